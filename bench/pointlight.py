@@ -27,7 +27,7 @@ from vidence.pointlight.local_cues import detection
 from vidence.pointlight.specs import StimulusSpec, View
 from vidence.pointlight.stimulus import make_stimulus
 from vidence.pointlight.walker import ACTIONS, WalkerSpec, walker
-from vidence.statistics.psychometrics import Counted, Curve, fit_counts, flatness, threshold_within
+from vidence.statistics.psychometrics import Curve, LevelCounts, fit_counts, flatness, threshold_within
 from vidence.statistics.staircase import QuestPlus
 
 LEAST_PER_S = 1500.0
@@ -154,13 +154,15 @@ def constant_rows(n_draws: int) -> list[Row]:
             chance = chances(located, SHOWN, spread * rng.standard_normal(n_sources))
             right = (rng.random(chance.shape) < chance).astype(float)
             levels = np.asarray(SHOWN)
-            whole = Counted(levels=levels, right=right.sum(axis=0), n=np.full(len(levels), float(n_sources)))
+            whole = LevelCounts(
+                levels=levels, right=right.sum(axis=0), n=np.full(len(levels), float(n_sources))
+            )
             best = fit_counts(CURVE, whole)
             found = CURVE.threshold(PROPORTION, location=best.location, width=best.width, lapse=best.lapse)
             if flatness(CURVE, whole) > 0.05:
                 n_none += 1
                 continue
-            answers = Counted(levels=levels, right=right, n=np.ones_like(right))
+            answers = LevelCounts(levels=levels, right=right, n=np.ones_like(right))
             within = threshold_within(CURVE, answers, proportion=PROPORTION)
             tried.append(
                 Tried(planted=located + offset, found=float(found[0]), low=within.low, high=within.high)

@@ -32,11 +32,11 @@ from PIL import Image
 from vidence.engine import evaluate
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import opened_run
-from vidence.engine.events import Tried
+from vidence.engine.events import TrialStored
 from vidence.engine.executors import ray as ray_executor
 from vidence.engine.executors.dispatch import Dispatch
 from vidence.engine.executors.executor import Duty
-from vidence.engine.executors.messages import Find, Inbound, Made, Outbound, Put
+from vidence.engine.executors.messages import Find, Inbound, Outbound, PutReply, QuestionResult
 from vidence.engine.executors.ray import answer
 from vidence.engine.prepare import make_plan
 from vidence.engine.session import Planned, opened_session
@@ -110,7 +110,7 @@ def run(folder: Path, data: Path, out: str, *, on: str, base_url: str, concurren
             return super().heard(worker, outbound)
 
     def heard(event: object) -> None:
-        if isinstance(event, Tried):
+        if isinstance(event, TrialStored):
             tried_s.append(time.monotonic())
             if on != "local":
                 processors.look()
@@ -276,7 +276,7 @@ def fed(session, store, trial) -> dict[str, float]:
     raw = pickle.dumps(with_words(trial))
     todo = Planned(session.prepared.items, n_repeats=1, numbers=store.unanswered(1))
 
-    def keep(tried: Tried) -> None:
+    def keep(tried: TrialStored) -> None:
         store.add(tried.trial)
 
     duty = Duty(
@@ -301,11 +301,11 @@ def fed(session, store, trial) -> dict[str, float]:
                 for item, repeat in unit.todo:
                     key = item.item_id.encode().rjust(32, b"k")
                     own = msgspec.structs.replace(pickle.loads(raw), item_id=item.item_id)  # noqa: S301
-                    made = Tried(trial=own, cost=0.0)
+                    made = TrialStored(trial=own, cost=0.0)
                     for message in (
                         Find(key=key, claims=True),
-                        Put(key=key, reply=own.reply),
-                        Made(unit=unit.number, item_id=item.item_id, repeat=repeat, what=made),
+                        PutReply(key=key, reply=own.reply),
+                        QuestionResult(unit=unit.number, item_id=item.item_id, repeat=repeat, what=made),
                     ):
                         numbers[one] += 1
                         messages.append((numbers[one], message))

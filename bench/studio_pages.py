@@ -48,7 +48,7 @@ def seed(data: Path, n: int) -> None:
 
     migrate()
     from vidence.studio.accounts import Profile, add_user
-    from vidence.studio.bridge.taking import take_events
+    from vidence.studio.bridge.recorded_files import take_events
     from vidence.studio.projects import add_project
 
     project = add_project("films", "mmvu", title="Films")

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 if TYPE_CHECKING:
-    from vidence.ask.functions import Named
+    from vidence.ask.functions import VouchedName
+    from vidence.engine.caller_objects import AnyModel, AnyParser, AnyQuestions, AnyThing
     from vidence.engine.diagnose import Account
     from vidence.engine.environment import Environment
     from vidence.engine.evaluate import Summary
-    from vidence.engine.given import AnyModel, AnyParser, AnyQuestions, AnyThing
     from vidence.engine.panel import PanelRun
     from vidence.engine.panel_diagnostics import Examination
     from vidence.engine.plan import Plan, PlanOverrides
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from vidence.media.video import Frame, Video
     from vidence.records import Item, Media, Reply
     from vidence.report import results
-    from vidence.report.comparing import Compared, Ranked
+    from vidence.report.comparison import Compared, Ranked
     from vidence.report.contrasts import Contrasts
-    from vidence.report.correlated import Correlated
-    from vidence.report.diagnosed import Diagnosed
-    from vidence.report.opened import Run
-    from vidence.report.panel_asked import Panel
+    from vidence.report.correlation import Correlated
+    from vidence.report.diagnosis import Diagnosed
+    from vidence.report.opened_run import Run
+    from vidence.report.panel_runs import Panel
     from vidence.statistics import metrics
 
 __version__ = "0.1.0"
@@ -68,9 +68,9 @@ _CLASSES = {
     "Frame": "vidence.media.video",
     "Item": "vidence.records",
     "Media": "vidence.records",
-    "Panel": "vidence.report.panel_asked",
+    "Panel": "vidence.report.panel_runs",
     "Reply": "vidence.records",
-    "Run": "vidence.report.opened",
+    "Run": "vidence.report.opened_run",
     "Video": "vidence.media.video",
     "VidenceError": "vidence.errors",
 }
@@ -211,7 +211,7 @@ def panel(
     from vidence.engine.panel_diagnostics import examinations
     from vidence.engine.trust import begun, remember
     from vidence.make.pipeline.config_file import read_config
-    from vidence.report.panel_asked import ask_panel, read_panel
+    from vidence.report.panel_runs import ask_panel, read_panel
 
     place = environment(_path(cache))
     if isinstance(file, str | Path):
@@ -253,7 +253,7 @@ def panel(
     return read_panel(config.title or stem, done, level=level)
 
 
-def named(name: str, thing: "AnyThing") -> "Named":
+def named(name: str, thing: "AnyThing") -> "VouchedName":
     """Give a function or an object a name that stands for what it does, so that its replies are remembered.
 
     A plain function is known by its name and its source. A lambda, a function inside another one and an
@@ -286,11 +286,11 @@ def open_run(folder: Path | str, *, parser: "AnyParser | None" = None) -> "Run":
     """
     import secrets
 
-    from vidence.engine.given import spec_of
-    from vidence.report import opened
+    from vidence.engine.caller_objects import spec_of
+    from vidence.report import opened_run
 
     spec = None if parser is None else spec_of(parser, chance=secrets.token_hex(6))
-    return opened.open_run(folder, parser=spec)
+    return opened_run.open_run(folder, parser=spec)
 
 
 @overload
@@ -359,7 +359,7 @@ def diagnose(  # type: ignore[misc]  # noqa: PLR0913 - no option has the name of
     from vidence.engine.environment import environment, now
     from vidence.engine.trust import taken_up
     from vidence.errors import UsageError
-    from vidence.report.diagnosed import load_diagnosed
+    from vidence.report.diagnosis import load_diagnosed
     from vidence.report.results import Run
 
     spec, place = parse_spec(name), environment(_path(cache))
@@ -426,7 +426,7 @@ def compare(
         UsageError: the runs do not have the same questions.
         StoreError: a folder holds no run.
     """
-    from vidence.report.comparing import compare_runs
+    from vidence.report.comparison import compare_runs
     from vidence.report.pairing import pair
 
     runs = [_loaded(one, parser) for one in (first, second, *more)]
@@ -502,12 +502,12 @@ def correlate(  # noqa: PLR0913 - one call, one argument for each thing that dif
         DataError: the table cannot be read.
     """
     from vidence.errors import UsageError
-    from vidence.report import correlated
-    from vidence.report.correlated_values import shown_of
+    from vidence.report import correlation
+    from vidence.report.correlation_values import shown_of
 
     if parser is not None and not runs:
-        raise UsageError(correlated.FOR_RUNS)
-    axes = correlated.Axes(
+        raise UsageError(correlation.FOR_RUNS)
+    axes = correlation.Axes(
         x=x,
         y=y,
         by=by,
@@ -572,23 +572,23 @@ def _begun(
     """The plan of what a program wants asked, and the folder of its run."""
     import secrets
 
-    from vidence.engine import given
+    from vidence.engine import caller_objects
     from vidence.engine.prepare import default_folder, make_plan
     from vidence.engine.trust import begun
 
     chance = secrets.token_hex(6)
-    settings = given.with_specs(overrides, chance=chance)
+    settings = caller_objects.with_specs(overrides, chance=chance)
     if data is not None and not isinstance(data, str | Path):
-        benchmark, data = given.questions_of(benchmark, data), None
+        benchmark, data = caller_objects.questions_of(benchmark, data), None
     if isinstance(benchmark, str | Path) or data is not None:
-        name, where = given.benchmark_of(benchmark, data)
+        name, where = caller_objects.benchmark_of(benchmark, data)
     else:
-        name, where = given.TABLE, given.written(benchmark, out or given.QUESTIONS)
+        name, where = caller_objects.TABLE, caller_objects.written(benchmark, out or caller_objects.QUESTIONS)
         settings = {"media": str(Path.cwd()), **settings}
     plan = make_plan(
         name,
         data=None if where is None else Path(where),
-        model=given.spec_of(model, chance=chance, threads=given.threads_of(settings)),
+        model=caller_objects.spec_of(model, chance=chance, threads=caller_objects.threads_of(settings)),
         overrides=settings,
         cache=place.cache_root,
     )
@@ -610,23 +610,23 @@ def _repeated(  # noqa: PLR0913 - one argument for each thing that differs
     """The plan of a file with what a program changes in it, and the folder of its run."""
     import secrets
 
-    from vidence.engine import given
+    from vidence.engine import caller_objects
     from vidence.engine.plan import read_source
     from vidence.engine.prepare import changed_plan, new_folder
     from vidence.engine.trust import repeated
 
     chance = secrets.token_hex(6)
     path, written, _ = read_source(source)
-    settings = given.with_specs(overrides, chance=chance)
+    settings = caller_objects.with_specs(overrides, chance=chance)
     if data is not None and not isinstance(data, str | Path):
-        given.questions_of(written.benchmark, data)  # or says that the benchmark takes none
-        data = given.written(data, out or given.QUESTIONS)
+        caller_objects.questions_of(written.benchmark, data)  # or says that the benchmark takes none
+        data = caller_objects.written(data, out or caller_objects.QUESTIONS)
         settings = {"media": str(Path.cwd()), **settings}
-    threads = given.threads_of(settings)
+    threads = caller_objects.threads_of(settings)
     plan = changed_plan(
         written,
         data=None if data is None else Path(data),
-        model=None if model is None else given.spec_of(model, chance=chance, threads=threads),
+        model=None if model is None else caller_objects.spec_of(model, chance=chance, threads=threads),
         overrides=settings,
     )
     folder = new_folder(plan) if out is None else out
@@ -641,7 +641,7 @@ def _asked(
     from vidence.cli.live import watching
     from vidence.engine.environment import now
     from vidence.engine.evaluate import run
-    from vidence.report.listed import keep_line
+    from vidence.report.run_list import keep_line
 
     with watching(progress, doing=doing) as listen:
         summary = _wait(lambda: run(plan, folder, environment=place, now=now(), on_event=listen))

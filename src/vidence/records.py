@@ -133,7 +133,7 @@ class Item(Record, omit_defaults=True):
         )
 
 
-class Sharing:
+class SharedParts:
     """Keeps once what many questions repeat: their choices, media and tags, most of what they weigh."""
 
     def __init__(self) -> None:

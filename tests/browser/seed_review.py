@@ -65,7 +65,7 @@ def fill(folder: Path, clip: Path) -> None:
     from vidence.studio.accounts import add_user
     from vidence.studio.projects import add_items, add_project
     from vidence.studio.records.items import ItemRow
-    from vidence.studio.workflow import Act, Done, act
+    from vidence.studio.workflow import Act, RecordedAct, act
 
     two = folder / "two.toml"
     two.write_text(TWO)
@@ -85,7 +85,7 @@ def fill(folder: Path, clip: Path) -> None:
         for item in ItemRow.objects.filter(project=project).order_by("item_id"):
             words = {"item_id": item.item_id, "media": [{"path": clip.name}], **ITEM}
             done = act(item, Act(kind="submit", role="author", by="ann", content=words, minutes=9.5))
-            assert isinstance(done, Done), done
+            assert isinstance(done, RecordedAct), done
     item = ItemRow.objects.get(item_id="twice-01")
     good, bad = {"unique": "yes", "seen": "yes"}, {"unique": "no", "seen": "yes"}
     for by, kind, checks, message in (
@@ -95,7 +95,7 @@ def fill(folder: Path, clip: Path) -> None:
         act(item, Act(kind="claim", role="reviewer", by=by))
         said = Act(kind=kind, role="reviewer", by=by, checks=checks, scores={"clarity": 4}, message=message)
         done = act(item, said)
-        assert isinstance(done, Done), done
+        assert isinstance(done, RecordedAct), done
 
 
 if __name__ == "__main__":

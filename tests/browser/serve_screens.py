@@ -90,7 +90,7 @@ def add_hints() -> None:
     from vidence.studio.projects import add_items
     from vidence.studio.records.items import ItemRow
     from vidence.studio.records.people import ProjectRow
-    from vidence.studio.workflow import Act, Done, act
+    from vidence.studio.workflow import Act, RecordedAct, act
 
     add_items(ProjectRow.objects.get(slug=demonstration.PROJECT), ["kettle"], kinds={"kettle": "open"})
     content = {
@@ -104,7 +104,7 @@ def add_hints() -> None:
     done = act(
         ItemRow.objects.get(item_id="kettle"), Act(kind="submit", role="author", by="ann", content=content)
     )
-    assert isinstance(done, Done), done
+    assert isinstance(done, RecordedAct), done
 
 
 def draw_questions(folder: Path) -> None:

@@ -12,8 +12,8 @@ from axe_playwright_python.sync_playwright import Axe
 from vidence.ask.benchmarks.actpld import LabelRow
 from vidence.ask.scoring.label_words import LabelWords
 from vidence.make.lights.answers import read_answers
-from vidence.make.lights.study import Shown, StudyRules, write_study
-from vidence.make.lights.tables import Choice
+from vidence.make.lights.study import StudyClip, StudyRules, write_study
+from vidence.make.lights.tables import ClipChoices
 from vidence.pointlight.dots import dots_of
 from vidence.pointlight.figures import staged
 from vidence.pointlight.specs import StimulusSpec
@@ -43,11 +43,11 @@ def study(tmp_path):
         for text in ("walk", "=jump", "wave")
     )
     clips = [
-        Shown(
+        StudyClip(
             clip_id=f"clip{n}",
             set="single",
             source="",
-            choice=Choice(clip_id=f"clip{n}", target="label", choices=rows, right=1),
+            choice=ClipChoices(clip_id=f"clip{n}", target="label", choices=rows, right=1),
             dots=lambda: DOTS,
         )
         for n in range(3)

@@ -13,7 +13,7 @@ from vidence.ask.prompting.compose import Prompter
 from vidence.ask.prompting.templates import Templates
 from vidence.contracts import Answer, Ask, Strategy, View
 from vidence.engine.session import ShownSubject
-from vidence.engine.views import Shown
+from vidence.engine.views import ViewContent
 from vidence.errors import RejectedRequestError
 from vidence.records import Answered, Evidence, Item, Prompt, Reply, Selection, TextPart, Unreadable
 
@@ -25,7 +25,7 @@ SENTINELS = ("zrationale", "zevidence", "zhint", "zknowledge", "zanswer")
 PLAN = View(selector="midpoints", n_frames=4, size="short:100")
 
 
-NO_FRAMES = Shown(
+NO_FRAMES = ViewContent(
     selection=Selection(selector="none", version=1, frames=(), n_candidates=0), frames=(), duration_s=0.0
 )
 PREPARED = SimpleNamespace(

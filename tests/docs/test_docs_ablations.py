@@ -6,7 +6,7 @@ from vidence.make.lights.ablation_config import (
     ALIASES,
     DEFAULT_FACTORS,
     AblationConfig,
-    Asking,
+    AskConfig,
     Motions,
     Observing,
     read_ablation,
@@ -28,7 +28,7 @@ def test_the_configuration_is_read_and_its_defaults_are_true(page, tmp_path):
 
 def test_every_setting_and_name_is_there(page):
     text = page[PAGE].text
-    for record in (AblationConfig, Motions, Asking, Observing):
+    for record in (AblationConfig, Motions, AskConfig, Observing):
         for field in msgspec.structs.fields(record):
             if field.name not in {"yaw_spread_deg", "points"}:
                 assert field.name in text, field.name

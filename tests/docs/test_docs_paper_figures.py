@@ -6,7 +6,7 @@ import pytest
 
 from vidence import catalog
 from vidence.cli.main import COMMANDS
-from vidence.report.panel_named import paper_views
+from vidence.report.panel_registry import paper_views
 
 IN_THE_PAPER = {
     "HumanPCR": (12, 31),

@@ -7,7 +7,7 @@ import msgspec
 from vidence.make.lights.threshold_config import (
     EASIER,
     HARDER,
-    Asked,
+    AskConfig,
     Method,
     Observer,
     Task,
@@ -33,7 +33,7 @@ def test_the_configuration_is_read_and_its_defaults_are_true(page, tmp_path):
 
 def test_every_setting_and_name_is_there(page):
     text = page[PAGE].text
-    for record in (ThresholdConfig, Varied, Method, Asked, Observer):
+    for record in (ThresholdConfig, Varied, Method, AskConfig, Observer):
         for field in msgspec.structs.fields(record):
             assert field.name in text, field.name
     for name in (*get_args(Task), *get_args(Shape)):

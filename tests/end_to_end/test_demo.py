@@ -13,8 +13,8 @@ from vidence.errors import DataError
 from vidence.records import Failed
 from vidence.report.calibration import calibration_section, compare
 from vidence.report.calibration_reasoning import recovered_reasoning
-from vidence.report.diagnosed import load_diagnosed
-from vidence.report.diagnosed_calibration import beside_planted, why_section
+from vidence.report.diagnosis import load_diagnosed
+from vidence.report.diagnosis_calibration import beside_planted, why_section
 from vidence.report.results import load_run
 
 MADE = r"made (\d+) questions.*?: (\d+) say.*?; (\d+) of (\d+) planted leaks"

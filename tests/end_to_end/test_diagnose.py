@@ -25,7 +25,7 @@ from vidence.engine.environment import Environment
 from vidence.engine.prepare import make_plan
 from vidence.errors import StoreError
 from vidence.records import Item, Record
-from vidence.report.diagnosed import Diagnosed, load_diagnosed
+from vidence.report.diagnosis import Diagnosed, load_diagnosed
 from vidence.tables.table import Table
 
 SEED = 3

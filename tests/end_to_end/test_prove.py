@@ -46,7 +46,7 @@ def test_some_are_not_proven(vidence, folder):
 
 
 def test_the_same_as_json_lines_gives_the_same_proofs(vidence, folder):
-    from vidence.make.proving.reading import read_compositions
+    from vidence.make.proving.composition_files import read_compositions
     from vidence.make.scene_graph.composition import canonical
     from vidence.make.scene_graph.scene_files import read_scenes
 

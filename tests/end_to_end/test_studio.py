@@ -135,7 +135,7 @@ migrate()
 from django.db import connection
 from vidence.studio.projects import add_items, add_project
 from vidence.studio.records.items import ItemRow
-from vidence.studio.workflow import Act, Done, act
+from vidence.studio.workflow import Act, RecordedAct, act
 
 project = add_project("films", "mmvu")
 names = [f"q{n}" for n in range(5)]
@@ -146,7 +146,7 @@ for item in ItemRow.objects.all():
 def claim(by):
     try:
         said = Act(kind="claim", role="reviewer", by=by)
-        return [type(act(one, said)) is Done for one in ItemRow.objects.all()]
+        return [type(act(one, said)) is RecordedAct for one in ItemRow.objects.all()]
     finally:
         connection.close()
 

@@ -15,12 +15,12 @@ configure(StudioSettings(mode="team", data=Path(sys.argv[1])))
 migrate()
 from django.db import connection
 from vidence.studio.access import Person
-from vidence.studio.looking import claim, release, take_next
+from vidence.studio.reviewing import claim, release, take_next
 from vidence.studio.projects import add_items, add_project
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import UserRow
 from vidence.studio.records.work import AssignmentRow
-from vidence.studio.workflow import Act, Done, act
+from vidence.studio.workflow import Act, RecordedAct, act
 
 project = add_project("films", "mmvu")
 add_items(project, ["q1"], kinds={})
@@ -34,7 +34,7 @@ for n in range(50):
 
 def one(person):
     try:
-        return type(claim(ItemRow.objects.select_related("project").get(), person)) is Done
+        return type(claim(ItemRow.objects.select_related("project").get(), person)) is RecordedAct
     finally:
         connection.close()
 

@@ -20,7 +20,7 @@ import pytest
 
 from servers.openai_stub import Body, OpenAIStub
 from vidence.cli.main import main
-from vidence.engine.keeper import Keeper
+from vidence.engine.keeper import LogSync
 from vidence.engine.store import Memory, RunStore
 from vidence.records import Answered, Item, Reply, Score, Trial
 
@@ -280,7 +280,7 @@ def test_a_power_cut_costs_no_more_than_is_said(
         times_s: list[float] = []
         for n in range(n_cuts):
             begun_s = None if n == 0 else time.monotonic()
-            while begun_s is None or time.monotonic() < begun_s + Keeper.EVERY_S + 1.5 + 0.3 * (n % 4):
+            while begun_s is None or time.monotonic() < begun_s + LogSync.EVERY_S + 1.5 + 0.3 * (n % 4):
                 assert int(writer.stdout.readline()) == len(times_s)
                 times_s.append(time.monotonic())
                 begun_s = begun_s or times_s[0]
@@ -290,7 +290,7 @@ def test_a_power_cut_costs_no_more_than_is_said(
             # What has reached the disk by now, and nothing that the system still holds.
             cut_s, path = time.monotonic(), tmp_path / f"cut-{n}"
             shutil.copyfile(disk, path)
-            must = sum(one < cut_s - Keeper.EVERY_S - 0.7 for one in times_s)
+            must = sum(one < cut_s - LogSync.EVERY_S - 0.7 for one in times_s)
             cuts.append((path, must))
         writer.kill()
         writer.communicate()

@@ -10,7 +10,7 @@ import pytest
 from conftest import need
 from vidence.errors import UsageError
 from vidence.explain.published import published
-from vidence.report.correlated import Correlated, Point, Points, correlate, points_of_table
+from vidence.report.correlation import Correlated, Point, Points, correlate, points_of_table
 from vidence.statistics.contrasts import contrast
 
 pytestmark = pytest.mark.parity

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import need
 from servers.studio import configured, studio
-from vidence.make.herbench.opened import OpenedSet, OpenedVideo
+from vidence.make.herbench.opened_set import OpenedSet, OpenedVideo
 from vidence.make.makers import herbench
 from vidence.make.people.rows import TrackRow, read_rows
 from vidence.make.pipeline.ledger import UnitDone

@@ -15,8 +15,8 @@ from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
 from vidence.records import Answered, Item, Media
-from vidence.report.compared_words import ranked_sentences, sentences, verdict
-from vidence.report.comparing import compare_two, rank_runs
+from vidence.report.comparison import compare_two, rank_runs
+from vidence.report.comparison_sentences import ranked_sentences, sentences, verdict
 from vidence.report.pairing import pair
 from vidence.report.reasoning import ReasoningPair, reasoning_effect
 from vidence.report.results import Row, Run, load_run

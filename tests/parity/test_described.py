@@ -10,7 +10,7 @@ import pytest
 from conftest import need
 from vidence.ask.benchmarks.mmvu import create as mmvu
 from vidence.ask.benchmarks.perceptioncomp import create as perceptioncomp
-from vidence.report.described import Described, describe
+from vidence.report.set_statistics import Described, describe
 
 
 @pytest.fixture(scope="module")

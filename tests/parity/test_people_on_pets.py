@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from conftest import need
-from vidence.make.herbench.opened import OpenedSet, remade_by
+from vidence.make.herbench.opened_set import OpenedSet, remade_by
 from vidence.make.makers import herbench
 from vidence.make.people.checks import check_of_track
 from vidence.make.people.rows import TrackRow, append_row, read_rows, remove_row

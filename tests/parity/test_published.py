@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from vidence.explain.published import published
-from vidence.explain.published.printed import PublishedRow, PublishedTable, is_blank, number
+from vidence.explain.published.printed_tables import PublishedRow, PublishedTable, is_blank, number
 
 pytestmark = pytest.mark.parity
 

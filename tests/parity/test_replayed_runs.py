@@ -120,8 +120,8 @@ def test_the_report_says_how_many_letters_another_parser_changes(checks_dir: Pat
 
 def test_a_difference_that_hangs_on_the_parser_is_said_to(checks_dir: Path, tmp_path: Path):
     """Qwen2.5-VL-7B less GPT-5-chat-latest: -21.4 by `robust`, -3.8 and -16.0 by the released rules."""
-    from vidence.report.compared_words import sentences
-    from vidence.report.comparing import compare_runs
+    from vidence.report.comparison import compare_runs
+    from vidence.report.comparison_sentences import sentences
     from vidence.report.pairing import pair
 
     annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")

@@ -30,7 +30,7 @@ def test_released_questions_come_out_as_they_went_in(
     checks_dir: Path, tmp_path: Path, name: str, n: int
 ) -> None:
     from vidence.studio.bridge.files import export_studio, import_studio
-    from vidence.studio.bridge.taking import take_items
+    from vidence.studio.bridge.recorded_files import take_items
     from vidence.studio.upkeep import verify
 
     questions = loaded(checks_dir, name).items

@@ -5,8 +5,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidence.explain.published.audited import audited, problems
-from vidence.explain.published.printed import (
+from vidence.explain.published.printed_tables import (
     ColumnRule,
     Notes,
     PublishedTable,
@@ -14,6 +13,7 @@ from vidence.explain.published.printed import (
     with_n,
     with_rules,
 )
+from vidence.explain.published.table_audit import audited, problems
 
 ROUNDINGS = (ROUND_HALF_UP, ROUND_HALF_EVEN, ROUND_DOWN)
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from vidence.pointlight.formats.expmap import _rotations
-from vidence.pointlight.formats.finish import y_up
+from vidence.pointlight.formats.format_options import y_up
 from vidence.pointlight.kinematics import Skeleton, bone_lengths, forward, turns
 from vidence.pointlight.markers import hip_centres, steady_mean
 from vidence.pointlight.units import settle

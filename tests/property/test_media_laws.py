@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.media.encode import Encoding, Size, decode_image, encode
-from vidence.media.pixels import Turn
+from vidence.media.pixels import Orientation
 from vidence.media.table import FrameTable, longest_first, plan
 
 _SIDES = st.integers(1, 8000)
 _TURNS = st.builds(
-    Turn, is_transposed=st.booleans(), is_mirrored_x=st.booleans(), is_mirrored_y=st.booleans()
+    Orientation, is_transposed=st.booleans(), is_mirrored_x=st.booleans(), is_mirrored_y=st.booleans()
 )
 
 
@@ -34,7 +34,7 @@ def test_a_size_limits_keeps_the_aspect_and_is_stable(
 
 
 @given(_TURNS, st.integers(1, 5), st.integers(1, 5))
-def test_a_turn_moves_pixels_and_loses_none(turn: Turn, width: int, height: int) -> None:
+def test_a_turn_moves_pixels_and_loses_none(turn: Orientation, width: int, height: int) -> None:
     image = np.arange(width * height * 3, dtype=np.uint8).reshape(height, width, 3)
     turned = turn.apply(image)
     assert turned.shape[1::-1] == turn.size(width, height)

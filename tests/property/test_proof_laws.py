@@ -8,9 +8,9 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vidence.make.proving.composition_files import read_compositions
 from vidence.make.proving.parsing import parse_compositions
 from vidence.make.proving.prove import Rules, prove
-from vidence.make.proving.reading import read_compositions
 from vidence.make.proving.types import with_skills
 from vidence.make.proving.world import World
 from vidence.make.scene_graph.contradictions import find_contradictions

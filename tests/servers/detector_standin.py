@@ -14,7 +14,7 @@ import numpy as np
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.seeing.tracks import PERSON
-from vidence.seeing.watching import Found, Image
+from vidence.seeing.watching import FrameDetections, Image
 
 NAME = "standin"
 
@@ -36,14 +36,14 @@ class Dark:
     def __init__(self, weights: str) -> None:
         self.identity = f"{NAME}/1 {weights}"
 
-    def find(self, images: Sequence[Image]) -> list[Found]:
+    def find(self, images: Sequence[Image]) -> list[FrameDetections]:
         """The box in each picture."""
         return [self._find(image) for image in images]
 
-    def _find(self, image: Image) -> Found:
+    def _find(self, image: Image) -> FrameDetections:
         rows, columns = np.nonzero(image.max(axis=2) < 90)
         boxes = [[columns.min(), rows.min(), columns.max() + 1, rows.max() + 1]] if len(rows) else []
-        return Found(
+        return FrameDetections(
             boxes_px=np.array(boxes, np.float64).reshape(-1, 4),
             confidences=np.ones(len(boxes)),
             class_ids=np.ones(len(boxes), np.int64),

@@ -9,7 +9,7 @@ import msgspec
 
 from vidence.make.composing.reached import Unique
 from vidence.make.composing.scene_bits import SceneBits
-from vidence.make.composing.search import ALL_SHAPES, Search, Shape, Wanted
+from vidence.make.composing.search import ALL_SHAPES, QuotaCell, Search, Shape
 from vidence.make.scene_graph.contradictions import find_contradictions
 from vidence.make.scene_graph.scene import (
     AttributeFact,
@@ -154,7 +154,7 @@ def searched(
     types |= {table.answer for table in scene.vocabulary.known.values()}
     for number in range(n):
         logic = drawn.choice(("conjunctive", "sequential"))
-        wanted = Wanted(drawn.choice(sorted(types)), logic, drawn.randint(2, 6))
+        wanted = QuotaCell(drawn.choice(sorted(types)), logic, drawn.randint(2, 6))
         if (made := search.tried(wanted, number=number)) is not None:
             yield made
 

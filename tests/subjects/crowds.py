@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from vidence.seeing.boxes import iou
-from vidence.seeing.same_person import Looks
+from vidence.seeing.same_person import TrackAppearance
 from vidence.seeing.tracks import PERSON, Track, TrackedVideo
 
 WIDTH, HEIGHT = 1280, 720
@@ -150,7 +150,7 @@ class Pieces:
         """Whether a join is of one person: at the end of the one and at the beginning of the other."""
         return bool(self.owners[before][-1] == self.owners[after][0])
 
-    def looks(self, faces: dict[str, np.ndarray], *, noise: float, seed: int) -> dict[str, Looks]:
+    def looks(self, faces: dict[str, np.ndarray], *, noise: float, seed: int) -> dict[str, TrackAppearance]:
         """What the pieces look like: the face of whom they show, and noise on every box."""
         rng = np.random.default_rng(seed)
         found = {}
@@ -158,7 +158,9 @@ class Pieces:
             vectors = np.stack([faces[name] for name in self.owners[one.track_id]])
             vectors = np.abs(vectors + rng.normal(0, noise / np.sqrt(vectors.shape[1]), vectors.shape))
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-            found[one.track_id] = Looks(frame_indices=one.frame_indices, vectors=vectors.astype(np.float32))
+            found[one.track_id] = TrackAppearance(
+                frame_indices=one.frame_indices, vectors=vectors.astype(np.float32)
+            )
         return found
 
 

@@ -140,7 +140,7 @@ def fill(folder: Path, *, now: datetime) -> Any:
     from vidence.studio.records.fields import NAME_LENGTH
     from vidence.studio.records.items import ItemRow, MediumRow
     from vidence.studio.rules.spans import Span
-    from vidence.studio.workflow import Act, Done, act
+    from vidence.studio.workflow import Act, RecordedAct, act
 
     rules = folder / "hostile.toml"
     rules.write_text(protocol_source())
@@ -185,7 +185,7 @@ def fill(folder: Path, *, now: datetime) -> Any:
             deeds.append(Act(kind="return", role="reviewer", by=rob.pseudonym, **said))
         for deed in deeds:
             done = act(item, deed)
-            assert isinstance(done, Done), (text, deed.kind, done)
+            assert isinstance(done, RecordedAct), (text, deed.kind, done)
     for text in PAYLOADS[:5]:
         begin = now - timedelta(days=1)
         begin = begin.replace(hour=3, minute=0, second=0, microsecond=0, tzinfo=UTC)

@@ -6,7 +6,15 @@ from pathlib import Path
 import msgspec
 
 from vidence.explain.errors.labels import FOLDERS, Label, keep_labels
-from vidence.explain.errors.packet import KEY_FILE, PACKET_FILE, Draw, Drawn, Key, Shown, rows_as_jsonl
+from vidence.explain.errors.packet import (
+    KEY_FILE,
+    PACKET_FILE,
+    Draw,
+    DrawnReply,
+    Key,
+    PacketLine,
+    rows_as_jsonl,
+)
 
 
 def write_packet(
@@ -26,14 +34,14 @@ def write_packet(
         noun="source",
         runs={name: str(path.resolve()) for name, path in runs.items()},
         drawn=tuple(
-            Drawn(run=run, item_id=item_id, source="film", is_wrong=True, rows=(row,))
+            DrawnReply(run=run, item_id=item_id, source="film", is_wrong=True, rows=(row,))
             for row, (run, item_id, *_) in zip(rows, labels, strict=True)
         ),
         left_out=dict.fromkeys(runs, 0),
     )
     folder.mkdir(parents=True)
     (folder / KEY_FILE).write_bytes(msgspec.json.encode(key))
-    (folder / PACKET_FILE).write_bytes(rows_as_jsonl([Shown(row=row, question="What?") for row in rows]))
+    (folder / PACKET_FILE).write_bytes(rows_as_jsonl([PacketLine(row=row, question="What?") for row in rows]))
     for by in FOLDERS:
         for labeller in dict.fromkeys(one[2] for one in labels if one[3] == by):
             own = [

@@ -44,7 +44,7 @@ def fill(data: Path) -> None:
     from vidence.studio.accounts import add_user
     from vidence.studio.intake import add_medium
     from vidence.studio.records.items import ItemRow
-    from vidence.studio.workflow import Act, Done, act
+    from vidence.studio.workflow import Act, RecordedAct, act
 
     project = projects.add_project("films", "mmvu", title="Films")
     author = add_user("Ann", "correct horse battery", roles=("author",), project="films")
@@ -60,10 +60,10 @@ def fill(data: Path) -> None:
     for item in (q0, q1, q2):
         written = {"question": f"Which of {item.item_id}?"}
         said = Act(kind="submit", role="author", by=author.pseudonym, content=written)
-        assert type(act(item, said)) is Done
+        assert type(act(item, said)) is RecordedAct
         ItemRow.objects.filter(pk=item.pk).update(author=author)  # as the page does on the first save
     for item in (q1, q2):
-        assert type(act(item, Act(kind="claim", role="reviewer", by=reviewer.pseudonym))) is Done
+        assert type(act(item, Act(kind="claim", role="reviewer", by=reviewer.pseudonym))) is RecordedAct
     draft = drafts.open_draft(author, ItemRow.objects.get(item_id="q3"), stage=drafts.AUTHOR, body="")
     for version in range(3):
         body = json.dumps({"question": _UNFINISHED[: 10 * (version + 1)]})

@@ -1,7 +1,7 @@
 """A review in memory: people who act at one minute after the other, and what the guards say."""
 
 from vidence.make.review.files import Reviews
-from vidence.make.review.filled import Filled
+from vidence.make.review.filled_sheets import Filled
 from vidence.make.review.protocol import Protocol, load_protocol
 from vidence.make.review.recording import Recorder, submit
 

@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from subjects.kitchens import source
-from vidence.make.cards.plausible import Known
+from vidence.make.cards.plausible import SlotCounts
 from vidence.make.cards.swapping import perturb_by_rules
 from vidence.make.pipeline.material import Change, Corpus, Draft, Material, SceneCard
 from vidence.make.tasks import sva, tso
 from vidence.seeing.shooting import Shot
 
-Falsify = Callable[[SceneCard, Sequence[SceneCard], Known, np.random.Generator], SceneCard | None]
+Falsify = Callable[[SceneCard, Sequence[SceneCard], SlotCounts, np.random.Generator], SceneCard | None]
 # Words that hardly anybody writes about a shot.
 _ABSURD = (
     *("axe", "trench", "ladle", "dune", "poncho", "waistcoat", "veil"),
@@ -20,7 +20,7 @@ _ABSURD = (
 
 
 def plausibly(
-    card: SceneCard, others: Sequence[SceneCard], known: Known, rng: np.random.Generator
+    card: SceneCard, others: Sequence[SceneCard], known: SlotCounts, rng: np.random.Generator
 ) -> SceneCard | None:
     """As `perturb_by_rules` does."""
     made = perturb_by_rules(card, others=others, known=known, rng=rng)
@@ -28,7 +28,7 @@ def plausibly(
 
 
 def absurdly(
-    card: SceneCard, others: Sequence[SceneCard], known: Known, rng: np.random.Generator
+    card: SceneCard, others: Sequence[SceneCard], known: SlotCounts, rng: np.random.Generator
 ) -> SceneCard | None:
     """Two words become what nobody writes there."""
     words = card.text.removesuffix(".").split()
@@ -52,7 +52,7 @@ def falsified(
     found = {}
     for place, (name, cards) in enumerate(films.items()):
         rng = np.random.default_rng([seed, place])
-        known = Known.of(card for other, some in films.items() if other != name for card in some)
+        known = SlotCounts.of(card for other, some in films.items() if other != name for card in some)
         false = [made for card in cards if (made := falsify(card, cards, known, rng)) is not None]
         found[name] = (*cards, *false)
     return found

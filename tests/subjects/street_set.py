@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from vidence.ask.phantom.looks import LOOKS
-from vidence.make.herbench.opened import OpenedSet
+from vidence.make.herbench.opened_set import OpenedSet
 from vidence.make.makers import herbench
 from vidence.make.pipeline.ledger import MakeListener
 from vidence.make.pipeline.material import Draft

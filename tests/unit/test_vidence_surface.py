@@ -10,7 +10,7 @@ import pytest
 
 import vidence
 from vidence import catalog
-from vidence.engine import given
+from vidence.engine import caller_objects
 from vidence.engine.plan import PlanOverrides
 from vidence.errors import UnknownNameError, UsageError
 from vidence.statistics import metrics
@@ -77,7 +77,7 @@ def test_make_is_called_before_and_after_its_package_is_imported():
 
 
 def test_keywords_of_evaluate_are_typed():
-    names = {"PlanOverrides": PlanOverrides, "Run": vidence.Run, **vars(given)}
+    names = {"PlanOverrides": PlanOverrides, "Run": vidence.Run, **vars(caller_objects)}
     hints = get_type_hints(vidence.evaluate, localns=names)
     assert hints["overrides"] == Unpack[PlanOverrides]
 

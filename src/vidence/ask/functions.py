@@ -31,7 +31,7 @@ from vidence.errors import UnknownNameError, UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Named:
+class VouchedName:
     """A thing with a name that its user vouches for: the same name stands for the same replies."""
 
     name: str
@@ -39,7 +39,7 @@ class Named:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class FunctionSource:
     """What a name stands for; `name` is for people, `digest` tells it from others of that name."""
 
     name: str
@@ -80,10 +80,10 @@ _MEANT = {
     "budget": "n_frames", "num_frames": "n_frames", "subject": "question",
 }  # fmt: skip
 _VOUCHED, _ONCE = "named", "once-"  # digests of what has a name of the user's, and of what has none
-_given: dict[str, Found] = {}  # what this process was given, by the argument of its spec
+_given: dict[str, FunctionSource] = {}  # what this process was given, by the argument of its spec
 
 
-def named(name: str, thing: object) -> Named:
+def named(name: str, thing: object) -> VouchedName:
     """A function or an object under a name of the user's own.
 
     Args:
@@ -95,9 +95,9 @@ def named(name: str, thing: object) -> Named:
     """
     if not name or not all(c.isalnum() or c in "._-" for c in name):
         raise UsageError(f"the name {name!r} holds other signs; expected letters, digits, '.', '_' and '-'")
-    if isinstance(thing, str | Named):
+    if isinstance(thing, str | VouchedName):
         raise UsageError(f"{thing!r} has a name; named() is for functions and objects")
-    return Named(name=name, thing=thing)
+    return VouchedName(name=name, thing=thing)
 
 
 def give(thing: object, *, chance: str, threads: int = 1) -> str:
@@ -108,13 +108,13 @@ def give(thing: object, *, chance: str, threads: int = 1) -> str:
         chance: drawn by chance; it stands for what a source does not show.
         threads: how many calls of a model may run at the same time.
     """
-    if isinstance(thing, Named):
-        found = Found(name=thing.name, digest=_VOUCHED, thing=thing.thing, threads=threads)
+    if isinstance(thing, VouchedName):
+        found = FunctionSource(name=thing.name, digest=_VOUCHED, thing=thing.thing, threads=threads)
     else:
         same = [one for one in _given.values() if one.thing is thing and one.digest != _VOUCHED]
         known = same[0].digest if same else f"{_ONCE}{chance}"
         digest = _digest(thing) or known
-        found = Found(name=_name_of(thing), digest=digest, thing=thing, threads=threads)
+        found = FunctionSource(name=_name_of(thing), digest=digest, thing=thing, threads=threads)
     _given[f"{found.name}@{found.digest}"] = found
     return found.identity
 
@@ -144,7 +144,7 @@ def _hash(content: bytes) -> str:
 # ------------------------------------------------------------------------------------ found by name
 
 
-def find(kind: str, argument: str) -> Found:
+def find(kind: str, argument: str) -> FunctionSource:
     """What the argument of a spec ``python:ARGUMENT`` stands for.
 
     Raises:
@@ -174,7 +174,7 @@ def find(kind: str, argument: str) -> Found:
     if name not in vars(module):
         own = [key for key, value in vars(module).items() if _is_own(key, value, module)]
         raise UnknownNameError(f"function in {path}", name, own)
-    return Found(name=f"{file.name}:{name}", digest=_hash(content), thing=vars(module)[name])
+    return FunctionSource(name=f"{file.name}:{name}", digest=_hash(content), thing=vars(module)[name])
 
 
 def _is_own(name: str, value: object, module: ModuleType) -> bool:
@@ -214,7 +214,13 @@ class Call:
 
     @classmethod
     def of(
-        cls, found: Found, kind: str, *, offered: Mapping[str, str], returns: str, attributes: Sequence[str]
+        cls,
+        found: FunctionSource,
+        kind: str,
+        *,
+        offered: Mapping[str, str],
+        returns: str,
+        attributes: Sequence[str],
     ) -> "Call":
         """Look at the parameters of a function.
 

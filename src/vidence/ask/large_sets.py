@@ -19,7 +19,7 @@ _IN_MEMORY_BYTES: Final = 2**20  # a set of a few thousand questions makes no fi
 _FREE: Final = -1
 
 
-class _Read(Sequence[ValueT]):
+class _LazySequence(Sequence[ValueT]):
     """Values that are read when they are taken; equal to a sequence of equal values."""
 
     __hash__ = None  # type: ignore[assignment]
@@ -34,13 +34,13 @@ class _Read(Sequence[ValueT]):
     @overload
     def __getitem__(self, place: slice) -> Sequence[ValueT]: ...
     def __getitem__(self, place: int | slice) -> ValueT | Sequence[ValueT]:
-        return Taken(self, range(len(self))[place]) if isinstance(place, slice) else self._read(place)
+        return LazySelection(self, range(len(self))[place]) if isinstance(place, slice) else self._read(place)
 
     @abstractmethod
     def _read(self, place: int) -> ValueT: ...
 
 
-class Stored(_Read[ValueT]):
+class Stored(_LazySequence[ValueT]):
     """Values that are appended to a file without a name; memory holds where each begins, 8 bytes.
 
     Each reading makes a new value.
@@ -87,7 +87,7 @@ class Stored(_Read[ValueT]):
         return self._decoder.decode(written)
 
 
-class Taken(_Read[ValueT]):
+class LazySelection(_LazySequence[ValueT]):
     """Some values of a sequence, read when they are wanted.
 
     Args:
@@ -108,7 +108,7 @@ class Taken(_Read[ValueT]):
 
 def kept_where(items: Sequence[Item], is_kept: Callable[[Item], bool]) -> Sequence[Item]:
     """The questions of which something is true, read when they are wanted."""
-    return Taken(items, array("q", (place for place, item in enumerate(items) if is_kept(item))))
+    return LazySelection(items, array("q", (place for place, item in enumerate(items) if is_kept(item))))
 
 
 class Numbered:

@@ -18,8 +18,8 @@ from vidence.errors import UsageError
 
 if TYPE_CHECKING:
     from vidence.explain.audit.audit import ItemAudit
-    from vidence.report.item_asked import Asked
     from vidence.report.item_card import Card
+    from vidence.report.item_diagnoses import ItemDiagnoses
 
 SEVERE = 3
 _MOST_LISTED = 20
@@ -141,11 +141,11 @@ def _check(plan: Plan) -> "ItemAudit":
 
 def _ask(
     plan: Plan, models: tuple[str, ...], folder: Path, *, with_mrfs: bool, blind_runs: int, level: float
-) -> "Asked":
+) -> "ItemDiagnoses":
     """Run the diagnostics one after the other; what the memory knows is not asked again."""
     from vidence.engine.diagnose import open_diagnostic
-    from vidence.report.diagnosed import Diagnosed, load_diagnosed
-    from vidence.report.item_asked import MODALITY, MRFS, PANEL, Asked, panel_options
+    from vidence.report.diagnosis import Diagnosed, load_diagnosed
+    from vidence.report.item_diagnoses import MODALITY, MRFS, PANEL, ItemDiagnoses, panel_options
 
     wanted: dict[str, dict[str, str]] = {
         PANEL: panel_options(models, runs=blind_runs, seed=plan.seed),
@@ -158,7 +158,7 @@ def _ask(
         diagnostic = open_diagnostic(name, options)
         examined(diagnostic, plan, folder, options=options)
         found[name] = load_diagnosed(diagnostic, folder, options=options, level=level)
-    return Asked(found=found)
+    return ItemDiagnoses(found=found)
 
 
 def _draw(card: "Card", console: Screen) -> None:

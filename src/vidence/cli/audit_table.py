@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as Grid
 
-    from vidence.explain.published.audited import Coverage
-    from vidence.explain.published.printed import ColumnRule, PublishedTable
+    from vidence.explain.published.printed_tables import ColumnRule, PublishedTable
+    from vidence.explain.published.table_audit import Coverage
 
 PROBLEMS = 3  # as for a run with failed questions: the command did its work, and not all is well
 
@@ -57,8 +57,8 @@ def audit_table(
     The exit code is 3 when something in it cannot be true.
     """
     from vidence.explain.published import published
-    from vidence.explain.published.audited import audited, coverage, problems
-    from vidence.explain.published.printed import read_file, with_n, with_rules
+    from vidence.explain.published.printed_tables import read_file, with_n, with_rules
+    from vidence.explain.published.table_audit import audited, coverage, problems
 
     console = screen(json_path)
     if table is None:
@@ -91,7 +91,7 @@ def _size(text: str) -> tuple[str, int]:
 
 
 def _rules(sums: Sequence[str], means: Sequence[str]) -> "list[ColumnRule]":
-    from vidence.explain.published.printed import ColumnRule
+    from vidence.explain.published.printed_tables import ColumnRule
 
     named_sums, named_means = (
         [_parts(text, between, flag) for text in texts]

@@ -43,7 +43,7 @@ def slurm(  # one flag is one argument
 
     from vidence.engine.executors import submitting
 
-    wanted = msgspec.convert(machines, submitting.Wanted)
+    wanted = msgspec.convert(machines, submitting.ResourceRequest)
     return _give(submitting.slurm(words, wanted, time_limit=time_limit, partition=partition), out)
 
 
@@ -68,7 +68,7 @@ def k8s(
 
     from vidence.engine.executors import submitting
 
-    wanted = msgspec.convert(machines, submitting.Wanted)
+    wanted = msgspec.convert(machines, submitting.ResourceRequest)
     text = submitting.kubernetes(words, wanted, image=image, claim=claim, mount=mount, secret=secret)
     return _give(text, out)
 

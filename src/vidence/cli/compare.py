@@ -29,8 +29,8 @@ def compare(
     *, folders: tuple[Path, ...], parser: str | None, shared: bool, effect: str | None, to: Outputs
 ) -> None:
     """Two runs on the same questions: the second less the first. With more FOLDERS a ranking."""
-    from vidence.report.compared import section, write_comparison_csv, write_comparison_json
-    from vidence.report.comparing import compare_runs
+    from vidence.report.comparison import compare_runs
+    from vidence.report.comparison_tables import section, write_comparison_csv, write_comparison_json
     from vidence.report.pairing import pair
     from vidence.report.results import load_run
     from vidence.report.terminal import draw_section

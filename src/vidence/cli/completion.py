@@ -61,7 +61,7 @@ def completion(*, shell: str) -> int:
     return 0
 
 
-class Named(StringParamType):
+class NameOfKind(StringParamType):
     """A word that names something of a kind; only for completion, where nothing is checked."""
 
     name = "name"
@@ -78,7 +78,7 @@ class Named(StringParamType):
         return found or ([CompletionItem(incomplete, type="file")] if self._is_path_too else [])
 
 
-class Words(StringParamType):
+class WordList(StringParamType):
     """One of some words; only for completion."""
 
     name = "word"
@@ -121,11 +121,11 @@ def with_names(command: click.Command, name: str) -> click.Command:
 
 def _type_of(command: str, param: str) -> StringParamType | None:
     if kind := _OF_COMMAND.get((command, param)) or _KINDS.get(param):
-        return Named(kind, is_path_too=param in _PATHS)
+        return NameOfKind(kind, is_path_too=param in _PATHS)
     if command == "list":
-        return {"kind": Words([plural(kind) for kind in FOLDERS]), "name": ListedName()}.get(param)
+        return {"kind": WordList([plural(kind) for kind in FOLDERS]), "name": ListedName()}.get(param)
     if command == "help":
         folder = pages()
         found = [] if folder is None else sorted(folder.rglob("*.md"))
-        return Words([path.relative_to(folder).with_suffix("").as_posix() for path in found if folder])
+        return WordList([path.relative_to(folder).with_suffix("").as_posix() for path in found if folder])
     return None

@@ -27,7 +27,7 @@ from vidence.engine.events import (
     MachineLost,
     MediaTrouble,
     Started,
-    Tried,
+    TrialStored,
     Waiting,
 )
 from vidence.errors import VidenceError
@@ -169,7 +169,7 @@ class Display:
                 self._say_all("note", event.notes)
                 self._say_all("left out", event.problems)
                 self.progress.begin(self._doing, total=event.n_planned, n_done=event.n_answered_before)
-            case Tried():
+            case TrialStored():
                 self.has_any, self._waiting = True, ""
                 self._cost += event.cost
                 self._outcomes[outcome_name(event.trial.score.outcome)] += 1

@@ -44,16 +44,16 @@ def correlate(
     to: Outputs,
 ) -> None:
     """Whether two scores go together over run FOLDERS, or over the rows of a table."""
-    from vidence.report import correlated
-    from vidence.report.correlated_values import shown_of
+    from vidence.report import correlation
+    from vidence.report.correlation_values import shown_of
     from vidence.report.results import load_run
     from vidence.report.terminal import draw_section
     from vidence.tables.charts import table_of
 
     console = to.screen()
     if parser and not folders:
-        raise UsageError(correlated.FOR_RUNS)
-    axes = correlated.Axes(x=x, y=y, by=by, table=with_table, cluster=cluster, within=within, names=names)
+        raise UsageError(correlation.FOR_RUNS)
+    axes = correlation.Axes(x=x, y=y, by=by, table=with_table, cluster=cluster, within=within, names=names)
     runs = [load_run(folder, parser=parser, are_brief=True) for folder in folders]
     found, statements = shown_of(runs, axes, over_runs=over_runs, level=to.level)
     tables = tuple(map(table_of, statements[1:]))  # the first is the figure of the points
@@ -61,10 +61,10 @@ def correlate(
     settings = {**{key: value for key, value in named.items() if value}, "level": to.level}
     to.write(
         tables,
-        csv=lambda file: correlated.write_points_csv(found, file),
-        json=lambda file: correlated.write_correlation_json(found, file),
-        html=lambda file: correlated.write_correlation_page(found, statements, file, settings=settings),
+        csv=lambda file: correlation.write_points_csv(found, file),
+        json=lambda file: correlation.write_correlation_json(found, file),
+        html=lambda file: correlation.write_correlation_page(found, statements, file, settings=settings),
     )
     draw_section(
-        replace(correlated.section(found), tables=tables), console
+        replace(correlation.section(found), tables=tables), console
     )  # last: whoever reads may close the pipe

@@ -29,8 +29,8 @@ from vidence.make.planted.planted_page import made_section
 from vidence.report.calibration import Compared, calibration_section, compare, opening_section
 from vidence.report.calibration_reasoning import recovered_reasoning
 from vidence.report.calibration_simulated import recovered_simulated
-from vidence.report.diagnosed import load_diagnosed
-from vidence.report.diagnosed_calibration import Recovered, beside_planted, why_section
+from vidence.report.diagnosis import load_diagnosed
+from vidence.report.diagnosis_calibration import Recovered, beside_planted, why_section
 from vidence.report.page import write_page
 from vidence.report.panel_calibration import recovered_by_views
 from vidence.report.results import Run, load_run
@@ -140,7 +140,7 @@ def demo(*, out: Path, progress: str) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Done:
+class _DemoResult:
     """What came of everything."""
 
     compared: Sequence[Compared]
@@ -155,7 +155,7 @@ def _step(meter: Meter, doing: str) -> None:
     meter.note(doing)
 
 
-def _everything(out: Path, console: Console, meter: Meter) -> _Done:
+def _everything(out: Path, console: Console, meter: Meter) -> _DemoResult:
     """Ask, diagnose and make, and write the page."""
     n_runs = len(RUNS) + len(GUESSERS) + len(REASONERS) + len(LIGHTS_ASKED) * len(VERSIONS)
     meter.begin("demo", total=1 + n_runs + len(DIAGNOSES) + 2, n_done=-1)
@@ -200,7 +200,7 @@ def _everything(out: Path, console: Console, meter: Meter) -> _Done:
             lights,
         ],
     )
-    return _Done(compared=compared, recovered=recovered, made=made, page=page)
+    return _DemoResult(compared=compared, recovered=recovered, made=made, page=page)
 
 
 def _print_recovered(console: Console, recovered: Sequence[Recovered]) -> None:

@@ -57,7 +57,7 @@ def describe(
     counted and not measured.
     """
     from vidence.engine.prepare import NOBODY, every_item, load_questions, make_plan, media_root_of
-    from vidence.report import described
+    from vidence.report import set_statistics
     from vidence.report.terminal import draw_section
 
     shown = to.screen()
@@ -70,7 +70,7 @@ def describe(
     loaded = load_questions(plan)
     items = every_item(loaded, plan)
     name = source.name if data is None and source is not None else benchmark
-    found = described.describe(
+    found = set_statistics.describe(
         items,
         name=name,
         durations_s=_durations(media_root_of(plan, loaded), items) if measure else {},
@@ -85,11 +85,11 @@ def describe(
     settings = {"questions": str(plan.data), "where": where or "all"}
     to.write(
         found.tables,
-        csv=lambda file: described.write_described_csv(found, file),
-        json=lambda file: described.write_described_json(found, file),
-        html=lambda file: described.write_described_page(found, file, settings=settings),
+        csv=lambda file: set_statistics.write_described_csv(found, file),
+        json=lambda file: set_statistics.write_described_json(found, file),
+        html=lambda file: set_statistics.write_described_page(found, file, settings=settings),
     )
-    draw_section(described.section(found), shown)  # last: whoever reads may close the pipe
+    draw_section(set_statistics.section(found), shown)  # last: whoever reads may close the pipe
 
 
 _MOST_NAMED = 5
@@ -106,7 +106,7 @@ def _concepts(path: Path, items: "Sequence[Item]") -> "Table":
     """Concepts by chapter; covered are those that a question has as its tag."""
     from vidence.make.expert.subjects import listed_concepts
     from vidence.make.expert.tables import concepts_table
-    from vidence.report.described import CONCEPT
+    from vidence.report.set_statistics import CONCEPT
 
     return concepts_table(listed_concepts(path), {item.tags.get(CONCEPT, "") for item in items})
 

@@ -172,7 +172,7 @@ def _say(
     json_path: Path | None,
     with_page: bool,
 ) -> None:
-    from vidence.report.diagnosed import load_diagnosed, write_diagnosed_json, write_diagnosed_page
+    from vidence.report.diagnosis import load_diagnosed, write_diagnosed_json, write_diagnosed_page
     from vidence.tables.charts import table_of
     from vidence.tables.terminal import plain, print_table
 

@@ -49,7 +49,7 @@ _SHOWN = 200
 
 
 @dataclass(kw_only=True)
-class _Looked:
+class _Findings:
     """What is found: lines for people, shown at once, and values for other programs."""
 
     is_quiet: bool
@@ -70,7 +70,7 @@ class _Looked:
 @json_option
 def doctor(*, model: str | None, json_path: Path | None) -> int:
     """Look over this installation; the exit code is 1 when something is wrong."""
-    looked = _Looked(is_quiet=screen(json_path).quiet)
+    looked = _Findings(is_quiet=screen(json_path).quiet)
     version, python = importlib.metadata.version("vidence"), sys.version.split()[0]
     looked.say(f"vidence {version} on Python {python}", vidence=version, python=python)
     troubles = [*_libraries(looked), *_devices(), *_cache(looked), *_decoding(looked), *_plug_ins(looked)]
@@ -96,7 +96,7 @@ def doctor(*, model: str | None, json_path: Path | None) -> int:
     return 1 if troubles else 0
 
 
-def _model(spec: str, looked: _Looked) -> list[str]:
+def _model(spec: str, looked: _Findings) -> list[str]:
     """What a model says of a picture, and how fast; each is asked anew, whatever it answered before."""
     import tempfile
 
@@ -156,7 +156,7 @@ def _is_there(module: str) -> bool:
         return False
 
 
-def _libraries(looked: _Looked) -> list[str]:
+def _libraries(looked: _Findings) -> list[str]:
     found = []
     for name in ("av", "numpy", "pillow", "msgspec", "anyio", "httpx2", "scipy"):
         try:
@@ -167,7 +167,7 @@ def _libraries(looked: _Looked) -> list[str]:
     return found
 
 
-def _cache(looked: _Looked) -> list[str]:
+def _cache(looked: _Findings) -> list[str]:
     folder = cache_root()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -185,7 +185,7 @@ def _cache(looked: _Looked) -> list[str]:
     return [f"only {free_gb:.2f} GB are free for the cache in {folder}"] if free_gb < 1 else []
 
 
-def _decoding(looked: _Looked) -> list[str]:
+def _decoding(looked: _Findings) -> list[str]:
     """Render a clip with planted codes, decode it, and read the codes again."""
     import tempfile
 
@@ -201,7 +201,7 @@ def _decoding(looked: _Looked) -> list[str]:
     return [] if n_right == n_asked else [f"only {n_right} of {n_asked} frames of a test clip were exact"]
 
 
-def _plug_ins(looked: _Looked) -> list[str]:
+def _plug_ins(looked: _Findings) -> list[str]:
     """What other packages add: each is imported, and entry points that no kind has are named."""
     from vidence import catalog
     from vidence.errors import UsageError

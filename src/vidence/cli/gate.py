@@ -385,8 +385,8 @@ class _Call:
     ) -> "tuple[tuple[str, ...], tuple[Table, ...]]":
         """The account, what luck explains, and what texts give away."""
         from vidence.cli.make import account_line
-        from vidence.make.gates.asking import TEXT_ONLY
         from vidence.make.gates.luck import read_luck
+        from vidence.make.gates.model_gates import TEXT_ONLY
         from vidence.make.gates.tables import balance_tables, balance_warnings, luck_sentences, reader_table
 
         said = [account_line(one).plain for one in gated.ledger.stages]

@@ -21,7 +21,7 @@ from rich.progress import (
 )
 
 from vidence.ask.fetching.address import data_place, hub_cache
-from vidence.ask.fetching.hub import Hub, HubFile, Listing
+from vidence.ask.fetching.hub import DatasetListing, Hub, HubFile
 from vidence.ask.fetching.plain import github_base
 from vidence.catalog import create
 from vidence.cli.console import say, several
@@ -268,7 +268,7 @@ class _Watched:
     """A release whose fetch is shown."""
 
     console: Console
-    listing: Listing
+    listing: DatasetListing
     hub: Hub
     mode: str
 

@@ -82,7 +82,7 @@ def judge(
         progress=progress,
     )
     from vidence.cli.report import show_run
-    from vidence.report.listed import keep_line
+    from vidence.report.run_list import keep_line
 
     keep_line(folder)
     show_run(folder, page=folder / "report.html" if page else None, json_path=json_path)

@@ -166,7 +166,7 @@ def _mappings() -> Mapping[str, str]:
 
 
 def _figures() -> Mapping[str, str]:
-    from vidence.report.panel_named import paper_views
+    from vidence.report.panel_registry import paper_views
 
     return {name: view.says for name, view in paper_views().items()}
 

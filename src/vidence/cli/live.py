@@ -17,7 +17,7 @@ from vidence.engine.events import (
     MachineLost,
     MediaTrouble,
     Started,
-    Tried,
+    TrialStored,
     Waiting,
 )
 from vidence.records import Failed, outcome_name
@@ -78,7 +78,7 @@ class NotebookBar:
                 self._n_planned, self._n_done = event.n_planned, event.n_answered_before
                 self.draw()
                 return
-            case Tried():
+            case TrialStored():
                 self._cost += event.cost
                 self._count(outcome_name(event.trial.score.outcome))
             case ExaminedOne():

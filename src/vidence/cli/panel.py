@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from vidence.engine.panel import PanelRun
     from vidence.engine.panel_diagnostics import Examination
     from vidence.engine.plan import Plan
-    from vidence.report.panel_asked import AskedPanel, Panel
+    from vidence.report.panel_runs import AskedPanel, Panel
 
 
 @click.command()
@@ -87,8 +87,8 @@ def panel(
     from vidence.engine.panel_diagnostics import examinations
     from vidence.make.pipeline.config_file import read_config
     from vidence.report.panel_ahead import ahead
-    from vidence.report.panel_asked import read_panel, taken
-    from vidence.report.panel_named import check_view
+    from vidence.report.panel_registry import check_view
+    from vidence.report.panel_runs import read_panel, taken
 
     for view in views:
         check_view(view)
@@ -115,7 +115,7 @@ def panel(
     not_shown: tuple[str, ...] = ()
     if done.runs:
         found = read_panel(config.title or file.stem, done, level=level)
-        shown = _Shown(json=json_path, latex=latex, interval=interval, tables_dir=tables_dir)
+        shown = _PanelOutput(json=json_path, latex=latex, interval=interval, tables_dir=tables_dir)
         not_shown = shown.write(found, views, page=root / "panel.html" if page else None, n_items=items)
     for line in done.missing:
         say(console, ("no score: ", "red"), line)
@@ -139,7 +139,7 @@ class _Steps:
         self, runs: "Sequence[PanelRun]", examinations: "Sequence[Examination]", *, max_cost: float | None
     ) -> "AskedPanel":
         """Ask the runs, then the diagnostics."""
-        from vidence.report.panel_asked import ask_panel
+        from vidence.report.panel_runs import ask_panel
 
         def examine(place: int, one: "Examination", plan: "Plan") -> "Account":
             say(self.console, (f"[{place}/{len(examinations)}] ", "bold"), one.label)
@@ -157,7 +157,7 @@ class _Steps:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Shown:
+class _PanelOutput:
     """Where the tables of a panel are written to."""
 
     json: Path | None

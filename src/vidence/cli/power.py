@@ -69,7 +69,7 @@ def power(
     from vidence.statistics.power import USUAL_ICC, Design
 
     console = screen(json_path)
-    found = _of_run(folder) if folder is not None else _Known()
+    found = _of_run(folder) if folder is not None else _EarlierRun()
     n_items = items or found.n_items
     if n_items is None:
         raise UsageError("how many questions? say --items N, or --run DIR to take it from an earlier run")
@@ -103,7 +103,7 @@ def power(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Known:
+class _EarlierRun:
     """What an earlier run says."""
 
     n_items: int | None = None
@@ -113,19 +113,19 @@ class _Known:
     source: str = "video"
 
 
-def _of_run(folder: Path) -> _Known:
+def _of_run(folder: Path) -> _EarlierRun:
     from vidence.records import source_noun
     from vidence.report.results import load_run
-    from vidence.report.scores import Scored
+    from vidence.report.scores import ScoredQuestions
     from vidence.statistics.power import intraclass_correlation
 
-    scored = Scored.of(load_run(folder, are_brief=True).rows)
+    scored = ScoredQuestions.of(load_run(folder, are_brief=True).rows)
     if not len(scored.values):
         raise UsageError(f"{folder} has no scored question yet")
     icc = 0.0
     if 2 <= scored.n_videos < len(scored.values):
         icc = intraclass_correlation(scored.values, clusters=scored.clusters)
-    return _Known(
+    return _EarlierRun(
         n_items=len(scored.values),
         n_videos=scored.n_videos,
         accuracy=float(scored.values.mean()),
@@ -135,7 +135,7 @@ def _of_run(folder: Path) -> _Known:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Said:
+class _PowerFindings:
     """What is found of a planned comparison: sentences, and the numbers in them."""
 
     sentences: list[str]
@@ -191,7 +191,7 @@ class _Plan:
 
         return np.random.default_rng(0)
 
-    def paired(self, difference: float | None) -> _Said:
+    def paired(self, difference: float | None) -> _PowerFindings:
         from vidence.statistics.power import discordance, paired_detectable, paired_needed, paired_power
 
         apart = discordance(self.accuracy, self.accuracy, correlation=self.correlation)
@@ -210,7 +210,7 @@ class _Plan:
             "detectable_difference": least,
         }
         if difference is None:
-            return _Said(sentences=said, values=values)
+            return _PowerFindings(sentences=said, values=values)
         apart = discordance(self.accuracy, self.accuracy + difference, correlation=self.correlation)
         chance = paired_power(
             difference, discordance=apart, design=self.design, rng=self._rng(), level=self.level
@@ -224,14 +224,14 @@ class _Plan:
             level=self.level,
         )
         return self._with(
-            _Said(sentences=said, values=values), difference=difference, chance=chance, needed=needed
+            _PowerFindings(sentences=said, values=values), difference=difference, chance=chance, needed=needed
         )
 
-    def unpaired(self, difference: float | None) -> _Said:
+    def unpaired(self, difference: float | None) -> _PowerFindings:
         from vidence.statistics.power import unpaired_detectable, unpaired_needed, unpaired_power
 
         least = unpaired_detectable(self.accuracy, design=self.design, power=self.power, level=self.level)
-        found = _Said(
+        found = _PowerFindings(
             sentences=[*self._size(), self._detectable(least, "on different questions, as many each")],
             values={"detectable_difference": least},
         )
@@ -253,7 +253,9 @@ class _Plan:
             f"{100 * least:.1f} points."
         )
 
-    def _with(self, said: _Said, *, difference: float, chance: float, needed: "Design") -> _Said:
+    def _with(
+        self, said: _PowerFindings, *, difference: float, chance: float, needed: "Design"
+    ) -> _PowerFindings:
         """The same with what is found of a difference that is hoped for."""
         more = [
             f"A difference of {100 * difference:g} points is found with power {chance:.2f}.",
@@ -266,4 +268,4 @@ class _Plan:
             "needed_questions": needed.n_items,
             "needed_clusters": needed.n_clusters,
         }
-        return _Said(sentences=[*said.sentences, *more], values=said.values | values)
+        return _PowerFindings(sentences=[*said.sentences, *more], values=said.values | values)

@@ -69,10 +69,10 @@ def prove(
     import msgspec
 
     from vidence.engine.environment import environment
+    from vidence.make.proving.composition_files import read_compositions
     from vidence.make.proving.many import prove_all
+    from vidence.make.proving.missing_facts import wanted_facts
     from vidence.make.proving.prove import Rules
-    from vidence.make.proving.reading import read_compositions
-    from vidence.make.proving.wanting import wanted_facts
     from vidence.make.scene_graph.scene_files import read_scenes
     from vidence.report.export import write_file
     from vidence.text import visible

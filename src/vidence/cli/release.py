@@ -228,7 +228,7 @@ def _licences(kept: Path, manual: Path | None, items: "Sequence[Item]") -> "Mapp
     from vidence.cli.licence import client
     from vidence.make.licences.checking import check_licences
     from vidence.make.licences.checks import LicenceCheck, read_looks
-    from vidence.make.release.passing import film_of
+    from vidence.make.release.admission import film_of
 
     known = {one.video for one in read_looks(kept, LicenceCheck)}
     films = list(dict.fromkeys(film for item in items if (film := film_of(item, known)) is not None))
@@ -266,7 +266,7 @@ def _sentences(found: "ReleasedSet") -> "Sequence[str]":
 
 
 def _table(found: "ReleasedSet") -> "Table":
-    from vidence.tables.table import Line, number, tabulate
+    from vidence.tables.table import RowSpec, number, tabulate
 
     lost = {
         one.name: ", ".join(f"{k} {n}" for k, n in found.losses[one.name].items())
@@ -276,7 +276,7 @@ def _table(found: "ReleasedSet") -> "Table":
         "formats",
         "Formats",
         label="format",
-        rows=[Line(name, name, name) for name in lost],
+        rows=[RowSpec(name, name, name) for name in lost],
         measures=[number("lost", lambda name: lost[name] or "nothing", "what it does not hold", kind="text")],
     )
 

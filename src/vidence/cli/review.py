@@ -147,7 +147,7 @@ def draw(
     """
     from vidence.make.pipeline.ledger import write_file
     from vidence.make.review.files import read_reviews
-    from vidence.make.review.filled import has_writing
+    from vidence.make.review.filled_sheets import has_writing
     from vidence.make.review.protocol import ROLES
     from vidence.make.review.recording import Recorder, Share, filled_in, held, sheet, write
     from vidence.make.review.recording import draw as draw_items
@@ -230,7 +230,7 @@ def act(
 ) -> None:
     """Do one thing to ITEM without a sheet: claim, release, expire, say, withdraw, reject, reopen."""
     from vidence.make.review.files import read_reviews
-    from vidence.make.review.filled import minutes_of
+    from vidence.make.review.filled_sheets import minutes_of
     from vidence.make.review.recording import Recorder, write
 
     reviews = read_reviews(folder)

@@ -252,7 +252,7 @@ def asked(
 ) -> Summary:
     """Ask what is left of a plan in a folder, and have the run keep its line; `again` goes on with it."""
     from vidence.engine.evaluate import run as evaluate
-    from vidence.report.listed import keep_line
+    from vidence.report.run_list import keep_line
 
     place = environment(on=on)
     show_licence(plan.benchmark, console, cache_root=place.cache_root)

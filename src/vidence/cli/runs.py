@@ -9,7 +9,7 @@ import click
 from vidence.cli.outputs import PATH, json_option, screen, write_said
 
 if TYPE_CHECKING:
-    from vidence.report.listed import Listed
+    from vidence.report.run_list import ListedRun
 
 _MOST_NAME, _LEAST_NAME = 40, 12
 _HEADINGS = ("name", "benchmark", "status", "done", "score, %", "cost, $", "started", "folder")
@@ -23,7 +23,7 @@ _GAP = 2
 @json_option
 def runs(*, folder: Path, json_path: Path | None) -> None:
     """The runs in FOLDER (default: runs) and below it: how far each is, its score, what it cost."""
-    from vidence.report.listed import list_runs
+    from vidence.report.run_list import list_runs
 
     console = screen(json_path)
     found = list_runs(folder)
@@ -36,7 +36,7 @@ def runs(*, folder: Path, json_path: Path | None) -> None:
     click.echo("\n".join(_lines(found, width=console.width if console.is_terminal else None)))
 
 
-def _lines(found: "Sequence[Listed]", *, width: int | None) -> list[str]:
+def _lines(found: "Sequence[ListedRun]", *, width: int | None) -> list[str]:
     """The list as a table; in a narrow terminal names are shortened, then columns left out.
 
     The folder, with which a run goes on or is reported, is always whole.
@@ -83,7 +83,7 @@ def _line(columns: dict[str, tuple[str, ...]], i: int | None) -> str:
     return (" " * _GAP).join(padded).rstrip()
 
 
-def _row(one: "Listed") -> tuple[str, ...]:
+def _row(one: "ListedRun") -> tuple[str, ...]:
     from vidence.tables.terminal import shortened
     from vidence.text import visible
 

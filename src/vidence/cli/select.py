@@ -83,8 +83,8 @@ def videos(
     when no video is kept.
     """
     from vidence.make.pipeline.session import BuildContext
-    from vidence.make.selecting.listed import empty_sheet, list_videos, read_sheet
     from vidence.make.selecting.selection import SelectJob, select_videos
+    from vidence.make.selecting.video_list import empty_sheet, list_videos, read_sheet
     from vidence.report.export import write_file
 
     listing = list_videos(source)
@@ -116,7 +116,7 @@ def _say(found: "Selection", json_path: Path | None) -> None:
     """Write and print what was found."""
     import msgspec
 
-    from vidence.make.selecting.showing import gate_table, video_table
+    from vidence.make.selecting.selection_report import gate_table, video_table
 
     selected = found.selected
     tables = [*([gate_table(selected)] if selected.gates else []), video_table(selected)]

@@ -186,13 +186,13 @@ def _compare(
 
 
 def _shared_table(shared: "Sequence[Shared]") -> "Table":
-    from vidence.tables.table import Line, count, number, tabulate
+    from vidence.tables.table import RowSpec, count, number, tabulate
 
     return tabulate(
         "shared",
         "What both have",
         label="what",
-        rows=[Line(f"{one.kind} {one.what}", one.what, one) for one in shared[:_MOST_LISTED]],
+        rows=[RowSpec(f"{one.kind} {one.what}", one.what, one) for one in shared[:_MOST_LISTED]],
         measures=[
             number("kind", lambda one: one.kind, kind="text"),
             count("first", lambda one: len(one.first), "questions of the first"),

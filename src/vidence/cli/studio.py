@@ -121,8 +121,8 @@ def start_alone(
     refuse_unsafe(bind, has_accounts=False)
     ticket = new_ticket()
     application = configure(settings, ticket=ticket)
-    from vidence.studio.holding import start_ticking
     from vidence.studio.tallies import warm
+    from vidence.studio.undo import start_ticking
 
     migrate()
     if before is not None:
@@ -334,8 +334,8 @@ def serve_team(
         copy_every_h=0 if database else copy_every,
     )
     from vidence.studio.copying import keep_copying
-    from vidence.studio.holding import start_ticking
     from vidence.studio.tallies import warm
+    from vidence.studio.undo import start_ticking
 
     on_start: list[Callable[[], object]] = [start_ticking, warm]
     if copy_every and not database:
@@ -573,7 +573,7 @@ def import_files(
 
 def _import(what: str, *, project: str, data: Path | None, part: str | None, by: str) -> str:
     """Take one path in; what became of it."""
-    from vidence.studio.bridge import files, taking
+    from vidence.studio.bridge import files, recorded_files
 
     path = Path(what)
     if files.is_export(path):
@@ -582,17 +582,17 @@ def _import(what: str, *, project: str, data: Path | None, part: str | None, by:
         return f"{done.taken.n_new:,} rows new, {done.taken.n_same:,} there already{left}"
     if not project:
         raise UsageError(f"into which project does {what} go? Say --project SLUG")
-    if taking.is_review(path):
-        taken = taking.take_review(path, slug=project)
+    if recorded_files.is_review(path):
+        taken = recorded_files.take_review(path, slug=project)
         return f"{taken.n_new:,} events new, {taken.n_same:,} there already"
     from vidence.cli.gate import load_items
     from vidence.studio.accounts import project_of
 
     row = project_of(project)
     given = {"split": part} if part else {}
-    loaded, questions = load_items(str(taking.questions_in(path)), data, overrides=dict(given))
-    taking.refuse_root(row, loaded.media_root)
-    taken = taking.take_items(row, questions, by=by)
+    loaded, questions = load_items(str(recorded_files.questions_in(path)), data, overrides=dict(given))
+    recorded_files.refuse_root(row, loaded.media_root)
+    taken = recorded_files.take_items(row, questions, by=by)
     return f"{taken.n_new:,} questions new, {taken.n_same:,} there already; media below {row.media_root}"
 
 

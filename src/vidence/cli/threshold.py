@@ -13,7 +13,7 @@ from vidence.cli.progress import Meter, interruptible
 
 if TYPE_CHECKING:
     from vidence.engine.plan import Plan
-    from vidence.make.lights.threshold import Found
+    from vidence.make.lights.threshold import ObserverThreshold
     from vidence.make.lights.threshold_clips import ThresholdStimuli
     from vidence.make.lights.threshold_config import ThresholdConfig
     from vidence.records import Item
@@ -134,7 +134,7 @@ def _questions(folder: Path) -> dict[str, "Item"]:
 
 def _ask(
     config: "ThresholdConfig", folder: Path, console: Console, *, beside: Path, progress: str
-) -> tuple[list["Found"], int]:
+) -> tuple[list["ObserverThreshold"], int]:
     """Put the questions to every observer; the thresholds, and how many questions failed."""
     import numpy as np
 
@@ -145,7 +145,7 @@ def _ask(
     from vidence.make.lights.threshold import constant, run_folder, staircase
 
     place, questions = environment(), _questions(folder)
-    made: list[Found] = []
+    made: list[ObserverThreshold] = []
     n_failed = 0
 
     async def ask_all() -> None:

@@ -161,7 +161,7 @@ def track(
     truth = _truth(gt)
     if table == "parquet":
         check_parquet()
-    shown = _Shown(
+    shown = _TrackOutput(
         folder=out if out is not None else Path("tracks") / video.resolve().stem,
         table=table,
         with_video=with_video,
@@ -181,7 +181,7 @@ def track(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Shown:
+class _TrackOutput:
     """Where results go, and how they are shown."""
 
     folder: Path
@@ -250,7 +250,7 @@ def _measure_given(spec: str, truth: "MotRows | None") -> None:
         click.echo(line)
 
 
-def _show_given(medium: "Video", spec: str, *, truth: "MotRows | None", shown: _Shown) -> None:
+def _show_given(medium: "Video", spec: str, *, truth: "MotRows | None", shown: _TrackOutput) -> None:
     """Show a file of tracks in its video."""
     from vidence.seeing.given_run import show_given
 

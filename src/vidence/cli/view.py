@@ -152,9 +152,9 @@ def _export(settings: "StudioSettings", to: Path, listed: str) -> None:
     ticket = new_ticket()
     application = configure(settings, ticket=ticket)
     migrate()
-    from vidence.studio.viewer.asking import Asker
     from vidence.studio.viewer.desk import desk
     from vidence.studio.viewer.exporting import export
+    from vidence.studio.viewer.page_client import Asker
 
     asker = Asker(application)
     anyio.run(asker.get, f"/enter?ticket={ticket}")

@@ -61,7 +61,7 @@ ITEM_ERRORS: Final[Mapping[Stage, tuple[type[VidenceError], ...]]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class CostedReply:
     """A reply, whether it came out of the memory instead of the model, and what it cost in US dollars."""
 
     reply: Reply
@@ -142,7 +142,7 @@ class Asker:
         self._limits.in_flight.allow(most)
         self._limits.pace.take(part)
 
-    async def ask(self, request: Request) -> Asked:
+    async def ask(self, request: Request) -> CostedReply:
         """The reply to a request, remembered or new.
 
         Raises:
@@ -158,13 +158,13 @@ class Asker:
         try:
             remembered = await self._memory.find(key, claims=not self._model.by_item)
             if remembered is not None:
-                return Asked(reply=clean_record(remembered), is_remembered=True, cost=0.0)
+                return CostedReply(reply=clean_record(remembered), is_remembered=True, cost=0.0)
             return await self._ask_once(key, request)
         finally:
             del self._in_flight[key]
             done.set()
 
-    async def _ask_once(self, key: bytes, request: Request) -> Asked:
+    async def _ask_once(self, key: bytes, request: Request) -> CostedReply:
         """A new reply, or that for which another process has asked meanwhile."""
         if self._model.by_item:  # recorded, or a rule: it costs nothing
             return await self._ask_now(key, request)
@@ -178,20 +178,20 @@ class Asker:
             await anyio.sleep(wait_s)
             remembered = await self._memory.find(key, claims=True)
             if remembered is not None:
-                return Asked(reply=remembered, is_remembered=True, cost=0.0)
+                return CostedReply(reply=remembered, is_remembered=True, cost=0.0)
             wait_s = min(2 * wait_s, _LAST_LOOK_S)
         try:
             remembered = await self._memory.find(key, claims=False)  # who had the lease may have brought it
             if remembered is not None:
-                return Asked(reply=remembered, is_remembered=True, cost=0.0)
+                return CostedReply(reply=remembered, is_remembered=True, cost=0.0)
             return await self._ask_now(key, request)
         finally:
             self._memory.release(key)
 
-    async def _ask_now(self, key: bytes, request: Request) -> Asked:
+    async def _ask_now(self, key: bytes, request: Request) -> CostedReply:
         reply, cost = await self._send(request)
         await self._memory.keep(key, reply)
-        return Asked(reply=reply, is_remembered=False, cost=cost)
+        return CostedReply(reply=reply, is_remembered=False, cost=cost)
 
     async def _send(self, request: Request) -> tuple[Reply, float]:
         """A new reply, and what it cost."""
@@ -436,7 +436,7 @@ class AskCount:
     """The replies out of the memory themselves, where `keeps` says so."""
     keeps: bool = False
 
-    def add(self, asked: Asked) -> None:
+    def add(self, asked: CostedReply) -> None:
         """Count one reply."""
         if self.keeps and asked.is_remembered:
             self.remembered.append(asked.reply)

@@ -14,11 +14,11 @@ import msgspec
 from vidence.ask.judging.verdicts import has_judge_error, is_undecided
 from vidence.engine.engine import LONG_CHARACTERS, AskCount, Context
 from vidence.engine.environment import Environment
-from vidence.engine.events import Listener, Started, Tried
+from vidence.engine.events import Listener, Started, TrialStored
 from vidence.engine.executors.executor import Duty, Executor, executor_of
 from vidence.engine.limits import Budget
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
-from vidence.engine.prepare import Prepared, check_same
+from vidence.engine.prepare import PreparedRun, check_same
 from vidence.engine.session import Planned, Session, ShownSubject, opened_session
 from vidence.engine.specs import differing
 from vidence.engine.store import RUN_FILE, RunStore
@@ -128,7 +128,7 @@ async def run(
 
 
 @contextmanager
-def opened_run(folder: Path, prepared: Prepared) -> Iterator[RunStore]:
+def opened_run(folder: Path, prepared: PreparedRun) -> Iterator[RunStore]:
     """The store of a run folder, new or as it was left, with plan and questions written down."""
     plan, facts = prepared.plan, prepared.facts
     try:
@@ -202,7 +202,7 @@ async def _answer_all(session: Session, store: RunStore, executor: Executor) -> 
         )
     )
 
-    def keep(tried: Tried) -> None:
+    def keep(tried: TrialStored) -> None:
         store.add(tried.trial)
         summary.add(tried.trial)
         session.on_event(tried)
@@ -222,11 +222,11 @@ async def _answer_all(session: Session, store: RunStore, executor: Executor) -> 
     return summary
 
 
-async def answered(session: Session, subject: ShownSubject) -> Tried:
+async def answered(session: Session, subject: ShownSubject) -> TrialStored:
     """One question asked, and what it cost: the `Task` of a run."""
     count = AskCount(keeps=True)
     trial = await _trial(session, subject, count)
-    return Tried(trial=trial, cost=count.cost)
+    return TrialStored(trial=trial, cost=count.cost)
 
 
 async def _trial(session: Session, subject: ShownSubject, count: AskCount) -> Trial:

@@ -21,7 +21,7 @@ class Started:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tried:
+class TrialStored:
     """One trial is stored. `cost` is in US dollars, 0 where no price is known or the reply was remembered."""
 
     trial: Trial
@@ -89,6 +89,6 @@ class JobDone:
 
 
 Event: TypeAlias = (
-    Started | Tried | Waiting | Away | Back | MediaTrouble | MachineLost | ExaminedOne | JobDone
+    Started | TrialStored | Waiting | Away | Back | MediaTrouble | MachineLost | ExaminedOne | JobDone
 )
 Listener: TypeAlias = Callable[[Event], None]

@@ -18,8 +18,8 @@ from vidence.engine.views import (
     Clipped,
     DecodeCount,
     OpenView,
-    Shown,
     Source,
+    ViewContent,
     check_some,
     check_whole,
     clip_of,
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class FrameStore:
     """Where media are and decoded frames are kept; `deadline_s` is how long one video may take."""
 
     media_root: MediaPath
@@ -64,7 +64,7 @@ class FrameDesk:
     def __init__(
         self,
         views: Mapping[str, OpenView],
-        place: Place,
+        place: FrameStore,
         *,
         workers: Workers,
         engine: Engine,
@@ -87,7 +87,7 @@ class FrameDesk:
             deliver_kept=partial(self._deliver_to_selector, keep=True),
         )
 
-    async def show(self, items: Sequence[Item]) -> dict[str, dict[str, Shown | Failed]]:
+    async def show(self, items: Sequence[Item]) -> dict[str, dict[str, ViewContent | Failed]]:
         """What each of these questions can be shown, by item id and by view.
 
         The frames of all views come out of one pass over a video for each way of encoding them.
@@ -390,7 +390,7 @@ class FrameDesk:
         facts: dict[Source, MediaFacts | Failed],
         frames: dict[tuple[Source, str], Delivery | Failed],
         videos: Mapping[Source, Silent | Failed | None],
-    ) -> Shown | Failed:
+    ) -> ViewContent | Failed:
         if isinstance(selection, Failed):
             return selection
         key = self._views[view].encoding.key
@@ -414,7 +414,7 @@ class FrameDesk:
                 video = VideoPart(path=str(sent.path), digest=sent.digest, media_type=video_type(sent.path))
                 if sent.is_copy:
                     selection = msgspec.structs.replace(selection, note="sent without its sound")
-        return Shown(
+        return ViewContent(
             selection=selection,
             frames=tuple(shown),
             duration_s=sum(lasting_s),
@@ -423,7 +423,7 @@ class FrameDesk:
         )
 
 
-def _nothing(view: OpenView) -> Shown:
+def _nothing(view: OpenView) -> ViewContent:
     spec, version = view.rules.selector, view.selector.version
     nothing = Selection(selector=spec, version=version, frames=(), n_candidates=0)
-    return Shown(selection=nothing, frames=(), duration_s=0.0)
+    return ViewContent(selection=nothing, frames=(), duration_s=0.0)

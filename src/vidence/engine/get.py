@@ -18,7 +18,7 @@ import msgspec
 
 from vidence.ask.fetching.address import HubAddress, is_address
 from vidence.ask.fetching.archives import is_archive, is_inside, matched, unpack
-from vidence.ask.fetching.hub import Hub, HubFile, Listing
+from vidence.ask.fetching.hub import DatasetListing, Hub, HubFile
 from vidence.ask.fetching.plain import read_web
 from vidence.catalog import create, names
 from vidence.contracts import Benchmark, Release
@@ -43,7 +43,7 @@ class Offer:
     benchmark: str
     release: Release
     named: HubAddress
-    listing: Listing
+    listing: DatasetListing
     questions: tuple[HubFile, ...]
     media: tuple[HubFile, ...]
     config: str = ""
@@ -58,7 +58,7 @@ class Offer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class NeededMedia:
     """The media that some questions need: files as they are by the path that names them, and archives."""
 
     plain: dict[str, HubFile]
@@ -231,7 +231,7 @@ def get_questions(
     return str(path)
 
 
-def wanted_media(offered: Offer, items: Sequence[Item]) -> Wanted:
+def wanted_media(offered: Offer, items: Sequence[Item]) -> NeededMedia:
     """Which files hold the media that some questions need.
 
     Archives whose names are a folder of what is needed are taken; where none is, all are.
@@ -245,7 +245,7 @@ def wanted_media(offered: Offer, items: Sequence[Item]) -> Wanted:
     folders = {part for path in left for part in PurePosixPath(path).parts[:-1]}
     named = [one for one in archives if _stem(one.path) in folders]
     tables = [one for one in offered.questions if one.path.endswith(".parquet")]
-    return Wanted(
+    return NeededMedia(
         plain={path: plain[place] for path, place in found.items()},
         packed=tuple((named or archives or tables) if left else ()),
         left=left,
@@ -253,7 +253,7 @@ def wanted_media(offered: Offer, items: Sequence[Item]) -> Wanted:
 
 
 def get_media(
-    offered: Offer, wanted: Wanted, *, hub: Hub, cache_root: Path, on_file: OnFile
+    offered: Offer, wanted: NeededMedia, *, hub: Hub, cache_root: Path, on_file: OnFile
 ) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:
     """Fetch media and unpack them.
 
@@ -319,7 +319,7 @@ def get_files(
 
 
 def check_room(
-    files: Iterable[HubFile], *, listing: Listing, hub: Hub, cache_root: Path, is_unpacked: bool
+    files: Iterable[HubFile], *, listing: DatasetListing, hub: Hub, cache_root: Path, is_unpacked: bool
 ) -> None:
     """See that the disks have room for what is fetched and, out of archives, for it again.
 

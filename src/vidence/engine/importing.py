@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from vidence.ask.benchmarks.question_files import Gathering, lettered, listed
+from vidence.ask.benchmarks.question_files import QuestionReader, lettered, listed
 from vidence.ask.files import FieldError, usable
 from vidence.ask.mapping.items import ItemReader
 from vidence.ask.mapping.mapping import ColumnMap, ReplyColumns, presets, read_map
@@ -20,9 +20,9 @@ from vidence.ask.models.answers import finish_of
 from vidence.contracts import Loaded
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import opened_run
-from vidence.engine.events import Listener, Started, Tried
+from vidence.engine.events import Listener, Started, TrialStored
 from vidence.engine.plan import PLAN_FILE, Facts, Plan
-from vidence.engine.prepare import Prepared, load_questions, make_plan
+from vidence.engine.prepare import PreparedRun, load_questions, make_plan
 from vidence.engine.scoring import score_reply
 from vidence.engine.session import opened_session
 from vidence.errors import DataError, StoreError, UsageError
@@ -116,7 +116,7 @@ def read_log(path: Path, layout: str, *, questions: Plan | None = None, model: s
     mapping, table = _fitting(found[0], maps)
     if mapping.reply is None:
         raise UsageError(f"the mapping {layout!r} says no reply.text; expected the column of the replies")
-    asked = None if questions is None else _Asked(load_questions(questions))
+    asked = None if questions is None else _LoggedQuestions(load_questions(questions))
     items, replies, problems = _taken(table, mapping, columns=mapping.reply, asked=asked)
     if not replies:
         raise DataError(
@@ -145,7 +145,7 @@ def _fitting(path: Path, maps: Sequence[ColumnMap]) -> tuple[ColumnMap, Table]:
     return next((pair for pair in tables if pair[1].first and pair[0].fits(pair[1].first)), first)
 
 
-class _Asked:
+class _LoggedQuestions:
     """The questions that a log is about, by their ids or by their places."""
 
     def __init__(self, loaded: Loaded) -> None:
@@ -183,11 +183,11 @@ class _Asked:
 
 
 def _taken(
-    table: Table, mapping: ColumnMap, *, columns: ReplyColumns, asked: _Asked | None
+    table: Table, mapping: ColumnMap, *, columns: ReplyColumns, asked: _LoggedQuestions | None
 ) -> tuple[tuple[Item, ...], tuple[Recorded, ...], tuple[str, ...]]:
     """The questions of a log, its replies, and the rows that cannot be used."""
     reader = ItemReader(mapping, folder=table.file.path.parent)
-    gathering = Gathering(
+    gathering = QuestionReader(
         table.file, strict=False, format_hint="is it of the layout that was named, with its choices?"
     )
     rows = [(line, row) for line, row in table.lines]
@@ -299,7 +299,7 @@ async def import_log(
             on_event(Started(n_planned=len(trials), n_answered_before=0))
             for trial in trials:
                 store.add(trial)
-                on_event(Tried(trial=trial, cost=0.0))
+                on_event(TrialStored(trial=trial, cost=0.0))
     return summary
 
 
@@ -313,7 +313,7 @@ def _write(path: Path, records: Iterable[Record]) -> None:
 
 
 def _trials(
-    prepared: Prepared, said: Mapping[tuple[str, int], Recorded], summary: ImportSummary
+    prepared: PreparedRun, said: Mapping[tuple[str, int], Recorded], summary: ImportSummary
 ) -> Iterator[Trial]:
     for item in prepared.items:
         for repeat in range(prepared.plan.repeats):
@@ -343,7 +343,7 @@ def _reply(one: Recorded) -> Reply:
     )
 
 
-def _facts(prepared: Prepared, log: Log, summary: ImportSummary) -> Facts:
+def _facts(prepared: PreparedRun, log: Log, summary: ImportSummary) -> Facts:
     """The facts of the run, which say where it comes from and whether the scores agree."""
     notes = [
         f"imported from {log.path.name} (SHA-256 {log.content_hash[:16]}..., read as {log.layout}): the "

@@ -10,7 +10,7 @@ from vidence.contracts import Scorer
 from vidence.engine.engine import Context, Engine
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Summary
-from vidence.engine.events import Listener, Started, Tried
+from vidence.engine.events import Listener, Started, TrialStored
 from vidence.engine.executors.openers import opener
 from vidence.engine.limits import Budget
 from vidence.engine.plan import Plan, read_plan, write_plan
@@ -97,7 +97,7 @@ async def _judge_all(
         store.add(judged)
         summary.add(msgspec.structs.replace(judged, is_remembered=False))
         summary.n_scores_kept += is_kept
-        on_event(Tried(trial=judged, cost=0.0))
+        on_event(TrialStored(trial=judged, cost=0.0))
 
     await each(todo, judge, n_consumers=plan.concurrency)
     return summary

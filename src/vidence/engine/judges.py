@@ -7,12 +7,12 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from vidence.ask.judging.asking import TemplateJudge
+from vidence.ask.judging.verdict_request import TemplateJudge
 from vidence.catalog import create
 from vidence.contracts import Judge, Scorer
 from vidence.engine.engine import AskCount, Context, Engine
 from vidence.engine.environment import Environment
-from vidence.engine.events import Listener, Started, Tried
+from vidence.engine.events import Listener, Started, TrialStored
 from vidence.engine.executors.openers import opener
 from vidence.engine.limits import AskLimits, Budget
 from vidence.engine.plan import Plan, read_plan
@@ -184,7 +184,9 @@ async def ask_judges(
             line, score = await _judged(engine, task, wanted)
             found[position] = line
             on_event(
-                Tried(trial=msgspec.structs.replace(task.case.trial, score=score), cost=line.cost or 0.0)
+                TrialStored(
+                    trial=msgspec.structs.replace(task.case.trial, score=score), cost=line.cost or 0.0
+                )
             )
 
         await each(list(enumerate(tasks)), judge, n_consumers=wanted.limits.concurrency)

@@ -22,7 +22,7 @@ def log_of(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
 
 
-class Keeper(AbstractContextManager["Keeper"]):
+class LogSync(AbstractContextManager["LogSync"]):
     """Brings the log of a store to the disk every `EVERY_S` seconds, in a thread of its own.
 
     A log that is synced at every row would cost two waits for the disk for each question. So the end of a

@@ -14,9 +14,9 @@ import msgspec
 from vidence.ask.files import explained
 from vidence.ask.models.http import HttpSettings
 from vidence.catalog import parse_spec, settings_type
+from vidence.engine.caller_objects import spec_of
 from vidence.engine.diagnose import option_texts
 from vidence.engine.environment import Environment
-from vidence.engine.given import spec_of
 from vidence.engine.plan import Plan, PlanOverrides, read_plan
 from vidence.engine.prepare import make_plan
 from vidence.engine.specs import label as label_of

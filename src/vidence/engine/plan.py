@@ -20,7 +20,7 @@ from vidence import __version__
 from vidence.ask.judging.panel import PANEL_RULES
 from vidence.ask.prompting.compose import STYLES
 from vidence.contracts import View
-from vidence.engine.given import AnyParser, AnySelector, AnyStrategy
+from vidence.engine.caller_objects import AnyParser, AnySelector, AnyStrategy
 from vidence.engine.limits import AskLimits, duration_s
 from vidence.engine.store import PLAN_NAME, RUN_FILE
 from vidence.errors import StoreError, UsageError

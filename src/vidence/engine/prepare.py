@@ -321,7 +321,7 @@ def open_views(views: Mapping[str, View], plan: Plan) -> dict[str, OpenView]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prepared:
+class PreparedRun:
     """Everything that a run needs, checked, before anything is asked."""
 
     plan: Plan
@@ -357,7 +357,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
     pool: JudgePool | None = None,
     now: datetime,
     cache_root: Path | None = None,
-) -> Prepared:
+) -> PreparedRun:
     """Check everything that a plan names, and read its questions.
 
     Args:
@@ -402,7 +402,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
         },
         Facts,
     )
-    return Prepared(
+    return PreparedRun(
         plan=plan,
         facts=facts,
         items=items,
@@ -423,7 +423,7 @@ def prepared_again(
     view: OpenView,
     models: Mapping[str, Model],
     media_root: MediaPath,
-) -> Prepared:
+) -> PreparedRun:
     """What `prepare` made in another process, without its questions, which come from there.
 
     Raises:
@@ -435,7 +435,7 @@ def prepared_again(
                 f"the machine {platform.node()} would ask otherwise than the one that began: {name} is "
                 f"{value!r} here and {getattr(facts, name)!r} there; let both see the same files"
             )
-    return Prepared(
+    return PreparedRun(
         plan=plan,
         facts=facts,
         items=(),

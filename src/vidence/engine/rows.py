@@ -35,7 +35,7 @@ class TrialRow(Record):
         )
 
 
-class _Words(msgspec.Struct, tag="text"):
+class _BriefText(msgspec.Struct, tag="text"):
     """Words of a prompt, not read."""
 
 
@@ -44,7 +44,7 @@ class _Picture(msgspec.Struct, tag="image"):
 
 
 class _BriefPrompt(msgspec.Struct):
-    parts: tuple[_Words | _Picture | VideoPart, ...]
+    parts: tuple[_BriefText | _Picture | VideoPart, ...]
     template: str = ""
 
     def prompt(self) -> Prompt:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from vidence.ask.large_sets import Taken, kept_where
+from vidence.ask.large_sets import LazySelection, kept_where
 from vidence.engine.plan import UNTAGGED, Plan, Stratum
 from vidence.errors import UsageError
 from vidence.records import Item
@@ -33,7 +33,7 @@ def drawn(items: Sequence[Item], plan: Plan) -> Drawn:
         return _proportional(_Strata.of(items, plan.strata, plan), plan.sample, seed=plan.seed)
     if plan.sample is not None and plan.sample < len(items):
         places = np.random.default_rng(plan.seed).choice(len(items), plan.sample, replace=False)
-        return Taken(items, np.sort(places).tolist()), []
+        return LazySelection(items, np.sort(places).tolist()), []
     return items, []
 
 
@@ -150,7 +150,7 @@ def _taken(among: _Strata, wanted: Mapping[str, int], *, seed: int) -> tuple[Seq
         kept += rng.choice(found[value], n, replace=False).tolist()
     counts = "; ".join(f"{value}: {wanted[value]} of {len(found[value])}" for value in sorted(wanted))
     without = len(among.items) - sum(map(len, found.values()))
-    return Taken(among.items, sorted(kept)), counts + (
+    return LazySelection(among.items, sorted(kept)), counts + (
         f"; none of {without} without the tag" if without else ""
     )
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from vidence.ask.judging.asking import TemplateJudge
 from vidence.ask.judging.panel import combine
+from vidence.ask.judging.verdict_request import TemplateJudge
 from vidence.ask.judging.verdicts import Reads, has_judge_error
 from vidence.catalog import Spec
 from vidence.contracts import Ask, Flow, Judge, MadeT, Scorer, Together, together

@@ -14,20 +14,20 @@ import msgspec
 import numpy as np
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from vidence.ask.judging.asking import TemplateJudge
+from vidence.ask.judging.verdict_request import TemplateJudge
 from vidence.ask.prompting.compose import Prompted, ShownFrame
 from vidence.catalog import create, parse_spec
 from vidence.contracts import Drawing, Flow, Judge, Model, Strategy, View
 from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules, Replies, check_texts
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, MediaTrouble
-from vidence.engine.frames import FrameDesk, Place
+from vidence.engine.frames import FrameDesk, FrameStore
 from vidence.engine.limits import RESUME, SAME_COMMAND, Budget
 from vidence.engine.plan import Facts, Plan
-from vidence.engine.prepare import Prepared, open_views, prepare, prepared_again
+from vidence.engine.prepare import PreparedRun, open_views, prepare, prepared_again
 from vidence.engine.scoring import JudgeModel, JudgePool, reads_of, score_reply
 from vidence.engine.specs import model_spec, without_sampling
-from vidence.engine.views import DecodeCount, OpenView, Shown
+from vidence.engine.views import DecodeCount, OpenView, ViewContent
 from vidence.engine.workers import Workers
 from vidence.errors import BudgetSpentError, UsageError, VidenceError
 from vidence.media.address import MediaPath
@@ -92,8 +92,8 @@ class ShownSubject:
     """
 
     item: Item
-    prepared: Prepared
-    views: Mapping[str, Shown | Failed]
+    prepared: PreparedRun
+    views: Mapping[str, ViewContent | Failed]
     pool: JudgePool | None = None
     repeat: int = 0
     n_repeats: int = 1
@@ -108,7 +108,7 @@ class ShownSubject:
     @property
     def shown(self) -> tuple[str, ...]:
         """The names of the views that can be shown."""
-        return tuple(name for name, shown in self.views.items() if isinstance(shown, Shown))
+        return tuple(name for name, shown in self.views.items() if isinstance(shown, ViewContent))
 
     @property
     def context(self) -> Context:
@@ -133,7 +133,7 @@ class ShownSubject:
     def selection(self, view: str | None) -> Selection | None:
         """The frames of a view; None where it cannot be shown, or the model looks at none."""
         shown = None if view is None else self.views.get(view)
-        return shown.selection if isinstance(shown, Shown) and self.prepared.model.looks else None
+        return shown.selection if isinstance(shown, ViewContent) and self.prepared.model.looks else None
 
     def compose_ahead(self, view: str) -> None:
         """Make the prompt that shows a whole view now, since its pictures take time; errors as `prompt`."""
@@ -215,7 +215,7 @@ class ShownSubject:
             )
         return other.frames[position]
 
-    def _shown(self, view: str) -> Shown:
+    def _shown(self, view: str) -> ViewContent:
         if view not in self.views:
             raise UsageError(f"there is no view {view!r}; there are {', '.join(map(repr, self.views))}")
         shown = self.views[view]
@@ -270,7 +270,7 @@ class Opening:
 class Session:
     """A plan with its models opened. `asking` is the budget of the answers, `judging` that of the judges."""
 
-    prepared: Prepared
+    prepared: PreparedRun
     engine: Engine
     views: Mapping[str, OpenView]
     asking: Budget
@@ -335,7 +335,7 @@ class Session:
     async def desk(self, *, count: DecodeCount) -> AsyncIterator[FrameDesk]:
         """Where frames are prepared, with the processes that decode; they end with it."""
         plan, environment = self.prepared.plan, self.environment
-        place = Place(
+        place = FrameStore(
             media_root=self.prepared.media_root,
             cache_root=environment.cache_root,
             cache_max_bytes=environment.cache_max_bytes,
@@ -356,12 +356,12 @@ class Session:
     async def show(self, group: Todo, *, desk: FrameDesk) -> list[ShownSubject]:
         """Questions about one medium with what is shown of it."""
         items = list({item.item_id: item for item, _ in group}.values())
-        shown: Mapping[str, Mapping[str, Shown | Failed]]
+        shown: Mapping[str, Mapping[str, ViewContent | Failed]]
         if self.needs_frames:
             shown = await desk.show(items)
         else:
             nothing = Selection(selector="none", version=1, frames=(), n_candidates=0)
-            views = dict.fromkeys(self.views, Shown(selection=nothing, frames=(), duration_s=0.0))
+            views = dict.fromkeys(self.views, ViewContent(selection=nothing, frames=(), duration_s=0.0))
             shown = {item.item_id: views for item in items}
         subjects = []
         for item, repeat in group:
@@ -454,7 +454,7 @@ async def opened_again(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Parts:
+class _OpenedParts:
     """What a plan names, opened."""
 
     engine: Engine
@@ -467,7 +467,7 @@ class _Parts:
     judging: Budget
 
     def session(
-        self, prepared: Prepared, *, opening: Opening, environment: Environment, on_event: Listener
+        self, prepared: PreparedRun, *, opening: Opening, environment: Environment, on_event: Listener
     ) -> Session:
         """The session over them."""
         return Session(
@@ -494,7 +494,7 @@ async def _opened_parts(
     on_event: Listener,
     views: Mapping[str, View] | None,
     others: Mapping[str, str] | None,
-) -> AsyncIterator[_Parts]:
+) -> AsyncIterator[_OpenedParts]:
     asking = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
     judging = Budget(
         price_in=plan.judge_price_in,
@@ -520,7 +520,7 @@ async def _opened_parts(
             engine.add(spec, ModelRules(spec=spec, budget=asking))
         models = {name: engine.model(name) for name in (*named, *asked, plan.model)}
         check_texts(models[""], plan.sampling)
-        yield _Parts(
+        yield _OpenedParts(
             engine=engine,
             strategy=strategy,
             wanted=wanted,
@@ -543,7 +543,7 @@ class Feed(Protocol[GroupT_co]):
         ...
 
 
-class Listed(Generic[GroupT]):
+class KnownGroups(Generic[GroupT]):
     """Groups that are known."""
 
     def __init__(self, groups: Iterable[GroupT]) -> None:
@@ -576,7 +576,7 @@ class Pipeline(Generic[GroupT, ReadyT]):
             VidenceError: the first error that ended the work.
         """
         send, receive = anyio.create_memory_object_stream[ReadyT](0)
-        waiting = Listed(groups) if isinstance(groups, Iterable) else groups
+        waiting = KnownGroups(groups) if isinstance(groups, Iterable) else groups
         try:
             async with anyio.create_task_group() as tasks, send, receive:
                 for _ in range(n_producers):

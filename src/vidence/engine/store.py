@@ -20,7 +20,7 @@ import msgspec
 
 from vidence.contracts import Examined
 from vidence.engine.environment import machine
-from vidence.engine.keeper import Keeper, log_of
+from vidence.engine.keeper import LogSync, log_of
 from vidence.engine.rows import BriefRow, FindingRow, Header, OldLine, Stored, TrialRow
 from vidence.errors import StoreError
 from vidence.media.whole import PRIVATE, is_running, make_private, make_private_file, whole_file
@@ -32,7 +32,7 @@ from vidence.records import (
     Reply,
     Score,
     Selection,
-    Sharing,
+    SharedParts,
     Trial,
 )
 
@@ -344,7 +344,7 @@ class RunStore(ExitStack):
             self._db = opening.enter_context(_opened(self.path, file_format=RUN_FORMAT, tables=tables))
             if is_writer:
                 opening.callback(self._end_log)
-            self._keeper = opening.enter_context(Keeper(log_of(self.path)))
+            self._keeper = opening.enter_context(LogSync(log_of(self.path)))
             self.push(opening.pop_all())
 
     def _end_log(self) -> None:
@@ -385,7 +385,7 @@ class RunStore(ExitStack):
         decoder = msgspec.json.Decoder(Item)
         with _translated(self.path):
             rows = self._db.execute("SELECT json FROM items ORDER BY position")
-            sharing = Sharing()
+            sharing = SharedParts()
             return tuple(sharing.item(_decoded(decoder, json)) for (json,) in rows)
 
     def add(self, trial: Trial) -> None:
@@ -686,7 +686,7 @@ class Memory(ExitStack):
         self._owner = 0
         self._held: set[bytes] = set()
         self._beat_s = 0.0
-        self._keeper = self.enter_context(Keeper(log_of(path)))
+        self._keeper = self.enter_context(LogSync(log_of(path)))
 
     def get(self, key: bytes) -> Reply | None:
         """The reply to what was asked under this key, or None."""

@@ -39,7 +39,7 @@ class Clipped:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class ViewContent:
     """What one question is shown in one view.
 
     `starts_s` says for each medium of the question when it begins, if all are played one after the other.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.media.address import place
-from vidence.media.opened import Opened, decode, open_video_stream, packets_to_end
+from vidence.media.opened import OpenVideoFile, decode, open_video_stream, packets_to_end
 from vidence.media.video import Video
 
 _MICROSECOND: Final = Fraction(1, 1_000_000)
@@ -51,7 +51,7 @@ def read_clock(video: Video) -> FrameClock:
     return FrameClock(ticks=ticks, time_base=time_base, start_s=start_s, pixel_format=pixel_format)
 
 
-def _first_pts(opened: Opened) -> int:
+def _first_pts(opened: OpenVideoFile) -> int:
     """The time of the first frame that comes out of the decoder, in ticks."""
     for packet in packets_to_end(opened):
         for frame in decode(opened.codec, packet) or ():

@@ -52,7 +52,7 @@ class MediaFacts:
         return not self.content_hash.startswith(_SAID)
 
 
-class _Kept(Record):
+class _CachedFile(Record):
     """What lies on disk; `state` tells whether the file is still the same."""
 
     version: int
@@ -72,7 +72,7 @@ def _array(_: type, form: tuple[str, bytes]) -> NDArray[np.generic]:
     return np.frombuffer(data, dtype)
 
 
-_FACTS: Final = msgspec.msgpack.Decoder(_Kept, dec_hook=_array)
+_FACTS: Final = msgspec.msgpack.Decoder(_CachedFile, dec_hook=_array)
 
 
 def read_facts(path: MediaPath, *, kind: str, cache_root: Path | None) -> MediaFacts:
@@ -210,7 +210,7 @@ def _place(path: MediaPath, kind: MediaKind, cache_root: Path) -> Path:
 
 def _keep(video: Video, content_hash: str, *, state: str | None, cache_root: Path) -> None:
     scan = video.scan
-    kept = _Kept(version=_FACTS_VERSION, state=state or "", content_hash=content_hash, scan=scan)
+    kept = _CachedFile(version=_FACTS_VERSION, state=state or "", content_hash=content_hash, scan=scan)
     kept_at = _place(place(scan.probe.path), scan.probe.kind, cache_root)
     try:
         write_whole(kept_at, msgspec.msgpack.encode(kept, enc_hook=_array_form), mode=PRIVATE)
@@ -226,7 +226,7 @@ def _kept(path: MediaPath, *, kind: MediaKind, cache_root: Path) -> tuple[Video,
     return Video(scan), last.content_hash
 
 
-def _last_kept(path: MediaPath, *, kind: MediaKind, cache_root: Path) -> _Kept | None:
+def _last_kept(path: MediaPath, *, kind: MediaKind, cache_root: Path) -> _CachedFile | None:
     """What was kept last of the file with this name, whether it is still the same or not."""
     try:
         last = _FACTS.decode(_place(path, kind, cache_root).read_bytes())

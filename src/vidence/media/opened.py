@@ -49,7 +49,7 @@ _FIRST_BOXES: Final = (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"s
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opened:
+class OpenVideoFile:
     """A file that is open for reading its video stream; all other streams are skipped."""
 
     container: InputContainer
@@ -90,7 +90,7 @@ def check_file(path: Path) -> None:
 
 
 @contextmanager
-def open_video_stream(path: MediaPath, *, without_samples: bool = False) -> Iterator[Opened]:
+def open_video_stream(path: MediaPath, *, without_samples: bool = False) -> Iterator[OpenVideoFile]:
     """Open the first video stream that is not a cover picture.
 
     Args:
@@ -117,7 +117,7 @@ def open_video_stream(path: MediaPath, *, without_samples: bool = False) -> Iter
             raise MediaError(f"{path}: {_why(file, error, source)}") from error
         with container:
             try:
-                yield Opened(container=container, stream=_pick(path, container), size_bytes=size)
+                yield OpenVideoFile(container=container, stream=_pick(path, container), size_bytes=size)
             finally:
                 _raise_trouble(file)
 
@@ -140,7 +140,7 @@ def _bytes_of(path: MediaPath) -> Iterator[BinaryIO]:
             yield local
 
 
-def packets_to_end(opened: Opened) -> "Iterator[Packet[VideoStream] | None]":
+def packets_to_end(opened: OpenVideoFile) -> "Iterator[Packet[VideoStream] | None]":
     """What is left to read, packet by packet; at the end, or where reading fails, None to drain.
 
     What the end of a truncated file cuts off is left out: decoders make a picture even of half a frame.

@@ -19,7 +19,7 @@ _NATIVE: Final = int(Interpolation.AREA)
 _BEHIND_TRANSPARENT: Final = 255
 
 
-class Turn(Record):
+class Orientation(Record):
     """How stored pixels are turned for showing: first transposed, then mirrored in x, then in y."""
 
     is_transposed: bool = False
@@ -69,13 +69,13 @@ class Turn(Record):
         return np.ascontiguousarray(image)
 
 
-def turn_of(frame: av.VideoFrame) -> Turn | None:
+def turn_of(frame: av.VideoFrame) -> Orientation | None:
     """The turn that a decoded frame carries; None where it is no multiple of 90 degrees."""
     matrix = frame.side_data.get("DISPLAYMATRIX")
-    return Turn.of_matrix(bytes(matrix)) if isinstance(matrix, Buffer) else Turn()
+    return Orientation.of_matrix(bytes(matrix)) if isinstance(matrix, Buffer) else Orientation()
 
 
-def to_rgb(frame: av.VideoFrame, *, size: tuple[int, int], turn: Turn) -> NDArray[np.uint8]:
+def to_rgb(frame: av.VideoFrame, *, size: tuple[int, int], turn: Orientation) -> NDArray[np.uint8]:
     """A decoded frame as an upright RGB picture.
 
     `size` is (width, height) in pixels as shown, after the turn. The colour matrix and range are the
@@ -107,7 +107,7 @@ def resize(image: NDArray[np.uint8], *, size: tuple[int, int]) -> NDArray[np.uin
     frame = av.VideoFrame.from_ndarray(
         np.ascontiguousarray(image), format="rgb24" if image.shape[2] == 3 else "rgba"
     )
-    return to_rgb(frame, size=size, turn=Turn())
+    return to_rgb(frame, size=size, turn=Orientation())
 
 
 def _on_white(rgba: NDArray[np.uint8]) -> NDArray[np.uint8]:

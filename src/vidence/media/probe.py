@@ -23,7 +23,7 @@ class Claimed(Record):
     fps: float | None
 
 
-class Counted(Record):
+class PacketCounts(Record):
     """What the file holds, by its packets (or by decoding it, where packets do not tell).
 
     `fps` is the mean rate between the first and the last frame, 0 for a single frame; `duration_s`
@@ -51,12 +51,12 @@ class Probe(Record):
     height_px: int
     rotation_deg: int
     claimed: Claimed
-    counted: Counted
+    counted: PacketCounts
     has_audio: bool
     problem: str = ""
 
 
-def count(ticks: NDArray[np.int64], *, time_base: Fraction) -> Counted:
+def count(ticks: NDArray[np.int64], *, time_base: Fraction) -> PacketCounts:
     """The facts that follow from the times of the frames.
 
     Args:
@@ -66,12 +66,12 @@ def count(ticks: NDArray[np.int64], *, time_base: Fraction) -> Counted:
     n_frames = len(ticks)
     span = int(ticks[-1] - ticks[0])
     if n_frames < 2 or span <= 0:
-        return Counted(n_frames=n_frames, duration_s=0.0, fps=0.0, is_variable=False)
+        return PacketCounts(n_frames=n_frames, duration_s=0.0, fps=0.0, is_variable=False)
     interval = span / (n_frames - 1)
     even = ticks[0] + interval * np.arange(n_frames)
     off = float(np.abs(ticks - even).max())
     fps = Fraction(n_frames - 1, span) / time_base
-    return Counted(
+    return PacketCounts(
         n_frames=n_frames,
         duration_s=float(n_frames / fps),
         fps=float(fps),

@@ -55,7 +55,7 @@ _INSTALL: Final = {"gs": "gcsfs"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class RemoteFacts:
     """What a server says of a file.
 
     `version` changes when the file does; `sha256` is that of its bytes, empty where the server does not say.
@@ -70,7 +70,7 @@ class Found:
 # ----------------------------------------------------------------------------------------- what is there
 
 
-def look(address: Address) -> Found | None:
+def look(address: Address) -> RemoteFacts | None:
     """What is at an address now; None where there is nothing.
 
     Raises:
@@ -80,7 +80,7 @@ def look(address: Address) -> Found | None:
     return _absent_or(address, partial(_looked, address))
 
 
-def listing(folder: Address) -> dict[str, Found] | None:
+def listing(folder: Address) -> dict[str, RemoteFacts] | None:
     """What lies directly in a folder, by name; None where there is no such folder.
 
     Raises:
@@ -96,14 +96,14 @@ def _listed_schemes() -> str:
     return "s3://, gs:// or hf://, or one of this machine"
 
 
-def look_at_all(addresses: Sequence[Address]) -> dict[Address, Found | None]:
+def look_at_all(addresses: Sequence[Address]) -> dict[Address, RemoteFacts | None]:
     """`look` for many: a folder of which many are wanted is listed, others are asked for side by side.
 
     Raises:
         MediaError: as `look`.
         UsageError: as `look`.
     """
-    found: dict[Address, Found | None] = {}
+    found: dict[Address, RemoteFacts | None] = {}
     folders: dict[Address, list[Address]] = {}
     for one in addresses:
         folders.setdefault(one.parent, []).append(one)
@@ -122,14 +122,14 @@ def look_at_all(addresses: Sequence[Address]) -> dict[Address, Found | None]:
     return found
 
 
-def _looked(address: Address) -> Found:
+def _looked(address: Address) -> RemoteFacts:
     driver = _driver(address)
     if address.scheme == "hf":
         return _of_hub(address, driver)
     return _found(address, driver.info(address.text))
 
 
-def _listed(folder: Address) -> dict[str, Found]:
+def _listed(folder: Address) -> dict[str, RemoteFacts]:
     rows = _driver(folder).ls(
         folder.text, detail=True, **({"refresh": True} if folder.scheme == "hf" else {})
     )
@@ -137,9 +137,9 @@ def _listed(folder: Address) -> dict[str, Found]:
     return {row["name"].rstrip("/").rpartition("/")[2]: _found(folder, row) for row in inner}
 
 
-def _found(address: Address, info: "dict[str, Any]") -> Found:
+def _found(address: Address, info: "dict[str, Any]") -> RemoteFacts:
     if info["type"] == "directory":
-        return Found(size_bytes=0, version="", is_folder=True)
+        return RemoteFacts(size_bytes=0, version="", is_folder=True)
     if info.get("size") is None:
         raise MediaError(
             f"{address}: its server does not say how large it is, so that no ranges can be read; fetch it"
@@ -148,16 +148,16 @@ def _found(address: Address, info: "dict[str, Any]") -> Found:
     lfs = info.get("lfs")
     sha256 = getattr(lfs, "sha256", "") or (lfs.get("sha256", "") if isinstance(lfs, dict) else "")
     size = int(info["size"])
-    return Found(size_bytes=size, version=" ".join([f"size={size}", *versions]), sha256=sha256)
+    return RemoteFacts(size_bytes=size, version=" ".join([f"size={size}", *versions]), sha256=sha256)
 
 
-def _of_hub(address: Address, driver: "Any") -> Found:  # noqa: ANN401 - fsspec has no types
+def _of_hub(address: Address, driver: "Any") -> RemoteFacts:  # noqa: ANN401 - fsspec has no types
     """What the hub says of one file; its driver would list the whole folder."""
     from huggingface_hub import HfApi
 
     at = driver.resolve_path(address.text)
     if not at.path_in_repo:
-        return Found(size_bytes=0, version="", is_folder=True)
+        return RemoteFacts(size_bytes=0, version="", is_folder=True)
     rows = HfApi(endpoint=driver.endpoint, token=driver.token).get_paths_info(
         at.repo_id, at.path_in_repo, revision=at.revision, repo_type=at.repo_type
     )
@@ -165,7 +165,7 @@ def _of_hub(address: Address, driver: "Any") -> Found:  # noqa: ANN401 - fsspec 
         raise FileNotFoundError(address.text)
     row = rows[0]
     if not hasattr(row, "blob_id"):
-        return Found(size_bytes=0, version="", is_folder=True)
+        return RemoteFacts(size_bytes=0, version="", is_folder=True)
     lfs = {"sha256": row.lfs.sha256} if row.lfs else None
     return _found(address, {"type": "file", "size": row.size, "blob_id": row.blob_id, "lfs": lfs})
 
@@ -336,7 +336,7 @@ class RemoteFile(io.RawIOBase):
         found: what `look` said of it.
     """
 
-    def __init__(self, address: Address, found: Found) -> None:
+    def __init__(self, address: Address, found: RemoteFacts) -> None:
         super().__init__()
         self.name = str(address)  # libavformat goes by its ending where the bytes do not tell
         self.found = found

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from vidence.errors import MediaError
 from vidence.media.address import Address, MediaPath
-from vidence.media.opened import Opened, decode, open_video_stream, oversize, packets_to_end
-from vidence.media.pixels import Turn, turn_of
+from vidence.media.opened import OpenVideoFile, decode, open_video_stream, oversize, packets_to_end
+from vidence.media.pixels import Orientation, turn_of
 from vidence.media.probe import Claimed, Probe, count, seconds
 from vidence.media.table import FrameTable
 
@@ -47,7 +47,7 @@ class Scan:
 
     probe: Probe
     times_s: NDArray[np.float64]
-    turn: Turn
+    turn: Orientation
     table: FrameTable | None
 
 
@@ -94,7 +94,7 @@ def scan_video(path: MediaPath) -> Scan:
         turn = turn_of(first)
         if turn is None:
             angle = "asks to be shown at an angle that is no multiple of 90 degrees; it is not turned"
-            problem, turn = "; ".join(filter(None, (problem, angle))), Turn()
+            problem, turn = "; ".join(filter(None, (problem, angle))), Orientation()
         width_px, height_px = turn.size(first.width, first.height)
         probe = Probe(
             path=str(path),
@@ -112,11 +112,11 @@ def scan_video(path: MediaPath) -> Scan:
     return Scan(probe=probe, times_s=seconds(ticks, time_base=time_base), turn=turn, table=table)
 
 
-def _time_base(opened: Opened) -> Fraction:
+def _time_base(opened: OpenVideoFile) -> Fraction:
     return opened.stream.time_base or Fraction(1, av.time_base)
 
 
-def _claimed(opened: Opened) -> Claimed:
+def _claimed(opened: OpenVideoFile) -> Claimed:
     stream, container = opened.stream, opened.container
     duration_s: float | None = None
     if stream.duration is not None and stream.time_base is not None:
@@ -131,7 +131,7 @@ def _claimed(opened: Opened) -> Claimed:
     )
 
 
-def _found(path: MediaPath, opened: Opened) -> tuple[_Packets, VideoFrame | None, str]:
+def _found(path: MediaPath, opened: OpenVideoFile) -> tuple[_Packets, VideoFrame | None, str]:
     """Every packet, the first frame, and what the header promises and the file does not hold."""
     is_indexed = isinstance(path, Address) and "mp4" in opened.container.format.name
     if is_indexed and opened.codec_name in _INDEXED_CODECS:
@@ -148,7 +148,7 @@ def _found(path: MediaPath, opened: Opened) -> tuple[_Packets, VideoFrame | None
     return packets, first, "" if first is None else _shortfall(opened, packets)
 
 
-def _indexed_keys(opened: Opened, packets: _Packets) -> NDArray[np.bool_] | None:
+def _indexed_keys(opened: OpenVideoFile, packets: _Packets) -> NDArray[np.bool_] | None:
     """The keyframes by the index of an MP4 that was read to its end; None where it does not tell.
 
     Where it marks none, all count as keyframes: that is so for some codecs, and of H.264 says nothing.
@@ -161,7 +161,7 @@ def _indexed_keys(opened: Opened, packets: _Packets) -> NDArray[np.bool_] | None
     return None if opened.codec_name == "h264" and len(found) > 1 and found.all() else found
 
 
-def _first_frame(opened: Opened) -> VideoFrame | None:
+def _first_frame(opened: OpenVideoFile) -> VideoFrame | None:
     """The first frame that comes out of the decoder; what is damaged before it is left out."""
     for packet in packets_to_end(opened):
         if frames := decode(opened.codec, packet):
@@ -169,15 +169,15 @@ def _first_frame(opened: Opened) -> VideoFrame | None:
     return None
 
 
-def _has_reordered(opened: Opened) -> bool:
+def _has_reordered(opened: OpenVideoFile) -> bool:
     return bool(opened.codec.has_b_frames)
 
 
-def _in_fields(opened: Opened) -> bool:
+def _in_fields(opened: OpenVideoFile) -> bool:
     return int(opened.codec.field_order) not in _PROGRESSIVE_OR_UNKNOWN
 
 
-def _read_packets(opened: Opened, *, decodes: bool = True) -> tuple[_Packets, VideoFrame | None]:
+def _read_packets(opened: OpenVideoFile, *, decodes: bool = True) -> tuple[_Packets, VideoFrame | None]:
     """Every packet of the stream, and the first frame that comes out at all (None without decoding)."""
     # Decoding the first frame may change what the codec says.
     has_reordered, in_fields = _has_reordered(opened), _in_fields(opened)
@@ -228,7 +228,7 @@ def _decoded(
     return frames
 
 
-def _table_of_packets(opened: Opened, packets: _Packets) -> FrameTable | None:
+def _table_of_packets(opened: OpenVideoFile, packets: _Packets) -> FrameTable | None:
     container, codec = opened.container.format.name, opened.codec_name
     is_plain = (
         codec in _PACKET_CODECS
@@ -243,7 +243,7 @@ def _table_of_packets(opened: Opened, packets: _Packets) -> FrameTable | None:
     return FrameTable.of_packets(packets.pts, is_key=packets.is_key, is_shown=packets.is_shown)
 
 
-def _shortfall(opened: Opened, packets: _Packets) -> str:
+def _shortfall(opened: OpenVideoFile, packets: _Packets) -> str:
     """What the header promises and the file does not hold; empty where all is there."""
     n_found, n_claimed = len(packets.pts), opened.stream.frames
     n_lost = n_claimed - n_found
@@ -263,7 +263,7 @@ def _shortfall(opened: Opened, packets: _Packets) -> str:
     return ""
 
 
-def _stream_duration_s(opened: Opened) -> float | None:
+def _stream_duration_s(opened: OpenVideoFile) -> float | None:
     """What the header says about this stream alone (Matroska says it in a tag)."""
     tag = opened.stream.metadata.get("DURATION", "")
     try:

@@ -42,14 +42,14 @@ _MOST_HELD_BACK: Final = 16
 
 
 @dataclass(kw_only=True)
-class Reading(Generic[T]):
+class SparseFrames(Generic[T]):
     """What was read: converted frames, damaged ones, and those that did not come out, by frame index."""
 
     values: dict[int, T] = field(default_factory=dict)
     damaged: set[int] = field(default_factory=set)
     missing: set[int] = field(default_factory=set)
 
-    def add(self, other: "Reading[T]") -> None:
+    def add(self, other: "SparseFrames[T]") -> None:
         """Take over what another reading found; a frame once found stays found."""
         self.values = other.values | self.values
         self.damaged = (self.damaged | other.damaged) - self.values.keys()
@@ -58,7 +58,7 @@ class Reading(Generic[T]):
 
 def read_sparse(
     path: MediaPath, table: FrameTable, *, frame_indices: Sequence[int], convert: Convert[T], threads: int = 1
-) -> Reading[T]:
+) -> SparseFrames[T]:
     """Read frames of a video.
 
     Args:
@@ -73,13 +73,13 @@ def read_sparse(
         MediaError: the file cannot be opened any more.
     """
     runs = plan(table, list(frame_indices))
-    reading: Reading[T] = Reading()
+    reading: SparseFrames[T] = SparseFrames()
     if not runs:
         return reading
     n_threads = min(max(threads, 1), len(runs))
     waiting = deque(runs if n_threads == 1 else longest_first(runs))
 
-    def work() -> Reading[T]:
+    def work() -> SparseFrames[T]:
         with _Session(path, table, convert) as session:
             return session.read(_taken(waiting))
 
@@ -130,13 +130,13 @@ class _Catch(Generic[T]):
             if index is not None and index not in self._values:
                 self._values[index] = self._convert(index, frame)
 
-    def reading(self, *, needs_proof: bool) -> Reading[T]:
+    def reading(self, *, needs_proof: bool) -> SparseFrames[T]:
         """What is certain: frames that no damage reached, from a start that proved to be a keyframe."""
         wanted = set(self._run.frames)
         if needs_proof and not self._is_proven:
-            return Reading(missing=wanted)
+            return SparseFrames(missing=wanted)
         damaged = {i for i in wanted if any(self._table.depends_on(i, position) for position in self.bad)}
-        return Reading(
+        return SparseFrames(
             values={i: value for i, value in self._values.items() if i not in damaged},
             damaged=damaged,
             missing=wanted - self._values.keys() - damaged,
@@ -162,9 +162,9 @@ class _Session(ExitStack, Generic[T]):
 
     # ------------------------------------------------------------------ decoding
 
-    def read(self, runs: Iterable[Run]) -> Reading[T]:
+    def read(self, runs: Iterable[Run]) -> SparseFrames[T]:
         """Decode runs as they come; what fails is tried again with more before and behind it."""
-        reading: Reading[T] = Reading()
+        reading: SparseFrames[T] = SparseFrames()
         skip: Skip = "NONREF" if self._opened.codec_name in _SKIPPING_CODECS else "DEFAULT"
         for run in runs:
             found = self.decode_run(run, skip=skip)
@@ -187,7 +187,7 @@ class _Session(ExitStack, Generic[T]):
             frames=tuple(sorted(failed)),
         )
 
-    def decode_run(self, run: Run, *, skip: Skip) -> Reading[T]:
+    def decode_run(self, run: Run, *, skip: Skip) -> SparseFrames[T]:
         """Decode from the first packet of a run to its last; damage spoils what depends on it."""
         table = self._table
         needed = {int(table.packet_of_frame[index]) for index in run.frames}
@@ -274,7 +274,7 @@ class _Session(ExitStack, Generic[T]):
 # --------------------------------------------------------------------------- by counting
 
 
-def read_counted(path: MediaPath, *, frame_indices: Sequence[int], convert: Convert[T]) -> Reading[T]:
+def read_counted(path: MediaPath, *, frame_indices: Sequence[int], convert: Convert[T]) -> SparseFrames[T]:
     """Read frames by their number in the order in which the decoder gives them.
 
     Damage spoils every frame that may build on it: all that come out later, up to a keyframe that
@@ -305,7 +305,7 @@ class _Counter(Generic[T]):
     """Counts frames, and holds those wanted until it is certain that no damage reaches them."""
 
     def __init__(self, wanted: set[int], convert: Convert[T]) -> None:
-        self.reading: Reading[T] = Reading()
+        self.reading: SparseFrames[T] = SparseFrames()
         self.n_frames = 0
         self._wanted = wanted
         self._convert = convert

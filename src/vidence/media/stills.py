@@ -16,7 +16,7 @@ from vidence.media.accepted import UNREADABLE, open_image
 from vidence.media.address import Address, MediaPath
 from vidence.media.encode import Size
 from vidence.media.opened import check_file
-from vidence.media.pixels import Turn, resize
+from vidence.media.pixels import Orientation, resize
 from vidence.media.probe import Claimed, Probe, count, seconds
 from vidence.media.scan import Scan
 
@@ -140,13 +140,13 @@ def _damaged(path: MediaPath, error: Exception) -> MediaError:
     return MediaError(f"{path}: the image is damaged or cut off ({error})")
 
 
-def _turn(picture: Image.Image, path: MediaPath) -> Turn:
+def _turn(picture: Image.Image, path: MediaPath) -> Orientation:
     try:
         # For PNG this reads the whole file: the orientation may stand after the pixels.
         orientation = picture.getexif().get(ExifTags.Base.Orientation, 1)
     except UNREADABLE as error:
         raise _damaged(path, error) from error
-    return Turn.of_exif(orientation if isinstance(orientation, int) else 1)
+    return Orientation.of_exif(orientation if isinstance(orientation, int) else 1)
 
 
 def _pixels(picture: Image.Image) -> NDArray[np.uint8]:

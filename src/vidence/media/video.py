@@ -15,7 +15,7 @@ from vidence.media.encode import Size
 from vidence.media.pixels import to_rgb
 from vidence.media.probe import MediaKind, Probe
 from vidence.media.scan import Scan, scan_video
-from vidence.media.sparse import Reading, read_counted, read_sparse
+from vidence.media.sparse import SparseFrames, read_counted, read_sparse
 from vidence.media.stills import images_in, read_image, scan_folder, scan_image
 
 MadeT = TypeVar("MadeT")
@@ -202,7 +202,7 @@ class Video:
     ) -> dict[int, MadeT | FrameProblem]:
         scan, path = self.scan, place(self.probe.path)
         shown = size.fit(self.probe.width_px, self.probe.height_px)
-        reading: Reading[MadeT]
+        reading: SparseFrames[MadeT]
 
         def convert(index: int, frame: VideoFrame) -> MadeT:
             return make(index, to_rgb(frame, size=shown, turn=scan.turn))

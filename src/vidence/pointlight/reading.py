@@ -20,7 +20,7 @@ MOST_BYTES = 1 << 28
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opened:
+class UnpackedFile:
     """One file, unpacked.
 
     `path` is what was asked for, `label` names it in messages, `name` is the file's own name without
@@ -104,7 +104,7 @@ def bare_name(name: str) -> str:
     return name[:-3] if name.lower().endswith(".gz") else name
 
 
-def open_file(path: Path) -> Opened:
+def open_file(path: Path) -> UnpackedFile:
     """Read a file; unpack it where it is gzipped or lies in a zip archive.
 
     ``walks.zip`` with one member stands for that member; ``walks.zip/01.amc`` names one of several.
@@ -131,7 +131,7 @@ def open_file(path: Path) -> Opened:
         raise DataError(f"{archive} is a damaged zip archive: {error}") from error
 
 
-def siblings(opened: Opened, suffix: str) -> Iterator[Path]:
+def siblings(opened: UnpackedFile, suffix: str) -> Iterator[Path]:
     """Files with that suffix in the folder, or the archive, that a file lies in; sorted by name."""
     archive, _ = _split(opened.path)
     if archive is None:
@@ -162,7 +162,7 @@ def _members(held: zipfile.ZipFile) -> list[str]:
     return [i.filename for i in infos]
 
 
-def _opened(path: Path, *, label: str, name: str, read: Callable[[], bytes]) -> Opened:
+def _opened(path: Path, *, label: str, name: str, read: Callable[[], bytes]) -> UnpackedFile:
     try:
         data = read()
     except FileNotFoundError as error:
@@ -171,7 +171,7 @@ def _opened(path: Path, *, label: str, name: str, read: Callable[[], bytes]) -> 
         raise DataError(f"{label} cannot be read: {error.strerror or error}") from error
     if data.startswith(GZIP):
         data = unpacked(data, label, most_bytes=MOST_BYTES)
-    return Opened(path=path, label=label, name=bare_name(name), data=data)
+    return UnpackedFile(path=path, label=label, name=bare_name(name), data=data)
 
 
 _HEAD_BYTES = 4096
@@ -294,7 +294,7 @@ def read_motions(
     return tuple(done)
 
 
-def _head(opened: Opened) -> str:
+def _head(opened: UnpackedFile) -> str:
     """The first lines as text; for UTF-16 without the zero bytes."""
     data = opened.data[:_HEAD_BYTES]
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from vidence.records import Item
 from vidence.report.provenance import prompt_note, shown_note
-from vidence.report.questions import ContactSheets, Sheet, shown_words
+from vidence.report.questions import ContactSheet, ContactSheets, shown_words
 from vidence.report.results import STATUSES, Row, Run, with_prompts
 from vidence.report.timeline import lanes, timeline
 from vidence.tables.svg import Drawing
@@ -23,7 +23,7 @@ ThingT = TypeVar("ThingT")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class RunReply:
     """What one run made of a question, in one of its repeats.
 
     `name` is that of the run, and of the repeat where there are several; empty where there is nothing to tell
@@ -48,7 +48,7 @@ class Entry:
 
     id: str
     item: Item
-    told: tuple[Told, ...]
+    told: tuple[RunReply, ...]
     tag_ids: str
     drawing: Drawing | None
     is_one_order: bool
@@ -95,7 +95,7 @@ class Browser:
     entries: tuple[Entry, ...]
     statuses: tuple[tuple[str, str], ...]
     tags: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-    sheets: Mapping[str, Sheet]
+    sheets: Mapping[str, ContactSheet]
     n_characters: int = 0
 
     def cut(self, text: str) -> str:
@@ -109,7 +109,7 @@ class Browser:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Asked:
+class _TrialOfRun:
     """One trial: the id and the name of its run, the run, and the trial."""
 
     run_id: str
@@ -139,7 +139,7 @@ def pick(things: Sequence[ThingT], fates: Sequence[Hashable], n: int) -> list[Th
     return [things[i] for i in sorted(chosen)]
 
 
-def chosen_questions(runs: Sequence[tuple[str, str, Run]], *, n_items: int) -> list[list[_Asked]]:
+def chosen_questions(runs: Sequence[tuple[str, str, Run]], *, n_items: int) -> list[list[_TrialOfRun]]:
     """The questions to show, each with its trials in all runs; about `n_items` trials in all.
 
     Args:
@@ -149,11 +149,11 @@ def chosen_questions(runs: Sequence[tuple[str, str, Run]], *, n_items: int) -> l
     if len(runs) == 1 and runs[0][2].plan.repeats == 1:  # the same, without a list for each of very many
         ((run_id, name, run),) = runs
         chosen = pick(run.rows, [row.status for row in run.rows], n_items)
-        return _with_prompts([[_Asked(run_id=run_id, name=name, run=run, row=row)] for row in chosen])
-    found: dict[tuple[str, str], list[_Asked]] = {}
+        return _with_prompts([[_TrialOfRun(run_id=run_id, name=name, run=run, row=row)] for row in chosen])
+    found: dict[tuple[str, str], list[_TrialOfRun]] = {}
     for run_id, name, run in runs:
         for row in run.rows:
-            asked = _Asked(run_id=run_id, name=name, run=run, row=row)
+            asked = _TrialOfRun(run_id=run_id, name=name, run=run, row=row)
             found.setdefault((row.item.item_id, row.item.question), []).append(asked)
     questions = list(found.values())
     if not questions:
@@ -163,9 +163,9 @@ def chosen_questions(runs: Sequence[tuple[str, str, Run]], *, n_items: int) -> l
     return _with_prompts(pick(questions, fates, max(n_items // most, min(1, n_items))))
 
 
-def _with_prompts(questions: Sequence[Sequence[_Asked]]) -> list[list[_Asked]]:
+def _with_prompts(questions: Sequence[Sequence[_TrialOfRun]]) -> list[list[_TrialOfRun]]:
     """The same with all that was sent, which a run may have left out; each run is opened once."""
-    by_run: dict[str, list[_Asked]] = {}
+    by_run: dict[str, list[_TrialOfRun]] = {}
     for one in chain.from_iterable(questions):
         by_run.setdefault(one.run_id, []).append(one)
     whole: dict[tuple[str, str, int], Row] = {}
@@ -216,7 +216,7 @@ def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_ite
 
 def _entry(
     entry_id: str,
-    trials: Sequence[_Asked],
+    trials: Sequence[_TrialOfRun],
     *,
     sheets: ContactSheets,
     tag_ids: dict[tuple[str, str], str],
@@ -229,7 +229,7 @@ def _entry(
         parts = [one.name] if has_runs else []
         parts += [f"repeat {one.row.trial.repeat}"] if has_repeats else []
         told.append(
-            Told(
+            RunReply(
                 run_id=one.run_id,
                 name=", ".join(parts),
                 row=one.row,

@@ -14,7 +14,7 @@ from vidence.report.results import Run
 from vidence.report.scores import Draws
 from vidence.report.sections import Section
 from vidence.tables.charts import Chart, curves
-from vidence.tables.table import Line, Table, lines, number, several, share, tabulate
+from vidence.tables.table import RowSpec, Table, lines, number, several, share, tabulate
 
 _USUAL = 16  # frames
 _BINS = ((1, 1), (2, 2), (3, 4), (5, 8))  # cards that questions need
@@ -261,7 +261,7 @@ def _by_demand(compared: Compared, *, draws: Draws) -> Table:
         f"calibration:{compared.label}",
         f"{compared.label}: right answers by evidence needed",
         label="questions",
-        rows=(Line(str(k), label(k), demands == k) for k in sorted(set(compared.demands))),
+        rows=(RowSpec(str(k), label(k), demands == k) for k in sorted(set(compared.demands))),
         measures=(
             share("accuracy", lambda some: draws.average(recovered[some], clusters=videos[some].tolist())),
             share("planted", lambda some: float(planted[some].mean())),

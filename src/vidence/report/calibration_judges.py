@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.records import Estimate
-from vidence.report.diagnosed_calibration import Recovered
+from vidence.report.diagnosis_calibration import Recovered
 from vidence.report.judge_figures import (
     JudgeVerdicts,
     Replies,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from vidence.report.calibration import compare
-from vidence.report.diagnosed_calibration import Recovered
+from vidence.report.diagnosis_calibration import Recovered
 from vidence.report.reasoning import MEMBER, ReasoningPair, reasoning_effect
 from vidence.report.results import SEED, Run
 from vidence.report.scores import Draws

@@ -16,14 +16,14 @@ from vidence.explain.errors.shares import (
     labellings,
 )
 from vidence.explain.errors.taxonomies import load_taxonomy
-from vidence.explain.planted import hinted, readers
+from vidence.explain.planted import hint_readers, readers
 from vidence.explain.planted.errors import PlantedErrors, plant
-from vidence.explain.planted.hinted import HintReader
+from vidence.explain.planted.hint_readers import HintReader
 from vidence.explain.planted.readers import LEVEL, Candidates, Refiner, Swayed, Torn
 from vidence.explain.planted.simulated import Simulated
 from vidence.records import Estimate, Failed
 from vidence.report.calibration_judges import JudgesAsked, recovered_judges
-from vidence.report.diagnosed_calibration import Recovered
+from vidence.report.diagnosis_calibration import Recovered
 from vidence.tables.table import Table
 
 _READER, _LABELLER = "reader, no video", "labeller, no video"
@@ -59,7 +59,7 @@ def _made(name: str, **options: str) -> Diagnostic:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Said:
+class _ReaderStatement:
     """What a diagnostic states of a simulated reader."""
 
     diagnostic: str
@@ -82,10 +82,12 @@ class _Said:
         )
 
 
-def _asked(diagnostic: Diagnostic, subjects: list[Simulated], answers_of: readers.AnswersOf) -> _Said:
+def _asked(
+    diagnostic: Diagnostic, subjects: list[Simulated], answers_of: readers.AnswersOf
+) -> _ReaderStatement:
     examined = readers.examine_all(diagnostic, subjects, answers_of)
     tables = readers.tables_of(diagnostic, examined, rng=np.random.default_rng(0))
-    return _Said(diagnostic=diagnostic.name, examined=tuple(examined), tables=tables)
+    return _ReaderStatement(diagnostic=diagnostic.name, examined=tuple(examined), tables=tables)
 
 
 # ------------------------------------------------------------------ test time
@@ -139,10 +141,10 @@ def recovered_refining(reader: Refiner, *, planted: Refiner, n: int) -> tuple[Re
 class HintReaders:
     """Who searches by a hint, who gains by every level, who reads the answer off it, whom any words help."""
 
-    searcher: HintReader = hinted.searcher
-    climber: HintReader = hinted.climber
-    parrot: HintReader = hinted.parrot
-    swayed: HintReader = hinted.swayed
+    searcher: HintReader = hint_readers.searcher
+    climber: HintReader = hint_readers.climber
+    parrot: HintReader = hint_readers.parrot
+    swayed: HintReader = hint_readers.swayed
 
 
 def recovered_hints(asked: HintReaders, *, n: int) -> tuple[Recovered, ...]:
@@ -153,13 +155,13 @@ def recovered_hints(asked: HintReaders, *, n: int) -> tuple[Recovered, ...]:
         n: how many questions, a multiple of ten.
     """
 
-    def said(reader: HintReader) -> _Said:
-        subjects, one = hinted.subjects(n), _made("hints")
+    def said(reader: HintReader) -> _ReaderStatement:
+        subjects, one = hint_readers.subjects(n), _made("hints")
         if isinstance(one, SetDiagnostic):
             one = one.of_items([subject.item for subject in subjects])
-        return _asked(one, subjects, hinted.answering(reader))
+        return _asked(one, subjects, hint_readers.answering(reader))
 
-    def row(found: _Said, what: str, planted: float, *, key: str) -> Recovered:
+    def row(found: _ReaderStatement, what: str, planted: float, *, key: str) -> Recovered:
         return found.beside(what, planted, ("hints", key, "difference"), is_drawn=False)
 
     climber, searcher, parrot, swayed = map(said, (asked.climber, asked.searcher, asked.parrot, asked.swayed))
@@ -179,7 +181,7 @@ def recovered_hints(asked: HintReaders, *, n: int) -> tuple[Recovered, ...]:
     )
 
 
-def _noted(row: Recovered, said: _Said) -> Recovered:
+def _noted(row: Recovered, said: _ReaderStatement) -> Recovered:
     """The same; every question differs where the table does not say that the hints leak."""
     is_said = "they give answers away" in said.tables["hints"].note
     return row if is_said else replace(row, n_different=row.n)

@@ -9,7 +9,7 @@ from vidence.report.export import write_file
 from vidence.report.pairing import sources_note
 from vidence.report.provenance import asked_sentence, is_asked
 from vidence.report.results import Run
-from vidence.report.scores import ANSWERED, NO_VALUE, Scored, check_answered, natural_order
+from vidence.report.scores import ANSWERED, NO_VALUE, ScoredQuestions, check_answered, natural_order
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names
 from vidence.statistics.contrasts import Contrast, contrast, trend_weights
@@ -19,8 +19,8 @@ from vidence.tables.export import csv_text, object_as_json
 from vidence.tables.table import (
     Cell,
     Column,
-    Line,
     Measure,
+    RowSpec,
     Table,
     count,
     difference,
@@ -170,7 +170,7 @@ class _Tagged:
                 f"no question of {name} has the tag {tag!r}; its tags are {', '.join(known) or 'none'}"
             )
         self.name, self.tag, self.run = name, tag, run
-        self.scored = Scored.of(run.rows)
+        self.scored = ScoredQuestions.of(run.rows)
         self.clusters = Clusters.of(self.scored.items, noun=noun)
         self.groups = [item.tags.get(tag, NO_VALUE) for item in self.scored.items]
         self.values = sorted(set(self.groups) - {NO_VALUE}, key=natural_order)
@@ -323,7 +323,7 @@ def _differences(found: Contrasts, pairs: Sequence[Contrasted]) -> Table:
         f"Differences between values of {found.tag}",
         label=Column(key="name", title="run"),
         rows=(
-            Line(f"{one.run}:{one.of}>{one.to}", one.run, one, detail=f"{one.of} less {one.to}")
+            RowSpec(f"{one.run}:{one.of}>{one.to}", one.run, one, detail=f"{one.of} less {one.to}")
             for one in pairs
         ),
         measures=(
@@ -360,7 +360,7 @@ def _levels(found: Contrasts) -> Table:
         f"Accuracy by {found.tag}",
         label=Column(key="name", title="run"),
         rows=(
-            Line(f"{run.run}:{one.value}", run.run, one, detail=f"{found.tag} {one.value}")
+            RowSpec(f"{run.run}:{one.value}", run.run, one, detail=f"{found.tag} {one.value}")
             for run in found.runs
             for one in run.levels
         ),

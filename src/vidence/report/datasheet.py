@@ -7,8 +7,8 @@ from vidence import __version__
 from vidence.explain.audit.key import Rule
 from vidence.explain.audit.reasons import KINDS, count_severity
 from vidence.records import Estimate
-from vidence.report.item_asked import MODALITY, MRFS, PANEL
 from vidence.report.item_card import Card, number_words, share_words
+from vidence.report.item_diagnoses import MODALITY, MRFS, PANEL
 from vidence.tables.table import p_words, percent
 from vidence.text import visible
 

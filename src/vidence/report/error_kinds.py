@@ -9,7 +9,7 @@ from vidence.engine.store import RunStore
 from vidence.errors import DataError, UsageError
 from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, GapFinding
 from vidence.explain.errors.labelling import Labelled, label_row
-from vidence.explain.errors.labels import By, Given, Label, keep_labels, label_of, sheet
+from vidence.explain.errors.labels import By, Label, UncheckedLabel, keep_labels, label_of, sheet
 from vidence.explain.errors.packet import (
     KEY_FILE,
     PACKET_FILE,
@@ -23,12 +23,12 @@ from vidence.explain.errors.packet import (
     make_packet,
     rows_as_jsonl,
 )
-from vidence.explain.errors.sheets import Found
+from vidence.explain.errors.sheets import LabelledPacket
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.media.accepted import open_image
 from vidence.records import Failed, ImagePart, Refused, Trial, Unreadable, VideoPart
 from vidence.report.export import make_folder, write_file
-from vidence.report.questions import MOST_TIMES, ContactSheets, Sheet
+from vidence.report.questions import MOST_TIMES, ContactSheet, ContactSheets
 from vidence.report.results import Row, Run
 from vidence.tables.export import said_as_json
 from vidence.tables.rendering import render
@@ -81,7 +81,7 @@ def _frames_note(trial: Trial) -> str:
 
 def draw(
     runs: Sequence[Run], wanted: Draw, *, cache_root: Path | None, with_frames: bool = True
-) -> tuple[Packet, Mapping[str, Sheet]]:
+) -> tuple[Packet, Mapping[str, ContactSheet]]:
     """A packet of these runs, and the pictures that belong to it, by their file beside it.
 
     Of runs with repeats the first counts. A reply that is not wholly right counts as wrong.
@@ -102,7 +102,7 @@ def draw(
     sheets = ContactSheets(cache_root=cache_root, media_root=None, budget_bytes=_BUDGET_BYTES)
     sheets.make_room(len(packet.rows))
     pictures: dict[tuple[str, str], str] = {}
-    kept: dict[str, Sheet] = {}
+    kept: dict[str, ContactSheet] = {}
     for one in packet.key.drawn:
         if one.is_wrong:
             found = sheets.of(by_name[one.run], rows[one.run][one.item_id])
@@ -114,7 +114,7 @@ def draw(
 
 
 def write_packet(
-    folder: Path, packet: Packet, taxonomy: Taxonomy, *, pictures: Mapping[str, Sheet]
+    folder: Path, packet: Packet, taxonomy: Taxonomy, *, pictures: Mapping[str, ContactSheet]
 ) -> tuple[Path, ...]:
     """Write packet, key, page, sheet and pictures into a folder that has no packet yet.
 
@@ -139,7 +139,7 @@ def write_packet(
     return tuple(folder / name for name in contents)
 
 
-def page(packet: Packet, taxonomy: Taxonomy, *, pictures: Mapping[str, Sheet]) -> str:
+def page(packet: Packet, taxonomy: Taxonomy, *, pictures: Mapping[str, ContactSheet]) -> str:
     """The page that labellers read; it loads nothing from elsewhere and says nothing of the runs."""
     return render(
         "error_packet.html.j2",
@@ -217,7 +217,7 @@ def labels_of_gap(packet: Packet, taxonomy: Taxonomy) -> tuple[Label, ...]:
         if not one.is_wrong or finding is None:
             continue
         label = label_of(
-            Given(kind=gap_kind(finding)),
+            UncheckedLabel(kind=gap_kind(finding)),
             shown[one.rows[0]],
             one,
             labeller=SELECTOR_GAP,
@@ -254,7 +254,7 @@ def write_labels(folder: Path, labels: Sequence[Label], *, labeller: str, by: By
 # --------------------------------------------------------------------------- the report
 
 
-def write_report_page(found: Found, path: Path, *, level: float) -> None:
+def write_report_page(found: LabelledPacket, path: Path, *, level: float) -> None:
     """Write one page that loads nothing from elsewhere.
 
     Raises:
@@ -273,7 +273,7 @@ def write_report_page(found: Found, path: Path, *, level: float) -> None:
     write_file(path, content)
 
 
-def report_json(found: Found) -> bytes:
+def report_json(found: LabelledPacket) -> bytes:
     """Sentences and tables as one JSON object."""
     values = {"runs": found.packet.key.runs, "taxonomy": found.taxonomy}
     return said_as_json("errors report", sentences=found.sentences, tables=found.tables, values=values)

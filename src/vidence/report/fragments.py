@@ -5,7 +5,7 @@ Every text in them is escaped by the templates of the report; they bring neither
 
 import numpy as np
 
-from vidence.report.diagnosed import Diagnosed, excerpts
+from vidence.report.diagnosis import Diagnosed, excerpts
 from vidence.report.page import MOST_PROBLEMS, view_of
 from vidence.report.results import SEED, Run
 from vidence.report.sections import Section

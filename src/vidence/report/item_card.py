@@ -13,7 +13,7 @@ from vidence.explain.audit.key import FEW, Key, read_key
 from vidence.explain.audit.reasons import Suspect, count_severity
 from vidence.explain.audit.structures import StructureFinding
 from vidence.records import Estimate
-from vidence.report.item_asked import MODALITY, MRFS, PANEL, Asked
+from vidence.report.item_diagnoses import MODALITY, MRFS, PANEL, ItemDiagnoses
 from vidence.statistics.paired import holm
 from vidence.tables.charts import Statement
 from vidence.tables.table import Column, Row, Table, Value, has_interval, p_words, percent
@@ -70,7 +70,7 @@ class Card:
     name: str
     audit: ItemAudit
     key: Key | None
-    asked: Asked | None
+    asked: ItemDiagnoses | None
     suspects: tuple[Suspect, ...]
     level: float
 
@@ -117,7 +117,7 @@ class Card:
         return tuple(made)
 
 
-def make_card(name: str, audit: ItemAudit, *, asked: Asked | None, seed: int, level: float) -> Card:
+def make_card(name: str, audit: ItemAudit, *, asked: ItemDiagnoses | None, seed: int, level: float) -> Card:
     """Put together what the checks and the models found.
 
     Args:
@@ -147,7 +147,11 @@ def card_sheet(card: Card) -> Table:
         title="Evidence-demand report card",
         label="",
         columns=(Column(key="verdict", title="verdict"), Column(key="finding", title="finding")),
-        rows=(*_asked_lines(card.asked or Asked(found={})), *_key_lines(card.key), *_text_lines(card)),
+        rows=(
+            *_asked_lines(card.asked or ItemDiagnoses(found={})),
+            *_key_lines(card.key),
+            *_text_lines(card),
+        ),
         note=f"Verdicts are conventions: of rules and blind answers 'bad' from {100 * MUCH:.0f} points above "
         f"guessing (over {FEW} questions or more), of faulty questions from {100 * LITTLE:.0f} % of all; "
         f"'look' where there is anything. Intervals are at {100 * card.level:g} %.",
@@ -189,7 +193,7 @@ def _above(margin: Value) -> Verdict:
     return "good"
 
 
-def _asked_lines(asked: Asked) -> Iterator[Row]:
+def _asked_lines(asked: ItemDiagnoses) -> Iterator[Row]:
     blind, chance, above = (
         asked.value(PANEL, "blind-panel", at=("flagged", key)) for key in ("share", "chance", "above")
     )

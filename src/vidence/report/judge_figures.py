@@ -191,7 +191,7 @@ class Stability(Record):
     points_sd: float | None
 
 
-class Choice(Record):
+class JudgePair(Record):
     """A judge against the one that agrees best with people, paired by reply.
 
     `low` is the one-sided lower end at 95 % of its agreement less that of the best; `cost` is in US dollars
@@ -611,7 +611,7 @@ def stability(replies: Replies, judge: JudgeVerdicts) -> Stability | None:
     )
 
 
-def choices(replies: Replies, judges: Sequence[JudgeVerdicts]) -> tuple[Choice, ...]:
+def choices(replies: Replies, judges: Sequence[JudgeVerdicts]) -> tuple[JudgePair, ...]:
     """The cheapest judge that is not worse than the best, on the replies that all judged.
 
     Empty where there is no reply that all judges share.
@@ -628,7 +628,7 @@ def choices(replies: Replies, judges: Sequence[JudgeVerdicts]) -> tuple[Choice, 
         mean = ClusteredMean.of(hit - best, clusters=replies.clusters_at(at))
         low = 0.0 if hit is best else mean.difference(level=0.9)[0].low
         found.append(
-            Choice(
+            JudgePair(
                 judge=judge.name,
                 agreement=float(hit.mean()),
                 low=low,
@@ -645,7 +645,7 @@ def choices(replies: Replies, judges: Sequence[JudgeVerdicts]) -> tuple[Choice, 
     return tuple(msgspec.structs.replace(one, is_chosen=one is cheapest) for one in found)
 
 
-def _price_of(found: Iterable[Choice]) -> Callable[[Choice], float] | None:
+def _price_of(found: Iterable[JudgePair]) -> Callable[[JudgePair], float] | None:
     """What judges are ranked by: money where all have a price, otherwise tokens; None for neither."""
     some = list(found)
     if all(one.cost is not None for one in some):

@@ -44,7 +44,7 @@ class Judges(Record):
     own: tuple[figures.SelfPreference, ...] = ()
     arms: tuple[figures.Arms, ...] = ()
     stability: tuple[figures.Stability, ...] = ()
-    choices: tuple[figures.Choice, ...] = ()
+    choices: tuple[figures.JudgePair, ...] = ()
     rules: tuple[figures.AgainstRule, ...] = ()
     contradictions: "tuple[Contradictions, ...]" = ()
     scores: "tuple[ModelScore, ...]" = ()

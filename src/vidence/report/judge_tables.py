@@ -20,8 +20,8 @@ from vidence.tables.rendering import render
 from vidence.tables.table import (
     Cell,
     Column,
-    Line,
     Measure,
+    RowSpec,
     Table,
     Value,
     by_name,
@@ -169,8 +169,8 @@ def _agreement(found: Judges) -> Table:
     )
 
 
-def _line_of(judge: str, about: T, *, is_null: bool = False) -> Line[T]:
-    return Line(judge, judge, about, detail="looks at nothing" if is_null else "")
+def _line_of(judge: str, about: T, *, is_null: bool = False) -> RowSpec[T]:
+    return RowSpec(judge, judge, about, detail="looks at nothing" if is_null else "")
 
 
 def _points(key: str, of: Callable[[T], Value | Cell], title: str, *, note: str = "") -> Measure[T]:
@@ -246,7 +246,7 @@ def _levels(found: Judges) -> Table:
         "judges-level",
         "By how much a judge is kinder than people",
         label=_JUDGE,
-        rows=(Line(f"{one.judge}:{one.run}", one.judge, one) for one in found.levels),
+        rows=(RowSpec(f"{one.judge}:{one.run}", one.judge, one) for one in found.levels),
         measures=(
             words("run", lambda one: one.run, "model"),
             share("people", lambda one: one.people),
@@ -301,7 +301,7 @@ def _arms(found: Judges) -> Table:
         "judges-arms",
         "One model under two protocols",
         label=Column(key="model", title="model"),
-        rows=(Line(f"{one.model}:{one.first}:{one.second}", one.model, one) for one in found.arms),
+        rows=(RowSpec(f"{one.model}:{one.first}:{one.second}", one.model, one) for one in found.arms),
         measures=(
             words("first", lambda one: one.first),
             words("second", lambda one: one.second),

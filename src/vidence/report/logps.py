@@ -15,7 +15,7 @@ from vidence.tables.table import (
     DASH,
     Cell,
     Column,
-    Line,
+    RowSpec,
     Table,
     count,
     number,
@@ -196,7 +196,7 @@ def _summary(
         words.name,
         words.title,
         label=Column(key="name", title=""),
-        rows=(Line(name, label, name) for name, label in labels.items()),
+        rows=(RowSpec(name, label, name) for name, label in labels.items()),
         measures=tuple(number(key, cells[key].__getitem__, title) for key, (title, _) in columns.items()),
         notes=(
             words.note,
@@ -238,7 +238,7 @@ def _bins(words: _Words, known: Sequence[Stated], *, level: float) -> Table:
             one for one in known if (found.low < one.confidence or is_first) and one.confidence <= found.high
         ]
         label = f"{percent(found.low, digits=0)} to {percent(found.high, digits=0)} %"
-        lines.append(Line(f"bin:{found.low:g}", label, inside))
+        lines.append(RowSpec(f"bin:{found.low:g}", label, inside))
     return tabulate(
         f"{words.name}-bins",
         words.bins,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vidence.errors import UsageError
 from vidence.records import Estimate
 from vidence.report.results import Row
-from vidence.report.scores import Scored, chosen, natural_order
+from vidence.report.scores import ScoredQuestions, chosen, natural_order
 from vidence.statistics.intervals import quantile
 from vidence.statistics.sorted_means import Marks
 
@@ -61,7 +61,7 @@ class ByValue:
             by: the tag.
             where: which questions.
         """
-        scored = {name: Scored.of(chosen(some, where)) for name, some in rows.items()}
+        scored = {name: ScoredQuestions.of(chosen(some, where)) for name, some in rows.items()}
         own = {name: {item.tags[by] for item in one.items if by in item.tags} for name, one in scored.items()}
         known = set.intersection(*own.values()) if own else set()
         if not known:

@@ -14,14 +14,14 @@ import numpy as np
 from vidence.engine.specs import label
 from vidence.errors import UsageError
 from vidence.report.browser import browse
-from vidence.report.diagnosed import Excerpt, excerpts
+from vidence.report.diagnosis import Excerpt, excerpts
 from vidence.report.export import write_file
-from vidence.report.judged import JUDGE_TABLES
+from vidence.report.judge_summary import JUDGE_TABLES
 from vidence.report.logps import LOGP_TABLES, logp_words
 from vidence.report.on_the_way import ON_THE_WAY
 from vidence.report.provenance import plan_note
 from vidence.report.questions import ContactSheets, error_of, how_read, prompt_text, verdict_words
-from vidence.report.repeated import REPEAT_TABLES
+from vidence.report.repeats import REPEAT_TABLES
 from vidence.report.results import STATUSES, Run
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names, side_by_side

@@ -13,7 +13,7 @@ from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import own_letter
 from vidence.records import ClusterNoun, Clusters, Item, source_noun
 from vidence.report.results import Row, Run
-from vidence.report.scores import NO_VALUE, Scored, check_answered
+from vidence.report.scores import NO_VALUE, ScoredQuestions, check_answered
 from vidence.report.side_by_side import run_names
 from vidence.tables.table import several
 
@@ -27,7 +27,7 @@ _CONTENT: Mapping[str, Callable[[Item], object]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Paired:
+class PairedRuns:
     """Two runs or more on the same questions, in one order.
 
     Shapes: `values` (n_items, n_runs): the mean of the scores of each question over its repeats, 0 to 1.
@@ -64,9 +64,9 @@ class Paired:
             found.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
         return found
 
-    def part(self, positions: Sequence[int]) -> "Paired":
+    def part(self, positions: Sequence[int]) -> "PairedRuns":
         """Some of the questions, by their positions."""
-        return Paired(
+        return PairedRuns(
             runs=self.runs,
             names=self.names,
             items=tuple(self.items[i] for i in positions),
@@ -86,7 +86,7 @@ def own_answer(row: Row) -> str | None:
     return own_letter(row.read, row.trial.choice_order) or None
 
 
-def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:
+def pair(runs: Sequence[Run], *, shared: bool = False) -> PairedRuns:
     """The questions that all runs have a score for.
 
     Args:
@@ -99,7 +99,7 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:
     """
     _check_folders(runs)
     names = run_names(runs)
-    scored = [Scored.of(run.rows) for run in runs]
+    scored = [ScoredQuestions.of(run.rows) for run in runs]
     own = [{row.item.item_id: own_item(row) for row in run.rows} for run in runs]
     _check_data(runs, names, own, shared=shared)
     if not shared:
@@ -109,7 +109,7 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:
     if not kept:
         raise UsageError(f"{_all(names)} share no question that is scored; there is nothing to compare")
     items = tuple(_with_source(item_id, own) for item_id in kept)
-    return Paired(
+    return PairedRuns(
         runs=tuple(runs),
         names=names,
         items=items,
@@ -119,7 +119,7 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:
     )
 
 
-def pair_where_possible(runs: Sequence[Run]) -> Paired | None:
+def pair_where_possible(runs: Sequence[Run]) -> PairedRuns | None:
     """As `pair`, or None for runs that cannot be compared question by question."""
     try:
         return pair(runs)
@@ -205,7 +205,7 @@ def _check_questions(
     runs: Sequence[Run],
     names: Sequence[str],
     *,
-    scored: Sequence[Scored],
+    scored: Sequence[ScoredQuestions],
     own: Sequence[Mapping[str, Item]],
 ) -> None:
     """Refuse runs of which one was asked, or has scores for, other questions."""

@@ -16,7 +16,7 @@ from vidence.report.scores import Draws, macro_tag
 from vidence.report.sections import Section
 from vidence.report.tables import spent
 from vidence.tables.export import object_as_json
-from vidence.tables.table import Cell, Column, Line, Row, Table, count, share, tabulate
+from vidence.tables.table import Cell, Column, Row, RowSpec, Table, count, share, tabulate
 
 JSON_FORMAT = "vidence-panel/1"
 
@@ -113,7 +113,7 @@ def bars(cells: Sequence[PanelCell]) -> Table:
         "Every run",
         label=Column(key="name", title="run"),
         rows=(
-            Line(f"run:{i}", cell.label, cell, detail=cell.benchmark if has_several else "")
+            RowSpec(f"run:{i}", cell.label, cell, detail=cell.benchmark if has_several else "")
             for i, cell in enumerate(cells)
         ),
         measures=(

@@ -11,7 +11,7 @@ from vidence.engine.prepare import load_questions, narrowed
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
 from vidence.records import Failed, Item
-from vidence.report.listed import listed
+from vidence.report.run_list import listed
 from vidence.tables.table import several
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from vidence.engine.panel import ModelFacts
 from vidence.report.calibration import Compared
-from vidence.report.diagnosed_calibration import Recovered
+from vidence.report.diagnosis_calibration import Recovered
 from vidence.report.panel_grid import Grid, GridCell, open_view
 from vidence.report.results import SEED, Run
 from vidence.report.scores import Draws

@@ -14,8 +14,8 @@ from vidence.engine.rows import Header
 from vidence.engine.store import RunStore
 from vidence.errors import UsageError
 from vidence.records import Item
-from vidence.report.diagnosed import Diagnosed, load_diagnosed
-from vidence.report.measured import as_measured
+from vidence.report.diagnosis import Diagnosed, load_diagnosed
+from vidence.report.measured_tags import as_measured
 from vidence.report.pairing import own_item
 from vidence.report.results import OUTCOMES, Run, load_run
 from vidence.report.scores import ANSWERED, Draws

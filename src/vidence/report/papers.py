@@ -9,8 +9,8 @@ import msgspec
 from vidence.catalog import create, names
 from vidence.contracts import PaperColumn
 from vidence.records import source_noun
-from vidence.report.beside import is_by_rules, published_tables, scored_alike
-from vidence.report.pairing import Paired, pair_where_possible
+from vidence.report.pairing import PairedRuns, pair_where_possible
+from vidence.report.printed_comparison import is_by_rules, published_tables, scored_alike
 from vidence.report.provenance import how_asked, is_asked
 from vidence.report.results import Row, Run
 from vidence.report.scores import (
@@ -231,7 +231,7 @@ def column_rows(run: Run, column: PaperColumn) -> Sequence[Row]:
     return scored_alike(rows, parser=column.parser, alike=column.alike)[0] if rows else ()
 
 
-def best_of(paired: Paired, column: PaperColumn, *, draws: Draws) -> int | None:
+def best_of(paired: PairedRuns, column: PaperColumn, *, draws: Draws) -> int | None:
     """The run that is best in a column where it is told apart from all others."""
     keep = [
         i

@@ -32,24 +32,26 @@ def parser_tables(run: Run, parsers: Sequence[str] = ()) -> tuple[Table, Table]:
         UnknownNameError: no parser has that name.
     """
     rows = [row for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply is not None]
-    read = {run.parser: _Reading.of(rows, (row.score for row in rows))}
+    read = {run.parser: _ParserReading.of(rows, (row.score for row in rows))}
     for name in parsers or ready("parser"):
         if name != run.parser:
             scorer: Scorer = create("parser", name)
             if parsers or scorer.reads_letters or (name in _STORED and any(map(_STORED[name], rows))):
-                read[name] = _Reading.of(rows, (read_again(row.item, row.trial, scorer) for row in rows))
+                read[name] = _ParserReading.of(
+                    rows, (read_again(row.item, row.trial, scorer) for row in rows)
+                )
     return _counts(read, base=run.parser), _changed(read, rows)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Reading:
+class _ParserReading:
     """What one parser reads in each reply, and the share that is right."""
 
     letters: tuple[str, ...]
     share: float
 
     @classmethod
-    def of(cls, rows: Sequence[Row], scores: Iterable[Score]) -> "_Reading":
+    def of(cls, rows: Sequence[Row], scores: Iterable[Score]) -> "_ParserReading":
         """Only this is kept: the scores of every parser would take more memory than the run."""
         letters, marks = [], array("d")
         for row, score in zip(rows, scores, strict=True):
@@ -59,7 +61,7 @@ class _Reading:
         return cls(letters=tuple(letters), share=float(np.mean(marks)) if marks else float("nan"))
 
 
-def _counts(read: Mapping[str, _Reading], *, base: str) -> Table:
+def _counts(read: Mapping[str, _ParserReading], *, base: str) -> Table:
     """How many trials change their letter, and the accuracy, under each parser; and pair by pair."""
     letters = {name: one.letters for name, one in read.items()}
     n = len(letters[base])
@@ -96,7 +98,7 @@ def _counts(read: Mapping[str, _Reading], *, base: str) -> Table:
     )
 
 
-def _changed(read: Mapping[str, _Reading], rows: Sequence[Row]) -> Table:
+def _changed(read: Mapping[str, _ParserReading], rows: Sequence[Row]) -> Table:
     """The replies on which parsers disagree, with the letter that each one reads."""
     readings = zip(*(one.letters for one in read.values()), strict=True)
     found = [(row, letters) for row, letters in zip(rows, readings, strict=True) if len(set(letters)) > 1]

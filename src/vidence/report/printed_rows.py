@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import msgspec
 
 from vidence.errors import UsageError
-from vidence.explain.published.audited import audited
-from vidence.explain.published.printed import Measure, PublishedTable
+from vidence.explain.published.printed_tables import Measure, PublishedTable
 from vidence.explain.published.published import load
-from vidence.report.beside import PROBLEM, REMARK, printed_cell
+from vidence.explain.published.table_audit import audited
+from vidence.report.printed_comparison import PROBLEM, REMARK, printed_cell
 from vidence.tables.table import Cell, Row, Table
 
 

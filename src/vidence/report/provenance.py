@@ -10,7 +10,7 @@ from vidence.catalog import parse_spec
 from vidence.engine.plan import Plan
 from vidence.errors import UsageError
 from vidence.records import Failed, Trial, VideoPart
-from vidence.report.judged import marked_by
+from vidence.report.judge_summary import marked_by
 from vidence.report.results import Row, Run
 
 Origin: TypeAlias = Literal["asked", "recorded", "rule", "made"]

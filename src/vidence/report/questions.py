@@ -42,7 +42,7 @@ MOST_TIMES = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sheet:
+class ContactSheet:
     """A JPEG with several frames and their times."""
 
     jpeg: bytes
@@ -75,7 +75,7 @@ class ContactSheets:
     media_root: Path | None
     budget_bytes: int
     thumb_px: int = THUMBS_PX[-1]
-    sheets: dict[str, Sheet] = field(default_factory=dict)
+    sheets: dict[str, ContactSheet] = field(default_factory=dict)
     _made: dict[object, Pictured] = field(default_factory=dict)
     _n_bytes: int = 0
 
@@ -171,7 +171,9 @@ def _small(data: bytes, thumb_px: int) -> Image.Image:
     return small
 
 
-def compose(images: Sequence[Image.Image], labels: Sequence[str], *, n_columns: int, thumb_px: int) -> Sheet:
+def compose(
+    images: Sequence[Image.Image], labels: Sequence[str], *, n_columns: int, thumb_px: int
+) -> ContactSheet:
     """The images, at least one, in rows, each with its label in a corner; `thumb_px` sets its size."""
     n_columns = min(n_columns, len(images))
     n_rows = -(-len(images) // n_columns)
@@ -189,7 +191,7 @@ def compose(images: Sequence[Image.Image], labels: Sequence[str], *, n_columns: 
             pen.text((corner[0] + 3, corner[1] + 2), label, fill=(255, 255, 255), font=font)
     out = io.BytesIO()
     whole.save(out, "JPEG", quality=QUALITY)
-    return Sheet(jpeg=out.getvalue(), width_px=size[0], height_px=size[1])
+    return ContactSheet(jpeg=out.getvalue(), width_px=size[0], height_px=size[1])
 
 
 def verdict_words(verdict: Verdict) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
-from vidence.report.pairing import Paired, pair
+from vidence.report.pairing import PairedRuns, pair
 from vidence.report.provenance import is_asked
 from vidence.report.results import Run
 from vidence.report.scores import NO_VALUE, Draws, is_moderate, natural_order
@@ -21,7 +21,7 @@ from vidence.statistics.paired import Comparison, compare, holm, verdict
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
 from vidence.tables.charts import Chart, Statement, curves
-from vidence.tables.table import Cell, Line, Measure, Table, count, number, several, share, tabulate
+from vidence.tables.table import Cell, Measure, RowSpec, Table, count, number, several, share, tabulate
 
 # What must be the same for a difference to be one of reasoning; the names are those of a plan.
 _ALIKE: Final = (
@@ -63,7 +63,7 @@ class ThinkingPair:
 class _Effect:
     """The second run less the first on some questions; `p_holm` is adjusted for its table."""
 
-    paired: Paired
+    paired: PairedRuns
     comparison: Comparison
     p_holm: float = float("nan")
 
@@ -77,7 +77,7 @@ class _Pair:
     """A pair of runs, put beside each other, and what it is called."""
 
     name: str
-    paired: Paired
+    paired: PairedRuns
     notes: tuple[str, ...] = field(default=())
 
 
@@ -139,7 +139,7 @@ def reasoning_section(statements: Sequence[Statement]) -> Section:
     return Section(title="What reasoning first adds", figures=figures, tables=tables)
 
 
-def _beside(one: ReasoningPair, *, shared: bool) -> tuple[Paired, tuple[str, ...]]:
+def _beside(one: ReasoningPair, *, shared: bool) -> tuple[PairedRuns, tuple[str, ...]]:
     """Both runs of a model, and what to say of them."""
     styles = [run.plan.style for run in (one.direct, one.cot) if is_asked(run)]
     if styles == ["cot", "direct"]:
@@ -171,11 +171,11 @@ def _beside(one: ReasoningPair, *, shared: bool) -> tuple[Paired, tuple[str, ...
     return paired, tuple(filter(None, (told, *paired.notes)))
 
 
-def _compared(part: Paired, *, level: float) -> Comparison:
+def _compared(part: PairedRuns, *, level: float) -> Comparison:
     return compare(part.values[:, 1], part.values[:, 0], clusters=part.clusters, level=level)
 
 
-def _adjusted(parts: Mapping[KeyT, Paired], *, level: float) -> dict[KeyT, _Effect]:
+def _adjusted(parts: Mapping[KeyT, PairedRuns], *, level: float) -> dict[KeyT, _Effect]:
     """The effect in each part, adjusted for all of them."""
     made = {key: _compared(part, level=level) for key, part in parts.items()}
     adjusted = holm([one.p_value for one in made.values()]) if made else ()
@@ -240,7 +240,7 @@ def _models(found: Sequence[_Pair], overall: Mapping[str, _Effect], *, draws: Dr
         "reasoning",
         "Reasoning first, less answering directly",
         label="model",
-        rows=(Line(name, name, one) for name, one in overall.items()),
+        rows=(RowSpec(name, name, one) for name, one in overall.items()),
         measures=(
             *_core(),
             share("relative", relative, "of direct", note="the difference over the direct accuracy"),
@@ -268,7 +268,7 @@ def _models(found: Sequence[_Pair], overall: Mapping[str, _Effect], *, draws: Dr
     )
 
 
-def _both_read(paired: Paired) -> Paired | None:
+def _both_read(paired: PairedRuns) -> PairedRuns | None:
     """The questions that both runs answered in every repeat."""
     answered = [
         {row.item.item_id for row in run.rows}
@@ -302,7 +302,7 @@ def _dumbbell(overall: Mapping[str, _Effect], *, level: float) -> Chart:
 
 def _by_tag(found: Sequence[_Pair], *, level: float) -> Iterator[Table]:
     """A table for each tag with a row for each model and value; adjusted over all of them together."""
-    parts: dict[tuple[str, str, str], Paired] = {}
+    parts: dict[tuple[str, str, str], PairedRuns] = {}
     for one in found:
         for tag in dict.fromkeys(tag for item in one.paired.items for tag in item.tags):
             places = one.paired.places(tag)
@@ -312,7 +312,7 @@ def _by_tag(found: Sequence[_Pair], *, level: float) -> Iterator[Table]:
     effects = _adjusted(parts, level=level)
     for tag in dict.fromkeys(tag for tag, *_ in parts):
         rows = [
-            Line(
+            RowSpec(
                 f"{model}:{value}",
                 model if len(found) > 1 else value,
                 effect,
@@ -366,7 +366,9 @@ def _siblings(found: Sequence[_Pair], *, family: str, member: str, draws: Draws)
         f"Whether the difference is the same in every {member}",
         label=f"model and {family}",
         rows=(
-            Line(f"{model}:{value}", model, _Family(found=one, p_holm=p), detail=value.replace(NO_VALUE, ""))
+            RowSpec(
+                f"{model}:{value}", model, _Family(found=one, p_holm=p), detail=value.replace(NO_VALUE, "")
+            )
             for ((model, value), one), p in zip(made.items(), adjusted, strict=True)
         ),
         measures=(
@@ -430,7 +432,7 @@ def thinking_effect(
     """
     if not pairs:
         raise UsageError("no family of models; expected instruct and thinking runs of one or more")
-    parts: dict[tuple[str, str], Paired] = {}
+    parts: dict[tuple[str, str], PairedRuns] = {}
     crossed: dict[str, tuple[Estimate, float]] = {}
     for one in pairs:
         runs = {name: run for name in _CORNERS if (run := getattr(one, name)) is not None}
@@ -474,17 +476,17 @@ def thinking_effect(
     return tuple(tables)
 
 
-def _keys(parts: Mapping[tuple[str, str], Paired], family: str) -> list[str]:
+def _keys(parts: Mapping[tuple[str, str], PairedRuns], family: str) -> list[str]:
     return [key for name, key in parts if name == family]
 
 
-def _line(family: str, key: str, one: _Effect) -> Line[_Effect]:
+def _line(family: str, key: str, one: _Effect) -> RowSpec[_Effect]:
     words = next(words for name, words, *_ in _STEPS if name == key)
     told = f"{words} ({CONFOUNDED})" if key == "both" else words
-    return Line(f"{family}:{key}", family, one, detail=told)
+    return RowSpec(f"{family}:{key}", family, one, detail=told)
 
 
-def _interaction(paired: Paired, *, level: float) -> tuple[Estimate, float]:
+def _interaction(paired: PairedRuns, *, level: float) -> tuple[Estimate, float]:
     """What the prompt adds to thinking weights, less what it adds to instruct weights."""
     direct, cot, other_direct, other_cot = paired.values.T
     found = compare(
@@ -499,7 +501,7 @@ def _crossed(crossed: Mapping[str, tuple[Estimate, float]], adjusted: Sequence[f
         "What the prompt adds to thinking weights, less what it adds to instruct weights",
         label="family",
         rows=(
-            Line(family, family, (found, p))
+            RowSpec(family, family, (found, p))
             for (family, (found, _)), p in zip(crossed.items(), adjusted, strict=True)
         ),
         measures=(

@@ -21,8 +21,8 @@ from vidence.tables.table import (
     FEW_VIDEOS,
     Cell,
     Column,
-    Line,
     Measure,
+    RowSpec,
     Table,
     count,
     number,
@@ -80,7 +80,7 @@ class Draws:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scored:
+class ScoredQuestions:
     """The scored questions among some trials.
 
     Shapes: `values` (n_items,): the mean of the scores of a question over its repeats, 0 to 1.
@@ -106,7 +106,7 @@ class Scored:
         value: Callable[[Row], float | None] = lambda row: row.correct,
         *,
         noun: ClusterNoun | None = None,
-    ) -> "Scored":
+    ) -> "ScoredQuestions":
         """Add up trials by question; the order of the questions is kept.
 
         `noun` is what the clusters of the whole run are called, where these trials are a part of it.
@@ -224,7 +224,7 @@ class Aggregate:
     """
 
     rows: Sequence[Row]
-    scored: Scored
+    scored: ScoredQuestions
     groups: tuple[str, ...] | None
 
     @classmethod
@@ -244,7 +244,7 @@ class Aggregate:
         tag = macro_tag(average)
         if average == ANSWERED:
             rows = [row for row in rows if row.outcome == ANSWERED]
-        scored = Scored.of(rows, noun=noun)
+        scored = ScoredQuestions.of(rows, noun=noun)
         groups = None if tag is None else tuple(item.tags.get(tag, NO_VALUE) for item in scored.items)
         return cls(rows=rows, scored=scored, groups=groups)
 
@@ -311,7 +311,7 @@ def check_answered(run: Run) -> None:
 
 def points(rows: Sequence[Row], *, draws: Draws) -> Estimate | None:
     """The mean of the points that a judge gave, each question alike; None where it gave none."""
-    given = Scored.of(rows, lambda row: row.score.points)
+    given = ScoredQuestions.of(rows, lambda row: row.score.points)
     return draws.average(given.values, clusters=given.clusters, bounds=UNBOUNDED)
 
 
@@ -408,8 +408,8 @@ def sample_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
     )
     empty = ", ".join(value for value, one in strata.items() if not one.n_sampled)
     rows = [
-        Line("all", "all, weighted", (total, weighted)),
-        *(Line(f"{tag}={value}", value, (strata[value], estimates[value])) for value in strata),
+        RowSpec("all", "all, weighted", (total, weighted)),
+        *(RowSpec(f"{tag}={value}", value, (strata[value], estimates[value])) for value in strata),
     ]
     table = tabulate(
         "sample",
@@ -447,7 +447,7 @@ def margin_table(run: Run, *, level: float = 0.95) -> Table:
     rules, draws = SimpleRules.of(run.rows), Draws(rng=np.random.default_rng(0), level=level)
     lines = [*aggregates(run)]
     for tag, some in levels(run):
-        lines += [Line(f"{tag}:{line.key}", f"{tag}: {line.label}", line.about) for line in some]
+        lines += [RowSpec(f"{tag}:{line.key}", f"{tag}: {line.label}", line.about) for line in some]
 
     def above(key: str) -> Measure[Aggregate]:
         def of(one: Aggregate) -> Estimate | None:
@@ -544,11 +544,11 @@ def _measures(run: Run, rules: SimpleRules, *, draws: Draws) -> tuple[Measure[Ag
         _no_accuracy() if run.is_silent else _accuracy(draws),
         *map(rule, RULES),
         *map(outcome, OUTCOMES),
-        *([unscored] if Scored.of(run.rows).n_unscored else []),
+        *([unscored] if ScoredQuestions.of(run.rows).n_unscored else []),
     )
 
 
-def aggregates(run: Run) -> tuple[Line[Aggregate], ...]:
+def aggregates(run: Run) -> tuple[RowSpec[Aggregate], ...]:
     """One line for each way to average a run; ``headline``, the one that the plan asks for, stands first.
 
     Raises:
@@ -557,7 +557,7 @@ def aggregates(run: Run) -> tuple[Line[Aggregate], ...]:
     tag = macro_tag(run.plan.headline)
     is_answered = run.plan.headline == ANSWERED
     key = "headline" if tag is None and not is_answered else "micro"
-    found = [Line(key, "mean over questions", Aggregate.of(run.rows))]
+    found = [RowSpec(key, "mean over questions", Aggregate.of(run.rows))]
     # The values of each tag that every question has, and of the headline's tag.
     tags = tag_values(run)
     whole = [one for one, values in tags.items() if is_moderate(values) and NO_VALUE not in values]
@@ -566,9 +566,9 @@ def aggregates(run: Run) -> tuple[Line[Aggregate], ...]:
         key = "headline" if one == tag else f"macro:{one}"
         detail = f"{len(set(macro.groups or ()))} values, each alike"
         # The figure shows the mean that the plan asks for, not one for every tag that there happens to be.
-        found.append(Line(key, f"mean over {one}", macro, detail=detail, is_drawn=one == tag))
+        found.append(RowSpec(key, f"mean over {one}", macro, detail=detail, is_drawn=one == tag))
     found.append(
-        Line(
+        RowSpec(
             "headline" if is_answered else ANSWERED,
             "answered only",
             Aggregate.of(run.rows, ANSWERED),
@@ -578,7 +578,7 @@ def aggregates(run: Run) -> tuple[Line[Aggregate], ...]:
     return tuple(sorted(found, key=lambda line: line.key != "headline"))
 
 
-def levels(run: Run) -> Iterator[tuple[str, tuple[Line[Aggregate], ...]]]:
+def levels(run: Run) -> Iterator[tuple[str, tuple[RowSpec[Aggregate], ...]]]:
     """For each tag with a table, one line for each of its values."""
     noun = source_noun(row.item for row in run.rows)
     for tag, values in tag_values(run).items():
@@ -587,12 +587,15 @@ def levels(run: Run) -> Iterator[tuple[str, tuple[Line[Aggregate], ...]]]:
         groups: dict[str, list[Row]] = {value: [] for value in values}
         for row in run.rows:
             groups[row.item.tags.get(tag, NO_VALUE)].append(row)
-        yield tag, tuple(Line(value, value, Aggregate.of(rows, noun=noun)) for value, rows in groups.items())
+        yield (
+            tag,
+            tuple(RowSpec(value, value, Aggregate.of(rows, noun=noun)) for value, rows in groups.items()),
+        )
 
 
-def _numeric(run: Run, rules: SimpleRules) -> Iterator[Line[Aggregate]]:
+def _numeric(run: Run, rules: SimpleRules) -> Iterator[RowSpec[Aggregate]]:
     """The questions that the median rule speaks of, where they are some and not all."""
     numeric = Aggregate.of([row for row in run.rows if rules.applies("median", row)])
-    n, n_all = len(numeric.scored.items), len(Scored.of(run.rows).items)
+    n, n_all = len(numeric.scored.items), len(ScoredQuestions.of(run.rows).items)
     if LEAST_MEDIAN <= n < n_all:
-        yield Line(NUMERIC, "numbers as choices", numeric)
+        yield RowSpec(NUMERIC, "numbers as choices", numeric)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from vidence.report.questions import Sheet
+from vidence.report.questions import ContactSheet
 from vidence.tables.charts import Statement
 from vidence.tables.table import Table
 
@@ -13,7 +13,7 @@ class Picture:
     """A picture under a heading of its own, and lines of plain text below it."""
 
     title: str
-    sheet: Sheet
+    sheet: ContactSheet
     lines: tuple[str, ...] = ()
 
 

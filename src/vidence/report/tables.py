@@ -7,12 +7,12 @@ from string import ascii_uppercase
 import numpy as np
 
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
-from vidence.report.judged import judge_sentence, judge_tables
+from vidence.report.judge_summary import judge_sentence, judge_tables
 from vidence.report.logps import has_logps, has_text_logps, logp_tables
 from vidence.report.on_the_way import way_sentences, way_tables
 from vidence.report.parsers import parser_tables
 from vidence.report.provenance import is_asked, not_asked
-from vidence.report.repeated import repeat_tables
+from vidence.report.repeats import repeat_tables
 from vidence.report.results import OUTCOMES, STATUSES, Row, Run
 from vidence.report.scores import NUMERIC, RULES, score_tables
 from vidence.statistics.answer_keys import PositionBias, position_bias
@@ -20,7 +20,7 @@ from vidence.tables.table import (
     FEW_VIDEOS,
     Cell,
     Column,
-    Line,
+    RowSpec,
     Table,
     Value,
     count,
@@ -82,7 +82,7 @@ def outcome_table(run: Run) -> Table:
         "outcomes",
         "Outcomes",
         label=Column(key="name", title="outcome"),
-        rows=(Line(key, title, n) for key, title, n in counts),
+        rows=(RowSpec(key, title, n) for key, title, n in counts),
         measures=(count("n", int, "trials"), share("share", lambda n: n / total if total else None)),
         notes=[f"{n_cut:,} replies were cut off at the limit of tokens."] if n_cut else (),
         figure="outcomes",
@@ -97,12 +97,12 @@ def reason_table(run: Run) -> Table:
         for row in reversed(run.rows)
         if isinstance(row.score.outcome, Failed)  # its message says what to do, but names one file or server
     }
-    rows: list[Line[tuple[Cell, int]]] = []
+    rows: list[RowSpec[tuple[Cell, int]]] = []
     for outcome in OUTCOMES:  # some of each: many ways to be unreadable must not hide a failure
         reasons = sorted((-n, reason) for (of, reason), n in found.items() if of == outcome)
         for negative, reason in reasons[:MOST_REASONS]:
             why = Cell(value=reason, detail=examples.get(reason, ""))
-            rows.append(Line(f"{outcome}:{reason}", outcome, (why, -negative)))
+            rows.append(RowSpec(f"{outcome}:{reason}", outcome, (why, -negative)))
     n_more = len(found) - len(rows)
     return tabulate(
         "reasons",
@@ -157,7 +157,7 @@ def position_table(run: Run, *, rng: np.random.Generator) -> Table:
         "positions",
         "Letters",
         label=Column(key="letter", title="letter"),
-        rows=(Line(letter, letter, (bias, i)) for i, letter in enumerate(bias.letters)) if bias else (),
+        rows=(RowSpec(letter, letter, (bias, i)) for i, letter in enumerate(bias.letters)) if bias else (),
         measures=(
             count("gold", lambda at: at[0].right[at[1]], "right answer", group=questions),
             count("read", lambda at: at[0].read[at[1]], group=questions),
@@ -247,7 +247,7 @@ def usage_table(run: Run) -> Table:
         "usage",
         "What was used",
         label=Column(key="name", title="what"),
-        rows=(Line(key, label, value, detail=detail) for key, label, detail, value in rows),
+        rows=(RowSpec(key, label, value, detail=detail) for key, label, detail, value in rows),
         measures=(count("n", lambda value: value, "amount"),),
         notes=(note if n_silent else "",),
     )

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from vidence.report.logps import LOGP_TABLES
 from vidence.report.on_the_way import ON_THE_WAY
-from vidence.report.repeated import REPEAT_TABLES
+from vidence.report.repeats import REPEAT_TABLES
 from vidence.report.results import OUTCOMES, Run
 from vidence.report.scores import few_note
 from vidence.report.sections import Section

@@ -9,9 +9,9 @@ import numpy as np
 from vidence.catalog import create, names, ready
 from vidence.contracts import Scorer
 from vidence.records import OutcomeName, Record
-from vidence.report.pairing import Paired
+from vidence.report.pairing import PairedRuns
 from vidence.report.results import OUTCOMES, Row, Run, read_again
-from vidence.report.scores import ANSWERED, Scored
+from vidence.report.scores import ANSWERED, ScoredQuestions
 from vidence.statistics.paired import Comparison, compare
 
 _Mark: TypeAlias = Callable[[Row], float | None]
@@ -32,7 +32,7 @@ class Unanswered(Record):
         return self.n_trials - self.outcomes["answered"]
 
 
-class Reading(Record):
+class ParserComparison(Record):
     """The comparison under another parser; `n_unread` counts for both runs the trials without an answer."""
 
     parser: str
@@ -57,7 +57,7 @@ class Unread(Record):
     both_answered: Comparison | None
     worst: Comparison
     best: Comparison
-    readings: tuple[Reading, ...]
+    readings: tuple[ParserComparison, ...]
 
     @property
     def n_unread(self) -> int:
@@ -65,7 +65,7 @@ class Unread(Record):
         return sum(run.n_unread for run in self.runs)
 
     @property
-    def others(self) -> tuple[Reading, ...]:
+    def others(self) -> tuple[ParserComparison, ...]:
         """The readings of other parsers that change the verdict, or the sign (`is_other`)."""
         first = self.readings[0].comparison
         return tuple(one for one in self.readings[1:] if is_other(one.comparison, first))
@@ -87,7 +87,7 @@ def is_other(one: Comparison, base: Comparison) -> bool:
     return one.verdict != "not clear" and one.difference.value * base.difference.value < 0
 
 
-def unanswered(paired: Paired) -> tuple[Unanswered, ...]:
+def unanswered(paired: PairedRuns) -> tuple[Unanswered, ...]:
     """What became of the trials of each run on the compared questions."""
     ids = {item.item_id for item in paired.items}
     found = []
@@ -98,7 +98,7 @@ def unanswered(paired: Paired) -> tuple[Unanswered, ...]:
     return tuple(found)
 
 
-def unread(paired: Paired, *, tag: str = "", level: float = 0.95) -> Unread:
+def unread(paired: PairedRuns, *, tag: str = "", level: float = 0.95) -> Unread:
     """Compare two runs again: without what was not answered, with it right or wrong, and by other parsers.
 
     Args:
@@ -108,7 +108,7 @@ def unread(paired: Paired, *, tag: str = "", level: float = 0.95) -> Unread:
     """
     both = paired.part(_answered_by_all(paired))
     counted = unanswered(paired)
-    as_compared = Reading(
+    as_compared = ParserComparison(
         parser=AS_COMPARED,
         comparison=_difference(paired, tag, level=level),
         n_unread=(counted[0].n_unread, counted[1].n_unread),
@@ -119,7 +119,7 @@ def unread(paired: Paired, *, tag: str = "", level: float = 0.95) -> Unread:
         first, second = unanswered(again)
         comparison = _difference(again, tag, level=level)
         readings.append(
-            Reading(parser=name, comparison=comparison, n_unread=(first.n_unread, second.n_unread))
+            ParserComparison(parser=name, comparison=comparison, n_unread=(first.n_unread, second.n_unread))
         )
     return Unread(
         runs=(counted[0], counted[1]),
@@ -130,14 +130,14 @@ def unread(paired: Paired, *, tag: str = "", level: float = 0.95) -> Unread:
     )
 
 
-def _difference(paired: Paired, tag: str, *, level: float) -> Comparison:
+def _difference(paired: PairedRuns, tag: str, *, level: float) -> Comparison:
     """The second run less the first."""
     groups = paired.groups(tag) if tag else None
     first, second = paired.values.T
     return compare(second, first, clusters=paired.clusters, groups=groups, level=level)
 
 
-def _answered_by_all(paired: Paired) -> list[int]:
+def _answered_by_all(paired: PairedRuns) -> list[int]:
     """The positions of the questions that every run answered in every repeat."""
     silent = {row.item.item_id for run in paired.runs for row in run.rows if row.outcome != ANSWERED}
     return [i for i, item in enumerate(paired.items) if item.item_id not in silent]
@@ -156,12 +156,12 @@ def _filled(value: float) -> _Mark:
     return mark
 
 
-def _with_values(paired: Paired, runs: Sequence[Run], *marks: _Mark) -> Paired:
+def _with_values(paired: PairedRuns, runs: Sequence[Run], *marks: _Mark) -> PairedRuns:
     """The same questions with other scores: those that the marks, one for each run or one for all, give."""
     each = marks if len(marks) == len(runs) else marks * len(runs)
     columns = []
     for run, mark in zip(runs, each, strict=True):
-        scored = Scored.of(run.rows, mark)
+        scored = ScoredQuestions.of(run.rows, mark)
         known = dict(zip((item.item_id for item in scored.items), scored.values.tolist(), strict=True))
         columns.append([known[item.item_id] for item in paired.items])
     values = np.array(columns, np.float64).T

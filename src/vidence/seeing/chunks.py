@@ -17,7 +17,7 @@ from vidence.seeing.tracks import Detections
 from vidence.seeing.watching import (
     Detector,
     Finder,
-    Found,
+    FrameDetections,
     Image,
     Observer,
     Watched,
@@ -40,7 +40,7 @@ class Chunk:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class ChunkResult:
     """What was seen in one chunk.
 
     Shapes: `vectors` (n, n_dims), one for each box, where they are described; `pictures` (m, height, width,
@@ -54,7 +54,7 @@ class Seen:
     picture_frames: NDArray[np.int64] | None = None
 
 
-class Keeper(Observer, Protocol):
+class FrameKeeper(Observer, Protocol):
     """An observer that keeps frames, and is told at the end which of them were damaged."""
 
     def settle(self, problems: Iterable[FrameProblem]) -> None:
@@ -83,7 +83,7 @@ class Eyes:
     describer: Describer | None = None
     classes: tuple[str, ...] = ()
     shot_size: Size | None = None
-    keeper: Callable[[Video], Keeper] | None = None
+    keeper: Callable[[Video], FrameKeeper] | None = None
 
     @property
     def identity(self) -> list[object]:
@@ -124,7 +124,7 @@ def chunks_of(video: Video, *, rate: float, has_shots: bool) -> tuple[Chunk, ...
     return tuple(found)
 
 
-def watch_chunk(video: Video, chunk: Chunk, eyes: Eyes) -> Seen:
+def watch_chunk(video: Video, chunk: Chunk, eyes: Eyes) -> ChunkResult:
     """Read the frames of a chunk once for detector, describer, shots and keeper.
 
     Raises:
@@ -148,7 +148,7 @@ def watch_chunk(video: Video, chunk: Chunk, eyes: Eyes) -> Seen:
         keeper.settle(watched.problems)
     damaged = {problem.frame_index for problem in watched.problems}
     shown = [] if cutter is None else sorted(set(cutter.pictures) - damaged)
-    return Seen(
+    return ChunkResult(
         detections=watched.detections,
         problems=watched.problems,
         vectors=None if portraits is None else portraits.of(watched.detections),
@@ -164,7 +164,7 @@ class _Small:
         self._size_px = size_px
         self.pictures: dict[int, NDArray[np.uint8]] = {}
 
-    def see(self, frame_index: int, image: Image, found: Found) -> None:
+    def see(self, frame_index: int, image: Image, found: FrameDetections) -> None:
         """Keep one frame."""
         self.pictures.setdefault(frame_index, resize(image, size=self._size_px))
 
@@ -181,10 +181,10 @@ class ChunkStore(Protocol):
     def has(self, chunk: Chunk) -> bool:
         """Whether the chunk was watched before."""
 
-    def find(self, chunk: Chunk) -> Seen | None:
+    def find(self, chunk: Chunk) -> ChunkResult | None:
         """What was seen in it, if that is kept and can be read."""
 
-    def keep(self, chunk: Chunk, seen: Seen) -> None:
+    def keep(self, chunk: Chunk, seen: ChunkResult) -> None:
         """Keep what was seen in it."""
 
     def clear(self) -> None:
@@ -198,11 +198,11 @@ class NoStore:
         """Nothing was."""
         return False
 
-    def find(self, chunk: Chunk) -> Seen | None:
+    def find(self, chunk: Chunk) -> ChunkResult | None:
         """Nothing."""
         return None
 
-    def keep(self, chunk: Chunk, seen: Seen) -> None:
+    def keep(self, chunk: Chunk, seen: ChunkResult) -> None:
         """Let it go."""
 
     def clear(self) -> None:
@@ -284,7 +284,7 @@ class Watch:
         """The chunks that nothing is kept of."""
         return tuple(chunk for chunk in self.chunks if not self._store.has(chunk))
 
-    def take(self, chunk: Chunk, seen: Seen) -> None:
+    def take(self, chunk: Chunk, seen: ChunkResult) -> None:
         """Keep what somebody else saw in a chunk."""
         self._store.keep(chunk, seen)
         self._tell(chunk)
@@ -304,7 +304,7 @@ class Watch:
         if cutter is not None and self.eyes.shot_size is not None:
             size_px = (video.probe.width_px, video.probe.height_px)
             observer = ShotObserver(cutter, n_frames=video.n_frames, size_px=size_px)
-        found: list[Seen] = []
+        found: list[ChunkResult] = []
         for chunk in self.chunks:
             seen = self._store.find(chunk)
             if seen is None:
@@ -343,6 +343,6 @@ def _joined(parts: Sequence[Detections]) -> Detections:
     return replace(first.joined(others), class_names=dict(sorted(names.items())))
 
 
-def _vectors(parts: Sequence[Seen]) -> NDArray[np.float32] | None:
+def _vectors(parts: Sequence[ChunkResult]) -> NDArray[np.float32] | None:
     known = [part.vectors for part in parts if part.vectors is not None]
     return np.concatenate(known) if known else None

@@ -15,7 +15,7 @@ from vidence.seeing.association import Tracker
 from vidence.seeing.chunks import ChunkStore, ChunkWork, Eyes, Watch
 from vidence.seeing.describers.describing import Describer
 from vidence.seeing.limbs import out_of_scale, without_parts
-from vidence.seeing.same_person import Looks, SamePersonRules, looks_of
+from vidence.seeing.same_person import SamePersonRules, TrackAppearance, looks_of
 from vidence.seeing.shooting import ShotDetector, find_shots
 from vidence.seeing.tracks import Detections, DroppedTrack, Span, Track, TrackedVideo
 from vidence.seeing.watching import Detector, Finder
@@ -121,7 +121,7 @@ class Followed:
     """Tracks that were left out as limbs of somebody."""
     n_out_of_scale: int = 0
     """Boxes that were not used because their size does not fit their place."""
-    looks: Mapping[str, Looks] = field(default_factory=dict)
+    looks: Mapping[str, TrackAppearance] = field(default_factory=dict)
     """What the tracks look like, by id; nothing where no boxes were described."""
 
 
@@ -237,7 +237,7 @@ def follow(
         vectors=seen.vectors,
         finds_parts=detector.finds_parts,
     )
-    looks: dict[str, Looks] = {}
+    looks: dict[str, TrackAppearance] = {}
     if seen.vectors is not None:
         size_px, most = (tracked.width_px, tracked.height_px), SamePersonRules().most_covered
         looks = looks_of(found.tracks, watched.detections, seen.vectors, size_px=size_px, most_covered=most)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vidence.records import Record
 from vidence.seeing.boxes import iou
 from vidence.seeing.ends import EndMotion
-from vidence.seeing.same_person import Looks, distance
+from vidence.seeing.same_person import TrackAppearance, distance
 from vidence.seeing.tracks import PAPER_FPS, Merge, Track, frames_in
 
 _BLOCK: Final = 256  # fragments whose pairs are looked at together
@@ -49,7 +49,7 @@ def merge_fragments(
     *,
     size_px: tuple[int, int],
     fps: float = PAPER_FPS,
-    looks: Mapping[str, Looks] | None = None,
+    looks: Mapping[str, TrackAppearance] | None = None,
 ) -> tuple[tuple[Track, ...], tuple[Merge, ...]]:
     """The tracks with fragments joined, and what was joined, cheapest first.
 
@@ -90,7 +90,7 @@ def merge_fragments(
 
 
 def _merge_group(
-    tracks: list[Track], settings: MergeSettings, *, ends: "_Ends", looks: Mapping[str, Looks]
+    tracks: list[Track], settings: MergeSettings, *, ends: "_Ends", looks: Mapping[str, TrackAppearance]
 ) -> tuple[list[Track], list[Merge]]:
     """Fragments of one class, in the order of their first frames."""
     follows: dict[int, int] = {}
@@ -125,7 +125,9 @@ def _chain(first: int, follows: dict[int, int]) -> list[int]:
     return chain
 
 
-def _look_alike(before: Track, after: Track, looks: Mapping[str, Looks], *, most_apart: float) -> bool:
+def _look_alike(
+    before: Track, after: Track, looks: Mapping[str, TrackAppearance], *, most_apart: float
+) -> bool:
     """Whether two fragments look alike next to the gap between them; yes where one is not seen well there."""
     mine, theirs = looks.get(before.track_id), looks.get(after.track_id)
     if mine is None or theirs is None:

@@ -19,7 +19,7 @@ from vidence.errors import DataError
 from vidence.media.pixels import resize
 from vidence.records import Record
 from vidence.seeing.boxes import clip, suppress
-from vidence.seeing.watching import Found, Image
+from vidence.seeing.watching import FrameDetections, Image
 
 _SIDES: Final = 4
 _SLACK: Final = 1e-3  # what rounding adds to shares
@@ -265,7 +265,7 @@ def found_in(
     layout: Layout,
     confidence: float,
     most: int,
-) -> list[Found]:
+) -> list[FrameDetections]:
     """What the outputs of a network say of each picture, surest first.
 
     Args:
@@ -311,7 +311,7 @@ def _table(
 
 def _found(
     tables: Mapping[str, Table], placed: Placed, layout: Layout, *, limits: tuple[float, int]
-) -> Found:
+) -> FrameDetections:
     confidences, class_ids = _scores(tables, layout)
     names = layout.classes.wanted()
     kept = np.flatnonzero((confidences >= limits[0]) & np.isin(class_ids, list(names)))
@@ -327,7 +327,7 @@ def _found(
         single = _singles(boxes, confidences[kept], class_ids[kept], most_iou=layout.most_iou)
         boxes, kept = boxes[single], kept[single]
     boxes, kept = boxes[: limits[1]], kept[: limits[1]]
-    return Found(
+    return FrameDetections(
         boxes_px=boxes,
         confidences=np.clip(confidences[kept], 0.0, 1.0),
         class_ids=class_ids[kept],

@@ -22,7 +22,7 @@ _INSIDE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Looked:
+class LabelledFrame:
     """One frame that a person looked at: how many people are in it, and which tracks show whom.
 
     `real` and `false` are the ids of the tracks with a box in it that show somebody, and that show nobody or
@@ -43,7 +43,7 @@ class Sample:
     a frame taken at random: frames nearer to each other show the same people.
     """
 
-    looked: tuple[Looked, ...]
+    looked: tuple[LabelledFrame, ...]
     lengths: Mapping[str, int]
     stay_s: float
 
@@ -70,7 +70,7 @@ def people_of(tracked: TrackedVideo) -> tuple[Track, ...]:
 
 def counted_frame(
     tracked: TrackedVideo, frame_index: int, *, n_people: int, n_false: int, region: Region | None = None
-) -> Looked:
+) -> LabelledFrame:
     """A frame of which a person said how many people it shows, and how many boxes are false.
 
     Which boxes are false is not said: it is taken to be those of the shortest tracks, so that as many tracks
@@ -88,7 +88,7 @@ def counted_frame(
             f"{len(names)} boxes of which {n_false} are false leave {n_real} people, but {n_people} were "
             "counted; a box of nobody and a second box of somebody are false"
         )
-    return Looked(
+    return LabelledFrame(
         time_s=float(tracked.times_s[frame_index]),
         n_people=n_people,
         real=names[:n_real],
@@ -103,7 +103,7 @@ def marked_frame(
     people_px: NDArray[np.float64],
     ignored_px: NDArray[np.float64],
     region: Region | None = None,
-) -> Looked:
+) -> LabelledFrame:
     """A frame in which a person marked everybody.
 
     Args:
@@ -128,7 +128,9 @@ def marked_frame(
         and not np.any(others[i] >= _SAME_PERSON)
         and (region is None or _share(boxes[name], region) >= _INSIDE)
     )
-    return Looked(time_s=float(tracked.times_s[frame_index]), n_people=sum(wanted), real=real, false=false)
+    return LabelledFrame(
+        time_s=float(tracked.times_s[frame_index]), n_people=sum(wanted), real=real, false=false
+    )
 
 
 def _pairs(overlap: NDArray[np.float64]) -> list[tuple[int, int]]:
@@ -151,7 +153,7 @@ def _share(box: NDArray[np.float64], region: Region) -> float:
     return float(share_inside(np.asarray(box)[None], region.box_px)[0])
 
 
-def sample_of(tracked: TrackedVideo, looked: Sequence[Looked]) -> Sample:
+def sample_of(tracked: TrackedVideo, looked: Sequence[LabelledFrame]) -> Sample:
     """Frames that were looked at, with what is needed of the tracks of their video."""
     tracks = people_of(tracked)
     spans = [tracked.span_s(track) for track in tracks]
@@ -179,7 +181,7 @@ def recall_of(sample: Sample, *, confidence: float) -> Recall | None:
         & Thompson (1952) for the weights.
     Departs: a uniform prior where they take the exact interval.
     """
-    moments: list[list[Looked]] = []
+    moments: list[list[LabelledFrame]] = []
     for one in sample.looked:
         if moments and one.time_s - moments[-1][0].time_s < sample.stay_s:
             moments[-1].append(one)

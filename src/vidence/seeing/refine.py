@@ -12,7 +12,7 @@ from vidence.errors import DataError, UsageError
 from vidence.records import Record
 from vidence.seeing.cleaning import FilterSettings, drop_jumps, fill_gaps, keep_usable, smooth, why_dropped
 from vidence.seeing.merging import MergeSettings, merge_fragments
-from vidence.seeing.same_person import Looks
+from vidence.seeing.same_person import TrackAppearance
 from vidence.seeing.tracks import (
     PAPER_FPS,
     Account,
@@ -70,7 +70,7 @@ def refine(
     video: TrackedVideo,
     settings: RefineSettings | None = None,
     *,
-    looks: Mapping[str, Looks] | None = None,
+    looks: Mapping[str, TrackAppearance] | None = None,
 ) -> Refined:
     """Clean, fill, smooth, merge and filter the tracks of a video.
 
@@ -108,7 +108,9 @@ def refine(
     )
 
 
-def _refine_shot(video: TrackedVideo, settings: RefineSettings, *, looks: Mapping[str, Looks]) -> Refined:
+def _refine_shot(
+    video: TrackedVideo, settings: RefineSettings, *, looks: Mapping[str, TrackAppearance]
+) -> Refined:
     """Refine the tracks of one shot."""
     work = _Work(tracks=list(video.tracks), size_px=(video.width_px, video.height_px), looks=looks)
     fps = video.fps
@@ -198,7 +200,7 @@ class _Work:
 
     tracks: list[Track]
     size_px: tuple[int, int]
-    looks: Mapping[str, Looks]
+    looks: Mapping[str, TrackAppearance]
     steps: list[StepCount] = field(default_factory=list)
     dropped: list[DroppedTrack] = field(default_factory=list)
     merges: list[Merge] = field(default_factory=list)

@@ -50,7 +50,7 @@ class SamePersonRules(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Looks:
+class TrackAppearance:
     """What a track looks like where it is seen well.
 
     Shapes: `frame_indices` (n,), ascending; `vectors` (n, n_dims), rows of length 1. n may be 0.
@@ -85,7 +85,7 @@ def looks_of(
     *,
     size_px: tuple[int, int],
     most_covered: float,
-) -> dict[str, Looks]:
+) -> dict[str, TrackAppearance]:
     """What each track looks like in the boxes that were detected and that no other of the tracks covers.
 
     Boxes at the edge of the frame are left out: they show a part of somebody, and the place beside.
@@ -106,7 +106,7 @@ def looks_of(
         is_clear = (rows >= 0) & track.is_detected & inside.all(axis=1)
         is_clear &= shares_covered(track, around) <= most_covered
         is_clear[is_clear] = np.any(vectors[rows[is_clear]] != 0, axis=1)
-        found[track.track_id] = Looks(
+        found[track.track_id] = TrackAppearance(
             frame_indices=track.frame_indices[is_clear], vectors=vectors[rows[is_clear]]
         )
     return found
@@ -124,7 +124,7 @@ def _rows(track: Track, detections: Detections) -> NDArray[np.int64]:
 
 def without_changed(
     tracks: Sequence[Track],
-    looks: Mapping[str, Looks],
+    looks: Mapping[str, TrackAppearance],
     rules: SamePersonRules,
     *,
     others: Sequence[Track] = (),
@@ -158,7 +158,7 @@ def distance(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
     return float(1.0 - np.dot(one, other))
 
 
-def _apart(track: Track, looks: Mapping[str, Looks], rules: SamePersonRules) -> str:
+def _apart(track: Track, looks: Mapping[str, TrackAppearance], rules: SamePersonRules) -> str:
     """What two parts of a track are too far apart; empty where none are."""
     own = looks.get(track.track_id)
     if own is None:
@@ -181,7 +181,7 @@ def _apart(track: Track, looks: Mapping[str, Looks], rules: SamePersonRules) -> 
 
 
 def _swapped(
-    track: Track, around: Sequence[Track], looks: Mapping[str, Looks], *, rules: SamePersonRules
+    track: Track, around: Sequence[Track], looks: Mapping[str, TrackAppearance], *, rules: SamePersonRules
 ) -> str:
     """With whom a track has changed the person, and when; empty where it has not."""
     own = looks.get(track.track_id)

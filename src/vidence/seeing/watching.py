@@ -16,7 +16,7 @@ Image = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found(Rows):
+class FrameDetections(Rows):
     """What was found in one picture.
 
     Shapes: `boxes_px` (n, 4), left, top, right, bottom in pixels; `confidences`, `class_ids` (n,).
@@ -29,7 +29,7 @@ class Found(Rows):
     class_names: Mapping[int, str]
 
 
-_NOTHING: Final = Found(
+_NOTHING: Final = FrameDetections(
     boxes_px=np.zeros((0, 4)), confidences=np.zeros(0), class_ids=np.zeros(0, np.int64), class_names={}
 )
 
@@ -62,7 +62,7 @@ class Finder(_Boxing, Protocol):
 
     n_together: int
 
-    def find(self, images: Sequence[Image]) -> Sequence[Found]:
+    def find(self, images: Sequence[Image]) -> Sequence[FrameDetections]:
         """What is in each picture; pictures are RGB, shape (height, width, 3)."""
 
 
@@ -80,7 +80,7 @@ Detector: TypeAlias = Finder | BoxSource
 class Observer(Protocol):
     """Who sees every frame with the boxes found in it: for vectors, crops, small pictures for shots."""
 
-    def see(self, frame_index: int, image: Image, found: Found) -> None:
+    def see(self, frame_index: int, image: Image, found: FrameDetections) -> None:
         """Look at one frame. Frames mostly come in order; one that had to be read again comes later."""
 
 
@@ -200,7 +200,7 @@ class _Finding:
     finder: Finder
     observers: Sequence[Observer]
     looks: Set[int]
-    found: dict[int, Found] = field(default_factory=dict)
+    found: dict[int, FrameDetections] = field(default_factory=dict)
     waiting: dict[int, Image] = field(default_factory=dict)
     passed: set[int] = field(default_factory=set)
 
@@ -223,7 +223,7 @@ class _Finding:
                 self._show(index, image, result)
         self.waiting.clear()
 
-    def _show(self, index: int, image: Image, found: Found) -> None:
+    def _show(self, index: int, image: Image, found: FrameDetections) -> None:
         for observer in self.observers:
             observer.see(index, image, found)
 
@@ -245,10 +245,10 @@ def check_problems(video: Video, problems: Sequence[FrameProblem], *, n_read: in
         )
 
 
-def _of_frame(detections: Detections, frame_index: int) -> Found:
+def _of_frame(detections: Detections, frame_index: int) -> FrameDetections:
     """The boxes in one frame."""
     first, last = np.searchsorted(detections.frame_indices, [frame_index, frame_index + 1])
-    return Found(
+    return FrameDetections(
         boxes_px=detections.boxes_px[first:last],
         confidences=detections.confidences[first:last],
         class_ids=detections.class_ids[first:last],
@@ -256,7 +256,7 @@ def _of_frame(detections: Detections, frame_index: int) -> Found:
     )
 
 
-def gather(found: Mapping[int, Found]) -> Detections:
+def gather(found: Mapping[int, FrameDetections]) -> Detections:
     """The boxes of all frames in one, in the order of the frames."""
     ordered = sorted(found.items())
     parts = [result for _, result in ordered]

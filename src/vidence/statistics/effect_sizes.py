@@ -39,7 +39,7 @@ class TwoGroups(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Side:
+class _Group:
     """One group, ready to be weighted: its mean, its values less the mean, and where each stands.
 
     Shapes: `values` and `clusters` (n,); `places` (n,), the position among all distinct values.
@@ -57,7 +57,7 @@ def _ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np
     return found
 
 
-def _moments(side: _Side, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+def _moments(side: _Group, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
     """For each draw how many values there are, their mean, and their squared deviations added up."""
     n = weights.sum(axis=1)
     shift = _ratio(weights @ side.values, n)
@@ -67,7 +67,7 @@ def _moments(side: _Side, weights: NDArray[np.float64]) -> tuple[NDArray[np.floa
     return n, side.centre + shift, np.where(around > ROUNDING * squares, around, 0.0)
 
 
-def _counts(side: _Side, weights: NDArray[np.float64], n_places: int) -> NDArray[np.float64]:
+def _counts(side: _Group, weights: NDArray[np.float64], n_places: int) -> NDArray[np.float64]:
     """How often each distinct value is drawn, shape (n_draws, n_places)."""
     order = np.argsort(side.places, kind="stable")
     there, starts = np.unique(side.places[order], return_index=True)
@@ -76,7 +76,7 @@ def _counts(side: _Side, weights: NDArray[np.float64], n_places: int) -> NDArray
     return counts
 
 
-def _figures(first: _Side, second: _Side, draws: NDArray[np.float64]) -> NDArray[np.float64]:
+def _figures(first: _Group, second: _Group, draws: NDArray[np.float64]) -> NDArray[np.float64]:
     """Both means, their difference, d and delta of each draw, (n_draws, 5); NaN where they do not exist."""
     ours, theirs = draws[:, first.clusters], draws[:, second.clusters]
     n_first, mean_first, around_first = _moments(first, ours)
@@ -135,7 +135,7 @@ def two_groups(
     names, codes = as_labels([*clusters[0], *clusters[1]], sum(sizes), what="clusters")
     places = np.unique(np.concatenate(sides), return_inverse=True)[1].astype(np.int64)
     ours, theirs = (
-        _Side(
+        _Group(
             centre=float(values.mean()),
             values=values - values.mean(),
             clusters=codes[part],

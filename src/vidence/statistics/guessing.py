@@ -126,7 +126,7 @@ def _binomial(n: int, p: float) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class ChanceSearch:
     """What a search finds for who knows nothing: how often a number at all, and its mean where it does."""
 
     chance: float
@@ -139,7 +139,7 @@ class _OpenError(Exception):
         self.n = n
 
 
-def luck(search: Search, guesser: Guesser) -> Found:
+def luck(search: Search, guesser: Guesser) -> ChanceSearch:
     """What a search finds when every answer is a guess; exact, nothing is drawn.
 
     Every way that the search can go is followed, each with its probability. So it must not ask for more than
@@ -168,4 +168,4 @@ def luck(search: Search, guesser: Guesser) -> Found:
             probability = guesser.probability(known)
             chance += probability
             total += probability * found
-    return Found(chance=chance, mean=total / chance if chance else math.nan)
+    return ChanceSearch(chance=chance, mean=total / chance if chance else math.nan)

@@ -165,7 +165,7 @@ def _away(curve: Curve, places: Floats, *, location: Floats, width: Floats) -> F
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counted:
+class LevelCounts:
     """Answers by level: how many were `right` of `n`, each of shape (..., n_levels)."""
 
     levels: Floats
@@ -203,7 +203,7 @@ class _Bounds:
         )
 
 
-def fit_counts(curve: Curve, counted: Counted) -> Fits:
+def fit_counts(curve: Curve, counted: LevelCounts) -> Fits:
     """The likeliest function for every row of counts, of shape (n_fits, n_levels).
 
     The best place of a grid over location, width and lapses is where Fisher's scoring begins, with damped
@@ -217,12 +217,14 @@ def fit_counts(curve: Curve, counted: Counted) -> Fits:
     blocks = []
     for start in range(0, len(right), _BLOCK):
         rows = slice(start, start + _BLOCK)
-        blocks.append(_fitted(curve, Counted(levels=counted.levels, right=right[rows], n=n[rows]), bounds))
+        blocks.append(
+            _fitted(curve, LevelCounts(levels=counted.levels, right=right[rows], n=n[rows]), bounds)
+        )
     theta, found = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     return Fits(location=theta[:, 0], width=np.exp(theta[:, 1]), lapse=theta[:, 2], log_likelihood=found)
 
 
-def _fitted(curve: Curve, counted: Counted, bounds: _Bounds) -> tuple[Floats, Floats]:
+def _fitted(curve: Curve, counted: LevelCounts, bounds: _Bounds) -> tuple[Floats, Floats]:
     """The parameters (location, log width, lapse) that fit best, (n_fits, 3), and their likelihood."""
     theta = _best_of_grid(curve, counted, bounds)
     found = _likelihood(_chance(curve, counted.levels, theta), counted)
@@ -232,7 +234,7 @@ def _fitted(curve: Curve, counted: Counted, bounds: _Bounds) -> tuple[Floats, Fl
         rows = np.flatnonzero(is_open)
         if not len(rows):
             break
-        part = Counted(levels=counted.levels, right=counted.right[rows], n=counted.n[rows])
+        part = LevelCounts(levels=counted.levels, right=counted.right[rows], n=counted.n[rows])
         step = _step(curve, part, theta[rows], damping=damping[rows], bounds=bounds)
         tried = np.clip(theta[rows] + step, bounds.low, bounds.high)
         better = _likelihood(_chance(curve, counted.levels, tried), part)
@@ -245,7 +247,7 @@ def _fitted(curve: Curve, counted: Counted, bounds: _Bounds) -> tuple[Floats, Fl
     return theta, found
 
 
-def _best_of_grid(curve: Curve, counted: Counted, bounds: _Bounds) -> Floats:
+def _best_of_grid(curve: Curve, counted: LevelCounts, bounds: _Bounds) -> Floats:
     sizes = (_N_LOCATIONS, _N_WIDTHS, _N_LAPSES)
     axes = [
         np.linspace(low, high, size if high > low else 1)
@@ -264,13 +266,13 @@ def _chance(curve: Curve, levels: Floats, theta: Floats) -> Floats:
     return np.clip(made, _TINY, 1 - _TINY)
 
 
-def _likelihood(chance: Floats, counted: Counted) -> Floats:
+def _likelihood(chance: Floats, counted: LevelCounts) -> Floats:
     wrong = counted.n - counted.right
     made: Floats = (counted.right * np.log(chance) + wrong * np.log1p(-chance)).sum(axis=1)
     return made
 
 
-def _step(curve: Curve, counted: Counted, theta: Floats, *, damping: Floats, bounds: _Bounds) -> Floats:
+def _step(curve: Curve, counted: LevelCounts, theta: Floats, *, damping: Floats, bounds: _Bounds) -> Floats:
     """The damped step of Fisher's scoring, none in directions that lead out of the bounds."""
     chance, slopes = _slopes(curve, counted.levels, theta)
     spread = chance * (1 - chance)
@@ -315,7 +317,7 @@ class Within:
 
 
 def threshold_within(
-    curve: Curve, answers: Counted, *, proportion: float, level: float = USUAL.level
+    curve: Curve, answers: LevelCounts, *, proportion: float, level: float = USUAL.level
 ) -> Within:
     """The thresholds that the answers do not speak against: the interval of the profile likelihood.
 
@@ -336,7 +338,7 @@ def threshold_within(
     """
     from scipy.special import stdtrit
 
-    whole = Counted(
+    whole = LevelCounts(
         levels=answers.levels, right=answers.right.sum(axis=0)[None], n=answers.n.sum(axis=0)[None]
     )
     bounds, best = _Bounds.of(curve, answers.levels), fit_counts(curve, whole)
@@ -351,7 +353,9 @@ def threshold_within(
     return Within(low=float(ends[0]), high=float(ends[1]), widening=widening)
 
 
-def _profile(curve: Curve, counted: Counted, places: Floats, *, proportion: float, bounds: _Bounds) -> Floats:
+def _profile(
+    curve: Curve, counted: LevelCounts, places: Floats, *, proportion: float, bounds: _Bounds
+) -> Floats:
     """The likelihood of the likeliest function with its threshold at each place, (n_places,)."""
     widths = np.exp(np.linspace(bounds.low[1], bounds.high[1], _N_PROFILE_WIDTHS))
     lapses = np.linspace(0.0, bounds.high[2], _N_PROFILE_LAPSES if bounds.high[2] > 0 else 1)
@@ -387,7 +391,7 @@ def _ends(places: Floats, lost: Floats, *, most: float) -> tuple[float, float]:
 
 
 def _variance_ratio(
-    curve: Curve, answers: Counted, theta: Floats, *, proportion: float, bounds: _Bounds
+    curve: Curve, answers: LevelCounts, theta: Floats, *, proportion: float, bounds: _Bounds
 ) -> float:
     """The variance of the threshold with answers in clusters, as a share of that of independent ones.
 
@@ -493,10 +497,10 @@ def fit(  # noqa: PLR0913 - one argument for each thing that differs
     np.add.at(n, (owners, at), 1.0)
 
     def figures(weights: Floats) -> Floats:
-        found = fit_counts(curve, Counted(levels=steps, right=weights @ right, n=weights @ n))
+        found = fit_counts(curve, LevelCounts(levels=steps, right=weights @ right, n=weights @ n))
         return np.stack([found.location, found.width, found.lapse], axis=1)
 
-    whole = Counted(levels=steps, right=right.sum(axis=0), n=n.sum(axis=0))
+    whole = LevelCounts(levels=steps, right=right.sum(axis=0), n=n.sum(axis=0))
     value = figures(np.ones((1, len(names))))[0]
     drawn = replicates(figures, len(names), rng=rng, n_boot=settings.n_boot)
     deviance, p_fit = goodness(curve, whole, rng=rng, n_simulated=settings.n_boot)
@@ -508,7 +512,7 @@ def fit(  # noqa: PLR0913 - one argument for each thing that differs
 
     middle = float(curve.steepness(np.zeros(1))[0]) * (-1 if curve.is_falling else 1)
     threshold = _threshold(
-        curve, Counted(levels=steps, right=right, n=n), value, proportion=proportion, level=settings.level
+        curve, LevelCounts(levels=steps, right=right, n=n), value, proportion=proportion, level=settings.level
     )
     return Fitted(
         curve=curve,
@@ -524,7 +528,9 @@ def fit(  # noqa: PLR0913 - one argument for each thing that differs
     )
 
 
-def _threshold(curve: Curve, answers: Counted, found: Floats, *, proportion: float, level: float) -> Estimate:
+def _threshold(
+    curve: Curve, answers: LevelCounts, found: Floats, *, proportion: float, level: float
+) -> Estimate:
     """The threshold of a fitted function (location, width, lapse), with its interval."""
     value = float(curve.threshold(proportion, location=found[0], width=found[1], lapse=found[2]))
     n_clusters, name = len(answers.right), f"threshold at {proportion:g}"
@@ -571,19 +577,19 @@ def told(found: Estimate, steps: Floats, *, p_flat: float, level: float, best: f
     return found
 
 
-def deviances(curve: Curve, counted: Counted) -> Floats:
+def deviances(curve: Curve, counted: LevelCounts) -> Floats:
     """Twice how much likelier the seen shares are than the likeliest function, for each row of counts."""
     right, n = np.atleast_2d(counted.right), np.atleast_2d(counted.n)
     found = fit_counts(curve, counted).log_likelihood
     seen = np.clip(np.divide(right, n, out=np.full(right.shape, 0.5), where=n > 0), _TINY, 1 - _TINY)
     made: Floats = np.maximum(
-        0.0, 2 * (_likelihood(seen, Counted(levels=counted.levels, right=right, n=n)) - found)
+        0.0, 2 * (_likelihood(seen, LevelCounts(levels=counted.levels, right=right, n=n)) - found)
     )
     return made
 
 
 def goodness(
-    curve: Curve, counted: Counted, *, rng: np.random.Generator, n_simulated: int = 1000
+    curve: Curve, counted: LevelCounts, *, rng: np.random.Generator, n_simulated: int = 1000
 ) -> tuple[float, float]:
     """The deviance of the likeliest function, and how often one of simulated answers is as large.
 
@@ -594,7 +600,7 @@ def goodness(
     best = fit_counts(curve, counted)
     chance = curve.right(counted.levels, location=best.location[0], width=best.width[0], lapse=best.lapse[0])
     drawn = rng.binomial(n.astype(np.int64)[0], np.clip(chance, 0, 1), size=(n_simulated, right.shape[1]))
-    simulated = Counted(
+    simulated = LevelCounts(
         levels=counted.levels, right=drawn.astype(np.float64), n=np.broadcast_to(n, drawn.shape)
     )
     seen = float(deviances(curve, counted)[0])
@@ -602,7 +608,7 @@ def goodness(
     return seen, (1 + n_reached) / (1 + n_simulated)
 
 
-def flatness(curve: Curve, counted: Counted) -> float:
+def flatness(curve: Curve, counted: LevelCounts) -> float:
     """The chance of as clear a change from level to level, if answers do not change with it.
 
     The likelihood ratio of the function and of one share of right answers for all levels, that of guessing at
@@ -612,6 +618,6 @@ def flatness(curve: Curve, counted: Counted) -> float:
 
     right, n = np.atleast_2d(counted.right), np.atleast_2d(counted.n)
     share = np.clip(right.sum() / n.sum(), max(curve.guess, _TINY), 1 - _TINY)
-    flat = _likelihood(np.full(right.shape, share), Counted(levels=counted.levels, right=right, n=n))[0]
+    flat = _likelihood(np.full(right.shape, share), LevelCounts(levels=counted.levels, right=right, n=n))[0]
     gain = 2 * (fit_counts(curve, counted).log_likelihood[0] - flat)
     return float(chdtrc(2, max(0.0, gain)))

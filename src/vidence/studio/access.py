@@ -126,7 +126,7 @@ class SignedIn(MiddlewareMixin):
 
     def process_request(self, request: HttpRequest) -> None:
         """Say who asks as ``request.person``; None where nobody has signed in."""
-        from vidence.studio.pages.entering import person_of
+        from vidence.studio.pages.sign_in import person_of
 
         request.person = None if request.path.startswith("/static/") else person_of(request)
 

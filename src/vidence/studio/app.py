@@ -89,7 +89,7 @@ def settings_of_django(studio: Studio) -> dict[str, Any]:
             f"{_HERE}.bodies.Texts",
             "django_htmx.middleware.HtmxMiddleware",
             f"{_HERE}.access.SignedIn",
-            f"{_HERE}.unsaved.Unsaved",
+            f"{_HERE}.full_disk.Unsaved",
         ],
         "TEMPLATES": [_templates()],
         "DATABASES": {"default": database(settings)},

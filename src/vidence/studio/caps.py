@@ -10,12 +10,12 @@ from vidence.make.review.protocol import Protocol
 from vidence.make.review.revisions import Role
 from vidence.studio.records.items import ItemRow, TransitionRow
 from vidence.studio.records.people import ProjectRow
-from vidence.studio.rules.caps import Left, day_of, most_of, piece_of
+from vidence.studio.rules.caps import DailyAllowance, day_of, most_of, piece_of
 
 
 def left(
     by: str, project: ProjectRow, role: Role, *, clock: Callable[[], datetime], protocol: Protocol
-) -> Left | None:
+) -> DailyAllowance | None:
     """What one person may still begin today in one project; None where the protocol sets no bound.
 
     Both kinds of reviewers share one bound, as in `make.review.pay`. What is claimed and not decided yet
@@ -41,7 +41,7 @@ def left(
         at__lt=f"{end:%Y-%m-%dT%H}",
     ).exclude(role="operator")
     n_held = 0 if piece == "annotation" else _n_held(by, project)
-    return Left(piece=piece, most=most, n_done=done.count(), n_held=n_held, again_at=end)
+    return DailyAllowance(piece=piece, most=most, n_done=done.count(), n_held=n_held, again_at=end)
 
 
 def _n_held(by: str, project: ProjectRow) -> int:

@@ -36,8 +36,8 @@ from vidence.make.scene_graph.proof import Verdict
 from vidence.make.scene_graph.scene_files import read_scenes
 from vidence.records import Item
 from vidence.studio.bridge.items import Subject, final_item, item_as_written, options_of
-from vidence.studio.hint_tries import Tried
-from vidence.studio.rules.faults import Level, Said, Shape, form_faults
+from vidence.studio.hint_tries import HintTry
+from vidence.studio.rules.faults import FieldRemark, Level, Shape, form_faults
 from vidence.studio.rules.forms import Form, Kind
 from vidence.studio.rules.hints import asked_in
 from vidence.studio.rules.wording import Wording, seconds
@@ -68,7 +68,7 @@ _LEVELS: Final[dict[str, Level]] = {"severe": "fault", "warning": "warning", "no
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class ItemFacts:
     """What is known of an item beside its words.
 
     `films` are its media as those of licences are known, `media` as the form knows them, by their order.
@@ -83,27 +83,27 @@ class Told:
     now: datetime
     folder: Path
     """The files of the project."""
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[HintTry, ...] = ()
     """Answers that people gave from the words and the hints alone, where that was enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checked:
+class MachineChecks:
     """What machines say of an item, licences by medium, verdicts of gates, and the proof of its program."""
 
-    said: tuple[Said, ...]
+    said: tuple[FieldRemark, ...]
     licences: tuple[tuple[Film, str, bool], ...] = ()
     verdicts: tuple[tuple[ItemVerdict, bool], ...] = ()
     """With each whether it is on what is written now."""
     proof: Verdict | None = None
 
     @property
-    def faults(self) -> tuple[Said, ...]:
+    def faults(self) -> tuple[FieldRemark, ...]:
         """What keeps the item from being handed in."""
         return tuple(one for one in self.said if one.level == "fault")
 
 
-def check(written: Wording, told: Told) -> Checked:
+def check(written: Wording, told: ItemFacts) -> MachineChecks:
     """Everything that machines say of what is written.
 
     A file of the project that cannot be read is a fault of its own, so that nothing goes unchecked unnoticed.
@@ -117,7 +117,7 @@ def check(written: Wording, told: Told) -> Checked:
         said += _by_expert_rules(written, told)
         licences = _licences(told)
         said += [
-            Said(field="media", level="fault", words=f"{film.video_id}: {words}", by="licence")
+            FieldRemark(field="media", level="fault", words=f"{film.video_id}: {words}", by="licence")
             for film, words, passes in licences
             if not passes
         ]
@@ -126,17 +126,17 @@ def check(written: Wording, told: Told) -> Checked:
             proof, found = _proof(written.program, told)
             said += found
     except (DataError, UsageError) as error:
-        said.append(Said(field="", level="fault", words=str(error), by="project"))
+        said.append(FieldRemark(field="", level="fault", words=str(error), by="project"))
     said += _by_audit(final_item(written, told.subject), told.kind)
     if written.hints and item.answer and not (item.answer_kind == "choice" and not item.choices):
         leak = leak_in(written.hints, item)
         if leak is not None:
-            said.append(Said(field="hints", level="fault", words=leak.detail, by="leak"))
+            said.append(FieldRemark(field="hints", level="fault", words=leak.detail, by="leak"))
     said += _by_people(item, told)
-    return Checked(said=_once(said), licences=licences, verdicts=verdicts, proof=proof)
+    return MachineChecks(said=_once(said), licences=licences, verdicts=verdicts, proof=proof)
 
 
-def _by_people(item: Item, told: Told) -> Iterator[Said]:
+def _by_people(item: Item, told: ItemFacts) -> Iterator[FieldRemark]:
     """That hints were enough without the video, as long as the words are as they were."""
     now = asked_in(item)
     for one in told.tried:
@@ -145,7 +145,7 @@ def _by_people(item: Item, told: Told) -> Iterator[Said]:
                 f"A second person answered revision {one.n} from the words and these hints without the "
                 f"video, in {one.seconds:.0f} s: they are too strong. Word them anew."
             )
-            yield Said(field="hints", level="fault", words=words, by="people")
+            yield FieldRemark(field="hints", level="fault", words=words, by="people")
 
 
 def rules_of(folder: Path) -> DraftRules:
@@ -167,23 +167,23 @@ def quota(form: Form, folder: Path) -> int:
     return rules_of(folder).most_per_video or form.per_video
 
 
-def _once(said: Sequence[Said]) -> tuple[Said, ...]:
+def _once(said: Sequence[FieldRemark]) -> tuple[FieldRemark, ...]:
     """Faults first; what two say of a field in the same words stands once."""
     order = {"fault": 0, "warning": 1, "note": 2}
     return tuple(sorted(dict.fromkeys(said), key=lambda one: order[one.level]))
 
 
-def _by_audit(item: Item, kind: Kind) -> Iterator[Said]:
+def _by_audit(item: Item, kind: Kind) -> Iterator[FieldRemark]:
     """What `vidence audit` says of the texts."""
     if not item.question or (kind != "open" and len(item.choices) < 2):
         return
     for one in text_reasons(item):
         is_about_order = one.kind == "refers-to-choices" and one.severity != "note"
         level = "fault" if is_about_order or one.kind in _BY_LETTER else _LEVELS[one.severity]
-        yield Said(field="question", level=level, words=one.says, by="audit")
+        yield FieldRemark(field="question", level=level, words=one.says, by="audit")
 
 
-def _by_expert_rules(written: Wording, told: Told) -> Iterator[Said]:
+def _by_expert_rules(written: Wording, told: ItemFacts) -> Iterator[FieldRemark]:
     """What `vidence make expert` says of a draft, in the forms that it has."""
     form = _EXPERT.get(told.form.name)
     if form is None or not told.films or told.subject.media[0].kind != "video":
@@ -220,14 +220,14 @@ def _by_expert_rules(written: Wording, told: Told) -> Iterator[Said]:
         if (field == "concept" and not has_concept) or is_whole or one.kind in _SAID_BY_FORM:
             continue
         level: Level = "fault" if one.is_fault else "warning"
-        yield Said(field=field, level=level, words=one.says, by="expert")
+        yield FieldRemark(field=field, level=level, words=one.says, by="expert")
     if has_concept:
         for name in ("subject", "concept"):
             if not getattr(written, name):
-                yield Said(field=name, level="fault", words=f"Say the {name}.", by="expert")
+                yield FieldRemark(field=name, level="fault", words=f"Say the {name}.", by="expert")
 
 
-def _expert_draft(written: Wording, told: Told, film: Film) -> ExpertDraft:
+def _expert_draft(written: Wording, told: ItemFacts, film: Film) -> ExpertDraft:
     item = item_as_written(written, told.subject)
     start, end = seconds(written.start), seconds(written.end)
     options = options_of(written)
@@ -253,7 +253,7 @@ def _expert_draft(written: Wording, told: Told, film: Film) -> ExpertDraft:
     )
 
 
-def _licences(told: Told) -> tuple[tuple[Film, str, bool], ...]:
+def _licences(told: ItemFacts) -> tuple[tuple[Film, str, bool], ...]:
     """Of each medium what is known of its licence; none where the project keeps no licences."""
     kept, sheet = told.folder / LICENCES, told.folder / SHEET
     if not kept.is_file() and not sheet.is_file():
@@ -270,7 +270,7 @@ def _licences(told: Told) -> tuple[tuple[Film, str, bool], ...]:
     return tuple(found)
 
 
-def _verdicts(item: Item, told: Told) -> tuple[tuple[ItemVerdict, bool], ...]:
+def _verdicts(item: Item, told: ItemFacts) -> tuple[tuple[ItemVerdict, bool], ...]:
     """What gates have said of the item, where they ran: with their votes."""
     path = told.folder / VERDICTS
     if not path.is_file():
@@ -280,21 +280,27 @@ def _verdicts(item: Item, told: Told) -> tuple[tuple[ItemVerdict, bool], ...]:
     return tuple((one, one.content == now) for one in mine)
 
 
-def _proof(program: str, told: Told) -> tuple[Verdict | None, list[Said]]:
+def _proof(program: str, told: ItemFacts) -> tuple[Verdict | None, list[FieldRemark]]:
     """What the verifier says of a program in its scene."""
     path = told.folder / SCENES
     if not path.is_file():
         words = f"There is no {SCENES} in the files of the project: nothing is proved."
-        return None, [Said(field="program", level="warning", words=words, by="proof")]
+        return None, [FieldRemark(field="program", level="warning", words=words, by="proof")]
     scenes = read_scenes(path)
     written = parse_compositions(program, source="program")
     if len(written) != 1:
-        return None, [Said(field="program", level="fault", words="Expected one composition.", by="proof")]
+        return None, [
+            FieldRemark(field="program", level="fault", words="Expected one composition.", by="proof")
+        ]
     scene = scenes.get(written[0].composition.scene)
     if scene is None:
         words = f"There is no scene {written[0].composition.scene!r}; known: {', '.join(scenes)}"
-        return None, [Said(field="program", level="fault", words=words, by="proof")]
+        return None, [FieldRemark(field="program", level="fault", words=words, by="proof")]
     verdict = prove(with_skills(written[0], scene.vocabulary), World(scene), rules=Rules())
-    said = [Said(field="program", level="fault", words=one.says, by="proof") for one in verdict.problems]
-    said += [Said(field="program", level="warning", words=one.says, by="proof") for one in verdict.warnings]
+    said = [
+        FieldRemark(field="program", level="fault", words=one.says, by="proof") for one in verdict.problems
+    ]
+    said += [
+        FieldRemark(field="program", level="warning", words=one.says, by="proof") for one in verdict.warnings
+    ]
     return verdict, said

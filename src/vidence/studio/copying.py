@@ -7,8 +7,8 @@ from threading import Event, Thread
 from typing import Final
 
 from vidence.errors import StoreError
+from vidence.studio.full_disk import COPY
 from vidence.studio.settings import current
-from vidence.studio.unsaved import COPY
 from vidence.studio.upkeep import BACKUPS, backup, newest_copy
 
 MOST: Final = 14

@@ -120,7 +120,7 @@ def fill(folder: Path) -> None:
     from django.db import transaction
 
     from vidence.studio.accounts import key_of
-    from vidence.studio.bridge.taking import media_of
+    from vidence.studio.bridge.recorded_files import media_of
     from vidence.studio.intake import ORDER
     from vidence.studio.projects import add_items, add_project
     from vidence.studio.records.items import ItemRow

@@ -19,8 +19,8 @@ class Quiet(MiddlewareMixin):
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         """Count what changes something or searches; say when to come again, where that is too much."""
-        from vidence.studio.pages.entering import address_of
         from vidence.studio.pages.faults import fault
+        from vidence.studio.pages.sign_in import address_of
 
         if request.method in SAFE and not SEARCHES & request.GET.keys():
             return None

@@ -8,7 +8,7 @@ import msgspec
 from vidence.make.review.protocol import Protocol
 from vidence.records import Record
 from vidence.studio.records.items import ItemRow, ReviewRow
-from vidence.studio.rules.hints import FINDINGS, Asked, asked_of
+from vidence.studio.rules.hints import FINDINGS, HintedQuestion, asked_of
 
 STAGE: Final = "hints"
 """The stage of a look that is a try of hints."""
@@ -16,7 +16,7 @@ SURE: Final = "the words settle it"
 GUESS: Final = "it is a guess"
 
 
-class Tried(Record):
+class HintTry(Record):
     """One try: of which revision, with which answer, in how many seconds, and what it says of the hints."""
 
     n: int
@@ -26,16 +26,16 @@ class Tried(Record):
     seconds: float
     finding: str
     words: str
-    asked: Asked
+    asked: HintedQuestion
 
 
-def tries_of(item: ItemRow) -> Iterator[Tried]:
+def tries_of(item: ItemRow) -> Iterator[HintTry]:
     """The tries of all wordings of an item, in their order."""
     rows = ReviewRow.objects.filter(item=item, stage=STAGE).select_related("revision", "reviewer")
     for one in rows.order_by("pk"):
         asked = asked_of(content_of(one.revision.content))
         if asked is not None:
-            yield Tried(
+            yield HintTry(
                 n=one.revision.n,
                 by=one.reviewer.pseudonym,
                 answer=one.answer,
@@ -52,12 +52,12 @@ def content_of(text: str) -> dict[str, Any]:
     return msgspec.json.decode(text, type=dict[str, Any])
 
 
-def too_strong(item: ItemRow) -> tuple[Tried, ...]:
+def too_strong(item: ItemRow) -> tuple[HintTry, ...]:
     """The tries that somebody answered from the words and the hints alone."""
     return tuple(one for one in tries_of(item) if one.finding == "too-strong")
 
 
-def of_wording(item: ItemRow, content: Mapping[str, object]) -> tuple[Tried, ...]:
+def of_wording(item: ItemRow, content: Mapping[str, object]) -> tuple[HintTry, ...]:
     """The tries that say something of this wording: question, options and hints are as they were."""
     now = asked_of(content)
     return () if now is None else tuple(one for one in tries_of(item) if one.asked.is_same(now))

@@ -10,13 +10,13 @@ from vidence.make.review.revisions import Event, Revision
 from vidence.records import Record
 from vidence.studio.access import Person, Role
 from vidence.studio.bridge.items import wording_of
-from vidence.studio.hint_tries import Tried, tries_of
+from vidence.studio.hint_tries import HintTry, tries_of
 from vidence.studio.intake import Pictured, pictured_in
-from vidence.studio.looking import counted_by, reviews_of_item
 from vidence.studio.records.items import ItemRow
+from vidence.studio.reviewing import counted_by, reviews_of_item
 from vidence.studio.rules.diffs import FieldDiff, field_diffs
 from vidence.studio.rules.forms import fields_of
-from vidence.studio.rules.looks import is_blind, is_hidden
+from vidence.studio.rules.review_steps import is_blind, is_hidden
 from vidence.studio.rules.threads import LOOKS
 
 
@@ -53,7 +53,7 @@ class History:
     wordings: tuple[Worded, ...]
     done: tuple[Deed, ...]
     n_hidden: int
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[HintTry, ...] = ()
 
 
 def history_of(item: ItemRow, person: Person) -> History:

@@ -16,7 +16,7 @@ from vidence.make.licences.checking import film_in
 from vidence.media.files import MediaFacts, read_facts
 from vidence.media.stills import images_in
 from vidence.records import Media, Record
-from vidence.studio.bridge.items import Piece, bare_piece, wording_of
+from vidence.studio.bridge.items import EvidenceExtra, bare_piece, wording_of
 from vidence.studio.media import token_of
 from vidence.studio.records.items import ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow
@@ -55,7 +55,7 @@ class Candidate(Record):
     is_taken: bool
 
 
-class Shown(Record):
+class MediumPreview(Record):
     """One picture, video or folder of an item as a page shows it; no `token` where it cannot be read."""
 
     name: str
@@ -218,18 +218,18 @@ def as_media(rows: Sequence[MediumRow], project: ProjectRow) -> tuple[Media, ...
     return tuple(found)
 
 
-def shown_media(rows: Sequence[MediumRow], project: ProjectRow) -> tuple[Shown, ...]:
+def shown_media(rows: Sequence[MediumRow], project: ProjectRow) -> tuple[MediumPreview, ...]:
     """The media as a page shows them, in the order of `as_media`; what cannot be read says why."""
-    found: list[Shown] = []
+    found: list[MediumPreview] = []
     for row in rows:
         try:
             place, _ = _place(project, row.path)
             for one, kind in _files(place, row.kind):
                 token = token_of(one, kind=kind, roots=roots_of(project), project=project.slug)
-                found.append(Shown(name=one.name, kind=kind, token=token))
+                found.append(MediumPreview(name=one.name, kind=kind, token=token))
         except MediaError as error:
             kind = "video" if row.kind == "video" else "image"
-            found.append(Shown(name=row.title, kind=kind, token="", why=str(error)))
+            found.append(MediumPreview(name=row.title, kind=kind, token="", why=str(error)))
     return tuple(found)
 
 
@@ -259,7 +259,9 @@ def _shape(one: Media, n_frames: int | None, project: ProjectRow) -> Shape:
     return Shape(kind="image", n_frames=1, width_px=facts.probe.width_px, height_px=facts.probe.height_px)
 
 
-def pictured(shown: Sequence[Shown], shapes: Sequence[Shape], written: Wording) -> tuple[Pictured, ...]:
+def pictured(
+    shown: Sequence[MediumPreview], shapes: Sequence[Shape], written: Wording
+) -> tuple[Pictured, ...]:
     """The evidence that is on pictures, with its boxes; that of pictures which cannot be read is left out.
 
     Args:
@@ -317,7 +319,7 @@ def films_of(rows: Sequence[MediumRow]) -> tuple[Film, ...]:
     )
 
 
-def pieces_of(written: Wording, media: Sequence[Media], project: ProjectRow) -> tuple[Piece, ...]:
+def pieces_of(written: Wording, media: Sequence[Media], project: ProjectRow) -> tuple[EvidenceExtra, ...]:
     """The frames that the evidence was marked at: those on screen at its times.
 
     Raises:
@@ -326,7 +328,7 @@ def pieces_of(written: Wording, media: Sequence[Media], project: ProjectRow) -> 
     return tuple(_piece(one, media, project) for one in written.evidence)
 
 
-def _piece(one: Mark, media: Sequence[Media], project: ProjectRow) -> Piece:
+def _piece(one: Mark, media: Sequence[Media], project: ProjectRow) -> EvidenceExtra:
     bare = bare_piece(one, media)
     start, end = seconds(one.start), seconds(one.end)
     named = frame_numbers(one.frames) or ()

@@ -30,7 +30,7 @@ from vidence.media.video import Video
 from vidence.studio.headers import Application, Message, Receive, Send
 from vidence.studio.renditions import CopyState, Original, Renditions
 from vidence.studio.rules.frames import PackedTable, pack
-from vidence.studio.rules.ranges import Part, Whole
+from vidence.studio.rules.ranges import ByteRange, Whole
 from vidence.studio.settings import current
 
 ResultT = TypeVar("ResultT")
@@ -64,7 +64,7 @@ _ANY: Final = "application/octet-stream"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
+class MediumFile:
     """A file, or a folder of images, that an opened item names.
 
     `path` is without links, `within` are the folders that it must still lie in when it is read. It is shown
@@ -115,7 +115,7 @@ class MediaDesk:
         self._secret = secret
         self._cache_root = cache_root
         self._frames_max_bytes = frames_max_bytes
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, MediumFile] = {}
         self._tables: OrderedDict[tuple[Path, str], PackedTable] = OrderedDict()
         self._lock = threading.Lock()
         self._openings: dict[tuple[Path, str], threading.Lock] = {}
@@ -147,16 +147,16 @@ class MediaDesk:
         said = f"{kind}\0{project}\0{real}".encode(errors="surrogateescape")
         digest = hmac.new(self._secret, said, hashlib.sha256).digest()[:_TOKEN_BYTES]
         token = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
-        self._known[token] = Known(token=token, path=real, kind=kind, within=within, project=project)
+        self._known[token] = MediumFile(token=token, path=real, kind=kind, within=within, project=project)
         return token
 
-    def known(self, token: str) -> Known | None:
+    def known(self, token: str) -> MediumFile | None:
         """What a token stands for; None for a token that was never handed out."""
         return self._known.get(token)
 
     # ------------------------------------------------------------------ the file itself
 
-    def file_state(self, known: Known) -> FileState:
+    def file_state(self, known: MediumFile) -> FileState:
         """A video or an image as it lies there now.
 
         Raises:
@@ -178,7 +178,7 @@ class MediaDesk:
         changed = formatdate(found.st_mtime, usegmt=True)
         return FileState(path=path, size=found.st_size, etag=etag, changed=changed, media_type=media_type)
 
-    def promise(self, scope: Message, state: FileState, wanted: Whole | Part) -> None:
+    def promise(self, scope: Message, state: FileState, wanted: Whole | ByteRange) -> None:
         """Have `with_pieces` send bytes of a file behind the head of the answer to a request.
 
         Django keeps a thread for each request that it answers, also while nobody reads on: 200 viewers who
@@ -188,7 +188,7 @@ class MediaDesk:
 
     # ------------------------------------------------------------------ frames
 
-    async def table(self, known: Known) -> PackedTable:
+    async def table(self, known: MediumFile) -> PackedTable:
         """When each frame of a medium is presented.
 
         Raises:
@@ -196,7 +196,7 @@ class MediaDesk:
         """
         return await self._decode(lambda: self._table(known))
 
-    async def still(self, known: Known, index: int, *, encoding: Encoding) -> EncodedFrame:
+    async def still(self, known: MediumFile, index: int, *, encoding: Encoding) -> EncodedFrame:
         """One frame, byte for byte as models are sent it under this encoding; from the cache if it is there.
 
         Raises:
@@ -205,7 +205,7 @@ class MediaDesk:
         stills = await self._decode(lambda: self._stills(known, (index,), encoding))
         return stills[0]
 
-    async def strip(self, known: Known, *, n_pictures: int) -> EncodedFrame:
+    async def strip(self, known: MediumFile, *, n_pictures: int) -> EncodedFrame:
         """Small pictures spread evenly over a medium, in one row.
 
         Raises:
@@ -213,7 +213,7 @@ class MediaDesk:
         """
         return await self._decode(lambda: self._strip(known, n_pictures))
 
-    async def montage(self, known: Known, indices: tuple[int, ...], *, grid: Grid) -> EncodedFrame:
+    async def montage(self, known: MediumFile, indices: tuple[int, ...], *, grid: Grid) -> EncodedFrame:
         """Several frames in one picture, byte for byte as models are sent it under this layout.
 
         Raises:
@@ -224,7 +224,7 @@ class MediaDesk:
 
     # ------------------------------------------------------------------ copies for browsers
 
-    async def copy_of(self, known: Known, *, is_needed: bool = False) -> CopyState:
+    async def copy_of(self, known: MediumFile, *, is_needed: bool = False) -> CopyState:
         """How far the copy of a video is; one that is needed is begun.
 
         Args:
@@ -237,7 +237,7 @@ class MediaDesk:
         begin = self.renditions.begin if is_needed else self.renditions.ask
         return await self._decode(lambda: begin(self._original(known)))
 
-    async def copy_file(self, known: Known) -> FileState:
+    async def copy_file(self, known: MediumFile) -> FileState:
         """The copy of a video.
 
         Raises:
@@ -245,7 +245,7 @@ class MediaDesk:
         """
         return await self._decode(lambda: self._state(self._copy(self._original(known)), "video"))
 
-    async def copy_table(self, known: Known) -> PackedTable:
+    async def copy_table(self, known: MediumFile) -> PackedTable:
         """When each frame of the copy of a video is presented; frame i is frame i of the original.
 
         Raises:
@@ -253,7 +253,7 @@ class MediaDesk:
         """
         return await self._decode(lambda: self._copy_table(self._original(known)))
 
-    def _original(self, known: Known) -> Original:
+    def _original(self, known: MediumFile) -> Original:
         if known.kind != "video":
             raise MediaError(f"{known.path}: is no video; only videos are copied for browsers")
         video, digest = self._video(_checked(known.path, known.within), known.kind)
@@ -280,7 +280,7 @@ class MediaDesk:
         with opening:
             return known_video(path, kind=kind, cache_root=self._cache_root)
 
-    def _table(self, known: Known) -> PackedTable:
+    def _table(self, known: MediumFile) -> PackedTable:
         path = _checked(known.path, known.within)
         video, digest = self._video(path, known.kind)
         return self._table_of(video, digest)
@@ -310,7 +310,7 @@ class MediaDesk:
                 self._tables.popitem(last=False)
         return made
 
-    def _stills(self, known: Known, indices: tuple[int, ...], encoding: Encoding) -> list[EncodedFrame]:
+    def _stills(self, known: MediumFile, indices: tuple[int, ...], encoding: Encoding) -> list[EncodedFrame]:
         path = _checked(known.path, known.within)
         if known.kind == "frames":
             images = images_in(path)
@@ -332,7 +332,7 @@ class MediaDesk:
             raise MediaError(problem)
         return [delivery.frames[index] for index in indices]
 
-    def _montage(self, known: Known, indices: tuple[int, ...], grid: Grid) -> EncodedFrame:
+    def _montage(self, known: MediumFile, indices: tuple[int, ...], grid: Grid) -> EncodedFrame:
         if not 1 <= len(indices) <= min(grid.columns * grid.rows, MOST_IN_A_MONTAGE):
             raise UsageError(
                 f"{len(indices)} frames in {grid.columns} by {grid.rows} cells are no montage; say 1 to "
@@ -346,7 +346,7 @@ class MediaDesk:
             encoding=Encoding(size=Size(), quality=grid.quality),
         )
 
-    def _strip(self, known: Known, n_pictures: int) -> EncodedFrame:
+    def _strip(self, known: MediumFile, n_pictures: int) -> EncodedFrame:
         if not 1 <= n_pictures <= MOST_ON_A_STRIP:
             raise UsageError(f"a strip of {n_pictures} pictures is none; say 1 to {MOST_ON_A_STRIP}")
         n_frames = self._table(known).n_frames
@@ -416,7 +416,7 @@ async def _send_pieces(bytes_of_file: AsyncGenerator[bytes, None], receive: Rece
 
 
 async def pieces(
-    state: FileState, wanted: Whole | Part, *, readers: anyio.CapacityLimiter | None = None
+    state: FileState, wanted: Whole | ByteRange, *, readers: anyio.CapacityLimiter | None = None
 ) -> AsyncGenerator[bytes, None]:
     """The bytes of a file that are wanted, a little at a time; the file is open no longer than this runs.
 
@@ -428,7 +428,7 @@ async def pieces(
     Raises:
         MediaError: the file cannot be opened any more.
     """
-    first, left = (wanted.first, wanted.n_bytes) if isinstance(wanted, Part) else (0, wanted.size)
+    first, left = (wanted.first, wanted.n_bytes) if isinstance(wanted, ByteRange) else (0, wanted.size)
     file = _open_plain(state.path)
     try:
         file.seek(first)

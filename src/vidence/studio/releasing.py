@@ -17,7 +17,7 @@ from vidence.make.review.rates import rates_of
 from vidence.records import Item, Record
 from vidence.studio.audit import note
 from vidence.studio.bridge.items import item_of
-from vidence.studio.bridge.taking import events_in
+from vidence.studio.bridge.recorded_files import events_in
 from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.settings import current

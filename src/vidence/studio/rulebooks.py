@@ -21,7 +21,7 @@ MOST_BYTES = 200_000
 _NAME = "protocol.toml"
 
 
-class Tried(Record):
+class RulesPreview(Record):
     """What would become of the items of a project under other rules.
 
     `n_items` were looked at, and `n_events` acts. `faults` are acts that these rules refuse and items whose
@@ -45,7 +45,7 @@ def read(source: str) -> Protocol:
     return protocol_of_text(source, name=_NAME)
 
 
-def dry_run(project: ProjectRow, protocol: Protocol) -> Tried:
+def dry_run(project: ProjectRow, protocol: Protocol) -> RulesPreview:
     """Do everything again that was done in a project, under other rules, without writing anything."""
     n_items = n_events = n_changed = 0
     faults: list[str] = []
@@ -58,7 +58,7 @@ def dry_run(project: ProjectRow, protocol: Protocol) -> Tried:
             if state.state != item.state:
                 faults.append(f"{item.item_id} is {item.state} and would be {state.state}")
             n_changed += state.returns_left != item.returns_left
-    return Tried(n_items=n_items, n_events=n_events, n_changed=n_changed, faults=tuple(faults))
+    return RulesPreview(n_items=n_items, n_events=n_events, n_changed=n_changed, faults=tuple(faults))
 
 
 def _done(project: ProjectRow) -> Iterator[tuple[ItemRow, list[Event]]]:
@@ -99,7 +99,7 @@ def keep(project: ProjectRow, source: str, *, by: str) -> ProtocolVersionRow:
     return row
 
 
-def use(version: ProtocolVersionRow, *, by: str) -> Tried:
+def use(version: ProtocolVersionRow, *, by: str) -> RulesPreview:
     """Put a project under another version, where that changes the state of no item.
 
     Raises:

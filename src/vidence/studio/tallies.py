@@ -45,17 +45,17 @@ class _About(msgspec.Struct):
     tags: object = None
 
 
-class _Place(Record):
+class _ReadPosition(Record):
     """How far the transitions of a project were read."""
 
     number: int
     chain_sha256: str
 
 
-class Tally:
+class ProjectTally:
     """One project: its review as far as rates need it, and what was computed of it."""
 
-    def __init__(self, project: ProjectRow, protocol: Protocol, place: _Place) -> None:
+    def __init__(self, project: ProjectRow, protocol: Protocol, place: _ReadPosition) -> None:
         self.protocol_sha256 = project.protocol.sha256
         self.place = place
         self._protocol = protocol
@@ -72,7 +72,7 @@ class Tally:
         self._take_revisions(RevisionRow.objects.filter(item__project=project))
         self._take_events(mine)
 
-    def add(self, project: ProjectRow, place: _Place) -> bool:
+    def add(self, project: ProjectRow, place: _ReadPosition) -> bool:
         """Take in what was done since; False where all has to be read again."""
         fresh = TransitionRow.objects.filter(
             project=project, number__gt=self.place.number, number__lte=place.number
@@ -181,11 +181,11 @@ def _batches(names: list[int]) -> Iterator[list[int]]:
         yield names[start : start + _BATCH]
 
 
-_KEPT: Final[OrderedDict[UUID, Tally]] = OrderedDict()
+_KEPT: Final[OrderedDict[UUID, ProjectTally]] = OrderedDict()
 _LOCK: Final = Lock()
 
 
-def tally_of(project: ProjectRow) -> Tally:
+def tally_of(project: ProjectRow) -> ProjectTally:
     """The tally of a project as it stands now.
 
     What is done while it is read comes in with the next one: states and wordings are read after the place in
@@ -193,11 +193,11 @@ def tally_of(project: ProjectRow) -> Tally:
     """
     with _LOCK:
         last = TransitionRow.objects.filter(project=project).order_by("-number").first()
-        place = _Place(number=0, chain_sha256="") if last is None else _place(last)
+        place = _ReadPosition(number=0, chain_sha256="") if last is None else _place(last)
         kept = _KEPT.get(project.public)
         is_same = kept is not None and kept.protocol_sha256 == project.protocol.sha256
         if kept is None or not is_same or not _goes_on(kept, project, place):
-            kept = Tally(project, protocol_of(project), place)
+            kept = ProjectTally(project, protocol_of(project), place)
         _KEPT[project.public] = kept
         _KEPT.move_to_end(project.public)
         while len(_KEPT) > _MOST_KEPT:
@@ -220,7 +220,7 @@ def warm() -> None:
     Thread(target=work, name="rates", daemon=True).start()
 
 
-def _goes_on(kept: Tally, project: ProjectRow, place: _Place) -> bool:
+def _goes_on(kept: ProjectTally, project: ProjectRow, place: _ReadPosition) -> bool:
     """Bring a tally up to date; False where it is of other transitions."""
     if kept.place == place:
         return True
@@ -233,5 +233,5 @@ def _goes_on(kept: Tally, project: ProjectRow, place: _Place) -> bool:
     return kept.add(project, place)
 
 
-def _place(row: TransitionRow) -> _Place:
-    return _Place(number=row.number, chain_sha256=row.chain_sha256)
+def _place(row: TransitionRow) -> _ReadPosition:
+    return _ReadPosition(number=row.number, chain_sha256=row.chain_sha256)

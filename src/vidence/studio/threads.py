@@ -15,13 +15,13 @@ from vidence.records import Record
 from vidence.studio.access import Person
 from vidence.studio.accounts import account_of, known_account
 from vidence.studio.drafts import Conflict, Saved, close, open_draft, save
-from vidence.studio.looking import counted_by, reviews_of_item
 from vidence.studio.records.items import ItemRow, RevisionRow, TransitionRow
 from vidence.studio.records.people import UserRow
 from vidence.studio.records.work import DraftRow, ReadRow
+from vidence.studio.reviewing import counted_by, reviews_of_item
 from vidence.studio.rules.threads import MOST_SIGNS, messages_told, says_as
 from vidence.studio.settings import current
-from vidence.studio.workflow import Act, Done, Refused, Result, act, protocol_of, to_event, to_revision
+from vidence.studio.workflow import Act, RecordedAct, Refused, Result, act, protocol_of, to_event, to_revision
 
 MESSAGE: Final = "message"
 """The stage of the draft of a message."""
@@ -60,7 +60,7 @@ class _Body(Record):
     words: str = ""
 
 
-class Written(Record):
+class MessageDraft(Record):
     """The draft of a message, as it is kept."""
 
     version: int = 0
@@ -184,7 +184,7 @@ def say(item: ItemRow, person: Person, words: str) -> Result:
         return Refused(reason="only its author, whoever looks at it, and operators say something about it")
     with transaction.atomic():
         done = act(item, Act(kind="say", role=role, by=person.name, message=words))
-        if isinstance(done, Done):
+        if isinstance(done, RecordedAct):
             draft = _draft(item, known_account(person))
             if draft is not None:
                 close(draft)
@@ -197,7 +197,7 @@ def _role(item: ItemRow, person: Person) -> Role | None:
     return says_as(reviews, reviews.states[item.item_id], by=person.name, roles=roles)
 
 
-def written_by(item: ItemRow, person: Person) -> Written:
+def written_by(item: ItemRow, person: Person) -> MessageDraft:
     """The message that a person has begun; looking makes none.
 
     Raises:
@@ -205,8 +205,8 @@ def written_by(item: ItemRow, person: Person) -> Written:
     """
     row = _draft(item, known_account(person))
     if row is None:
-        return Written()
-    return Written(version=row.version, words=words_in(row.body), at=row.saved_at.isoformat())
+        return MessageDraft()
+    return MessageDraft(version=row.version, words=words_in(row.body), at=row.saved_at.isoformat())
 
 
 def keep(item: ItemRow, person: Person, words: str, *, seen: int, request: str) -> Saved | Conflict:

@@ -139,7 +139,7 @@ class Seat:
         return QualificationRow.objects.filter(user=self.user, project=self.project, role=self.role)
 
 
-class Standing(Record):
+class RoleProgress(Record):
     """How far somebody is with the trial items of one role.
 
     `n_trials` are asked, and `n_tries` were made of `most_tries`. `until` is when a pass ends; None: it does
@@ -175,7 +175,7 @@ class Standing(Record):
         return f"the trial items for {self.role} have to be passed first, on the page Qualification"
 
 
-def standing(seat: Seat) -> Standing:
+def standing(seat: Seat) -> RoleProgress:
     """How far somebody is with the trial items of one role.
 
     A new version of the guidelines asks for them anew where the protocol says so, with as many tries.
@@ -190,7 +190,7 @@ def standing(seat: Seat) -> Standing:
     if passed and not is_passed:  # what ended is asked for anew
         ran = [one for one in ran if one.n_try > passed[-1].n_try]
     last = ran[-1] if ran else None
-    return Standing(
+    return RoleProgress(
         role=seat.role,
         n_trials=0 if seat.protocol.qualification is None else len(trials_of(seat.project, seat.role)),
         n_tries=len(ran),

@@ -8,7 +8,6 @@ from vidence.studio.pages import (
     board_cards,
     board_counts,
     boards,
-    entering,
     health,
     hints,
     keys,
@@ -21,6 +20,7 @@ from vidence.studio.pages import (
     rates,
     releases,
     review,
+    sign_in,
     start,
     time,
     training,
@@ -30,7 +30,7 @@ from vidence.studio.pages import (
 
 urlpatterns = [
     *start.urls,
-    *entering.urls,
+    *sign_in.urls,
     *projects.urls,
     *people.urls,
     *accounts.urls,

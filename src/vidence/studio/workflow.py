@@ -39,7 +39,7 @@ class Act(Record):
     """The `lock_version` of the item that the person saw; None where nothing was shown."""
 
 
-class Done(Record):
+class RecordedAct(Record):
     """An act was recorded; `number` is its place among the transitions of the project."""
 
     state: ItemState
@@ -53,7 +53,7 @@ class Refused(Record):
     reason: str
 
 
-Result: TypeAlias = Done | Refused
+Result: TypeAlias = RecordedAct | Refused
 
 
 def protocol_of(project: ProjectRow) -> Protocol:
@@ -154,7 +154,7 @@ def act(item: ItemRow, said: Act) -> Result:
         show(row, after)
         ledger.of_event(project, protocol, event)
     item.refresh_from_db()
-    return Done(state=after, number=made.number, revision=after.revision)
+    return RecordedAct(state=after, number=made.number, revision=after.revision)
 
 
 def transition_row(

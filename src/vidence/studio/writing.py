@@ -14,19 +14,19 @@ from vidence.make.review.protocol import Protocol, digest, protocol_bytes, proto
 from vidence.make.review.revisions import Event
 from vidence.records import Record
 from vidence.studio.bridge.items import Subject, content_of, item_of, wording_of
-from vidence.studio.checking import Checked, Told, check
+from vidence.studio.checking import ItemFacts, MachineChecks, check
 from vidence.studio.drafts import AUTHOR, close, open_draft, seen_draft
 from vidence.studio.hint_tries import too_strong
 from vidence.studio.intake import as_media, films_of, media_rows, pieces_of, shapes_of
 from vidence.studio.records.items import FieldVerdictRow, ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow, UserRow
 from vidence.studio.records.work import DraftRow
-from vidence.studio.rules.faults import Said
+from vidence.studio.rules.faults import FieldRemark
 from vidence.studio.rules.forms import FORMS, Form, Kind
-from vidence.studio.rules.looks import WRONG
+from vidence.studio.rules.review_steps import WRONG
 from vidence.studio.rules.wording import Wording
 from vidence.studio.settings import current
-from vidence.studio.workflow import Act, Done, Refused, act, events_of, protocol_of, to_revision
+from vidence.studio.workflow import Act, RecordedAct, Refused, act, events_of, protocol_of, to_revision
 
 WRITABLE: Final = ("drafting", "returned")
 """The states in which an author may write."""
@@ -51,7 +51,7 @@ class Desk:
     form: Form
     rows: tuple[MediumRow, ...]
     subject: Subject
-    told: Told
+    told: ItemFacts
 
 
 def is_writer(item: ItemRow, name: str) -> bool:
@@ -94,7 +94,7 @@ def desk_of(item: ItemRow, *, author: str) -> Desk:
     form = FORMS.get(str(item.strata.get(FORM, "")), FORMS[form_of_project(item.project)])
     kind = cast("Kind", item.kind)
     subject = _subject(item, form, rows)
-    told = Told(
+    told = ItemFacts(
         form=form,
         kind=kind,
         subject=subject,
@@ -195,7 +195,9 @@ def _last_return(item: ItemRow) -> Event | None:
     return last_return(list(events_of(item)), item.current.sha256)
 
 
-def hand_in(desk: Desk, draft: DraftRow, user: UserRow, *, seen: int) -> Done | Refused | Checked:
+def hand_in(
+    desk: Desk, draft: DraftRow, user: UserRow, *, seen: int
+) -> RecordedAct | Refused | MachineChecks:
     """Make a revision of a draft, where nothing speaks against it; what does is given back.
 
     Args:
@@ -216,8 +218,8 @@ def hand_in(desk: Desk, draft: DraftRow, user: UserRow, *, seen: int) -> Done | 
     is_again = desk.item.state == "returned"
     if is_again and (left := _left(desk.item, content)) and not written.changed:
         words = "This was marked and is as it was: change it, or say below why it stays."
-        said = tuple(Said(field=name, level="fault", words=words, by="review") for name in left)
-        return Checked(said=(*said, *checked.said))
+        said = tuple(FieldRemark(field=name, level="fault", words=words, by="review") for name in left)
+        return MachineChecks(said=(*said, *checked.said))
     with transaction.atomic():
         if desk.item.author_id is None:
             ItemRow.objects.filter(pk=desk.item.pk, author=None).update(author=user)
@@ -233,7 +235,7 @@ def hand_in(desk: Desk, draft: DraftRow, user: UserRow, *, seen: int) -> Done | 
                 seen=seen,
             ),
         )
-        if isinstance(found, Done):
+        if isinstance(found, RecordedAct):
             close(draft)
         else:
             transaction.set_rollback(True)

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import numpy as np
 
 from vidence.records import Estimate, Record
-from vidence.tables.table import Line, Measure, Table, count, number, tabulate
+from vidence.tables.table import Measure, RowSpec, Table, count, number, tabulate
 
 
 class Point(Record):
@@ -129,7 +129,7 @@ def _numbers_of_chart(chart: Chart) -> Table:
         chart.name,
         chart.title,
         label=chart.x_title,
-        rows=(Line(f"x:{x:g}", words_at.get(x, f"{x:g}"), x) for x in across),
+        rows=(RowSpec(f"x:{x:g}", words_at.get(x, f"{x:g}"), x) for x in across),
         measures=tuple(curve(i, series) for i, series in enumerate(chart.series)),
         notes=(
             chart.note,
@@ -153,7 +153,7 @@ def _numbers_of_violins(violins: Violins) -> Table:
         violins.name,
         violins.title,
         label=violins.y_title,
-        rows=(Line(f"group:{i}", group.label, group) for i, group in enumerate(violins.groups)),
+        rows=(RowSpec(f"group:{i}", group.label, group) for i, group in enumerate(violins.groups)),
         measures=(count("n", lambda group: len(group.values), "values"), *map(quantile, _QUANTILES)),
         notes=(violins.note,),
     )
@@ -165,7 +165,7 @@ def _numbers_of_scatter(scatter: Scatter) -> Table:
         scatter.title,
         label="",
         rows=(
-            Line(f"dot:{i}", dot.label, dot, detail=scatter.kinds[dot.kind] if scatter.kinds else "")
+            RowSpec(f"dot:{i}", dot.label, dot, detail=scatter.kinds[dot.kind] if scatter.kinds else "")
             for i, dot in enumerate(scatter.dots)
         ),
         measures=(

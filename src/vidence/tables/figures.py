@@ -10,7 +10,7 @@ from xml.sax.saxutils import quoteattr
 
 from vidence.tables import svg
 from vidence.tables.svg import Drawing, Tick
-from vidence.tables.table import Row, Shown, Table, has_interval, percent, shown
+from vidence.tables.table import CellText, Row, Table, has_interval, percent, shown
 
 # Columns of a score table that become marks, in the order of the shapes. The median rule is not
 # among them: it says nothing of most questions.
@@ -30,7 +30,7 @@ FEW_COLUMNS, MOST_WRITTEN = 6, 13  # of a matrix: with one digit behind the poin
 SHADES = 5  # of a matrix, from 0 to 1
 _HEAD_PX = 18
 
-Numbered = tuple[Row, Shown]
+Numbered = tuple[Row, CellText]
 
 
 def draw_figure(table: Table) -> Drawing | None:
@@ -60,7 +60,7 @@ def _numbered(table: Table, column: str) -> list[Numbered]:
     return [(row, cell) for row, cell in found if cell.value is not None]
 
 
-def _ends(cell: Shown) -> tuple[float, ...]:
+def _ends(cell: CellText) -> tuple[float, ...]:
     """Both ends of an interval; nothing where there is none."""
     estimate = cell.estimate
     return (estimate.low, estimate.high) if estimate is not None and has_interval(estimate) else ()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Literal, TypeAlias
 
-from vidence.tables.table import DASH, Column, Shown, ShownRow, Table, shown_columns, shown_rows
+from vidence.tables.table import DASH, CellText, Column, ShownRow, Table, shown_columns, shown_rows
 from vidence.text import visible
 
 Intervals: TypeAlias = Literal["pm", "brackets", "none"]
@@ -189,7 +189,7 @@ def _group_lines(columns: Sequence[Column]) -> list[str]:
     return [f"{' & '.join(cells)} \\\\", "".join(rules)]
 
 
-def _cell(cell: Shown, intervals: Intervals) -> str:
+def _cell(cell: CellText, intervals: Intervals) -> str:
     text = escaped(cell.text)
     if re.fullmatch(r"-[\d.,]+", cell.text):
         text = f"$-${escaped(cell.text[1:])}"
@@ -204,7 +204,7 @@ def _cell(cell: Shown, intervals: Intervals) -> str:
     return f"{text} {{\\scriptsize {escaped(cell.detail)}}}"
 
 
-def _interval(cell: Shown, intervals: Intervals) -> str:
+def _interval(cell: CellText, intervals: Intervals) -> str:
     r"""The interval as it is shown elsewhere, in the form that is asked for.
 
     An interval whose two sides are far from equal is no number with ``\pm``: both sides are written.

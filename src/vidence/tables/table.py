@@ -163,7 +163,7 @@ def cell_of(value: Value | Cell, kind: Kind) -> Cell:
     return value if value.kind else msgspec.structs.replace(value, kind=kind)
 
 
-class Shown(Record, omit_defaults=True):
+class CellText(Record, omit_defaults=True):
     """A cell as it is written: `text`, and `detail` beside it; `value` is the number behind the text."""
 
     text: str
@@ -177,7 +177,7 @@ class ShownRow(Record):
     """A row as it is written, its label first."""
 
     key: str
-    cells: tuple[Shown, ...]
+    cells: tuple[CellText, ...]
 
 
 def shown_columns(table: Table) -> tuple[Column, ...]:
@@ -200,7 +200,7 @@ def shown_rows(table: Table) -> tuple[ShownRow, ...]:
         ShownRow(
             key=row.key,
             cells=(
-                Shown(text=row.label, detail=row.detail),
+                CellText(text=row.label, detail=row.detail),
                 *(show(value, c.kind) for value, c in zip(row.values, table.columns, strict=True)),
             ),
         )
@@ -208,7 +208,7 @@ def shown_rows(table: Table) -> tuple[ShownRow, ...]:
     )
 
 
-def shown(table: Table, row: str, column: str) -> Shown:
+def shown(table: Table, row: str, column: str) -> CellText:
     """One cell as it is written.
 
     Raises:
@@ -216,11 +216,11 @@ def shown(table: Table, row: str, column: str) -> Shown:
     """
     if column == table.labels.key:
         found = table.row(row)
-        return Shown(text=found.label, detail=found.detail)
+        return CellText(text=found.label, detail=found.detail)
     return show(table.cell(row, column), "number")
 
 
-def show(value: Value | Cell, kind: Kind = "number") -> Shown:
+def show(value: Value | Cell, kind: Kind = "number") -> CellText:
     """A value as it is written in a column of this kind."""
     cell = cell_of(value, kind)
     known, kind = cell.value, cell.kind or kind
@@ -240,7 +240,7 @@ def show(value: Value | Cell, kind: Kind = "number") -> Shown:
             text = f"{figure:,}"
         case _:
             text = number_text(figure, kind)
-    return Shown(
+    return CellText(
         text=text if cell.text is None else cell.text,
         detail=detail if cell.detail is None else cell.detail,
         value=None if isinstance(figure, str) else figure,
@@ -441,7 +441,7 @@ def words(
 
 
 @dataclass(frozen=True)
-class Line(Generic[AboutT_co]):
+class RowSpec(Generic[AboutT_co]):
     """A row of a table before it is computed: what it is called, and what it is about."""
 
     key: str
@@ -451,12 +451,14 @@ class Line(Generic[AboutT_co]):
     is_drawn: bool = field(default=True, kw_only=True)
 
 
-def lines(rows: Iterable[tuple[str, RowT]], labels: Mapping[str, str] | None = None) -> Iterator[Line[RowT]]:
+def lines(
+    rows: Iterable[tuple[str, RowT]], labels: Mapping[str, str] | None = None
+) -> Iterator[RowSpec[RowT]]:
     """Lines by key and what they are about, called as `labels` say, otherwise by their key."""
-    return (Line(key, (labels or {}).get(key, key), about) for key, about in rows)
+    return (RowSpec(key, (labels or {}).get(key, key), about) for key, about in rows)
 
 
-def by_name(names: Iterable[str], labels: Mapping[str, str] | None = None) -> Iterator[Line[str]]:
+def by_name(names: Iterable[str], labels: Mapping[str, str] | None = None) -> Iterator[RowSpec[str]]:
     """Lines that are about what their key says, such as a condition."""
     return lines(((name, name) for name in names), labels)
 
@@ -466,7 +468,7 @@ def tabulate(  # noqa: PLR0913 - all that a table is; each argument stands for i
     title: str,
     *,
     label: str | Column,
-    rows: Iterable[Line[RowT]],
+    rows: Iterable[RowSpec[RowT]],
     measures: Sequence[Measure[RowT]],
     notes: Iterable[str] = (),
     footnotes: Iterable[str] = (),

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from vidence.tables.table import Column, Shown, ShownRow, Table, shown_columns, shown_rows
+from vidence.tables.table import CellText, Column, ShownRow, Table, shown_columns, shown_rows
 from vidence.text import visible
 
 MOST_NAME = 28
@@ -108,7 +108,7 @@ def _heading(column: Column) -> str:
     return "\n".join(filter(None, (column.group, column.title)))
 
 
-def _cell(i: int, cell: Shown) -> str:
+def _cell(i: int, cell: CellText) -> str:
     if i == 0:
         gap = " " if cell.detail.startswith(("†", "*")) else ", "
         return gap.join(filter(None, (shortened(cell.text, most=MOST_LABEL), visible(cell.detail))))

@@ -5,7 +5,7 @@ import linecache
 
 import pytest
 
-from vidence.ask.functions import Call, Found, find, give, has_all, named
+from vidence.ask.functions import Call, FunctionSource, find, give, has_all, named
 from vidence.catalog import parse_spec
 from vidence.errors import UnknownNameError, UsageError
 
@@ -16,7 +16,7 @@ def plain(prompt):
     return prompt
 
 
-def found_of(thing) -> Found:
+def found_of(thing) -> FunctionSource:
     return find("model", parse_spec(give(thing, chance="0")).argument)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from vidence.ask.files import LineFile, read, streamed
-from vidence.ask.large_sets import Numbered, Stored, Taken, kept_where
+from vidence.ask.large_sets import LazySelection, Numbered, Stored, kept_where
 from vidence.errors import DataError
 from vidence.records import Item
 
@@ -43,7 +43,7 @@ def test_a_part_is_read_where_the_whole_is() -> None:
     found = stored(20)
     assert found[2:20:3] == [item(i) for i in range(2, 20, 3)]
     assert found[2:20:3][1:3] == [item(5), item(8)]
-    assert Taken(found, [4, 1])[1] == item(1)
+    assert LazySelection(found, [4, 1])[1] == item(1)
     assert kept_where(found, lambda one: int(one.tags["n"]) % 2 == 1)[2:] == [
         item(i) for i in range(5, 20, 2)
     ]

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from vidence.cli.console import Display, Screen, say, several, watched
-from vidence.engine.events import Away, Back, Event, Listener, MediaTrouble, Started, Tried, Waiting
+from vidence.engine.events import Away, Back, Event, Listener, MediaTrouble, Started, TrialStored, Waiting
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Score, Trial
 
@@ -72,7 +72,7 @@ def test_off_a_terminal_a_server_that_is_away_is_a_line_a_minute() -> None:
 
 
 def tried(outcome: Answered | Failed, *, cost: float = 0.0) -> Event:
-    return Tried(
+    return TrialStored(
         trial=Trial(item_id="q", score=Score(scorer="s", outcome=outcome, value=0.0, scorer_version=1)),
         cost=cost,
     )

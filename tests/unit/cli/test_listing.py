@@ -13,7 +13,7 @@ from vidence.cli.listing import PURPOSES, list_names, plurals
 from vidence.engine.panel import paper_rows
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
-from vidence.report.panel_named import paper_views
+from vidence.report.panel_registry import paper_views
 
 
 class Settings(Record):

@@ -9,11 +9,11 @@ from rich.console import Console
 
 from vidence.cli import live
 from vidence.cli.live import NotebookBar, is_notebook, watching
-from vidence.engine.events import ExaminedOne, MediaTrouble, Started, Tried, Waiting
+from vidence.engine.events import ExaminedOne, MediaTrouble, Started, TrialStored, Waiting
 from vidence.records import Answered, Failed, Score, Trial
 
 SCORE = Score(outcome=Answered(answer="A"), value=1.0, scorer="robust", scorer_version=1)
-TRIED = Tried(trial=Trial(item_id="q", score=SCORE), cost=0.5)
+TRIED = TrialStored(trial=Trial(item_id="q", score=SCORE), cost=0.5)
 
 
 class Handle:

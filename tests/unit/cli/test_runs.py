@@ -7,14 +7,14 @@ import pytest
 from click.testing import CliRunner
 
 from vidence.cli import runs as command
-from vidence.report.listed import Listed
+from vidence.report.run_list import ListedRun
 
 FOLDER = "runs/perceptioncomp-openai-qwen2-5-vl-72b-0a1b2c3d"
 
 
 @pytest.fixture
 def listed(monkeypatch):
-    one = Listed(
+    one = ListedRun(
         folder=FOLDER,
         name="Qwen2.5-VL-72B-Instruct, thinking first, 32 frames",
         benchmark="perceptioncomp",
@@ -28,7 +28,7 @@ def listed(monkeypatch):
         cost=12.5,
         started_at="2026-01-02T03:04:05",
     )
-    monkeypatch.setattr("vidence.report.listed.list_runs", lambda folder: (one,))
+    monkeypatch.setattr("vidence.report.run_list.list_runs", lambda folder: (one,))
     return one
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from servers.model_asks import maker
 from vidence.contracts import Request
-from vidence.engine.engine import Asked, Asker
+from vidence.engine.engine import Asker, CostedReply
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, Limits
 from vidence.engine.memory_key import memory_key
 from vidence.engine.store import Memory
@@ -46,7 +46,7 @@ def test_what_another_run_is_asking_is_waited_for_or_asked_when_it_lets_go(tmp_p
     request = Request(item_id="q", prompt=Prompt(parts=(TextPart(text="?"),)), sampling=Sampling())
     path, events = tmp_path / "replies.sqlite", []
 
-    async def go(reply: Reply | None) -> Asked:
+    async def go(reply: Reply | None) -> CostedReply:
         model = create("A", {})
         key = memory_key(request, identity=model.identity, by_item=False)
         with Memory(path) as other, Memory(path) as memory:
@@ -71,5 +71,5 @@ def test_what_another_run_is_asking_is_waited_for_or_asked_when_it_lets_go(tmp_p
     assert (asked.reply.text, asked.is_remembered) == ("A", False)
     path.unlink()
     events.clear()
-    assert anyio.run(go, Reply(text="B")) == Asked(reply=Reply(text="B"), is_remembered=True, cost=0.0)
+    assert anyio.run(go, Reply(text="B")) == CostedReply(reply=Reply(text="B"), is_remembered=True, cost=0.0)
     assert events[0].reason == "another run asks this"

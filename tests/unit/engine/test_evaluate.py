@@ -14,9 +14,9 @@ from PIL import Image
 from vidence.ask.scoring.robust import create as create_robust
 from vidence.contracts import Request
 from vidence.engine import evaluate
-from vidence.engine.events import MediaTrouble, Tried
+from vidence.engine.events import MediaTrouble, TrialStored
 from vidence.engine.plan import PLAN_FILE, read_plan
-from vidence.engine.prepare import Prepared
+from vidence.engine.prepare import PreparedRun
 from vidence.engine.store import Memory, RunStore
 from vidence.errors import (
     AccessError,
@@ -205,7 +205,7 @@ class BrokenParser:
 def test_a_parser_that_breaks_loses_neither_the_reply_nor_the_others(bench, fake_model, monkeypatch, error):
     bench.write(3)
     with monkeypatch.context() as patch:
-        patch.setattr(Prepared, "parser_for", lambda self, item: BrokenParser(error))
+        patch.setattr(PreparedRun, "parser_for", lambda self, item: BrokenParser(error))
         summary = bench.run(fake_model())
     assert (summary.n_tried, summary.n_failed) == (3, 1)
     trial = bench.trials()[1]
@@ -226,7 +226,7 @@ def test_a_failure_stays_the_failure_it_is_when_the_parser_cannot_mark_it(bench,
     async def turn(request):
         raise RejectedRequestError("too long")
 
-    monkeypatch.setattr(Prepared, "parser_for", lambda self, item: BrokenParser(ValueError()))
+    monkeypatch.setattr(PreparedRun, "parser_for", lambda self, item: BrokenParser(ValueError()))
     bench.run(fake_model(turn=turn))
     assert bench.trials()[0].score.outcome == Failed(
         stage="model", error="RejectedRequestError", message="too long"
@@ -282,7 +282,7 @@ def test_spending_ends_with_what_is_in_flight_and_goes_on_with_a_higher_limit(be
         bench.run(model, max_cost=0.095, **settings)
     assert 10 <= len(model.asked) <= 10 + 3
     assert len(bench.trials()) == len(model.asked)
-    paid = [e.cost for e in bench.events if isinstance(e, Tried)]
+    paid = [e.cost for e in bench.events if isinstance(e, TrialStored)]
     assert sum(paid) == pytest.approx(0.01 * len(model.asked))
     again = fake_model(turn=turn)
     summary = bench.run(again, max_cost=100.0, **settings)

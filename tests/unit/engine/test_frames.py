@@ -23,15 +23,15 @@ from vidence.catalog import create
 from vidence.contracts import View
 from vidence.engine import frames
 from vidence.engine.engine import Engine
-from vidence.engine.frames import FrameDesk, Place
+from vidence.engine.frames import FrameDesk, FrameStore
 from vidence.engine.limits import AskLimits
-from vidence.engine.views import DecodeCount, OpenView, Shown, clip_of, video_type
+from vidence.engine.views import DecodeCount, OpenView, ViewContent, clip_of, video_type
 from vidence.engine.workers import Workers
 from vidence.errors import DataError, UsageError
 from vidence.media.address import Address
 from vidence.media.encode import Encoding, Size
 from vidence.media.files import MediaFacts
-from vidence.media.probe import Claimed, Counted, Probe
+from vidence.media.probe import Claimed, PacketCounts, Probe
 from vidence.records import Failed, Item, Media, VideoPart
 from videos import stamped
 
@@ -53,7 +53,9 @@ async def desk(
         encoding=Encoding(size=Size.parse("native")),
         words=Templates.load("plain"),
     )
-    place = Place(media_root=tmp_path, cache_root=tmp_path / "cache", cache_max_bytes=10**9, deadline_s=60.0)
+    place = FrameStore(
+        media_root=tmp_path, cache_root=tmp_path / "cache", cache_max_bytes=10**9, deadline_s=60.0
+    )
     engine = Engine(memory=tmp_path / "replies.sqlite", limits=AskLimits(), on_event=print)
     async with Workers(1) as workers:
         yield Desk(
@@ -76,12 +78,12 @@ def test_several_images_are_shown_in_their_order(tmp_path: Path):
     media = tuple(Media(path=name, kind="image") for name in ("b.png", "a.png"))
     item = Item(item_id="q", media=media, question="?", answer="A")
 
-    async def go() -> dict[str, Shown | Failed]:
+    async def go() -> dict[str, ViewContent | Failed]:
         async with desk(tmp_path, []) as it:
             return await it.show([item])
 
     shown = anyio.run(go)["q"]
-    assert isinstance(shown, Shown)
+    assert isinstance(shown, ViewContent)
     assert [(r.media_index, r.frame_index) for r in shown.selection.frames] == [(0, 0), (1, 0)]
     assert len(shown.frames) == 2
     assert shown.frames[0].frame.digest != shown.frames[1].frame.digest
@@ -96,12 +98,12 @@ def test_a_missing_and_a_broken_image_fail_their_questions_only(tmp_path: Path):
     ]
     troubles: list[str] = []
 
-    async def go() -> dict[str, Shown | Failed]:
+    async def go() -> dict[str, ViewContent | Failed]:
         async with desk(tmp_path, troubles) as it:
             return await it.show(items)
 
     shown = anyio.run(go)
-    assert isinstance(shown["good"], Shown)
+    assert isinstance(shown["good"], ViewContent)
     assert isinstance(shown["bad"], Failed)
     assert isinstance(shown["absent"], Failed)
     assert sum("bad.png" in t for t in troubles) == 1
@@ -109,12 +111,12 @@ def test_a_missing_and_a_broken_image_fail_their_questions_only(tmp_path: Path):
 
 
 def test_an_item_without_media_is_shown_nothing(tmp_path: Path):
-    async def go() -> dict[str, Shown | Failed]:
+    async def go() -> dict[str, ViewContent | Failed]:
         async with desk(tmp_path, [], selector="midpoints") as it:
             return await it.show([Item(item_id="q", question="?", answer="A")])
 
     shown = anyio.run(go)["q"]
-    assert isinstance(shown, Shown)
+    assert isinstance(shown, ViewContent)
     assert shown.frames == ()
 
 
@@ -128,7 +130,7 @@ def facts(times_s: list[float]) -> MediaFacts:
         height_px=4,
         rotation_deg=0,
         claimed=Claimed(n_frames=None, duration_s=None, fps=None),
-        counted=Counted(n_frames=len(times_s), duration_s=times_s[-1], fps=10.0, is_variable=False),
+        counted=PacketCounts(n_frames=len(times_s), duration_s=times_s[-1], fps=10.0, is_variable=False),
         has_audio=False,
         problem="",
     )
@@ -187,12 +189,12 @@ class BadSelector:
 def test_a_selector_that_breaks_fails_its_question_only(tmp_path: Path, chosen, message: str):
     items = pictures(tmp_path, "good.png", "bad.png")
 
-    async def go() -> dict[str, Shown | Failed]:
+    async def go() -> dict[str, ViewContent | Failed]:
         async with desk(tmp_path, [], broken=BadSelector(chosen)) as it:
             return await it.show(items)
 
     shown = anyio.run(go)
-    assert isinstance(shown["good.png"], Shown)
+    assert isinstance(shown["good.png"], ViewContent)
     assert isinstance(shown["bad.png"], Failed)
     assert shown["bad.png"].stage == "selection"
     assert re.search(message, shown["bad.png"].message)
@@ -204,7 +206,7 @@ def test_a_file_that_was_set_aside_is_not_tried_again(tmp_path: Path, monkeypatc
     monkeypatch.setattr(frames, "read_facts", hang)
     troubles: list[str] = []
 
-    async def go() -> list[Shown | Failed]:
+    async def go() -> list[ViewContent | Failed]:
         async with desk(tmp_path, troubles, deadline_s=0.5) as it:
             return [(await it.show([i]))[i.item_id] for i in (item, pair, item)]
 
@@ -233,7 +235,7 @@ def test_a_file_whose_frames_crash_the_decoder_is_set_aside(tmp_path: Path, monk
                 assert isinstance(shown, Failed)
                 assert "crashed on this file" in shown.message
             monkeypatch.undo()
-            assert isinstance((await it.show([good]))["good.png"], Shown)
+            assert isinstance((await it.show([good]))["good.png"], ViewContent)
 
     anyio.run(go)
     assert len(troubles) == 1
@@ -250,7 +252,7 @@ def test_a_decoder_that_hangs_blocks_only_its_worker(tmp_path: Path):
                 it._workers = workers
                 with anyio.fail_after(20):
                     shown = await it.show(items)
-            assert all(isinstance(s, Shown) for s in shown.values())
+            assert all(isinstance(s, ViewContent) for s in shown.values())
             tasks.cancel_scope.cancel()
 
     anyio.run(go)
@@ -275,13 +277,13 @@ def test_damage_fails_only_the_questions_whose_frames_it_hit(tmp_path: Path):
     troubles: list[str] = []
     count = DecodeCount()
 
-    async def go() -> dict[str, Shown | Failed]:
+    async def go() -> dict[str, ViewContent | Failed]:
         async with desk(tmp_path, troubles) as it:
             it._count = count
             return await it.show(items)
 
     shown = anyio.run(go)
-    assert isinstance(shown["before"], Shown)
+    assert isinstance(shown["before"], ViewContent)
     assert isinstance(shown["in"], Failed)
     assert shown["in"].stage == "media"
     assert "hit.mp4" in shown["in"].message
@@ -293,12 +295,12 @@ def test_a_file_that_is_not_whole_is_said_to_be_so_and_what_it_holds_is_shown(tm
     stamped.cut_off(stamped.write(tmp_path / "whole.mkv"), tmp_path / "cut.mkv", share=0.6)
     troubles: list[str] = []
 
-    async def go() -> list[Shown | Failed]:
+    async def go() -> list[ViewContent | Failed]:
         async with desk(tmp_path, troubles, selector="midpoints") as it:
             return [(await it.show([video_item("q", "cut.mkv")]))["q"] for _ in range(2)]
 
     first, again = anyio.run(go)
-    assert isinstance(first, Shown)
+    assert isinstance(first, ViewContent)
     assert first == again
     assert first.selection.note in troubles[0]
     assert 0 < first.selection.n_candidates < stamped.N_FRAMES
@@ -318,12 +320,12 @@ def test_a_file_that_is_not_the_one_of_the_item_is_not_shown(tmp_path: Path):
         for name, sha256 in wanted.items()
     ]
 
-    async def go() -> dict[str, Shown | Failed]:
+    async def go() -> dict[str, ViewContent | Failed]:
         async with desk(tmp_path, []) as it:
             return await it.show([right, *items])
 
     shown = anyio.run(go)
-    assert isinstance(shown["same"], Shown)
+    assert isinstance(shown["same"], ViewContent)
     assert isinstance(shown["other"], Failed)
     assert shown["other"].error == "WrongFile"
     assert f"{'0' * 64}" in shown["other"].message
@@ -331,8 +333,8 @@ def test_a_file_that_is_not_the_one_of_the_item_is_not_shown(tmp_path: Path):
 
 def show_at(
     root: Path | Address, tmp_path: Path, item: Item, troubles: list[str], **changes
-) -> Shown | Failed:
-    async def go() -> dict[str, Shown | Failed]:
+) -> ViewContent | Failed:
+    async def go() -> dict[str, ViewContent | Failed]:
         async with desk(tmp_path, troubles, media_root=root, **changes) as it:
             return await it.show([item])
 
@@ -377,7 +379,7 @@ def test_a_hash_that_no_server_tells_is_said_not_to_be_checked(
     with on_loopback(monkeypatch) as server:
         server.put("lab", "a.mp4", path.read_bytes())
         shown = show_at(Address(f"{server.url}/lab"), tmp_path, item, troubles)
-    assert isinstance(shown, Shown)
+    assert isinstance(shown, ViewContent)
     assert len(troubles) == 1
     assert "its item names a SHA-256, which is not checked" in troubles[0]
 
@@ -409,19 +411,19 @@ def test_a_whole_video_at_an_address_is_fetched_to_be_sent(
 def test_a_selector_that_shows_nothing_opens_nothing(tmp_path: Path):
     troubles: list[str] = []
 
-    async def go() -> dict[str, Shown | Failed]:
+    async def go() -> dict[str, ViewContent | Failed]:
         async with desk(tmp_path, troubles, selector="none") as it:
             return await it.show([video_item("q", "absent.mp4")])
 
     shown = anyio.run(go)["q"]
-    assert isinstance(shown, Shown)
+    assert isinstance(shown, ViewContent)
     assert (shown.frames, shown.selection.selector, troubles) == ((), "none", [])
 
 
 def test_a_span_outside_the_video_fails_the_question(tmp_path: Path):
     stamped.write(tmp_path / "a.mp4", numbers=range(10))
 
-    async def go() -> dict[str, Shown | Failed]:
+    async def go() -> dict[str, ViewContent | Failed]:
         async with desk(tmp_path, []) as it:
             return await it.show([video_item("q", "a.mp4", 100, 200)])
 
@@ -434,12 +436,12 @@ def test_a_span_outside_the_video_fails_the_question(tmp_path: Path):
 def test_a_whole_video_is_sent_without_its_sound_unless_that_is_kept(tmp_path: Path, audio: str):
     path = with_sound.write(tmp_path / "a.mp4", codec="mpeg4", sound="aac")
 
-    async def go() -> dict[str, dict[str, Shown | Failed]]:
+    async def go() -> dict[str, dict[str, ViewContent | Failed]]:
         async with desk(tmp_path, [], whole_video=True, audio=audio) as it:
             return await it.show([video_item("q", "a.mp4")])
 
     shown = anyio.run(go)["q"]
-    assert isinstance(shown, Shown)
+    assert isinstance(shown, ViewContent)
     assert shown.video is not None
     assert (Path(shown.video.path) == path) == (audio == "keep")
     assert shown.selection.note == ("sent without its sound" if audio == "drop" else "")
@@ -453,18 +455,18 @@ def test_a_whole_video_is_named_and_not_decoded(tmp_path: Path):
     spanned = video_item("part", "a.webm", 0.0, 0.1)
     count = DecodeCount()
 
-    async def go() -> dict[str, Shown | Failed]:
+    async def go() -> dict[str, ViewContent | Failed]:
         async with desk(tmp_path, [], whole_video=True) as it:
             it._count = count
             return await it.show([*items, spanned])
 
     shown = anyio.run(go)
-    assert isinstance(shown["q"], Shown)
+    assert isinstance(shown["q"], ViewContent)
     assert shown["q"].frames == ()
     assert shown["q"].video == VideoPart(
         path=str(path), digest=hashlib.sha256(path.read_bytes()).hexdigest(), media_type="video/webm"
     )
-    assert isinstance(shown["text"], Shown)
+    assert isinstance(shown["text"], ViewContent)
     assert shown["text"].video is None
     assert isinstance(shown["part"], Failed)
     assert count == DecodeCount()
@@ -477,7 +479,7 @@ def test_who_is_sent_the_whole_video_has_seen_all_and_is_not_shown_it_again(
     """A retry of ActPLD shows another window; beside a video there is none, and no view of it is recorded."""
     stamped.write(tmp_path / "a.webm", codec="libvpx-vp9", numbers=range(40))
 
-    async def go() -> dict[str, Shown | Failed]:
+    async def go() -> dict[str, ViewContent | Failed]:
         async with desk(tmp_path, [], selector="actpld", whole_video=whole_video) as it:
             (view,) = it._views.values()
             again = replace(view, rules=msgspec.structs.replace(view.rules, retry=1))
@@ -506,7 +508,7 @@ def test_only_one_whole_video_is_sent_whole(tmp_path: Path, media: tuple[Media, 
     pictures(tmp_path, "a.png", "b.png")
     item = Item(item_id="q", media=media, question="?", answer="A")
 
-    async def go() -> Shown | Failed:
+    async def go() -> ViewContent | Failed:
         async with desk(tmp_path, [], whole_video=True) as it:
             return (await it.show([item]))["q"]
 

@@ -11,7 +11,7 @@ import pytest
 
 from vidence.ask.fetching.address import HubAddress
 from vidence.ask.fetching.archives import is_archive
-from vidence.ask.fetching.hub import HubFile, Listing
+from vidence.ask.fetching.hub import DatasetListing, HubFile
 from vidence.catalog import names
 from vidence.engine import get
 from vidence.errors import DataError, StoreError, UsageError
@@ -28,7 +28,7 @@ class Listed:
 
     def listing(self, address):
         files = tuple(HubFile(path=path, n_bytes=1, git_sha1="") for path in self.paths)
-        return Listing(
+        return DatasetListing(
             address=HubAddress(address.repo, COMMIT, address.folder), licence="", is_gated=False, files=files
         )
 

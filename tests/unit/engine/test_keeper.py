@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vidence.engine import keeper
-from vidence.engine.keeper import Keeper
+from vidence.engine.keeper import LogSync
 from vidence.errors import StoreError
 
 
@@ -23,7 +23,7 @@ def wait_for(done, patience_s=20.0):
 def synced(monkeypatch):
     """What was synced: the size of each file then."""
     sizes = []
-    monkeypatch.setattr(Keeper, "EVERY_S", 0.01)
+    monkeypatch.setattr(LogSync, "EVERY_S", 0.01)
     monkeypatch.setattr(keeper.os, "fsync", lambda file: sizes.append(os.fstat(file).st_size))
     return sizes
 
@@ -31,7 +31,7 @@ def synced(monkeypatch):
 def test_a_log_is_synced_when_it_has_grown_and_once_more_at_the_end(tmp_path: Path, synced):
     log = tmp_path / "a-wal"
     beats = []
-    with Keeper(log) as one:
+    with LogSync(log) as one:
         one.beat = lambda: beats.append(1)
         one.check()
         wait_for(lambda: len(beats) > 2)  # there is no log yet
@@ -48,9 +48,9 @@ def test_a_log_is_synced_when_it_has_grown_and_once_more_at_the_end(tmp_path: Pa
 
 
 def test_the_last_rows_are_synced_when_it_closes(tmp_path: Path, synced, monkeypatch):
-    monkeypatch.setattr(Keeper, "EVERY_S", 1000.0)
+    monkeypatch.setattr(LogSync, "EVERY_S", 1000.0)
     (tmp_path / "a-wal").write_bytes(b"1")
-    with Keeper(tmp_path / "a-wal") as one:
+    with LogSync(tmp_path / "a-wal") as one:
         one.check()
     assert synced == [1]
 
@@ -69,7 +69,7 @@ def test_a_disk_that_fails_is_said_and_too_many_files_are_waited_for(tmp_path: P
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(keeper.os, "open", busy)
-    with Keeper(tmp_path / "a-wal") as one:
+    with LogSync(tmp_path / "a-wal") as one:
         one.check()
         wait_for(lambda: synced)
         monkeypatch.setattr(keeper.os, "fsync", broken)

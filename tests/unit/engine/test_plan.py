@@ -11,7 +11,7 @@ from typing import get_type_hints
 import msgspec
 import pytest
 
-from vidence.engine.given import AnyParser, AnySelector, AnyStrategy
+from vidence.engine.caller_objects import AnyParser, AnySelector, AnyStrategy
 from vidence.engine.plan import (
     Facts,
     Plan,

@@ -15,7 +15,7 @@ from vidence.engine import plan as plan_module
 from vidence.engine.plan import Plan
 from vidence.engine.prepare import (
     MOST_FOLDERS,
-    Prepared,
+    PreparedRun,
     changed_plan,
     check_same,
     choose_items,
@@ -233,7 +233,7 @@ def test_the_same_command_has_the_same_folder_and_another_one_has_not():
     assert run_name(local).startswith("table-transformers-My-Model-")
 
 
-def prepared(made: Plan) -> Prepared:
+def prepared(made: Plan) -> PreparedRun:
     return prepare(
         made,
         strategy=create("strategy", made.strategy),

@@ -18,7 +18,7 @@ from vidence.engine.views import (
     Clipped,
     DecodeCount,
     OpenView,
-    Shown,
+    ViewContent,
     budget_left,
     check_some,
     few_words,
@@ -126,12 +126,12 @@ def test_several_media_have_times_one_after_the_other():
     refs = tuple(clip.ref(p) for p in (0, 19, 20, 21, 30))
     frame = ShownFrame(frame=encode(np.zeros((2, 2, 3), np.uint8), VIEW_ENCODING), time_s=0.0)
     selection = Selection(selector="s", version=1, frames=refs, n_candidates=31)
-    view = Shown(selection=selection, frames=(frame,) * 5, duration_s=3.0, starts_s=(0.0, 2.0, 2.0))
+    view = ViewContent(selection=selection, frames=(frame,) * 5, duration_s=3.0, starts_s=(0.0, 2.0, 2.0))
     subject = ShownSubject(item=item, prepared=None, views={"v": view})
     # 2 s, an image, and 1 s of which the first and the last frame are shown
     assert subject.times_s("v") == pytest.approx((0.0, 1.9, 2.0, 2.0, 2.9))
     assert sorted(range(5), key=subject.times_s("v").__getitem__) == [0, 1, 2, 3, 4]
-    alone = Shown(selection=selection, frames=(frame,) * 5, duration_s=3.0)
+    alone = ViewContent(selection=selection, frames=(frame,) * 5, duration_s=3.0)
     plain = ShownSubject(item=item, prepared=None, views={"v": alone})
     assert plain.times_s("v") == pytest.approx((0.0, 1.9, 0.0, 0.0, 0.9))
 

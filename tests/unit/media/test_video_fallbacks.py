@@ -74,7 +74,7 @@ def test_a_retry_finds_a_frame_that_the_first_try_did_not_give(clip, monkeypatch
     def forgetful(session, run, *, skip):
         n_runs.append(run)
         found = decode_run(session, run, skip=skip)
-        return sparse.Reading(missing=set(run.frames)) if len(n_runs) == 1 else found
+        return sparse.SparseFrames(missing=set(run.frames)) if len(n_runs) == 1 else found
 
     monkeypatch.setattr(sparse._Session, "decode_run", forgetful)
     (image,) = open_video(clip("h264").path).frames([77])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vidence.explain.planted import hinted, readers
+from vidence.explain.planted import hint_readers, readers
 from vidence.explain.planted.readers import Candidates, Refiner, Swayed, Torn
 from vidence.report.calibration_simulated import (
     ErrorsPlanted,
@@ -18,7 +18,7 @@ from vidence.report.calibration_simulated import (
     recovered_wordings,
     recovered_words,
 )
-from vidence.report.diagnosed_calibration import why_section
+from vidence.report.diagnosis_calibration import why_section
 
 SEED = 7
 
@@ -85,19 +85,19 @@ def test_other_rates_of_refining_are_seen(change, rows):
 @pytest.mark.parametrize(
     ("change", "rows"),
     [
-        ({"climber": hinted.searcher}, {"gain of hint level 1", "gain of hint level 2"}),
-        ({"climber": hinted.parrot}, {"gain of hint level 3"}),
+        ({"climber": hint_readers.searcher}, {"gain of hint level 1", "gain of hint level 2"}),
+        ({"climber": hint_readers.parrot}, {"gain of hint level 3"}),
         (
-            {"searcher": hinted.parrot},
+            {"searcher": hint_readers.parrot},
             {
                 "hints less those of another question",
                 "hints less words that say nothing",
                 "gain without frames, no leak",
             },
         ),
-        ({"parrot": hinted.searcher}, {"gain without frames, hints leak"}),
+        ({"parrot": hint_readers.searcher}, {"gain without frames, hints leak"}),
         (
-            {"swayed": hinted.searcher},
+            {"swayed": hint_readers.searcher},
             {"placebo of a reader whom any words help", "its gain less that placebo"},
         ),
     ],
@@ -109,7 +109,7 @@ def test_readers_with_other_habits_are_seen(change, rows):
 def test_hints_that_leak_and_are_not_called_are_seen():
     # Of twenty questions a leak of three in ten is too little to be called.
     def dim(asked, ask):
-        return hinted.parrot(asked, ask) and int(asked.item_id[1:]) % 10 < 1
+        return hint_readers.parrot(asked, ask) and int(asked.item_id[1:]) % 10 < 1
 
     found = {one.what: one for one in recovered_hints(HintReaders(parrot=dim), n=20)}
     assert found["gain without frames, hints leak"].n_different == 20

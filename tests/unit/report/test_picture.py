@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from vidence.errors import UsageError
-from vidence.report.opened import open_run
+from vidence.report.opened_run import open_run
 from vidence.report.picture import picture_of
 from vidence.tables.table import Column, Row, Table
 

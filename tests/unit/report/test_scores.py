@@ -7,11 +7,11 @@ from vidence.engine.plan import Stratum
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Score, Unreadable
 from vidence.report.contrasts import contrast_runs
-from vidence.report.correlated import points_of_runs
+from vidence.report.correlation import points_of_runs
 from vidence.report.hub import eval_results
-from vidence.report.listed import listed
-from vidence.report.opened import open_run
+from vidence.report.opened_run import open_run
 from vidence.report.pairing import pair
+from vidence.report.run_list import listed
 from vidence.report.scores import (
     LEAST_MEDIAN,
     Aggregate,

@@ -12,7 +12,7 @@ from vidence.seeing import chunks
 from vidence.seeing.chunks import Eyes, Watch, chunks_of, watch_chunk
 from vidence.seeing.following import open_describer, open_detector
 from vidence.seeing.shooting import find_shots
-from vidence.seeing.watching import Found, frames_at
+from vidence.seeing.watching import FrameDetections, frames_at
 from videos import edited
 from videos.special import MAKERS
 
@@ -30,7 +30,7 @@ class Bright:
 
     def find(self, images):
         return [
-            Found(
+            FrameDetections(
                 boxes_px=np.array([[1.0, 2.0, 31.0, 42.0]]),
                 confidences=np.array([image.mean() / 255]),
                 class_ids=np.array([1]),

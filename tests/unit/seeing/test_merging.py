@@ -5,7 +5,7 @@ import pytest
 
 from subjects.tracks import track, walk
 from vidence.seeing.merging import MergeSettings, merge_fragments
-from vidence.seeing.same_person import Looks
+from vidence.seeing.same_person import TrackAppearance
 
 # Eq. 2 alone; what is asked besides is tested further down.
 USUAL = MergeSettings(most_off=np.inf)
@@ -166,7 +166,7 @@ class TestLooks:
     def looks(self, *angles, n=10):
         """Of the fragments; looks at an angle are 1 - cos of it apart."""
         return {
-            name: Looks(
+            name: TrackAppearance(
                 frame_indices=np.arange(n) + first,
                 vectors=np.tile(np.array([np.cos(angle), np.sin(angle)], np.float32), (n, 1)),
             )

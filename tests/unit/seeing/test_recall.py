@@ -8,7 +8,7 @@ import pytest
 from subjects.tracks import video, walk
 from vidence.seeing.recall import (
     LEAST_POOLED,
-    Looked,
+    LabelledFrame,
     Sample,
     counted_frame,
     marked_frame,
@@ -27,9 +27,9 @@ RIGHT = walk("right", [(800, 400)] * 40, first=10)
 SHORT = walk("short", [(500, 100)] * 8, first=15)
 
 
-def looked(time_s: float, real: int, missed: int, false: int = 0) -> Looked:
+def looked(time_s: float, real: int, missed: int, false: int = 0) -> LabelledFrame:
     """A frame in which others are found each time."""
-    return Looked(
+    return LabelledFrame(
         time_s=time_s,
         n_people=real + missed,
         real=tuple(f"r{time_s}-{i}" for i in range(real)),
@@ -37,7 +37,7 @@ def looked(time_s: float, real: int, missed: int, false: int = 0) -> Looked:
     )
 
 
-def sample(*frames: Looked, stay_s: float = 1.0, length: int = 10) -> Sample:
+def sample(*frames: LabelledFrame, stay_s: float = 1.0, length: int = 10) -> Sample:
     names = [name for one in frames for name in (*one.real, *one.false)]
     return Sample(looked=frames, lengths=dict.fromkeys(names, length), stay_s=stay_s)
 
@@ -113,7 +113,9 @@ def test_moments_that_differ_are_worth_less() -> None:
 def test_false_tracks_count_by_their_number_not_their_length() -> None:
     """Ten tracks of 100 boxes and ten false ones of 10: in a frame ten boxes to one, in all half of them."""
     frames = [
-        Looked(time_s=float(10 * i), n_people=10, real=tuple(f"r{k}" for k in range(10)), false=(f"f{i}",))
+        LabelledFrame(
+            time_s=float(10 * i), n_people=10, real=tuple(f"r{k}" for k in range(10)), false=(f"f{i}",)
+        )
         for i in range(10)
     ]
     lengths = {f"r{k}": 100 for k in range(10)} | {f"f{i}": 10 for i in range(10)}

@@ -5,7 +5,7 @@ import pytest
 
 from subjects.tracks import track, walk
 from vidence.errors import UsageError
-from vidence.seeing.same_person import Looks, SamePersonRules, looks_of, without_changed
+from vidence.seeing.same_person import SamePersonRules, TrackAppearance, looks_of, without_changed
 from vidence.seeing.tracks import PERSON, Detections
 from vidence.seeing.visibility import at_the_same_time, shared_rows, shares_covered
 
@@ -20,8 +20,8 @@ def dyed(*colours) -> np.ndarray:
     return mixed / np.linalg.norm(mixed, axis=1, keepdims=True)
 
 
-def looked(track, vectors) -> Looks:
-    return Looks(frame_indices=track.frame_indices, vectors=np.asarray(vectors, np.float32))
+def looked(track, vectors) -> TrackAppearance:
+    return TrackAppearance(frame_indices=track.frame_indices, vectors=np.asarray(vectors, np.float32))
 
 
 def judged(tracks, looks, *, others=(), **rules):
@@ -58,7 +58,7 @@ def test_who_only_comes_into_the_shade_stays():
 
 def test_nothing_is_said_of_a_track_that_nobody_could_see_well():
     assert judged([ALONE], {}) == {}
-    few = Looks(frame_indices=np.array([0, 99]), vectors=np.stack([RED, BLUE]))
+    few = TrackAppearance(frame_indices=np.array([0, 99]), vectors=np.stack([RED, BLUE]))
     assert judged([ALONE], {"alone": few}) == {}
 
 

@@ -9,11 +9,11 @@ import pytest
 from vidence.errors import MediaError, UsageError
 from vidence.media.video import FrameProblem, Video, open_video
 from vidence.seeing.following import follow, open_detector, open_tracker
-from vidence.seeing.watching import Found, frames_at, watch, watch_part
+from vidence.seeing.watching import FrameDetections, frames_at, watch, watch_part
 
 
 def one_box(number):
-    return Found(
+    return FrameDetections(
         boxes_px=np.array([[number, 0.0, number + 10, 30.0]]),
         confidences=np.array([0.9]),
         class_ids=np.array([1]),
@@ -154,4 +154,6 @@ def test_a_detector_sees_its_frames_and_observers_all(street, reads):
 
 def test_parts_of_a_frame_must_belong_together():
     with pytest.raises(ValueError, match="do not belong together"):
-        Found(boxes_px=np.zeros((2, 4)), confidences=np.zeros(1), class_ids=np.zeros(2), class_names={})
+        FrameDetections(
+            boxes_px=np.zeros((2, 4)), confidences=np.zeros(1), class_ids=np.zeros(2), class_names={}
+        )

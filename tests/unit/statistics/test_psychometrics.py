@@ -12,8 +12,8 @@ from scipy.stats import t as student
 from vidence.errors import UsageError
 from vidence.records import Estimate
 from vidence.statistics.psychometrics import (
-    Counted,
     Curve,
+    LevelCounts,
     deviances,
     fit,
     fit_counts,
@@ -76,7 +76,7 @@ def test_the_likeliest_function_is_that_of_scipys_optimiser(shape):
     chance = curve.right(levels, location=middle, width=0.8 * span, lapse=0.02)
     right = np.random.default_rng(3).binomial(40, chance).astype(float)
     n = np.full(len(levels), 40.0)
-    found = fit_counts(curve, Counted(levels=levels, right=right, n=n))
+    found = fit_counts(curve, LevelCounts(levels=levels, right=right, n=n))
 
     def unlikely(theta):
         p = curve.right(levels, location=theta[0], width=math.exp(theta[1]), lapse=theta[2])
@@ -127,14 +127,14 @@ def test_intervals_hold_planted_thresholds_as_often_as_they_say():
 SHOWN = np.array([0.0, 10.0, 20.0, 40.0, 60.0, 80.0])
 
 
-def by_source(curve: Curve, n_sources: int, rng, *, threshold: float, spread: float = 0.0) -> Counted:
+def by_source(curve: Curve, n_sources: int, rng, *, threshold: float, spread: float = 0.0) -> LevelCounts:
     """One answer of each source at each level; sources are as easy as each other, or differ by `spread`."""
     shift = float(curve.threshold(2 / 3, location=0.0, width=40.0, lapse=0.02))
     locations = threshold - shift + spread * rng.standard_normal(n_sources)
     levels = np.tile(SHOWN, (n_sources, 1))
     chance = curve.right(levels, location=locations[:, None], width=40.0, lapse=0.02)
     right = (rng.random(chance.shape) < chance).astype(float)
-    return Counted(levels=SHOWN, right=right, n=np.ones_like(right))
+    return LevelCounts(levels=SHOWN, right=right, n=np.ones_like(right))
 
 
 @pytest.mark.parametrize(("n_sources", "spread"), [(7, 0.0), (7, 10.0), (20, 0.0)])
@@ -153,7 +153,7 @@ def test_few_answers_of_few_sources_do_not_make_intervals_too_narrow(n_sources, 
 def test_the_interval_ends_where_the_best_function_is_so_much_less_likely():
     curve, rng = Curve(guess=1 / 3, is_falling=True), np.random.default_rng(1)
     answers = by_source(curve, 25, rng, threshold=35.0)
-    whole = Counted(levels=SHOWN, right=answers.right.sum(axis=0), n=answers.n.sum(axis=0))
+    whole = LevelCounts(levels=SHOWN, right=answers.right.sum(axis=0), n=answers.n.sum(axis=0))
     found = threshold_within(curve, answers, proportion=2 / 3)
     best = fit_counts(curve, whole).log_likelihood[0]
 
@@ -193,8 +193,8 @@ def test_intervals_widen_by_the_clustered_variance_over_the_independent_one(shap
     locations = middle + 0.4 * width * rng.standard_normal(30)
     chance = curve.right(levels, location=locations[:, None], width=width, lapse=0.1)
     right = rng.binomial(12, chance).astype(float)
-    answers = Counted(levels=levels, right=right, n=np.full(right.shape, 12.0))
-    best = fit_counts(curve, Counted(levels=levels, right=right.sum(axis=0), n=answers.n.sum(axis=0)))
+    answers = LevelCounts(levels=levels, right=right, n=np.full(right.shape, 12.0))
+    best = fit_counts(curve, LevelCounts(levels=levels, right=right.sum(axis=0), n=answers.n.sum(axis=0)))
     theta = np.array([best.location[0], math.log(best.width[0]), best.lapse[0]])
     # Where lapses end at 0, they are held there.
     free = [0, 1, 2] if theta[2] > 1e-6 else [0, 1]
@@ -239,7 +239,7 @@ def test_shares_that_leave_no_room_are_refused():
 def test_a_deviance_is_twice_the_gap_to_the_shares_that_were_seen():
     curve, n = Curve(), np.array([20.0, 30.0, 10.0, 25.0])
     levels, right = np.array([0.0, 3.0, 6.0, 9.0]), np.array([12.0, 16.0, 9.0, 25.0])
-    counted = Counted(levels=levels, right=right, n=n)
+    counted = LevelCounts(levels=levels, right=right, n=n)
     best = fit_counts(curve, counted)
     p = curve.right(levels, location=best.location[0], width=best.width[0], lapse=best.lapse[0])
     fitted, seen = (
@@ -250,19 +250,19 @@ def test_a_deviance_is_twice_the_gap_to_the_shares_that_were_seen():
     flat = sum(stats.binom.logpmf(right, n, share))
     assert flatness(curve, counted) == pytest.approx(stats.chi2.sf(2 * (fitted - flat), 2), rel=1e-4)
     # Below guessing a flat row has the share of guessing.
-    low = Counted(levels=levels, right=n * 0.4, n=n)
+    low = LevelCounts(levels=levels, right=n * 0.4, n=n)
     assert flatness(curve, low) == pytest.approx(1.0, abs=1e-6)
 
 
 def test_simulated_answers_of_the_fitted_function_say_how_well_it_fits():
     curve, n = Curve(), np.array([20.0, 30.0, 10.0, 25.0])
     levels, right = np.array([0.0, 3.0, 6.0, 9.0]), np.array([12.0, 24.0, 6.0, 25.0])
-    counted = Counted(levels=levels, right=right, n=n)
+    counted = LevelCounts(levels=levels, right=right, n=n)
     best = fit_counts(curve, counted)
     p = curve.right(levels, location=best.location[0], width=best.width[0], lapse=best.lapse[0])
     drawn = np.random.default_rng(5).binomial(n.astype(int), p, size=(40, 4)).astype(float)
     n_reached = sum(
-        deviances(curve, Counted(levels=levels, right=row, n=n))[0] >= deviances(curve, counted)[0] - 1e-6
+        deviances(curve, LevelCounts(levels=levels, right=row, n=n))[0] >= deviances(curve, counted)[0] - 1e-6
         for row in drawn
     )
     deviance, p_fit = goodness(curve, counted, rng=np.random.default_rng(5), n_simulated=40)
@@ -283,7 +283,7 @@ def test_figures_of_a_fit_are_those_of_the_likeliest_function_and_of_draws_of_so
         weights = np.array([times[name] for name in owners])
         right = np.array([(weights * marks)[shown == level].sum() for level in LEVELS])
         n = np.array([weights[shown == level].sum() for level in LEVELS])
-        one = fit_counts(curve, Counted(levels=LEVELS, right=right, n=n))
+        one = fit_counts(curve, LevelCounts(levels=LEVELS, right=right, n=n))
         return one.location[0], one.width[0], one.lapse[0]
 
     names = sorted(set(owners))
@@ -335,7 +335,7 @@ def test_what_is_said_of_a_threshold(value, low, high, p_flat, said):
 def test_six_copies_of_each_answer_make_no_threshold_better_known():
     curve, rng = Curve(guess=1 / 3, is_falling=True), np.random.default_rng(4)
     once = by_source(curve, 12, rng, threshold=40.0)
-    sixfold = Counted(levels=SHOWN, right=6 * once.right, n=6 * once.n)
+    sixfold = LevelCounts(levels=SHOWN, right=6 * once.right, n=6 * once.n)
     alike, copied = (threshold_within(curve, one, proportion=2 / 3) for one in (once, sixfold))
     # The ratio of the sources themselves is 0.75 here, which counts as 1.
     assert (alike.widening, copied.widening) == (1.0, pytest.approx(6 * 0.753, rel=0.01))
@@ -395,15 +395,15 @@ def test_a_single_source_gives_a_threshold_without_an_interval():
 def test_the_deviance_tells_a_function_that_does_not_fit():
     curve, rng = Curve(), np.random.default_rng(4)
     n = np.full(len(LEVELS), 50.0)
-    jagged = Counted(levels=LEVELS, right=np.array([25.0, 45, 27, 44, 28, 46, 49]), n=n)
+    jagged = LevelCounts(levels=LEVELS, right=np.array([25.0, 45, 27, 44, 28, 46, 49]), n=n)
     deviance, p = goodness(curve, jagged, rng=rng, n_simulated=200)
     assert deviance > 30
     assert p < 0.01
-    exact = Counted(levels=LEVELS, right=n * curve.right(LEVELS, location=5, width=4, lapse=0.01), n=n)
+    exact = LevelCounts(levels=LEVELS, right=n * curve.right(LEVELS, location=5, width=4, lapse=0.01), n=n)
     assert deviances(curve, exact) == pytest.approx([0.0], abs=1e-4)
     assert goodness(curve, exact, rng=rng, n_simulated=100)[1] == pytest.approx(1.0)
     assert flatness(curve, exact) < 1e-10
-    assert flatness(curve, Counted(levels=LEVELS, right=0.7 * n, n=n)) == pytest.approx(1.0)
+    assert flatness(curve, LevelCounts(levels=LEVELS, right=0.7 * n, n=n)) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -426,6 +426,6 @@ def test_curves_that_make_no_sense_are_refused():
         Curve(shape="weibull")
     with pytest.raises(UsageError, match="expected shares whose sum is below 1"):
         Curve(guess=0.97)
-    one = Counted(levels=np.array([0.0, 1.0]), right=np.ones(2), n=np.ones(2))
+    one = LevelCounts(levels=np.array([0.0, 1.0]), right=np.ones(2), n=np.ones(2))
     with pytest.raises(UsageError, match="two levels or more above 0"):
         fit_counts(Curve(shape="weibull", is_log=True), one)

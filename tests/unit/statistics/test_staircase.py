@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from vidence.errors import UsageError
-from vidence.statistics.psychometrics import Counted, Curve, fit_counts
+from vidence.statistics.psychometrics import Curve, LevelCounts, fit_counts
 from vidence.statistics.staircase import QuestPlus
 
 LEVELS = np.linspace(0.0, 10.0, 21)
@@ -66,7 +66,7 @@ def test_a_staircase_is_as_exact_as_constant_stimuli_with_more_answers(simulated
     levels = np.linspace(0.0, 10.0, 7)
     n = np.full((400, 7), 8)
     right = rng.binomial(n, curve.right(levels, location=4.0, width=4.0, lapse=0.02)).astype(float)
-    fits = fit_counts(curve, Counted(levels=levels, right=right, n=n.astype(float)))
+    fits = fit_counts(curve, LevelCounts(levels=levels, right=right, n=n.astype(float)))
     constant = curve.threshold(0.75, location=fits.location, width=fits.width, lapse=fits.lapse)
 
     def off(values):

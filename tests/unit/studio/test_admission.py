@@ -7,7 +7,7 @@ from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import MembershipRow
 from vidence.studio.training import add_guideline
-from vidence.studio.workflow import Act, Done, act, protocol_of
+from vidence.studio.workflow import Act, RecordedAct, act, protocol_of
 
 
 @pytest.fixture
@@ -57,4 +57,4 @@ def test_who_works_alone_is_not_asked(solo):
         assert asked(project, "solo", role="author") == ""
         add_items(project, [f"q{i}"], kinds={})
         said = Act(kind="submit", by="solo", role="author", content={"question": str(i)})
-        assert isinstance(act(ItemRow.objects.get(item_id=f"q{i}"), said), Done)
+        assert isinstance(act(ItemRow.objects.get(item_id=f"q{i}"), said), RecordedAct)

@@ -7,7 +7,7 @@ from vidence.studio import caps
 from vidence.studio.accounts import Profile, add_user
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow
-from vidence.studio.workflow import Act, Done, Refused, act, protocol_of
+from vidence.studio.workflow import Act, RecordedAct, Refused, act, protocol_of
 
 LONG = "The cup is never seen; say which one is meant, and when it can be seen."
 PROTOCOL = """title = "Two a day"
@@ -52,47 +52,47 @@ def left(place, by, role, clock):
 
 def test_an_author_writes_two_a_day(place, team):
     assert left(place, "ann", "author", team.clock) == (2, 0, 0)
-    assert isinstance(do("q0", "submit", "ann", "author"), Done)
-    assert isinstance(do("q1", "submit", "ann", "author"), Done)
+    assert isinstance(do("q0", "submit", "ann", "author"), RecordedAct)
+    assert isinstance(do("q1", "submit", "ann", "author"), RecordedAct)
     third = do("q2", "submit", "ann", "author")
     assert isinstance(third, Refused)
     assert (
         "allows 2 annotations a day; this person has done 2; the next day begins at 2026-11-24"
         in third.reason
     )
-    assert isinstance(do("q2", "submit", "bob", "author"), Done)
+    assert isinstance(do("q2", "submit", "bob", "author"), RecordedAct)
     team.clock.move(15 * 3600)
     assert left(place, "ann", "author", team.clock) == (2, 0, 0)
-    assert isinstance(do("q3", "submit", "ann", "author"), Done)
+    assert isinstance(do("q3", "submit", "ann", "author"), RecordedAct)
 
 
 def test_claims_count_as_long_as_they_are_held(place, team):
     for name in ("q0", "q1"):
         do(name, "submit", "ann", "author")
-    assert isinstance(do("q0", "claim", "rob", "reviewer"), Done)
+    assert isinstance(do("q0", "claim", "rob", "reviewer"), RecordedAct)
     assert left(place, "rob", "reviewer", team.clock) == (0, 0, 1)
     assert "holds 1" in do("q1", "claim", "rob", "reviewer").reason
     do("q0", "release", "rob", "reviewer")
     assert left(place, "rob", "reviewer", team.clock) == (1, 0, 0)
     do("q0", "claim", "rob", "reviewer")
     returned = do("q0", "return", "rob", "reviewer", message=LONG, checks={"right": "no"})
-    assert isinstance(returned, Done)
+    assert isinstance(returned, RecordedAct)
     assert left(place, "rob", "reviewer", team.clock) == (0, 1, 0)
     assert isinstance(do("q1", "claim", "rob", "reviewer"), Refused)
     team.clock.move(24 * 3600)
-    assert isinstance(do("q1", "claim", "rob", "reviewer"), Done)
+    assert isinstance(do("q1", "claim", "rob", "reviewer"), RecordedAct)
 
 
 def test_taking_the_next_one_names_the_rule_and_tries_no_item(place, team, monkeypatch):
-    from vidence.studio import looking
+    from vidence.studio import reviewing
     from vidence.studio.access import Person
 
     for name in ("q0", "q1"):
         do(name, "submit", "ann", "author")
     do("q0", "claim", "rob", "reviewer")
-    monkeypatch.setattr(looking, "claim", None)
+    monkeypatch.setattr(reviewing, "claim", None)
     rob = Person(name="rob", shown="rob", roles={"films": frozenset({"reviewer"})})
-    found = looking.take_next(place, "reviewer", person=rob)
+    found = reviewing.take_next(place, "reviewer", person=rob)
     assert "allows 1 validations a day" in found.reason
 
 
@@ -102,7 +102,7 @@ def test_a_new_wording_of_what_was_returned_is_not_counted(place, team):
     do("q0", "claim", "rob", "reviewer")
     do("q0", "return", "rob", "reviewer", message=LONG, checks={"right": "no"})
     again = do("q0", "resubmit", "ann", "author", content={"question": "Which cup?"}, origin="author_revise")
-    assert isinstance(again, Done)
+    assert isinstance(again, RecordedAct)
 
 
 def test_what_is_imported_is_not_counted_against_anybody(place):
@@ -111,7 +111,7 @@ def test_what_is_imported_is_not_counted_against_anybody(place):
             ItemRow.objects.get(item_id=f"q{i}"),
             Act(kind="submit", by="ann", role="author", content={"question": str(i)}, origin="import"),
         )
-        assert isinstance(done, Done)
+        assert isinstance(done, RecordedAct)
 
 
 def test_a_protocol_without_caps_allows_any_number(team):

@@ -14,8 +14,8 @@ from vidence.make.pipeline.output import json_lines
 from vidence.make.review.revisions import new_revision
 from vidence.records import Media
 from vidence.studio.bridge.items import Subject, content_of, item_as_written, item_of
-from vidence.studio.checking import Told, check, quota, rules_of
-from vidence.studio.hint_tries import SURE, Tried
+from vidence.studio.checking import ItemFacts, check, quota, rules_of
+from vidence.studio.hint_tries import SURE, HintTry
 from vidence.studio.rules.faults import Shape
 from vidence.studio.rules.forms import FORMS
 from vidence.studio.rules.hints import asked_in
@@ -69,7 +69,7 @@ def told(folder, form="mmvu", kind="mcq", **more):
         "now": NOW,
         **more,
     }
-    return Told(folder=folder, **said)
+    return ItemFacts(folder=folder, **said)
 
 
 def words(found, level="fault"):
@@ -259,7 +259,7 @@ def test_hints_that_were_enough_for_somebody_are_a_fault_until_they_are_worded_a
     written = msgspec.structs.replace(WHOLE, hints=("Look at the glass.",))
     given = told(tmp_path)
     asked = asked_in(item_as_written(written, given.subject))
-    tried = Tried(
+    tried = HintTry(
         n=1, by="bob", answer="A", said=SURE, seconds=34, finding="too-strong", words="", asked=asked
     )
     found = check(written, told(tmp_path, tried=(tried,)))

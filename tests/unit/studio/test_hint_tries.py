@@ -5,7 +5,7 @@ import pytest
 from vidence.studio.hint_tries import GUESS, STAGE, SURE, content_of, of_wording, refusal, tries_of
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow, ReviewRow
-from vidence.studio.workflow import Act, Done, act, protocol_of
+from vidence.studio.workflow import Act, RecordedAct, act, protocol_of
 
 WORDS = {"item_id": "q1", "question": "Which?", "choices": ["red", "blue"], "answer": "B", "hints": ["Look."]}
 
@@ -15,7 +15,7 @@ def item(team):
     """An item with one try for each of two people: a guess, and one that was enough."""
     add_items(team.project(), ["q1"], kinds={})
     row = ItemRow.objects.get()
-    assert isinstance(act(row, Act(kind="submit", role="author", by="ann", content=WORDS)), Done)
+    assert isinstance(act(row, Act(kind="submit", role="author", by="ann", content=WORDS)), RecordedAct)
     for name, decision, said in (("Eve", "guessed", GUESS), ("Bob", "too-strong", SURE)):
         ReviewRow.objects.create(
             item=row,

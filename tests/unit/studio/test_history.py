@@ -6,7 +6,7 @@ from vidence.studio.access import Person
 from vidence.studio.history import history_of
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow
-from vidence.studio.workflow import Act, Done, act, protocol_of
+from vidence.studio.workflow import Act, RecordedAct, act, protocol_of
 
 LONG = "The cup is never seen; say which one is meant, and when it can be seen."
 
@@ -36,7 +36,7 @@ def item(team):
         Act(kind="return", by="bob", role="reviewer", message=LONG, checks={check: "no"}),
         Act(kind="resubmit", by=ann, role="author", content=words("Which bowl?"), origin="author_revise"),
     ):
-        assert isinstance(act(row, said), Done)
+        assert isinstance(act(row, said), RecordedAct)
     return row
 
 

@@ -11,7 +11,7 @@ from vidence.studio.records.work import AuditEventRow, LedgerRow, TimeSpanRow
 from vidence.studio.rules.caps import day_of
 from vidence.studio.times import beat, end_work
 from vidence.studio.upkeep import verify
-from vidence.studio.workflow import Act, Done, act, protocol_of
+from vidence.studio.workflow import Act, RecordedAct, act, protocol_of
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def bob(team):
 
 def do(kind, user, role, **more):
     done = act(ItemRow.objects.get(), Act(kind=kind, by=user.pseudonym, role=role, **more))
-    assert isinstance(done, Done), done
+    assert isinstance(done, RecordedAct), done
     return done
 
 
@@ -128,7 +128,7 @@ def test_who_works_alone_owes_nobody(solo):
     project = solo.project(protocol="mmvu")
     add_items(project, ["q1"], kinds={})
     done = act(ItemRow.objects.get(), Act(kind="submit", by="solo", role="author", content={"question": "?"}))
-    assert isinstance(done, Done)
+    assert isinstance(done, RecordedAct)
     assert LedgerRow.objects.count() == 0
 
 
@@ -193,7 +193,7 @@ def test_entries_are_compared_with_the_rates_of_their_time(team, place, ann):
     def submit(name):
         item = ItemRow.objects.get(item_id=name)
         said = Act(kind="submit", by=ann.pseudonym, role="author", content={"question": "Which?"})
-        assert isinstance(act(item, said), Done)
+        assert isinstance(act(item, said), RecordedAct)
         team.clock.move(10)
 
     submit("q1")

@@ -19,7 +19,7 @@ from vidence.media.files import Job, deliver
 from vidence.media.video import open_video
 from vidence.studio.media import Grid, MediaDesk, pieces, with_pieces
 from vidence.studio.rules.frames import PackedTable
-from vidence.studio.rules.ranges import Part, Whole
+from vidence.studio.rules.ranges import ByteRange, Whole
 from videos.stamped import read_number, write
 
 N = 12
@@ -216,7 +216,7 @@ def test_pieces_are_the_bytes_of_the_file(there, root):
     content = (root / "film.mp4").read_bytes()
     state = there.file_state(opened(there, root / "film.mp4", root))
     assert read(state, Whole(size=len(content))) == content
-    assert read(state, Part(first=7, last=70_000, size=len(content))) == content[7:70_001]
+    assert read(state, ByteRange(first=7, last=70_000, size=len(content))) == content[7:70_001]
 
 
 def test_a_file_is_closed_when_its_reader_goes_away(there, root):
@@ -383,7 +383,7 @@ def answered(there: MediaDesk, state, wanted, *, reader_leaves: bool = False) ->
 def test_promised_bytes_follow_the_head(there, root):
     content = (root / "film.mp4").read_bytes()
     state = there.file_state(opened(there, root / "film.mp4", root))
-    start, *bodies = answered(there, state, Part(first=3, last=9, size=len(content)))
+    start, *bodies = answered(there, state, ByteRange(first=3, last=9, size=len(content)))
     assert start["status"] == 206
     assert b"".join(one["body"] for one in bodies) == content[3:10]
     assert [one["more_body"] for one in bodies] == [True, False]

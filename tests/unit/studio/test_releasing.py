@@ -6,11 +6,11 @@ import pytest
 from vidence.errors import DataError, UsageError
 from vidence.make.review.protocol import load_protocol
 from vidence.records import Item
-from vidence.studio.bridge.taking import take_items
+from vidence.studio.bridge.recorded_files import take_items
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.work import AuditEventRow
 from vidence.studio.releasing import Wish, release, releases_of
-from vidence.studio.workflow import Act, Done, act
+from vidence.studio.workflow import Act, RecordedAct, act
 
 ANY = ("all",)
 
@@ -24,7 +24,7 @@ def accept(item_id):
     item = ItemRow.objects.get(item_id=item_id)
     checks = {one.id: "yes" for one in load_protocol("mmvu").stages[0].checks}
     for kind, more in (("claim", {}), ("accept", {"checks": checks})):
-        assert isinstance(act(item, Act(kind=kind, by="bob", role="reviewer", **more)), Done)
+        assert isinstance(act(item, Act(kind=kind, by="bob", role="reviewer", **more)), RecordedAct)
 
 
 @pytest.fixture

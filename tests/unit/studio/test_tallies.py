@@ -8,12 +8,12 @@ from vidence.errors import UsageError
 from vidence.make.review.groups import groups_of
 from vidence.make.review.rates import rates_of
 from vidence.studio import tallies
-from vidence.studio.looking import reviews_of
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow
+from vidence.studio.reviewing import reviews_of
 from vidence.studio.rulebooks import keep, use
 from vidence.studio.tallies import tally_of
-from vidence.studio.workflow import Act, Done, act, protocol_of
+from vidence.studio.workflow import Act, RecordedAct, act, protocol_of
 
 LONG = "Which of the two cups is meant, and when can it be seen?"
 KEYS = ("author", "reviewer", "week", "tag:task")
@@ -52,7 +52,7 @@ def story(project, n, *, since=0, until=99):
         Act(kind=last, by=bea, role="reviewer", **(no if last == "reject" else said)),
     )[since:until]:
         item = ItemRow.objects.get(project=project, item_id=f"q{n:02}")
-        assert isinstance(done := act(item, one), Done), done
+        assert isinstance(done := act(item, one), RecordedAct), done
 
 
 def from_transitions(project):
@@ -114,7 +114,7 @@ def test_minutes_that_a_claim_states_are_counted(team, place):
         Act(kind="submit", by="ann", role="author", content={"question": "Which?"}),
         Act(kind="claim", by="bob", role="reviewer", minutes=3.0),
     ):
-        assert isinstance(act(item, one), Done)
+        assert isinstance(act(item, one), RecordedAct)
     assert tally_of(place) is not first
     assert kept(place) == from_transitions(place)
     assert ("reviewer", "claim") in {
@@ -140,8 +140,8 @@ def test_few_projects_are_kept(team):
 
 def test_transitions_that_are_others_are_read_anew(team, place):
     first = tally_of(place)
-    first.place = tallies._Place(number=first.place.number - 1, chain_sha256="0" * 64)
+    first.place = tallies._ReadPosition(number=first.place.number - 1, chain_sha256="0" * 64)
     assert tally_of(place) is not first
     again = tally_of(place)
-    again.place = tallies._Place(number=again.place.number + 5, chain_sha256="0" * 64)
+    again.place = tallies._ReadPosition(number=again.place.number + 5, chain_sha256="0" * 64)
     assert tally_of(place) is not again

@@ -9,7 +9,7 @@ from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.work import DraftRow, ReadRow
 from vidence.studio.threads import keep, mark_read, say, thread_of, unread, words_in, written_by
-from vidence.studio.workflow import Act, Done, Refused, act
+from vidence.studio.workflow import Act, RecordedAct, Refused, act
 
 WORDS = {"item_id": "q1", "question": "Which cup?", "choices": ["red", "blue"], "answer": "A"}
 
@@ -31,7 +31,7 @@ class Desk:
             Act(kind="submit", role="author", by=ann, content=WORDS),
             Act(kind="claim", role="reviewer", by=bob),
         ):
-            assert isinstance(act(row, said), Done)
+            assert isinstance(act(row, said), RecordedAct)
 
     @property
     def item(self):
@@ -51,7 +51,7 @@ def desk(team):
 
 def test_a_message_is_new_to_the_other_until_it_is_read(desk):
     ann, bob = desk.person("Ann"), desk.person("Bob")
-    assert isinstance(say(desk.item, bob, "Which cup is meant?"), Done)
+    assert isinstance(say(desk.item, bob, "Which cup is meant?"), RecordedAct)
     assert [(one.item_id, n) for one, n in unread(ann)] == [("q1", 1)]
     assert unread(bob) == []
     found = thread_of(desk.item, ann)

@@ -19,7 +19,7 @@ from vidence.studio.training import (
     refusal,
     standing,
 )
-from vidence.studio.workflow import Act, Done, Refused, act, protocol_of
+from vidence.studio.workflow import Act, RecordedAct, Refused, act, protocol_of
 
 PROTOCOL = """title = "With trials"
 [[stages]]
@@ -77,7 +77,7 @@ def test_a_version_is_read_before_work_and_ties_what_is_written(begin):
     assert read_by(seat.user.pseudonym, seat.project) == second
     assert third.version == 3
     accept(seat.user, third)
-    assert isinstance(submit(), Done)
+    assert isinstance(submit(), RecordedAct)
     assert RevisionRow.objects.get().guideline == third
     assert MembershipRow.objects.get(user=seat.user).guideline == third
 

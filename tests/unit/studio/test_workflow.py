@@ -13,7 +13,7 @@ from vidence.studio.records.items import ItemRow, RevisionRow, TransitionRow
 from vidence.studio.upkeep import verify
 from vidence.studio.workflow import (
     Act,
-    Done,
+    RecordedAct,
     Refused,
     act,
     events_of,
@@ -51,7 +51,7 @@ def check_of(place):
 
 def test_an_item_is_written_claimed_returned_and_written_anew(place):
     first = place.do("submit", content=WORDS)
-    assert isinstance(first, Done)
+    assert isinstance(first, RecordedAct)
     assert (place.item.state, place.item.current.n) == ("submitted", 1)
     assert place.do("claim", "bob", "reviewer").state.claims == ("bob",)
     returned = place.do("return", "bob", "reviewer", message=LONG, checks={check_of(place): "no"})
@@ -102,7 +102,7 @@ def test_who_saw_an_older_item_is_told(place):
     place.do("submit", content=WORDS)
     late = place.do("claim", "bob", "reviewer", seen=seen)
     assert late == Refused(reason="somebody has changed it since it was shown")
-    assert isinstance(place.do("claim", "bob", "reviewer", seen=place.item.lock_version), Done)
+    assert isinstance(place.do("claim", "bob", "reviewer", seen=place.item.lock_version), RecordedAct)
 
 
 def test_a_clock_that_was_set_back_changes_no_order(place):
@@ -134,4 +134,4 @@ def test_only_what_is_allowed_is_ever_kept(place):
             place.item.state, ("release", "bob", "reviewer")
         )
         content = WORDS if step[0] == "submit" else None
-        assert isinstance(place.do(*step, content=content), Done)
+        assert isinstance(place.do(*step, content=content), RecordedAct)

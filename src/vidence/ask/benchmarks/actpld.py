@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from vidence.ask import files
-from vidence.ask.benchmarks.question_files import Gathering, check_split, checked, locate
+from vidence.ask.benchmarks.question_files import QuestionReader, check_split, checked, locate
 from vidence.ask.files import DataFile, FieldError, explained, usable
 from vidence.ask.scoring.label_words import LabelWords
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn, Release
@@ -226,7 +226,7 @@ class Actpld:
         file = files.read(locate(data, (CLIPS,), what=_EXPECTED))
         label_file = files.read(locate(file.path.parent, (LABELS,), what=_EXPECTED))
         labels = Labels(label_file)
-        gathering = Gathering(file, strict=strict)
+        gathering = QuestionReader(file, strict=strict)
         line_of: dict[str, str] = {}
         for line, cells in files.csv_rows(file, needed=CLIP_COLUMNS, known=_ALL_CLIP_COLUMNS):
             with gathering.row(line):

@@ -15,8 +15,8 @@ import msgspec
 from vidence.ask import files
 from vidence.ask.benchmarks import parquet_rows
 from vidence.ask.benchmarks.question_files import (
-    Gathering,
     KnownNames,
+    QuestionReader,
     check_split,
     checked,
     locate,
@@ -198,7 +198,7 @@ class Herbench:
         task_files = [file for file, _ in read]
         raw = [(file, line, text) for file, lines in read for line, text in lines]
         revision = _revision(len(raw), data, paths[0].parent)
-        gathering = Gathering(
+        gathering = QuestionReader(
             *task_files,
             strict=strict,
             format_hint="the format: vidence help benchmarks/herbench",

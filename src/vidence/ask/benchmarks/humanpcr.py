@@ -13,8 +13,8 @@ import msgspec
 
 from vidence.ask import files
 from vidence.ask.benchmarks.question_files import (
-    Gathering,
     KnownNames,
+    QuestionReader,
     check_split,
     checked,
     find,
@@ -196,7 +196,7 @@ class Humanpcr:
         """
         check_split(self.name, split, self.splits)
         read = [files.read(path) for path in _question_files(data, split)]
-        gathering = Gathering(*read, strict=strict, format_hint=_FORMAT, id_field="id")
+        gathering = QuestionReader(*read, strict=strict, format_hint=_FORMAT, id_field="id")
         home_of: dict[str, tuple[str, str]] = {}  # the dimension of each task, and where it was first seen
         wanted = {_LEVEL_FILES[name] for name in _SPLITS[split]}
         decoder = msgspec.json.Decoder(_Row)

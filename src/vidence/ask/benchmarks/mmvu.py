@@ -13,7 +13,7 @@ import msgspec
 
 from vidence.ask import files
 from vidence.ask.benchmarks.question_files import (
-    Gathering,
+    QuestionReader,
     check_split,
     checked,
     listed,
@@ -177,7 +177,7 @@ class Mmvu:
             raise UsageError(f"{_HIDDEN}; expected split 'validation'")
         check_split(self.name, split, self.splits)
         file = files.read(locate(data, ("validation.json", "data/validation.json"), what=_EXPECTED))
-        gathering = Gathering(file, strict=strict, id_field="id")
+        gathering = QuestionReader(file, strict=strict, id_field="id")
         decoder = msgspec.json.Decoder(_Row)
         rows: list[tuple[str, bytes, _Row]] = []
         for line, text in files.elements(file):

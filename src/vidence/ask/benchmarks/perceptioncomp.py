@@ -14,8 +14,8 @@ import msgspec
 
 from vidence.ask import files
 from vidence.ask.benchmarks.question_files import (
-    Gathering,
     KnownNames,
+    QuestionReader,
     check_split,
     checked,
     find,
@@ -205,7 +205,7 @@ class PerceptionComp:
         check_split(self.name, split, self.splits)
         file = files.read(locate(data, _NAMES, what=_EXPECTED))
         skills = read_skills(_roots(data, file.path))
-        gathering = Gathering(file, strict=strict, id_field="key")
+        gathering = QuestionReader(file, strict=strict, id_field="key")
         decoder = msgspec.json.Decoder(_Row)
         kept: list[_Row] = []
         for line, text in files.elements(file):

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import msgspec
 
 from vidence.ask import files
-from vidence.ask.benchmarks.question_files import Gathering, check_split, checked, locate
+from vidence.ask.benchmarks.question_files import QuestionReader, check_split, checked, locate
 from vidence.contracts import AskingRules, Benchmark, Loaded
 from vidence.records import Item
 
@@ -40,7 +40,7 @@ class Phantom:
         """
         check_split(self.name, split, self.splits)
         file = files.read(locate(data, [_FILE], what=_EXPECTED))
-        gathering = Gathering(file, strict=strict)
+        gathering = QuestionReader(file, strict=strict)
         decoder = msgspec.json.Decoder(Item)
         for line, text in files.lines(file):
             with gathering.row(line):

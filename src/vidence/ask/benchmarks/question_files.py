@@ -19,7 +19,7 @@ from vidence.ask.large_sets import Numbered, Stored
 from vidence.contracts import Loaded
 from vidence.errors import DataError, UnknownNameError
 from vidence.media.files import place_of_url
-from vidence.records import Evidence, Item, Media, Sharing
+from vidence.records import Evidence, Item, Media, SharedParts
 
 _FORMAT = "the format: vidence help item-format"
 _MAX_CHOICES = 26
@@ -207,7 +207,7 @@ def _check_span(field: str, span: Media | Evidence) -> None:
 # --------------------------------------------------------------------------- all questions
 
 
-class Gathering:
+class QuestionReader:
     """The questions of one or several files as they are read; with `strict` the first bad row ends it.
 
     Args:
@@ -235,7 +235,7 @@ class Gathering:
         self._problems: list[str] = []
         self._ids = Numbered()
         self._places = Stored(str)
-        self._sharing = Sharing()
+        self._sharing = SharedParts()
         self._row = files[0], ""
 
     @contextmanager
@@ -322,16 +322,16 @@ def twins(items: Iterable[Item]) -> dict[str, str]:
 
 def remarks(items: Sequence[Item]) -> tuple[str, ...]:
     """What is odd about the items and was kept, one line for each kind."""
-    kinds: dict[str, tuple[_Listed, Callable[[Item], bool]]] = {
-        "have choices with the same text": (_Listed(), lambda i: len(set(i.choices)) < len(i.choices)),
+    kinds: dict[str, tuple[_IdList, Callable[[Item], bool]]] = {
+        "have choices with the same text": (_IdList(), lambda i: len(set(i.choices)) < len(i.choices)),
         "have choices that carry letters of their own; letters are added when a question is asked": (
-            _Listed(),
+            _IdList(),
             lambda i: bool(i.choices) and _LETTERED.match(i.choices[0]) is not None,
         ),
-        "name no media": (_Listed(), lambda i: not i.media),
-        "are about media that other questions give to another source_id": (_Listed(), _other_source()),
-        "have evidence outside the span of the video that is shown": (_Listed(), is_evidence_outside),
-        "repeat the media, question and choices of an earlier one": (_Listed(), _repeats_of(items)),
+        "name no media": (_IdList(), lambda i: not i.media),
+        "are about media that other questions give to another source_id": (_IdList(), _other_source()),
+        "have evidence outside the span of the video that is shown": (_IdList(), is_evidence_outside),
+        "repeat the media, question and choices of an earlier one": (_IdList(), _repeats_of(items)),
     }
     for item in items:
         for found, is_odd in kinds.values():
@@ -341,7 +341,7 @@ def remarks(items: Sequence[Item]) -> tuple[str, ...]:
 
 
 @dataclass(kw_only=True)
-class _Listed:
+class _IdList:
     """How many ids there are of a kind, and the first ones."""
 
     n: int = 0

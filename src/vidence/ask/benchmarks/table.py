@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from vidence.ask import files
 from vidence.ask.benchmarks import parquet_rows
-from vidence.ask.benchmarks.question_files import Gathering, check_split, lettered, locate
+from vidence.ask.benchmarks.question_files import QuestionReader, check_split, lettered, locate
 from vidence.ask.files import DataFile, FieldError, decoded, ending_of, explained, usable
 from vidence.ask.large_sets import Stored
 from vidence.ask.mapping.columns import listed
@@ -115,14 +115,14 @@ def create(settings: Settings | None = None) -> Benchmark:
 
 def _in_our_format(path: Path, *, strict: bool) -> Loaded:
     if path.suffix.lower() in _LINES and (streamed := files.streamed(path)) is not None:
-        gathering = Gathering(streamed, strict=strict, items=Stored(Item))
+        gathering = QuestionReader(streamed, strict=strict, items=Stored(Item))
         for line, text in streamed.lines():
             with gathering.row(line):
                 gathering.keep(lettered(decoded(text, _DECODER)))
         return gathering.loaded(media_root=path.parent)
     is_parquet = path.suffix == _PARQUET
     file, rows = parquet_rows.read(path, _COLUMNS) if is_parquet else (files.read(path), [])
-    gathering = Gathering(file, strict=strict, items=Stored(Item))
+    gathering = QuestionReader(file, strict=strict, items=Stored(Item))
     for line, text in rows:
         with gathering.row(line):
             gathering.keep(lettered(decoded(text, _DECODER)))
@@ -146,7 +146,7 @@ def _mapped(data: Path, mapping: ColumnMap, *, split: str, strict: bool) -> Load
     tables = [
         read_rows(path, levels=mapping.levels, only=mapping.used, is_log=mapping.is_log) for path in paths
     ]
-    gathering = Gathering(
+    gathering = QuestionReader(
         *(table.file for table in tables),
         strict=strict,
         format_hint="see which columns --map names",

@@ -35,7 +35,7 @@ class HubFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listing:
+class DatasetListing:
     """A data set at one commit; `address` is pinned to it."""
 
     address: HubAddress
@@ -63,7 +63,7 @@ class Hub:
         self._wait = wait
         self._is_offline = bool(constants.HF_HUB_OFFLINE)
 
-    def listing(self, address: HubAddress) -> Listing:
+    def listing(self, address: HubAddress) -> DatasetListing:
         """What is in a data set.
 
         Raises:
@@ -88,7 +88,7 @@ class Hub:
             )
         card = info.card_data.to_dict() if info.card_data else {}
         licence = card.get("license_name") or card.get("license") or ""
-        return Listing(
+        return DatasetListing(
             address=HubAddress(address.repo, commit, address.folder),
             licence=", ".join(map(str, licence)) if isinstance(licence, list) else str(licence),
             is_gated=bool(info.gated),
@@ -104,12 +104,12 @@ class Hub:
             ),
         )
 
-    def absent(self, listing: Listing, files: Sequence[HubFile]) -> tuple[HubFile, ...]:
+    def absent(self, listing: DatasetListing, files: Sequence[HubFile]) -> tuple[HubFile, ...]:
         """Those of some files of a data set that are not in the cache."""
         folder = self._folder(listing.address) / "snapshots" / listing.address.revision
         return tuple(one for one in files if not (folder / one.path).exists())
 
-    def n_bytes_there(self, listing: Listing, files: Sequence[HubFile]) -> int:
+    def n_bytes_there(self, listing: DatasetListing, files: Sequence[HubFile]) -> int:
         """How much of some files is there by now: those under way count with what was written of them.
 
         The hub's library writes into a file that is named after the hash of the whole.
@@ -134,7 +134,12 @@ class Hub:
         return self.cache / f"datasets--{address.repo.replace('/', '--')}"
 
     def fetch(
-        self, listing: Listing, files: Sequence[HubFile], *, named: str, on_file: Callable[[HubFile], None]
+        self,
+        listing: DatasetListing,
+        files: Sequence[HubFile],
+        *,
+        named: str,
+        on_file: Callable[[HubFile], None],
     ) -> Path:
         """Fetch some files of a data set, several at once; those that are there already are only checked.
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from vidence.ask.judging.asking import Decided, TemplateJudge
 from vidence.ask.judging.templates import JudgeTemplates
-from vidence.ask.judging.verdicts import Field, Form, Reading
+from vidence.ask.judging.verdict_request import Decided, TemplateJudge
+from vidence.ask.judging.verdicts import Field, Form, VerdictFields
 from vidence.ask.scoring.description_match import NAME, NO_CHOICE, description_in, label_words
 from vidence.ask.scoring.label_words import with_known
 from vidence.contracts import Flow
@@ -63,7 +63,7 @@ class DescriptionMatch(TemplateJudge):
         }
         described = ruled.outcome
 
-        def decided(reading: Reading) -> Decided:
+        def decided(reading: VerdictFields) -> Decided:
             is_match = reading.truth("match")
             verdict = Verdict(
                 judge_model="",

@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 import msgspec
 
-from vidence.ask.judging.asking import Decided, TemplateJudge
 from vidence.ask.judging.templates import JudgeTemplates
-from vidence.ask.judging.verdicts import Field, Form, Reading, contradiction
+from vidence.ask.judging.verdict_request import Decided, TemplateJudge
+from vidence.ask.judging.verdicts import Field, Form, VerdictFields, contradiction
 from vidence.contracts import Flow
 from vidence.records import Answered, Item, Reply, Sampling, Score, Unreadable, Verdict
 
@@ -36,7 +36,7 @@ FORM = Form(
 )
 
 
-def disagreement(reading: Reading) -> str:
+def disagreement(reading: VerdictFields) -> str:
     """What is wrong with a verdict whose score and correctness contradict each other; else nothing.
 
     Source: HumanPCR, figure with the judge's prompt: a wrong answer scores 0, 1 or 2, a right one 3 or 4.
@@ -83,7 +83,7 @@ class HumanpcrJudge(TemplateJudge):
         return (yield from self.ask(item, reply.text, form=FORM, decide=decide, more=more))
 
 
-def _decided(item: Item, reading: Reading) -> Decided | str:
+def _decided(item: Item, reading: VerdictFields) -> Decided | str:
     if problem := disagreement(reading):
         return problem
     extracted, is_right = reading.text(EXTRACTED), reading.truth(CORRECT)

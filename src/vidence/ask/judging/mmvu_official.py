@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from vidence.ask.judging.asking import Decided, TemplateJudge
 from vidence.ask.judging.templates import JudgeTemplates
-from vidence.ask.judging.verdicts import CONTRADICTION, Field, Form, Reading, contradiction
+from vidence.ask.judging.verdict_request import Decided, TemplateJudge
+from vidence.ask.judging.verdicts import CONTRADICTION, Field, Form, VerdictFields, contradiction
 from vidence.ask.scoring.robust import read_text
 from vidence.contracts import Flow
 from vidence.records import Answered, Item, Outcome, Reply, Sampling, Score, Unreadable, Verdict
@@ -46,7 +46,7 @@ class MmvuOfficial(TemplateJudge):
         """Ask whether the reply is right; `ruled` counts for nothing."""
         system = "system-choice" if item.answer_kind == "choice" else "system-open"
 
-        def decided(reading: Reading) -> Decided:
+        def decided(reading: VerdictFields) -> Decided:
             extracted, is_right = reading.text(EXTRACTED), reading.truth(CORRECT)
             outcome = _outcome(item, extracted, is_right=is_right)
             contrary = ""

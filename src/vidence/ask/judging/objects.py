@@ -37,7 +37,7 @@ class Object:
 
 
 @dataclass(frozen=True)
-class Found:
+class ObjectMention:
     """An object, the words that it was read from, and where they begin."""
 
     value: Object
@@ -98,7 +98,7 @@ def _read(written: str) -> Object | None:
     return value if isinstance(value, Object) else None
 
 
-def find_objects(text: str) -> list[Found]:
+def find_objects(text: str) -> list[ObjectMention]:
     """The objects in a text that do not stand inside another one, in order.
 
     Raises:
@@ -107,7 +107,7 @@ def find_objects(text: str) -> list[Found]:
     >>> [found.value.pairs for found in find_objects("I say {'right': True,}, so there")]
     [(('right', True),)]
     """
-    found: list[Found] = []
+    found: list[ObjectMention] = []
     place = -1
     for _ in range(MOST_BRACES):
         place = text.find("{", place + 1)
@@ -116,14 +116,14 @@ def find_objects(text: str) -> list[Found]:
         written = _as_json(text, place)
         value = _read(written[0]) if written else None
         if written and value:
-            found.append(Found(value, text[place : written[1]], place))
+            found.append(ObjectMention(value, text[place : written[1]], place))
             place = written[1] - 1
     if text.find("{", place + 1) < 0:
         return found
     raise ValueError(f"it has more than {MOST_BRACES} opening braces")
 
 
-def objects_holding(words: str, text: str) -> list[Found]:
+def objects_holding(words: str, text: str) -> list[ObjectMention]:
     """The objects in a text in which some words stand, and which do not stand inside another one, in order.
 
     Args:
@@ -135,7 +135,7 @@ def objects_holding(words: str, text: str) -> list[Found]:
     >>> [found.value.pairs for found in objects_holding("7f", text)]
     [(('id', '7f'), ('right', True))]
     """
-    found: list[Found] = []
+    found: list[ObjectMention] = []
     done = 0
     for held in _places(text, words):
         if held < done:
@@ -146,7 +146,7 @@ def objects_holding(words: str, text: str) -> list[Found]:
             value, end = _object_at(text, start)
             if value is not None and end > held:
                 done = end
-                found.append(Found(value, text[start:done], start))
+                found.append(ObjectMention(value, text[start:done], start))
                 break
     return found
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from vidence.ask.judging.asking import Decided, TemplateJudge
 from vidence.ask.judging.equal import says_the_same
 from vidence.ask.judging.templates import JudgeTemplates
-from vidence.ask.judging.verdicts import Field, Form, Reading, contradiction
+from vidence.ask.judging.verdict_request import Decided, TemplateJudge
+from vidence.ask.judging.verdicts import Field, Form, VerdictFields, contradiction
 from vidence.contracts import Flow
 from vidence.records import Answered, Item, Reply, Sampling, Score, Unreadable, Verdict
 from vidence.text import without_thinking
@@ -67,7 +67,7 @@ class RuleFirst(TemplateJudge):
         )
         form = Form(fields=(_REASON, letter))
 
-        def decided(reading: Reading) -> Decided:
+        def decided(reading: VerdictFields) -> Decided:
             chosen, reason = reading.text(CHOICE), reading.text(REASON)
             if chosen == NONE:
                 verdict = Verdict(judge_model="", value=0.0, reason=reason)
@@ -82,7 +82,7 @@ class RuleFirst(TemplateJudge):
         )
 
     def _same_meaning(self, item: Item, words: str) -> Flow[Score]:
-        def decided(reading: Reading) -> Decided:
+        def decided(reading: VerdictFields) -> Decided:
             extracted, is_right = reading.text(EXTRACTED), reading.truth(CORRECT)
             verdict = Verdict(
                 judge_model="",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from vidence.ask.judging.equal import says_the_same
-from vidence.ask.judging.objects import Found, Object, inside, objects_holding, whole_object
+from vidence.ask.judging.objects import Object, ObjectMention, inside, objects_holding, whole_object
 from vidence.ask.judging.own_words import (
     behind_thinking,
     ends_as_copied,
@@ -120,7 +120,7 @@ def _points(value: object, most: int) -> int | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class VerdictFields:
     """The fields of one verdict, by their keys; a text that was missing is empty.
 
     `is_exact` is True where what the judge wrote is the object of the schema, and nothing else.
@@ -179,7 +179,7 @@ class Form:
 
     def read(
         self, said: str, *, marked: str, judged: str, reads: Reads = "loosely", is_cut: bool = False
-    ) -> Reading | NoReading:
+    ) -> VerdictFields | NoReading:
         """The verdict in what a judge said.
 
         Words that are the object of the schema, and nothing else, are read as they are. Otherwise the object
@@ -216,7 +216,7 @@ class Form:
                 return self._agreed(found, tail=tail, judged=judged, is_cut=is_cut)
         return NoReading(problem=problem)
 
-    def _exact(self, words: str, marked: str, *, is_recorded: bool) -> Reading | None:
+    def _exact(self, words: str, marked: str, *, is_recorded: bool) -> VerdictFields | None:
         """The verdict that the words are, in a code fence or not; None where they are anything else."""
         fenced = _FENCED.fullmatch(words)
         value = whole_object(fenced[1] if fenced else words) if len(words) <= _MOST_EXACT else None
@@ -232,9 +232,9 @@ class Form:
         if not is_signed or not all(f.is_exact(values[f.key]) for f in self.fields if f.key in values):
             return None
         read = self._filled(value)
-        return Reading(values=read.values, is_exact=True) if isinstance(read, Reading) else None
+        return VerdictFields(values=read.values, is_exact=True) if isinstance(read, VerdictFields) else None
 
-    def _signed(self, words: str, marked: str) -> list[tuple[Found, Object]] | NoReading:
+    def _signed(self, words: str, marked: str) -> list[tuple[ObjectMention, Object]] | NoReading:
         """The objects with the id that decide something, each with the outermost object that it stands in."""
         holding = objects_holding(marked, words)
         found = [(one, obj) for one in holding for obj in self._candidates(one.value)]
@@ -263,7 +263,7 @@ class Form:
         ids = [str(v).strip() for key, v in value.pairs if _plain_key(key) == ID_KEY]
         return None if not ids else ids[0] if len(set(ids)) == 1 else ""
 
-    def _filled(self, value: Object) -> Reading | NoReading:
+    def _filled(self, value: Object) -> VerdictFields | NoReading:
         """The fields of one object; none where one that decides is missing, wrong or there twice."""
         values: dict[str, Value] = {}
         for field in self.fields:
@@ -276,14 +276,14 @@ class Form:
             if read is None:
                 return NoReading(problem=f"{field.key!r} is not what it has to be: {field.expected}")
             values[field.key] = read
-        return Reading(values=values)
+        return VerdictFields(values=values)
 
     def _agreed(
-        self, signed: Sequence[tuple[Found, Object]], *, tail: str, judged: str, is_cut: bool
-    ) -> Reading | NoReading:
+        self, signed: Sequence[tuple[ObjectMention, Object]], *, tail: str, judged: str, is_cut: bool
+    ) -> VerdictFields | NoReading:
         """The last of the signed verdicts, if they all decide the same and are the judge's own."""
         filled = [self._filled(obj) for _, obj in signed]
-        readings = [one for one in filled if isinstance(one, Reading)]
+        readings = [one for one in filled if isinstance(one, VerdictFields)]
         if not readings:
             return filled[-1]
         if len({tuple(one.values[f.key] for f in self._deciding) for one in readings}) > 1:
@@ -304,7 +304,7 @@ class Form:
                 return NoReading(problem="its end is a copy of the text under judgement")
         return reading
 
-    def _may_be_lent(self, reading: Reading, judged: str) -> bool:
+    def _may_be_lent(self, reading: VerdictFields, judged: str) -> bool:
         """Whether the text under judgement holds this decision in any spelling, so that it may be a copy."""
         deciding = self._deciding
         if not any(reading.values[field.key] for field in deciding):
@@ -319,7 +319,7 @@ class Form:
             for word in said_pairs(text, field.key)
         )
 
-    def _says_otherwise(self, reading: Reading, words: str) -> bool:
+    def _says_otherwise(self, reading: VerdictFields, words: str) -> bool:
         """Whether the words decide differently anywhere, inside an object or not."""
         return any(
             (value := field.read(word)) is not None and value != reading.values[field.key]
@@ -327,7 +327,7 @@ class Form:
             for word in said_pairs(words, field.key)
         )
 
-    def _is_copied_end(self, found: Found, words: str, judged: str) -> bool:
+    def _is_copied_end(self, found: ObjectMention, words: str, judged: str) -> bool:
         end = found.start + len(found.source)
         keys = [found.source.casefold().rfind(field.key.casefold()) for field in self._deciding]
         return ends_as_copied(words[end:], found.source[max(keys) :], judged)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.ask.models.answers import Answer, Server, decode, finish_of, without_reply
-from vidence.ask.models.encoded import Pieces
+from vidence.ask.models.base64_media import Pieces
 from vidence.ask.models.http import (
     Caller,
     Dialect,

@@ -16,7 +16,7 @@ from vidence.ask.models.answers import (
     first,
     without_reply,
 )
-from vidence.ask.models.encoded import Pieces
+from vidence.ask.models.base64_media import Pieces
 from vidence.ask.models.http import Dialect, HttpSettings
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, TransientModelError
@@ -176,7 +176,7 @@ class ChatDialect(Dialect):
 # --------------------------------------------------------------------------------- what is sent back
 
 
-class _Piece(msgspec.Struct):
+class _ContentPart(msgspec.Struct):
     """One part of a content that comes as a list."""
 
     type: str = ""
@@ -185,7 +185,7 @@ class _Piece(msgspec.Struct):
 
 
 class _Message(msgspec.Struct):
-    content: str | list[_Piece] | None = None
+    content: str | list[_ContentPart] | None = None
     refusal: str | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None

@@ -23,7 +23,7 @@ from vidence.ask.models.answers import (
     first,
     without_reply,
 )
-from vidence.ask.models.encoded import Pieces
+from vidence.ask.models.base64_media import Pieces
 from vidence.ask.models.gemini_files import DEFAULT_VERSION, Files, UploadSettings
 from vidence.ask.models.http import (
     Caller,

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.ask.models.answers import Answer, Server, believed, declined, fault
-from vidence.ask.models.encoded import EncodedMedia, Pieces
+from vidence.ask.models.base64_media import EncodedMedia, Pieces
 from vidence.ask.models.keys import check_no_key, note_key
 from vidence.ask.models.settings import Count, spec_of
 from vidence.contracts import Request
@@ -280,7 +280,7 @@ class Caller:
             route,
             content=_InPieces(pieces) if pieces else None,
             headers={**length, **(headers or {})},
-            extensions={"trace": _Asked(self.server.address)},
+            extensions={"trace": _RequestTrace(self.server.address)},
         ) as response:
             body = await self._body(response)
         return Answer(status=response.status_code, headers=response.headers, body=body)
@@ -311,7 +311,7 @@ class Caller:
             await client.aclose()
 
 
-class _Asked:
+class _RequestTrace:
     """Follows one request: an answer that was there before it was asked for is somebody else's.
 
     A server that sends two answers to one request would give the second to the next question on the same

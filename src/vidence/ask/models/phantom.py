@@ -41,7 +41,7 @@ from vidence.ask.phantom.code import Payload, read, read_montage
 from vidence.ask.phantom.guessing import Guessing, guessed, moved
 from vidence.ask.phantom.looks import look_of
 from vidence.ask.phantom.planted import LOSS_PER_LETTER, MODEL_NAMES, SimulatedModel
-from vidence.ask.phantom.questions import Asked, understand
+from vidence.ask.phantom.questions import ParsedPrompt, understand
 from vidence.ask.phantom.scene import colour_of
 from vidence.contracts import Request
 from vidence.errors import UsageError
@@ -119,7 +119,7 @@ def _letter_of(choices: Mapping[str, int], number: int) -> str | None:
 
 
 def _remembered(
-    reader: SimulatedModel, asked: Asked, codes: Sequence[Payload], *, is_stepwise: bool
+    reader: SimulatedModel, asked: ParsedPrompt, codes: Sequence[Payload], *, is_stepwise: bool
 ) -> dict[str, int]:
     """The needed cards that the model still knows after its last frame, with their numbers."""
     wanted = {"single": asked.colours[:1], "blind": ()}.get(reader.name, asked.colours)
@@ -135,7 +135,7 @@ def _remembered(
 
 
 def _believe(
-    reader: SimulatedModel, asked: Asked, known: Mapping[str, int], *, guess: str | None = None
+    reader: SimulatedModel, asked: ParsedPrompt, known: Mapping[str, int], *, guess: str | None = None
 ) -> _Belief:
     n_missing = 0 if asked.told is not None else len(asked.colours) - len(known)
     if n_missing == 0:
@@ -174,7 +174,7 @@ def _of_texts(logps: Mapping[str, float], texts: Mapping[str, str]) -> dict[str,
     return found or None
 
 
-def _words(asked: Asked, known: Mapping[str, int]) -> str:
+def _words(asked: ParsedPrompt, known: Mapping[str, int]) -> str:
     if asked.told is not None:
         return f"The question itself says that it is {asked.told}."
     seen = [f"the {colour} card shows {known[colour]}" for colour in asked.colours if colour in known]
@@ -254,7 +254,7 @@ class PhantomModel(LocalModel):
         """Forget the codes of the images seen."""
         self._codes.clear()
 
-    def _guess(self, request: Request, asked: Asked, shown: Sequence[str]) -> str | None:
+    def _guess(self, request: Request, asked: ParsedPrompt, shown: Sequence[str]) -> str | None:
         """The letter that it guesses where it does not know; None where it does not guess."""
         return guessed(
             self.reader.guess,

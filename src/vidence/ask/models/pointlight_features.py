@@ -17,7 +17,7 @@ LEAST_LEVELS = 16.0
 _SHARE = 0.3
 # A spot with so many times the mass of the usual one is more than one dot.
 _SPLIT_FROM = 1.6
-# A dot moves less than this from one frame to the next, in units of the figure's size (see `Seen`).
+# A dot moves less than this from one frame to the next, in units of the figure's size (see `CentredDots`).
 MOST_STEP = 0.6
 # Rhythm is measured where there are so many frames.
 RHYTHM_FROM = 16
@@ -78,7 +78,7 @@ def _centres(places: Floats, weights: Floats, n_dots: int) -> list[Floats]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class CentredDots:
     """Dots of several frames, each frame from its own middle.
 
     `places` has for every frame an array of shape (n_dots, 2), x to the right and y up, in units of
@@ -91,7 +91,7 @@ class Seen:
     size_px: float
 
 
-def seen(frames: Sequence[Floats]) -> Seen | None:
+def seen(frames: Sequence[Floats]) -> CentredDots | None:
     """Dots without their place and size; None where no frame has two dots apart.
 
     Args:
@@ -105,10 +105,10 @@ def seen(frames: Sequence[Floats]) -> Seen | None:
     size_px = float(np.sqrt(np.mean([np.mean((a**2).sum(axis=1)) for a in away])))
     if size_px < 1e-6:
         return None
-    return Seen(places=tuple(a / size_px for a in away), middles=middles / size_px, size_px=size_px)
+    return CentredDots(places=tuple(a / size_px for a in away), middles=middles / size_px, size_px=size_px)
 
 
-def describe(what: Seen) -> tuple[Floats, ...]:
+def describe(what: CentredDots) -> tuple[Floats, ...]:
     """Features in groups that count alike: shape, motion, extent and number, rhythm if there is time.
 
     The order of the dots does not matter; mirrored figures look the same.
@@ -121,7 +121,7 @@ def describe(what: Seen) -> tuple[Floats, ...]:
     return tuple(groups)
 
 
-def _shape(what: Seen) -> Floats:
+def _shape(what: CentredDots) -> Floats:
     """Where dots are, blurred: the root of their density on a grid, sideways folded, shape (n_cells,)."""
     dots = np.concatenate(what.places)
     across = np.exp(-0.5 * ((np.abs(dots[:, :1]) - _ACROSS) / _BLUR) ** 2)
@@ -131,7 +131,7 @@ def _shape(what: Seen) -> Floats:
     return made
 
 
-def _motion(what: Seen) -> tuple[Floats, Floats]:
+def _motion(what: CentredDots) -> tuple[Floats, Floats]:
     """How dots move in bands of height (root of mean speeds), and the mean speed at every step."""
     bands = np.zeros((len(_BANDS) + 1, 5))
     heights, steps, energy = [], [], []
@@ -163,7 +163,7 @@ def linked(first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np
     return rows[near], columns[near]
 
 
-def _extent(what: Seen) -> tuple[Floats, tuple[Floats, Floats]]:
+def _extent(what: CentredDots) -> tuple[Floats, tuple[Floats, Floats]]:
     """Height and width over time, how the middle moves, how many dots; height and width themselves."""
     ends = np.stack([np.quantile(p, [0.05, 0.95], axis=0) for p in what.places])
     wide, high = (ends[:, 1] - ends[:, 0]).T
@@ -194,7 +194,7 @@ def _rhythm(series: Floats) -> Floats:
     return lowest
 
 
-def is_same(one: Seen, other: Seen, *, most: float = 0.006) -> bool:
+def is_same(one: CentredDots, other: CentredDots, *, most: float = 0.006) -> bool:
     """Whether two are the same picture frame by frame, up to place, size and the noise of encoding.
 
     Args:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from vidence.ask.models.images import pixels_of
 from vidence.ask.models.local import LocalModel, drawn, images_shown
-from vidence.ask.models.pointlight_features import Seen, describe, find_dots, is_same, seen
+from vidence.ask.models.pointlight_features import CentredDots, describe, find_dots, is_same, seen
 from vidence.ask.models.pointlight_references import Reference, dots_of, read_references, worded
 from vidence.catalog import FilePath
 from vidence.contracts import Request
@@ -75,10 +75,10 @@ class Settings(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Known:
+class _ReferenceViews:
     """References as seen in some frames, with what their features vary by."""
 
-    clips: tuple[tuple[Reference, Seen], ...]
+    clips: tuple[tuple[Reference, CentredDots], ...]
     features: tuple[Floats, ...]
     spread: tuple[Floats, ...]
 
@@ -152,7 +152,7 @@ class PointlightModel(LocalModel):
         )
 
     def _distances(
-        self, looked: Seen, positions: tuple[int, ...], *, item_id: str, choices: Sequence[str]
+        self, looked: CentredDots, positions: tuple[int, ...], *, item_id: str, choices: Sequence[str]
     ) -> list[float | None]:
         """The mean distance of the k nearest references of each choice; None where there is none."""
         n_frames = max(self._settings.frames, *(p + 1 for p in positions))
@@ -197,13 +197,13 @@ class PointlightModel(LocalModel):
         except MediaError as error:
             raise AccessError(f"pointlight-nn cannot read a reference: {error}") from error
 
-    def _look_at_references(self, n_frames: int, positions: tuple[int, ...]) -> _Known:
+    def _look_at_references(self, n_frames: int, positions: tuple[int, ...]) -> _ReferenceViews:
         views = [seen([dots[p] for p in positions if p < len(dots)]) for dots in self._dots(n_frames)]
         clips = tuple((r, v) for r, v in zip(self._references, views, strict=True) if v is not None)
         described = [describe(view) for _, view in clips]
         n_groups = min((len(d) for d in described), default=0)
         features = tuple(np.stack([d[g] for d in described]) for g in range(n_groups))
-        return _Known(clips=clips, features=features, spread=tuple(_spread(f) for f in features))
+        return _ReferenceViews(clips=clips, features=features, spread=tuple(_spread(f) for f in features))
 
 
 def _spread(features: Floats) -> Floats:

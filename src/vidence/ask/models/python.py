@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta
 from PIL import Image
 
-from vidence.ask.functions import Call, Found, find, has_all
+from vidence.ask.functions import Call, FunctionSource, find, has_all
 from vidence.ask.models.local import LocalModel, images_shown, said
 from vidence.catalog import CodePath
 from vidence.contracts import Model, Request
@@ -49,7 +49,7 @@ class Settings(Record):
 class FunctionModel(LocalModel):
     """Asks a function; one that is no coroutine works in threads, `threads` calls at the same time."""
 
-    def __init__(self, found: Found, *, threads: int) -> None:
+    def __init__(self, found: FunctionSource, *, threads: int) -> None:
         self.identity = found.identity
         self._call = Call.of(found, "model", offered=OFFERED, returns=RETURNS, attributes=WANTED)
         self.looks = bool({"images", "request"} & set(self._call.names))

@@ -6,8 +6,8 @@ from collections.abc import Collection
 import msgspec
 
 from vidence.ask.models.answers import Answer, Finish, choice_logps, decode, finish_of, without_reply
+from vidence.ask.models.base64_media import Pieces
 from vidence.ask.models.chat import API, ChatDialect, Token
-from vidence.ask.models.encoded import Pieces
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, TransientModelError
 from vidence.records import ImagePart, Part, Reply, TextPart, VideoPart
@@ -125,7 +125,7 @@ class ResponsesDialect(ChatDialect):
 # --------------------------------------------------------------------------------- what is sent back
 
 
-class _Piece(msgspec.Struct):
+class _OutputPart(msgspec.Struct):
     """A part of an output item: what is said, a refusal, reasoning."""
 
     type: str = ""
@@ -136,8 +136,8 @@ class _Piece(msgspec.Struct):
 
 class _Output(msgspec.Struct):
     type: str = ""
-    content: list[_Piece] | None = None
-    summary: list[_Piece] | None = None
+    content: list[_OutputPart] | None = None
+    summary: list[_OutputPart] | None = None
 
 
 class _Incomplete(msgspec.Struct):

@@ -9,15 +9,15 @@ from vidence.errors import UsageError
 from vidence.records import Record
 
 
-class Look(Record):
+class Appearance(Record):
     """What somebody looks like: the colour of the coat, RGB, and a description in words."""
 
     colour: tuple[int, int, int]
     words: str
 
 
-LOOKS: tuple[Look, ...] = tuple(
-    Look(colour=colour, words=words)
+LOOKS: tuple[Appearance, ...] = tuple(
+    Appearance(colour=colour, words=words)
     for colour, words in (
         ((200, 30, 30), "Red raincoat with large brass buttons. Short black curls and a heavy build."),
         ((30, 150, 50), "Green tracksuit top, canvas trainers. A grey ponytail and narrow shoulders."),
@@ -33,7 +33,7 @@ LOOKS: tuple[Look, ...] = tuple(
 )
 
 
-def look_of(pictures: Sequence[NDArray[np.uint8]]) -> Look:
+def look_of(pictures: Sequence[NDArray[np.uint8]]) -> Appearance:
     """Whose coat is in the middle of most of these pictures of one figure.
 
     Args:

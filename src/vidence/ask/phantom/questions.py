@@ -29,7 +29,7 @@ def wording(colours: Sequence[str], told: int | None) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class ParsedPrompt:
     """What a prompt asks: the colours of the cards, the answer if the words tell it, the choices.
 
     `choices` maps letters to numbers; it is empty when an open answer is wanted.
@@ -40,7 +40,7 @@ class Asked:
     choices: dict[str, int]
 
 
-def understand(text: str) -> Asked | None:
+def understand(text: str) -> ParsedPrompt | None:
     r"""What the words of a prompt ask, or None where they hold no question about cards.
 
     Where there are several questions (worked examples) the last one counts. Choices are read from
@@ -55,7 +55,7 @@ def understand(text: str) -> Asked | None:
     colours = tuple(dict.fromkeys(re.findall(r"the (\w+)", questions[-1].group(1))))
     told = _TOLD.findall(text)
     choices = {letter: int(number) for letter, number in _CHOICE.findall(text)}
-    return Asked(colours=colours, told=int(told[-1]) if told else None, choices=choices)
+    return ParsedPrompt(colours=colours, told=int(told[-1]) if told else None, choices=choices)
 
 
 def partial_sums(values: Sequence[int]) -> tuple[list[int], list[int]]:

@@ -83,7 +83,7 @@ def stem(word: str) -> str:
 
 
 @dataclass(frozen=True)
-class Word:
+class StemmedWord:
     """One word of a text: its stem and where it stands, in characters ``[start, end)``."""
 
     stem: str
@@ -100,9 +100,9 @@ class Mention:
     end: int
 
 
-def words_of(text: str) -> list[Word]:
+def words_of(text: str) -> list[StemmedWord]:
     """The words of a text with their places."""
-    return [Word(stem(m[0].casefold()), m.start(), m.end()) for m in _TOKEN.finditer(text)]
+    return [StemmedWord(stem(m[0].casefold()), m.start(), m.end()) for m in _TOKEN.finditer(text)]
 
 
 @lru_cache(maxsize=4096)
@@ -122,7 +122,7 @@ def forms_of(label: LabelWords) -> frozenset[tuple[str, ...]]:
     return frozenset(form for form in found if any(form) and not set(form) <= _NO_FORM)
 
 
-def _end_of(form: tuple[str, ...], words: Sequence[Word], first: int) -> int | None:
+def _end_of(form: tuple[str, ...], words: Sequence[StemmedWord], first: int) -> int | None:
     """Where the form that begins with word `first` ends, as a position in `words`; None if it does not."""
     fillers = _filler_stems()
     at = first
@@ -144,7 +144,7 @@ def _filler_stems() -> frozenset[str]:
     return frozenset(stem(word) for word in _FILLERS)
 
 
-def mentions(labels: Sequence[LabelWords], words: Sequence[Word]) -> list[Mention]:
+def mentions(labels: Sequence[LabelWords], words: Sequence[StemmedWord]) -> list[Mention]:
     """Every place that names one of the labels, in order; a longer name hides those inside it.
 
     ``jumping jacks`` is no mention of *jump* where both are labels. Words that two labels share are a

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, cast
 
 from msgspec import Meta
 
-from vidence.ask.functions import Call, Found, find, has_all
+from vidence.ask.functions import Call, FunctionSource, find, has_all
 from vidence.catalog import CodePath
 from vidence.contracts import Scorer
 from vidence.errors import UsageError
@@ -40,7 +40,7 @@ class FunctionParser:
     reads_letters = True
     version = 1
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: FunctionSource) -> None:
         self._call = Call.of(found, "parser", offered=OFFERED, returns=RETURNS, attributes=WANTED)
         self.name = found.identity
 

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.ask.functions import Call, Found, find, has_all
+from vidence.ask.functions import Call, FunctionSource, find, has_all
 from vidence.catalog import CodePath
 from vidence.contracts import Selector
 from vidence.errors import UsageError
@@ -43,7 +43,7 @@ class FunctionSelector:
 
     budget = "at most"
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: FunctionSource) -> None:
         self._call = Call.of(found, "selector", offered=OFFERED, returns=RETURNS, attributes=WANTED)
         self.version = found.version
 

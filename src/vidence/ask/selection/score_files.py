@@ -37,7 +37,7 @@ _ENDINGS = (".jsonl", ".json", ".npz")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scored:
+class CandidateScores:
     """Candidates with their scores: positions or frame indices, ascending, and scores, both shape (n,)."""
 
     frames: NDArray[np.int64]
@@ -193,7 +193,7 @@ class ScoreTable:
     digest: str
     entries: Mapping[str, _Entry]
 
-    def of(self, clip: Clip, item: Item, candidates: Callable[[Clip], Positions]) -> Scored:
+    def of(self, clip: Clip, item: Item, candidates: Callable[[Clip], Positions]) -> CandidateScores:
         """The candidates of one question, as positions in `clip`, and their scores.
 
         Args:
@@ -216,7 +216,9 @@ class ScoreTable:
         where = f"{self.path} ({name!r}), item {item.item_id!r}"
         if entry.frames is None:
             own = candidates(clip)
-            return Scored(frames=own, scores=checked_scores(entry.scores, where=where, n_expected=len(own)))
+            return CandidateScores(
+                frames=own, scores=checked_scores(entry.scores, where=where, n_expected=len(own))
+            )
         if len(np.unique(clip.media_indices)) > 1:
             raise DataError(
                 f"{where}: frames, and a question about several media; expected one, since the file does not "
@@ -229,7 +231,7 @@ class ScoreTable:
                 f"{clip.frame_indices[0]} to {clip.frame_indices[-1]}; give scores for the same span of it"
             )
         positions = np.searchsorted(clip.frame_indices, entry.frames).astype(np.int64)
-        return Scored(frames=positions, scores=entry.scores)
+        return CandidateScores(frames=positions, scores=entry.scores)
 
 
 def read_scores(path: Path) -> ScoreTable:

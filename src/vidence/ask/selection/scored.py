@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from vidence.ask.selection import ranking
 from vidence.ask.selection.candidates import grid
-from vidence.ask.selection.score_files import Scored, checked_scores, read_scores
+from vidence.ask.selection.score_files import CandidateScores, checked_scores, read_scores
 from vidence.ask.selection.search import other_models
 from vidence.ask.selection.uniform import Positions, check_budget, midpoints
 from vidence.catalog import FilePath
@@ -175,13 +175,13 @@ class ByScores(ScoringSelector):
             return scored.frames[midpoints(len(scored.frames), n_frames)]
         return scored.frames[self.shown(scored.scores, n_frames, item=item)]
 
-    def _says_nothing(self, scored: Scored) -> bool:
+    def _says_nothing(self, scored: CandidateScores) -> bool:
         return bool(scored.scores.min() == scored.scores.max()) and not self.takes_constant
 
-    def _scored(self, clip: Clip, item: Item, *, n_frames: int, scores: Scores | None) -> Scored:
+    def _scored(self, clip: Clip, item: Item, *, n_frames: int, scores: Scores | None) -> CandidateScores:
         check_budget(n_frames)
         if not clip.n_frames:
-            return Scored(frames=np.empty(0, np.int64), scores=np.empty(0))
+            return CandidateScores(frames=np.empty(0, np.int64), scores=np.empty(0))
         if scores is None and self._table is not None:
             return self._table.of(clip, item, self.candidates)
         if scores is None:
@@ -192,6 +192,6 @@ class ByScores(ScoringSelector):
             )
         candidates = self.candidates(clip)
         where = f"{self._name}, item {item.item_id!r}"
-        return Scored(
+        return CandidateScores(
             frames=candidates, scores=checked_scores(scores, where=where, n_expected=len(candidates))
         )

@@ -16,8 +16,8 @@ from vidence.ask.selection.tstar_search import (
     CELL_HEIGHT_PX,
     CELL_WIDTH_PX,
     Detections,
-    Found,
     SearchSettings,
+    SearchState,
     SearchStep,
     run_search,
     search,
@@ -103,7 +103,7 @@ class Tstar(ByScores):
         digest = hashlib.sha256(item.item_id.encode()).digest()
         return np.random.default_rng([self._settings.seed, int.from_bytes(digest[:8], "big")])
 
-    def picked(self, found: Found, n_frames: int, rng: np.random.Generator) -> Positions:
+    def picked(self, found: SearchState, n_frames: int, rng: np.random.Generator) -> Positions:
         """The best frames, or frames sampled in proportion to their scores, in the order sampled.
 
         Where nothing was seen, or the same everywhere, the middles of equal segments.
@@ -183,7 +183,7 @@ class Tstar(ByScores):
                 kept = np.where(table >= self._settings.least, table, 0.0)
                 wanted = searching.send([dict(zip(labels, row, strict=True)) for row in kept.tolist()])
         except StopIteration as done:
-            found: Found = done.value
+            found: SearchState = done.value
         picked = self.picked(found, n_frames, rng)
         return SearchResult(positions=candidates[picked], note=_told(objects, found))
 
@@ -212,7 +212,7 @@ def check_confidences(scores: Scores, item: Item) -> None:
         )
 
 
-def _told(objects: Objects, found: Found) -> str:
+def _told(objects: Objects, found: SearchState) -> str:
     """What was looked for, in one line."""
     near = f" near {', '.join(objects.cues)}" if objects.cues else ""
     missing = f"; not found: {', '.join(found.missing)}" if found.missing else ""

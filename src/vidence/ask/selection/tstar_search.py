@@ -79,7 +79,7 @@ Detections: TypeAlias = Sequence[Mapping[str, float]]
 
 
 @dataclass(kw_only=True)
-class Found:
+class SearchState:
     """What a search knows so far, and what it ends with.
 
     Shapes: `scores`, `belief` and `is_visited` are (n_frames,). `scores` are weighted confidences, spread
@@ -142,7 +142,7 @@ class Found:
         return np.lexsort((counting, -self.belief, -self.scores, arrival))[:n].astype(np.int64)
 
 
-def _next_frames(state: Found, n_cells: int, rng: np.random.Generator) -> Positions:
+def _next_frames(state: SearchState, n_cells: int, rng: np.random.Generator) -> Positions:
     """The frames of the next mosaic, ascending: evenly at first, then where the belief is high."""
     n = len(state.belief)
     if not state.is_visited.any():
@@ -156,7 +156,7 @@ def _next_frames(state: Found, n_cells: int, rng: np.random.Generator) -> Positi
     return np.sort(drawn).astype(np.int64)
 
 
-def _spread_to_neighbours(state: Found, frames: Positions) -> None:
+def _spread_to_neighbours(state: SearchState, frames: Positions) -> None:
     """Frames near the upper quarter of a round get score / (distance + 1), unless theirs is higher."""
     n, round_scores = len(state.scores), state.scores[frames]
     steps = np.arange(-REACH, REACH + 1)
@@ -194,7 +194,7 @@ def believed(scores: NDArray[np.float64], is_visited: NDArray[np.bool_]) -> NDAr
 
 
 def _verify(
-    state: Found, frame: int, seen: Mapping[str, float], *, threshold: float
+    state: SearchState, frame: int, seen: Mapping[str, float], *, threshold: float
 ) -> Generator[SearchStep, Detections, None]:
     """SearchStep at a frame alone when its cell shows a target that is still missing."""
     hits = [target for target in state.missing if seen.get(target, 0.0) > 0]
@@ -208,7 +208,7 @@ def _verify(
 
 def search(
     n_frames: int, objects: Objects, *, settings: SearchSettings, rng: np.random.Generator
-) -> Generator[SearchStep, Detections, Found]:
+) -> Generator[SearchStep, Detections, SearchState]:
     """Search a video of `n_frames` seconds; yields what to look at and is sent what is seen there.
 
     Args:
@@ -232,7 +232,7 @@ def search(
         raise UsageError(
             f"a search in {n_frames} frames for {len(objects.targets)} targets; expected 1 or more of both"
         )
-    state = Found.nothing(n_frames, objects)
+    state = SearchState.nothing(n_frames, objects)
     n_cells = settings.side**2
     budget = min(MOST_SHOWN, n_frames * settings.ratio)
     while state.missing and budget > 0 and not state.is_visited.all():
@@ -255,13 +255,13 @@ def search(
 
 
 def run_search(
-    searching: Generator[SearchStep, Detections, Found], detect: Callable[[SearchStep], Detections]
-) -> Found:
+    searching: Generator[SearchStep, Detections, SearchState], detect: Callable[[SearchStep], Detections]
+) -> SearchState:
     """Drive a search with a function that detects objects."""
     try:
         wanted = next(searching)
         while True:
             wanted = searching.send(detect(wanted))
     except StopIteration as done:
-        found: Found = done.value
+        found: SearchState = done.value
         return found

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, cast
 
 from msgspec import Meta
 
-from vidence.ask.functions import Call, Found, find, has_all
+from vidence.ask.functions import Call, FunctionSource, find, has_all
 from vidence.ask.strategies.once import OfPlan
 from vidence.catalog import CodePath
 from vidence.contracts import Answer, Flow, Question, Strategy
@@ -33,7 +33,7 @@ class Settings(Record):
 class FunctionStrategy(OfPlan):
     """What a generator function yields is asked."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: FunctionSource) -> None:
         self._call = Call.of(found, "strategy", offered=OFFERED, returns=RETURNS, attributes=WANTED)
         self.version = found.version
 

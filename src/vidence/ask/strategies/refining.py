@@ -12,17 +12,17 @@ REWRITE: Final = "rewrite"
 
 
 @dataclass(frozen=True)
-class Round:
+class RefineRound:
     """An answer, and the review that it led to; None where there is none (yet)."""
 
     answer: Reply
     review: str | None = None
 
 
-def trail_of(rounds: Sequence[Round]) -> str:
+def trail_of(rounds: Sequence[RefineRound]) -> str:
     """The answers and reviews so far, each under its number.
 
-    >>> print(trail_of([Round(Reply(text="A"), "Look again."), Round(Reply(text="B"))]))
+    >>> print(trail_of([RefineRound(Reply(text="A"), "Look again."), Round(Reply(text="B"))]))
     [Answer 1]
     A
     <BLANKLINE>
@@ -40,12 +40,12 @@ def trail_of(rounds: Sequence[Round]) -> str:
     return "\n\n".join(said)
 
 
-def critique_prompt(subject: Subject, view: str, rounds: Sequence[Round]) -> Prompt:
+def critique_prompt(subject: Subject, view: str, rounds: Sequence[RefineRound]) -> Prompt:
     """What asks for a review of the last answer: the same frames and the question, no right answer."""
     return subject.prompt(view, more=Aside(name=CRITIQUE, said={"trail": trail_of(rounds)}, is_alone=True))
 
 
-def rewrite_prompt(subject: Subject, view: str, rounds: Sequence[Round]) -> Prompt:
+def rewrite_prompt(subject: Subject, view: str, rounds: Sequence[RefineRound]) -> Prompt:
     """What asks for the answer again: the prompt of the question, with the trail behind it."""
     has_review = "yes" if rounds[-1].review is not None else ""
     said = {"trail": trail_of(rounds), "has_review": has_review}
@@ -57,7 +57,7 @@ def is_unchanged(before: Reply, after: Reply) -> bool:
     return before.text.split() == after.text.split()
 
 
-def review(subject: Subject, view: str, rounds: Sequence[Round]) -> Flow[Reply]:
+def review(subject: Subject, view: str, rounds: Sequence[RefineRound]) -> Flow[Reply]:
     """Ask for a review of the last answer."""
     (reply,) = yield [Ask(prompt=critique_prompt(subject, view, rounds))]
     return reply

@@ -30,7 +30,7 @@ _SCORE = Form(fields=(Field(key="score", kind="points", meaning="how far to trus
 
 
 @dataclass(frozen=True, kw_only=True)
-class Looked:
+class RewardExchange:
     """What was asked of a reward model about some replies, and what it said.
 
     `read` is None where nothing could be read, also not in the repair.
@@ -55,12 +55,14 @@ class RewardModel:
     view: str
     frames: Shown = "plan"
 
-    def score(self, subject: Subject, replies: Sequence[Reply]) -> Flow[list[Looked]]:
+    def score(self, subject: Subject, replies: Sequence[Reply]) -> Flow[list[RewardExchange]]:
         """Points from 0 to 4 for each reply alone."""
         wanted = [(i,) for i in range(len(replies))]
         return (yield from _ask(self, subject, replies=replies, wanted=wanted, form="score"))
 
-    def choose(self, subject: Subject, replies: Sequence[Reply], *, orders: int) -> Flow[list[Looked]]:
+    def choose(
+        self, subject: Subject, replies: Sequence[Reply], *, orders: int
+    ) -> Flow[list[RewardExchange]]:
         """Which reply is best, each time with all of them in another order; `read` is its place."""
         wanted = [order_of(subject.item, len(replies), number) for number in range(orders)]
         return (yield from _ask(self, subject, replies=replies, wanted=wanted, form="list"))
@@ -123,7 +125,7 @@ def weighed(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Reading:
+class _RewardReader:
     """How what is said about some replies is read, with the id that none of them can know."""
 
     form: Form
@@ -143,7 +145,7 @@ class _Reading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Block(_Reading):
+class _Block(_RewardReader):
     """Some replies as they are shown."""
 
     prompt: Prompt
@@ -156,7 +158,7 @@ def _ask(
     replies: Sequence[Reply],
     wanted: Sequence[tuple[int, ...]],
     form: RewardForm,
-) -> Flow[list[Looked]]:
+) -> Flow[list[RewardExchange]]:
     """Ask about each group of replies, the same words once; ask once more for what cannot be read."""
     blocks = [_block(who, subject, [replies[i].text for i in group], form=form) for group in wanted]
     by_prompt = {block.marked: block for block in blocks}
@@ -167,13 +169,13 @@ def _ask(
     }
     more = (yield from _asked(who, repairs)) if repairs else {}
     read |= {key: by_prompt[key].read(reply) for key, reply in more.items()}
-    found, told = list[Looked](), set[str]()
+    found, told = list[RewardExchange](), set[str]()
     for group, block in zip(wanted, blocks, strict=True):
         known = read[block.marked]
         place = None if isinstance(known, str) else known if form == "score" else group[known]
         new = () if block.marked in told else (said[block.marked], *_of(more, block.marked))
         told.add(block.marked)
-        found.append(Looked(about=group, read=place, said=new))
+        found.append(RewardExchange(about=group, read=place, said=new))
     return found
 
 
@@ -186,15 +188,15 @@ def _asked(who: RewardModel, prompts: Mapping[str, Prompt]) -> Flow[dict[str, Re
     return dict(zip(prompts, replies, strict=True))
 
 
-def _reading(item: Item, texts: Sequence[str], form: RewardForm) -> _Reading:
+def _reading(item: Item, texts: Sequence[str], form: RewardForm) -> _RewardReader:
     marked = hashlib.sha256(
         msgspec.json.encode([form, item.item_id, item.question, item.choices, texts])
     ).hexdigest()[:_ID_CHARS]
     if form == "score":
-        return _Reading(form=_SCORE, marked=marked, judged=texts[0])
+        return _RewardReader(form=_SCORE, marked=marked, judged=texts[0])
     places = tuple(str(i) for i in range(1, len(texts) + 1))
     read_as = Form(fields=(Field(key="best", kind="word", meaning="its number", words=places),))
-    return _Reading(form=read_as, marked=marked, judged="\n".join(texts))
+    return _RewardReader(form=read_as, marked=marked, judged="\n".join(texts))
 
 
 def _block(who: RewardModel, subject: Subject, texts: Sequence[str], *, form: RewardForm) -> _Block:

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from vidence.ask.judging.fence import fence
-from vidence.ask.judging.verdicts import Field, Form, NoReading, Reading
+from vidence.ask.judging.verdicts import Field, Form, NoReading, VerdictFields
 from vidence.contracts import Ask, Flow, Subject
 from vidence.records import Aside, Outcome, Prompt, Reply, Sampling, TextPart
 from vidence.text import refusal_in
@@ -95,7 +95,7 @@ def _form(n: int) -> Form:
     )
 
 
-def _leaders(found: Reading, n: int) -> tuple[int, ...]:
+def _leaders(found: VerdictFields, n: int) -> tuple[int, ...]:
     """For each answer the place of the first of its group: who is like one of a group is in the group."""
     leaders = [0]
     for i in range(2, n + 1):

@@ -9,7 +9,7 @@ from vidence.ask.strategies.once import PLAN, OfPlan
 from vidence.ask.strategies.refining import (
     CRITIQUE,
     REWRITE,
-    Round,
+    RefineRound,
     is_unchanged,
     review,
     rewrite_prompt,
@@ -51,10 +51,10 @@ class SelfRefine(OfPlan):
         """Ask, then review and answer again."""
         prompt = question.prompt(PLAN)
         (reply,) = yield (prompt,)
-        rounds, steps = [Round(reply)], [Step(role=CANDIDATE, reply=reply)]
+        rounds, steps = [RefineRound(reply)], [Step(role=CANDIDATE, reply=reply)]
         for _ in range(self.settings.rounds):
             critique = yield from review(question, PLAN, rounds)
-            rounds[-1] = Round(reply, critique.text.strip() or None)
+            rounds[-1] = RefineRound(reply, critique.text.strip() or None)
             prompt = rewrite_prompt(question, PLAN, rounds)
             before = reply
             (reply,) = yield (prompt,)
@@ -62,7 +62,7 @@ class SelfRefine(OfPlan):
                 Step(role=CRITIQUE, reply=critique, about=len(steps) - 1),
                 Step(role=REWRITE, reply=reply),
             ]
-            rounds.append(Round(reply))
+            rounds.append(RefineRound(reply))
             if self.settings.stop == "unchanged" and is_unchanged(before, reply):
                 break
         return Answer(prompt=prompt, reply=reply, view=PLAN, steps=tuple(steps) if len(steps) > 1 else ())

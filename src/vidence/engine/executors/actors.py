@@ -15,7 +15,15 @@ import anyio.to_thread
 
 from vidence import __version__
 from vidence.engine.executors.pieces import MOST_LOSSES
-from vidence.engine.executors.replicas import ALONE_S, COMING_S, Asked, Room, Settings, n_asked_for, rooms
+from vidence.engine.executors.replicas import (
+    ALONE_S,
+    COMING_S,
+    MachineRequest,
+    Room,
+    Settings,
+    n_asked_for,
+    rooms,
+)
 from vidence.engine.plan import git_revision
 from vidence.engine.session import first_error
 from vidence.errors import UsageError, VidenceError
@@ -127,7 +135,7 @@ class Fleet(ABC):
         self._ray = ray
         self._settings = settings
         self._n_gpus = n_gpus
-        self._asked = Asked(settings, n_gpus=n_gpus)
+        self._asked = MachineRequest(settings, n_gpus=n_gpus)
         self._places: dict[Key, Place] = {}
         self._n_begun: Counter[Key] = Counter()
         self._over = anyio.Event()

@@ -14,14 +14,14 @@ from vidence.engine.executors.messages import (
     Did,
     Ended,
     Find,
-    Found,
+    FindResult,
     Inbound,
-    Made,
     Message,
     Outbound,
-    Put,
+    ProgressEvent,
+    PutReply,
+    QuestionResult,
     Release,
-    Told,
     Unit,
 )
 from vidence.engine.session import Session
@@ -44,7 +44,7 @@ class _Work:
 
 
 @dataclass(kw_only=True)
-class _Known:
+class _WorkerState:
     """What the driver knows of a worker."""
 
     last: int = 0
@@ -79,7 +79,7 @@ class Dispatch:
         self._given: dict[int, _Work] = {}
         self.n_left = len(duty.todo)
         """How many questions are not done."""
-        self._workers: dict[str, _Known] = {}
+        self._workers: dict[str, _WorkerState] = {}
         self._took_s: deque[float] = deque(maxlen=200)
         self._error: VidenceError | None = None
         self.n_expected = 0
@@ -104,7 +104,7 @@ class Dispatch:
 
     def join(self, worker: str) -> None:
         """A worker begins."""
-        self._workers[worker] = _Known()
+        self._workers[worker] = _WorkerState()
 
     def leave(self, worker: str) -> None:
         """A worker has ended, or is lost: what it had is given to others."""
@@ -131,7 +131,7 @@ class Dispatch:
         Raises:
             VidenceError: a worker cannot go on, and so nobody can.
         """
-        known, answers = self._workers[worker], dict[int, Found | bool]()
+        known, answers = self._workers[worker], dict[int, FindResult | bool]()
         memory = self._session.engine.memory
         new = [(number, message) for number, message in outbound.messages if number > known.last]
         if new:
@@ -166,7 +166,7 @@ class Dispatch:
 
     # ------------------------------------------------------------------ messages
 
-    def _taken(self, worker: str, known: _Known, message: Message) -> Found | bool | None:
+    def _taken(self, worker: str, known: _WorkerState, message: Message) -> FindResult | bool | None:
         """The answer to one message; None where there is none."""
         memory = self._session.engine.memory
         match message:
@@ -175,17 +175,17 @@ class Dispatch:
                 is_claimed = reply is None and claims and memory.claim(key)
                 if is_claimed:
                     known.claims.add(key)
-                return Found(reply=reply, is_claimed=is_claimed)
-            case Put(key=key, reply=reply):
+                return FindResult(reply=reply, is_claimed=is_claimed)
+            case PutReply(key=key, reply=reply):
                 memory.put(key, reply)
                 known.claims.discard(key)
                 return True
             case Release(key=key):
                 memory.release(key)
                 known.claims.discard(key)
-            case Made():
+            case QuestionResult():
                 self._made(worker, message)
-            case Told(event=event):
+            case ProgressEvent(event=event):
                 self._session.on_event(event)
             case Did():
                 self._did(known, message)
@@ -193,7 +193,7 @@ class Dispatch:
                 self._ended(error)
         return None
 
-    def _made(self, worker: str, made: Made) -> None:
+    def _made(self, worker: str, made: QuestionResult) -> None:
         work, name = self._given.get(made.unit), (made.item_id, made.repeat)
         if work is None or name not in work.left:
             return  # another worker was faster
@@ -204,7 +204,7 @@ class Dispatch:
             del self._given[made.unit]
             self._took_s.append(self._clock() - work.given_s)
 
-    def _did(self, known: _Known, did: Did) -> None:
+    def _did(self, known: _WorkerState, did: Did) -> None:
         session = self._session
         for budget, mine, more in (
             (session.asking, known.asking, did.asking),
@@ -225,7 +225,7 @@ class Dispatch:
     # ------------------------------------------------------------------ units
 
     def _inbound(
-        self, worker: str, known: _Known, answers: Mapping[int, Found | bool], *, n_wanted: int
+        self, worker: str, known: _WorkerState, answers: Mapping[int, FindResult | bool], *, n_wanted: int
     ) -> Inbound:
         asking, judging = self._session.asking, self._session.judging
         return Inbound(

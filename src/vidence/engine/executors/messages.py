@@ -25,7 +25,7 @@ class Find:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class FindResult:
     """The answer to `Find`: the reply, or whether the lease is now the worker's."""
 
     reply: Reply | None
@@ -33,7 +33,7 @@ class Found:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Put:
+class PutReply:
     """A reply to be remembered. It is answered after the commit, with True."""
 
     key: bytes
@@ -48,7 +48,7 @@ class Release:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Made:
+class QuestionResult:
     """What was made of one question of a unit."""
 
     unit: int
@@ -58,7 +58,7 @@ class Made:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Told:
+class ProgressEvent:
     """Something that progress displays need to know."""
 
     event: Event
@@ -81,7 +81,7 @@ class Ended:
     error: VidenceError
 
 
-Message: TypeAlias = Find | Put | Release | Made | Told | Did | Ended
+Message: TypeAlias = Find | PutReply | Release | QuestionResult | ProgressEvent | Did | Ended
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,7 +98,7 @@ class Inbound:
 
     acknowledged: int
     """Messages up to this number are committed."""
-    answers: Mapping[int, Found | bool]
+    answers: Mapping[int, FindResult | bool]
     """By the number of the message."""
     units: Sequence[Unit]
     share: int

@@ -48,7 +48,7 @@ Told: TypeAlias = Ended[T] | Lost | End
 
 
 @dataclass(kw_only=True)
-class _Given(Generic[T]):
+class _AssignedPiece(Generic[T]):
     """A piece that machines are at."""
 
     piece: Piece[T]
@@ -72,7 +72,7 @@ class PieceQueue(Generic[T]):
         self._n_to_come = len(pieces) if isinstance(pieces, Sized) else None
         self._new = enumerate(pieces)
         self._again: deque[tuple[int, Piece[T]]] = deque()
-        self._given: dict[int, _Given[T]] = {}
+        self._given: dict[int, _AssignedPiece[T]] = {}
         self._n_lost: Counter[int] = Counter()
         self._longest_s: float | None = None
         self._clock = clock
@@ -110,7 +110,7 @@ class PieceQueue(Generic[T]):
         else:
             self._has_new = False
             return self._slowest(machine)
-        self._given[number] = _Given(piece=piece, since_s=self._clock(), holders={machine})
+        self._given[number] = _AssignedPiece(piece=piece, since_s=self._clock(), holders={machine})
         return number, piece
 
     def done(self, number: int) -> bool:

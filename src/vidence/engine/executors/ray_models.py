@@ -34,7 +34,7 @@ from vidence.engine.executors.ray import connected, library
 from vidence.engine.executors.replicas import (
     COMING_S,
     IDLE_S,
-    Asked,
+    MachineRequest,
     Room,
     gpus_of_spec,
     gpus_taken,
@@ -188,7 +188,7 @@ class Replicas(Fleet):
                 connection.enter_context(connected(self._ray, self._address))
                 nodes = self._ray.nodes()
                 self._n_gpus = gpus_taken(self._settings, self._n_wanted, nodes)
-                self._asked = Asked(self._settings, n_gpus=self._n_gpus)
+                self._asked = MachineRequest(self._settings, n_gpus=self._n_gpus)
                 self.look(nodes)
                 self._connection = connection.pop_all()
         self._n_open += 1

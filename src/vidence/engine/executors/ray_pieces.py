@@ -126,7 +126,7 @@ async def work(
     with connected(ray, place):
         if gpus_each and settings.bounds is None:  # otherwise machines may come that have them
             check_gpus(ray.nodes(), gpus_each)
-        wanted = _Wanted(settings=settings, most_each=most_each, gpus_each=gpus_each)
+        wanted = _PieceWork(settings=settings, most_each=most_each, gpus_each=gpus_each)
         cluster = _Cluster(ray, pieces, tell, has_room=has_room, wanted=wanted)
         await cluster.work()
 
@@ -177,7 +177,7 @@ def check_gpus(nodes: Iterable[Mapping[str, Any]], n_gpus: int) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Wanted:
+class _PieceWork:
     """What is wanted of the machines; as `work`."""
 
     settings: Settings
@@ -209,7 +209,7 @@ class _Cluster(Fleet, Generic[T]):
         tell: Callable[[Told[T]], None],
         *,
         has_room: Callable[[], Awaitable[None]],
-        wanted: _Wanted,
+        wanted: _PieceWork,
     ) -> None:
         super().__init__(ray, wanted.settings, n_gpus=wanted.gpus_each or 0)
         self._wanted = wanted

@@ -136,7 +136,7 @@ def n_asked_for(bounds: tuple[int, int], *, n_left: int, is_waiting: bool) -> in
     return max(least, min(most, n_left)) if is_waiting else least
 
 
-class Asked:
+class MachineRequest:
     """What a cluster was asked for: the machines of so many workers; one without an autoscaler does nothing.
 
     A cluster keeps one such request, the last one, whoever made it.

@@ -17,7 +17,7 @@ COMMANDS = ("run", "resume", "diagnose", "panel", "make", "track", "select", "ju
 _TERM_S = 120  # before the end of a job, so that the run ends what is under way
 
 
-class Wanted(Record):
+class ResourceRequest(Record):
     """What is asked for, for each machine and in all."""
 
     nodes: Annotated[int, Meta(ge=1)]
@@ -55,7 +55,7 @@ def command_line(words: Sequence[str]) -> str:
     return shlex.join(["vidence", *words])
 
 
-def slurm(words: Sequence[str], wanted: Wanted, *, time_limit: str, partition: str = "") -> str:
+def slurm(words: Sequence[str], wanted: ResourceRequest, *, time_limit: str, partition: str = "") -> str:
     """A batch script: the first machine is the head and runs the command, the others work.
 
     Args:
@@ -106,7 +106,7 @@ wait "$run" || {{ code=$?; wait "$run" 2>/dev/null || true; exit "$code"; }}
 
 
 def kubernetes(
-    words: Sequence[str], wanted: Wanted, *, image: str, claim: str, mount: str, secret: str = ""
+    words: Sequence[str], wanted: ResourceRequest, *, image: str, claim: str, mount: str, secret: str = ""
 ) -> str:
     """A RayJob for the operator of KubeRay: a head without work of its own, and as many workers.
 

@@ -19,14 +19,14 @@ from vidence.engine.executors.messages import (
     Did,
     Ended,
     Find,
-    Found,
+    FindResult,
     Inbound,
-    Made,
     Message,
     Outbound,
-    Put,
+    ProgressEvent,
+    PutReply,
+    QuestionResult,
     Release,
-    Told,
     Unit,
 )
 from vidence.engine.limits import Budget
@@ -69,7 +69,7 @@ class Post:
 
     def __init__(self) -> None:
         self._waiting: deque[tuple[int, Message]] = deque()
-        self._answers: dict[int, Found | bool] = {}
+        self._answers: dict[int, FindResult | bool] = {}
         self._events: dict[int, anyio.Event] = {}
         self._claimed: dict[bytes, float] = {}  # and since when
         self._usual_s = 0.0
@@ -83,7 +83,7 @@ class Post:
         if key in self._claimed:  # nobody else can have brought a reply since
             return None
         found = await self._asked(Find(key=key, claims=claims))
-        if not isinstance(found, Found):
+        if not isinstance(found, FindResult):
             return None
         if found.is_claimed:
             self._claimed[key] = anyio.current_time()
@@ -97,7 +97,7 @@ class Post:
         """Have a reply remembered; it is on the driver's disk when this returns."""
         took_s = anyio.current_time() - self._claimed.get(key, anyio.current_time())
         self._usual_s += _LATEST_SHARE * (took_s - self._usual_s)
-        await self._asked(Put(key=key, reply=reply))
+        await self._asked(PutReply(key=key, reply=reply))
         self._claimed.pop(key, None)
 
     def release(self, key: bytes) -> None:
@@ -115,7 +115,7 @@ class Post:
         self._news.set()
         return self._n_said
 
-    async def _asked(self, message: Message) -> Found | bool:
+    async def _asked(self, message: Message) -> FindResult | bool:
         number = self.say(message)
         event = self._events[number] = anyio.Event()
         try:
@@ -253,10 +253,10 @@ class Worker:
         made = await self._assignment.task(self._session, subject)
         item_id, repeat = subject.item.item_id, subject.repeat
         unit = self._feed.unit_of.pop((item_id, repeat))
-        self._post.say(Made(unit=unit, item_id=item_id, repeat=repeat, what=made))
+        self._post.say(QuestionResult(unit=unit, item_id=item_id, repeat=repeat, what=made))
 
     def _tell(self, event: Event) -> None:
-        self._post.say(Told(event=event))
+        self._post.say(ProgressEvent(event=event))
 
     async def exchange(self, inbound: Inbound) -> Outbound:
         """One call of the driver."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from vidence.explain.audit.audit import ItemAudit
 from vidence.explain.audit.key import Key, choice_items
 from vidence.explain.audit.reasons import KINDS, SEVERITIES, Suspect
-from vidence.tables.table import Line, Table, Value, by_name, lines, number, share, tabulate
+from vidence.tables.table import RowSpec, Table, Value, by_name, lines, number, share, tabulate
 from vidence.text import scripts
 
 MOST_SUSPECTS = 200
@@ -39,7 +39,7 @@ def set_sheet(audit: ItemAudit) -> Table:
         "set",
         "The set",
         label="",
-        rows=(Line(key, label, value) for key, label, value in found),
+        rows=(RowSpec(key, label, value) for key, label, value in found),
         measures=(number("value", lambda value: value),),
         notes=[f"{note[0].upper()}{note[1:]}." for note in audit.notes],
     )
@@ -62,7 +62,7 @@ def letters_sheet(key: Key) -> Table:
         "letters",
         "Where the right answers stand",
         label="letter",
-        rows=(Line(letter, letter, counts) for letter, *counts in found),
+        rows=(RowSpec(letter, letter, counts) for letter, *counts in found),
         measures=(
             number("right", lambda counts: counts[0]),
             share("share", lambda counts: counts[0] / key.n),
@@ -79,7 +79,7 @@ def rules_sheet(key: Key) -> Table:
         "rules",
         "What rules get that look at no video",
         label="rule",
-        rows=(Line(rule.key, rule.title, rule, detail=rule.meaning) for rule in key.rules),
+        rows=(RowSpec(rule.key, rule.title, rule, detail=rule.meaning) for rule in key.rules),
         measures=(
             number("n", lambda rule: rule.n, "questions", note="of which the rule says something"),
             share("accuracy", lambda rule: rule.accuracy),
@@ -100,7 +100,7 @@ def structures_sheet(key: Key) -> Table:
         "structures",
         "What each form of question gives away",
         label="structure",
-        rows=(Line(one.name, one.name, one, detail=one.says()) for one in key.structures),
+        rows=(RowSpec(one.name, one.name, one, detail=one.says()) for one in key.structures),
         measures=(
             number("n", lambda one: one.n, "questions"),
             number("rule", lambda one: one.worst.title if one.worst else "none", "furthest above guessing"),
@@ -152,7 +152,7 @@ def groups_sheet(audit: ItemAudit) -> Table:
         "groups",
         "Questions that are asked again",
         label="the first of them",
-        rows=(Line(one[0], " ".join(by_id[one[0]].question.split())[:160], one) for one in groups),
+        rows=(RowSpec(one[0], " ".join(by_id[one[0]].question.split())[:160], one) for one in groups),
         measures=(
             number("n", len, "questions"),
             number("videos", lambda group: len({by_id[i].video_id for i in group})),

@@ -28,7 +28,7 @@ class Twins:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
+class _QuestionWords:
     """One question as far as it can be asked twice: its position, its words and its right answer."""
 
     position: int
@@ -36,21 +36,21 @@ class _Asked:
     text: str
     answer: str
 
-    def is_with(self, other: "_Asked") -> bool:
+    def is_with(self, other: "_QuestionWords") -> bool:
         """Both are about the same video."""
         return self.item.media == other.item.media
 
 
 def find_twins(items: Sequence[Item]) -> Twins:
     """Find what is asked twice; the choices may stand in any order."""
-    by_text: dict[str, list[_Asked]] = defaultdict(list)
+    by_text: dict[str, list[_QuestionWords]] = defaultdict(list)
     for i, item in enumerate(items):
         text = "\n".join([normal_form(item.question), *sorted(exact_form(c) for c in item.choices)])
         right = item.choices[letter_index(item.answer)] if item.answer_kind == "choice" else item.answer
-        by_text[text].append(_Asked(position=i, item=item, text=text, answer=exact_form(right)))
+        by_text[text].append(_QuestionWords(position=i, item=item, text=text, answer=exact_form(right)))
     sets = list(by_text.values())
     pairs = [(near.first, near.second) for near in near_pairs(list(by_text))]
-    near: dict[int, list[_Asked]] = defaultdict(list)
+    near: dict[int, list[_QuestionWords]] = defaultdict(list)
     for first, second in pairs:
         near[first] += sets[second]
         near[second] += sets[first]
@@ -93,9 +93,9 @@ _TWINS: Mapping[tuple[bool, bool, bool], tuple[str, Severity, str]] = {
 }
 
 
-def _reasons(one: _Asked, others: Iterable[_Asked], *, exact: bool) -> tuple[Reason, ...]:
+def _reasons(one: _QuestionWords, others: Iterable[_QuestionWords], *, exact: bool) -> tuple[Reason, ...]:
     """What the other questions with these words, or nearly these, say of one."""
-    found: dict[tuple[bool, bool, bool], list[_Asked]] = defaultdict(list)
+    found: dict[tuple[bool, bool, bool], list[_QuestionWords]] = defaultdict(list)
     for other in others:
         if other is not one:
             found[exact, one.is_with(other), one.answer == other.answer].append(other)

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from vidence.ask.strategies.candidates import ask_candidates
 from vidence.ask.strategies.rewards import (
-    Looked,
+    RewardExchange,
     RewardForm,
     RewardModel,
     Shown,
@@ -171,7 +171,7 @@ class BestOfN:
         points: dict[str, tuple[int | None, ...]] = {}
         picked: dict[str, dict[str, int]] = {}
         places: dict[str, tuple[int | None, ...]] = {}
-        looked: dict[str, list[Looked]] = {}
+        looked: dict[str, list[RewardExchange]] = {}
         for reward in settings.rewards:
             model = "" if reward == SELF else reward
             who = RewardModel(model=model, view=PLAN, frames=settings.frames)
@@ -222,7 +222,7 @@ def create(settings: Settings) -> Diagnostic:
     return BestOfN(settings)
 
 
-def _place(looked: Looked) -> int | None:
+def _place(looked: RewardExchange) -> int | None:
     """At which place the picked one stood, from 0."""
     return None if looked.read is None else looked.about.index(looked.read)
 
@@ -231,7 +231,7 @@ def _known(places: Sequence[int | None]) -> list[int]:
     return [one for one in places if one is not None]
 
 
-def _tokens(looked: Sequence[Looked]) -> int:
+def _tokens(looked: Sequence[RewardExchange]) -> int:
     return sum(reply.usage.output_tokens or 0 for one in looked for reply in one.said)
 
 

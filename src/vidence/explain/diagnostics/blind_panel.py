@@ -37,7 +37,7 @@ from vidence.records import Estimate, Item, Record
 from vidence.statistics.agreement import fleiss_kappa
 from vidence.statistics.resampling import Resampling
 from vidence.tables.charts import Statement
-from vidence.tables.table import Line, Table, by_name, lines, number, share, tabulate
+from vidence.tables.table import RowSpec, Table, by_name, lines, number, share, tabulate
 
 FORCED: Final = "forced"  # the template of the words that force a choice
 UNDER_TEST: Final = "the model under test"
@@ -258,11 +258,11 @@ def _headline(found: Found, settings: Settings) -> Table:
     """A line for each number of right answers, the one that flags first."""
     n_flag = settings.n_wanted
 
-    def line(n: int) -> Line[Flagged]:
+    def line(n: int) -> RowSpec[Flagged]:
         key, words = ("flagged", " (flagged)") if n == n_flag else (f"at-least-{n}", "")
         reached = _reached(found, n, settings)
         reached = replace(reached, beyond=found.gain(reached.is_so - reached.chances))
-        return Line(key, f"at least {n} of {settings.n_votes} right{words}", reached)
+        return RowSpec(key, f"at least {n} of {settings.n_votes} right{words}", reached)
 
     wanted = sorted(range(1, settings.n_votes + 1), key=lambda n: (n != n_flag, n))
     return tabulate(

@@ -299,7 +299,7 @@ def _holds(name: str, value: int) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Words:
+class _SweepWords:
     """How a sweep is called."""
 
     title: str
@@ -308,14 +308,14 @@ class _Words:
     delivered: str
 
 
-SWEEPS: Mapping[str, _Words] = {
-    "frames": _Words(
+SWEEPS: Mapping[str, _SweepWords] = {
+    "frames": _SweepWords(
         title="Score and number of frames", amount="frames asked for", label="frames", delivered="delivered"
     ),
-    "size": _Words(
+    "size": _SweepWords(
         title="Score and resolution", amount="limit in pixels", label="limit", delivered="shorter side, px"
     ),
-    "thinking": _Words(
+    "thinking": _SweepWords(
         title="Score and thinking",
         amount="tokens to think with",
         label="setting",
@@ -359,7 +359,7 @@ class _Sweep:
     settings: Settings
 
     @property
-    def words(self) -> _Words:
+    def words(self) -> _SweepWords:
         return SWEEPS[self.name]
 
     @property

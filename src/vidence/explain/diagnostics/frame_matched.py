@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vidence.records import Clusters, Estimate, Item
 from vidence.statistics.intervals import too_few
 from vidence.statistics.resampling import USUAL, as_labels, percentile_estimate, replicates
-from vidence.tables.table import Line, Measure, Table, Value, has_interval, number, share, tabulate
+from vidence.tables.table import Measure, RowSpec, Table, Value, has_interval, number, share, tabulate
 
 LEAST_VIDEOS: Final = 10  # from which draws of whole videos make an interval
 LEAST_SHARE: Final = 0.1  # of questions with an effect, from which is said what they are like
@@ -169,7 +169,7 @@ def matched_table(some: Sequence[Beyond], *, rng: np.random.Generator, level: fl
             "placebo-matched",
             "Right against wrong answers with as many frames",
             label="questions",
-            rows=[Line(key, label, i) for i, (key, label) in enumerate(labels.items())],
+            rows=[RowSpec(key, label, i) for i, (key, label) in enumerate(labels.items())],
             measures=measures,
             notes=(
                 _verdict(found),

@@ -21,7 +21,7 @@ Kind: TypeAlias = Literal["n", "jitter"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beside:
+class PlaceboDeltas:
     """The deltas of the frames of one question's evidence, and those of a placebo, in one context.
 
     The placebo are frames apart from the evidence that are left out, too, or the frames of the evidence
@@ -45,7 +45,7 @@ class Beside:
         return len(self.evidence) == len(self.placebo)
 
 
-Some: TypeAlias = Sequence[Beside]
+Some: TypeAlias = Sequence[PlaceboDeltas]
 
 
 def positive(deltas: Sequence[float]) -> tuple[float, float]:
@@ -78,7 +78,7 @@ class Permuted:
     expected: float
 
 
-def permuted(one: Beside, rng: np.random.Generator) -> Permuted:
+def permuted(one: PlaceboDeltas, rng: np.random.Generator) -> Permuted:
     """The p-value of a question's effect under a change of places of its frames.
 
     All sets are looked at; where there are more than 2,000, so many are drawn, the one seen among them.
@@ -197,7 +197,7 @@ _POOLED = (
 )
 
 
-def with_floor(some: Some) -> list[tuple[Beside, float, float]]:
+def with_floor(some: Some) -> list[tuple[PlaceboDeltas, float, float]]:
     """The questions that have a top-1 share of the evidence and of as large a placebo, with both."""
     return [
         (one, top, floor)

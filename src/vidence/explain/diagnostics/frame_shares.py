@@ -15,14 +15,14 @@ from vidence.errors import RejectedRequestError, UsageError
 from vidence.explain.diagnostics.conditions import Count
 from vidence.explain.diagnostics.frame_evidence import evidence_positions, placebo_positions
 from vidence.explain.diagnostics.frame_letters import OverLetters, of_draws, of_logps
-from vidence.explain.diagnostics.frame_placebo import Beside, Kind, placebo_tables
+from vidence.explain.diagnostics.frame_placebo import Kind, PlaceboDeltas, placebo_tables
 from vidence.explain.diagnostics.tables import Figures, counted, tag_tables
 from vidence.media.encode import MOST_QUALITY
 from vidence.records import Answered, Estimate, Item, Prompt, Record, Sampling
 from vidence.statistics.effect_sizes import TwoGroups, two_groups
 from vidence.statistics.resampling import Resampling
 from vidence.tables.charts import Group, Statement, Violins
-from vidence.tables.table import Line, Measure, Row, Table, lines, number, share, tabulate
+from vidence.tables.table import Measure, Row, RowSpec, Table, lines, number, share, tabulate
 
 VIEW: Final = "frames"
 PLACEBO: Final = "placebo"
@@ -548,7 +548,7 @@ class _Summary:
     def _placebo(self) -> list[Table]:
         """The evidence against frames apart from it or encoded anew, where a placebo was asked for."""
         beside = [
-            Beside(
+            PlaceboDeltas(
                 item=one.item,
                 is_right=bool(found.is_right),
                 evidence=found.beside_deltas or found.deltas,
@@ -640,7 +640,7 @@ class _Summary:
             "effects",
             "Right against wrong answers",
             label="measure",
-            rows=(Line(key, _MEASURES[key][0], found) for key, found in compared.items()),
+            rows=(RowSpec(key, _MEASURES[key][0], found) for key, found in compared.items()),
             measures=(
                 number("difference", lambda found: found.difference, "difference of means"),
                 number("d", known, "Cohen's d", note="over the pooled standard deviation"),
@@ -702,10 +702,10 @@ class _Summary:
         """Who is in the means, who is not and why, and how the numbers came about."""
         found = [one.finding for one in self.examined]
 
-        def line(key: str, label: str, told: Callable[[FrameSharesFinding], bool]) -> Line[list[bool]]:
-            return Line(key, label, [isinstance(one, FrameSharesFinding) and told(one) for one in found])
+        def line(key: str, label: str, told: Callable[[FrameSharesFinding], bool]) -> RowSpec[list[bool]]:
+            return RowSpec(key, label, [isinstance(one, FrameSharesFinding) and told(one) for one in found])
 
-        def left_out(reason: Exclusion) -> Line[list[bool]]:
+        def left_out(reason: Exclusion) -> RowSpec[list[bool]]:
             return line(reason, f"left out: {reason}", lambda one: one.excluded == reason)
 
         return tabulate(
@@ -715,7 +715,7 @@ class _Summary:
             rows=(
                 line("used", "in the means", lambda one: not one.excluded),
                 *(left_out(reason) for reason in get_args(Exclusion) if reason),
-                Line("failed", "failed", [not isinstance(one, FrameSharesFinding) for one in found]),
+                RowSpec("failed", "failed", [not isinstance(one, FrameSharesFinding) for one in found]),
                 line("logprobs", "asked for log-probabilities", lambda one: one.method == "logprobs"),
                 line("sampling", "estimated by sampling", lambda one: one.method == "sampling"),
                 line("floored", "with letters that were not reported", lambda one: one.n_floored > 0),

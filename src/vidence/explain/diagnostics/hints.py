@@ -28,7 +28,7 @@ from vidence.explain.diagnostics.tables import (
 from vidence.records import Clusters, Estimate, Item, Record
 from vidence.statistics import paired
 from vidence.tables.charts import Chart, Statement, curves
-from vidence.tables.table import Line, Measure, Table, by_name, lines, number, several, share, tabulate
+from vidence.tables.table import Measure, RowSpec, Table, by_name, lines, number, several, share, tabulate
 
 Control: TypeAlias = Literal["words", "foreign", "filler", "frames"]
 CONTROLS: Final[tuple[Control, ...]] = ("words", "foreign", "filler", "frames")
@@ -331,7 +331,7 @@ class _Hinted:
             "What hints are worth",
             label="difference",
             rows=(
-                Line(key, contrasts[key].label, _Row(some, rows[key]), detail=contrasts[key].detail)
+                RowSpec(key, contrasts[key].label, _Row(some, rows[key]), detail=contrasts[key].detail)
                 for key, some in known.items()
             ),
             measures=(

@@ -33,7 +33,7 @@ from vidence.explain.diagnostics.tables import (
 )
 from vidence.records import Estimate, Item, Record
 from vidence.tables.charts import Statement
-from vidence.tables.table import Line, Measure, Table, lines, number, share, tabulate
+from vidence.tables.table import Measure, RowSpec, Table, lines, number, share, tabulate
 
 FULL, CENTRAL = "full", "central"
 LABELS: Mapping[str, str] = {
@@ -264,7 +264,7 @@ def _flags(found: Found, settings: Settings) -> Table:
         "solved",
         "Questions that need less than the video",
         label="questions that are",
-        rows=(Line(flag.key, flag.title, flags(flag)) for flag in FLAGS if found.items),
+        rows=(RowSpec(flag.key, flag.title, flags(flag)) for flag in FLAGS if found.items),
         measures=(
             *flagged(found.mean, note="expected of guesses alone"),
             share("known", lambda row: row.beyond, "beyond guessing", note=known_note),

@@ -13,14 +13,14 @@ from msgspec import Meta
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.explain.diagnostics.conditions import Count, ReplyScore, reply_score, rotations
-from vidence.explain.diagnostics.mrfs_guessing import Told, guess_tables
-from vidence.explain.diagnostics.mrfs_published import Asked, beside_herbench, departures, of_another_model
+from vidence.explain.diagnostics.mrfs_guessing import QuestionLuck, guess_tables
+from vidence.explain.diagnostics.mrfs_published import Origin, beside_herbench, departures, of_another_model
 from vidence.explain.diagnostics.mrfs_steps import MOST_STEPS, is_monotone
 from vidence.explain.diagnostics.tables import Figures, counted, tag_tables
 from vidence.records import Estimate, Failed, Item, Record, Reply
 from vidence.statistics.guessing import Search
 from vidence.tables.charts import Chart, Dot, Point, Scatter, Series, Statement
-from vidence.tables.table import Line, Measure, Row, Table, lines, number, share, tabulate
+from vidence.tables.table import Measure, Row, RowSpec, Table, lines, number, share, tabulate
 
 VIEW: Final = "ranked"
 LEAST_OF_QUANTILE: Final = 10  # questions
@@ -124,13 +124,13 @@ class Mrfs:
     finding: type[Record] = MrfsFinding
     frames_option = "max"
 
-    def __init__(self, settings: Settings, *, asked: Asked | None = None) -> None:
+    def __init__(self, settings: Settings, *, asked: Origin | None = None) -> None:
         self.settings = settings
         self._asked = asked
 
     def of_run(self, *, model: str, selector: str) -> "Mrfs":
         """The same diagnostic, which can say of whom and under which ranking its numbers are."""
-        asked = Asked(model=model, ranking=self.settings.selector or selector)
+        asked = Origin(model=model, ranking=self.settings.selector or selector)
         return Mrfs(self.settings, asked=asked)
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
@@ -478,11 +478,11 @@ def _ended(flow: Flow[Result]) -> Result:
     raise UsageError("this search asks; expected one over answers that are known")
 
 
-def told_of(found: Iterable[tuple[Item, MrfsFinding]]) -> list[Told]:
+def told_of(found: Iterable[tuple[Item, MrfsFinding]]) -> list[QuestionLuck]:
     """What the questions with choices say of luck."""
     is_found: Mapping[Category, bool] = {"visual-required": True, "undefined": False}
     return [
-        Told(
+        QuestionLuck(
             item=item,
             is_found=is_found.get(one.category),
             mrfs=one.mrfs,
@@ -523,7 +523,7 @@ class _Demand:
             return None
         return not self.full and any(is_right for n, is_right in self.finding.right.items() if n)
 
-    def has_failed_probe(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether a request was rejected, or a reply could not be scored."""
         return None in self.finding.right.values()
 
@@ -555,7 +555,7 @@ class _Demands:
 
     all: tuple[_Demand, ...]
     settings: Settings
-    asked: Asked | None
+    asked: Origin | None
     figures: Figures
 
     def statements(self) -> tuple[Statement, ...]:
@@ -642,7 +642,7 @@ class _Demands:
             "mrfs",
             f"Minimum required frames (MRFS), {self._ranking()}",
             label="",
-            rows=[Line("all", "all questions", self.all)],
+            rows=[RowSpec("all", "all questions", self.all)],
             measures=(
                 number("mean", self._mean, "mean MRFS", note="Of visual-required questions."),
                 number("restricted", self._restricted, "restricted mean", note=restricted),
@@ -670,7 +670,7 @@ class _Demands:
 
     def _beside(self) -> str:
         """HERBench's own mean where it was found in the same way."""
-        asked = self.asked or Asked(model="", ranking=self.settings.selector)
+        asked = self.asked or Origin(model="", ranking=self.settings.selector)
         of_model = of_another_model(asked.model) if asked.model else ["a model that is not known here"]
         return beside_herbench([*of_model, *self.settings.departures(asked.ranking)])
 
@@ -704,7 +704,7 @@ class _Demands:
             "Who needs frames",
             label="category",
             rows=(
-                Line(category, category, [one.is_of(category) for one in self.all], detail=meaning)
+                RowSpec(category, category, [one.is_of(category) for one in self.all], detail=meaning)
                 for category, meaning in _MEANINGS.items()
             ),
             measures=counted([one.item for one in self.all], self.figures),
@@ -755,7 +755,6 @@ class _Demands:
         """What the search met on its way; each line is of the questions for which it can be said."""
         most, over = self.settings.max, self.figures.over
         calls = over(self.all, lambda one: len(one.finding.asked), bounds=(0.0, np.inf))
-
         n_failed = sum(list(one.finding.right.values()).count(None) for one in self.all)
 
         def is_short(one: _Demand) -> bool | None:
@@ -764,14 +763,14 @@ class _Demands:
         def known(of: Stated) -> list[_Demand]:
             return [one for one in self.all if of(one) is not None]
 
-        told: tuple[Line[Stated | None], ...] = (
-            Line("asks", "asked", None),
-            Line("not-monotone", "right with fewer frames and wrong with more", _Demand.is_not_monotone),
-            Line("lost", "right with some frames and wrong with all", _Demand.is_lost),
-            Line("misled", "right without frames and wrong with all", _Demand.is_misled),
-            Line("short", f"fewer than {most} frames", is_short),
-            Line("changed", "another answer to the same prompt", lambda one: one.finding.is_changed),
-            Line("failed", "a probe failed", _Demand.has_failed_probe, detail=f"{n_failed:,} probes in all"),
+        told: tuple[RowSpec[Stated | None], ...] = (
+            RowSpec("asks", "asked", None),
+            RowSpec("not-monotone", "right with fewer frames and wrong with more", _Demand.is_not_monotone),
+            RowSpec("lost", "right with some frames and wrong with all", _Demand.is_lost),
+            RowSpec("misled", "right without frames and wrong with all", _Demand.is_misled),
+            RowSpec("short", f"fewer than {most} frames", is_short),
+            RowSpec("changed", "another answer to the same prompt", lambda one: one.finding.is_changed),
+            RowSpec("failed", "a probe failed", _Demand.has_failed, detail=f"{n_failed:,} probes in all"),
         )
         return tabulate(
             "search",

@@ -11,8 +11,8 @@ import numpy as np
 from vidence.explain.diagnostics.tables import Figures
 from vidence.records import Estimate, Item
 from vidence.statistics.demand_mixture import LEAST_KNOWN, MISSING, NONE, RIGHT, Demand, Vectors, demand
-from vidence.statistics.guessing import Found, Guesser, SamePairs, Search, Stickiness, luck, stickiness
-from vidence.tables.table import Line, Measure, Table, has_interval, number, share, tabulate
+from vidence.statistics.guessing import ChanceSearch, Guesser, SamePairs, Search, Stickiness, luck, stickiness
+from vidence.tables.table import Measure, RowSpec, Table, has_interval, number, share, tabulate
 
 LEAST_PAIRS: Final = 50  # of wrong letters, from which it is told how much guesses stick
 MOST_STICKY: Final = 0.95  # the most that guesses are thought to stick where it cannot be told
@@ -20,7 +20,7 @@ N_RHOS: Final = 7  # at which the lines between are looked at
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class QuestionLuck:
     """What one question with choices says of luck.
 
     `is_found` is whether the search found a number of frames, `mrfs`; None for questions that are right
@@ -34,7 +34,7 @@ class Told:
     letters: Mapping[int, str]
 
 
-Some: TypeAlias = Sequence[Told]
+Some: TypeAlias = Sequence[QuestionLuck]
 
 
 # --------------------------------------------------------------------------- how guesses stick
@@ -94,7 +94,7 @@ def lines_of(
     independent; those with k frames and k + 1 are the same with probability `rho`.
     """
     kinds = Counter((len(one.item.choices), one.n_frames) for one in some if one.n_frames)
-    found: dict[tuple[int, int], Found] = {}
+    found: dict[tuple[int, int], ChanceSearch] = {}
     for n_choices, n_frames in kinds:
         guesser = Guesser(n_choices=n_choices, rho=rho, n_orders=min(n_orders, n_choices))
         found[n_choices, n_frames] = luck(search(n_frames), guesser)
@@ -178,16 +178,18 @@ def _lines(
     most = max(one.n_frames for one in found)
     mean = figures.over(found, lambda one: one.mrfs or 0, bounds=(1.0, float(most)))
     accuracy = figures.over(some, lambda one: bool(one.is_found))
-    rows: list[Line[_Row]] = [Line("measured", "these answers", _Row(mean=mean, found=accuracy))]
+    rows: list[RowSpec[_Row]] = [RowSpec("measured", "these answers", _Row(mean=mean, found=accuracy))]
     first: Estimate | float | None = None
     for rho, lines in shown.items():
         key, how = ("", f"guesses kept with {rho:.2f}") if rho else ("-independent", "independent guesses")
         line = _at(lines, accuracy, around=around if first is None else (lines,))
         first = line if first is None else first
         guesser = _Row(mean=lines.mean, found=lines.chance)
-        rows.append(Line(f"guesser{key}", "whoever only guesses", guesser, detail=how))
+        rows.append(RowSpec(f"guesser{key}", "whoever only guesses", guesser, detail=how))
         one_frame = _Row(mean=line, found=accuracy)
-        rows.append(Line(f"one-frame{key}", "whoever needs one frame, as often right", one_frame, detail=how))
+        rows.append(
+            RowSpec(f"one-frame{key}", "whoever needs one frame, as often right", one_frame, detail=how)
+        )
     measures: tuple[Measure[_Row], ...] = (
         number("mean", lambda row: row.mean, "mean MRFS"),
         share("found", lambda row: row.found, "right with all frames", note="Of those wrong without frames."),
@@ -248,7 +250,7 @@ def _of_stickiness(sticky: Stickiness | None, n_pairs: int) -> str:
     )
 
 
-def vectors_of(told: Some) -> tuple[tuple[Told, ...], Vectors | None]:
+def vectors_of(told: Some) -> tuple[tuple[QuestionLuck, ...], Vectors | None]:
     """The answers with frames of the questions that are not right without; None where there are none."""
     some = tuple(
         one for one in told if one.letters.get(0) != one.item.answer and any(n for n in one.letters if n)
@@ -298,7 +300,7 @@ def _mixture(told: Some, figures: Figures) -> list[Table]:
             "mixture",
             "Demand with luck taken out",
             label="",
-            rows=[Line("all", "all questions", found)],
+            rows=[RowSpec("all", "all questions", found)],
             measures=measures,
             notes=(
                 why,

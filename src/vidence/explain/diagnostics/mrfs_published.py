@@ -17,7 +17,7 @@ _MEANS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Origin:
     """Who was asked, and whose ranking the frames are of: the specs of model and selector."""
 
     model: str

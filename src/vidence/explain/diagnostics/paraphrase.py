@@ -23,7 +23,7 @@ from vidence.explain.diagnostics.tables import (
 )
 from vidence.records import Aside, Estimate, Item, Record, Reply
 from vidence.tables.charts import Statement
-from vidence.tables.table import Line, Table, by_name, number, share, tabulate
+from vidence.tables.table import RowSpec, Table, by_name, number, share, tabulate
 from vidence.text import normal_form, without_thinking
 
 PLAN: Final = "plan"
@@ -267,7 +267,7 @@ def _fates(examined: Sequence[Examined]) -> Table:
         "wordings",
         "What became of the wordings",
         label="wordings",
-        rows=(Line(fate, words, fate) for fate, words in FATES.items()) if n else (),
+        rows=(RowSpec(fate, words, fate) for fate, words in FATES.items()) if n else (),
         measures=(number("n", count, "wordings"), share("share", lambda fate: count(fate) / n)),
         notes=("Shares of all that were wanted. Whoever checks sees the choices and not which is right.",),
     )

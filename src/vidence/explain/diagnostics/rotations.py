@@ -64,7 +64,7 @@ class Settings(Record):
         return conditions.rotations(item, n)
 
 
-class Turn(Record):
+class OrderAnswer(Record):
     """The answer to one order of the choices."""
 
     order: tuple[int, ...]
@@ -84,7 +84,7 @@ class Turn(Record):
 class RotationsFinding(Record):
     """The answers to one question under each rotation; nothing for one without two choices."""
 
-    turns: tuple[Turn, ...]
+    turns: tuple[OrderAnswer, ...]
 
     def followed(self) -> list[Followed]:
         """What the answers after the first follow of it; nothing where no first answer was read."""
@@ -92,7 +92,7 @@ class RotationsFinding(Record):
         return [] if first is None or not first.shown else [_followed(first, one) for one in others]
 
 
-def _followed(first: Turn, one: Turn) -> Followed:
+def _followed(first: OrderAnswer, one: OrderAnswer) -> Followed:
     if not one.shown:
         return "unread"
     if one.mark.answer == first.mark.answer:
@@ -137,7 +137,7 @@ class Rotations:
             return RotationsFinding(turns=())
         scores = yield from ask_together(subject, [Condition(view=PLAN, order=order) for order in orders])
         turns = zip(orders, scores, strict=True)
-        return RotationsFinding(turns=tuple(Turn(order=order, mark=score) for order, score in turns))
+        return RotationsFinding(turns=tuple(OrderAnswer(order=order, mark=score) for order, score in turns))
 
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
@@ -283,7 +283,7 @@ def _places(found: Found) -> Table:
     """For each place how often it is named, and how often it is right when the right choice stands there."""
     letters = ascii_uppercase[: max(len(item.choices) for item in found.items)]
 
-    def there(letter: str) -> list[tuple[int, list[Turn]]]:
+    def there(letter: str) -> list[tuple[int, list[OrderAnswer]]]:
         some = []
         for i, (item, one) in enumerate(zip(found.items, found.findings, strict=True)):
             own = ord(item.answer) - ord("A")

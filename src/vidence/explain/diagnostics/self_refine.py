@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from vidence.ask.strategies.candidates import ask_candidates
-from vidence.ask.strategies.refining import Round, is_unchanged, review, rewrite_prompt
+from vidence.ask.strategies.refining import RefineRound, is_unchanged, review, rewrite_prompt
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import ReplyScore, reply_score
@@ -153,7 +153,7 @@ class SelfRefine:
 
     def _chain(self, subject: Subject, first: Reply, *, way: str, reviews: list[str]) -> Flow[list[Reply]]:
         """The answers of one chain, the first included; own reviews are added to `reviews`."""
-        chain, rounds = [first], [Round(first)]
+        chain, rounds = [first], [RefineRound(first)]
         for _ in range(self.settings.rounds):
             said: str | None = None
             if way == OWN:
@@ -161,10 +161,10 @@ class SelfRefine:
                 reviews.append(said)
             elif way == FOREIGN:
                 said = foreign_review(subject.item, len(chain))
-            rounds[-1] = Round(chain[-1], (said or "").strip() or None)
+            rounds[-1] = RefineRound(chain[-1], (said or "").strip() or None)
             (reply,) = yield [Ask(prompt=rewrite_prompt(subject, PLAN, rounds))]
             chain.append(reply)
-            rounds.append(Round(reply))
+            rounds.append(RefineRound(reply))
         return chain
 
     def summarise(

@@ -17,7 +17,18 @@ from vidence.statistics import paired
 from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, mean_interval
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
-from vidence.tables.table import Line, Measure, Table, Value, by_name, lines, number, p_value, share, tabulate
+from vidence.tables.table import (
+    Measure,
+    RowSpec,
+    Table,
+    Value,
+    by_name,
+    lines,
+    number,
+    p_value,
+    share,
+    tabulate,
+)
 
 LEAST_VALUES, MOST_VALUES = 2, 40  # of a tag that parts the questions
 NO_ADJUSTMENT = "No adjustment for the number of lines."
@@ -329,7 +340,7 @@ class SideBySide(Generic[FindingT]):
         """A column with the number of questions."""
         return number("questions", lambda _: len(self.items))
 
-    def rows(self, names: Iterable[str], labels: Mapping[str, str] | None = None) -> Iterator[Line[str]]:
+    def rows(self, names: Iterable[str], labels: Mapping[str, str] | None = None) -> Iterator[RowSpec[str]]:
         """A row for each name; none where there are no questions."""
         return by_name(names if self.items else (), labels)
 

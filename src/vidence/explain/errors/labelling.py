@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from importlib import resources
 
 from vidence.ask.judging.fence import block_id, fence
-from vidence.ask.judging.verdicts import Field, Form, NoReading, Reading
+from vidence.ask.judging.verdicts import Field, Form, NoReading, VerdictFields
 from vidence.ask.prompting.templates import Template, choices_of
 from vidence.contracts import Ask, Flow
-from vidence.explain.errors.labels import VERDICTS, Given, Label, label_of
-from vidence.explain.errors.packet import Drawn, Shown
+from vidence.explain.errors.labels import VERDICTS, Label, UncheckedLabel, label_of
+from vidence.explain.errors.packet import DrawnReply, PacketLine
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.records import ImagePart, Item, Prompt, Record, Reply, Sampling, TextPart
 from vidence.text import refusal_in
@@ -75,7 +75,12 @@ def template() -> Template:
 
 
 def label_row(
-    shown: Shown, drawn: Drawn, *, labeller: str, taxonomy: Taxonomy, pictures: Sequence[ImagePart] = ()
+    shown: PacketLine,
+    drawn: DrawnReply,
+    *,
+    labeller: str,
+    taxonomy: Taxonomy,
+    pictures: Sequence[ImagePart] = (),
 ) -> Flow[Labelled]:
     """The label of one row; one that cannot be read or checked is asked for once more.
 
@@ -135,6 +140,6 @@ def label_row(
     return Labelled(row=shown.row, label=found, said=tuple(said))
 
 
-def _given(reading: Reading) -> Given:
+def _given(reading: VerdictFields) -> UncheckedLabel:
     verdicts = reading.text("verdicts") if "verdicts" in reading.values else ""
-    return Given(kind=reading.text("kind"), quote=reading.text("quote"), verdicts=verdicts)
+    return UncheckedLabel(kind=reading.text("kind"), quote=reading.text("quote"), verdicts=verdicts)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from vidence.errors import DataError, UsageError
-from vidence.explain.errors.packet import Drawn, Packet, Shown, read_jsonl, rows_as_jsonl
+from vidence.explain.errors.packet import DrawnReply, Packet, PacketLine, read_jsonl, rows_as_jsonl
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.records import Record
 from vidence.tables.export import csv_text
@@ -52,7 +52,7 @@ class Label(Record, omit_defaults=True):
         return next(found, None) if self.verdicts else self.step
 
 
-class Given(Record, omit_defaults=True):
+class UncheckedLabel(Record, omit_defaults=True):
     """A label before it was checked: texts as they stand in a sheet, or as a model gave them."""
 
     kind: str
@@ -64,7 +64,7 @@ class Given(Record, omit_defaults=True):
 
 
 def label_of(
-    given: Given, shown: Shown, drawn: Drawn, *, labeller: str, by: By, taxonomy: Taxonomy
+    given: UncheckedLabel, shown: PacketLine, drawn: DrawnReply, *, labeller: str, by: By, taxonomy: Taxonomy
 ) -> Label | str:
     """The label, or what is wrong with it.
 
@@ -167,7 +167,7 @@ def _short(text: str) -> str:
 # --------------------------------------------------------------------------- sheets
 
 
-def sheet(rows: Sequence[Shown]) -> str:
+def sheet(rows: Sequence[PacketLine]) -> str:
     """The table to fill in, in the order of the rows, as CSV; nothing in it is run as a formula."""
     lines = [["row", "question", *TO_FILL]]
     lines += [[row.row, row.question, *([""] * len(TO_FILL))] for row in rows]
@@ -195,7 +195,7 @@ def read_sheet(path: Path, packet: Packet, *, labeller: str, taxonomy: Taxonomy)
             faults.append(f"line {number}: {drawn}")
             continue
         row = cells.get("row") or drawn.rows[0]
-        given = Given(**{name: cells.get(name, "") for name in TO_FILL})
+        given = UncheckedLabel(**{name: cells.get(name, "") for name in TO_FILL})
         label = label_of(given, shown[row], drawn, labeller=labeller, by="person", taxonomy=taxonomy)
         if isinstance(label, str):
             faults.append(f"line {number}: {label}")
@@ -213,7 +213,7 @@ def read_sheet(path: Path, packet: Packet, *, labeller: str, taxonomy: Taxonomy)
     return tuple(label for _, label in found.values())
 
 
-def _drawn(cells: Mapping[str, str], packet: Packet) -> Drawn | str:
+def _drawn(cells: Mapping[str, str], packet: Packet) -> DrawnReply | str:
     """The reply that a line is about, or why there is none."""
     row, run, item_id = (cells.get(name, "") for name in ("row", "run", "item_id"))
     if row:

@@ -27,7 +27,7 @@ Standing: TypeAlias = Literal["right", "wrong", "none"]
 RecordT = TypeVar("RecordT", bound=Record)
 
 
-class Shown(Record, omit_defaults=True):
+class PacketLine(Record, omit_defaults=True):
     """One reply as labellers see it: one line of `PACKET_FILE`. It says nothing of the run.
 
     `evidence` have the ids ``e1``, ``e2``, ... in their order. `times_s` are those of the frames that the
@@ -83,7 +83,7 @@ class Draw(Record):
     seed: int
 
 
-class Drawn(Record, omit_defaults=True):
+class DrawnReply(Record, omit_defaults=True):
     """One reply to a drawn question: whose it is, and its rows in the packet (none for a right one)."""
 
     run: str
@@ -105,10 +105,10 @@ class Key(Record):
     benchmark: str
     noun: ClusterNoun
     runs: dict[str, str]
-    drawn: tuple[Drawn, ...]
+    drawn: tuple[DrawnReply, ...]
     left_out: dict[str, int]
 
-    def reply_of(self) -> dict[str, Drawn]:
+    def reply_of(self) -> dict[str, DrawnReply]:
         """The reply that each row shows."""
         return {row: one for one in self.drawn for row in one.rows}
 
@@ -117,9 +117,9 @@ class Packet(Record):
     """The rows in the order in which they are shown, and the key to them."""
 
     key: Key
-    rows: tuple[Shown, ...]
+    rows: tuple[PacketLine, ...]
 
-    def shown(self) -> dict[str, Shown]:
+    def shown(self) -> dict[str, PacketLine]:
         """The rows by their ids."""
         return {row.row: row for row in self.rows}
 
@@ -191,7 +191,7 @@ def make_packet(
     names = {pair: f"{pair[0]}/{pair[1]}" for pair in wrong}
     order = _ranked(names.values(), f"twice/{seed}")
     again = set(order[: math.ceil(TWICE * len(wrong))])
-    rows: dict[str, Shown] = {}
+    rows: dict[str, PacketLine] = {}
     rows_of: dict[tuple[str, str], tuple[str, ...]] = {}
     for pair in wrong:
         times = 2 if names[pair] in again else 1
@@ -218,8 +218,8 @@ def is_wrong(candidate: Candidate) -> bool:
     return candidate.standing == "wrong"
 
 
-def _drawn(run: str, one: Candidate, rows: tuple[str, ...]) -> Drawn:
-    return Drawn(
+def _drawn(run: str, one: Candidate, rows: tuple[str, ...]) -> DrawnReply:
+    return DrawnReply(
         run=run,
         item_id=one.item.item_id,
         source=one.item.source_id,
@@ -229,9 +229,9 @@ def _drawn(run: str, one: Candidate, rows: tuple[str, ...]) -> Drawn:
     )
 
 
-def _shown(row: str, one: Candidate, *, picture: str) -> Shown:
+def _shown(row: str, one: Candidate, *, picture: str) -> PacketLine:
     item = one.item
-    return Shown(
+    return PacketLine(
         row=row,
         question=item.question,
         choices=item.choices,
@@ -307,7 +307,7 @@ def read_packet(folder: Path) -> Packet:
         key = msgspec.json.decode(path.read_bytes(), type=Key)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
-    rows = read_jsonl(folder / PACKET_FILE, Shown)
+    rows = read_jsonl(folder / PACKET_FILE, PacketLine)
     if {row.row for row in rows} != set(key.reply_of()) or len(rows) != len(key.reply_of()):
         raise DataError(f"{folder / PACKET_FILE} does not have the rows of {path}; draw the packet anew")
     for row in rows:

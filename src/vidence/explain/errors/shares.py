@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.explain.errors.labels import By, Label
-from vidence.explain.errors.packet import Drawn, Key
+from vidence.explain.errors.packet import DrawnReply, Key
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.records import Clusters, Estimate
 from vidence.statistics.agreement import cohen_kappa, krippendorff_alpha
@@ -87,7 +87,7 @@ def labellings(key: Key, labels: Sequence[Label]) -> tuple[Labelling, ...]:
 class Replies:
     """Some replies in the order of the key, with what groups them. `values` has the share of each label."""
 
-    drawn: tuple[Drawn, ...]
+    drawn: tuple[DrawnReply, ...]
     values: Mapping[str, NDArray[np.float64]]
     clusters: Clusters
 
@@ -118,7 +118,7 @@ class Replies:
         return tuple(one.run for one in self.drawn)
 
 
-def _clusters(drawn: Sequence[Drawn], key: Key) -> Clusters:
+def _clusters(drawn: Sequence[DrawnReply], key: Key) -> Clusters:
     return Clusters((one.source for one in drawn), noun=key.noun)
 
 

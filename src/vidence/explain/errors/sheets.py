@@ -8,7 +8,7 @@ import numpy as np
 
 from vidence.errors import UsageError
 from vidence.explain.errors.labels import Label
-from vidence.explain.errors.packet import Drawn, Packet
+from vidence.explain.errors.packet import DrawnReply, Packet
 from vidence.explain.errors.shares import (
     Agreement,
     ChainStep,
@@ -25,12 +25,12 @@ from vidence.explain.errors.shares import (
 )
 from vidence.explain.errors.taxonomies import ErrorKind, Taxonomy
 from vidence.explain.published import published
-from vidence.explain.published.printed import PublishedTable
+from vidence.explain.published.printed_tables import PublishedTable
 from vidence.statistics.paired import Pair
 from vidence.tables.table import (
     Cell,
-    Line,
     Measure,
+    RowSpec,
     Table,
     Value,
     by_name,
@@ -50,7 +50,7 @@ _NUMBER_OF_STEPS = "all"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class LabelledPacket:
     """A packet with its labels, and all that is said of it."""
 
     packet: Packet
@@ -68,7 +68,7 @@ def report(
     contrast: tuple[str, str] | None = None,
     rng: np.random.Generator,
     level: float = 0.95,
-) -> Found:
+) -> LabelledPacket:
     """All tables of a packet.
 
     Args:
@@ -97,7 +97,7 @@ def report(
         if people is not None and one is not people:
             tables += _against_people(one, people, taxonomy, level=level)
     tables += [table for one in found for table in _examples(one, taxonomy)]
-    return Found(
+    return LabelledPacket(
         packet=packet,
         taxonomy=taxonomy,
         labellings=found,
@@ -190,7 +190,7 @@ def _open_orders(one: Labelling, taxonomy: Taxonomy, *, level: float) -> str:
 def _drawn(packet: Packet, found: Sequence[Labelling]) -> Table:
     key = packet.key
 
-    def replies(run: str) -> list[Drawn]:
+    def replies(run: str) -> list[DrawnReply]:
         return [one for one in key.drawn if one.run == run]
 
     def n_wrong(run: str) -> int:
@@ -293,7 +293,7 @@ def _order(one: Labelling, taxonomy: Taxonomy, *, level: float) -> Table | None:
         f"Which orders of kinds are determined, {_title(one)}",
         label="the second less the first",
         rows=(
-            Line(f"{pair.first}/{pair.second}", f"{titles[pair.second]} less {titles[pair.first]}", pair)
+            RowSpec(f"{pair.first}/{pair.second}", f"{titles[pair.second]} less {titles[pair.first]}", pair)
             for pair in ranking.pairs
         ),
         measures=(
@@ -321,7 +321,7 @@ def _chains(one: Labelling, steps: Sequence[ChainStep]) -> Table:
         f"chains:{one.name}",
         f"Where chains first go wrong, {_title(one)}",
         label="condition",
-        rows=(Line(f"step-{j}", f"condition {j}", j) for j in sorted({step.step for step in steps})),
+        rows=(RowSpec(f"step-{j}", f"condition {j}", j) for j in sorted({step.step for step in steps})),
         measures=(
             count("at-risk", lambda j: cells[None, j].n_at_risk, "right before"),
             count("wrong", lambda j: cells[None, j].n_wrong, "first wrong here"),
@@ -344,7 +344,7 @@ def _contrast(one: Labelling, taxonomy: Taxonomy, runs: tuple[str, str], *, leve
         f"contrast:{one.name}",
         f"Risk of each kind, {second} less {first}, {_title(one)}",
         label="kind",
-        rows=(Line(row.kind or "any", titles[row.kind], row) for row in found),
+        rows=(RowSpec(row.kind or "any", titles[row.kind], row) for row in found),
         measures=(
             share("first", lambda row: row.comparison.mean_second, first, group=group),
             share("second", lambda row: row.comparison.mean_first, second, group=group),
@@ -375,7 +375,7 @@ def _against_people(
             f"confusion:{one.name}",
             f"What people said, and what {one.name} said",
             label="people",
-            rows=(Line(kind.name, kind.title, kind.name) for kind in taxonomy.labels),
+            rows=(RowSpec(kind.name, kind.title, kind.name) for kind in taxonomy.labels),
             measures=[*map(said, taxonomy.labels)],
         )
     if one.by != "model":
@@ -407,7 +407,7 @@ def _examples(one: Labelling, taxonomy: Taxonomy) -> Iterator[Table]:
         quoted = [label for label in one.labels if label.kind == kind.name and label.quote]
         for label in quoted[:MOST_EXAMPLES]:
             key = f"{label.kind}/{label.run}/{label.item_id}/{label.labeller}"
-            rows.append(Line(key, kind.title, label))
+            rows.append(RowSpec(key, kind.title, label))
     if rows:
         yield tabulate(
             f"examples:{one.name}",

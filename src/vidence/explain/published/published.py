@@ -7,8 +7,7 @@ from importlib.resources.abc import Traversable
 import msgspec
 
 from vidence.errors import UnknownNameError
-from vidence.explain.published.audited import audited
-from vidence.explain.published.printed import (
+from vidence.explain.published.printed_tables import (
     Across,
     PublishedCell,
     PublishedColumn,
@@ -17,6 +16,7 @@ from vidence.explain.published.printed import (
     read_notes,
     read_table,
 )
+from vidence.explain.published.table_audit import audited
 
 
 def _folder() -> Traversable:

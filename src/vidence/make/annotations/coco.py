@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.errors import DataError
-from vidence.make.annotations.annotated import (
+from vidence.make.annotations.annotation_records import (
     PERSON,
     AnnotationReader,
     AnnotationRecord,

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from vidence.catalog import create as make_one
 from vidence.errors import DataError
-from vidence.make.annotations.annotated import (
+from vidence.make.annotations.annotation_records import (
     AnnotationReader,
     AnnotationRecord,
     Annotations,

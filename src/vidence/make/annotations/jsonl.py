@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from vidence.errors import DataError
-from vidence.make.annotations.annotated import (
+from vidence.make.annotations.annotation_records import (
     AnnotationReader,
     AnnotationRecord,
     Annotations,

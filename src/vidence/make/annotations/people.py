@@ -4,7 +4,12 @@ from pathlib import Path
 from typing import Final
 
 from vidence.errors import DataError
-from vidence.make.annotations.annotated import AnnotationReader, AnnotationRecord, Annotations, unusable
+from vidence.make.annotations.annotation_records import (
+    AnnotationReader,
+    AnnotationRecord,
+    Annotations,
+    unusable,
+)
 from vidence.make.logs.files import Fault, Row, csv_rows
 from vidence.make.pipeline.material import Dropped
 from vidence.records import Media

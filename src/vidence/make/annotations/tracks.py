@@ -7,7 +7,7 @@ import numpy as np
 from msgspec import Meta
 
 from vidence.errors import DataError
-from vidence.make.annotations.annotated import (
+from vidence.make.annotations.annotation_records import (
     AnnotationReader,
     AnnotationRecord,
     Annotations,

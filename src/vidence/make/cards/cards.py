@@ -19,7 +19,16 @@ from vidence.make.cards.screening import (
 from vidence.make.events.lexicon import action_words, appearance_words
 from vidence.make.pipeline.material import Card, Dropped
 from vidence.make.pipeline.wording import APPEARANCE, PATH, SYSTEM, CardWording
-from vidence.make.writing.writer import Doubt, Objection, Piece, image, in_words, misshapen, tidy, write_all
+from vidence.make.writing.writer import (
+    Doubt,
+    Objection,
+    WritingTask,
+    image,
+    in_words,
+    misshapen,
+    tidy,
+    write_all,
+)
 from vidence.records import Prompt, Record, TextPart
 
 STAGE: Final = "cards"
@@ -96,7 +105,9 @@ def write_cards(
     rules = rules or CardChecks()
     shown = _prompts(pictures, times_s=times_s, wording=wording)
     kinds: tuple[Literal["A", "B"], ...] = ("A", "B")
-    pieces = [Piece(prompt=shown[kind], read=in_words(_reader(kind, strict=rules.strict))) for kind in kinds]
+    pieces = [
+        WritingTask(prompt=shown[kind], read=in_words(_reader(kind, strict=rules.strict))) for kind in kinds
+    ]
     a_piece, b_piece = yield from write_all(pieces, wording)
     if any(_is_mixed(piece) for piece in (a_piece, b_piece)):
         return _no_card(pictures.track_id, {"A": a_piece.objection, "B": b_piece.objection})
@@ -224,7 +235,7 @@ def _flags(card: Card) -> tuple[Flag, ...]:
     )
 
 
-def _is_mixed(piece: Piece[str]) -> bool:
+def _is_mixed(piece: WritingTask[str]) -> bool:
     return piece.objection is not None and piece.objection.reason == NOT_ONE_PERSON
 
 
@@ -235,7 +246,7 @@ def _no_card(track_id: str, objections: Mapping[str, Objection | None]) -> Track
     return TrackCards(track_id=track_id, dropped=dropped)
 
 
-def _text(piece: Piece[str]) -> str:
+def _text(piece: WritingTask[str]) -> str:
     return piece.made or ""
 
 

@@ -13,7 +13,7 @@ from vidence.make.cards.scenes import read_sentence
 from vidence.make.events.lexicon import FUNCTION_WORDS, GLUE_WORDS, words_in
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
 from vidence.make.pipeline.wording import FALSE, SYSTEM, CardWording
-from vidence.make.writing.writer import Objection, Piece, in_words, tidy, write_all
+from vidence.make.writing.writer import Objection, WritingTask, in_words, tidy, write_all
 from vidence.records import Prompt, TextPart
 
 FEWEST, MOST = 2, 5
@@ -227,7 +227,7 @@ def perturb(
             return found
         return check_changes(card.text, found.text, found.changes, taken=taken) or found
 
-    (piece,) = yield from write_all([Piece(prompt=prompt, read=in_words(read))], wording)
+    (piece,) = yield from write_all([WritingTask(prompt=prompt, read=in_words(read))], wording)
     if piece.made is None:
         why = piece.objection or Objection(reason="empty", detail="it holds no words")
         return Dropped(what=false_id(card), stage=STAGE, reason=why.reason, detail=why.detail)

@@ -15,7 +15,7 @@ from vidence.contracts import Flow
 from vidence.make.pipeline.config_file import Count
 from vidence.make.pipeline.material import Card, Crop, Dropped
 from vidence.make.pipeline.wording import IDENTIFY, SYSTEM, CardWording
-from vidence.make.writing.writer import Objection, Piece, image, in_words, write_all
+from vidence.make.writing.writer import Objection, WritingTask, image, in_words, write_all
 from vidence.records import ImagePart, Prompt, Record, TextPart
 
 STAGE: Final = "identified"
@@ -35,7 +35,7 @@ class IdentifyRules(Record, omit_defaults=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tried:
+class IdentificationTry:
     """Whom a description fits, of those who were `shown`; `dropped` where nothing was found out."""
 
     fits: tuple[str, ...] = ()
@@ -43,7 +43,9 @@ class Tried:
     dropped: Dropped | None = None
 
 
-def try_card(card: Card, pictures: Mapping[str, Sequence[Crop]], *, wording: CardWording) -> Flow[Tried]:
+def try_card(
+    card: Card, pictures: Mapping[str, Sequence[Crop]], *, wording: CardWording
+) -> Flow[IdentificationTry]:
     """Ask whom a description fits.
 
     It is asked twice, the second time in the reverse order, so that a model that names a place and not a
@@ -61,7 +63,7 @@ def try_card(card: Card, pictures: Mapping[str, Sequence[Crop]], *, wording: Car
     first = _order(card, tuple(pictures))
     orders = (first, first[::-1])
     pieces = [
-        Piece(
+        WritingTask(
             prompt=_prompt(card, order, pictures, wording=wording),
             read=in_words(partial(_read, n_people=len(order))),
         )
@@ -73,9 +75,9 @@ def try_card(card: Card, pictures: Mapping[str, Sequence[Crop]], *, wording: Car
         if piece.objection is not None or piece.made is None:
             why = piece.objection or Objection(reason="empty", detail="nothing was written")
             gone = Dropped(what=f"{card.track_id}/A", stage=STAGE, reason=why.reason, detail=why.detail)
-            return Tried(shown=first, dropped=gone)
+            return IdentificationTry(shown=first, dropped=gone)
         named |= {order[number - 1] for number in piece.made}
-    return Tried(fits=tuple(name for name in pictures if name in named), shown=tuple(pictures))
+    return IdentificationTry(fits=tuple(name for name in pictures if name in named), shown=tuple(pictures))
 
 
 def _order(card: Card, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -131,7 +133,7 @@ def _read(said: str, *, n_people: int) -> tuple[int, ...] | Objection:
     return numbers
 
 
-def identified(card: Card, tried: Tried, *, by: str) -> Card:
+def identified(card: Card, tried: IdentificationTry, *, by: str) -> Card:
     """The card with whom it fits; unchanged where nothing was found out."""
     if tried.dropped is not None:
         return card

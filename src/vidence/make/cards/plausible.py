@@ -207,7 +207,7 @@ class Slot:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
+class SlotCounts:
     """How often words were seen in which slots, in true cards of other videos."""
 
     seen: Mapping[tuple[Key, str], int] = field(default_factory=dict)
@@ -215,7 +215,7 @@ class Known:
     words: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, cards: Iterable[SceneCard]) -> "Known":
+    def of(cls, cards: Iterable[SceneCard]) -> "SlotCounts":
         """What true cards say; false ones are left out."""
         seen: Counter[tuple[Key, str]] = Counter()
         pairs: Counter[tuple[str, str]] = Counter()

@@ -13,7 +13,7 @@ from vidence.make.pipeline.material import Draft
 from vidence.media.accepted import open_image
 from vidence.media.encode import Size
 from vidence.media.video import FrameProblem, Video
-from vidence.report.questions import Sheet, compose
+from vidence.report.questions import ContactSheet, compose
 from vidence.seeing.shooting import Shot
 from vidence.seeing.space import Bands
 from vidence.seeing.tracks import Track, TrackedVideo
@@ -29,7 +29,7 @@ _N_TRACKS_FRAMES: Final = 6
 _TRACKS_PX: Final = 480
 
 
-def sheet_of(pictures: Sequence[tuple[Image.Image, str]], *, n_columns: int, thumb_px: int) -> Sheet:
+def sheet_of(pictures: Sequence[tuple[Image.Image, str]], *, n_columns: int, thumb_px: int) -> ContactSheet:
     """Pictures with their labels, at least one, in rows, each made small."""
     small = [image.convert("RGB") for image, _ in pictures]
     for image in small:
@@ -44,7 +44,7 @@ def colours(chosen: Sequence[str]) -> dict[str, str]:
 
 def frames_sheet(
     video: Video, frames: Mapping[int, str], *, n_columns: int = 6, thumb_px: int = 200
-) -> Sheet:
+) -> ContactSheet:
     """Some frames of a video with their labels, in the order of time.
 
     Raises:
@@ -61,7 +61,7 @@ def frames_sheet(
     return sheet_of(pictures, n_columns=n_columns, thumb_px=thumb_px)
 
 
-def evidence_sheet(draft: Draft, video: Video, *, most: int) -> Sheet:
+def evidence_sheet(draft: Draft, video: Video, *, most: int) -> ContactSheet:
     """The middle frame of each of the first `most` spans of evidence.
 
     Raises:
@@ -75,7 +75,7 @@ def evidence_sheet(draft: Draft, video: Video, *, most: int) -> Sheet:
     return frames_sheet(video, frames)
 
 
-def tracks_sheet(video: Video, tracked: TrackedVideo, chosen: Sequence[str]) -> Sheet:
+def tracks_sheet(video: Video, tracked: TrackedVideo, chosen: Sequence[str]) -> ContactSheet:
     """Frames with the boxes of all tracks drawn in, the chosen ones in their colours.
 
     The frames are spread over those in which a chosen track is seen.
@@ -158,7 +158,7 @@ def _way(track: Track, colour: str, factor: float) -> str:
     )
 
 
-def shots_sheet(video: Video, shots: Sequence[Shot], *, most: int = 24) -> Sheet:
+def shots_sheet(video: Video, shots: Sequence[Shot], *, most: int = 24) -> ContactSheet:
     """The middle frame of each shot with its number and its times.
 
     Raises:
@@ -173,7 +173,7 @@ def shots_sheet(video: Video, shots: Sequence[Shot], *, most: int = 24) -> Sheet
     return frames_sheet(video, frames)
 
 
-def crops_sheet(pictures: Sequence[bytes], *, labels: Sequence[str]) -> Sheet:
+def crops_sheet(pictures: Sequence[bytes], *, labels: Sequence[str]) -> ContactSheet:
     """Crops of one track beside each other."""
     opened = [open_image(data) for data in pictures]
     return sheet_of([*zip(opened, labels, strict=True)], n_columns=12, thumb_px=120)

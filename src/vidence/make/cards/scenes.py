@@ -15,7 +15,7 @@ from vidence.make.events.lexicon import words_in
 from vidence.make.pipeline.config_file import Count
 from vidence.make.pipeline.material import Crop, Dropped, SceneCard
 from vidence.make.pipeline.wording import SCENE, SYSTEM, CardWording
-from vidence.make.writing.writer import Objection, Piece, image, in_words, misshapen, tidy, write_all
+from vidence.make.writing.writer import Objection, WritingTask, image, in_words, misshapen, tidy, write_all
 from vidence.media.encode import Size
 from vidence.media.video import FrameProblem, Video
 from vidence.records import Prompt, Record, TextPart
@@ -128,7 +128,7 @@ def describe(shown: ShotPictures, *, wording: CardWording, writer: str = "") -> 
         system=wording.fill(SYSTEM, {}),
         template=wording.label(SCENE),
     )
-    (piece,) = yield from write_all([Piece(prompt=prompt, read=in_words(read_sentence))], wording)
+    (piece,) = yield from write_all([WritingTask(prompt=prompt, read=in_words(read_sentence))], wording)
     if piece.made is None:
         why = piece.objection or Objection(reason="empty", detail="it holds no words")
         return _dropped(shown.shot, why.reason, why.detail)

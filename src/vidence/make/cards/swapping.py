@@ -17,7 +17,7 @@ from vidence.make.cards.falsifying import (
     false_id,
     folded,
 )
-from vidence.make.cards.plausible import KINDS, Known, Slot, slots_of
+from vidence.make.cards.plausible import KINDS, Slot, SlotCounts, slots_of
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
 
 WRITER: Final = "rules-2"
@@ -51,7 +51,7 @@ class _Swap:
 
 
 def perturb_by_rules(
-    card: SceneCard, *, others: Sequence[SceneCard], known: Known | None = None, rng: np.random.Generator
+    card: SceneCard, *, others: Sequence[SceneCard], known: SlotCounts | None = None, rng: np.random.Generator
 ) -> SceneCard | Dropped:
     """A false variant of a scene card that nobody was asked for.
 
@@ -70,7 +70,7 @@ def perturb_by_rules(
     Departs: details are only modified, nothing is added; words alone decide what is plausible.
     """
     slots = list(slots_of(card.text))
-    swaps = _swaps(card.text, slots, known or Known())
+    swaps = _swaps(card.text, slots, known or SlotCounts())
     if len({swap.phrase for swap in swaps}) < FEWEST:
         return _none(card, slots, swaps)
     taken = [other.text for other in others]
@@ -97,7 +97,7 @@ def _none(card: SceneCard, slots: Sequence[Slot], swaps: Sequence[_Swap]) -> Dro
     return Dropped(what=false_id(card), stage=STAGE, reason=reason, detail=detail)
 
 
-def _swaps(text: str, slots: Sequence[Slot], known: Known) -> list[_Swap]:
+def _swaps(text: str, slots: Sequence[Slot], known: SlotCounts) -> list[_Swap]:
     """Every detail that can become something plausible, once, in the order of the text."""
     words = folded(text)
     found = [swap for slot in slots if (swap := _slot_swap(slot, words, known)) is not None]
@@ -123,7 +123,7 @@ def _whole(start: int, end: int, other: str, *, phrase: int) -> _Swap:
     return _Swap(start=start, end=end, others=(other,), weights=(1,), phrase=phrase)
 
 
-def _slot_swap(slot: Slot, words: tuple[str, ...], known: Known) -> _Swap | None:
+def _slot_swap(slot: Slot, words: tuple[str, ...], known: SlotCounts) -> _Swap | None:
     """What can stand in a slot instead; None where nothing can, or the word stands in the text twice."""
     kind, head = slot.key
     if words.count(slot.word) != 1 or (kind == "modifier" and known.is_compound(slot.word, head)):

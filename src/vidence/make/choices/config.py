@@ -14,7 +14,7 @@ from vidence.make.choices.taxonomy import OURS, Home, Taxonomy, TaxonomyTask, lo
 from vidence.make.gates.rules import GateRules
 from vidence.make.pipeline.config_file import CountOrNone, read_config
 from vidence.make.pipeline.models import AskLimits, NamedModel
-from vidence.make.release.making import MakingRelease
+from vidence.make.release.made_release import MakingRelease
 from vidence.records import Record
 
 WRITER, OPTIONS, CHECKER, JUDGE = "writer", "options", "checker", "judge"

@@ -12,7 +12,7 @@ import numpy as np
 
 from vidence.catalog import create as make_one
 from vidence.errors import DataError, MediaError
-from vidence.make.annotations.annotated import (
+from vidence.make.annotations.annotation_records import (
     AnnotationReader,
     AnnotationRecord,
     Annotations,
@@ -43,7 +43,7 @@ class Pair:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gathered:
+class GatheredRecords:
     """The records that can be used, by their names in the set, and the account of the others."""
 
     taken: tuple[str, ...]
@@ -69,7 +69,9 @@ def read_sources(plan: Plan, root: Path) -> dict[str, Annotations]:
     return found
 
 
-def gather(plan: Plan, read: Mapping[str, Annotations], *, root: Path, context: BuildContext) -> Gathered:
+def gather(
+    plan: Plan, read: Mapping[str, Annotations], *, root: Path, context: BuildContext
+) -> GatheredRecords:
     """The records of all sources that can be used.
 
     Reasons: ``no-medium``, ``missing``, ``unreadable``, ``span-outside``, ``train-split``, ``no-licence``,
@@ -109,7 +111,7 @@ def gather(plan: Plan, read: Mapping[str, Annotations], *, root: Path, context: 
             source_of[name] = source.name
     against = _contradictions(records, {name: one.spaces for name, one in read.items()}, source_of)
     dropped += [unusable(name, "contradiction", why) for name, why in against.items()]
-    return Gathered(
+    return GatheredRecords(
         taken=tuple(taken),
         records={name: one for name, one in records.items() if name not in against},
         source_of=source_of,
@@ -239,7 +241,7 @@ def _agree(one: AnnotationRecord, other: AnnotationRecord, space: LabelSpace | N
 
 
 def pair_up(
-    plan: Plan, gathered: Gathered, *, limit: int | None
+    plan: Plan, gathered: GatheredRecords, *, limit: int | None
 ) -> tuple[tuple[str, ...], tuple[Pair, ...], tuple[Dropped, ...]]:
     """Every record with every task that wants its source: all names, the pairs that stay, and the others.
 

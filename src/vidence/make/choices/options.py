@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from vidence.explain.audit.checks import exact_form, text_reasons
-from vidence.make.annotations.annotated import AnnotationRecord, LabelSpace
+from vidence.make.annotations.annotation_records import AnnotationRecord, LabelSpace
 from vidence.make.choices.rules import NOT_PLAIN, same_words
 from vidence.make.choices.written import TRUTH_AMONG, WRONG_NUMBER
 from vidence.make.writing.writer import Objection

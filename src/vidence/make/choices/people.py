@@ -17,7 +17,7 @@ _OUT: Final = {"rejected": "rejected-by-people", "withdrawn": "withdrawn", "void
 
 
 @dataclass(frozen=True, kw_only=True)
-class Looked:
+class ReviewedQuestions:
     """The questions that stay, as people worded them last, the others, and words about it."""
 
     items: tuple[Item, ...]
@@ -25,7 +25,7 @@ class Looked:
     words: tuple[str, ...]
 
 
-def look_up(items: Sequence[Item], folder: Path, *, waiting: Literal["keep", "hold"]) -> Looked:
+def look_up(items: Sequence[Item], folder: Path, *, waiting: Literal["keep", "hold"]) -> ReviewedQuestions:
     """What a review says of questions; without the folder all of them stay.
 
     Accepted ones take the last wording. Reasons: ``rejected-by-people``, ``withdrawn``, ``waiting`` (with
@@ -41,7 +41,7 @@ def look_up(items: Sequence[Item], folder: Path, *, waiting: Literal["keep", "ho
         said = (
             f"nobody has looked yet: {folder} holds no review; see vidence review open --protocol humanpcr-pc"
         )
-        return Looked(items=tuple(items), dropped=(), words=(said,))
+        return ReviewedQuestions(items=tuple(items), dropped=(), words=(said,))
     reviews = read_reviews(folder)
     kept: list[Item] = []
     dropped: list[Dropped] = []
@@ -65,7 +65,7 @@ def look_up(items: Sequence[Item], folder: Path, *, waiting: Literal["keep", "ho
         n_accepted += 1
         kept.append(_item(reviews.content(item.item_id), item.item_id, folder))
     words = [f"people accepted {n_accepted:,} questions; {n_waiting:,} wait, {len(dropped):,} are left out"]
-    return Looked(items=tuple(kept), dropped=tuple(dropped), words=tuple(words))
+    return ReviewedQuestions(items=tuple(kept), dropped=tuple(dropped), words=tuple(words))
 
 
 def _see_same(item: Item, content: Mapping[str, object], folder: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Final, Literal
 import numpy as np
 
 from vidence.errors import DataError, UsageError
-from vidence.make.annotations.annotated import PERSON, AnnotationRecord, Box
+from vidence.make.annotations.annotation_records import PERSON, AnnotationRecord, Box
 from vidence.make.choices.rules import form_of
 from vidence.make.logs.files import Fault, csv_rows
 from vidence.make.pipeline.material import Dropped

@@ -99,7 +99,7 @@ def same_words(one: str, other: str) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class QuestionSource:
     """What a question was made of: the label, its synonyms, the caption, and words that it may use."""
 
     label: str
@@ -108,7 +108,7 @@ class Asked:
     owned: tuple[str, ...] = ()
 
 
-def fault_of(question: str, asked: Asked) -> Objection | None:
+def fault_of(question: str, asked: QuestionSource) -> Objection | None:
     """The first rule that a question breaks; None where it breaks none.
 
     Source: HumanPCR, appendix B.1 and figure 12 (seven rules for the model that writes).
@@ -156,7 +156,7 @@ def _texts(question: str, owned: Iterable[str] = ()) -> Objection | None:
     return Objection(reason=NAMES_CAPTION, detail=f"it says {named[0]!r}; viewers see no text")
 
 
-def _label(question: str, asked: Asked) -> Objection | None:
+def _label(question: str, asked: QuestionSource) -> Objection | None:
     for phrase in (asked.label, *asked.synonyms, _NUMBERS.get(asked.label, "")):
         # A synonym of little or common words, such as "do" or "one", says nothing.
         is_telling = phrase == asked.label or (content(phrase) - _FREE)
@@ -165,7 +165,7 @@ def _label(question: str, asked: Asked) -> Objection | None:
     return None
 
 
-def _caption(question: str, asked: Asked) -> Objection | None:
+def _caption(question: str, asked: QuestionSource) -> Objection | None:
     shared = (content(question) & content(asked.caption)) - _FREE - _owned(asked.owned)
     if not shared:
         return None
@@ -173,13 +173,13 @@ def _caption(question: str, asked: Asked) -> Objection | None:
     return Objection(reason=CAPTION_DETAIL, detail=f"it takes from the caption what is not asked: {listed_}")
 
 
-def imagined_words(question: str, asked: Asked) -> tuple[str, ...]:
+def imagined_words(question: str, asked: QuestionSource) -> tuple[str, ...]:
     """Stems of a question that stand in neither caption, label nor aspect: for a person to look at."""
     known = content(asked.caption) | content(asked.label) | _owned(asked.owned) | _FREE
     return tuple(sorted(content(question) - known))
 
 
-def points_at(reply: str, asked: Asked) -> bool:
+def points_at(reply: str, asked: QuestionSource) -> bool:
     """Whether an answer to the question, given the caption, is the label or one of its synonyms."""
     said = reply.strip().strip("\"'.").strip()
     wanted = (asked.label, *asked.synonyms, _NUMBERS.get(asked.label, ""))

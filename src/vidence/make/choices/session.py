@@ -10,7 +10,7 @@ import msgspec
 
 from vidence.contracts import Flow
 from vidence.make.choices.config import CHECKER, JUDGE, OPTIONS, WRITER, Order, Plan
-from vidence.make.choices.gathering import Gathered, Pair, gather, generator, pair_up, read_sources
+from vidence.make.choices.gathering import GatheredRecords, Pair, gather, generator, pair_up, read_sources
 from vidence.make.choices.options import n_wanted, near_misses, options_fault
 from vidence.make.choices.output import Call, Question, draft_of
 from vidence.make.choices.phrases import (
@@ -28,7 +28,7 @@ from vidence.make.choices.phrases import (
 from vidence.make.choices.rules import (
     IMAGINED,
     POINTS_ELSEWHERE,
-    Asked,
+    QuestionSource,
     fault_of,
     imagined_words,
     points_at,
@@ -38,7 +38,7 @@ from vidence.make.choices.written import (
     EXPAND,
     POINT,
     SAME,
-    Words,
+    PromptsInEffect,
     Wrote,
     WroteAll,
     answer_from_text,
@@ -48,9 +48,9 @@ from vidence.make.choices.written import (
     write_questions,
 )
 from vidence.make.choices.written import OPTIONS as OPTIONS_PROMPT
-from vidence.make.gates.asking import as_items
 from vidence.make.gates.frames import FrameSource, frame_source
-from vidence.make.gates.passing import Gated, GateRoom, pass_gates
+from vidence.make.gates.gate_sequence import Gated, GateRoom, pass_gates
+from vidence.make.gates.model_gates import as_items
 from vidence.make.gates.rules import ALL_TASKS
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.ledger import write_file
@@ -95,11 +95,11 @@ class ChoicesSession(Session):
 
     plan: Plan
     models: Models
-    words: Words
+    words: PromptsInEffect
 
     # ------------------------------------------------------------------ records and tasks
 
-    def records(self) -> Gathered:
+    def records(self) -> GatheredRecords:
         """What can be used of all sources."""
         read = read_sources(self.plan, self.root)
         self.began("records", sum(len(one.records) for one in read.values()))
@@ -110,7 +110,7 @@ class ChoicesSession(Session):
         self.close("records", unit="records", taken=found.taken, kept=kept, dropped=found.dropped)
         return found
 
-    def pairs(self, gathered: Gathered) -> tuple[Pair, ...]:
+    def pairs(self, gathered: GatheredRecords) -> tuple[Pair, ...]:
         """Which record is asked about in which task."""
         self.began("tasks", len(gathered.records))
         taken, kept, dropped = pair_up(self.plan, gathered, limit=self.overrides.limit)
@@ -482,11 +482,11 @@ def _by_person(pair: Pair) -> Question:
     return Question(pair=pair, text=pair.record.question.strip(), call=call, given=(pair.record.question,))
 
 
-def _asked(one: Question) -> Asked:
+def _asked(one: Question) -> QuestionSource:
     record, space = one.pair.record, one.pair.space
     label = None if space is None else space.find(record.label)
     order = one.pair.order
-    return Asked(
+    return QuestionSource(
         label=record.label,
         synonyms=() if label is None else (label.name, *label.synonyms),
         caption=record.caption,

@@ -14,10 +14,10 @@ import msgspec
 from vidence.ask.judging.objects import find_objects
 from vidence.ask.prompting.templates import Template
 from vidence.contracts import Flow
-from vidence.make.annotations.annotated import AnnotationRecord
+from vidence.make.annotations.annotation_records import AnnotationRecord
 from vidence.make.choices.phrases import read_list
 from vidence.make.pipeline.wording import CardWording, load_template
-from vidence.make.writing.writer import Objection, Piece, in_words, write_all
+from vidence.make.writing.writer import Objection, WritingTask, in_words, write_all
 from vidence.records import Prompt, Record, TextPart
 from vidence.text import normal_form
 
@@ -59,7 +59,7 @@ class WroteAll(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words:
+class PromptsInEffect:
     """The prompts in effect."""
 
     templates: Mapping[str, Template]
@@ -87,19 +87,21 @@ class Words:
         return Prompt(parts=(TextPart(text=text),), template=self.label(name))
 
 
-def write_questions(records: Sequence[AnnotationRecord], words: Words, *, aspect: str) -> Flow[WroteAll]:
+def write_questions(
+    records: Sequence[AnnotationRecord], words: PromptsInEffect, *, aspect: str
+) -> Flow[WroteAll]:
     """One question for each record: together; where the reply has other numbers, once more; then singly.
 
     Source: HumanPCR, appendix B.1 and figure 12 (three records in a call).
     Departs: what becomes of replies with other numbers is ours.
     """
 
-    def piece(some: Sequence[AnnotationRecord]) -> Piece[tuple[str, ...]]:
+    def piece(some: Sequence[AnnotationRecord]) -> WritingTask[tuple[str, ...]]:
         notes = [
             {"number": i, "text": one.caption, "label": one.label} for i, one in enumerate(some, start=1)
         ]
         prompt = words.prompt(ASK, notes, n=len(some), aspect=aspect)
-        return Piece(prompt=prompt, read=in_words(partial(read_numbered, n=len(some))))
+        return WritingTask(prompt=prompt, read=in_words(partial(read_numbered, n=len(some))))
 
     (together,) = yield from write_all([piece(records)], words.repair)
     if together.made is not None:
@@ -115,7 +117,7 @@ def write_questions(records: Sequence[AnnotationRecord], words: Words, *, aspect
     )
 
 
-def _none(piece: Piece[tuple[str, ...]]) -> Wrote:
+def _none(piece: WritingTask[tuple[str, ...]]) -> Wrote:
     return Wrote(reason=piece.why.reason, detail=piece.why.detail, n_tries=piece.n_tries)
 
 
@@ -136,19 +138,21 @@ def read_numbered(text: str, *, n: int) -> tuple[str, ...] | Objection:
     return Objection(reason="misshapen", detail=detail)
 
 
-def write_phrases(seeds: Sequence[str], words: Words, *, aspect: str, n: int) -> Flow[Wrote]:
+def write_phrases(seeds: Sequence[str], words: PromptsInEffect, *, aspect: str, n: int) -> Flow[Wrote]:
     """`n` further templates."""
     prompt = words.prompt(EXPAND, list(seeds), n=n, aspect=aspect)
     return (yield from _asked(prompt, partial(read_list, least=1), words))
 
 
-def _asked(prompt: Prompt, read: Callable[[str], tuple[str, ...] | Objection], words: Words) -> Flow[Wrote]:
+def _asked(
+    prompt: Prompt, read: Callable[[str], tuple[str, ...] | Objection], words: PromptsInEffect
+) -> Flow[Wrote]:
     """What comes of one prompt, in `texts`."""
-    (one,) = yield from write_all([Piece(prompt=prompt, read=in_words(read))], words.repair)
+    (one,) = yield from write_all([WritingTask(prompt=prompt, read=in_words(read))], words.repair)
     return _none(one) if one.made is None else Wrote(texts=one.made, n_tries=one.n_tries)
 
 
-def write_options(question: str, record: AnnotationRecord, words: Words, *, n: int) -> Flow[Wrote]:
+def write_options(question: str, record: AnnotationRecord, words: PromptsInEffect, *, n: int) -> Flow[Wrote]:
     """`n` wrong choices in a call of their own; the question must come back as it was.
 
     Source: HumanPCR, appendix B.1 and figure 14.
@@ -186,7 +190,7 @@ def read_options(text: str, *, question: str, right: str, n: int) -> tuple[str, 
     return texts
 
 
-def answer_from_text(question: str, record: AnnotationRecord, words: Words) -> Flow[Wrote]:
+def answer_from_text(question: str, record: AnnotationRecord, words: PromptsInEffect) -> Flow[Wrote]:
     """What a checker answers to a question, given the caption."""
     prompt = words.prompt(POINT, {"text": record.caption, "question": question})
     said = yield from _asked(prompt, _whole, words)
@@ -197,7 +201,7 @@ def _whole(text: str) -> tuple[str, ...]:
     return (text.strip(),)
 
 
-def judge_options(question: str, right: str, wrong: Sequence[str], *, words: Words) -> Flow[Wrote]:
+def judge_options(question: str, right: str, wrong: Sequence[str], *, words: PromptsInEffect) -> Flow[Wrote]:
     """The wrong choices that a judge takes for right, too, in `texts`."""
     notes = {
         "question": question,

@@ -13,7 +13,7 @@ from vidence.make.composing.quotas import Quota, Strength
 from vidence.make.gates.rules import GateRules
 from vidence.make.pipeline.config_file import Count, read_config
 from vidence.make.pipeline.models import AskLimits, NamedModel
-from vidence.make.release.making import MakingRelease
+from vidence.make.release.made_release import MakingRelease
 from vidence.records import Record
 
 

@@ -37,7 +37,7 @@ def finished(one: Composed, offered: Offer, question: str) -> Composition:
     )
 
 
-class Words(Record):
+class QuestionWords(Record):
     """The words of a question, and how they were compared with its program."""
 
     question: str
@@ -45,7 +45,7 @@ class Words(Record):
 
 
 def draft_of(
-    one: Composed, proof: Proof, offered: Offer, *, words: Words, scene: Scene, benchmark: str
+    one: Composed, proof: Proof, offered: Offer, *, words: QuestionWords, scene: Scene, benchmark: str
 ) -> Draft:
     """A question on its way through the gates; the right option comes first until the letters are spread."""
     header = scene.header
@@ -71,7 +71,7 @@ def draft_of(
     )
 
 
-def _said(header: Header, words: Words) -> dict[str, str]:
+def _said(header: Header, words: QuestionWords) -> dict[str, str]:
     return {"wording": words.verdict} | ({"category": header.category} if header.category else {})
 
 

@@ -22,7 +22,7 @@ from vidence.make.scene_graph.contradictions import find_contradictions
 from vidence.make.scene_graph.proof import Problem
 from vidence.make.scene_graph.scene import AttributeFact, Entity, EventFact, Fact, Scene
 from vidence.make.scene_graph.vocabulary import Vocabulary
-from vidence.make.writing.writer import Objection, Piece, in_words, tidy, write_all
+from vidence.make.writing.writer import Objection, WritingTask, in_words, tidy, write_all
 from vidence.records import Prompt, Record, TextPart
 
 WORD, READ = "compose_word", "compose_read"
@@ -105,7 +105,9 @@ class WordJob:
         prompt = Prompt(parts=(TextPart(text=filled),), template=word.label)
         wording, back = CardWording.load(), Back(text="", verdict="")
         for _ in range(_TRIES):
-            (piece,) = yield from write_all([Piece(prompt=prompt, read=in_words(self._checked))], wording)
+            (piece,) = yield from write_all(
+                [WritingTask(prompt=prompt, read=in_words(self._checked))], wording
+            )
             if piece.made is None:
                 return Worded(reason=piece.why.reason, detail=piece.why.detail)
             values = {"words": vocabulary_text(self.scene.vocabulary), "question": piece.made}

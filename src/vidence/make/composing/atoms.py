@@ -15,7 +15,7 @@ _TRIED = 6
 
 
 @dataclass(frozen=True)
-class Said:
+class AttributeStatement:
     """That an attribute (or the kind) of a member is, or is not, a value; of whom it is true."""
 
     attribute: str
@@ -26,7 +26,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskableAttribute:
     """What can be asked of a category: the attribute, and of which type the answer is."""
 
     category: str
@@ -40,8 +40,8 @@ class Statements:
     def __init__(self, scene: SceneBits, *, negations: bool) -> None:
         self.scene, self._negations = scene, negations
         self._attributes: dict[str, tuple[str, ...]] = {}
-        self._of: dict[str, tuple[Said, ...]] = {}
-        self._about: dict[tuple[str, int], tuple[Said, ...]] = {}
+        self._of: dict[str, tuple[AttributeStatement, ...]] = {}
+        self._about: dict[tuple[str, int], tuple[AttributeStatement, ...]] = {}
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
@@ -60,17 +60,19 @@ class Statements:
             )
         return self._attributes[category]
 
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[AskableAttribute, ...]:
         """Everything that can be asked: attributes of two values or more, and the kinds of events."""
         found = [
-            Asked(category, name, self.scene.words.attributes[name].answer)
+            AskableAttribute(category, name, self.scene.words.attributes[name].answer)
             for category in self.categories
             for name in self.attributes_of(category)
             if len(self.scene.column(category, name).values) > 1
         ]
         if self.scene.lists_all(EVENT):
             found += [
-                Asked(EVENT, name, self.scene.words.attributes[name].answer if name != "kind" else "action")
+                AskableAttribute(
+                    EVENT, name, self.scene.words.attributes[name].answer if name != "kind" else "action"
+                )
                 for name in self.names(EVENT)
                 if len(self.scene.column(EVENT, name).values) > 1
             ]
@@ -80,13 +82,13 @@ class Statements:
         """What can be said of a category: its attributes, and of events the kind."""
         return (*(("kind",) if category == EVENT else ()), *self.attributes_of(category))
 
-    def of(self, category: str) -> tuple[Said, ...]:
+    def of(self, category: str) -> tuple[AttributeStatement, ...]:
         """Statements that are true of some and not of all."""
         if category not in self._of:
             self._of[category] = tuple(self._made(category))
         return self._of[category]
 
-    def _made(self, category: str) -> Iterator[Said]:
+    def _made(self, category: str) -> Iterator[AttributeStatement]:
         scene, everybody = self.scene, self.scene.everybody[category]
         for name in self.names(category):
             skill: Skill = scene.words.attributes[name].skill if name != "kind" else "semantic"
@@ -97,9 +99,9 @@ class Statements:
                 for how in signs[:1] if is_split else signs:
                     masks = scene.compared(category, name, how=how, value=value)
                     if masks.must and masks.may != everybody:
-                        yield Said(name, how, value, masks, skill)
+                        yield AttributeStatement(name, how, value, masks, skill)
 
-    def about(self, category: str, member: int) -> tuple[Said, ...]:
+    def about(self, category: str, member: int) -> tuple[AttributeStatement, ...]:
         """Statements that are true of one member."""
         key = category, member
         if key not in self._about:
@@ -118,7 +120,9 @@ class Single:
     avoided: frozenset[str]
 
 
-def singled_out(wanted: Single, statements: Statements, rng: Random, *, most: int) -> tuple[Said, ...] | None:
+def singled_out(
+    wanted: Single, statements: Statements, rng: Random, *, most: int
+) -> tuple[AttributeStatement, ...] | None:
     """Statements that leave one member alone, each of which shuts somebody out; None where there are none.
 
     Of some drawn in seeded order the one is taken that leaves about as many as are needed for as many
@@ -128,7 +132,7 @@ def singled_out(wanted: Single, statements: Statements, rng: Random, *, most: in
         one for one in statements.about(wanted.category, wanted.member) if one.attribute not in wanted.avoided
     ]
     rng.shuffle(known)
-    target, rest, taken = 1 << wanted.member, wanted.may, list[Said]()
+    target, rest, taken = 1 << wanted.member, wanted.may, list[AttributeStatement]()
     size = rest.bit_count()
     while rest != target and len(taken) < most:
         used = {one.attribute for one in taken}
@@ -145,7 +149,7 @@ def singled_out(wanted: Single, statements: Statements, rng: Random, *, most: in
     return tuple(needed(taken, wanted.may, target)) if size > 1 else ()
 
 
-def needed(taken: Sequence[Said], may: int, target: int) -> list[Said]:
+def needed(taken: Sequence[AttributeStatement], may: int, target: int) -> list[AttributeStatement]:
     """The statements without those that the others make needless."""
     kept = list(taken)
     for one in taken:

@@ -6,7 +6,7 @@ from itertools import combinations
 import msgspec
 
 from vidence.errors import UsageError
-from vidence.make.composing.atoms import Asked, Said, Statements
+from vidence.make.composing.atoms import AskableAttribute, AttributeStatement, Statements
 from vidence.make.composing.finding import Found, find_proof
 from vidence.make.composing.program import Program
 from vidence.make.composing.reached import Unique
@@ -20,8 +20,13 @@ MOST_ENTITIES, MOST_STATEMENTS, MOST_TOGETHER = 40, 40, 4
 
 
 def all_conjunctions(
-    scene: SceneBits, *, asked: Asked, sizes: Sequence[int], statements: Sequence[Said], unique: Unique
-) -> Iterator[tuple[tuple[Said, ...], Composed]]:
+    scene: SceneBits,
+    *,
+    asked: AskableAttribute,
+    sizes: Sequence[int],
+    statements: Sequence[AttributeStatement],
+    unique: Unique,
+) -> Iterator[tuple[tuple[AttributeStatement, ...], Composed]]:
     """All sets of statements that give one value of an attribute, or (no `attribute`) a count, and need each.
 
     Without any of the statements another value comes out, or nothing.
@@ -42,7 +47,7 @@ def all_conjunctions(
             yield chosen, Composed(made, found, "attribute" if asked.attribute else "count")
 
 
-def _program(asked: Asked, chosen: Sequence[Said]) -> Program:
+def _program(asked: AskableAttribute, chosen: Sequence[AttributeStatement]) -> Program:
     program = Program()
     members = Members(category=asked.category, atoms=program.atoms(chosen))
     if asked.attribute:
@@ -62,7 +67,7 @@ def everything(
         UsageError: a category has too many members or statements.
     """
     known = Statements(scene, negations=negations)
-    counts = [Asked(category, "", "attribute") for category in known.categories]
+    counts = [AskableAttribute(category, "", "attribute") for category in known.categories]
     number = 0
     for asked in (*[one for one in known.asked() if one.category != EVENT], *counts):
         said = [one for one in known.of(asked.category) if one.attribute != asked.attribute]

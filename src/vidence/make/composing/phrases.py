@@ -63,7 +63,7 @@ class WordingError(DataError):
 
 
 @dataclass(frozen=True)
-class Told:
+class ValueStatement:
     """A statement about a value, or about several of which it is one, before it has a number."""
 
     attribute: str
@@ -151,13 +151,13 @@ class Phrases:
     def __init__(self, vocabulary: Vocabulary) -> None:
         """Raises `DataError` where two phrases would read alike."""
         self.vocabulary = vocabulary
-        self._values: dict[str, Told] = {}
+        self._values: dict[str, ValueStatement] = {}
         for name, one in vocabulary.attributes.items():
             for value in one.values:
                 for sign in ("==", "!="):
-                    self._know(Told(name, sign, value))
+                    self._know(ValueStatement(name, sign, value))
         for kind in vocabulary.events:
-            self._know(Told("kind", "==", kind))
+            self._know(ValueStatement("kind", "==", kind))
         self.categories = self._names(
             "categories", "phrase", {name: self.category(name) for name in (*vocabulary.categories, EVENT)}
         )
@@ -181,7 +181,7 @@ class Phrases:
             known[phrase] = name
         return known
 
-    def _know(self, one: Told) -> None:
+    def _know(self, one: ValueStatement) -> None:
         said = self.says(one)
         for form in {said, of_several(said)}:
             if self._values.setdefault(_plain(form), one) != one:
@@ -264,7 +264,7 @@ class Phrases:
 
     # ----------------------------------------------------------------------- statements
 
-    def says(self, one: Told) -> str:
+    def says(self, one: ValueStatement) -> str:
         """A statement as a clause."""
         if one.attribute == "kind":
             phrase = self.vocabulary.events[str(one.value)].phrase
@@ -297,12 +297,12 @@ class Phrases:
         said = known.has if how == "==" else known.has_not
         return said or f"{self.whose(name)} {'' if how == '==' else 'not '}{{value}}"
 
-    def read_value(self, said: str) -> Told | None:
+    def read_value(self, said: str) -> ValueStatement | None:
         """The statement that a clause is; None where it is none."""
         plain = _plain(said)
         return self._values.get(plain) or next(self._open(plain), None)
 
-    def _open(self, said: str) -> Iterator[Told]:
+    def _open(self, said: str) -> Iterator[ValueStatement]:
         """Statements about several values, sizes, numbers, and texts that no list has."""
         for name, known in self.vocabulary.attributes.items():
             for how in MORE:
@@ -311,7 +311,7 @@ class Phrases:
                     said.startswith(start)
                     and (value := self._value_of(name, said.removeprefix(start))) is not None
                 ):
-                    yield Told(name, how, value)
+                    yield ValueStatement(name, how, value)
             for sign, is_of_several in product(SIGNS, (False, True)):
                 pattern = self._pattern(name, sign)
                 form = _plain(of_several(pattern) if is_of_several else pattern)
@@ -320,9 +320,9 @@ class Phrases:
                     continue
                 inner = said[len(before) : len(said) - len(after)]
                 if (value := self._value_of(name, inner)) is not None:
-                    yield Told(name, sign, value)
+                    yield ValueStatement(name, sign, value)
                 if sign == "==" and (values := self._several_of(name, inner)):
-                    yield Told(name, "in", values)
+                    yield ValueStatement(name, "in", values)
 
     def _several_of(self, name: str, said: str) -> tuple[ValueOrNumber, ...]:
         """Two values or more with `or` between them; a value may have an `or` of its own."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from vidence.make.composing.atoms import Said
+from vidence.make.composing.atoms import AttributeStatement
 from vidence.make.scene_graph.composition import (
     Compare,
     Composition,
@@ -38,7 +38,7 @@ class Program:
         self.skills[name] = skill
         return name
 
-    def atoms(self, said: Sequence[Said]) -> tuple[Compare, ...]:
+    def atoms(self, said: Sequence[AttributeStatement]) -> tuple[Compare, ...]:
         """Statements as conditions."""
         return tuple(
             Compare(
@@ -120,7 +120,7 @@ def without_atom(composition: Composition, condition: str) -> Composition | None
     return msgspec.structs.replace(composition, steps=steps, conditions=conditions)
 
 
-def with_atom(composition: Composition, condition: str, said: Said) -> Composition:
+def with_atom(composition: Composition, condition: str, said: AttributeStatement) -> Composition:
     """A composition in which a condition says something else of the same set."""
 
     def swap(one: Expression) -> Expression:

@@ -11,7 +11,7 @@ from vidence.errors import UsageError
 from vidence.make.composing.exhaustive import MOST_TOGETHER, everything
 from vidence.make.composing.reached import Logic, Unique
 from vidence.make.composing.scene_bits import SceneBits
-from vidence.make.composing.search import ALL_SHAPES, Composed, Search, Shape, Wanted
+from vidence.make.composing.search import ALL_SHAPES, Composed, QuotaCell, Search, Shape
 from vidence.make.pipeline.config_file import Count, CountOrNone, Share
 from vidence.make.scene_graph.composition import (
     MOST_CONDITIONS,
@@ -63,10 +63,10 @@ class Quota(Record, omit_defaults=True):
             )
 
     @property
-    def cells(self) -> tuple[Wanted, ...]:
+    def cells(self) -> tuple[QuotaCell, ...]:
         """Everything that is wanted, in order."""
         numbers = range(self.conditions[0], self.conditions[1] + 1)
-        return tuple(Wanted(t, logic, n) for t in self.types for logic in self.logic for n in numbers)
+        return tuple(QuotaCell(t, logic, n) for t in self.types for logic in self.logic for n in numbers)
 
 
 class Strength(Record, omit_defaults=True):
@@ -85,7 +85,7 @@ class Unmet:
     """A cell that a video could not fill, what most attempts at it came to, and how many did."""
 
     scene: str
-    cell: Wanted
+    cell: QuotaCell
     reason: str
     n: int = 0
 
@@ -115,7 +115,7 @@ class _Video:
             shapes=quota.shapes,
         )
         self.n = self.n_tried = 0
-        self.dead: dict[Wanted, tuple[str, int]] = {}
+        self.dead: dict[QuotaCell, tuple[str, int]] = {}
         self.seen: set[object] = set()
         self.facts: Counter[tuple[str, str]] = Counter()
 
@@ -147,7 +147,7 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
     videos = [_Video(name, scene, quota, unique=strength.unique, seed=seed) for name, scene in scenes.items()]
     for one in videos:
         one.search.most_guess, one.search.most_prior = strength.most_guess, strength.most_prior
-    have: Counter[Wanted] = Counter()
+    have: Counter[QuotaCell] = Counter()
     skills: Counter[Skill] = Counter()
     while open_ := [one for one in videos if one.n < quota.per_video and len(one.dead) < len(quota.cells)]:
         for video in open_:
@@ -171,8 +171,8 @@ def _everything(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strengt
     sizes = range(quota.conditions[0], quota.conditions[1] + 1)
     for name, scene in scenes.items():
         refused: Counter[str] = Counter()
-        weak_of: dict[Wanted, str] = {}
-        taken: set[Wanted] = set()
+        weak_of: dict[QuotaCell, str] = {}
+        taken: set[QuotaCell] = set()
         for made in everything(name, scene, sizes=sizes, negations=quota.negations, unique=strength.unique):
             cell = cell_of(made)
             weak = _weak(made, strength, scene.words) if cell in wanted else "of-another-type"
@@ -206,10 +206,10 @@ def gaps(scene: SceneBits) -> Iterator[str]:
                     yield f"{attribute} of {unknown} of {len(names)} ({category})"
 
 
-def cell_of(made: Composed) -> Wanted:
+def cell_of(made: Composed) -> QuotaCell:
     """The cell that a composition fills."""
     found = made.found
-    return Wanted(found.answer.type, found.logic, len(found.conditions))
+    return QuotaCell(found.answer.type, found.logic, len(found.conditions))
 
 
 def skills_of(composition: Composition) -> list[Skill]:
@@ -231,14 +231,14 @@ def _rarest(skills: Counter[Skill], search: Search) -> Skill | None:
 
 
 def _tried(
-    video: _Video, cell: Wanted, strength: Strength, *, have: Counter[Wanted], skill: Skill | None
+    video: _Video, cell: QuotaCell, strength: Strength, *, have: Counter[QuotaCell], skill: Skill | None
 ) -> Composed | None:
     before = Counter(video.search.refused)
     refused: Counter[str] = Counter()
     cells = frozenset(video.quota.cells)
 
     def fits(kind: AnswerType, logic: Logic, n: int) -> bool:
-        found = Wanted(kind, logic, n)
+        found = QuotaCell(kind, logic, n)
         return found in cells and (found == cell or have[found] <= have[cell])
 
     for attempt in range(video.quota.tries):
@@ -259,9 +259,9 @@ def _tried(
     return None
 
 
-def _with_skill(cell: Wanted, skill: Skill | None) -> Wanted:
+def _with_skill(cell: QuotaCell, skill: Skill | None) -> QuotaCell:
     """A cell with a skill."""
-    return Wanted(cell.type, cell.logic, cell.n_conditions, skill)
+    return QuotaCell(cell.type, cell.logic, cell.n_conditions, skill)
 
 
 def _weak(made: Composed, strength: Strength, words: Vocabulary) -> str:

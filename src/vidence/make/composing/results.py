@@ -36,7 +36,7 @@ from vidence.make.scene_graph.scene import ValueOrNumber
 
 
 @dataclass(frozen=True)
-class Read:
+class AttributeRead:
     """`VARIABLE = SOURCE.WORD`: an attribute, a role or `kind`."""
 
     variable: str
@@ -57,7 +57,7 @@ class Derived:
     condition: str = ""
 
 
-_Evaluated: TypeAlias = Pick | Read | Derived
+_Evaluated: TypeAlias = Pick | AttributeRead | Derived
 
 
 def step_of(step: Step) -> _Evaluated:
@@ -77,7 +77,7 @@ def step_of(step: Step) -> _Evaluated:
         case Aggregate(how="count" | "mode" as how, of=of, attribute=attribute):
             return Pick(name, of, how, attribute=attribute)
         case AttributeOf(of=Variable(name=source), at=None, name=word):
-            return Read(name, source, word)
+            return AttributeRead(name, source, word)
         case View(of=Variable(name=of), facing=Variable(name=at), facing_condition=condition) as view:
             return Derived(name, (of, at), view, condition)
         case DirectionOf(of=Variable(name=of), view=Variable(name=seen)) as direction:
@@ -114,13 +114,13 @@ class Results:
             ]
         except ValueError as error:
             raise ValueError(f"{composition.composition}: {error}") from error
-        self._source = [place_of[one.source] if isinstance(one, Read) else -1 for one in self.steps]
+        self._source = [place_of[one.source] if isinstance(one, AttributeRead) else -1 for one in self.steps]
         self._of = [
             [place_of[name] for name in one.of] if isinstance(one, Derived) else [] for one in self.steps
         ]
         self._views = [self.bit_of.get(getattr(one, "condition", ""), 0) for one in self.steps]
         self.is_plain = all(
-            isinstance(step, Read) or (one is not None and one.is_plain)
+            isinstance(step, AttributeRead) or (one is not None and one.is_plain)
             for step, one in zip(self.steps, self._sets, strict=True)
         )
         self._inside, self._linked_bits = self._bits_inside()
@@ -221,7 +221,7 @@ class Results:
         """States after a pick and a value read off it, where nothing else reads the pick: value by value."""
         before, is_doubtful, is_several = self.states(i - 1, dropped, free)
         one, step, live = self._sets[i - 1], self.steps[i], self._live(i, dropped)
-        assert one is not None and isinstance(step, Read)  # noqa: S101, PT018 - `_reads_off`
+        assert one is not None and isinstance(step, AttributeRead)  # noqa: S101, PT018 - `_reads_off`
         column = self.scene.column(one.category, step.word)
         found: dict[Found, State] = {}
         for values, count, mask, doubt, several in one.picked_or_all(before, dropped, is_all=free == i - 1):
@@ -291,7 +291,7 @@ class Results:
         step, one = self.steps[i], self._sets[i]
         if one is not None:
             return one.together(values, dropped)
-        if isinstance(step, Read):
+        if isinstance(step, AttributeRead):
             return self.scene.told(str(values[self._source[i]]), step.word)
         assert isinstance(step, Derived)  # noqa: S101 - what picks and reads nothing
         found = self._derived(step, [values[place] for place in self._of[i]], bool(self._views[i] & dropped))
@@ -317,7 +317,7 @@ class Results:
     def _last_read(self) -> tuple[MemberSet, Column, str]:
         """The set of the last step but one, and what is read of it."""
         one, last = self._sets[-2], self.steps[-1]
-        assert one is not None and isinstance(last, Read)  # noqa: S101, PT018 - `is_joined`
+        assert one is not None and isinstance(last, AttributeRead)  # noqa: S101, PT018 - `is_joined`
         return one, self.scene.column(one.category, last.word), last.word
 
     def _read_all(

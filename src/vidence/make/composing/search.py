@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeAlias, get_args
 
-from vidence.make.composing.atoms import Asked, Said, Single, Statements, singled_out
+from vidence.make.composing.atoms import AskableAttribute, AttributeStatement, Single, Statements, singled_out
 from vidence.make.composing.finding import Found, Refused, find_proof
 from vidence.make.composing.program import Program as _Program
 from vidence.make.composing.program import set_of, with_atom, without_atom
@@ -51,7 +51,7 @@ _MENDED = 3
 
 
 @dataclass(frozen=True)
-class Wanted:
+class QuotaCell:
     """A cell: the type of the answer, the logic, how many conditions, and a skill that one of them takes."""
 
     type: AnswerType
@@ -110,7 +110,7 @@ class Search:
         self._allowed = frozenset(shapes)
         self._shapes: dict[tuple[AnswerType, Logic, Skill | None], tuple[Shape, ...]] = {}
         self.more = Shapes(scene, self.statements, rng)
-        self._makers: dict[str, Callable[[Wanted, Asked], _Program | None]] = {
+        self._makers: dict[str, Callable[[QuotaCell, AskableAttribute], _Program | None]] = {
             "attribute": self._attribute,
             "count": self._count,
             "carried": self._carried,
@@ -123,7 +123,7 @@ class Search:
             "tally": self._tally,
         }
 
-    def shapes(self, wanted: Wanted) -> tuple[Shape, ...]:
+    def shapes(self, wanted: QuotaCell) -> tuple[Shape, ...]:
         """The shapes that can fill a cell in this scene; of these those that take its skill."""
         key = wanted.type, wanted.logic, wanted.skill
         if key not in self._shapes:
@@ -133,7 +133,7 @@ class Search:
             self._shapes[key] = tuple(one for one in allowed if one in favoured) or allowed
         return self._shapes[key]
 
-    def _plain(self, wanted: Wanted) -> tuple[_Plain, ...]:
+    def _plain(self, wanted: QuotaCell) -> tuple[_Plain, ...]:
         words, found = self.scene.words, list[_Plain]()
         listed = bool(self.scene.events) and self.scene.lists_all(EVENT)
         if wanted.logic == "conjunctive":
@@ -160,11 +160,11 @@ class Search:
         is_listed = self.scene.lists_all(EVENT) and len(self.scene.members[EVENT]) > 1
         return (*self.statements.categories, *((EVENT,) if is_listed else ()))
 
-    def _asked(self, kind: AnswerType, *, entities: bool = False) -> list[Asked]:
+    def _asked(self, kind: AnswerType, *, entities: bool = False) -> list[AskableAttribute]:
         return [one for one in self.asked if one.type == kind and not (entities and one.category == EVENT)]
 
     def tried(
-        self, wanted: Wanted, *, number: int, fits: Callable[[AnswerType, Logic, int], bool] | None = None
+        self, wanted: QuotaCell, *, number: int, fits: Callable[[AnswerType, Logic, int], bool] | None = None
     ) -> Composed | None:
         """One attempt at a cell; what comes of it may fill another one, if that `fits`."""
         shapes = self.shapes(wanted)
@@ -178,7 +178,7 @@ class Search:
             return None
         return self._proved(self._composition(program, number), shape, fits=fits)
 
-    def _drawn(self, shape: Shape, wanted: Wanted) -> _Program | None:
+    def _drawn(self, shape: Shape, wanted: QuotaCell) -> _Program | None:
         if shape not in self._makers:
             return self.more.draw(shape, wanted.type, wanted.n_conditions)
         if shape in ("count", "tally"):
@@ -297,12 +297,12 @@ class Search:
 
     def _single(
         self, category: str, member: int, *, n: int, avoided: Sequence[str] = (), may: int | None = None
-    ) -> tuple[Said, ...] | None:
+    ) -> tuple[AttributeStatement, ...] | None:
         among = self.scene.everybody[category] if may is None else may
         wanted = Single(category, member, among, max(n, 1), frozenset(avoided))
         return singled_out(wanted, self.statements, self.rng, most=max(n + 1, 2))
 
-    def _attribute(self, wanted: Wanted, asked: Asked) -> _Program | None:
+    def _attribute(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         member = self._member(asked.category)
         said = self._single(asked.category, member, n=wanted.n_conditions, avoided=[asked.attribute])
         if not said:
@@ -315,7 +315,7 @@ class Search:
     def _the(self, program: _Program, variable: str, *, category: str, atoms: Sequence[Atom]) -> str:
         return program.add(variable, The(of=Members(category=category, atoms=tuple(atoms)), pick=variable))
 
-    def _count(self, wanted: Wanted, asked: Asked) -> _Program | None:
+    def _count(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         category = self.rng.choice(self._counted())
         taken, rest = self._several(category, self.scene.everybody[category], n=wanted.n_conditions)
         if len(taken) < self.least or rest.bit_count() > _MOST_COUNTED:
@@ -326,12 +326,12 @@ class Search:
         )
         return program
 
-    def _several(self, category: str, among: int, *, n: int) -> tuple[list[Said], int]:
+    def _several(self, category: str, among: int, *, n: int) -> tuple[list[AttributeStatement], int]:
         """Statements, each of which shuts somebody out, and who is left."""
         members = list(bits(among))
         known = list(self.statements.about(category, self.rng.choice(members))) if members else []
         self.rng.shuffle(known)
-        taken, rest = list[Said](), among
+        taken, rest = list[AttributeStatement](), among
         for one in known:
             if len(taken) == n:
                 break
@@ -372,7 +372,7 @@ class Search:
                 return True
         return False
 
-    def _tellable(self, category: str, member: int, avoided: Sequence[str]) -> list[Said]:
+    def _tellable(self, category: str, member: int, avoided: Sequence[str]) -> list[AttributeStatement]:
         known = [one for one in self.statements.about(category, member) if one.attribute not in avoided]
         self.rng.shuffle(known)
         return known
@@ -402,13 +402,13 @@ class Search:
             if who == name and role not in self.scene.words.attributes
         ]
 
-    def _shares(self, wanted: Wanted) -> tuple[int, int]:
+    def _shares(self, wanted: QuotaCell) -> tuple[int, int]:
         """How many conditions an anchor has, and how many the last set beside its link."""
         free = max(wanted.n_conditions - 1, 1)
         anchor = self.rng.randint(1, max(free - 1, 1))
         return anchor, free - anchor
 
-    def _carried(self, wanted: Wanted, asked: Asked) -> _Program | None:
+    def _carried(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         scene, n = self.scene, self._shares(wanted)
         target = self._member(asked.category)
         linked = [a for a in carried(self.statements, asked.category) if a != asked.attribute]
@@ -442,7 +442,9 @@ class Search:
         )
         return self._ended(program, asked, target=target, n=n[1], link=found)
 
-    def _ended(self, program: _Program, asked: Asked, *, target: int, n: int, link: _Link) -> _Program | None:
+    def _ended(
+        self, program: _Program, asked: AskableAttribute, *, target: int, n: int, link: _Link
+    ) -> _Program | None:
         """The program with the set that is linked to what is there already, and the answer."""
         avoided = [*link.avoided, asked.attribute]
         said = self._single(asked.category, target, n=n, avoided=avoided, may=link.may)
@@ -460,7 +462,7 @@ class Search:
         program.add("answer", AttributeOf(of=Variable(name="R"), name=asked.attribute))
         return program
 
-    def _related(self, wanted: Wanted, asked: Asked) -> _Program | None:
+    def _related(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         scene, words, n = self.scene, self.scene.words, self._shares(wanted)
         target = self._member(asked.category)
         known = [
@@ -497,7 +499,7 @@ class Search:
             ]
         return self._related_to[key]
 
-    def _during(self, wanted: Wanted, asked: Asked) -> _Program | None:
+    def _during(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         scene = self.scene
         target = self._member(asked.category)
         events = [e for e in scene.events if scene.timed(asked.category, "during", e).must >> target & 1]
@@ -516,7 +518,7 @@ class Search:
         )
         return self._ended(program, asked, target=target, n=wanted.n_conditions - 1 - len(said), link=found)
 
-    def _ordered(self, wanted: Wanted, asked: Asked) -> _Program | None:
+    def _ordered(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         """The first who appears after somebody, or the last before."""
         scene, category = self.scene, asked.category
         how: Literal["first", "last"] = self.rng.choice(("first", "last"))
@@ -524,7 +526,7 @@ class Search:
         known = [one for one in self.statements.about(category, target) if one.attribute != asked.attribute]
         self.rng.shuffle(known)
         n_anchor = self.rng.randint(1, max(wanted.n_conditions - 2, 1))
-        taken, may = list[Said](), scene.everybody[category]
+        taken, may = list[AttributeStatement](), scene.everybody[category]
         for one in known[: max(wanted.n_conditions - 2 - n_anchor, 0)]:
             if one.attribute not in {t.attribute for t in taken}:
                 taken.append(one)
@@ -567,7 +569,7 @@ class Search:
         ]
         return self.rng.choice(there) if there else None
 
-    def _then(self, wanted: Wanted, asked: Asked) -> _Program | None:
+    def _then(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         """What somebody does first after, or last before, an event."""
         scene = self.scene
         roles = [
@@ -604,10 +606,10 @@ class Search:
         program.add("answer", AttributeOf(of=Variable(name="U"), name="kind"))
         return program
 
-    def _ranked(self, wanted: Wanted, asked: Asked) -> _Program | None:
+    def _ranked(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         """The first, or the last, who appears of some."""
         category, may = asked.category, self.scene.everybody[asked.category]
-        taken = list[Said]()
+        taken = list[AttributeStatement]()
         for one in self._tellable(category, self._member(category), [asked.attribute]):
             if len(taken) < wanted.n_conditions - 1 and one.attribute not in {t.attribute for t in taken}:
                 taken.append(one)
@@ -645,7 +647,7 @@ class Search:
         self._the(program, "T", category=EVENT, atoms=(*atoms, played))
         return True
 
-    def _next(self, wanted: Wanted, asked: Asked) -> _Program | None:
+    def _next(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         """What happens first after, or last before, an event; whoever does it."""
         scene, target = self.scene, self._member(EVENT)
         how: _End = self.rng.choice(("first", "last"))
@@ -667,7 +669,7 @@ class Search:
         program.add("answer", AttributeOf(of=Variable(name="U"), name=asked.attribute))
         return program
 
-    def _tally(self, wanted: Wanted, asked: Asked) -> _Program | None:
+    def _tally(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         """How many of some there are during, after or before an event."""
         scene, category = self.scene, self.rng.choice(self._counted())
         word: Literal["during", "after", "before"] = self.rng.choice(("during", "after", "before"))

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from vidence.make.composing.atoms import Asked, Said, Single, Statements, singled_out
+from vidence.make.composing.atoms import AskableAttribute, AttributeStatement, Single, Statements, singled_out
 from vidence.make.composing.phrases import is_flag, is_person
 from vidence.make.composing.program import Program
 from vidence.make.composing.reached import Logic
@@ -112,7 +112,7 @@ class Shapes:
     def _placed(self, category: str) -> list[str]:
         return [name for name in self.scene.members[category] if name in self.ground.places]
 
-    def _of_type(self, kind: AnswerType) -> list[Asked]:
+    def _of_type(self, kind: AnswerType) -> list[AskableAttribute]:
         return [one for one in self._asked if one.type == kind]
 
     def _numbers(self, category: str) -> list[str]:
@@ -137,7 +137,7 @@ class Shapes:
 
     def _single(
         self, category: str, name: str, *, n: int, avoided: Sequence[str] = (), may: int | None = None
-    ) -> tuple[Said, ...] | None:
+    ) -> tuple[AttributeStatement, ...] | None:
         """Statements that leave one thing alone."""
         among = self.scene.everybody[category] if may is None else may
         place = self.scene.place[category][name]
@@ -159,7 +159,7 @@ class Shapes:
         return True
 
     def _ended(  # noqa: PLR0913 - one place for what all chains end with
-        self, program: Program, asked: Asked, *, name: str, n: int, may: int, avoided: str,
+        self, program: Program, asked: AskableAttribute, *, name: str, n: int, may: int, avoided: str,
         link: Callable[[], Atom],
     ) -> Program | None:  # fmt: skip
         """The program with the set that is linked to what is there already, and the answer."""
@@ -171,17 +171,21 @@ class Shapes:
         program.add("answer", _read("R", asked.attribute))
         return program
 
-    def _some(self, category: str, member: int, *, n: int, avoided: Sequence[str]) -> list[Said]:
+    def _some(
+        self, category: str, member: int, *, n: int, avoided: Sequence[str]
+    ) -> list[AttributeStatement]:
         """Some statements about a member, each about something else."""
         known = [one for one in self.statements.about(category, member) if one.attribute not in avoided]
         self.rng.shuffle(known)
-        taken: dict[str, Said] = {}
+        taken: dict[str, AttributeStatement] = {}
         for one in known:
             if len(taken) < n:
                 taken.setdefault(one.attribute, one)
         return list(taken.values())
 
-    def _one(self, kind: AnswerType, *, among: Sequence[str] | None = None) -> tuple[Asked, str] | None:
+    def _one(
+        self, kind: AnswerType, *, among: Sequence[str] | None = None
+    ) -> tuple[AskableAttribute, str] | None:
         """Something to ask, and whom one could ask it of."""
         asked = [one for one in self._of_type(kind) if among is None or one.category in among]
         if not asked:
@@ -214,7 +218,7 @@ class Shapes:
         program.add("answer", _read("P", asked.attribute))
         return program
 
-    def _wide(self, asked: Asked, place: int) -> Compare | None:
+    def _wide(self, asked: AskableAttribute, place: int) -> Compare | None:
         """A statement about several values that is true of a member."""
         words, category = self.scene.words.attributes, asked.category
         names = [name for name in self.statements.attributes_of(category) if name != asked.attribute]
@@ -314,7 +318,7 @@ class Shapes:
         program.add("answer", _read("R", asked.attribute))
         return program
 
-    def _apart(self, asked: Asked, name: str, *, may: int) -> list[Said] | None:
+    def _apart(self, asked: AskableAttribute, name: str, *, may: int) -> list[AttributeStatement] | None:
         """What tells a thing from others in its direction, and is true of something elsewhere, too."""
         place = self.scene.place[asked.category][name]
         target = 1 << place
@@ -411,7 +415,9 @@ class Shapes:
         condition = program.condition("correspondence")
         return Compare(attribute=link, how="==", value=Variable(name="X"), condition=condition)
 
-    def _group(self, category: str, link: str, value: ValueOrNumber, *, n: int) -> list[Said] | None:
+    def _group(
+        self, category: str, link: str, value: ValueOrNumber, *, n: int
+    ) -> list[AttributeStatement] | None:
         """Statements about some things of which most have a value."""
         column = self.scene.column(category, link)
         members = list(bits(column.values.get(value, 0)))
@@ -426,7 +432,7 @@ class Shapes:
         is_alone = first[0] == value and first[1] > 1 and (not rest or rest[0][1] < first[1])
         return said if said and is_alone and who.bit_count() >= _LEAST_GROUP else None
 
-    def _pair(self, kind: AnswerType) -> tuple[Asked, str, str, str, str] | None:
+    def _pair(self, kind: AnswerType) -> tuple[AskableAttribute, str, str, str, str] | None:
         """Something to ask of one of two things that have a number: both, their numbers' name, a category."""
         asked = [one for one in self._of_type(kind) if self._numbers(one.category)]
         if not asked:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from vidence.make.composing.phrases import MORE, Phrases, Told, WordingError, of_several
+from vidence.make.composing.phrases import MORE, Phrases, ValueStatement, WordingError, of_several
 from vidence.make.scene_graph.composition import (
     DIRECTIONS,
     Aggregate,
@@ -204,9 +204,9 @@ class PlainWords:
     def _said_atom(self, atom: Atom, category: str) -> str:
         match atom:
             case Compare(attribute=name, how=how, value=Literally(value=value)):
-                return self.phrases.says(Told(name, how, value))
+                return self.phrases.says(ValueStatement(name, how, value))
             case Compare(attribute=name, how="in", value=Values(values=values)):
-                return self.phrases.says(Told(name, "in", values))
+                return self.phrases.says(ValueStatement(name, "in", values))
             case Compare(value=Variable() | Arithmetic()):
                 return self._compared(atom)
             case Related(relation=relation, to=Variable(name=variable), holds=holds, frame=""):

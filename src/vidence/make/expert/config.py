@@ -20,7 +20,7 @@ from vidence.make.gates.rules import (
 from vidence.make.licences.checks import DAYS
 from vidence.make.pipeline.config_file import Count, CountOrNone
 from vidence.make.pipeline.models import AskLimits, NamedModel
-from vidence.make.release.making import MakingRelease
+from vidence.make.release.made_release import MakingRelease
 from vidence.records import Record
 
 Form: TypeAlias = Literal["mmvu", "humanpcr-r"]

@@ -9,7 +9,7 @@ from vidence.make.expert.drafts import ExpertDraft
 from vidence.make.expert.findings import DraftRow
 from vidence.make.expert.links import Page, page_of
 from vidence.make.expert.subjects import Concept, Curriculum
-from vidence.tables.table import DASH, Line, Table, count, lines, number, tabulate
+from vidence.tables.table import DASH, RowSpec, Table, count, lines, number, tabulate
 
 _STATES: Final = ("covered", "filmed", "open", "dropped")
 
@@ -25,7 +25,7 @@ def findings_table(rows: Sequence[DraftRow]) -> Table:
         "findings",
         "What the checks found",
         label="cell",
-        rows=(Line("/".join(key), key[0], key) for key in sorted(hit)),
+        rows=(RowSpec("/".join(key), key[0], key) for key in sorted(hit)),
         measures=[
             number("kind", lambda key: key[1], kind="text"),
             count("faults", lambda key: counts[*key, True]),
@@ -56,7 +56,7 @@ def concepts_table(curriculum: Curriculum, asked: Collection[str]) -> Table:
         "Concepts by chapter",
         label="chapter",
         rows=(
-            Line("/".join(key), key[2] or DASH, mine, detail=", ".join(filter(None, key[:2])))
+            RowSpec("/".join(key), key[2] or DASH, mine, detail=", ".join(filter(None, key[:2])))
             for key, mine in counts.items()
         ),
         measures=[count(name, itemgetter(name)) for name in _STATES],
@@ -72,7 +72,7 @@ def textbooks_table(concepts: Sequence[Concept], drafts: Sequence[ExpertDraft]) 
         "textbooks",
         "Drafts by textbook",
         label="textbook",
-        rows=(Line(name, name or DASH, n) for name, n in ordered),
+        rows=(RowSpec(name, name or DASH, n) for name, n in ordered),
         measures=[count("drafts", int)],
     )
 

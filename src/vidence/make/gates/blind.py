@@ -16,7 +16,7 @@ from vidence.explain.audit.structures import (
     StructureFinding,
     read_structures,
 )
-from vidence.make.gates.asking import plain_item
+from vidence.make.gates.model_gates import plain_item
 from vidence.make.gates.rules import ALL_TASKS, BlindRules
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.records import Item

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 from vidence.explain.audit.checks import exact_form, text_reasons
-from vidence.make.gates.asking import Asked, as_items, id_of
+from vidence.make.gates.model_gates import Asked, as_items, id_of
 from vidence.make.gates.rules import CheckRules
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.records import Evidence, Item

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError, MediaError
 from vidence.make.cards.pictures import PictureFolder
-from vidence.make.gates.asking import Asked, Tried, as_items
+from vidence.make.gates.model_gates import Asked, DraftFrames, as_items
 from vidence.make.gates.rules import OneFrameRules
 from vidence.make.pipeline.cache import ArtifactCache, Stage, Unit, digest_of
 from vidence.make.pipeline.material import Crop, VideoSource
@@ -209,7 +209,7 @@ def _tried_of(item: Item, shown: Exhibit, rules: OneFrameRules) -> tuple[tuple[i
     return tuple(found), ""
 
 
-def cut_frames(drafts: Sequence[Asked], rules: OneFrameRules, source: FrameSource) -> dict[str, Tried]:
+def cut_frames(drafts: Sequence[Asked], rules: OneFrameRules, source: FrameSource) -> dict[str, DraftFrames]:
     """What each draft is tried with, by its id; every video is read once, for all its drafts.
 
     Raises:
@@ -223,12 +223,12 @@ def cut_frames(drafts: Sequence[Asked], rules: OneFrameRules, source: FrameSourc
         for video_id, own in shown[name].wanted(set(indices)).items():
             by_video[video_id] |= own
     sets = frame_sets(by_video, source, frame_px=rules.frame_px)
-    tried: dict[str, Tried] = {}
+    tried: dict[str, DraftFrames] = {}
     for name, (indices, why) in wanted.items():
         have = shown[name].have(sets)
         frames = tuple(have[index] for index in indices if index in have)
         clip = next((shown[name].parts[i] for i in shown[name].clips), None)
-        tried[name] = Tried(
+        tried[name] = DraftFrames(
             frames=frames,
             duration_s=clip.duration_s if clip else 0.0,
             fps=clip.fps if clip else 1.0,

@@ -13,16 +13,16 @@ import numpy as np
 
 from vidence.errors import UsageError
 from vidence.explain.audit.structures import StructureFinding, read_structures, structures_of
-from vidence.make.gates.asking import (
-    Asking,
+from vidence.make.gates.blind import BLIND
+from vidence.make.gates.checks import CHECKS, check
+from vidence.make.gates.frames import FrameSource
+from vidence.make.gates.gate_judges import judge_pool, judges_words
+from vidence.make.gates.model_gates import (
+    AskSettings,
     Decision,
     GateVerdict,
     remarks,
 )
-from vidence.make.gates.blind import BLIND
-from vidence.make.gates.checks import CHECKS, check
-from vidence.make.gates.frames import FrameSource
-from vidence.make.gates.judged import judge_pool, judges_words
 from vidence.make.gates.rules import AskingGates, CheckRules, JudgeRules
 from vidence.make.gates.splits import shared_between
 from vidence.make.gates.trying import AskingRules, ask_gate, asking_gates
@@ -106,7 +106,7 @@ def gate_items(items: Sequence[Item], rules: ItemGateRules, desk: GateDesk) -> G
         UsageError: a gate asks a model, and there is none; or the media are needed, and nowhere.
         VidenceError: a model answers nobody any more; every reply so far is remembered.
     """
-    line = _Line(rules=rules, desk=desk)
+    line = _GateCall(rules=rules, desk=desk)
     left = tuple(items)
     if rules.checks is not None:
         wanted = rules.checks
@@ -177,7 +177,7 @@ def _with_others(items: Sequence[Item], desk: GateDesk) -> tuple[Dropped, ...]:
     return tuple(found.values())
 
 
-class _Line:
+class _GateCall:
     """The gates of one call, with their verdicts and accounts."""
 
     def __init__(self, *, rules: ItemGateRules, desk: GateDesk) -> None:
@@ -224,7 +224,7 @@ class _Line:
             frames=lambda: self._frames(gate),
             models=models,
             seed=seed,
-            how=Asking(pool=judge_pool(self._rules.judge, models, seed=seed)),
+            how=AskSettings(pool=judge_pool(self._rules.judge, models, seed=seed)),
         )
         if self._rules.to_people:
             verdicts = [

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from vidence.explain.audit.checks import text_reasons
-from vidence.make.gates.asking import plain_item
+from vidence.make.gates.model_gates import plain_item
 from vidence.make.pipeline.material import Draft
 from vidence.records import Record
 from vidence.statistics.answer_keys import letter_balance

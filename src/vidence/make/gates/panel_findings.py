@@ -12,7 +12,7 @@ from vidence.engine.rows import Header
 from vidence.engine.store import RunStore
 from vidence.errors import DataError, UsageError
 from vidence.explain.diagnostics.blind_panel import UNDER_TEST, BlindPanel, PanelFinding, Vote
-from vidence.make.gates.asking import GateVerdict, GateVote, decide
+from vidence.make.gates.model_gates import GateVerdict, GateVote, decide
 from vidence.make.gates.verdicts import ItemVerdict, content_of
 from vidence.records import Failed, Item, Record
 
@@ -22,7 +22,7 @@ _WHOLE: Final = "vidence-diagnosis/1"
 _LINES: Final = "vidence-findings/1"
 
 
-class _Line(Record):
+class _FindingLine(Record):
     """The finding of one question in a file."""
 
     item_id: str
@@ -40,11 +40,11 @@ class _Whole(msgspec.Struct):
     """What `vidence diagnose --json` writes, as far as it is read here."""
 
     header: Header
-    findings: tuple[_Line, ...]
+    findings: tuple[_FindingLine, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Found:
+class _Diagnosis:
     """A diagnosis: what it is about, and what it found of each question, by its id.
 
     `contents` are the hashes of the questions as they were asked (`content_of`); empty where a file does not
@@ -143,7 +143,7 @@ def _who(vote: Vote) -> str:
 # --------------------------------------------------------------------------- where findings stand
 
 
-def _of_run(by: Path) -> _Found:
+def _of_run(by: Path) -> _Diagnosis:
     """The findings in a run folder, or those that a page in its folder ``diagnostics`` is of."""
     folder, wanted = (by, "") if by.is_dir() else (by.parent.parent, by.stem)
     with RunStore(folder) as store:
@@ -157,7 +157,7 @@ def _of_run(by: Path) -> _Found:
         if isinstance(one.finding, PanelFinding | Failed):
             findings[one.item.item_id] = one.finding
     contents = {one.item.item_id: content_of(one.item) for one in examined}
-    return _Found(header=headers[names[0]], findings=findings, contents=contents)
+    return _Diagnosis(header=headers[names[0]], findings=findings, contents=contents)
 
 
 def _which(by: Path, folder: Path, *, names: Sequence[str]) -> str:
@@ -169,7 +169,7 @@ def _which(by: Path, folder: Path, *, names: Sequence[str]) -> str:
     )
 
 
-def _of_file(by: Path) -> _Found:
+def _of_file(by: Path) -> _Diagnosis:
     """The findings in a file of `vidence diagnose --json`, or in lines behind their header."""
     try:
         content = by.read_bytes()
@@ -179,13 +179,15 @@ def _of_file(by: Path) -> _Found:
             header, lines = whole.header, whole.findings
         else:
             header = msgspec.json.decode(first, type=Header)
-            lines = tuple(msgspec.json.decode(line, type=_Line) for line in rest.splitlines() if line.strip())
+            lines = tuple(
+                msgspec.json.decode(line, type=_FindingLine) for line in rest.splitlines() if line.strip()
+            )
         findings = {one.item_id: one.failed or _finding(one.finding) for one in lines}
     except OSError as error:
         raise DataError(f"{by}: cannot be read ({error.strerror})") from error
     except msgspec.DecodeError as error:
         raise DataError(f"{by}: these are no findings of {PANEL} ({error})") from error
-    return _Found(header=header, findings=findings, contents={})
+    return _Diagnosis(header=header, findings=findings, contents={})
 
 
 def _finding(raw: msgspec.Raw) -> PanelFinding | Failed:

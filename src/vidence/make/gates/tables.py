@@ -11,7 +11,7 @@ from vidence.explain.audit.structures import CHOICES, StructureFinding, structur
 from vidence.make.gates.luck import Luck
 from vidence.records import Item
 from vidence.statistics.answer_keys import letter_balance
-from vidence.tables.table import Line, Table, count, lines, number, p_words, percent, share, tabulate
+from vidence.tables.table import RowSpec, Table, count, lines, number, p_words, percent, share, tabulate
 
 _N_DRAWS: Final = 999
 _MANY: Final = 10
@@ -103,9 +103,9 @@ def balance_tables(
     )
 
 
-def _rule_lines(findings: Sequence[StructureFinding]) -> list[Line[BlindScore]]:
+def _rule_lines(findings: Sequence[StructureFinding]) -> list[RowSpec[BlindScore]]:
     return [
-        Line(f"{one.name} {kind} {score.key}", f"{one.name}: {score.title}{_of(kind)}", score)
+        RowSpec(f"{one.name} {kind} {score.key}", f"{one.name}: {score.title}{_of(kind)}", score)
         for one in findings
         for kind, test in one.tests.items()
         for score in test.scores

@@ -3,18 +3,18 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from vidence.make.gates.asking import (
+from vidence.make.gates.frames import FrameSource, cut_frames
+from vidence.make.gates.model_gates import (
     ONE_FRAME,
     TEXT_ONLY,
     Asked,
-    Asking,
+    AskSettings,
     GateVerdict,
     ask_blind,
     ask_with_frames,
 )
-from vidence.make.gates.frames import FrameSource, cut_frames
-from vidence.make.gates.needing import NEEDS_ALL, ask_without, cut_evidence
 from vidence.make.gates.rules import AskingGates, NeedsAllRules, OneFrameRules, TextOnlyRules
+from vidence.make.gates.withholding import NEEDS_ALL, ask_without, cut_evidence
 from vidence.make.pipeline.models import Models
 
 AskingRules: TypeAlias = TextOnlyRules | OneFrameRules | NeedsAllRules
@@ -34,7 +34,7 @@ def ask_gate(
     frames: Callable[[], FrameSource],
     models: Models,
     seed: int,
-    how: Asking,
+    how: AskSettings,
 ) -> tuple[GateVerdict, ...]:
     """What a gate says of drafts or items; `frames` is where their media are cut, asked for where needed.
 

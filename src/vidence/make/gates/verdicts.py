@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from vidence.errors import DataError
-from vidence.make.gates.asking import Decision, GateVerdict, GateVote
+from vidence.make.gates.model_gates import Decision, GateVerdict, GateVote
 from vidence.make.pipeline.material import Dropped
 from vidence.records import Item, Record
 

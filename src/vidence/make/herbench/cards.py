@@ -15,7 +15,7 @@ from vidence.make.cards.crops import CropPlan, CropRules, TrackPictures, cut_cro
 from vidence.make.cards.filled_cards import is_sheet, read_filled
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.herbench.config import BY_PEOPLE, CardStep
-from vidence.make.herbench.identified import identify_all
+from vidence.make.herbench.identification import identify_all
 from vidence.make.herbench.people import use_card_checks
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of

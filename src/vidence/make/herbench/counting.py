@@ -20,7 +20,7 @@ from vidence.media.encode import Size
 from vidence.media.video import FrameProblem
 from vidence.seeing.pictures import Mark, colour_of, draw
 from vidence.seeing.recall import (
-    Looked,
+    LabelledFrame,
     counted_frame,
     marked_frame,
     people_of,
@@ -47,7 +47,7 @@ _PEDESTRIAN = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counted:
+class CountLine:
     """One line of the file of counts. `n_boxes` is how many were drawn, -1 where it does not say so."""
 
     where: str
@@ -133,9 +133,9 @@ def _looked(
     videos: Sequence[VideoState],
     *,
     detected: Mapping[str, VideoState],
-) -> dict[tuple[str, str], list[Looked]]:
+) -> dict[tuple[str, str], list[LabelledFrame]]:
     """The frames that were looked at, by video and part of the frame."""
-    looked: dict[tuple[str, str], list[Looked]] = defaultdict(list)
+    looked: dict[tuple[str, str], list[LabelledFrame]] = defaultdict(list)
     faults: list[str] = []
     if rules.counted:
         known = {one.video_id for one in videos}
@@ -168,13 +168,13 @@ def _listed(path: Path, faults: Sequence[str]) -> str:
     return f"{path}: {len(faults)} lines cannot be used\n{first_lines(faults)}"
 
 
-def read_counts(path: Path, *, videos: set[str]) -> tuple[Counted, ...]:
+def read_counts(path: Path, *, videos: set[str]) -> tuple[CountLine, ...]:
     """The counted frames of a file; lines that nobody filled in are left out.
 
     Raises:
         DataError: it cannot be read, lacks a column, or has lines that cannot be used; the first are named.
     """
-    found: list[Counted] = []
+    found: list[CountLine] = []
     faults: list[str] = []
     places: dict[tuple[str, int, str], str] = {}
     for where, row in csv_rows(path, needs=_NEEDS):
@@ -195,7 +195,7 @@ def read_counts(path: Path, *, videos: set[str]) -> tuple[Counted, ...]:
     return tuple(found)
 
 
-def _row(row: Mapping[str, str], where: str, videos: set[str]) -> Counted | str | None:
+def _row(row: Mapping[str, str], where: str, videos: set[str]) -> CountLine | str | None:
     """One line, what is wrong with it, or None where nobody has filled it in."""
     if not row["n_people"] and not row["n_false"]:
         return None
@@ -213,7 +213,7 @@ def _row(row: Mapping[str, str], where: str, videos: set[str]) -> Counted | str 
             return f"{name} is {text!r}; expected a whole number, 0 or more, as n_people and n_false both are"
         else:
             numbers[name] = int(text)
-    return Counted(
+    return CountLine(
         where=where,
         video_id=row["video_id"],
         frame_index=numbers["frame"],
@@ -224,7 +224,7 @@ def _row(row: Mapping[str, str], where: str, videos: set[str]) -> Counted | str 
     )
 
 
-def _count(tracked: TrackedVideo, row: Counted) -> Looked:
+def _count(tracked: TrackedVideo, row: CountLine) -> LabelledFrame:
     region = _region(tracked, row.region)
     if row.frame_index >= len(tracked.times_s):
         raise ValueError(
@@ -243,7 +243,7 @@ def _region(tracked: TrackedVideo, name: str) -> Region | None:
     return named_regions(tracked.width_px, tracked.height_px)[name] if name else None
 
 
-def _marked(tracked: TrackedVideo, path: Path) -> dict[str, list[Looked]]:
+def _marked(tracked: TrackedVideo, path: Path) -> dict[str, list[LabelledFrame]]:
     """The frames of a labelled sample, for the whole frame and for each part of it."""
     rows = read_mot(path)
     frames = np.unique(rows.frame_indices)
@@ -256,7 +256,7 @@ def _marked(tracked: TrackedVideo, path: Path) -> dict[str, list[Looked]]:
     if rows.has_classes:
         counts &= rows.class_ids == _PEDESTRIAN
     regions = {"": None, **named_regions(tracked.width_px, tracked.height_px)}
-    found: dict[str, list[Looked]] = {name: [] for name in regions}
+    found: dict[str, list[LabelledFrame]] = {name: [] for name in regions}
     for frame in frames.tolist():
         there = rows.frame_indices == frame
         for name, region in regions.items():

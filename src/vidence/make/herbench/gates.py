@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from vidence.make.gates.frames import FrameSource
-from vidence.make.gates.passing import VERDICTS_FILE, Gated, GateRoom
-from vidence.make.gates.passing import pass_gates as pass_all
+from vidence.make.gates.gate_sequence import VERDICTS_FILE, Gated, GateRoom
+from vidence.make.gates.gate_sequence import pass_gates as pass_all
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.material import Draft
 

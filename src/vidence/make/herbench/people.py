@@ -17,8 +17,8 @@ from vidence.make.people.readings import (
     read_false_by_people,
 )
 from vidence.make.people.rows import CardCheckRow, CountRow, FalseCheckRow, ShotRow, TrackRow, read_rows
-from vidence.make.people.telling import CHANCE, Reading, told_false
 from vidence.make.people.track_acts import Unused
+from vidence.make.people.words_only import CHANCE, WordsOnlyAnswer, told_false
 from vidence.make.pipeline.cache import digest_of
 from vidence.make.pipeline.material import Dropped
 from vidence.make.tasks.person_counts import facts_of
@@ -126,7 +126,7 @@ def use_false_checks(work: HerbenchSession, videos: Sequence[VideoState]) -> Non
         return
     taken: list[str] = []
     dropped: list[Dropped] = []
-    heard: list[Reading] = []
+    heard: list[WordsOnlyAnswer] = []
     n_unread = 0
     for one in videos:
         cards = one.material.scene_cards
@@ -147,7 +147,9 @@ def use_false_checks(work: HerbenchSession, videos: Sequence[VideoState]) -> Non
     _close(work, FALSE_STAGE, taken=taken, dropped=dropped)
 
 
-def _say_told(work: HerbenchSession, heard: Sequence[Reading], *, n_unread: int, most_told: float) -> None:
+def _say_told(
+    work: HerbenchSession, heard: Sequence[WordsOnlyAnswer], *, n_unread: int, most_told: float
+) -> None:
     """Note the share of false descriptions that readers told; a share above `most_told` is a caution."""
     share = told_false(heard)
     if share is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from vidence.errors import MediaError, UsageError
-from vidence.make.gates.asking import open_ones
+from vidence.make.gates.model_gates import open_ones
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.gates import VERDICTS_FILE, Gated
 from vidence.make.herbench.session import HerbenchSession, VideoState

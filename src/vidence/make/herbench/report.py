@@ -25,7 +25,7 @@ from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.ledger import Account, write_file
 from vidence.make.pipeline.output import Question
 from vidence.media.video import Video
-from vidence.report.questions import Sheet
+from vidence.report.questions import ContactSheet
 from vidence.tables.rendering import render
 
 PAGE_FILE: Final = "report.html"
@@ -176,7 +176,7 @@ def _shown(one: VideoState, video: Video, pictures: PictureFolder) -> Shown:
     }
 
 
-def _sheet(make: Callable[[], Sheet], notes: list[str]) -> Sheet | None:
+def _sheet(make: Callable[[], ContactSheet], notes: list[str]) -> ContactSheet | None:
     """A sheet of pictures; None and a note where the video cannot be read."""
     try:
         return make()
@@ -209,7 +209,7 @@ def _person(one: VideoState, track_id: str, pictures: PictureFolder) -> Shown:
     }
 
 
-def _crops(shown: TrackPictures | None, pictures: PictureFolder) -> Sheet | None:
+def _crops(shown: TrackPictures | None, pictures: PictureFolder) -> ContactSheet | None:
     """The crops of a track, those for its looks (A) before those for its path (B)."""
     if shown is None:
         return None

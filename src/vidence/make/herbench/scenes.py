@@ -16,7 +16,7 @@ from vidence.errors import DataError
 from vidence.make.cards.card_files import read_scene_cards
 from vidence.make.cards.falsifying import false_id, perturb
 from vidence.make.cards.pictures import PictureFolder
-from vidence.make.cards.plausible import Known
+from vidence.make.cards.plausible import SlotCounts
 from vidence.make.cards.scenes import SceneRules, ShotPictures, describe, take_pictures, unlike_each_other
 from vidence.make.cards.swapping import perturb_by_rules
 from vidence.make.herbench.config import BY_RULES, SceneStep
@@ -38,7 +38,7 @@ class Pictured:
     dropped: tuple[Dropped, ...] = ()
 
 
-class Written(Record):
+class SceneCardResult(Record):
     """A scene card, or why there is none."""
 
     card: SceneCard | None = None
@@ -213,7 +213,7 @@ class _Writing:
         for one in videos:
             others = list(true[one.video_id])
             elsewhere = [v for v, name in sources.items() if name != sources[one.video_id]]
-            known = Known.of(chain.from_iterable(true[name] for name in elsewhere))
+            known = SlotCounts.of(chain.from_iterable(true[name] for name in elsewhere))
             for card in true[one.video_id]:
                 name = one.named(false_id(card))
                 rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{name}".encode()).digest()))
@@ -235,7 +235,7 @@ class _Writing:
     def _ask(self, name: str, asked: _Asked, *, model: str) -> _Made:
         """What a model writes, or why it is not used; `name` is that of the stage."""
         writer = self._work.models.identity(model)
-        stage = Stage(name=name, kind=Written, settings=[writer, self._wording.digest])
+        stage = Stage(name=name, kind=SceneCardResult, settings=[writer, self._wording.digest])
         units = [
             FlowUnit(
                 stage=stage,
@@ -259,9 +259,9 @@ class _Writing:
         return made
 
 
-def _written(start: Callable[[], Flow[SceneCard | Dropped]]) -> Flow[Written]:
+def _written(start: Callable[[], Flow[SceneCard | Dropped]]) -> Flow[SceneCardResult]:
     made = yield from start()
-    return Written(dropped=made) if isinstance(made, Dropped) else Written(card=made)
+    return SceneCardResult(dropped=made) if isinstance(made, Dropped) else SceneCardResult(card=made)
 
 
 def _by_video(made: _Made) -> dict[str, list[SceneCard]]:

@@ -60,7 +60,7 @@ class Sources:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Wanted:
+class _VideoRequest:
     """A video before it is looked at."""
 
     video_id: str
@@ -71,7 +71,7 @@ class _Wanted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Listed:
+class _ListedVideo:
     """What a table or a file says of a video; zeros where nothing is known."""
 
     fps: float = 0.0
@@ -170,7 +170,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _unusual(one: _Wanted, file: Path | None, *, cache_root: Path | None) -> Iterator[tuple[str, str]]:
+def _unusual(one: _VideoRequest, file: Path | None, *, cache_root: Path | None) -> Iterator[tuple[str, str]]:
     """What is unusual about a file that is used: a sentence with a gap for names, and its own name."""
     if file is None:
         return
@@ -219,7 +219,7 @@ def _bad_rows(logs: Sequence[tuple[LogRule, EventLog]]) -> Iterator[Dropped]:
 
 def _wanted(
     config: HerbenchConfig, videos: Path, *, logs: Sequence[tuple[LogRule, EventLog]]
-) -> Iterator[_Wanted]:
+) -> Iterator[_VideoRequest]:
     for rule in config.sources:
         files = sorted(videos.glob(rule.path)) if set("*?[") & set(rule.path) else [videos / rule.path]
         if not files:
@@ -231,7 +231,7 @@ def _wanted(
             )
         for file in files:
             path = file.relative_to(videos).as_posix()
-            yield _Wanted(video_id=rule.video_id or file.stem, file=file, path=path, rule=rule)
+            yield _VideoRequest(video_id=rule.video_id or file.stem, file=file, path=path, rule=rule)
     named = {rule.video_id or Path(rule.path).stem for rule in config.sources}
     for log_rule, log in logs:
         if log_rule.media:
@@ -239,11 +239,13 @@ def _wanted(
                 if video_id not in named:
                     path = log_rule.media.format(video_id=video_id)
                     rule = SourceRule(path=path, collection=log_rule.collection, licence=log_rule.licence)
-                    yield _Wanted(video_id=video_id, file=videos / path, path=path, rule=rule, log=log_rule)
+                    yield _VideoRequest(
+                        video_id=video_id, file=videos / path, path=path, rule=rule, log=log_rule
+                    )
 
 
-def _check_ids(wanted: Sequence[_Wanted]) -> None:
-    seen: dict[str, _Wanted] = {}
+def _check_ids(wanted: Sequence[_VideoRequest]) -> None:
+    seen: dict[str, _VideoRequest] = {}
     for one in wanted:
         first = seen.setdefault(one.video_id, one)
         if first is not one:
@@ -253,22 +255,22 @@ def _check_ids(wanted: Sequence[_Wanted]) -> None:
 
 
 def _source(
-    one: _Wanted,
+    one: _VideoRequest,
     events: Sequence[Event],
     *,
-    tables: Mapping[str, Mapping[str, _Listed]],
+    tables: Mapping[str, Mapping[str, _ListedVideo]],
     cache_root: Path | None,
 ) -> tuple[VideoSource, Path | None]:
     """What is known of a video; without its file what the table or the log of its events says."""
     if one.file.exists() or one.log is None:
         facts = read_facts(one.file, kind="video", cache_root=cache_root)
         probe, counted = facts.probe, facts.probe.counted
-        known = _Listed(
+        known = _ListedVideo(
             fps=counted.fps, duration_s=counted.duration_s, width_px=probe.width_px, height_px=probe.height_px
         )
         n_frames, sha256, file = len(facts.times_s), facts.content_hash, one.file
     else:
-        unlisted = _Listed(duration_s=max((e.end_s for e in events), default=0.0))
+        unlisted = _ListedVideo(duration_s=max((e.end_s for e in events), default=0.0))
         known = tables.get(one.log.table, {}).get(one.video_id, unlisted)
         n_frames, sha256, file = round(known.fps * known.duration_s), "", None
     video = VideoSource(
@@ -302,19 +304,19 @@ def _inside(events: Sequence[Event], video: VideoSource) -> tuple[tuple[Event, .
     return tuple(e for e in events if e.start_s < video.duration_s), late
 
 
-def _read_table(path: Path) -> dict[str, _Listed]:
+def _read_table(path: Path) -> dict[str, _ListedVideo]:
     """What a table says of videos, by their ids; with ``.gz`` it is unpacked.
 
     Raises:
         DataError: it cannot be read, lacks a column, or has a value that makes no sense; with its line.
     """
-    found: dict[str, _Listed] = {}
+    found: dict[str, _ListedVideo] = {}
     for where, row in csv_rows(path, needs=("video_id", "duration", "fps", "resolution")):
         if isinstance(row, Fault):
             raise DataError(row.at(where))
         width, _, height = row["resolution"].partition("x")
         try:
-            one = _Listed(
+            one = _ListedVideo(
                 fps=float(row["fps"]),
                 duration_s=float(row["duration"]),
                 width_px=int(width),

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from vidence.errors import UsageError
 from vidence.make.herbench.cards import cut_all_crops, write_all_cards
-from vidence.make.herbench.identified import cut_all_portraits
+from vidence.make.herbench.identification import cut_all_portraits
 from vidence.make.herbench.people import give_counts
 from vidence.make.herbench.scenes import write_all_scenes
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.herbench.sources import Sources, find_sources
 from vidence.make.herbench.tracking import track_all
-from vidence.make.pipeline.looking import look_side_by_side
 from vidence.make.pipeline.material import Corpus, Material
+from vidence.make.pipeline.probing import look_side_by_side
 
 _MOST_NAMED = 10
 

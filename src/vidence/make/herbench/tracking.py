@@ -18,9 +18,9 @@ from vidence.make.herbench.people import name_unused, rows_of
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.herbench.watching import (
     Boxes,
+    ObserverSpecs,
     SeenIn,
     VideoWatch,
-    Wanted,
     begin_watching,
     open_watch,
     unreadable,
@@ -39,7 +39,7 @@ from vidence.seeing.following import open_describer, open_detector, open_tracker
 from vidence.seeing.given_tracks import GivenTracks, open_tracks
 from vidence.seeing.limbs import without_parts
 from vidence.seeing.refine import refine
-from vidence.seeing.same_person import Looks, looks_of, without_changed
+from vidence.seeing.same_person import TrackAppearance, looks_of, without_changed
 from vidence.seeing.shooting import Shot, ShotDetector
 from vidence.seeing.trackrank import pick_diverse, rank
 from vidence.seeing.tracks import DroppedTrack, Merge, Span, Track, TrackBasis, TrackedVideo
@@ -130,18 +130,18 @@ class _Watcher:
             self._describer_spec = tracker.describer or "colour"
             self._describer = open_describer(self._describer_spec)
 
-    def wanted(self, one: VideoState) -> Wanted:
+    def wanted(self, one: VideoState) -> ObserverSpecs:
         """Who watches a video; no detector is opened for one that is not here."""
         shots = None if self._given_shots(one) is not None else self.shots
         if self.rules is None or one.source.file is None:
-            return Wanted(shots=shots)
+            return ObserverSpecs(shots=shots)
         spec = self._spec(one)
         if spec not in self._detectors:
             self._detectors[spec] = detector = open_detector(spec)
             if isinstance(detector, LastResort):
                 self.work.ledger.notes.append(detector.caution)
                 self.work.trouble(detector.caution)
-        return Wanted(
+        return ObserverSpecs(
             detector=self._detectors[spec],
             detector_spec=spec,
             describer=self._describer,
@@ -548,7 +548,7 @@ def _first_by_id(visit: Track) -> Track:
     return replace(visit, track_id=visit.track_id.removesuffix("/1"))
 
 
-def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[str, Looks]:
+def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[str, TrackAppearance]:
     """What tracks look like; nothing where no boxes were described."""
     if seen.vectors is None:
         return {}
@@ -561,7 +561,7 @@ def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[st
     )
 
 
-def _means(looks: Mapping[str, Looks]) -> dict[str, NDArray[np.float32]]:
+def _means(looks: Mapping[str, TrackAppearance]) -> dict[str, NDArray[np.float32]]:
     """What each track looks like in all, where anything is known of it."""
     return {name: mean for name, one in looks.items() if (mean := one.mean(slice(None), least=1)) is not None}
 

@@ -41,7 +41,7 @@ class Boxes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class ObserverSpecs:
     """Who watches a video: a detector and the spec that opens it anew, a describer likewise, a shot detector.
 
     Without a detector only shots are looked for. `rate` is how often a second it looks (0: at every frame).
@@ -72,7 +72,9 @@ class VideoWatch:
         MediaError: it cannot be read.
     """
 
-    def __init__(self, work: HerbenchSession, one: VideoState, video: KeptVideo, *, wanted: Wanted) -> None:
+    def __init__(
+        self, work: HerbenchSession, one: VideoState, video: KeptVideo, *, wanted: ObserverSpecs
+    ) -> None:
         """Nothing is read yet."""
         self.video = video
         self.failed: MediaError | None = None
@@ -164,7 +166,7 @@ class VideoWatch:
         )
 
 
-def open_watch(work: HerbenchSession, one: VideoState, *, wanted: Wanted) -> VideoWatch | Dropped:
+def open_watch(work: HerbenchSession, one: VideoState, *, wanted: ObserverSpecs) -> VideoWatch | Dropped:
     """A video that is to be watched; why not, where its file is not here or cannot be read."""
     try:
         video = one.open(work)

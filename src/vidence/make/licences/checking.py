@@ -15,14 +15,14 @@ from vidence.errors import DataError, UsageError
 from vidence.make.licences.by_people import read_sheet
 from vidence.make.licences.checks import DAYS, LicenceCheck, Outcome, believed, read_looks, write_checks
 from vidence.make.licences.youtube import YouTube
-from vidence.tables.table import DASH, Cell, Line, Table, number, several, tabulate
+from vidence.tables.table import DASH, Cell, RowSpec, Table, number, several, tabulate
 
 FIELDS: Final = ("youtube_url", "video", "url", "video_url", "source", "source_id")
 """Columns, and fields of a question, where the address or the name of a film is looked for, in order."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checked:
+class CheckedVideos:
     """The last look at each video, in the order of the list; `n_asked` were asked for now."""
 
     checks: tuple[LicenceCheck, ...]
@@ -68,7 +68,7 @@ def check_licences(
     api: Callable[[], YouTube],
     manual: Path | None = None,
     days: float = DAYS,
-) -> Iterator[Checked]:
+) -> Iterator[CheckedVideos]:
     """The licence of each video: from the sheet of people, from what is kept, else asked for.
 
     What was found stands in `kept` before the next 50 are asked for, so that nothing is asked twice.
@@ -102,18 +102,18 @@ def check_licences(
         write_checks(kept, history)
         known |= {one.video: one for one in answers}
         n_asked += len(answers)
-        yield Checked(checks=tuple(known[one] for one in videos if one in known), n_asked=n_asked)
+        yield CheckedVideos(checks=tuple(known[one] for one in videos if one in known), n_asked=n_asked)
     if not asked:
-        yield Checked(checks=tuple(known[one] for one in videos), n_asked=0)
+        yield CheckedVideos(checks=tuple(known[one] for one in videos), n_asked=0)
 
 
-def licence_table(checked: Checked) -> Table:
+def licence_table(checked: CheckedVideos) -> Table:
     """One row a video."""
     return tabulate(
         "licences",
         "Licences",
         label="video",
-        rows=(Line(one.video, one.video, one) for one in checked.checks),
+        rows=(RowSpec(one.video, one.video, one) for one in checked.checks),
         measures=[
             number("outcome", lambda one: one.outcome, kind="text"),
             number("licence", lambda one: one.licence or Cell(text=DASH), kind="text"),
@@ -125,7 +125,7 @@ def licence_table(checked: Checked) -> Table:
     )
 
 
-def summary(checked: Checked) -> str:
+def summary(checked: CheckedVideos) -> str:
     """How many videos have which outcome, in words."""
     counts = Counter(one.outcome for one in checked.checks)
     said = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in get_args(Outcome) if counts[outcome])

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from vidence.errors import DataError, UsageError
-from vidence.make.lights.ablation_clips import Shown, StimulusSet, sources_of_shown
+from vidence.make.lights.ablation_clips import AblationTrial, StimulusSet, sources_of_shown
 from vidence.make.lights.ablation_config import (
     BASE,
     AblationConfig,
@@ -141,7 +141,7 @@ def add_up(config: AblationConfig, stimuli: StimulusSet, out: Path, *, notes: Se
     )
 
 
-def findable(config: AblationConfig, clips: Sequence[Shown], *, rng: np.random.Generator) -> str:
+def findable(config: AblationConfig, clips: Sequence[AblationTrial], *, rng: np.random.Generator) -> str:
     """Which difference from the base the ablation would find, in words; said before anything is asked.
 
     It is the one that is clear, after Holm's adjustment over all conditions, in four of five ablations, where

@@ -41,14 +41,16 @@ _RATES = {"jumping-jack": 1.0, "squat": 0.5, "bow": 0.33, "wave": 1.5, "stand": 
 _SPEEDS = {"walk": 1.3, "run": 3.2}
 
 
-class Shown(Trial):
+class AblationTrial(Trial):
     """A trial that is shown in every condition; its files are paths, or ``walker:ACTION?key=value``."""
 
     start_s: float | None = None
     """Where the clip begins in the part of the motion; None: in the middle."""
 
 
-def walker_clips(n_each: int, *, duration_s: float, yaw_spread_deg: float, seed: int) -> Iterator[Shown]:
+def walker_clips(
+    n_each: int, *, duration_s: float, yaw_spread_deg: float, seed: int
+) -> Iterator[AblationTrial]:
     """The built-in figure: every action `n_each` times, each by somebody else and at a pace of their own.
 
     Heights are 1.5 to 1.95 m, speeds and rates 0.85 to 1.15 times the usual, jumps 0.2 to 0.4 m high; the
@@ -74,7 +76,7 @@ def walker_clips(n_each: int, *, duration_s: float, yaw_spread_deg: float, seed:
             if action in _RATES:
                 options["rate_hz"] = _RATES[action] * pace
             words = "&".join(f"{key}={value:.3f}" for key, value in options.items())
-            yield Shown(
+            yield AblationTrial(
                 clip_id=f"{action}-{number:02d}",
                 label=action,
                 set="single",
@@ -86,7 +88,7 @@ def walker_clips(n_each: int, *, duration_s: float, yaw_spread_deg: float, seed:
             )
 
 
-def recorded_clips(table: Path, folder: Path) -> tuple[tuple[Shown, ...], tuple[str, ...]]:
+def recorded_clips(table: Path, folder: Path) -> tuple[tuple[AblationTrial, ...], tuple[str, ...]]:
     """The clips of a table as for ``vidence make actpld``, and what is wrong with the others, summed up.
 
     Raises:
@@ -101,7 +103,7 @@ def recorded_clips(table: Path, folder: Path) -> tuple[tuple[Shown, ...], tuple[
         notes.append(f"{rows[0]}{f' and {len(rows) - 1} more' if len(rows) > 1 else ''}: {detail}")
     found = [(trial, files_of(trial, folder, known)) for trial in read.trials]
     clips = [
-        Shown(**{**msgspec.structs.asdict(trial), "files": files})
+        AblationTrial(**{**msgspec.structs.asdict(trial), "files": files})
         for trial, files in found
         if not isinstance(files, str)
     ]
@@ -148,7 +150,7 @@ class StimulusSet:
         if not self.clips:
             raise DataError(f"no motion can be read; {notes[-1]}")
 
-    def stimulus(self, clip: Shown, condition: Condition, *, undisturbed: bool = False) -> Stimulus:
+    def stimulus(self, clip: AblationTrial, condition: Condition, *, undisturbed: bool = False) -> Stimulus:
         """A clip in a condition; `undisturbed` leaves out jitter and dropout.
 
         Draws follow from the seed of the configuration and the id of the clip.
@@ -166,7 +168,7 @@ class StimulusSet:
             spec = msgspec.structs.replace(spec, jitter_m=0.0, dropout=0.0)
         return make_stimulus(self.figures[clip.clip_id], spec)
 
-    def _spec(self, clip: Shown, condition: Condition) -> StimulusSpec:
+    def _spec(self, clip: AblationTrial, condition: Condition) -> StimulusSpec:
         """How a clip is shown in a condition, but for the scale."""
         spec = spec_under(self.config, condition)
         figures = self.figures[clip.clip_id]
@@ -180,7 +182,7 @@ class StimulusSet:
         hidden = _hidden(figures[0], condition.n_dots, seed=seed)
         return msgspec.structs.replace(spec, leave_out=(*spec.leave_out, *hidden))
 
-    def _px_per_m(self, clip: Shown) -> float:
+    def _px_per_m(self, clip: AblationTrial) -> float:
         """The scale at which a clip fits in every condition: its size tells no condition from another."""
         if clip.clip_id not in self._scales:
             figures, found = self.figures[clip.clip_id], []
@@ -193,7 +195,9 @@ class StimulusSet:
         return self._scales[clip.clip_id]
 
 
-def _part(clip: Shown, figures: Sequence[Motion], *, fps: float, longest_s: float) -> tuple[int | None, int]:
+def _part(
+    clip: AblationTrial, figures: Sequence[Motion], *, fps: float, longest_s: float
+) -> tuple[int | None, int]:
     """Which frames of a motion are shown, at the rate of the display: the first, and how many."""
     n_all = min(int((f.n_frames - 1) / f.fps * fps) + 1 for f in figures)
     start = None if clip.start_s is None else int(clip.start_s * fps)
@@ -211,7 +215,7 @@ def _hidden(figure: Motion, n_dots: int, *, seed: int) -> list[str]:
     return [figure.names[i] for i in order[n_dots:]]
 
 
-def sources_of_shown(clips: Sequence[Shown]) -> dict[str, str]:
+def sources_of_shown(clips: Sequence[AblationTrial]) -> dict[str, str]:
     """The `sources_of` clips that are shown."""
     return sources_of({c.clip_id: c for c in clips}, {c.clip_id: [*map(name_of, c.files)] for c in clips})
 

@@ -78,7 +78,7 @@ class Motions(Record, omit_defaults=True):
     duration_s: float = 1.5
 
 
-class Asking(Record, omit_defaults=True):
+class AskConfig(Record, omit_defaults=True):
     """Whom to ask, and how. `overrides` are fields of a plan, such as ``temperature`` or ``max_cost``.
 
     In a model, ``{base}`` is the folder of clips without any manipulation, and ``{same}`` the one under test:
@@ -115,7 +115,7 @@ class AblationConfig(Record, omit_defaults=True):
     motions: Motions = Motions()
     stimulus: dict[str, Level] = msgspec.field(default_factory=dict)
     vary: dict[str, tuple[Level, ...]] = msgspec.field(default_factory=lambda: dict(DEFAULT_FACTORS))
-    ask: Asking = Asking()
+    ask: AskConfig = AskConfig()
     observer: Observing = Observing()
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from vidence.records import Record
 _HAIR = 1e-6
 
 
-class Part(Record, omit_defaults=True):
+class RecordingPart(Record, omit_defaults=True):
     """A part of a recording; seconds and frames are those of its file, from 0 on, at its true rate.
 
     It is given in one of three ways: from `start_s` up to `end_s` (each may be left out), `n_frames` from
@@ -50,7 +50,7 @@ class Part(Record, omit_defaults=True):
     def name(self) -> str:
         """The part in a few signs, for names of clips; empty for all of a recording.
 
-        >>> Part(start_s=1.2, end_s=3.0).name, Part(event_s=2.0, duration_s=1.0).name
+        >>> RecordingPart(start_s=1.2, end_s=3.0).name, Part(event_s=2.0, duration_s=1.0).name
         ('1.2-3s', 'at2s-1s')
         """
         if self.event_s is not None:
@@ -61,7 +61,7 @@ class Part(Record, omit_defaults=True):
         return f"{'-'.join(ends)}s" if any(ends) else ""
 
 
-def of_part(spec: StimulusSpec, chosen: Part, figures: Sequence[Motion]) -> StimulusSpec:
+def of_part(spec: StimulusSpec, chosen: RecordingPart, figures: Sequence[Motion]) -> StimulusSpec:
     """The settings under which a stimulus shows a part of its figures, and nothing else.
 
     The part is rounded to frames of the display. No share is cut off its ends, and what the settings say of
@@ -75,7 +75,7 @@ def of_part(spec: StimulusSpec, chosen: Part, figures: Sequence[Motion]) -> Stim
     Raises:
         DataError: the part reaches beyond the recording, or beyond what is left of it.
     """
-    if chosen == Part():
+    if chosen == RecordingPart():
         return spec
     fps, first = figures[0].fps, figures[0].source.first_frame
     n_all = min(figure.n_frames for figure in figures)
@@ -102,16 +102,16 @@ def of_part(spec: StimulusSpec, chosen: Part, figures: Sequence[Motion]) -> Stim
     )
 
 
-def cut(figures: Sequence[Motion], chosen: Part) -> list[Motion]:
+def cut(figures: Sequence[Motion], chosen: RecordingPart) -> list[Motion]:
     """A part of figures as motions of their own, to whole frames of it; errors as for `of_part`."""
-    if chosen == Part():
+    if chosen == RecordingPart():
         return list(figures)
     spec = of_part(StimulusSpec(fps=None), chosen, figures)
     start, n_frames = spec.start_frame or 0, spec.n_frames or 1
     return [part(figure, start, start + n_frames - 1) for figure in figures]
 
 
-def _times(chosen: Part, *, fps: float, first: int, n_all: int) -> tuple[float, float]:
+def _times(chosen: RecordingPart, *, fps: float, first: int, n_all: int) -> tuple[float, float]:
     """When a part begins and ends, in seconds of the file."""
     if chosen.event_s is not None and chosen.duration_s is not None:
         return chosen.event_s - chosen.duration_s / 2, chosen.event_s + chosen.duration_s / 2

@@ -21,7 +21,7 @@ from vidence.ask import files
 from vidence.ask.files import FieldError, csv_rows, usable
 from vidence.errors import DataError, UsageError
 from vidence.make.lights.sheets import template, window_of
-from vidence.make.lights.tables import Choice
+from vidence.make.lights.tables import ClipChoices
 from vidence.media.whole import write_whole
 from vidence.pointlight.dots import Dots
 from vidence.records import Record
@@ -107,13 +107,13 @@ class StudyRules(Record, omit_defaults=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class StudyClip:
     """A clip that a study can show: its set and source, what it is asked with, and where its dots are."""
 
     clip_id: str
     set: str
     source: str
-    choice: Choice
+    choice: ClipChoices
     dots: Callable[[], Dots]
 
 
@@ -123,7 +123,7 @@ class _Trial:
 
     trial_id: str
     kind: Literal["practice", "asked", "catch"]
-    shown: Shown
+    shown: StudyClip
     order: tuple[int, ...]
     right: int
 
@@ -146,7 +146,7 @@ class _Trial:
 
 
 def write_study(
-    clips: Sequence[Shown], folder: Path, *, rules: StudyRules, texts: tuple[str, str] = ("", "")
+    clips: Sequence[StudyClip], folder: Path, *, rules: StudyRules, texts: tuple[str, str] = ("", "")
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """Write ``study/form-N.html`` and ``study/key.csv``.
 
@@ -176,11 +176,11 @@ def write_study(
         for name, deck in decks.items()
         if len(deck) < rules.n_clips
     )
-    left: dict[str, list[Shown]] = {name: [] for name in decks}
+    left: dict[str, list[StudyClip]] = {name: [] for name in decks}
     pages: list[Path] = []
     rows: list[dict[str, object]] = []
     for form in range(1, rules.n_forms + 1):
-        chosen: list[Shown] = []
+        chosen: list[StudyClip] = []
         for name, deck in decks.items():
             while len(left[name]) < min(rules.n_clips, len(deck)):
                 fresh = [one for one in deck if one not in left[name]]
@@ -219,8 +219,8 @@ def read_key(path: Path) -> list[dict[str, str]]:
 
 
 def _set_aside(
-    clips: Sequence[Shown], rules: StudyRules, rng: np.random.Generator
-) -> tuple[list[Shown], dict[str, list[Shown]]]:
+    clips: Sequence[StudyClip], rules: StudyRules, rng: np.random.Generator
+) -> tuple[list[StudyClip], dict[str, list[StudyClip]]]:
     """The clips for practice, of the largest set first, and the others by their sets."""
     ordered = sorted(clips, key=lambda one: one.clip_id)
     decks = {name: [one for one in ordered if one.set == name] for name in ("single", "social")}
@@ -238,15 +238,15 @@ def _set_aside(
 
 
 def _trials(
-    chosen: Sequence[Shown],
-    practice: Sequence[Shown],
+    chosen: Sequence[StudyClip],
+    practice: Sequence[StudyClip],
     *,
     rules: StudyRules,
     rng: np.random.Generator,
 ) -> list[_Trial]:
     """What a form has, in its order: practice first, catch trials anywhere after it."""
 
-    def trial(kind: Literal["practice", "asked", "catch"], shown: Shown) -> _Trial:
+    def trial(kind: Literal["practice", "asked", "catch"], shown: StudyClip) -> _Trial:
         order = tuple(int(i) for i in rng.permutation(len(shown.choice.choices)))
         right = int(rng.integers(len(order))) if kind == "catch" else order.index(shown.choice.right)
         made = _Trial(trial_id="", kind=kind, shown=shown, order=order, right=right)

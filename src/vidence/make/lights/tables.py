@@ -30,7 +30,7 @@ from vidence.tables.export import csv_text
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class ClipChoices:
     """What a clip is asked with: the three choices of one target in their fixed order, which is right."""
 
     clip_id: str
@@ -71,13 +71,13 @@ def _most(found: Counter[str]) -> str:
 
 def fixed_choices(
     clips: Mapping[str, ClipMade], trials: Mapping[str, Trial], labels: Labels
-) -> tuple[dict[str, tuple[Choice, ...]], tuple[Dropped, ...]]:
+) -> tuple[dict[str, tuple[ClipChoices, ...]], tuple[Dropped, ...]]:
     """The choices of every clip for both targets, and the clips for which there are none.
 
     Source: ActPLD, section 2.5: two distractors from other semantic groups, the same for all models.
     Departs: as `vidence.ask.benchmarks.actpld` says; the draw follows from the id of the clip and the names.
     """
-    made: dict[str, tuple[Choice, ...]] = {}
+    made: dict[str, tuple[ClipChoices, ...]] = {}
     dropped: list[Dropped] = []
     for clip_id in clips:
         row = ClipRow(
@@ -100,7 +100,7 @@ def fixed_choices(
             )
             continue
         made[clip_id] = tuple(
-            Choice(
+            ClipChoices(
                 clip_id=clip_id,
                 target=target,
                 choices=choices,
@@ -114,7 +114,7 @@ def fixed_choices(
 def clips_table(
     clips: Mapping[str, ClipMade],
     trials: Mapping[str, Trial],
-    choices: Mapping[str, Sequence[Choice]],
+    choices: Mapping[str, Sequence[ClipChoices]],
     *,
     licence: str,
 ) -> bytes:

@@ -22,7 +22,7 @@ from vidence.report.results import load_run
 from vidence.statistics.detection import Detected, choose, detect
 from vidence.statistics.intervals import mean_interval
 from vidence.statistics.power import USUAL_ICC, Design
-from vidence.statistics.psychometrics import Counted, Fitted, fit, fit_counts, flatness, told
+from vidence.statistics.psychometrics import Fitted, LevelCounts, fit, fit_counts, flatness, told
 from vidence.statistics.resampling import Resampling
 from vidence.statistics.staircase import QuestPlus
 from vidence.tables.charts import Chart, Point, Series, Statement
@@ -43,7 +43,7 @@ _LEVEL_COLUMNS = (
 )
 
 
-class Seen(Record):
+class LevelAnswer(Record):
     """One answer: the level of the question, whether there was a signal ("yes" is right), and the mark."""
 
     item_id: str
@@ -70,7 +70,7 @@ class Step(Record):
     threshold: Estimate
 
 
-class Found(Record):
+class ObserverThreshold(Record):
     """The threshold of one observer.
 
     `slope` is that of F at its location, per unit of its scale. `fitted` is None for a staircase, whose
@@ -93,7 +93,7 @@ class Thresholds:
     """All that was found, in the order of the configuration."""
 
     config: ThresholdConfig
-    found: tuple[Found, ...]
+    found: tuple[ObserverThreshold, ...]
     notes: tuple[str, ...]
 
 
@@ -126,7 +126,7 @@ def precision(config: ThresholdConfig, sources: Sequence[str], *, rng: np.random
             per_level /= Design.of(sources, icc=USUAL_ICC).design_effect
     n_each = np.full((N_SIMULATED, len(levels)), max(1, round(per_level)))
     right = rng.binomial(n_each, np.clip(chance, 0, 1)).astype(np.float64)
-    found = fit_counts(curve, Counted(levels=levels, right=right, n=n_each.astype(np.float64)))
+    found = fit_counts(curve, LevelCounts(levels=levels, right=right, n=n_each.astype(np.float64)))
     drawn = curve.threshold(config.proportion, location=found.location, width=found.width, lapse=found.lapse)
     low, high = np.quantile(drawn[np.isfinite(drawn)], [0.025, 0.975])
     return (
@@ -138,7 +138,7 @@ def precision(config: ThresholdConfig, sources: Sequence[str], *, rng: np.random
 # --------------------------------------------------------------------------- answers
 
 
-def answers(trials: Sequence[tuple[Item, Trial]]) -> tuple[tuple[Seen, ...], int]:
+def answers(trials: Sequence[tuple[Item, Trial]]) -> tuple[tuple[LevelAnswer, ...], int]:
     """The answers of a run, and how many questions have none; what could not be read counts as wrong."""
     seen, n_failed = [], 0
     for item, trial in trials:
@@ -146,7 +146,7 @@ def answers(trials: Sequence[tuple[Item, Trial]]) -> tuple[tuple[Seen, ...], int
             n_failed += 1
             continue
         seen.append(
-            Seen(
+            LevelAnswer(
                 item_id=item.item_id,
                 level=float(item.tags["level"]),
                 source=item.source_id,
@@ -158,7 +158,7 @@ def answers(trials: Sequence[tuple[Item, Trial]]) -> tuple[tuple[Seen, ...], int
 
 
 def at_levels(
-    seen: Sequence[Seen], config: ThresholdConfig, *, rng: np.random.Generator
+    seen: Sequence[LevelAnswer], config: ThresholdConfig, *, rng: np.random.Generator
 ) -> tuple[AtLevel, ...]:
     """For each level that was asked the share of right answers, d' and the criterion."""
     settings = Resampling(n_boot=config.method.n_boot)
@@ -181,7 +181,9 @@ def at_levels(
     return tuple(made)
 
 
-def constant(config: ThresholdConfig, observer: str, folder: Path, *, rng: np.random.Generator) -> Found:
+def constant(
+    config: ThresholdConfig, observer: str, folder: Path, *, rng: np.random.Generator
+) -> ObserverThreshold:
     """The threshold of an observer from the run over all levels in a folder.
 
     Raises:
@@ -199,7 +201,7 @@ def constant(config: ThresholdConfig, observer: str, folder: Path, *, rng: np.ra
         rng=rng,
         settings=Resampling(n_boot=config.method.n_boot),
     )
-    return Found(
+    return ObserverThreshold(
         observer=observer,
         threshold=fitted.threshold,
         slope=fitted.slope,
@@ -212,7 +214,7 @@ def constant(config: ThresholdConfig, observer: str, folder: Path, *, rng: np.ra
 
 def staircase(
     config: ThresholdConfig, observer: str, questions: Mapping[str, Item], *, rng: np.random.Generator
-) -> Turns[Found]:
+) -> Turns[ObserverThreshold]:
     """Asks at the level that tells most, of the questions that were not asked yet; returns the threshold.
 
     The order of the questions at a level is drawn. A question without an answer is left out.
@@ -257,7 +259,7 @@ def _posterior(
     trials: Sequence[tuple[Item, Trial]],
     steps: Sequence[Step],
     rng: np.random.Generator,
-) -> Found:
+) -> ObserverThreshold:
     seen, n_failed = answers(trials)
     curve, levels = quest.curve, quest.levels
     n = np.array([sum(one.level == level for one in seen) for level in levels], np.float64)
@@ -265,12 +267,12 @@ def _posterior(
         [sum(one.is_right for one in seen if one.level == level) for level in levels], np.float64
     )
     found, lapse = quest.threshold(config.proportion), quest.figure("lapse")
-    p_flat = flatness(curve, Counted(levels=levels, right=right, n=n))
+    p_flat = flatness(curve, LevelCounts(levels=levels, right=right, n=n))
     width = quest.figure("width")
     middle = float(curve.steepness(np.zeros(1))[0]) * (-1 if curve.is_falling else 1)
     ends = sorted((middle / width.low, middle / width.high))
     slope = msgspec.structs.replace(width, value=middle / width.value, low=ends[0], high=ends[1])
-    return Found(
+    return ObserverThreshold(
         observer=observer,
         threshold=told(found, levels, p_flat=p_flat, level=found.level, best=1 - lapse.value),
         slope=msgspec.structs.replace(slope, method=slope.method.replace("width", "slope", 1)),
@@ -407,7 +409,7 @@ def write_files(thresholds: Thresholds, out: Path) -> tuple[Path, ...]:
     return tuple(out / name for name in contents)
 
 
-def _line(config: ThresholdConfig, one: Found) -> tuple[str | float | None, ...]:
+def _line(config: ThresholdConfig, one: ObserverThreshold) -> tuple[str | float | None, ...]:
     fitted = one.fitted
     return (
         *(one.observer, config.task, setting_of(config), config.method.kind, config.proportion),
@@ -418,7 +420,7 @@ def _line(config: ThresholdConfig, one: Found) -> tuple[str | float | None, ...]
     )
 
 
-def _level_line(one: Found, at: AtLevel) -> tuple[str | float | None, ...]:
+def _level_line(one: ObserverThreshold, at: AtLevel) -> tuple[str | float | None, ...]:
     both = (None, None) if at.detected is None else (at.detected.d_prime, at.detected.criterion)
     more = [cell for estimate in both for cell in _cells(estimate)]
     return (one.observer, at.level, at.right.n, *_cells(at.right), *more)

@@ -15,7 +15,7 @@ from vidence.ask import files
 from vidence.ask.benchmarks.actpld import CLIP_COLUMNS, LABEL_COLUMNS, ClipRow, Labels, choices_for
 from vidence.ask.files import FieldError
 from vidence.errors import DataError, UsageError
-from vidence.make.lights.ablation_clips import STAMP, Shown, StimulusSet, has_clips, sources_of_shown
+from vidence.make.lights.ablation_clips import STAMP, AblationTrial, StimulusSet, has_clips, sources_of_shown
 from vidence.make.lights.ablation_config import FRAMES, Condition
 from vidence.make.lights.tables import labels_table, table
 from vidence.make.lights.threshold_config import (
@@ -47,7 +47,7 @@ _QUESTIONS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way:
+class TaskVariant:
     """One way in which a task shows a clip: its name, the settings that it takes, and what is right."""
 
     name: str
@@ -85,11 +85,11 @@ class ThresholdStimuli:
         """The source of each question of a level: what intervals are clustered by."""
         return tuple(self.source(clip) for clip in self.clips for _ in self.ways(clip))
 
-    def source(self, clip: Shown) -> str:
+    def source(self, clip: AblationTrial) -> str:
         """Whom a clip shows; the clip itself where nothing is known."""
         return self._sources[clip.clip_id] or clip.clip_id
 
-    def ways(self, clip: Shown) -> tuple[Way, ...]:
+    def ways(self, clip: AblationTrial) -> tuple[TaskVariant, ...]:
         """How the task shows a clip at any level.
 
         Raises:
@@ -97,16 +97,16 @@ class ThresholdStimuli:
         """
         match self.config.task:
             case "identify":
-                return (Way(name="shown", settings={}, answer=clip.label),)
+                return (TaskVariant(name="shown", settings={}, answer=clip.label),)
             case "detect":
                 return (
-                    Way(name="present", settings={}, answer=PRESENT),
-                    Way(name="absent", settings={"target": "absent"}, answer=ABSENT),
+                    TaskVariant(name="present", settings={}, answer=PRESENT),
+                    TaskVariant(name="absent", settings={"target": "absent"}, answer=ABSENT),
                 )
             case "direction":
                 return self._sides(clip)
 
-    def _sides(self, clip: Shown) -> tuple[Way, ...]:
+    def _sides(self, clip: AblationTrial) -> tuple[TaskVariant, ...]:
         yaw_deg = shown_as(self.config).view.yaw_deg + clip.yaw_deg
         side = math.sin(math.radians(yaw_deg))
         if len(clip.files) > 1 or abs(side) < math.sin(math.radians(LEAST_SIDE_DEG)):
@@ -117,11 +117,11 @@ class ThresholdStimuli:
         # At 90 degrees an actor who faces the viewer at 0 faces the right of the picture.
         recorded, mirrored = (RIGHT, LEFT) if side > 0 else (LEFT, RIGHT)
         return (
-            Way(name="recorded", settings={}, answer=recorded),
-            Way(name="mirrored", settings={"is_mirrored": "true"}, answer=mirrored),
+            TaskVariant(name="recorded", settings={}, answer=recorded),
+            TaskVariant(name="mirrored", settings={"is_mirrored": "true"}, answer=mirrored),
         )
 
-    def stimulus(self, clip: Shown, way: Way, level: Condition) -> Stimulus:
+    def stimulus(self, clip: AblationTrial, way: TaskVariant, level: Condition) -> Stimulus:
         """The dots of a clip at a level.
 
         Raises:
@@ -131,7 +131,7 @@ class ThresholdStimuli:
         settings = {**level.settings, **way.settings}
         return stimuli.stimulus(clip, msgspec.structs.replace(level, settings=settings))
 
-    def write_clip(self, clip: Shown, way: Way, level: Condition, *, path: Path) -> None:
+    def write_clip(self, clip: AblationTrial, way: TaskVariant, level: Condition, *, path: Path) -> None:
         """Draw one clip; fewer frames are the middle of it.
 
         Raises:
@@ -167,12 +167,12 @@ def easiest(config: ThresholdConfig) -> Condition:
     return by_place[0 if curve_of(config).is_falling else -1]
 
 
-def question_id(clip: Shown, way: Way, level: Condition) -> str:
+def question_id(clip: AblationTrial, way: TaskVariant, level: Condition) -> str:
     """The id of a question: the clip, how the task shows it, and the level."""
     return f"{clip.clip_id}/{way.name}/{level.level}"
 
 
-def clip_path(clip: Shown, way: Way, level: Condition) -> str:
+def clip_path(clip: AblationTrial, way: TaskVariant, level: Condition) -> str:
     """Where a clip lies in the folder of the stimuli."""
     return f"clips/{level.level}/{clip.clip_id}.{way.name}.mp4"
 
@@ -192,7 +192,7 @@ def write_stimuli(
     if has_clips(folder, wanted):
         return ()
     troubles: list[str] = []
-    kept: list[tuple[Shown, tuple[str, ...]]] = []
+    kept: list[tuple[AblationTrial, tuple[str, ...]]] = []
     _write_labels(stimuli, folder)
     labels = Labels(files.read(folder / REFERENCES / "labels.csv"))
     for clip in stimuli.clips:
@@ -224,7 +224,7 @@ def _write_labels(stimuli: ThresholdStimuli, folder: Path) -> None:
     write_whole(folder / REFERENCES / "labels.csv", labels)
 
 
-def _write_references(stimuli: ThresholdStimuli, clips: Sequence[Shown], folder: Path) -> None:
+def _write_references(stimuli: ThresholdStimuli, clips: Sequence[AblationTrial], folder: Path) -> None:
     """The clips of the easiest level as a folder in ActPLD's format, for models that look at others."""
     level, rows = easiest(stimuli.config), []
     for clip in clips:
@@ -240,7 +240,9 @@ def _write_references(stimuli: ThresholdStimuli, clips: Sequence[Shown], folder:
     write_whole(folder / REFERENCES / "clips.csv", table((*CLIP_COLUMNS, "source_id"), rows))
 
 
-def _questions(stimuli: ThresholdStimuli, clips: Sequence[tuple[Shown, tuple[str, ...]]]) -> Iterator[Item]:
+def _questions(
+    stimuli: ThresholdStimuli, clips: Sequence[tuple[AblationTrial, tuple[str, ...]]]
+) -> Iterator[Item]:
     """Every question about clips, whose choices are given, at every level."""
     config = stimuli.config
     for clip, choices in clips:
@@ -260,7 +262,7 @@ def _two(config: ThresholdConfig) -> tuple[str, str]:
     return (PRESENT, ABSENT) if config.task == "detect" else (LEFT, RIGHT)
 
 
-def _choices(clip: Shown, config: ThresholdConfig, labels: Labels) -> tuple[str, ...]:
+def _choices(clip: AblationTrial, config: ThresholdConfig, labels: Labels) -> tuple[str, ...]:
     """What a clip is asked with.
 
     Raises:

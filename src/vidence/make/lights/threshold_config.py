@@ -79,7 +79,7 @@ class Method(Record, omit_defaults=True):
     n_boot: Annotated[int, Meta(ge=1)] = 2000
 
 
-class Asked(Record, omit_defaults=True):
+class AskConfig(Record, omit_defaults=True):
     """Whom to ask, and how. `overrides` are fields of a plan.
 
     In a model, ``{base}`` is the folder of the clips at the easiest level: ``pointlight-nn`` alone is
@@ -118,7 +118,7 @@ class ThresholdConfig(Record, omit_defaults=True):
     stimulus: dict[str, Level] = msgspec.field(default_factory=dict)
     vary: Varied = Varied()
     method: Method = Method()
-    ask: Asked = Asked()
+    ask: AskConfig = AskConfig()
     observers: tuple[Observer, ...] = ()
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from vidence.errors import DataError, UsageError
-from vidence.make.lights.parts import Part
+from vidence.make.lights.parts import RecordingPart
 from vidence.make.pipeline.material import Dropped
 from vidence.pointlight.figures import is_walker
 from vidence.records import Record
@@ -35,7 +35,7 @@ _COLUMNS = {
     "yaw_deg": ("yaw_deg",),
     "options": ("options",),
     **{name: (name,) for name in ("units", "fps", "skeleton", "up")},
-    **{name: (name,) for name in Part.__struct_fields__},
+    **{name: (name,) for name in RecordingPart.__struct_fields__},
 }
 # Columns that are options of the reader of the file.
 _READER = ("units", "fps", "skeleton", "up")
@@ -70,7 +70,7 @@ class Trial(Record, omit_defaults=True):
     line: int = 0
     take: str = ""
     partners: tuple[str, ...] = ()
-    part: Part = Part()
+    part: RecordingPart = RecordingPart()
     yaw_deg: float = 0.0
     """Added to the angle of view."""
     points: str = ""
@@ -189,7 +189,7 @@ def _fits(pattern: str, words: Mapping[str, str]) -> bool:
 def _filled(words: Mapping[str, str], more: Sequence[Cells]) -> dict[str, str]:
     """A row with the cells that it lacks; of a part or of options all comes from one place."""
     row = dict(words)
-    together = [set(Part.__struct_fields__)]
+    together = [set(RecordingPart.__struct_fields__)]
     for cells in reversed(more):
         for names in (*together, *({name} for name in cells if name not in together[0])):
             if not any(row.get(name) for name in names):
@@ -264,10 +264,10 @@ def _take(description: str, trial: str) -> str:
     return f"trial {trial}, {half['what'].strip()}" if half and trial else ""
 
 
-def _part(words: Mapping[str, str]) -> Part:
-    given = {name: words[name] for name in Part.__struct_fields__ if words.get(name)}
+def _part(words: Mapping[str, str]) -> RecordingPart:
+    given = {name: words[name] for name in RecordingPart.__struct_fields__ if words.get(name)}
     try:
-        return msgspec.convert(given, Part, strict=False)
+        return msgspec.convert(given, RecordingPart, strict=False)
     except msgspec.ValidationError as error:
         said = ", ".join(f"{name} {text!r}" for name, text in given.items())
         raise UsageError(f"{said} cannot be read: {error}") from error

@@ -13,8 +13,15 @@ from vidence.make.lights.answers import write_people
 from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
 from vidence.make.lights.panels import PanelRules, panel_table, write_panel
 from vidence.make.lights.sheets import write_sheets
-from vidence.make.lights.study import Shown, StudyRules, write_study
-from vidence.make.lights.tables import Choice, clips_table, fixed_choices, labels_table, sources_of, table
+from vidence.make.lights.study import StudyClip, StudyRules, write_study
+from vidence.make.lights.tables import (
+    ClipChoices,
+    clips_table,
+    fixed_choices,
+    labels_table,
+    sources_of,
+    table,
+)
 from vidence.make.lights.trials import ReadMap, Trial, files_of, motion_files, read_map
 from vidence.make.pipeline.cache import Stage, Unit
 from vidence.make.pipeline.config_file import read_config
@@ -235,7 +242,7 @@ class _Build(Session):
 
     def _tables(
         self, read: ReadMap, trials: dict[str, Trial], *, clips: dict[str, ClipMade]
-    ) -> tuple[tuple[Path, ...], dict[str, tuple[Choice, ...]]]:
+    ) -> tuple[tuple[Path, ...], dict[str, tuple[ClipChoices, ...]]]:
         """Tables, doubts and contact sheets; and the choices of the clips that are asked about."""
         self.began("choices", len(clips))
         if self.config.labels:
@@ -264,7 +271,7 @@ class _Build(Session):
 
     def _study(
         self,
-        choices: Mapping[str, Sequence[Choice]],
+        choices: Mapping[str, Sequence[ClipChoices]],
         clips: Mapping[str, ClipMade],
         jobs: Mapping[str, ClipJob],
     ) -> tuple[tuple[Path, ...], Path | None, tuple[str, ...]]:
@@ -272,7 +279,7 @@ class _Build(Session):
         rules = self.config.study
         sources = sources_of({c: job.trial for c, job in jobs.items()}, {c: clips[c].sources for c in jobs})
         shown = [
-            Shown(
+            StudyClip(
                 clip_id=clip_id,
                 set=job.trial.set,
                 source=sources[clip_id],

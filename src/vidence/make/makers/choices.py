@@ -14,8 +14,8 @@ from vidence.make.choices.output import FOR_PEOPLE, item_of, link_media, write_s
 from vidence.make.choices.people import PEOPLE, look_up
 from vidence.make.choices.phrases import read_seeds
 from vidence.make.choices.session import STAGES, ChoicesSession
-from vidence.make.choices.written import Words
-from vidence.make.gates.passing import VERDICTS_FILE, Gated
+from vidence.make.choices.written import PromptsInEffect
+from vidence.make.gates.gate_sequence import VERDICTS_FILE, Gated
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.session import (
@@ -26,7 +26,7 @@ from vidence.make.pipeline.session import (
     Outlook,
     check_until,
 )
-from vidence.make.release.making import SECRET_BYTES, Making, refuse_unreviewed, release_making
+from vidence.make.release.made_release import SECRET_BYTES, Making, refuse_unreviewed, release_making
 from vidence.make.release.writing import RELEASE
 from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
 from vidence.media.whole import remove_leftovers
@@ -105,8 +105,8 @@ def _plan(config: Path, only: tuple[str, ...]) -> Plan:
     return plan
 
 
-def _words(plan: Plan, root: Path) -> Words:
-    return Words.load(root / plan.config.templates if plan.config.templates else None)
+def _words(plan: Plan, root: Path) -> PromptsInEffect:
+    return PromptsInEffect.load(root / plan.config.templates if plan.config.templates else None)
 
 
 def _waiting(plan: Plan, root: Path) -> list[str]:

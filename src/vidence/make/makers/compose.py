@@ -8,9 +8,9 @@ from pathlib import Path
 from vidence.ask.prompting.templates import Template
 from vidence.errors import DataError
 from vidence.make.composed.config import ComposeConfig, read_compose
-from vidence.make.composed.drafting import Key, Words, draft_of, finished
+from vidence.make.composed.drafting import Key, QuestionWords, draft_of, finished
+from vidence.make.composed.evidence_pictures import picture_questions
 from vidence.make.composed.faithful import READ, READ_VARIABLES, WORD, WORD_VARIABLES, Worded, WordJob
-from vidence.make.composed.pictured import picture_questions
 from vidence.make.composed.proofs import faults_of_options, proved, witness_notes
 from vidence.make.composed.report import report_text
 from vidence.make.composing.offers import NoOffer, Offer, offer, too_often_right
@@ -19,10 +19,10 @@ from vidence.make.composing.quotas import Filled, Unmet, cell_of, fill, gaps
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import Composed
 from vidence.make.composing.wording import PlainWords
-from vidence.make.gates.asking import plain_item
 from vidence.make.gates.frames import frame_source
+from vidence.make.gates.gate_sequence import Gated, GateRoom, pass_gates
 from vidence.make.gates.letters import spread_letters
-from vidence.make.gates.passing import Gated, GateRoom, pass_gates
+from vidence.make.gates.model_gates import plain_item
 from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
 from vidence.make.pipeline.material import Draft, Dropped
@@ -39,7 +39,7 @@ from vidence.make.pipeline.session import (
 )
 from vidence.make.pipeline.wording import load_template
 from vidence.make.proving.world import World
-from vidence.make.release.making import SECRET_BYTES, Making, refuse_unreviewed, release_making
+from vidence.make.release.made_release import SECRET_BYTES, Making, refuse_unreviewed, release_making
 from vidence.make.release.writing import RELEASE
 from vidence.make.review.files import read_reviews
 from vidence.make.scene_graph.composition import canonical
@@ -132,7 +132,7 @@ def _templates(read: ComposeConfig, root: Path) -> tuple[Template, Template]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
+class _CompositionState:
     """A composition with what is known of it so far."""
 
     composed: Composed
@@ -313,7 +313,7 @@ class _Build(Session):
         *,
         offers: Mapping[str, Offer],
         scenes: Mapping[str, Scene],
-    ) -> dict[str, _Asked]:
+    ) -> dict[str, _CompositionState]:
         words = {name: PlainWords(scene.vocabulary) for name, scene in scenes.items()}
         stiff = {
             name: words[composed[name].composition.scene].write(composed[name].composition) for name in offers
@@ -339,7 +339,9 @@ class _Build(Session):
             if one.reason
         ]
         kept = {
-            name: _Asked(composed=composed[name], proof=proofs[name], offer=offers[name], worded=worded[name])
+            name: _CompositionState(
+                composed=composed[name], proof=proofs[name], offer=offers[name], worded=worded[name]
+            )
             for name in offers
             if name in worded and not worded[name].reason
         }
@@ -377,14 +379,16 @@ class _Build(Session):
 
     # ------------------------------------------------------------------ drafts, gates, questions
 
-    def _drafts(self, asked: Mapping[str, _Asked], scenes: Mapping[str, Scene]) -> tuple[Draft, ...]:
+    def _drafts(
+        self, asked: Mapping[str, _CompositionState], scenes: Mapping[str, Scene]
+    ) -> tuple[Draft, ...]:
         self.began("drafts", len(asked))
         made = tuple(
             draft_of(
                 one.composed,
                 one.proof,
                 one.offer,
-                words=Words(question=one.worded.question, verdict=one.worded.verdict),
+                words=QuestionWords(question=one.worded.question, verdict=one.worded.verdict),
                 scene=scenes[one.composed.composition.scene],
                 benchmark=self.config.name,
             )
@@ -415,7 +419,7 @@ class _Build(Session):
         origin = Provenance(source=draft.video_id, licence=self.config.media_licence, maker=maker)
         return item_of_draft(draft, item_id=draft.draft_id, provenance=origin)
 
-    def _contents(self, drafts: Sequence[Draft], asked: Mapping[str, _Asked]) -> dict[Path, bytes]:
+    def _contents(self, drafts: Sequence[Draft], asked: Mapping[str, _CompositionState]) -> dict[Path, bytes]:
         """The files of a set of questions: items, what belongs to their answers, proofs, programs."""
         some = [asked[one.draft_id] for one in drafts]
         programs = [finished(one.composed, one.offer, one.worded.question) for one in some]
@@ -479,7 +483,7 @@ class _Build(Session):
         return kept, said
 
     def _release(
-        self, drafts: Sequence[Draft], asked: Mapping[str, _Asked], files: list[Path]
+        self, drafts: Sequence[Draft], asked: Mapping[str, _CompositionState], files: list[Path]
     ) -> tuple[list[Path], list[str]]:
         rules, review = self.config.release, self.config.review
         refuse_unreviewed(rules, is_reviewed=review is not None)

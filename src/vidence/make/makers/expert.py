@@ -12,14 +12,14 @@ import msgspec
 from vidence.errors import MediaError, UsageError
 from vidence.make.expert.checking import Shelf, check_rows
 from vidence.make.expert.config import ExpertConfig
+from vidence.make.expert.draft_files import Imported, draft_files, import_mmvu, read_drafts
 from vidence.make.expert.drafts import ExpertDraft
 from vidence.make.expert.films import LICENCE, VIDEOS, Film, Films, Length, LicenceDesk, day_of, read_films
 from vidence.make.expert.findings import DraftRow
 from vidence.make.expert.items import Ground, from_review, item_of, marked_open, shuffled, to_review
 from vidence.make.expert.links import Page, page_of
 from vidence.make.expert.pages import ADDRESS, ADDRESS_VARIABLE, PageLook, Wikipedia, look_up, outcomes
-from vidence.make.expert.reading import Imported, draft_files, import_mmvu, read_drafts
-from vidence.make.expert.selected import Selection, names_of, not_selected, read_selection
+from vidence.make.expert.selected_videos import Selection, names_of, not_selected, read_selection
 from vidence.make.expert.sheet import SHEET_FILE, checked_sheet, state_of
 from vidence.make.expert.subjects import (
     CONCEPTS,
@@ -46,7 +46,7 @@ from vidence.make.pipeline.session import (
     Session,
     check_until,
 )
-from vidence.make.release.making import SECRET_BYTES, Making, release_making
+from vidence.make.release.made_release import SECRET_BYTES, Making, release_making
 from vidence.make.release.writing import RELEASE
 from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
 from vidence.make.review.protocol import canonical, load_protocol, protocol_bytes
@@ -146,7 +146,7 @@ def _protocol(read: ExpertConfig, root: Path) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Given:
+class _ExpertMaterial:
     """Everything that came in: what can be used, and why the rest cannot."""
 
     curriculum: Curriculum
@@ -220,7 +220,7 @@ class _Build(Session):
 
     # ------------------------------------------------------------------ what came in
 
-    def gather(self) -> _Given:
+    def gather(self) -> _ExpertMaterial:
         """Read everything; nothing is asked of anybody."""
         read, root = self.config, self.root
         if read.origin:
@@ -238,7 +238,7 @@ class _Build(Session):
         gone = {one.what for one in films.dropped}
         left = [one for one in films.films if one.video_id not in gone]
         passed, no_licence = self._licences(left)
-        return _Given(
+        return _ExpertMaterial(
             curriculum=read_concepts(root / read.concepts, subjects, needs_textbook=read.form == "mmvu"),
             films=films,
             lengths=lengths,
@@ -248,9 +248,9 @@ class _Build(Session):
             published=_days(left, lengths, selection=selection, passed=passed),
         )
 
-    def _imported(self, found: Imported) -> _Given:
+    def _imported(self, found: Imported) -> _ExpertMaterial:
         passed, no_licence = self._licences(found.films)
-        return _Given(
+        return _ExpertMaterial(
             curriculum=Curriculum(subjects=found.subjects, concepts=found.concepts),
             films=Films(films=found.films, dropped=()),
             lengths={one.video_id: Length() for one in found.films},
@@ -297,7 +297,7 @@ class _Build(Session):
         )
         return desk.look(films)
 
-    def checked(self, given: _Given, *, looks: Mapping[str, PageLook]) -> tuple[DraftRow, ...]:
+    def checked(self, given: _ExpertMaterial, *, looks: Mapping[str, PageLook]) -> tuple[DraftRow, ...]:
         """The rows with all findings."""
         curriculum = given.curriculum
         shelf = Shelf(
@@ -320,7 +320,7 @@ class _Build(Session):
 
     # ------------------------------------------------------------------ stages
 
-    def _sources(self, given: _Given) -> None:
+    def _sources(self, given: _ExpertMaterial) -> None:
         """The accounts of concepts, videos and licences."""
         concepts = [one.concept_id for one in given.curriculum.concepts]
         self.began(CONCEPTS, len(concepts))
@@ -344,7 +344,7 @@ class _Build(Session):
             kept = list(given.usable_films)
             self.close(LICENCE, unit="videos", taken=left, kept=kept, dropped=given.no_licence)
 
-    def _drafts(self, given: _Given) -> tuple[DraftRow, ...]:
+    def _drafts(self, given: _ExpertMaterial) -> tuple[DraftRow, ...]:
         """The rows that could be read, up to the limit."""
         limit = self.overrides.limit
         dropped: list[Dropped] = []
@@ -364,7 +364,7 @@ class _Build(Session):
         return rows
 
     def _checks(
-        self, given: _Given, rows: tuple[DraftRow, ...], sentences: list[str]
+        self, given: _ExpertMaterial, rows: tuple[DraftRow, ...], sentences: list[str]
     ) -> tuple[DraftRow, ...]:
         """All machine checks; a draft with a fault is left out for its first one."""
         given = replace(given, rows=rows)
@@ -405,7 +405,7 @@ class _Build(Session):
             api=lambda: Wikipedia(address=address, now=self.context.clock),
         )
 
-    def _items(self, given: _Given, good: Mapping[str, ExpertDraft]) -> tuple[Item, ...]:
+    def _items(self, given: _ExpertMaterial, good: Mapping[str, ExpertDraft]) -> tuple[Item, ...]:
         usable, films = given.curriculum.usable, given.usable_films
         items = []
         for draft in good.values():
@@ -529,7 +529,9 @@ class _Build(Session):
         self.close("questions", unit="questions", taken=ids, kept=ids)
         return path
 
-    def _release(self, items: Sequence[Item], given: _Given, sentences: list[str]) -> tuple[Path, ...]:
+    def _release(
+        self, items: Sequence[Item], given: _ExpertMaterial, sentences: list[str]
+    ) -> tuple[Path, ...]:
         """The questions with their splits, and the checks of their licences, written whole."""
         rules = self.config.release
         if rules is None:

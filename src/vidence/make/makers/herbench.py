@@ -10,7 +10,7 @@ from vidence.make.herbench.config import HerbenchConfig, read_herbench
 from vidence.make.herbench.drafting import TaskOrder, draft_all, open_tasks
 from vidence.make.herbench.gates import Gated, pass_gates
 from vidence.make.herbench.hints import additions, lacked_by_all, why_none
-from vidence.make.herbench.opened import keep_opened
+from vidence.make.herbench.opened_set import keep_opened
 from vidence.make.herbench.planning import foresee
 from vidence.make.herbench.release import Reviewing, release, review
 from vidence.make.herbench.report import report

@@ -16,9 +16,9 @@ from vidence.contracts import Benchmark, Flow, Loaded
 from vidence.errors import DataError, UsageError
 from vidence.explain.diagnostics.conditions import Condition, n_right
 from vidence.explain.diagnostics.conditions import ask_together as sit
-from vidence.make.gates.asking import DraftSubject
 from vidence.make.gates.checks import right_answer
 from vidence.make.gates.leaks import leak_in
+from vidence.make.gates.model_gates import DraftSubject
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.config_file import Count, read_config
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
@@ -35,7 +35,7 @@ from vidence.make.pipeline.session import (
     check_until,
 )
 from vidence.make.pipeline.wording import CardWording, load_template
-from vidence.make.writing.writer import Objection, Piece, in_words, tidy, write_all
+from vidence.make.writing.writer import Objection, WritingTask, in_words, tidy, write_all
 from vidence.records import Evidence, Item, Prompt, Record, TextPart
 
 NAME, VERSION = "hints", 1
@@ -173,7 +173,7 @@ def _lacks(item: Item) -> str:
     return "" if any(one.note.strip() for one in item.evidence) else "no-noted-evidence"
 
 
-class _Written(Record, omit_defaults=True):
+class _HintsResult(Record, omit_defaults=True):
     """Hints of a question, or why there are none."""
 
     hints: tuple[str, ...] = ()
@@ -181,7 +181,7 @@ class _Written(Record, omit_defaults=True):
     detail: str = ""
 
 
-class _Tried(Record):
+class _HintTries(Record):
     """In how many of the tries the reader was right with the hints, and without."""
 
     n_with: int
@@ -255,7 +255,7 @@ class _Build(Session):
     def _written(self, items: Mapping[str, Item]) -> dict[str, Item]:
         rules = self.config.hints
         settings = [self.template.label, self.models.spec(rules.writer), N_LEVELS]
-        stage = Stage(name="hints-written", kind=_Written, version=VERSION, settings=settings)
+        stage = Stage(name="hints-written", kind=_HintsResult, version=VERSION, settings=settings)
         units = [
             FlowUnit(stage=stage, name=name, inputs={"item": digest_of(item)}, start=self._writing(item))
             for name, item in items.items()
@@ -279,8 +279,8 @@ class _Build(Session):
         )
         return hinted
 
-    def _writing(self, item: Item) -> Callable[[], Flow[_Written]]:
-        def start() -> Flow[_Written]:
+    def _writing(self, item: Item) -> Callable[[], Flow[_HintsResult]]:
+        def start() -> Flow[_HintsResult]:
             words = self.template.fill(
                 {
                     "question": item.question,
@@ -290,11 +290,11 @@ class _Build(Session):
                 }
             )
             prompt = Prompt(parts=(TextPart(text=words),), template=self.template.label)
-            pieces = [Piece(prompt=prompt, read=in_words(_read_hints))]
+            pieces = [WritingTask(prompt=prompt, read=in_words(_read_hints))]
             (one,) = yield from write_all(pieces, CardWording.load())
             if one.made is not None:
-                return _Written(hints=one.made)
-            return _Written(reason=one.why.reason, detail=one.why.detail)
+                return _HintsResult(hints=one.made)
+            return _HintsResult(reason=one.why.reason, detail=one.why.detail)
 
         return start
 
@@ -321,7 +321,7 @@ class _Build(Session):
             return dict(hinted), 0
         tried = {name: item for name, item in hinted.items() if item.answer_kind == "choice"}
         settings = [self.models.spec(rules.reader), rules.tries]
-        stage = Stage(name="hints-read", kind=_Tried, version=VERSION, settings=settings)
+        stage = Stage(name="hints-read", kind=_HintTries, version=VERSION, settings=settings)
         units = [
             FlowUnit(stage=stage, name=name, inputs={"item": digest_of(item)}, start=self._reading(item))
             for name, item in tried.items()
@@ -348,8 +348,8 @@ class _Build(Session):
         )
         return kept, len(hinted) - len(tried)
 
-    def _reading(self, item: Item) -> Callable[[], Flow[_Tried]]:
-        def start() -> Flow[_Tried]:
+    def _reading(self, item: Item) -> Callable[[], Flow[_HintTries]]:
+        def start() -> Flow[_HintTries]:
             parser = make_one("parser", "robust")
             subject = DraftSubject(item=item, templates=Templates.load("plain"), parser=parser)
             tries = range(self.config.hints.tries)
@@ -359,7 +359,7 @@ class _Build(Session):
             ]
             scores = yield from sit(subject, conditions)
             n = len(tries)
-            return _Tried(n_with=n_right(scores[:n]), n_without=n_right(scores[n:]))
+            return _HintTries(n_with=n_right(scores[:n]), n_without=n_right(scores[n:]))
 
         return start
 

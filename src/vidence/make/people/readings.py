@@ -6,8 +6,8 @@ from typing import Final, TypeVar
 
 from vidence.make.people.checks import check_of_card, check_of_scene
 from vidence.make.people.rows import CardCheckRow, FalseCheckRow
-from vidence.make.people.telling import Reading
 from vidence.make.people.track_acts import Unused
+from vidence.make.people.words_only import WordsOnlyAnswer
 from vidence.make.pipeline.material import Card, Dropped, SceneCard
 
 CARD_STAGE: Final = "card-checks"
@@ -27,7 +27,7 @@ class Readings:
     alone: tuple[str, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     unused: tuple[Unused, ...] = ()
-    heard: tuple[Reading, ...] = ()
+    heard: tuple[WordsOnlyAnswer, ...] = ()
     unread: tuple[str, ...] = ()
 
 
@@ -76,7 +76,7 @@ def read_false_by_people(
         dropped=tuple(dropped),
         unused=unused,
         heard=tuple(
-            Reading(card=name, reader=row.by, is_true=False, said=row.told)
+            WordsOnlyAnswer(card=name, reader=row.by, is_true=False, said=row.told)
             for name, mine in by_card.items()
             for row in mine
         ),

@@ -14,7 +14,7 @@ from vidence.media.files import known_video
 from vidence.media.pixels import resize
 from vidence.media.scan import Scan
 from vidence.media.video import FrameProblem, Video
-from vidence.seeing.watching import Found, Image
+from vidence.seeing.watching import FrameDetections, Image
 
 MadeT = TypeVar("MadeT")
 # Good enough for texture and for readers of crops, and a tenth of the raw pixels.
@@ -113,7 +113,7 @@ class FrameKeeper:
         self._video = video
         self._kept: set[int] = set()
 
-    def see(self, frame_index: int, image: Image, found: Found) -> None:
+    def see(self, frame_index: int, image: Image, found: FrameDetections) -> None:
         """Keep the frame, if something was found in it."""
         if len(found.boxes_px):
             self._video.keep(frame_index, image)

@@ -15,7 +15,7 @@ from vidence.media.encode import Size
 from vidence.media.scan import Scan
 from vidence.media.video import Video
 from vidence.media.whole import remove_leftovers
-from vidence.seeing.chunks import Chunk, ChunkWork, Eyes, Keeper, Seen, Watch, watch_chunk
+from vidence.seeing.chunks import Chunk, ChunkResult, ChunkWork, Eyes, FrameKeeper, Watch, watch_chunk
 from vidence.seeing.describers.describing import Describer
 from vidence.seeing.following import open_describer, open_detector
 from vidence.seeing.watching import Detector
@@ -31,7 +31,7 @@ class StagedChunks:
     def __init__(self, cache: ArtifactCache, eyes: Eyes, *, inputs: Mapping[str, str]) -> None:
         """Nothing is read yet; `inputs` are the digests of the video."""
         self._cache = cache
-        self._stage = Stage(name=STAGE, kind=Seen, version=_VERSION, settings=eyes.identity)
+        self._stage = Stage(name=STAGE, kind=ChunkResult, version=_VERSION, settings=eyes.identity)
         self._inputs = dict(inputs)
         self._used: set[Chunk] = set()
 
@@ -40,13 +40,13 @@ class StagedChunks:
         self._used.add(chunk)
         return self._cache.has(self._stage, self._of(chunk))
 
-    def find(self, chunk: Chunk) -> Seen | None:
+    def find(self, chunk: Chunk) -> ChunkResult | None:
         """What was seen in it, if that is kept and can be read."""
         self._used.add(chunk)
         found = self._cache.find(self._stage, self._of(chunk))
         return None if found is None else found.value
 
-    def keep(self, chunk: Chunk, seen: Seen) -> None:
+    def keep(self, chunk: Chunk, seen: ChunkResult) -> None:
         """Keep what was seen in it.
 
         Raises:
@@ -82,7 +82,7 @@ class Parted:
         ]
         return int(any(device.startswith(_CUDA) for device in devices))
 
-    def work(self, chunk: Chunk, *, is_away: bool = False) -> Piece[Seen]:
+    def work(self, chunk: Chunk, *, is_away: bool = False) -> Piece[ChunkResult]:
         """The work of watching one chunk, for another process.
 
         On another machine no frames are kept, and what it opens must be what is open here.
@@ -111,8 +111,8 @@ def _watch_elsewhere(
     *,
     classes: tuple[str, ...],
     shot_size: Size | None,
-    keeper: Callable[[Video], Keeper] | None,
-) -> Seen:
+    keeper: Callable[[Video], FrameKeeper] | None,
+) -> ChunkResult:
     """What is seen in a chunk; in another process, which opens detector and describer itself.
 
     Raises:

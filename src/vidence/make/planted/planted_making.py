@@ -11,7 +11,7 @@ import numpy as np
 from vidence.ask.phantom.looks import LOOKS
 from vidence.errors import DataError
 from vidence.make.cards.pictures import PictureFolder
-from vidence.make.gates.asking import ask_blind
+from vidence.make.gates.model_gates import ask_blind
 from vidence.make.gates.rules import TextOnlyRules
 from vidence.make.herbench.report import PAGE_FILE
 from vidence.make.makers import herbench

@@ -47,7 +47,7 @@ MOST_BRANCHES = 200_000
 
 
 @dataclass(frozen=True)
-class Found:
+class EvaluatedSet:
     """A set: who certainly is in it, who may be, and why that is not known."""
 
     must: frozenset[str]
@@ -64,7 +64,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Viewpoint:
     """A view: from where, and a heading in degrees; or (`free`) any of eight."""
 
     place: str
@@ -72,7 +72,7 @@ class Seen:
     free: int | None = None
 
 
-Held: TypeAlias = ValueOrNumber | tuple[ValueOrNumber, ...] | Found | Seen
+Held: TypeAlias = ValueOrNumber | tuple[ValueOrNumber, ...] | EvaluatedSet | Viewpoint
 """What a variable holds; an entity or event is its id, and `values` are sorted."""
 Picks: TypeAlias = tuple[tuple[str, ValueOrNumber], ...]
 _Outcome: TypeAlias = tuple[Held, Picks]
@@ -129,7 +129,7 @@ class Evaluation:
         self._inside = [frozenset(conditions_in(step.value)) for step in self.steps]
         self._reads: dict[tuple[int, frozenset[str]], tuple[str, ...]] = {}
         self._memo: dict[tuple[object, ...], tuple[Sequence[_Outcome], Notes | None]] = {}
-        self._narrowed: dict[tuple[object, ...], tuple[Found, Sequence[Atom]]] = {}
+        self._narrowed: dict[tuple[object, ...], tuple[EvaluatedSet, Sequence[Atom]]] = {}
         self._plain = [_plain_read(step.value) for step in self.steps]
         self._kept: dict[tuple[object, ...], tuple[list[_State], Notes]] = {}
         self._lives: dict[frozenset[str], list[tuple[str, ...]]] = {}
@@ -175,7 +175,7 @@ class Evaluation:
             if met is not None:
                 notes.add(met)
             for value, picks in outcomes:
-                if not isinstance(value, (tuple, Found, Seen)):
+                if not isinstance(value, (tuple, EvaluatedSet, Viewpoint)):
                     yield Branch(value, count, env, trail, picks)
 
     def values(self, dropped: frozenset[str], *, notes: Notes) -> Iterator[ValueOrNumber]:
@@ -200,7 +200,7 @@ class Evaluation:
             notes.add(met)
         for value, _ in outcomes:
             if position == len(self.steps) - 1:
-                if not isinstance(value, tuple | Found | Seen):
+                if not isinstance(value, tuple | EvaluatedSet | Viewpoint):
                     yield value
                 continue
             made = {**env, self.steps[position].variable: value}
@@ -324,7 +324,7 @@ def _bound(trail: _Trail) -> Binding:
     made: Binding = {}
     for _, picks, variable, value in reversed(steps):
         made |= dict(picks)
-        if not isinstance(value, tuple | Found | Seen):
+        if not isinstance(value, tuple | EvaluatedSet | Viewpoint):
             made[variable] = value
     return made
 
@@ -347,7 +347,7 @@ class Walk:
     dropped: frozenset[str]
     step: str
     notes: Notes = field(default_factory=Notes)
-    narrowed: dict[tuple[object, ...], tuple[Found, Sequence[Atom]]] = field(default_factory=dict)
+    narrowed: dict[tuple[object, ...], tuple[EvaluatedSet, Sequence[Atom]]] = field(default_factory=dict)
     """What the first atoms of a set leave, as far as they name values; kept for all walks of a program."""
 
     def _doubt(self, doubt: Doubt | None) -> None:
@@ -415,7 +415,7 @@ class Walk:
 
     # ----------------------------------------------------------------------- sets
 
-    def _sets(self, one: Expression) -> Iterator[tuple[Found, Picks]]:
+    def _sets(self, one: Expression) -> Iterator[tuple[EvaluatedSet, Picks]]:
         match one:
             case Members():
                 category = one.category
@@ -434,30 +434,30 @@ class Walk:
                 yield from self._in_direction(one)
             case _:
                 for found, picks in self.outcomes(one):
-                    assert isinstance(found, Found)  # noqa: S101 - typed
+                    assert isinstance(found, EvaluatedSet)  # noqa: S101 - typed
                     yield found, picks
 
-    def _whole(self, categories: Sequence[str]) -> Found:
+    def _whole(self, categories: Sequence[str]) -> EvaluatedSet:
         """The members of several categories together."""
         all_of = [self._everybody(self.world.scene.members[one], one, ()) for one in categories]
         names = frozenset[str]().union(*(one.must for one in all_of))
-        return Found(names, names, {}, next((one.unlisted for one in all_of if one.unlisted), None))
+        return EvaluatedSet(names, names, {}, next((one.unlisted for one in all_of if one.unlisted), None))
 
-    def _everybody(self, names: Sequence[str], category: str, kinds: Sequence[str]) -> Found:
+    def _everybody(self, names: Sequence[str], category: str, kinds: Sequence[str]) -> EvaluatedSet:
         unlisted = None
         if not self.world.lists_all(category, kinds):
             unlisted = Doubt("unknown-fact", f"whether every {category} is listed (complete: {category})")
         everybody = frozenset(names)
-        return Found(everybody, everybody, {}, unlisted)
+        return EvaluatedSet(everybody, everybody, {}, unlisted)
 
-    def _members(self, one: Members, category: str) -> Iterator[tuple[Found, Picks]]:
+    def _members(self, one: Members, category: str) -> Iterator[tuple[EvaluatedSet, Picks]]:
         key = (id(one), category, *[atom.condition for atom in one.atoms if atom.condition in self.dropped])
         if key not in self.narrowed:
             self.narrowed[key] = self._first_narrowed(one, category)
         found, rest = self.narrowed[key]
         yield from self._narrow(found, rest, category)
 
-    def _first_narrowed(self, one: Members, category: str) -> tuple[Found, Sequence[Atom]]:
+    def _first_narrowed(self, one: Members, category: str) -> tuple[EvaluatedSet, Sequence[Atom]]:
         """A set after its first atoms that name values, and the atoms from the first other one on."""
         kept = [atom for atom in one.atoms if atom.condition not in self.dropped]
         kinds = [
@@ -474,9 +474,11 @@ class Walk:
                 found = _narrowed(found, self._truths(atom, operand, category))
         return found, ()
 
-    def _narrow(self, found: Found, atoms: Sequence[Atom], category: str) -> Sequence[tuple[Found, Picks]]:
+    def _narrow(
+        self, found: EvaluatedSet, atoms: Sequence[Atom], category: str
+    ) -> Sequence[tuple[EvaluatedSet, Picks]]:
         """A set under atoms, for everything with which these may compare."""
-        narrowed: list[tuple[Found, Picks]] = [(found, ())]
+        narrowed: list[tuple[EvaluatedSet, Picks]] = [(found, ())]
         for atom in atoms:
             narrowed = [
                 (_narrowed(one, self._truths(atom, operand, category)), picks + more)
@@ -539,12 +541,12 @@ class Walk:
         is_so = found in operand if isinstance(operand, tuple) else found == operand
         return is_so == (atom.how in ("==", "in"))
 
-    def _in_direction(self, one: InDirection) -> Iterator[tuple[Found, Picks]]:
+    def _in_direction(self, one: InDirection) -> Iterator[tuple[EvaluatedSet, Picks]]:
         if one.condition in self.dropped:
             yield from self._sets(one.of)
             return
         for (found, first), (seen, second) in self._pairs(one.of, one.view):
-            assert isinstance(found, Found) and isinstance(seen, Seen)  # noqa: S101, PT018 - typed
+            assert isinstance(found, EvaluatedSet) and isinstance(seen, Viewpoint)  # noqa: S101, PT018 - typed
             sectors = {
                 name: self.world.sector(name, seen.place, seen.heading) if name != seen.place else ""
                 for name in found.may
@@ -556,7 +558,7 @@ class Walk:
 
     # ----------------------------------------------------------------------- one of a set
 
-    def _everyone(self, found: Found, picks: Picks, pick: str) -> Iterator[_Outcome]:
+    def _everyone(self, found: EvaluatedSet, picks: Picks, pick: str) -> Iterator[_Outcome]:
         """Every certain member in turn; that there may be others is a doubt."""
         self._doubt(found.doubt())
         if not found.may:
@@ -584,13 +586,13 @@ class Walk:
                 elif isinstance(chosen, Doubt):
                     self._doubt(chosen)
 
-    def _chosen(self, one: Select, found: Found, to: Held | None) -> str | Doubt | None:
+    def _chosen(self, one: Select, found: EvaluatedSet, to: Held | None) -> str | Doubt | None:
         """The member that comes at the wanted place before all who may be members."""
         if found.unlisted is not None:
             return found.unlisted
         if to is not None:
             kept = found.may - {str(to)}
-            found = Found(found.must & kept, kept, found.doubts)
+            found = EvaluatedSet(found.must & kept, kept, found.doubts)
         elif one.how in ("first", "last") and one.by in ("appears", "begins", "ends"):
             clear = self.world.clear_end(found.may, one.by, is_last=one.how == "last")
             if clear in found.must:
@@ -611,7 +613,7 @@ class Walk:
             self._dead(f"no member is {one.how} for {one.pick}")
         return doubt
 
-    def _candidates(self, one: Select, found: Found, to: Held | None) -> Sequence[str]:
+    def _candidates(self, one: Select, found: EvaluatedSet, to: Held | None) -> Sequence[str]:
         """Who can be chosen: for the first place only the one whom no later one surpasses."""
         names = self.world.ordered(found.must)
         if one.n not in (None, 1) or not names:
@@ -622,7 +624,9 @@ class Walk:
                 best = name
         return [best]
 
-    def _no_tie(self, one: Select, found: Found, *, name: str, ties: Sequence[str]) -> str | Doubt | None:
+    def _no_tie(
+        self, one: Select, found: EvaluatedSet, *, name: str, ties: Sequence[str]
+    ) -> str | Doubt | None:
         """The member, unless others stand at the same place."""
         if not ties:
             return name
@@ -704,7 +708,7 @@ class Walk:
             if isinstance(found, tuple):  # different values, to be counted
                 yield len(found), picks
                 continue
-            assert isinstance(found, Found)  # noqa: S101 - typed
+            assert isinstance(found, EvaluatedSet)  # noqa: S101 - typed
             doubt = found.doubt()
             if doubt is not None:
                 self._doubt(doubt)
@@ -726,12 +730,12 @@ class Walk:
             conditions = {one.facing_condition, one.turned_condition} - {""}
             if conditions & self.dropped:
                 for number, word in enumerate(DIRECTIONS):
-                    yield Seen(str(place), 45.0 * number, number), (*picks, ("view", word))
+                    yield Viewpoint(str(place), 45.0 * number, number), (*picks, ("view", word))
                 continue
             if one.like is not None:
                 for seen, more in list(self.outcomes(one.like)):
-                    assert isinstance(seen, Seen)  # noqa: S101 - typed
-                    yield Seen(str(place), seen.heading + one.turned, seen.free), picks + more
+                    assert isinstance(seen, Viewpoint)  # noqa: S101 - typed
+                    yield Viewpoint(str(place), seen.heading + one.turned, seen.free), picks + more
                 continue
             if one.facing is None:
                 said = one.heading if one.heading is not None else self.world.heading(str(place))
@@ -743,7 +747,7 @@ class Walk:
 
     def _direction(self, one: DirectionOf) -> Iterator[_Outcome]:
         for (name, first), (seen, second) in self._pairs(one.of, one.view):
-            assert isinstance(seen, Seen)  # noqa: S101 - typed
+            assert isinstance(seen, Viewpoint)  # noqa: S101 - typed
             if seen.free is not None:
                 yield DIRECTIONS[seen.free], first + second
             else:
@@ -754,7 +758,7 @@ class Walk:
         if isinstance(heading, Doubt):
             self._doubt(heading)
         else:
-            yield Seen(place, heading + one.turned), picks
+            yield Viewpoint(place, heading + one.turned), picks
 
 
 def _paired(first: Held, second: Held) -> str:
@@ -769,10 +773,10 @@ def _paired(first: Held, second: Held) -> str:
     return f"{first}{PAIR}{second}"
 
 
-def _narrowed(found: Found, told: Truths) -> Found:
+def _narrowed(found: EvaluatedSet, told: Truths) -> EvaluatedSet:
     """A set without those of whom an atom is false."""
     may = found.may & told.possible
     doubts = found.doubts
     if unsure := may & told.doubts.keys():
         doubts = {**{name: told.doubts[name] for name in unsure}, **found.doubts}
-    return Found(found.must & told.true, may, doubts, found.unlisted)
+    return EvaluatedSet(found.must & told.true, may, doubts, found.unlisted)

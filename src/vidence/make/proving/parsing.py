@@ -64,7 +64,7 @@ class ProgramError(DataError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class ParsedComposition:
     """A composition as it was written.
 
     `skills` are those that comments tell, the others are yet to be found; None: the composition has them all.
@@ -75,7 +75,7 @@ class Written:
     line: int
 
 
-def parse_compositions(text: str, *, source: str) -> list[Written]:
+def parse_compositions(text: str, *, source: str) -> list[ParsedComposition]:
     """The compositions of a text, apart by lines of ``---``.
 
     Args:
@@ -86,7 +86,7 @@ def parse_compositions(text: str, *, source: str) -> list[Written]:
     Raises:
         ProgramError: something that the language has not; nothing of it was run.
     """
-    found: list[Written] = []
+    found: list[ParsedComposition] = []
     for first, part in _parts(text):
         if len(part) > MOST_CHARACTERS:
             raise ProgramError(f"{source}:{first}: {len(part):,} characters; at most {MOST_CHARACTERS:,}")
@@ -115,7 +115,7 @@ class _Parser:
     """Where each condition ends, by its name while parsing."""
     picks: set[str] = field(default_factory=set)
 
-    def parse(self, text: str, *, number: int) -> Written:
+    def parse(self, text: str, *, number: int) -> ParsedComposition:
         comments = self._comments(text)
         try:
             tree = ast.parse(text)
@@ -149,7 +149,7 @@ class _Parser:
             options=options if isinstance(options, tuple) else (),
             answer=claimed if isinstance(claimed, str | int | float) else None,
         )
-        return Written(composition=composition, skills=skills, line=self.first)
+        return ParsedComposition(composition=composition, skills=skills, line=self.first)
 
     def _refuse(self, node: ast.AST, says: str) -> ProgramError:
         line, column = getattr(node, "lineno", 1) + self.first - 1, getattr(node, "col_offset", 0) + 1

@@ -88,7 +88,7 @@ def _refused(composition: Composition, problems: Sequence[Problem], line: int) -
 
 
 @dataclass
-class _Left:
+class _Weakened:
     """What comes out without some conditions."""
 
     branches: list[Branch]
@@ -130,12 +130,12 @@ class _Prover:
             line=self.line,
         )
 
-    def _left(self, dropped: frozenset[str], *, free: str = "") -> _Left:
+    def _left(self, dropped: frozenset[str], *, free: str = "") -> _Weakened:
         notes, counts = Notes(), dict[ValueOrNumber, int]()
         branches = list(self.evaluation.branches(dropped, notes=notes, free=free))
         for branch in branches:
             counts[branch.value] = counts.get(branch.value, 0) + branch.count
-        return _Left(branches, notes, counts)
+        return _Weakened(branches, notes, counts)
 
     def _line(self, step: str) -> int:
         return next((one.line for one in self.composition.steps if one.variable == step), 0)
@@ -145,7 +145,7 @@ class _Prover:
 
     # ----------------------------------------------------------------------- one answer
 
-    def _answerable(self, whole: _Left) -> Iterator[Problem]:
+    def _answerable(self, whole: _Weakened) -> Iterator[Problem]:
         values = list(dict.fromkeys(branch.value for branch in whole.branches))
         n_bindings = sum(branch.count for branch in whole.branches)
         several = list(whole.notes.several)

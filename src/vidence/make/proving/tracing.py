@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from vidence.make.proving.evaluating import Found, Held, Walk
+from vidence.make.proving.evaluating import EvaluatedSet, Held, Walk
 from vidence.make.proving.world import Doubt, World
 from vidence.make.scene_graph.composition import (
     Aggregate,
@@ -96,7 +96,9 @@ class Trace:
 
     def _everyone(self, one: Expression, step: Step) -> list[str]:
         found = [value for value, _ in self._walk(step).outcomes(one)]
-        return self.world.ordered({name for one in found if isinstance(one, Found) for name in one.must})
+        return self.world.ordered(
+            {name for one in found if isinstance(one, EvaluatedSet) for name in one.must}
+        )
 
     def _close(self, what: str, category: str = "") -> None:
         if not what:

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
-from vidence.make.proving.parsing import Written
+from vidence.make.proving.parsing import ParsedComposition
 from vidence.make.scene_graph.composition import (
     DIRECTIONS,
     MOST_CONDITIONS,
@@ -95,7 +95,7 @@ class Typed:
     n_conjunctive: int
 
 
-def with_skills(written: Written, words: Vocabulary) -> Composition:
+def with_skills(written: ParsedComposition, words: Vocabulary) -> Composition:
     """A composition with the skill of each condition: as a comment says it, or else the vocabulary."""
     composition, skills = written.composition, written.skills
     if skills is None:

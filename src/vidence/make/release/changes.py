@@ -44,7 +44,7 @@ class Change(Record, omit_defaults=True):
     fields: tuple[Field, ...] = ()
 
 
-class _Made(msgspec.Struct):
+class _ReleaseRecord(msgspec.Struct):
     """What is read of ``about/release.json``."""
 
     version: str
@@ -92,7 +92,7 @@ def read_before(folder: Path) -> Before:
     manifest = folder / ABOUT / "release.json"
     if not (folder / IDS_FILE).is_file() or not manifest.is_file():
         raise UsageError(f"{folder} is no release of vidence release (no {IDS_FILE})")
-    made = row_of(manifest.read_bytes(), _Made, place=manifest)
+    made = row_of(manifest.read_bytes(), _ReleaseRecord, place=manifest)
     splits = {one.item_id: one.split for one in read_ids(folder)}
     is_ours = _OURS in made.formats
     format_name = _OURS if is_ours else made.formats[0]

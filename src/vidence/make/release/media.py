@@ -13,7 +13,7 @@ import msgspec
 
 from vidence.errors import DataError, UsageError
 from vidence.make.licences.checks import CREATIVE_COMMONS, LicenceCheck
-from vidence.make.release.passing import film_of
+from vidence.make.release.admission import film_of
 from vidence.media.files import resolve
 from vidence.records import Item, Media, Record
 

@@ -18,7 +18,7 @@ from vidence.make.release.media import NO_MEDIA, ReleasedMedia
 from vidence.make.release.words import rendered, stages_of, statistic_of, statistics_of
 from vidence.make.review.rates import ReviewRates, rates_tables, rates_words
 from vidence.records import Item
-from vidence.report.described import describe
+from vidence.report.set_statistics import describe
 from vidence.text import visible
 
 HEADINGS: Final = ("Hosting", "Licences", "Use", "Removal")

@@ -155,7 +155,7 @@ def _leaks(path: Path, name: str, content: bytes, *, wanted: Scan) -> Iterator[L
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{path} cannot be unpacked, so nobody knows what it tells") from error
-    look = _Look(name=name, wanted=wanted)
+    look = _FileScan(name=name, wanted=wanted)
     rows = _rows(path, name.removesuffix(".gz"), content)
     if rows is None:
         text = content.decode(errors="replace")
@@ -240,7 +240,7 @@ def _tells(text: str, item: Item) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Look:
+class _FileScan:
     """A look into one file, called `name`."""
 
     name: str

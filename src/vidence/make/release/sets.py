@@ -22,6 +22,7 @@ from vidence.make.gates.splits import sources_of, split_items
 from vidence.make.licences.checks import LicenceCheck
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.output import json_file, json_lines
+from vidence.make.release.admission import reviewed, with_licence
 from vidence.make.release.changes import (
     CHANGES_FILE,
     Before,
@@ -41,7 +42,6 @@ from vidence.make.release.hidden import (
 )
 from vidence.make.release.media import AT_HOME, MEDIA_FILE, MediaRules, ReleasedMedia, media_of
 from vidence.make.release.papers import SetFacts, agreement_of, hub_card, set_datasheet
-from vidence.make.release.passing import reviewed, with_licence
 from vidence.make.release.scan import Scan, refuse_leaks, scan_folder, shared_texts
 from vidence.make.release.withdrawn import (
     IDS_FILE,
@@ -128,7 +128,7 @@ class SetManifest(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts:
+class ReleaseSplits:
     """The questions of a release: those with answers, and those without. `shared` says what splits share."""
 
     open_ones: tuple[Item, ...]
@@ -142,7 +142,7 @@ class ReleasedSet:
     """A release as it was written; `is_new` unless it was there as it is. `hidden_files` lie outside it."""
 
     folder: Path
-    parts: Parts
+    parts: ReleaseSplits
     is_new: bool
     hidden_files: tuple[Path, ...]
     losses: Mapping[str, Mapping[str, int]]
@@ -228,7 +228,7 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
     )
 
 
-def _scan(parts: Parts, answers: Sequence[HiddenAnswer], media: ReleasedMedia) -> Scan:
+def _scan(parts: ReleaseSplits, answers: Sequence[HiddenAnswer], media: ReleasedMedia) -> Scan:
     """What no file of the release may tell."""
     return Scan(
         hidden=parts.hidden,
@@ -242,7 +242,7 @@ def _scan(parts: Parts, answers: Sequence[HiddenAnswer], media: ReleasedMedia) -
 # --------------------------------------------------------------------------- what is released
 
 
-def _chosen(items: Sequence[Item], rules: SetRules, material: SetMaterial) -> Parts:
+def _chosen(items: Sequence[Item], rules: SetRules, material: SetMaterial) -> ReleaseSplits:
     refuse_withdrawn(items, material.withdrawn)
     ledger = Ledger()
     kept = tuple(items) if material.reviews is None else reviewed(items, ledger, material.reviews)
@@ -256,7 +256,7 @@ def _chosen(items: Sequence[Item], rules: SetRules, material: SetMaterial) -> Pa
         keep=rules.keep_tags | {SPLIT},
         left_out=rules.hide_tags,
     )
-    return Parts(
+    return ReleaseSplits(
         open_ones=tuple(item for item in kept if item.tags[SPLIT] not in rules.hidden),
         hidden=hidden,
         shared=_shared(kept, hidden=rules.hidden),
@@ -311,7 +311,7 @@ def _shared(items: Sequence[Item], *, hidden: Collection[str]) -> str:
     return f"{len(several):,} of {len(splits):,} sources have questions in more than one split."
 
 
-def _digest(parts: Parts) -> str:
+def _digest(parts: ReleaseSplits) -> str:
     return hashlib.sha256(json_lines([*parts.open_ones, *parts.hidden.public])).hexdigest()
 
 

@@ -16,7 +16,7 @@ from vidence.make.pipeline.output import Question, item_of
 from vidence.make.pipeline.truth import truth_kind
 from vidence.make.review.decision import ALL_TASKS, ReviewResult, TaskReview
 from vidence.records import Estimate
-from vidence.report.described import Described, describe
+from vidence.report.set_statistics import Described, describe
 from vidence.tables.table import Table, shown_columns, shown_rows
 from vidence.text import visible
 

@@ -6,7 +6,7 @@ from string import ascii_uppercase
 from typing import Final
 
 from vidence.make.review.files import Reviews, read_reviews
-from vidence.make.review.filled import ACCEPT, REJECT, Filled, read_filled, refuse
+from vidence.make.review.filled_sheets import ACCEPT, REJECT, Filled, read_filled, refuse
 from vidence.make.review.protocol import load_protocol, protocol_bytes
 from vidence.make.review.recording import Recorder, begin, refuse_all, write
 from vidence.make.review.revisions import Event, Kind

@@ -16,7 +16,7 @@ from vidence.make.review.states import ENDS, ItemState, State
 from vidence.records import Estimate, Record
 from vidence.statistics.agreement import Measurement, cohen_kappa, krippendorff_alpha
 from vidence.statistics.intervals import proportion
-from vidence.tables.table import Line, Table, count, lines, number, share, tabulate
+from vidence.tables.table import RowSpec, Table, count, lines, number, share, tabulate
 
 VERDICT: Final = "verdict"
 VERDICTS: Final = ("accept", "return", "reject")
@@ -208,7 +208,7 @@ def rates_tables(found: ReviewRates) -> tuple[Table, ...]:
         "rates",
         "Rates",
         label="rate",
-        rows=(Line(one.name, one.title, one) for one in found.rates),
+        rows=(RowSpec(one.name, one.title, one) for one in found.rates),
         measures=[
             count("k", lambda one: one.k, "items"),
             count("n", lambda one: one.n, "of"),
@@ -221,7 +221,7 @@ def rates_tables(found: ReviewRates) -> tuple[Table, ...]:
         "Agreement of people who judged the same revision",
         label="check",
         rows=(
-            Line(f"{one.field}-{one.role}", f"{one.field} ({one.role})" if one.role else one.field, one)
+            RowSpec(f"{one.field}-{one.role}", f"{one.field} ({one.role})" if one.role else one.field, one)
             for one in found.agreement
         ),
         measures=[
@@ -235,7 +235,7 @@ def rates_tables(found: ReviewRates) -> tuple[Table, ...]:
         "minutes",
         "Minutes, as people stated them",
         label="what",
-        rows=(Line(f"{one.role}-{one.kind}", f"{one.kind} ({one.role})", one) for one in found.minutes),
+        rows=(RowSpec(f"{one.role}-{one.kind}", f"{one.kind} ({one.role})", one) for one in found.minutes),
         measures=[
             count("n", lambda one: one.n, "events"),
             count("stated", lambda one: one.n_stated),

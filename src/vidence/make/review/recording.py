@@ -11,7 +11,7 @@ import msgspec
 from vidence.errors import DataError, UsageError
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.review.files import PROTOCOL_FILE, Reviews, add_to
-from vidence.make.review.filled import (
+from vidence.make.review.filled_sheets import (
     ACCEPT,
     ANSWER,
     CHECK,
@@ -441,7 +441,7 @@ def verdicts_of(protocol: Protocol) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taken:
+class SheetContent:
     """What a sheet held: verdicts, answers before them, and lines that were taken in before."""
 
     n_decided: int
@@ -451,7 +451,7 @@ class Taken:
 
 def take_in(
     reviews: Reviews, recorder: Recorder, paths: Sequence[Path], *, by: str, role: StageRole
-) -> Taken:
+) -> SheetContent:
     """Record what a person wrote into sheets; lines that were taken in before are passed over.
 
     Raises:
@@ -483,7 +483,7 @@ def take_in(
             where = f"{paths[0]}, " if len(paths) == 1 else ""
             faults.append(f"{where}line {one.line}: {fault}")
     refuse(paths, faults)
-    return Taken(n_decided=n_decided, n_solved=n_solved, n_known=n_known)
+    return SheetContent(n_decided=n_decided, n_solved=n_solved, n_known=n_known)
 
 
 def _solved(recorder: Recorder, one: Filled) -> str:

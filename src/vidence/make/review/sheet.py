@@ -10,12 +10,12 @@ from typing import Final
 from vidence.errors import MediaError
 from vidence.make.cards.report_pictures import frames_sheet
 from vidence.make.gates.frames import middle_frame
-from vidence.make.review.filled import columns_to_fill, has_writing
+from vidence.make.review.filled_sheets import columns_to_fill, has_writing
 from vidence.make.review.protocol import Stage, load_protocol
 from vidence.make.review.sample import ToReview
 from vidence.media.video import Video
 from vidence.records import Evidence
-from vidence.report.questions import Sheet
+from vidence.report.questions import ContactSheet
 from vidence.tables.export import csv_text
 from vidence.tables.rendering import render
 
@@ -109,7 +109,7 @@ def as_page(
     )
 
 
-def _frames(row: ToReview, video: Video | None, n_frames: int) -> Sheet | None:
+def _frames(row: ToReview, video: Video | None, n_frames: int) -> ContactSheet | None:
     """The middle frame of each span of evidence; None where the video is not here or cannot be read."""
     if video is None:
         return None

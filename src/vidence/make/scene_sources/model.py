@@ -29,7 +29,7 @@ from vidence.make.scene_graph.scene_files import Line, entity_of, line_faults, r
 from vidence.make.scene_graph.scene_writing import SceneDraft, SceneSet
 from vidence.make.scene_graph.vocabulary import Vocabulary, read_vocabulary
 from vidence.make.scene_sources.source import SceneSource
-from vidence.make.writing.writer import Objection, Piece, in_words, write_all
+from vidence.make.writing.writer import Objection, WritingTask, in_words, write_all
 from vidence.media.encode import EncodedFrame, Encoding, Size
 from vidence.media.files import Job, deliver, known_video
 from vidence.media.montage import montage
@@ -60,7 +60,7 @@ class Settings(Record):
 
 
 @dataclass(frozen=True)
-class _Read:
+class _ModelReply:
     """What could be used of a reply, and what could not."""
 
     lines: tuple[_Proposed, ...]
@@ -106,14 +106,14 @@ class _Proposals:
         )
         prompt = _prompt(template, sheets, duration_s=duration_s, words=words)
 
-        def usable(text: str) -> _Read | Objection:
+        def usable(text: str) -> _ModelReply | Objection:
             found = read_proposals(text, header, words=words, by=f"model:{self.settings.model}")
             if found.lines:
                 return found
             detail = "; ".join(found.problems[:_MOST_SHOWN]) or "no line is a JSON object"
             return Objection(reason="no-fact", detail=detail)
 
-        (piece,) = yield from write_all([Piece(prompt=prompt, read=in_words(usable))], _Again())
+        (piece,) = yield from write_all([WritingTask(prompt=prompt, read=in_words(usable))], _Again())
         if piece.made is None:
             said = piece.objection.detail if piece.objection else "nothing"
             raise DataError(
@@ -208,7 +208,7 @@ def _listed(words: Vocabulary) -> str:
     return "\n".join(lines)
 
 
-def read_proposals(text: str, header: Header, *, words: Vocabulary, by: str) -> _Read:
+def read_proposals(text: str, header: Header, *, words: Vocabulary, by: str) -> _ModelReply:
     """The lines of a reply that can be used: entities first, then what is said of them.
 
     A line that is no JSON, uses other words, names nothing that is there, lies outside the video, or claims
@@ -225,7 +225,7 @@ def read_proposals(text: str, header: Header, *, words: Vocabulary, by: str) -> 
             continue
         known |= {one.entity: one for one in entity_of(line)}
         kept.append(line if isinstance(line, Entity) else msgspec.structs.replace(line, by=by))
-    return _Read(lines=tuple(kept), problems=tuple(problems))
+    return _ModelReply(lines=tuple(kept), problems=tuple(problems))
 
 
 def _order(line: _Proposed) -> int:

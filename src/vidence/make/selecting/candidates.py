@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from vidence.make.selecting.asking import Captioned, FromCaption, Looked
-from vidence.make.selecting.listed import ListedVideo, PeopleSaid
 from vidence.make.selecting.measuring import Measured
+from vidence.make.selecting.model_measures import Captioned, FrameShares, FromCaption
+from vidence.make.selecting.video_list import ListedVideo, PeopleSaid
 
 _NOBODY_LOOKED: Final = "nobody looked; name a looker, or give a sheet that people filled"
 _NOBODY_READ: Final = "no caption was written; name a captioner and a reader, and give questions"
@@ -25,7 +25,7 @@ class Candidate:
     measured: Measured
     sha256: str
     said: PeopleSaid | None = None
-    looked: Looked | None = None
+    looked: FrameShares | None = None
     captioned: Captioned | None = None
     answers: Sequence[FromCaption] = ()
     why_no_answers: str = ""

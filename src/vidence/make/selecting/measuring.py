@@ -26,14 +26,22 @@ from vidence.seeing.chunks import OpensAnywhere
 from vidence.seeing.following import open_detector
 from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver
 from vidence.seeing.tracks import PERSON, Detections
-from vidence.seeing.watching import Detector, Finder, Found, Observer, check_problems, frames_at, watch_part
+from vidence.seeing.watching import (
+    Detector,
+    Finder,
+    FrameDetections,
+    Observer,
+    check_problems,
+    frames_at,
+    watch_part,
+)
 
 VERSION: Final = 1
 N_LOOKED, N_CAPTIONED = 8, 16
 """How many frames a model is shown that looks for text, and one that writes a caption."""
 _SHOWN: Final = Size(kind="long", pixels=512)
 _QUALITY: Final = 85
-_NOBODY: Final = Found(
+_NOBODY: Final = FrameDetections(
     boxes_px=np.zeros((0, 4)), confidences=np.zeros(0), class_ids=np.zeros(0, np.int64), class_names={}
 )
 _NOT_ASKED_FOR: Final = "not asked for"
@@ -147,7 +155,7 @@ def measure(scan: Scan, rules: MeasureRules, *, pictures: Path, n_shown: Sequenc
     greys = GreyObserver(moves, size_px=size_px)
     seconds = video.probe.counted.duration_s
     shown = sorted({index for n in n_shown for index in evenly(video.times_s, n, seconds=seconds)})
-    keeper = _Keeper(shown, folder=PictureFolder(pictures))
+    keeper = _FrameKeeper(shown, folder=PictureFolder(pictures))
     observers: list[Observer] = [greys, keeper]
     cuts: ShotObserver | None = None
     if rules.cuts:
@@ -233,7 +241,7 @@ def _read(
     return None, tuple(one for one in made.values() if isinstance(one, FrameProblem))
 
 
-class _Keeper:
+class _FrameKeeper:
     """Keeps the frames that models are shown; an observer."""
 
     def __init__(self, frame_indices: Sequence[int], *, folder: PictureFolder) -> None:

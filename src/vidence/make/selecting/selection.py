@@ -15,23 +15,12 @@ from vidence.errors import MediaError, VidenceError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.pipeline.cache import Artifact, FlowUnit, Stage, digest_of
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
-from vidence.make.pipeline.looking import look_side_by_side
 from vidence.make.pipeline.material import Crop, Dropped
 from vidence.make.pipeline.models import Models
+from vidence.make.pipeline.probing import look_side_by_side
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Results, Session
-from vidence.make.selecting import asking
-from vidence.make.selecting.asking import (
-    BEHIND,
-    CAPTION,
-    LOOK,
-    Captioned,
-    FromCaption,
-    Looked,
-    SelectWording,
-)
+from vidence.make.selecting import model_measures
 from vidence.make.selecting.candidates import Candidate
-from vidence.make.selecting.gating import Verdict, judge, over_quota
-from vidence.make.selecting.listed import ListedVideo, Listing, PeopleSaid
 from vidence.make.selecting.measuring import (
     N_CAPTIONED,
     N_LOOKED,
@@ -44,8 +33,19 @@ from vidence.make.selecting.measuring import (
     measure,
     measure_away,
 )
+from vidence.make.selecting.model_measures import (
+    BEHIND,
+    CAPTION,
+    LOOK,
+    Captioned,
+    FrameShares,
+    FromCaption,
+    SelectWording,
+)
 from vidence.make.selecting.rules import SelectRules
-from vidence.make.selecting.showing import Selected, write_selection
+from vidence.make.selecting.selection_report import Selected, write_selection
+from vidence.make.selecting.video_gates import Verdict, judge, over_quota
+from vidence.make.selecting.video_list import ListedVideo, PeopleSaid, VideoListing
 from vidence.media.files import MediaFacts, known_video, resolve
 from vidence.media.scan import Scan
 from vidence.records import Failed, Item
@@ -54,7 +54,7 @@ from vidence.seeing.watching import LastResort
 from vidence.statistics.paired import compare
 
 T = TypeVar("T")
-SaidT = TypeVar("SaidT", Looked, Captioned)
+SaidT = TypeVar("SaidT", FrameShares, Captioned)
 STAGES: Final = ("videos", "measured", "looked", "captioned", "read", "gates", "quotas")
 _MOST_NAMED: Final = 5
 _NONE_FAILED: Final[Mapping[str, str]] = MappingProxyType({})
@@ -67,7 +67,7 @@ class SelectJob:
     `questions` are those of the set, for the sufficiency of captions; None where there are none.
     """
 
-    listing: Listing
+    listing: VideoListing
     rules: SelectRules
     rules_file: Path
     today: date
@@ -123,7 +123,7 @@ class _Work:
     facts: dict[str, MediaFacts] = field(default_factory=dict)
     unreadable: dict[str, str] = field(default_factory=dict)
     measured: dict[str, Artifact[Measured]] = field(default_factory=dict)
-    looked: dict[str, Looked] = field(default_factory=dict)
+    looked: dict[str, FrameShares] = field(default_factory=dict)
     captioned: dict[str, Captioned] = field(default_factory=dict)
     answers: dict[str, tuple[FromCaption, ...]] = field(default_factory=dict)
     why_no_answers: dict[str, str] = field(default_factory=dict)
@@ -293,8 +293,8 @@ class _Work:
 
     def _look(self, models: Models, words: SelectWording) -> None:
         frames = {name: self._frames(name, N_LOOKED) for name in self.measured if name not in self.job.said}
-        prompt = _Shown("looked", Looked, "looker", self.rules.ask.looker, words.label(LOOK))
-        self.looked = self._show(prompt, frames, lambda some: asking.look(some, words), models=models)
+        prompt = _Shown("looked", FrameShares, "looker", self.rules.ask.looker, words.label(LOOK))
+        self.looked = self._show(prompt, frames, lambda some: model_measures.look(some, words), models=models)
 
     def _show(
         self,
@@ -306,7 +306,7 @@ class _Work:
     ) -> dict[str, SaidT]:
         """What a model says of the frames of each video; why, where it says nothing that can be used."""
         settings = [shown.label, models.spec(shown.model)]
-        stage = Stage(name=shown.stage, kind=shown.kind, version=asking.VERSION, settings=settings)
+        stage = Stage(name=shown.stage, kind=shown.kind, version=model_measures.VERSION, settings=settings)
         units = [
             FlowUnit(stage=stage, name=name, inputs={"frames": digest_of(some)}, start=start(some))
             for name, some in frames.items()
@@ -328,7 +328,9 @@ class _Work:
         questions = self._questions()
         frames = {name: self._frames(name, N_CAPTIONED) for name in questions}
         prompt = _Shown("captioned", Captioned, "captioner", self.rules.ask.captioner, words.label(CAPTION))
-        self.captioned = self._show(prompt, frames, lambda some: asking.caption(some, words), models=models)
+        self.captioned = self._show(
+            prompt, frames, lambda some: model_measures.caption(some, words), models=models
+        )
         return questions
 
     def _read(self, models: Models, words: SelectWording, questions: Mapping[str, Sequence[Item]]) -> None:
@@ -336,7 +338,7 @@ class _Work:
         stage = Stage(
             name="read",
             kind=tuple[FromCaption, ...],
-            version=asking.VERSION,
+            version=model_measures.VERSION,
             settings=[words.label(BEHIND), words.plain.label("choice-direct"), models.spec(model)],
         )
         written = {name: one.caption for name, one in self.captioned.items() if one.caption}
@@ -345,7 +347,7 @@ class _Work:
                 stage=stage,
                 name=name,
                 inputs={"caption": digest_of(said), "questions": digest_of(questions[name])},
-                start=asking.read_caption(questions[name], said, words),
+                start=model_measures.read_caption(questions[name], said, words),
             )
             for name, said in written.items()
         ]

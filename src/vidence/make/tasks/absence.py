@@ -46,7 +46,7 @@ class Absent:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words:
+class TaskWording:
     """How one task asks; `things` names what is listed (``actions``)."""
 
     things: str
@@ -61,7 +61,7 @@ class Pool:
 
     present: Sequence[Present]
     absent: Sequence[Absent]
-    words: Words
+    words: TaskWording
 
 
 class AbsenceTask(ComputedTask):
@@ -148,7 +148,7 @@ _NEEDED = {"absent": (_LISTED, 1), "which-of-four": (_LISTED, 1), "all-occur": (
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
+class _DealtQuestion:
     """A question with its answers about things that were dealt."""
 
     question: str
@@ -180,14 +180,16 @@ def _candidates(pool: Pool, structure: str, *, rng: np.random.Generator) -> Cand
     yield used_up(structure)
 
 
-def _absent(draw: _Draw, words: Words, rng: np.random.Generator) -> Iterator[_Asked]:
+def _absent(draw: _Draw, words: TaskWording, rng: np.random.Generator) -> Iterator[_DealtQuestion]:
     while (dealt := draw.beside(_LISTED)) is not None:
         foil, present = dealt
         wrong = tuple(one.text for one in present)
-        yield _Asked(question=words.absent, right=foil.text, wrong=wrong, present=present, absent=[foil])
+        yield _DealtQuestion(
+            question=words.absent, right=foil.text, wrong=wrong, present=present, absent=[foil]
+        )
 
 
-def _which_of_four(draw: _Draw, words: Words, rng: np.random.Generator) -> Iterator[_Asked]:
+def _which_of_four(draw: _Draw, words: TaskWording, rng: np.random.Generator) -> Iterator[_DealtQuestion]:
     cases = BalancedDraw(_LISTED + 1, rng=rng)
     numbers = range(1, _LISTED + 1)
     options = [f"Only {joined(n for n in numbers if n != i)}" for i in numbers]
@@ -205,7 +207,7 @@ def _which_of_four(draw: _Draw, words: Words, rng: np.random.Generator) -> Itera
         listed[case:case] = [foil.text for foil in foils]
         lines = "\n".join(f"{number}. {text}" for number, text in enumerate(listed, 1))
         right, wrong = one_of(options[case], options)
-        yield _Asked(
+        yield _DealtQuestion(
             subject=_SEPARATOR.join(listed),
             question=f"{words.which_of_four}\n{lines}",
             right=right,
@@ -215,7 +217,7 @@ def _which_of_four(draw: _Draw, words: Words, rng: np.random.Generator) -> Itera
         )
 
 
-def _all_occur(draw: _Draw, words: Words, rng: np.random.Generator) -> Iterator[_Asked]:
+def _all_occur(draw: _Draw, words: TaskWording, rng: np.random.Generator) -> Iterator[_DealtQuestion]:
     for first in range(0, len(draw.absent) - _N_WRONG + 1, _N_WRONG):
         foils = draw.absent[first : first + _N_WRONG]
         present = draw.present(_N_GROUPED)
@@ -223,7 +225,7 @@ def _all_occur(draw: _Draw, words: Words, rng: np.random.Generator) -> Iterator[
         right, *groups = (list(islice(texts, n)) for n in (_IN_GROUP, *[_IN_GROUP - 1] * _N_WRONG))
         for group, foil in zip(groups, foils, strict=True):
             group.insert(int(rng.integers(_IN_GROUP)), foil.text)
-        yield _Asked(
+        yield _DealtQuestion(
             question=words.all_occur,
             right=_SEPARATOR.join(right),
             wrong=tuple(map(_SEPARATOR.join, groups)),

@@ -40,7 +40,7 @@ class Settings(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Told:
+class _NamedEvent:
     """An event as it is said, and when events start that count as the same, whatever the log calls them."""
 
     event: Event
@@ -52,7 +52,7 @@ class _Told:
 class _Timeline:
     """Events in their true order, each of another kind, none overlapping another."""
 
-    told: tuple[_Told, ...]
+    told: tuple[_NamedEvent, ...]
 
     def is_wrong(self, order: Order) -> bool:
         """Whether events of these kinds never come in that order."""
@@ -93,7 +93,9 @@ class Asii(ComputedTask):
         told = _told(context)
         return [self._candidates(told, name, rng=rng) for name in self.structures]
 
-    def _candidates(self, told: Sequence[_Told], structure: str, *, rng: np.random.Generator) -> Candidates:
+    def _candidates(
+        self, told: Sequence[_NamedEvent], structure: str, *, rng: np.random.Generator
+    ) -> Candidates:
         make = {"own-events": _own_events, "same-events": _same_events, "between": _between}[structure]
         timelines = self._timelines(told, rng=rng)
         detail = (
@@ -107,14 +109,14 @@ class Asii(ComputedTask):
             yield make(timeline, timelines, rng)
         yield used_up(structure)
 
-    def _timelines(self, told: Sequence[_Told], *, rng: np.random.Generator) -> Iterator[_Timeline]:
+    def _timelines(self, told: Sequence[_NamedEvent], *, rng: np.random.Generator) -> Iterator[_Timeline]:
         """New timelines as long as draws find some; events that were used are drawn again last."""
         if len(told) < N_EVENTS:
             return
         balanced = BalancedDraw(len(told), rng=rng)
 
-        def draw() -> tuple[_Told, ...] | None:
-            chosen: list[_Told] = []
+        def draw() -> tuple[_NamedEvent, ...] | None:
+            chosen: list[_NamedEvent] = []
             for _ in range(2 * len(told)):
                 one = told[balanced.next()]
                 if all(self._go_together(one, other) for other in chosen):
@@ -123,13 +125,13 @@ class Asii(ComputedTask):
                     return tuple(sorted(chosen, key=lambda one: one.event.start_s))
             return None
 
-        def ids(some: Sequence[_Told]) -> tuple[str, ...]:
+        def ids(some: Sequence[_NamedEvent]) -> tuple[str, ...]:
             return tuple(one.event.event_id for one in some)
 
         for chosen in fresh(draw, ids, most_repeats=_MOST_REPEATS):
             yield _Timeline(told=chosen)
 
-    def _go_together(self, one: _Told, other: _Told) -> bool:
+    def _go_together(self, one: _NamedEvent, other: _NamedEvent) -> bool:
         first, second = sorted((one.event, other.event), key=lambda event: event.start_s)
         return (
             second.start_s >= first.end_s + self._apart_s
@@ -138,7 +140,7 @@ class Asii(ComputedTask):
         )
 
 
-def _told(context: EventContext) -> list[_Told]:
+def _told(context: EventContext) -> list[_NamedEvent]:
     """The events that can be asked about."""
     video, index = context.video, context.index
     starts: dict[tuple[str, str], set[float]] = {}
@@ -156,7 +158,7 @@ def _told(context: EventContext) -> list[_Told]:
         marks = {pair_of(event), texts, *meant[text]}
         when = tuple(sorted({start_s for mark in marks for start_s in starts[mark]}))
         if len(when) <= _MOST_OCCURRENCES and index.is_plain(texts):
-            found.append(_Told(event=event, text=text, starts_s=when))
+            found.append(_NamedEvent(event=event, text=text, starts_s=when))
     return found
 
 

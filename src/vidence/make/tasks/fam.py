@@ -7,14 +7,14 @@ from msgspec import Meta
 from vidence.make.events.index import Pair, Texts, VideoEvents
 from vidence.make.events.words import is_anything, is_implied
 from vidence.make.pipeline.material import Task
-from vidence.make.tasks.absence import AbsenceTask, Absent, Pool, Present, Words
+from vidence.make.tasks.absence import AbsenceTask, Absent, Pool, Present, TaskWording
 from vidence.make.tasks.events import COMPATIBLE, EventContext, written
 from vidence.records import Record
 
 # Said of the vessel where other words are said of what is in it: who pours juice has filled a glass.
 _OF_VESSELS = ("drain", "empty", "fill")
 _POURED = ("pour", "tip", *_OF_VESSELS)
-WORDS = Words(
+WORDS = TaskWording(
     things="actions",
     absent="Which of these actions does NOT occur in the video?",
     which_of_four="Which of these four actions occur in the video?",

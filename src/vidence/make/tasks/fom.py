@@ -7,7 +7,7 @@ from msgspec import Meta
 from vidence.make.events.index import Key
 from vidence.make.events.words import is_anything, is_only_looking
 from vidence.make.pipeline.material import Task
-from vidence.make.tasks.absence import AbsenceTask, Absent, Pool, Present, Words
+from vidence.make.tasks.absence import AbsenceTask, Absent, Pool, Present, TaskWording
 from vidence.make.tasks.events import COMPATIBLE, EventContext, written
 from vidence.records import Record
 
@@ -41,7 +41,7 @@ class Fom(AbsenceTask):
     def __init__(self, settings: Settings) -> None:
         super().__init__()
         self._settings = settings
-        self._words = Words(
+        self._words = TaskWording(
             things="objects",
             absent=f"Which of these objects does {settings.who} NOT interact with in the video?",
             which_of_four=f"Which of these four objects does {settings.who} interact with in the video?",

@@ -22,8 +22,8 @@ from vidence.make.tasks.people import (
     only_one,
     people_of,
 )
-from vidence.make.tasks.written import Request, TaskPrompts, Written, read_reply
-from vidence.make.writing.writer import Piece, write_all
+from vidence.make.tasks.written import Request, TaskPrompts, WrittenQuestion, read_reply
+from vidence.make.writing.writer import WritingTask, write_all
 
 NAMES = ("agar", "agbi")
 SUMMARIES: Final[Mapping[str, str]] = MappingProxyType(
@@ -68,7 +68,7 @@ class Settings(PeopleSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
+class _QuestionPlan:
     """One question that is wanted: which structure, about whom."""
 
     structure: str
@@ -117,7 +117,7 @@ class Grounded:
             now, waiting = waiting[:n_now], waiting[n_now:]
             leak = self._settings.leak
             pieces = [
-                Piece(
+                WritingTask(
                     prompt=self._prompts.prompt(one.request),
                     read=partial(read_reply, request=one.request, leak=leak),
                 )
@@ -131,7 +131,7 @@ class Grounded:
                     log.take(NoCandidate(subject=asked.subject, reason=why.reason, detail=why.detail))
         return log.made
 
-    def _wanted(self, material: Material, log: DraftLog, *, rng: np.random.Generator) -> list[_Asked]:
+    def _wanted(self, material: Material, log: DraftLog, *, rng: np.random.Generator) -> list[_QuestionPlan]:
         """What to ask for: every structure of every person, structures and people in a drawn order."""
         people = []
         for person in people_of(material, self._settings, log):
@@ -152,7 +152,7 @@ class Grounded:
                         a_text=person.text,
                         crops=self._crops(material, person),
                     )
-                    asked.append(_Asked(structure=name, person=person, request=request))
+                    asked.append(_QuestionPlan(structure=name, person=person, request=request))
         return asked
 
     def _crops(self, material: Material, person: Person) -> tuple[Crop, ...]:
@@ -163,7 +163,7 @@ class Grounded:
         mine = [c for c in material.crops if c.track_id == person.track_id and c.frame_index in frames]
         return tuple(sorted(mine, key=lambda crop: crop.frame_index))
 
-    def _candidate(self, asked: _Asked, written: Written) -> Candidate:
+    def _candidate(self, asked: _QuestionPlan, written: WrittenQuestion) -> Candidate:
         person = asked.person
         b_card = person.b_card.text if person.b_card else ""
         return Candidate(

@@ -178,7 +178,7 @@ class Deal:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class SceneQuestion:
     """A question about drawn descriptions, with its answers and what else a reviewer should know."""
 
     question: str
@@ -202,7 +202,7 @@ class SceneTask(ComputedTask):
     @abstractmethod
     def ask(
         self, drawn: Sequence[Scene], structure: str, scenes: Scenes, *, rng: np.random.Generator
-    ) -> Asked:
+    ) -> SceneQuestion:
         """What is asked about drawn descriptions."""
 
     def sources(

@@ -18,9 +18,9 @@ from vidence.make.tasks.candidates import (
 )
 from vidence.make.tasks.scenes import (
     N_LISTED,
-    Asked,
     Deal,
     Scene,
+    SceneQuestion,
     Scenes,
     SceneSettings,
     SceneTask,
@@ -99,14 +99,16 @@ class Sva(SceneTask):
 
     def ask(
         self, drawn: Sequence[Scene], structure: str, scenes: Scenes, *, rng: np.random.Generator
-    ) -> Asked:
+    ) -> SceneQuestion:
         """The question; the first or the last one is asked for among the options themselves."""
         true = tuple(i for i in in_order(drawn) if drawn[i - 1].card.is_faithful)
         question = _WORDS[structure]
         if structure not in ("first", "last"):
             question = listed(drawn, f"{_WARNING}\n{question}")
         by_time = {"true descriptions by time": order_of(true) or "none"}
-        return Asked(question=question, choice=_choice(structure, drawn, true, rng=rng), facts=by_time)
+        return SceneQuestion(
+            question=question, choice=_choice(structure, drawn, true, rng=rng), facts=by_time
+        )
 
 
 def _n_true(structure: str, n: int, *, card: int, rng: np.random.Generator) -> int:

@@ -12,9 +12,9 @@ from vidence.make.tasks.candidates import BalancedDraw, Choice, DraftLog, one_of
 from vidence.make.tasks.orders import other_orders
 from vidence.make.tasks.scenes import (
     N_LISTED,
-    Asked,
     Deal,
     Scene,
+    SceneQuestion,
     Scenes,
     SceneSettings,
     SceneTask,
@@ -83,7 +83,7 @@ class Tso(SceneTask):
 
     def ask(
         self, drawn: Sequence[Scene], structure: str, scenes: Scenes, *, rng: np.random.Generator
-    ) -> Asked:
+    ) -> SceneQuestion:
         """The question; where some are false, abstaining is an option."""
         numbers = in_order(drawn)
         words = _WORDS.get(structure, "")
@@ -100,7 +100,7 @@ class Tso(SceneTask):
             is_true = all(scene.card.is_faithful for scene in drawn)
             right, wrong = (right, (*tempting[1:], ABSTAIN)) if is_true else (ABSTAIN, tempting)
         order = {"order of their shots": order_of(numbers)}
-        return Asked(question=listed(drawn, words), choice=(right, wrong), facts=order)
+        return SceneQuestion(question=listed(drawn, words), choice=(right, wrong), facts=order)
 
 
 def _between(numbers: Sequence[int], rng: np.random.Generator) -> tuple[str, Choice]:

@@ -128,7 +128,7 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class WrittenQuestion:
     """A question as the model wrote it."""
 
     question: str
@@ -136,7 +136,7 @@ class Written:
     distractors: tuple[str, ...]
 
 
-def read_reply(reply: Reply, request: Request, *, leak: float) -> Written | Objection:
+def read_reply(reply: Reply, request: Request, *, leak: float) -> WrittenQuestion | Objection:
     """The question in a reply that gives nothing away; `leak` as in `leak_in`.
 
     Source: HERBench, sections 3.2 and 7.2.
@@ -145,12 +145,12 @@ def read_reply(reply: Reply, request: Request, *, leak: float) -> Written | Obje
     if refused := refusal_in(reply):
         return Objection(reason="model-declined", detail=refused.reason, is_final=True)
     read = read_question(reply.text)
-    if isinstance(read, Written) and (leaking := leak_in(read, request, leak=leak)):
+    if isinstance(read, WrittenQuestion) and (leaking := leak_in(read, request, leak=leak)):
         return Objection(reason="leak", detail=leaking)
     return read
 
 
-def read_question(text: str) -> Written | Objection:
+def read_question(text: str) -> WrittenQuestion | Objection:
     """The question in a model's reply: the last object with the four fields, each as it has to be.
 
     >>> read_question('{"possible": false, "question": "", "answer": "", "distractors": []}').reason
@@ -173,7 +173,9 @@ def read_question(text: str) -> Written | Objection:
     if problem := _problem(values):
         return Objection(reason="unreadable", detail=problem)
     options = [_tidy(str(one)).rstrip(" .;,") for one in _options(values)]
-    return Written(question=_tidy(str(values["question"])), answer=options[0], distractors=tuple(options[1:]))
+    return WrittenQuestion(
+        question=_tidy(str(values["question"])), answer=options[0], distractors=tuple(options[1:])
+    )
 
 
 def _options(values: Mapping[str, object]) -> list[object]:
@@ -218,7 +220,7 @@ def _tidy(text: str) -> str:
 # --------------------------------------------------------------------------- leaks
 
 
-def leak_in(written: Written, request: Request, *, leak: float) -> str:
+def leak_in(written: WrittenQuestion, request: Request, *, leak: float) -> str:
     """What of the person's description the question or its right answer gives away, or nothing.
 
     Source: HERBench, section 7.2 (token-level Jaccard similarity of at most 0.15).

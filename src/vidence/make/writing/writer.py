@@ -58,7 +58,7 @@ class Wording(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piece(Generic[MadeT]):
+class WritingTask(Generic[MadeT]):
     """One thing to be written: the prompt, and how a reply becomes what is wanted.
 
     `said` is the last reply, `made` what came of it, `objection` why nothing did, `spare` what is used if
@@ -99,7 +99,7 @@ class Piece(Generic[MadeT]):
         return replace(asked, objection=None, made=found)
 
 
-def write_all(pieces: Sequence[Piece[MadeT]], wording: Wording) -> Flow[list[Piece[MadeT]]]:
+def write_all(pieces: Sequence[WritingTask[MadeT]], wording: Wording) -> Flow[list[WritingTask[MadeT]]]:
     """Ask for all pieces together; then once more for those that cannot be used, with what was wrong.
 
     Where the objection is final, as when a model declines, it is not asked again. A request that the model

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish
+from vidence.pointlight.formats.format_options import RawPoints, SkeletonSettings, finish
 from vidence.pointlight.kinematics import Skeleton, forward, turns
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.reading import Opened, bare_name, open_file, siblings
+from vidence.pointlight.reading import UnpackedFile, bare_name, open_file, siblings
 from vidence.pointlight.units import CMU_LENGTH, CMU_UNIT_M, cmu_subject
 
 Floats = NDArray[np.float64]
@@ -81,7 +81,7 @@ class _Draft:
     current: _Bone | None = None
 
 
-def read_asf(opened: Opened) -> AsfSkeleton:
+def read_asf(opened: UnpackedFile) -> AsfSkeleton:
     """Read a skeleton.
 
     Raises:
@@ -195,7 +195,7 @@ def _dofs(words: list[str]) -> tuple[str, ...]:
     return dofs
 
 
-def _finished(opened: Opened, draft: _Draft) -> AsfSkeleton:
+def _finished(opened: UnpackedFile, draft: _Draft) -> AsfSkeleton:
     if len(draft.bones) > _MOST_BONES:
         raise DataError(f"{opened.label}: {len(draft.bones):,} bones; expected at most {_MOST_BONES:,}")
     names, parents = [_ROOT], [-1]
@@ -245,7 +245,7 @@ class _Frame:
     said: dict[str, list[float]] = field(default_factory=dict)
 
 
-def read_amc(opened: Opened, asf: AsfSkeleton) -> Floats:
+def read_amc(opened: UnpackedFile, asf: AsfSkeleton) -> Floats:
     """The numbers of every frame: angles in radians, lengths in units of the file.
 
     Returns:
@@ -287,7 +287,7 @@ def read_amc(opened: Opened, asf: AsfSkeleton) -> Floats:
 
 
 def _numbers(
-    opened: Opened,
+    opened: UnpackedFile,
     number: int,
     words: list[str],
     *,
@@ -315,7 +315,7 @@ def _numbers(
     return values
 
 
-def _check_whole(opened: Opened, frames: list[_Frame], dofs: Mapping[str, tuple[str, ...]]) -> None:
+def _check_whole(opened: UnpackedFile, frames: list[_Frame], dofs: Mapping[str, tuple[str, ...]]) -> None:
     """The last frame must have every bone."""
     absent = [name for name in dofs if name not in frames[-1].said] if frames else []
     if absent:
@@ -364,7 +364,7 @@ class AsfAmc:
         )
         asf = read_asf(open_file(skeleton_path))
         positions = pose(asf, read_amc(opened, asf))
-        read = Read(
+        read = RawPoints(
             format=self.name,
             positions=positions,
             names=asf.skeleton.names,
@@ -406,7 +406,7 @@ def pose(asf: AsfSkeleton, values: Floats) -> Floats:
     return forward(asf.skeleton, rotations=rotations, root=root)[0]
 
 
-def _find_skeleton(opened: Opened, given: str) -> tuple[Path, str]:
+def _find_skeleton(opened: UnpackedFile, given: str) -> tuple[Path, str]:
     """The ASF for a file, and for whose it stands in; empty where it is the subject's own."""
     if given:
         return Path(given), ""

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.formats.asf_amc import AsfSkeleton, read_asf
-from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish
+from vidence.pointlight.formats.format_options import RawPoints, SkeletonSettings, finish
 from vidence.pointlight.kinematics import Skeleton, forward, insert_bone, missing_bone, t_pose_frames, turns
 from vidence.pointlight.motion import Motion, drop_first, noted
-from vidence.pointlight.reading import Opened, open_file
+from vidence.pointlight.reading import UnpackedFile, open_file
 from vidence.pointlight.units import CMU_UNIT_M, cmu_subject
 
 Floats = NDArray[np.float64]
@@ -55,7 +55,7 @@ class _Draft:
     open: list[int] = field(default_factory=list)
 
 
-def read_bvh(opened: Opened) -> BvhFile:
+def read_bvh(opened: UnpackedFile) -> BvhFile:
     """Read a file.
 
     Raises:
@@ -172,7 +172,7 @@ def _channel_names(announced: int, names: list[str]) -> tuple[str, ...]:
 
 
 def _motion(
-    opened: Opened, lines: list[str], *, motion_at: int, n_channels: int
+    opened: UnpackedFile, lines: list[str], *, motion_at: int, n_channels: int
 ) -> tuple[Floats, float | None]:
     n_frames, frame_time, data_at = _motion_heading(opened, lines, motion_at)
     expected = f"but the joints have {n_channels} channels"
@@ -186,7 +186,7 @@ def _motion(
     return values, frame_time or None
 
 
-def _motion_heading(opened: Opened, lines: list[str], motion_at: int) -> tuple[int, float, int]:
+def _motion_heading(opened: UnpackedFile, lines: list[str], motion_at: int) -> tuple[int, float, int]:
     """How many frames are announced, how long each lasts, and where the numbers begin."""
     n_frames, frame_time = None, None
     for i in range(motion_at + 1, len(lines)):
@@ -390,7 +390,7 @@ class Bvh:
         if fitted:
             notes = (*notes, _fitted_note(opened, has_bones=asf is not None))
             metres = metres / FITTED_SCALE if metres and asf is None else metres
-        read = Read(
+        read = RawPoints(
             format=f"bvh ({flavour.name})" if flavour.name else "bvh",
             positions=pose(file, skeleton, path_scale=path_scale),
             names=skeleton.names,
@@ -467,7 +467,7 @@ class Bvh:
         return drop_first(motion, n_frames, note=f"{told}; dropped")
 
 
-def _fitted_note(opened: Opened, *, has_bones: bool) -> str:
+def _fitted_note(opened: UnpackedFile, *, has_bones: bool) -> str:
     """What there is to say of a file whose body has the bones of another subject."""
     told = f"a file of subject {cmu_subject(opened.name)} with the bones of subject 1, its path stretched"
     done, off_cm = ("the path scaled back", 5) if has_bones else ("all scaled back", 10)

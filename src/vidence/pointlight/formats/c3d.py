@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.finish import MarkerSettings, Read, finish
+from vidence.pointlight.formats.format_options import MarkerSettings, RawPoints, finish
 from vidence.pointlight.formats.marker_labels import choose, hide_zeros
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.reading import Opened, open_file
+from vidence.pointlight.reading import UnpackedFile, open_file
 from vidence.pointlight.units import NAMED
 
 Floats = NDArray[np.float64]
@@ -61,7 +61,7 @@ _Parameters = Mapping[tuple[str, str], _Parameter]  # by the names of their grou
 class _Source:
     """A file, with its numbers as it stores them: little-endian, big-endian, or those of a VAX."""
 
-    def __init__(self, opened: Opened, processor: int) -> None:
+    def __init__(self, opened: UnpackedFile, processor: int) -> None:
         self.opened = opened
         self.is_vax = processor == _DEC
         self.order = ">" if processor == _MIPS else "<"
@@ -79,7 +79,7 @@ class _Source:
         return np.frombuffer(data, dtype=f"{self.order}f4").astype(np.float64)
 
 
-def read_c3d(opened: Opened) -> C3dFile:
+def read_c3d(opened: UnpackedFile) -> C3dFile:
     """The points of a C3D.
 
     Raises:
@@ -248,7 +248,7 @@ def _number(source: _Source, parameter: _Parameter | None) -> float | None:
     return float((source.floats(parameter.data) if is_float else source.integers(parameter.data))[0])
 
 
-def _damaged(opened: Opened, at: int, problem: str) -> DataError:
+def _damaged(opened: UnpackedFile, at: int, problem: str) -> DataError:
     return DataError(f"{opened.label} is a damaged C3D: at byte {at}, {problem}")
 
 
@@ -285,7 +285,7 @@ class C3d:
                 f"{opened.label} says that its unit is {unit!r}, which is not known; known are m, dm, cm, "
                 "mm, inch, ft. Give units=..."
             )
-        read = Read(
+        read = RawPoints(
             format=self.name,
             positions=shown,
             names=names,

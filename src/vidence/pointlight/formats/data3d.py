@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vidence.pointlight.body import POINTS_13
-from vidence.pointlight.formats.finish import MotionSettings, Read, finish
+from vidence.pointlight.formats.format_options import MotionSettings, RawPoints, finish
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import open_file
 from vidence.pointlight.units import cmu_subject
@@ -44,7 +44,7 @@ class Data3d:
         if len(rows) % 3:
             raise opened.at(numbers[-1], f"{len(rows)} lines; three make a frame, so the file is cut off")
         positions = rows.reshape(-1, 3, len(POINTS_13)).swapaxes(1, 2)
-        read = Read(
+        read = RawPoints(
             format=self.name,
             positions=positions,
             names=POINTS_13,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError
 from vidence.pointlight.formats.asf_amc import AsfSkeleton, read_asf
-from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish
+from vidence.pointlight.formats.format_options import RawPoints, SkeletonSettings, finish
 from vidence.pointlight.kinematics import Skeleton, forward, t_pose_frames
 from vidence.pointlight.motion import Motion, drop_first
 from vidence.pointlight.reading import open_file
@@ -96,7 +96,7 @@ class Expmap:
         skeleton = _skeleton(asf)
         vectors = values[:, 3:].reshape(len(values), len(JOINTS), 3)
         positions, _ = forward(skeleton, rotations=_rotations(-vectors), root=values[:, :3])
-        read = Read(
+        read = RawPoints(
             format=self.name,
             positions=positions,
             names=skeleton.names,

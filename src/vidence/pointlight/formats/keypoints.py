@@ -12,9 +12,9 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.finish import LeastScore, MotionSettings, Read, finish
+from vidence.pointlight.formats.format_options import LeastScore, MotionSettings, RawPoints, finish
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.reading import Opened
+from vidence.pointlight.reading import UnpackedFile
 
 Floats = NDArray[np.float64]
 _SIDES = ("left", "right")
@@ -62,7 +62,7 @@ class KeypointSettings(MotionSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class PersonFrame:
     """What is known of a person in one frame.
 
     `values` (n_points, 4): x, y, z, score; no points where nobody was seen. `is_metric`: in metres;
@@ -74,10 +74,10 @@ class Seen:
     is_flat: bool = False
 
 
-NOBODY = Seen(values=np.zeros((0, 4)))
+NOBODY = PersonFrame(values=np.zeros((0, 4)))
 
 
-def json_in(opened: Opened) -> object:
+def json_in(opened: UnpackedFile) -> object:
     """What a file of JSON holds.
 
     Raises:
@@ -103,7 +103,7 @@ def number_of(name: str | float) -> int | None:
     return int(found[1]) if found else None
 
 
-def chosen(opened: Opened, people: Sequence[object], *, person: str, where: str) -> object | None:
+def chosen(opened: UnpackedFile, people: Sequence[object], *, person: str, where: str) -> object | None:
     """The person that is wanted among those of a frame; None where nobody, or the wanted one is not seen.
 
     Raises:
@@ -128,8 +128,8 @@ def chosen(opened: Opened, people: Sequence[object], *, person: str, where: str)
 
 
 def on_one_clock(
-    opened: Opened, frames: Sequence[Seen], numbers: Sequence[int | None]
-) -> tuple[list[Seen], tuple[str, ...]]:
+    opened: UnpackedFile, frames: Sequence[PersonFrame], numbers: Sequence[int | None]
+) -> tuple[list[PersonFrame], tuple[str, ...]]:
     """All frames from the first to the last by their numbers, nobody where one is missing; and notes.
 
     Raises:
@@ -161,8 +161,8 @@ def on_one_clock(
 
 
 def keypoint_motion(
-    opened: Opened,
-    frames: Sequence[Seen],
+    opened: UnpackedFile,
+    frames: Sequence[PersonFrame],
     *,
     format: str,
     settings: KeypointSettings,
@@ -188,7 +188,7 @@ def keypoint_motion(
         "keypoints of a picture have no depth: they are true from the front only, and where the body faces "
         "is not known",
     )
-    read = Read(
+    read = RawPoints(
         format=format,
         positions=np.where(hidden[..., None], np.nan, values[..., :3] * [1.0, -1.0, -1.0]),
         names=BY_COUNT[n_points],

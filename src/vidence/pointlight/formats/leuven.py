@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from vidence.pointlight.formats.finish import MotionSettings, Read, finish
+from vidence.pointlight.formats.format_options import MotionSettings, RawPoints, finish
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import open_file
 
@@ -61,7 +61,7 @@ class Leuven:
             end = numbers[-1] if numbers else 1
             raise opened.at(end, f"{len(rows)} points, but the heading announces {n_frames * n_points}")
         values = rows.reshape(n_frames, n_points, 3)
-        read = Read(
+        read = RawPoints(
             format=self.name,
             positions=values[..., [0, 2, 1]],
             names=POINTS,

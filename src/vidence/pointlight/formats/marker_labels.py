@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.finish import MarkerSettings
-from vidence.pointlight.reading import Opened
+from vidence.pointlight.formats.format_options import MarkerSettings
+from vidence.pointlight.reading import UnpackedFile
 
 Floats = NDArray[np.float64]
 # The markers on the body that CMU and ACCAD use, and those of Plug-in Gait.
@@ -34,7 +34,7 @@ _FEWEST = 10
 
 
 def choose(
-    opened: Opened, labels: Sequence[str], settings: MarkerSettings
+    opened: UnpackedFile, labels: Sequence[str], settings: MarkerSettings
 ) -> tuple[tuple[str, ...], list[int], tuple[str, ...]]:
     """Which points to take, by their labels.
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.finish import MarkerSettings, Read, finish
+from vidence.pointlight.formats.format_options import MarkerSettings, RawPoints, finish
 from vidence.pointlight.formats.marker_labels import choose
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.reading import Opened, open_file
+from vidence.pointlight.reading import UnpackedFile, open_file
 from vidence.pointlight.units import unrounded
 
 Floats = NDArray[np.float64]
@@ -55,7 +55,7 @@ class MarkerTable:
         hidden = np.asarray((positions <= HIDDEN).any(axis=2))
         positions = np.where(hidden[..., None], np.nan, positions)
         names, places, notes = choose(opened, labels, self.settings)
-        read = Read(
+        read = RawPoints(
             format=self.name,
             positions=positions[:, places],
             names=names,
@@ -68,7 +68,7 @@ class MarkerTable:
         return finish(read, opened=opened, settings=self.settings)
 
 
-def _labels(opened: Opened, heading: str) -> list[str]:
+def _labels(opened: UnpackedFile, heading: str) -> list[str]:
     columns = heading.rstrip("\r\n").rstrip("\t").split("\t")
     if len(columns) < 5 or [c.strip().lower() for c in columns[:2]] != ["field", "time"]:
         raise opened.at(1, f"expected the heading 'Field Time label:X ...', found {heading.strip()[:60]!r}")
@@ -83,7 +83,7 @@ def _labels(opened: Opened, heading: str) -> list[str]:
     return labels
 
 
-def _rate(opened: Opened, times: Floats, numbers: list[int]) -> float | None:
+def _rate(opened: UnpackedFile, times: Floats, numbers: list[int]) -> float | None:
     """Frames per second by the column of times, whose values are rounded."""
     if len(times) < 2:
         return None

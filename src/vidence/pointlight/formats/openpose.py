@@ -12,7 +12,7 @@ from vidence.pointlight.formats.keypoints import (
     NOBODY,
     OPENPOSE_18,
     KeypointSettings,
-    Seen,
+    PersonFrame,
     chosen,
     json_in,
     keypoint_motion,
@@ -20,7 +20,7 @@ from vidence.pointlight.formats.keypoints import (
     on_one_clock,
 )
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.reading import Opened, open_file
+from vidence.pointlight.reading import UnpackedFile, open_file
 
 BY_COUNT = {len(BODY_25): BODY_25, len(OPENPOSE_18): OPENPOSE_18}
 _FLAT, _SOLID = "pose_keypoints_2d", "pose_keypoints_3d"
@@ -57,7 +57,7 @@ class OpenPose:
         files = sorted(p for p in path.iterdir() if p.name.endswith(".json")) if path.is_dir() else [path]
         if not files:
             raise DataError(f"{path}: no files *_keypoints.json in this folder")
-        whole = Opened(path=path, label=str(path), name=path.name, data=b"")
+        whole = UnpackedFile(path=path, label=str(path), name=path.name, data=b"")
         frames, numbers = [], []
         for file in files:
             opened = open_file(file)
@@ -73,7 +73,7 @@ class OpenPose:
             notes=notes,
         )
 
-    def _frame(self, opened: Opened) -> Seen:
+    def _frame(self, opened: UnpackedFile) -> PersonFrame:
         whole = json_in(opened)
         people = whole.get("people") if isinstance(whole, Mapping) else None
         if not isinstance(people, list):
@@ -94,7 +94,7 @@ class OpenPose:
             raise DataError(f"{opened.label}: {len(values)} keypoints; expected 25 (BODY_25) or 18 (COCO)")
         if is_flat:
             values = np.concatenate([values[:, :2], np.zeros((len(values), 1)), values[:, 2:]], axis=1)
-        return Seen(values=values, is_flat=is_flat)
+        return PersonFrame(values=values, is_flat=is_flat)
 
 
 def create(settings: Settings) -> OpenPose:

@@ -15,7 +15,7 @@ from vidence.pointlight.formats.keypoints import (
     COCO,
     NOBODY,
     KeypointSettings,
-    Seen,
+    PersonFrame,
     chosen,
     json_in,
     keypoint_motion,
@@ -23,7 +23,7 @@ from vidence.pointlight.formats.keypoints import (
     on_one_clock,
 )
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.reading import Opened, open_file
+from vidence.pointlight.reading import UnpackedFile, open_file
 
 Floats = NDArray[np.float64]
 BY_COUNT = {len(COCO): COCO, len(BLAZEPOSE): BLAZEPOSE}
@@ -107,7 +107,9 @@ def _aspect(whole: object) -> float | None:
     return known[0] / known[1] if len(known) == 2 else None
 
 
-def _by_frame(opened: Opened, frames: Sequence[object]) -> list[tuple[str | float | None, list[object]]]:
+def _by_frame(
+    opened: UnpackedFile, frames: Sequence[object]
+) -> list[tuple[str | float | None, list[object]]]:
     """For each picture its name or number, None where it has none, and the people in it."""
     found: list[tuple[str | float | None, list[object]]] = []
     for index, frame in enumerate(frames):
@@ -123,7 +125,7 @@ def _by_frame(opened: Opened, frames: Sequence[object]) -> list[tuple[str | floa
     return found
 
 
-def _people(opened: Opened, index: int, frame: Mapping[str, object]) -> list[object]:
+def _people(opened: UnpackedFile, index: int, frame: Mapping[str, object]) -> list[object]:
     """The people of a frame that is an object."""
     if isinstance(instances := frame.get("instances"), list):
         return list(instances)
@@ -137,7 +139,7 @@ def _people(opened: Opened, index: int, frame: Mapping[str, object]) -> list[obj
     return [frame] if points or "image_id" in frame else []
 
 
-def _person(opened: Opened, number: int, person: object, *, aspect: float | None) -> Seen:
+def _person(opened: UnpackedFile, number: int, person: object, *, aspect: float | None) -> PersonFrame:
     """The points of a person in a frame."""
     key, points, scores = "", person, None
     if isinstance(person, Mapping):
@@ -159,10 +161,10 @@ def _person(opened: Opened, number: int, person: object, *, aspect: float | None
                 "whose size is not said; give aspect=1.7778 (its width over its height), or both in the file"
             )
         values = values * [aspect, 1.0, aspect, 1.0]
-    return Seen(values=values, is_metric=key in _METRES, is_flat=is_flat)
+    return PersonFrame(values=values, is_metric=key in _METRES, is_flat=is_flat)
 
 
-def _values(opened: Opened, number: int, points: object, *, scores: object) -> Floats:
+def _values(opened: UnpackedFile, number: int, points: object, *, scores: object) -> Floats:
     """The points (n_points, 2 to 4) as they are written."""
     try:
         rows = [_point(p) if isinstance(p, Mapping) else p for p in points]  # type: ignore[attr-defined]

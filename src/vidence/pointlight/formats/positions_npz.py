@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.formats.body_models import COUNTS, SMPL
-from vidence.pointlight.formats.finish import LeastScore, Read, TableSettings, finish
+from vidence.pointlight.formats.format_options import LeastScore, RawPoints, TableSettings, finish
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.reading import MOST_BYTES, Opened, open_file
+from vidence.pointlight.reading import MOST_BYTES, UnpackedFile, open_file
 from vidence.pointlight.units import read_unit
 
 Floats = NDArray[np.float64]
@@ -81,7 +81,7 @@ class PositionsNpz:
             )
             places, names = places[:, : len(SMPL)], SMPL
         metres = read_unit(unit).metres if unit else 1.0 if is_model or key == "positions_m" else None
-        read = Read(
+        read = RawPoints(
             format=self.name,
             positions=places,
             names=names,
@@ -94,7 +94,9 @@ class PositionsNpz:
         )
         return finish(read, opened=opened, settings=self.settings)
 
-    def _positions(self, opened: Opened, arrays: Mapping[str, NDArray[np.generic]]) -> tuple[str, Floats]:
+    def _positions(
+        self, opened: UnpackedFile, arrays: Mapping[str, NDArray[np.generic]]
+    ) -> tuple[str, Floats]:
         wanted = (self.settings.array,) if self.settings.array else ("", *_PLACES)
         key = next((k for k in wanted if k in arrays), None)
         if key is None and self.settings.array:
@@ -122,7 +124,7 @@ class PositionsNpz:
         return key, found.astype(float)
 
     def _names(
-        self, opened: Opened, arrays: Mapping[str, NDArray[np.generic]], *, n_points: int
+        self, opened: UnpackedFile, arrays: Mapping[str, NDArray[np.generic]], *, n_points: int
     ) -> tuple[tuple[str, ...], bool]:
         """The names of the points, and whether their number alone tells a body model."""
         given = tuple(n.strip() for n in self.settings.names.split(",")) if self.settings.names else ()
@@ -142,7 +144,7 @@ class PositionsNpz:
         return given, False
 
 
-def _arrays(opened: Opened) -> dict[str, NDArray[np.generic]]:
+def _arrays(opened: UnpackedFile) -> dict[str, NDArray[np.generic]]:
     """The arrays by name; a single one has the name ''. What is pickled is left out."""
     try:
         if opened.data.startswith(_NPY.encode("latin-1")):
@@ -184,7 +186,7 @@ def _plain(held: "np.lib.npyio.NpzFile", name: str) -> NDArray[np.generic] | Non
 
 
 def _hidden(
-    opened: Opened,
+    opened: UnpackedFile,
     arrays: Mapping[str, NDArray[np.generic]],
     *,
     shape: tuple[int, ...],
@@ -204,7 +206,7 @@ def _hidden(
     return hidden
 
 
-def _rate(opened: Opened, arrays: Mapping[str, NDArray[np.generic]]) -> float | None:
+def _rate(opened: UnpackedFile, arrays: Mapping[str, NDArray[np.generic]]) -> float | None:
     key = next((k for k in _RATES if k in arrays), None)
     if key is None:
         return None

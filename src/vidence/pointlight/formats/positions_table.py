@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.finish import LeastScore, Read, TableSettings, finish
+from vidence.pointlight.formats.format_options import LeastScore, RawPoints, TableSettings, finish
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.reading import Opened, open_file
+from vidence.pointlight.reading import UnpackedFile, open_file
 from vidence.pointlight.units import unrounded
 
 Floats = NDArray[np.float64]
@@ -64,7 +64,7 @@ class PositionsTable:
             if _is_long(columns)
             else self._wide(opened, columns, numbers, rows)
         )
-        read = Read(
+        read = RawPoints(
             format=self.name,
             positions=places,
             names=names,
@@ -76,7 +76,7 @@ class PositionsTable:
         return finish(read, opened=opened, settings=self.settings)
 
     def _wide(  # noqa: PLR0917 - what a table is
-        self, opened: Opened, columns: list[str], numbers: list[int], rows: list[list[str]]
+        self, opened: UnpackedFile, columns: list[str], numbers: list[int], rows: list[list[str]]
     ) -> tuple[Floats, tuple[str, ...], Floats]:
         points = _wide(columns)
         if not points:
@@ -90,7 +90,7 @@ class PositionsTable:
         return places, tuple(points), _column(columns, values, _TIMES)
 
     def _long(  # noqa: PLR0917
-        self, opened: Opened, columns: list[str], numbers: list[int], rows: list[list[str]]
+        self, opened: UnpackedFile, columns: list[str], numbers: list[int], rows: list[list[str]]
     ) -> tuple[Floats, tuple[str, ...], Floats]:
         lower = [c.lower() for c in columns]
         at = next(lower.index(c) for c in _POINTS if c in lower)
@@ -151,7 +151,7 @@ def _wide(columns: Sequence[str]) -> dict[str, tuple[int, int, int]]:
     return {name: (at["x"], at["y"], at["z"]) for name, at in found.items() if set(at) == {"x", "y", "z"}}
 
 
-def _rows(opened: Opened) -> tuple[list[str], list[int], list[list[str]]]:
+def _rows(opened: UnpackedFile) -> tuple[list[str], list[int], list[list[str]]]:
     """The heading, the number of each line below it, and its cells."""
     lines = opened.lines()
     start = next(i for i, line in enumerate(lines) if line.strip())
@@ -171,7 +171,7 @@ def _rows(opened: Opened) -> tuple[list[str], list[int], list[list[str]]]:
     return columns, numbers, rows
 
 
-def _numbers(opened: Opened, columns: list[str], numbers: list[int], rows: list[list[str]]) -> Floats:  # noqa: PLR0917
+def _numbers(opened: UnpackedFile, columns: list[str], numbers: list[int], rows: list[list[str]]) -> Floats:  # noqa: PLR0917
     """The cells as numbers, NaN for empty ones and in columns that no position needs."""
     needed = {i for at in _wide(columns).values() for i in at}
     needed |= {i for i, c in enumerate(columns) if c.lower() in {"x", "y", "z", *_TIMES, *_FRAMES, *_SCORES}}
@@ -193,7 +193,7 @@ def _column(columns: Sequence[str], values: Floats, names: Sequence[str]) -> Flo
     return values[:, at] if at is not None else np.full(len(values), np.nan)
 
 
-def _rate(opened: Opened, times: Floats) -> float | None:
+def _rate(opened: UnpackedFile, times: Floats) -> float | None:
     """Frames per second by the column of times; None where there is none."""
     known = np.flatnonzero(np.isfinite(times))
     if len(known) < 2:

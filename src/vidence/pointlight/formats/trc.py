@@ -10,10 +10,10 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.formats.finish import MarkerSettings, Read, finish
+from vidence.pointlight.formats.format_options import MarkerSettings, RawPoints, finish
 from vidence.pointlight.formats.marker_labels import choose
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.reading import Opened, open_file
+from vidence.pointlight.reading import UnpackedFile, open_file
 from vidence.pointlight.units import read_unit
 
 Floats = NDArray[np.float64]
@@ -59,7 +59,7 @@ class Trc:
             raise opened.at(4, f"{len(labels)} names of markers, {len(set(labels))} of them different")
         positions = _rows(opened, lines[5:], n_points=len(labels))
         names, places, notes = choose(opened, labels, self.settings)
-        read = Read(
+        read = RawPoints(
             format=self.name,
             positions=positions[:, places],
             names=names,
@@ -73,7 +73,7 @@ class Trc:
         return finish(read, opened=opened, settings=self.settings)
 
 
-def _rows(opened: Opened, lines: list[str], *, n_points: int) -> Floats:
+def _rows(opened: UnpackedFile, lines: list[str], *, n_points: int) -> Floats:
     """Positions (n_frames, n_points, 3) from the lines after the heading, the first of which is the sixth."""
     rows: list[list[float]] = []
     for number, line in enumerate(lines, start=6):
@@ -93,7 +93,7 @@ def _rows(opened: Opened, lines: list[str], *, n_points: int) -> Floats:
     return np.array(rows).reshape(-1, n_points, 3)
 
 
-def _metres(opened: Opened, unit: str) -> float | None:
+def _metres(opened: UnpackedFile, unit: str) -> float | None:
     try:
         return read_unit(unit).metres if unit else None
     except UsageError as error:
@@ -102,7 +102,7 @@ def _metres(opened: Opened, unit: str) -> float | None:
         ) from error
 
 
-def _number(opened: Opened, text: str) -> float | None:
+def _number(opened: UnpackedFile, text: str) -> float | None:
     try:
         value = float(text) if text else None
     except ValueError:

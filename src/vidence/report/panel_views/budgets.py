@@ -16,7 +16,7 @@ from vidence.report.panel_views.paired_cells import Lineup, Versus, differences
 from vidence.report.scores import Draws
 from vidence.statistics.paired import holm
 from vidence.tables.charts import Chart, Statement, curves
-from vidence.tables.table import Line, Measure, Table, count, number, tabulate
+from vidence.tables.table import Measure, RowSpec, Table, count, number, tabulate
 
 FRAMES, TOKENS = "frames", "max_tokens"
 _WORDS = {FRAMES: ("numbers of frames", "n_frames"), TOKENS: ("limits of replies", "max_tokens")}
@@ -205,7 +205,7 @@ def _trends(curves: list[_Curve], *, over: str, draws: Draws) -> Table:
         f"Trend over the logarithm of {'the number of frames' if over == FRAMES else over}",
         label="model",
         rows=(
-            Line(f"curve:{i}", curve.label, (slope, p), detail=curve.benchmark)
+            RowSpec(f"curve:{i}", curve.label, (slope, p), detail=curve.benchmark)
             for i, (curve, (slope, _), p) in enumerate(zip(curves, slopes, adjusted, strict=True))
         ),
         measures=measures,

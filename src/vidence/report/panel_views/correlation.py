@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.report.correlated import sentences, tables
-from vidence.report.correlated_values import (
+from vidence.report.correlation import sentences, tables
+from vidence.report.correlation_values import (
     Scores,
     over_pairs,
     over_values,

@@ -10,14 +10,14 @@ from msgspec import Meta
 
 from vidence.errors import UsageError
 from vidence.records import Clusters, Estimate, Record
-from vidence.report.beside import LETTERS, is_one_of
 from vidence.report.over_models import over_models, where_of
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
 from vidence.report.panel_views.sorted import counted, title_of
 from vidence.report.papers import declared
+from vidence.report.printed_comparison import LETTERS, is_one_of
 from vidence.report.printed_rows import as_label, printed_rows
 from vidence.report.results import Row as TrialRow
-from vidence.report.scores import Aggregate, Draws, Scored, SimpleRules, chosen, natural_order
+from vidence.report.scores import Aggregate, Draws, ScoredQuestions, SimpleRules, chosen, natural_order
 from vidence.tables.charts import Statement
 from vidence.tables.table import Cell, Column, Row, Table
 
@@ -69,7 +69,7 @@ class Crossed:
         """
         made = []
         for cells in by_benchmark((*grid.scored, *grid.people), lambda c: c.run.plan.benchmark).values():
-            parts = _Parts.of(cells, self.settings)
+            parts = _CrossedTrials.of(cells, self.settings)
             if parts.columns:
                 made.append(_means(parts, draws=draws) if self.settings.mean else _table(parts, draws=draws))
         if not made:
@@ -106,7 +106,7 @@ class _Order:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Parts:
+class _CrossedTrials:
     """The trials of each model by the values of the row and those of the columns."""
 
     title: str
@@ -117,7 +117,7 @@ class _Parts:
     people: frozenset[str]
 
     @classmethod
-    def of(cls, cells: Sequence[GridCell], settings: Settings) -> "_Parts":
+    def of(cls, cells: Sequence[GridCell], settings: Settings) -> "_CrossedTrials":
         models: dict[str, list[GridCell]] = {}
         for cell in cells:
             models.setdefault(cell.label, []).append(cell)
@@ -197,7 +197,7 @@ def _named(tag: str) -> tuple[str, ...]:
 # --------------------------------------------------------------------------- as tables 2 and 3
 
 
-def _table(parts: _Parts, *, draws: Draws) -> Table:
+def _table(parts: _CrossedTrials, *, draws: Draws) -> Table:
     """Each value with its interval, the replies that it is the mean of, and how many were left out."""
     headings = [Column(key="row", title=parts.settings.rows, kind="text")] if parts.settings.rows else []
     for i, column in enumerate(parts.columns):
@@ -238,11 +238,11 @@ def _table(parts: _Parts, *, draws: Draws) -> Table:
     return _with_printed(table, parts)
 
 
-def _across(parts: _Parts) -> str:
+def _across(parts: _CrossedTrials) -> str:
     return " and ".join((*_named(parts.settings.rows), *parts.settings.columns))
 
 
-def _cells(parts: _Parts, label: str, value: str, *, draws: Draws) -> list[Cell]:
+def _cells(parts: _CrossedTrials, label: str, value: str, *, draws: Draws) -> list[Cell]:
     found = []
     for column in parts.columns:
         kept = parts.trials(label, value, column)
@@ -253,7 +253,7 @@ def _cells(parts: _Parts, label: str, value: str, *, draws: Draws) -> list[Cell]
     return found
 
 
-def _with_printed(table: Table, parts: _Parts) -> Table:
+def _with_printed(table: Table, parts: _CrossedTrials) -> Table:
     """The table with the rows of a paper below ours."""
     if not parts.settings.printed:
         return table
@@ -273,7 +273,7 @@ def _with_printed(table: Table, parts: _Parts) -> Table:
 # --------------------------------------------------------------------------- as figures 4 and 5
 
 
-def _means(parts: _Parts, *, draws: Draws) -> Table:
+def _means(parts: _CrossedTrials, *, draws: Draws) -> Table:
     """Models by the mean of their columns, the highest first; then people, the mean over models, chance."""
     values = {
         label: [_estimate(parts, label, column, draws=draws) for column in parts.columns]
@@ -322,14 +322,14 @@ def _means(parts: _Parts, *, draws: Draws) -> Table:
     )
 
 
-def _estimate(parts: _Parts, label: str, column: Values, *, draws: Draws) -> Estimate | None:
+def _estimate(parts: _CrossedTrials, label: str, column: Values, *, draws: Draws) -> Estimate | None:
     kept = parts.trials(label, "", column)
     return Aggregate.of(kept).estimate(draws) if kept else None
 
 
-def _mean(parts: _Parts, label: str, *, draws: Draws) -> Estimate | None:
+def _mean(parts: _CrossedTrials, label: str, *, draws: Draws) -> Estimate | None:
     """The mean of the columns of a model, each alike; None where it has no score in one of them."""
-    scored = [Scored.of(parts.trials(label, "", column)) for column in parts.columns]
+    scored = [ScoredQuestions.of(parts.trials(label, "", column)) for column in parts.columns]
     if not all(one.items for one in scored):
         return None
     items = [item for one in scored for item in one.items]

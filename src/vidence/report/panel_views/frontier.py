@@ -13,11 +13,11 @@ from vidence.errors import UsageError
 from vidence.records import Clusters, Estimate, Record
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
 from vidence.report.results import Row, Run
-from vidence.report.scores import Draws, Scored
+from vidence.report.scores import Draws, ScoredQuestions
 from vidence.statistics.intervals import UNBOUNDED, mean_interval
 from vidence.statistics.resampling import Resampling, as_labels, cluster_draws
 from vidence.tables.charts import Dot, Scatter, Statement
-from vidence.tables.table import Cell, Column, Line, Measure, Table, count, number, share, tabulate
+from vidence.tables.table import Cell, Column, Measure, RowSpec, Table, count, number, share, tabulate
 
 Amount: TypeAlias = Literal["tokens", "money", "seconds"]
 Values: TypeAlias = NDArray[np.float64]
@@ -129,7 +129,7 @@ def _by_item(run: Run, of: Callable[[Row, Run], float | None]) -> dict[str, floa
 
 def _points(cells: Sequence[GridCell]) -> tuple[list[_Point], Clusters]:
     """The runs on the questions that all of them have a score for."""
-    scored = [Scored.of(cell.run.rows) for cell in cells]
+    scored = [ScoredQuestions.of(cell.run.rows) for cell in cells]
     known = [dict(zip((i.item_id for i in s.items), s.values.tolist(), strict=True)) for s in scored]
     items = [item for item in scored[0].items if all(item.item_id in one for one in known)]
     if not items:
@@ -254,7 +254,7 @@ def _table(benchmark: str, told: Sequence[_Told], *, note: str) -> Table:
         f"frontier-table:{benchmark}",
         f"{benchmark}: what accuracy takes",
         label=Column(key="name", title="run"),
-        rows=(Line(f"run:{i}", one.point.cell.label, one) for i, one in enumerate(told)),
+        rows=(RowSpec(f"run:{i}", one.point.cell.label, one) for i, one in enumerate(told)),
         measures=(
             count("questions", lambda one: one.accuracy.n),
             share("accuracy", lambda one: one.accuracy),

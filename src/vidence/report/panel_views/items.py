@@ -11,7 +11,7 @@ from vidence.report.panel_grid import Grid, GridCell, PanelView
 from vidence.report.results import STATUSES, Row
 from vidence.report.scores import Draws
 from vidence.tables.charts import Statement
-from vidence.tables.table import Column, Line, Measure, Table, count, number, tabulate
+from vidence.tables.table import Column, Measure, RowSpec, Table, count, number, tabulate
 
 MOST_LETTERS = 600  # of a reply
 
@@ -71,7 +71,7 @@ def _table(item_id: str, rows: list[Found]) -> Table:
         f"items:{item_id}",
         f"Question {item_id}",
         label=Column(key="name", title="model"),
-        rows=(Line(f"trial:{i}", at[0].label, at, detail=at[0].benchmark) for i, at in enumerate(rows)),
+        rows=(RowSpec(f"trial:{i}", at[0].label, at, detail=at[0].benchmark) for i, at in enumerate(rows)),
         measures=measures,
         notes=(item.question, _choices(item), f"Answer: {item.answer}."),
     )

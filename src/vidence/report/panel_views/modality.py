@@ -10,7 +10,7 @@ from vidence.records import Estimate
 from vidence.report.panel_grid import Grid, GridCell, PanelView
 from vidence.report.scores import Draws
 from vidence.tables.charts import Chart, Statement, curves
-from vidence.tables.table import Line, Measure, Table, number, share, tabulate
+from vidence.tables.table import Measure, RowSpec, Table, number, share, tabulate
 
 TEXT = "text"
 SHOWN = {TEXT: "words alone", CENTRAL: "one central frame", FULL: "all frames"}
@@ -96,7 +96,7 @@ def _table(lines: list[_Line]) -> Table:
         "modality",
         "What of the video the score needs",
         label="benchmark and model",
-        rows=(Line(f"line:{i}", line.label, line) for i, line in enumerate(lines)),
+        rows=(RowSpec(f"line:{i}", line.label, line) for i, line in enumerate(lines)),
         measures=(
             number("questions", lambda line: len(line.found.items), kind="count"),
             *map(accuracy, SHOWN),

@@ -10,15 +10,15 @@ from msgspec import Meta
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.mrfs import Mrfs
 from vidence.records import Estimate, Record
-from vidence.report.diagnosed import Diagnosed
+from vidence.report.diagnosis import Diagnosed
 from vidence.report.panel_grid import Grid, GridCell, PanelView
 from vidence.report.scores import Draws
 from vidence.tables.charts import Dot, Scatter, Statement
 from vidence.tables.table import (
     Cell,
     Column,
-    Line,
     Measure,
+    RowSpec,
     Table,
     count,
     has_interval,
@@ -153,7 +153,7 @@ def _table(found: list[Found]) -> Table:
         "mrfs-across",
         "Minimum required frames by benchmark",
         label=Column(key="name", title="benchmark"),
-        rows=(Line(f"run:{i}", at[0].benchmark, at, detail=at[0].label) for i, at in enumerate(found)),
+        rows=(RowSpec(f"run:{i}", at[0].benchmark, at, detail=at[0].label) for i, at in enumerate(found)),
         measures=measures,
         notes=(f"All alike: {how}.", "Luck counts as demand, so a mean says nothing without its guess line."),
     )
@@ -199,9 +199,9 @@ def _values_table(name: str, own: Table, at: Found, *, by: str) -> Table:
         f"Minimum required frames by {by}: {cell.benchmark}, {cell.label}",
         label=by,
         rows=(
-            *(Line(row.key, row.label, found) for row, found in zip(own.rows, values, strict=True)),
-            Line("all", "all", whole),
-            Line("weighted", "weighted", {"mean": Cell(value=weighted)}),
+            *(RowSpec(row.key, row.label, found) for row, found in zip(own.rows, values, strict=True)),
+            RowSpec("all", "all", whole),
+            RowSpec("weighted", "weighted", {"mean": Cell(value=weighted)}),
         ),
         measures=(
             count("n", of("n"), "questions"),

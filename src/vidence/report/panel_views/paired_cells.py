@@ -12,7 +12,7 @@ from vidence.report.panel_grid import GridCell
 from vidence.report.scores import Draws, macro_tag
 from vidence.statistics.intervals import mean_interval
 from vidence.statistics.paired import Comparison, compare, holm
-from vidence.tables.table import Cell, Column, Line, Measure, Table, count, number, share, tabulate
+from vidence.tables.table import Cell, Column, Measure, RowSpec, Table, count, number, share, tabulate
 
 Values = NDArray[np.float64]
 
@@ -112,7 +112,7 @@ def differences(
         name,
         title,
         label=Column(key="name", title="compared"),
-        rows=(Line(f"pair:{i}", one.label, (i, one), detail=one.detail) for i, one in enumerate(some)),
+        rows=(RowSpec(f"pair:{i}", one.label, (i, one), detail=one.detail) for i, one in enumerate(some)),
         measures=measures,
         notes=(apart, *notes),
         figure="differences",

@@ -19,9 +19,9 @@ from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import (
     Cell,
     Column,
-    Line,
     Measure,
     Row,
+    RowSpec,
     Table,
     number,
     number_text,
@@ -170,7 +170,7 @@ def _places(one: LinedUp, swaps: Sequence[_Swap], *, draws: Draws) -> Table:
         f"ranks-places:{one.title}",
         f"{one.title}: models that change places",
         label="models",
-        rows=(Line(f"swap:{i}", s.label, s, detail=s.detail) for i, s in enumerate(swaps[:MOST_PAIRS])),
+        rows=(RowSpec(f"swap:{i}", s.label, s, detail=s.detail) for i, s in enumerate(swaps[:MOST_PAIRS])),
         measures=measures,
         notes=(
             f"Of {n_pairs:,} pairs of models in two settings {len(swaps):,} are in opposite orders, "

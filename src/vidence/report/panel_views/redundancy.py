@@ -17,7 +17,7 @@ from vidence.report.scores import Draws
 from vidence.statistics.correlation import pearson
 from vidence.statistics.rank_changes import LEAST_MODELS, Redundancy, redundancy
 from vidence.tables.charts import Statement
-from vidence.tables.table import Column, Line, Measure, Row, Table, has_interval, number, tabulate
+from vidence.tables.table import Column, Measure, Row, RowSpec, Table, has_interval, number, tabulate
 
 MOST_PAIRS: Final = 40
 LEAST_PARTS: Final = 3
@@ -92,7 +92,7 @@ def _pairs(one: LinedUp, found: Redundancy, *, draws: Draws) -> Table:
         f"redundancy:{one.title}",
         f"{one.title}: parts that say the same of {n} models",
         label="parts",
-        rows=(Line(f"pair:{i}", pair.label, pair) for i, pair in enumerate(shown)),
+        rows=(RowSpec(f"pair:{i}", pair.label, pair) for i, pair in enumerate(shown)),
         measures=measures,
         notes=(
             f"Pearson's r after each model's mean is taken off, which gives {found.expected:.2f} for parts "

@@ -7,7 +7,7 @@ from msgspec import Meta
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
-from vidence.report.repeated import repeat_tables
+from vidence.report.repeats import repeat_tables
 from vidence.report.scores import Draws
 from vidence.tables.charts import Statement
 from vidence.tables.table import Cell, Column, Row, Table

@@ -29,7 +29,7 @@ from vidence.report.scores import (
 )
 from vidence.statistics.resampling import Resampling, as_labels, cluster_draws
 from vidence.tables.charts import Statement
-from vidence.tables.table import Cell, Column, Line, Measure, Row, Table, count, share, tabulate
+from vidence.tables.table import Cell, Column, Measure, Row, RowSpec, Table, count, share, tabulate
 
 Place = tuple[str, str]  # model and condition
 
@@ -339,7 +339,7 @@ def _bars(grid: Grid, *, draws: Draws) -> Table:
         "Every run",
         label=Column(key="name", title="run"),
         rows=(
-            Line(f"run:{i}", cell.label, cell, detail=f"{cell.benchmark}, {cell.run.plan.split}")
+            RowSpec(f"run:{i}", cell.label, cell, detail=f"{cell.benchmark}, {cell.run.plan.split}")
             for i, cell in enumerate((*grid.scored, *grid.people))
         ),
         measures=measures,

@@ -10,7 +10,7 @@ from vidence.report.panel_views.paired_cells import Lineup
 from vidence.report.scores import Draws, headline_accuracy
 from vidence.statistics.correlation import spearman
 from vidence.tables.charts import Chart, Statement, curves
-from vidence.tables.table import Line, Measure, Table, count, number, p_words, tabulate
+from vidence.tables.table import Measure, RowSpec, Table, count, number, p_words, tabulate
 
 LEAST_POINTS = 3
 ALONE = "no family"
@@ -85,14 +85,14 @@ def _ranks(cells: list[GridCell], *, draws: Draws) -> str:
 
 
 def _slopes(benchmark: str, cells: list[GridCell], *, draws: Draws) -> Table:
-    found: list[Line[tuple[int, Estimate | None, float | None]]] = []
+    found: list[RowSpec[tuple[int, Estimate | None, float | None]]] = []
     for name, some in by_benchmark(cells, _series).items():
         if name.partition(",")[0] == ALONE:
             continue
         sizes = {cell.label: _log(cell) for cell in some}
         lineup = Lineup.of({cell.label: cell for cell in some}) if len(set(sizes.values())) > 1 else None
         slope, p_value = lineup.slope(sizes, level=draws.level) if lineup else (None, None)
-        found.append(Line(name, name, (len(some), slope, p_value)))
+        found.append(RowSpec(name, name, (len(some), slope, p_value)))
     measures: tuple[Measure[tuple[int, Estimate | None, float | None]], ...] = (
         count("models", lambda one: one[0]),
         number("slope", lambda one: one[1], "points per doubling", kind="difference"),

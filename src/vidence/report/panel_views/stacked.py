@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from vidence.report.diagnosed import Diagnosed
+from vidence.report.diagnosis import Diagnosed
 from vidence.report.panel_grid import Grid, GridCell
 from vidence.report.scores import Draws
 from vidence.tables.charts import table_of

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.seeing.tracks import Detections
-from vidence.seeing.watching import Found, Image
+from vidence.seeing.watching import FrameDetections, Image
 
 
 class Describer(Protocol):
@@ -39,7 +39,7 @@ class Portraits:
         self._class_names = frozenset(class_names)
         self._vectors: dict[int, NDArray[np.float32]] = {}
 
-    def see(self, frame_index: int, image: Image, found: Found) -> None:
+    def see(self, frame_index: int, image: Image, found: FrameDetections) -> None:
         """Describe the boxes of one frame."""
         vectors = np.zeros((len(found.boxes_px), self._describer.n_dims), np.float32)
         is_named = [found.class_names.get(int(i)) in self._class_names for i in found.class_ids]

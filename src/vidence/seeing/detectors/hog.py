@@ -18,7 +18,7 @@ from vidence.installation import adding, pip
 from vidence.records import Record
 from vidence.seeing.boxes import areas_px, clip, share_inside, suppress
 from vidence.seeing.tracks import PERSON
-from vidence.seeing.watching import Found, Image
+from vidence.seeing.watching import FrameDetections, Image
 
 if TYPE_CHECKING:
     import cv2
@@ -84,7 +84,7 @@ class Hog:
         self._hog = _people_detector()
         self.identity = f"hog/{_VERSION} {settings!r} OpenCV {cv2.__version__}"
 
-    def find(self, images: Sequence[Image]) -> list[Found]:
+    def find(self, images: Sequence[Image]) -> list[FrameDetections]:
         """The people in each picture, by one thread: several take more time of the processor together."""
         import cv2
 
@@ -95,7 +95,7 @@ class Hog:
         finally:
             cv2.setNumThreads(n_threads)
 
-    def _find(self, image: Image) -> Found:
+    def _find(self, image: Image) -> FrameDetections:
         import cv2
 
         grey = cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2GRAY)
@@ -115,7 +115,7 @@ class Hog:
         kept = suppress(boxes, confidences, most_iou=self._settings.most_iou)
         boxes, confidences = boxes[kept], confidences[kept]
         kept = np.flatnonzero(~inside_larger(boxes, confidences))[: self._settings.most]
-        return Found(
+        return FrameDetections(
             boxes_px=boxes[kept],
             confidences=confidences[kept],
             class_ids=np.full(len(kept), _PERSON_ID),

@@ -21,7 +21,7 @@ from vidence.errors import DataError, UsageError
 from vidence.installation import adding
 from vidence.records import Record
 from vidence.seeing.network_layout import Layout, found_in, prepared, read_layout
-from vidence.seeing.watching import Found, Image
+from vidence.seeing.watching import FrameDetections, Image
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -83,7 +83,7 @@ class Onnx:
             f"{_digest(Path(settings.network))} {layout!r} {apart!r}"
         )
 
-    def find(self, images: Sequence[Image]) -> list[Found]:
+    def find(self, images: Sequence[Image]) -> list[FrameDetections]:
         """What the network finds in each picture, surest first.
 
         Raises:

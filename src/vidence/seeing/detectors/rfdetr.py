@@ -23,7 +23,7 @@ from vidence.errors import DataError, UsageError
 from vidence.installation import adding
 from vidence.records import Record
 from vidence.seeing.boxes import clip
-from vidence.seeing.watching import Found, Image
+from vidence.seeing.watching import FrameDetections, Image
 
 if TYPE_CHECKING:
     import supervision as sv
@@ -73,7 +73,7 @@ class Rfdetr:
         apart_from_file = msgspec.structs.replace(settings, weights="")
         self.identity = f"rfdetr/{_VERSION} package {version} weights {weights} {apart_from_file!r}"
 
-    def find(self, images: Sequence[Image]) -> list[Found]:
+    def find(self, images: Sequence[Image]) -> list[FrameDetections]:
         """The people and things in each picture, surest first."""
         made = self._model.predict(
             [np.ascontiguousarray(image) for image in images],
@@ -85,7 +85,7 @@ class Rfdetr:
             for image, seen in zip(images, made if isinstance(made, list) else [made], strict=True)
         ]
 
-    def _found(self, image: Image, seen: "sv.Detections") -> Found:
+    def _found(self, image: Image, seen: "sv.Detections") -> FrameDetections:
         boxes = np.asarray(seen.xyxy, np.float64).reshape(-1, 4)
         confidences = np.asarray(seen.confidence, np.float64).reshape(-1)
         class_ids = np.asarray(seen.class_id, np.int64).reshape(-1)
@@ -96,7 +96,7 @@ class Rfdetr:
         is_named = np.array([int(i) in names for i in class_ids], np.bool_)
         kept = np.flatnonzero(covers & is_named & (confidences >= self._settings.confidence))
         kept = kept[np.argsort(-confidences[kept], kind="stable")][: self._settings.most]
-        return Found(
+        return FrameDetections(
             boxes_px=boxes[kept],
             confidences=np.minimum(confidences[kept], 1.0),
             class_ids=class_ids[kept],

@@ -18,8 +18,8 @@ from vidence.make.review.revisions import Event, Revision
 from vidence.records import Item, Record
 from vidence.studio.audit import note
 from vidence.studio.bridge.items import annotations_of, item_of
+from vidence.studio.bridge.recorded_files import IntakeResult, chain_of, events_in, refuse_all, take_events
 from vidence.studio.bridge.tables import AFTER, FIRST, Shape, Taking, name_of
-from vidence.studio.bridge.taking import Taken, chain_of, events_in, refuse_all, take_events
 from vidence.studio.records.items import ItemRow, RevisionRow
 from vidence.studio.records.people import GuidelineRow, ProjectRow, UserRow
 from vidence.studio.records.work import TimeSpanRow
@@ -251,7 +251,7 @@ def read_manifest(folder: Path) -> Manifest:
 class Imported:
     """What an import came to. `n_left` are rows about the rights of people who have an account here."""
 
-    taken: Taken
+    taken: IntakeResult
     n_left: int
 
 
@@ -266,7 +266,7 @@ def import_studio(folder: Path) -> Imported:
     """
     manifest = read_manifest(folder)
     files = _whole(folder, manifest)
-    taken = Taken()
+    taken = IntakeResult()
     with transaction.atomic():
         taking = Taking(people=frozenset(UserRow.objects.values_list("pseudonym", flat=True)))
         for shape in FIRST:
@@ -352,7 +352,7 @@ def _records(content: bytes, path: Path) -> Iterator[tuple[str, dict[str, object
             yield f"{path}:{line}", f"no row: {error}"
 
 
-def _take(shape: Shape, files: Mapping[str, bytes], taking: Taking, *, folder: Path) -> Taken:
+def _take(shape: Shape, files: Mapping[str, bytes], taking: Taking, *, folder: Path) -> IntakeResult:
     """Take the rows of one table in."""
     name = f"{TABLES}/{shape.file}.jsonl"
     there = {shape.key_of(one): one for one in map(shape.record, shape.rows())}
@@ -373,7 +373,7 @@ def _take(shape: Shape, files: Mapping[str, bytes], taking: Taking, *, folder: P
     _save(shape, fresh, where=folder / name)
     if fresh:
         taking.forget(shape.model)
-    return Taken(n_new=len(fresh), n_same=n_same)
+    return IntakeResult(n_new=len(fresh), n_same=n_same)
 
 
 def _row(

@@ -16,7 +16,7 @@ from vidence.engine.store import RunStore, is_in_use
 from vidence.errors import VidenceError
 from vidence.records import Item
 from vidence.studio.bridge.later import Worker
-from vidence.studio.bridge.places import Place
+from vidence.studio.bridge.places import ViewablePath
 from vidence.studio.bridge.runs import Entry, Reader, content_key
 from vidence.studio.records.index import (
     TABLES,
@@ -49,26 +49,26 @@ class Indexer:
         self._asked: dict[str, Future[None]] = {}
         self._kept: tuple[str, Reader] | None = None
 
-    def freshen(self, places: Iterable[Place]) -> None:
+    def freshen(self, places: Iterable[ViewablePath]) -> None:
         """Have the rows of some runs read that came in, and wait a little for it."""
         asked = [self._ask(place) for place in places if place.kind == "run"]
         for done in wait(asked, timeout=self._wait_s).done:
             done.result()  # what went wrong beside a run that cannot be read is no secret
 
-    def is_reading(self, place: Place) -> bool:
+    def is_reading(self, place: ViewablePath) -> bool:
         """Whether rows of a run are being read."""
         with self._lock:
             asked = self._asked.get(place.id)
         return asked is not None and not asked.done()
 
-    def _ask(self, place: Place) -> "Future[None]":
+    def _ask(self, place: ViewablePath) -> "Future[None]":
         with self._lock:
             asked = self._asked.get(place.id)
             if asked is None or asked.done():
                 asked = self._asked[place.id] = self._worker.submit(partial(self._work, place))
             return asked
 
-    def _work(self, place: Place) -> None:
+    def _work(self, place: ViewablePath) -> None:
         try:
             self._bring_up(place)
         except VidenceError as error:
@@ -81,7 +81,7 @@ class Indexer:
         finally:
             connection.close()
 
-    def _reader(self, place: Place, content: str) -> Reader:
+    def _reader(self, place: ViewablePath, content: str) -> Reader:
         """The reader of a run; that of one that goes on is kept, with its questions."""
         kept = self._kept
         if kept is not None and kept[0] == content:
@@ -90,7 +90,7 @@ class Indexer:
         self._kept = (content, reader) if is_in_use(place.folder) else None
         return reader
 
-    def _bring_up(self, place: Place) -> None:
+    def _bring_up(self, place: ViewablePath) -> None:
         content = content_key(place.folder)
         run = IndexRunRow.objects.filter(place=place.id).first()
         if run is None or run.content != content:
@@ -113,7 +113,7 @@ class Indexer:
         if run.compared_seq < last:  # takes longer; lists do not wait for it
             self._comparer.submit(partial(self._finish, place, content))
 
-    def _finish(self, place: Place, content: str) -> None:
+    def _finish(self, place: ViewablePath, content: str) -> None:
         """Have each reply of a run read by every reader; unless it has become another run meanwhile."""
         try:
             run = IndexRunRow.objects.filter(place=place.id, content=content).first()
@@ -125,7 +125,7 @@ class Indexer:
             connection.close()
 
 
-def _compare(place: Place, run: IndexRunRow, reader: Reader) -> None:
+def _compare(place: ViewablePath, run: IndexRunRow, reader: Reader) -> None:
     n = 1
     while n:
         found, compared, n = reader.disagreeing(run.compared_seq, BATCH)
@@ -141,14 +141,14 @@ def _compare(place: Place, run: IndexRunRow, reader: Reader) -> None:
             run = now
 
 
-def _run(place: Place) -> IndexRunRow | None:
+def _run(place: ViewablePath) -> IndexRunRow | None:
     """How far a run was read, by whichever process; held until the transaction ends."""
     found: IndexRunRow | None = IndexRunRow.objects.select_for_update().filter(place=place.id).first()
     return found
 
 
 @contextmanager
-def _step(place: Place, content: str) -> Iterator[IndexRunRow | None]:
+def _step(place: ViewablePath, content: str) -> Iterator[IndexRunRow | None]:
     """One step of reading a run, with how far it is now; None where its index is that of another run.
 
     Note [several processes]: viewers share one index, and any of them may read the same rows at the same
@@ -160,7 +160,7 @@ def _step(place: Place, content: str) -> Iterator[IndexRunRow | None]:
         yield found if found is not None and found.content == content else None
 
 
-def _begin(place: Place, content: str) -> IndexRunRow:
+def _begin(place: ViewablePath, content: str) -> IndexRunRow:
     """Forget what there is of another run at this path, unless another process has done so."""
     with transaction.atomic():
         found = _run(place)
@@ -181,7 +181,7 @@ def _tag_numbers(items: Iterable[Item]) -> dict[tuple[str, str], int]:
     return numbers
 
 
-def _put_tags(place: Place, reader: Reader, numbers: Mapping[tuple[str, str], int]) -> None:
+def _put_tags(place: ViewablePath, reader: Reader, numbers: Mapping[tuple[str, str], int]) -> None:
     if IndexTagRow.objects.filter(place=place.id).exists():
         return
     counts = Counter(tag for _, item in reader.items.values() for tag in item.tags.items())
@@ -194,7 +194,7 @@ def _put_tags(place: Place, reader: Reader, numbers: Mapping[tuple[str, str], in
     )
 
 
-def _put(place: Place, entries: Sequence[Entry], tags_of: Callable[[Entry], str]) -> None:
+def _put(place: ViewablePath, entries: Sequence[Entry], tags_of: Callable[[Entry], str]) -> None:
     """Put rows in; of a question that was asked again the later one counts."""
     last = {(entry.item_id, entry.repeat): entry for entry in entries}.values()
     IndexTrialRow.objects.bulk_create(

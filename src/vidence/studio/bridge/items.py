@@ -44,7 +44,7 @@ _TAGS: Final[Mapping[str, str]] = {
 }
 
 
-class Piece(Record, omit_defaults=True):
+class EvidenceExtra(Record, omit_defaults=True):
     """What the item format does not hold of one piece of evidence, in the order of the item's.
 
     `first` and `last` are the frames of the medium that were marked, None where they are not known. `times_s`
@@ -71,7 +71,7 @@ class Annotations(Record, omit_defaults=True):
     seed: int = 0
     options: tuple[Option, ...] = ()
     order: tuple[int, ...] = ()
-    evidence: tuple[Piece, ...] = ()
+    evidence: tuple[EvidenceExtra, ...] = ()
     conditions: tuple[Condition, ...] = ()
     knowledge: tuple[Knowledge, ...] = ()
     program: str = ""
@@ -152,7 +152,9 @@ class Subject(Record, omit_defaults=True):
     tags: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-def content_of(written: Wording, subject: Subject, *, pieces: Sequence[Piece] = ()) -> dict[str, object]:
+def content_of(
+    written: Wording, subject: Subject, *, pieces: Sequence[EvidenceExtra] = ()
+) -> dict[str, object]:
     """The content of a revision: the question with its options in their final order, and what stands beside.
 
     Args:
@@ -180,10 +182,10 @@ def content_of(written: Wording, subject: Subject, *, pieces: Sequence[Piece] = 
     return content
 
 
-def bare_piece(one: Mark, media: Sequence[Media]) -> Piece:
+def bare_piece(one: Mark, media: Sequence[Media]) -> EvidenceExtra:
     """What a piece of evidence says by itself, without its file."""
     box = box_of(one) if _is_still(one, media) else None
-    return Piece(medium=one.medium, steps=numbers(one.steps) or (), box=box)
+    return EvidenceExtra(medium=one.medium, steps=numbers(one.steps) or (), box=box)
 
 
 def _is_still(one: Mark, media: Sequence[Media]) -> bool:
@@ -308,7 +310,7 @@ def _marks(item: Item, told: Annotations) -> tuple[Mark, ...]:
     pieces = told.evidence if len(told.evidence) == len(item.evidence) else ()
     marks = []
     for number, one in enumerate(item.evidence):
-        piece = pieces[number] if pieces else Piece(steps=() if one.step is None else (one.step,))
+        piece = pieces[number] if pieces else EvidenceExtra(steps=() if one.step is None else (one.step,))
         x0, y0, x1, y1 = map(_text, piece.box or (None,) * 4)
         marks.append(
             Mark(

@@ -10,7 +10,7 @@ import msgspec
 from vidence.errors import DataError
 from vidence.explain.errors.labels import Label
 from vidence.explain.errors.packet import KEY_FILE, Key, read_jsonl
-from vidence.studio.bridge.places import Place, place_id
+from vidence.studio.bridge.places import ViewablePath, place_id
 
 BY: Final[Mapping[str, str]] = {"person": "people", "model": "models", "diagnostic": "diagnostics"}
 """Who labels, in words."""
@@ -24,7 +24,7 @@ class Labels:
     its labels belong to no run here.
     """
 
-    def __init__(self, packets: Iterable[Place]) -> None:
+    def __init__(self, packets: Iterable[ViewablePath]) -> None:
         self.problems: list[str] = []
         self._of: dict[str, dict[str, list[Label]]] = {}
         for place in packets:

@@ -11,7 +11,7 @@ from vidence.explain.errors.packet import KEY_FILE, PACKET_FILE
 from vidence.make.pipeline.ledger import ACCOUNT_FILE
 from vidence.make.pipeline.output import DRAFTS_FILE
 from vidence.records import Record
-from vidence.report.listed import run_folders
+from vidence.report.run_list import run_folders
 
 Kind: TypeAlias = Literal["run", "made", "items", "labels", "nothing"]
 _ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".csv", ".parquet", ".gz")
@@ -20,7 +20,7 @@ _PACKET_FILES: Final = (KEY_FILE, PACKET_FILE)
 _MADE_FILES: Final = (ACCOUNT_FILE, DRAFTS_FILE)
 
 
-class Place(Record):
+class ViewablePath(Record):
     """One thing that can be looked at; of ``nothing`` `problem` says why it cannot."""
 
     id: str
@@ -45,20 +45,20 @@ def place_id(path: Path) -> str:
     return hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:16]
 
 
-def find_places(paths: Sequence[Path]) -> tuple[Place, ...]:
+def find_places(paths: Sequence[Path]) -> tuple[ViewablePath, ...]:
     """Everything under the paths, each thing once; what is nothing of ours is named with the reason.
 
     Args:
         paths: run folders, folders of them, sets that ``vidence make`` made, files of questions.
     """
-    found: dict[str, Place] = {}
+    found: dict[str, ViewablePath] = {}
     for path in paths:
         for place in _under(path):
             found.setdefault(place.id, place)
     return tuple(found.values())
 
 
-def _under(path: Path) -> Iterator[Place]:
+def _under(path: Path) -> Iterator[ViewablePath]:
     if not path.exists():
         yield _nothing(path, "there is nothing of that name")
     elif path.is_file():
@@ -73,7 +73,7 @@ def _under(path: Path) -> Iterator[Place]:
         yield from _inside(path)
 
 
-def _inside(folder: Path) -> Iterator[Place]:
+def _inside(folder: Path) -> Iterator[ViewablePath]:
     """What the folders in a folder are; links and hidden ones are passed over."""
     try:
         with os.scandir(folder) as entries:
@@ -115,9 +115,9 @@ def _kind(folder: Path) -> Kind:
     return "made" if any((folder / name).is_file() for name in _MADE_FILES) else "nothing"
 
 
-def _place(path: Path, kind: Kind) -> Place:
-    return Place(id=place_id(path), path=str(path), kind=kind)
+def _place(path: Path, kind: Kind) -> ViewablePath:
+    return ViewablePath(id=place_id(path), path=str(path), kind=kind)
 
 
-def _nothing(path: Path, problem: str) -> Place:
-    return Place(id=place_id(path), path=str(path), kind="nothing", problem=problem)
+def _nothing(path: Path, problem: str) -> ViewablePath:
+    return ViewablePath(id=place_id(path), path=str(path), kind="nothing", problem=problem)

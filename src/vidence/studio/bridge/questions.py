@@ -12,14 +12,14 @@ from typing import Final, TypeVar
 import msgspec
 
 from vidence.errors import DataError
-from vidence.make.gates.asking import GateVerdict
-from vidence.make.gates.passing import VERDICTS_FILE
+from vidence.make.gates.gate_sequence import VERDICTS_FILE
+from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.release import SHEET_FILE
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.output import ITEMS_FILE
 from vidence.make.review.decision import REVIEW, TaskPlan, clean_needed, most_rejectable
-from vidence.make.review.filled import (
+from vidence.make.review.filled_sheets import (
     CHECK,
     ITEM_ID,
     NOTE,

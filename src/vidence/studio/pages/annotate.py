@@ -14,7 +14,7 @@ from vidence.studio import admission
 from vidence.studio.access import BOTH, ITEM, PROJECT, route
 from vidence.studio.accounts import account_of, known_account
 from vidence.studio.bridge.items import wording_of
-from vidence.studio.checking import Checked, check, quota
+from vidence.studio.checking import MachineChecks, check, quota
 from vidence.studio.drafts import Conflict, new_request, save
 from vidence.studio.intake import (
     KINDS,
@@ -27,7 +27,7 @@ from vidence.studio.intake import (
     roots_of,
     shown_media,
 )
-from vidence.studio.pages.annotate_fields import Beside, group_of, groups_of
+from vidence.studio.pages.annotate_fields import FormContext, group_of, groups_of
 from vidence.studio.pages.answers import as_json, is_script, item_named, saved_as_json, version_in
 from vidence.studio.pages.faults import fault
 from vidence.studio.records.items import ItemRow, MediumRow
@@ -46,7 +46,7 @@ from vidence.studio.rules.forms import (
     KINDS as ITEM_KINDS,
 )
 from vidence.studio.rules.wording import Wording, frame_numbers, seconds
-from vidence.studio.workflow import Done, Refused, protocol_of, to_revision
+from vidence.studio.workflow import RecordedAct, Refused, protocol_of, to_revision
 from vidence.studio.writing import (
     WRITABLE,
     Desk,
@@ -229,7 +229,7 @@ def _post(request: HttpRequest, desk: Desk, draft: DraftRow, *, user: UserRow) -
 
 def _handed_in(request: HttpRequest, desk: Desk, draft: DraftRow, *, user: UserRow) -> HttpResponse:
     found = hand_in(desk, draft, user, seen=version_in(request, "seen"))
-    if isinstance(found, Done):
+    if isinstance(found, RecordedAct):
         return redirect("item", desk.item.project.slug, desk.item.public)
     if isinstance(found, Refused):
         return _page(request, desk, draft, refused=found.reason, status=HTTPStatus.CONFLICT)
@@ -244,7 +244,7 @@ def _page(
     draft: DraftRow,
     *,
     refused: str = "",
-    checked: Checked | None = None,
+    checked: MachineChecks | None = None,
     status: int = HTTPStatus.OK,
 ) -> HttpResponse:
     """The form as it is saved."""
@@ -259,7 +259,7 @@ def _page(
         written,
         desk.form,
         cast("Kind", item.kind),
-        beside=Beside(
+        beside=FormContext(
             media=[one.name for one in shown],
             shapes=desk.told.media,
             new_id=_new_id,
@@ -313,7 +313,7 @@ def _lanes(written: Wording, medium: int) -> str:
     return msgspec.json.encode(lanes).decode()
 
 
-def _checks(desk: Desk, found: Checked, *, balance: bool = False) -> dict[str, object]:
+def _checks(desk: Desk, found: MachineChecks, *, balance: bool = False) -> dict[str, object]:
     """What stands in the panel beside the form."""
     told: dict[str, object] = {
         "said": [(one, group_of(one.field)) for one in found.said],
@@ -336,7 +336,7 @@ def _balance(desk: Desk) -> list[tuple[str, int]]:
     return [(chr(ord("A") + place), n) for place, n in enumerate(counts)]
 
 
-def _checks_text(request: HttpRequest, desk: Desk, found: Checked) -> str:
+def _checks_text(request: HttpRequest, desk: Desk, found: MachineChecks) -> str:
     text = loader.render_to_string("annotate/checks.html", _checks(desk, found), request=request)
     return text.strip()  # a plain text: the type of rendered ones has no form in JSON
 

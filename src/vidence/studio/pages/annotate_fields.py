@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Final
 
 from vidence.make.expert.config import REASONING
-from vidence.studio.rules.faults import SKILLS, Said, Shape
+from vidence.studio.rules.faults import SKILLS, FieldRemark, Shape
 from vidence.studio.rules.forms import Form, Kind, fields_of, rows_to_show
 from vidence.studio.rules.wording import BOX, Wording
 
@@ -52,7 +52,7 @@ class Field:
     value: str = ""
     lines: int = 0
     choices: tuple[tuple[str, str], ...] = ()
-    said: tuple[Said, ...] = ()
+    said: tuple[FieldRemark, ...] = ()
     is_hidden: bool = False
     fill: str = ""
     """What a button takes from the player: ``start`` or ``end`` of the marked range, ``frame`` its time, or
@@ -77,12 +77,12 @@ class Group:
     rows: tuple[Row, ...] = ()
     fresh: Row | None = None
     add: str = ""
-    said: tuple[Said, ...] = ()
+    said: tuple[FieldRemark, ...] = ()
     marks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beside:
+class FormContext:
     """What a form is drawn with beside its words.
 
     `media` are the names of the media, `shapes` what they are, `said` is what machines say by field, `marks`
@@ -92,11 +92,11 @@ class Beside:
     media: Sequence[str]
     shapes: Sequence[Shape]
     new_id: Callable[[], str]
-    said: tuple[Said, ...] = ()
+    said: tuple[FieldRemark, ...] = ()
     marks: tuple[tuple[str, str], ...] = ()
 
 
-def groups_of(written: Wording, form: Form, kind: Kind, *, beside: Beside) -> tuple[Group, ...]:
+def groups_of(written: Wording, form: Form, kind: Kind, *, beside: FormContext) -> tuple[Group, ...]:
     """The parts of the form of an item, in their order.
 
     Args:
@@ -127,10 +127,10 @@ def groups_of(written: Wording, form: Form, kind: Kind, *, beside: Beside) -> tu
     return tuple(_filled(one, values, beside) for one in groups)
 
 
-def _filled(group: Group, values: Mapping[str, str], beside: Beside) -> Group:
+def _filled(group: Group, values: Mapping[str, str], beside: FormContext) -> Group:
     """A part with what stands in its fields, and what is said of them and of it."""
 
-    def said_of(name: str) -> tuple[Said, ...]:
+    def said_of(name: str) -> tuple[FieldRemark, ...]:
         return tuple(one for one in beside.said if one.field == name)
 
     def filled(one: Field) -> Field:
@@ -276,7 +276,7 @@ def _steps(written: Wording) -> Group:
     )
 
 
-def _evidence(written: Wording, beside: Beside) -> Group:
+def _evidence(written: Wording, beside: FormContext) -> Group:
     is_still = [one.kind == "image" for one in beside.shapes]
     has_frames, has_pictures = not all(is_still) or not is_still, any(is_still)
     names = tuple(

@@ -16,7 +16,7 @@ from vidence.make.cards.falsifying import changes_between, check_changes
 from vidence.make.cards.scenes import read_sentence
 from vidence.make.cards.screening import MARK, leakage
 from vidence.make.people.checks import check_of_card, check_of_scene, check_of_shot, check_of_track
-from vidence.make.people.telling import Reading, told
+from vidence.make.people.words_only import WordsOnlyAnswer, told
 from vidence.make.pipeline.material import Card, SceneCard
 from vidence.make.writing.writer import Objection
 from vidence.records import Record
@@ -406,7 +406,7 @@ def false_cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     left = [one for one in order if one not in mine]
     to_see = [one for one in false_ids if one in mine and mine[one].reads_natural is None]
     answers = [
-        Reading(
+        WordsOnlyAnswer(
             card=row.card_id,
             reader=row.by_name,
             is_true=all_cards[row.card_id].is_faithful,

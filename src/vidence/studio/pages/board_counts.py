@@ -26,7 +26,7 @@ from vidence.studio.bridge.board_sets import counted_by_tracks
 from vidence.studio.pages.answers import as_json, whole_number
 from vidence.studio.pages.boards import VIDEO, OpenBoard, board_of, told_why, tracks_now, tried
 from vidence.studio.records.boards import WindowCountRow
-from vidence.studio.rules.counts import Counted, Moment, agreement, moments, path_of, whose
+from vidence.studio.rules.counts import Moment, PersonCount, agreement, moments, path_of, whose
 from vidence.studio.verdicts import BoardRow, Refused, counts_of, file_row, say
 
 _KINDS: Final = (("entered", "come into view through"), ("left", "go out of view through"))
@@ -42,7 +42,7 @@ class Carried(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Done:
+class CountedWindow:
     """A window and place that this person has counted: what everybody said, and what the tracks say.
 
     `moments` are the people whom counters noted, `settled` says whether they agreed since.
@@ -219,7 +219,7 @@ def when(window: str) -> str:
     return "in the whole video" if window == WHOLE else f"in frames {window}"
 
 
-def _lanes(board: OpenBoard, window: str, again: Done | None) -> str:
+def _lanes(board: OpenBoard, window: str, again: CountedWindow | None) -> str:
     """The window on the time line of the player, and with a count that is done who noted somebody when."""
     lanes: list[dict[str, object]] = []
     try:
@@ -239,16 +239,18 @@ def _lanes(board: OpenBoard, window: str, again: Done | None) -> str:
 
 def _done(
     board: OpenBoard, key: tuple[str, str], *, every: Sequence[WindowCountRow], known: dict[str, str]
-) -> Done:
+) -> CountedWindow:
     window, place = key
     rows = tuple(row for row in every if not row.agreed)
     said = [
-        Counted(counter=one.by_name, n=one.n, n_low=one.n_low, n_high=one.n_high, frames=tuple(one.frames))
+        PersonCount(
+            counter=one.by_name, n=one.n, n_low=one.n_low, n_high=one.n_high, frames=tuple(one.frames)
+        )
         for one in rows
     ]
     in_file = [cast("CountRow", file_row(row)) for row in every]
     settled = settle(in_file)
-    return Done(
+    return CountedWindow(
         window=window,
         place=place,
         words=known.get(place, place),

@@ -381,7 +381,7 @@ def _answer_of_row(request: HttpRequest, board: OpenBoard) -> HttpResponse:
         return as_json({"fault": done.reason}, status=400)
     now = tracks_now(board)
     name = request.POST.get("track", "")
-    looks = _Looks.of(board, now)
+    looks = _BoardReview.of(board, now)
     row = next((one for one in looks.everybody if one.track_id == name), None)
     told = board.told(**looks.told())
     one = None if row is None else looks.row(row)
@@ -400,7 +400,7 @@ def _answer_of_row(request: HttpRequest, board: OpenBoard) -> HttpResponse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Looks:
+class _BoardReview:
     """The tracks of a board with what people have said of them, looked at one by one."""
 
     board: OpenBoard
@@ -411,7 +411,7 @@ class _Looks:
     mixed: Mapping[tuple[str, str], str]
 
     @classmethod
-    def of(cls, board: OpenBoard, now: tuple[TracksByPeople, TrackedVideo] | None) -> "_Looks":
+    def of(cls, board: OpenBoard, now: tuple[TracksByPeople, TrackedVideo] | None) -> "_BoardReview":
         """The tracks as people have left them; none where the video has none."""
         verdicts: dict[str, list[TrackVerdictRow]] = {}
         for row in board.rows(TrackVerdictRow).order_by("pk"):
@@ -499,7 +499,7 @@ def _tracks_shown(
     board: OpenBoard, now: tuple[TracksByPeople, TrackedVideo] | None, *, page: int
 ) -> dict[str, object]:
     """The rows of a page in the order in which they are looked at, and what stands around them."""
-    looks = _Looks.of(board, now)
+    looks = _BoardReview.of(board, now)
     ordered = looks.in_order()
     return {
         **looks.told(),
@@ -720,7 +720,7 @@ def boxes(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         return as_json({"fault": "say the first frame as a whole number"}, status=400)
     last = first + BOXES_AT_ONCE - 1
     found: dict[str, list[tuple[str, bool, list[float]]]] = {}
-    looks = _Looks.of(board, now)
+    looks = _BoardReview.of(board, now)
     for track in looks.everybody:
         counts = any(track is one for one in looks.result.tracks)
         start, end = np.searchsorted(track.frame_indices, [first, last + 1])

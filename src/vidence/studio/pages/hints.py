@@ -10,13 +10,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from vidence.studio.access import BOTH, ITEM, PROJECT, Rule, route
+from vidence.studio.hint_trials import answer, asked_now, closed, judge, mine, open_tries
 from vidence.studio.hint_tries import content_of
 from vidence.studio.pages.answers import item_named
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.rules.hints import FINDINGS, letters_of
 from vidence.studio.settings import current
-from vidence.studio.trying import answer, asked_now, closed, judge, mine, open_tries
 
 _SALT: Final = "hints"
 _TRIERS: Final[frozenset[Rule]] = frozenset({"author", "reviewer", "meta"})

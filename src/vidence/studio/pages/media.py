@@ -14,10 +14,10 @@ from vidence.errors import MediaError, UsageError
 from vidence.media.encode import EncodedFrame, Encoding, Size
 from vidence.records import Record
 from vidence.studio.access import EVERY_ROLE, route
-from vidence.studio.media import MOST_IN_A_MONTAGE, FileState, Grid, Known, MediaDesk, desk
+from vidence.studio.media import MOST_IN_A_MONTAGE, FileState, Grid, MediaDesk, MediumFile, desk
 from vidence.studio.pages.answers import as_json
 from vidence.studio.rules.frames import PackedTable
-from vidence.studio.rules.ranges import Beyond, Part, holds, is_known, wanted_bytes
+from vidence.studio.rules.ranges import Beyond, ByteRange, holds, is_known, wanted_bytes
 
 View = Callable[..., Awaitable[HttpResponse]]
 # A browser may keep what it got, and asks each time whether it is still so.
@@ -68,32 +68,32 @@ def _on_desk(view: Callable[..., Awaitable[HttpResponse]]) -> View:
 
 
 @_on_desk
-async def file(request: ASGIRequest, there: MediaDesk, known: Known) -> HttpResponse:
+async def file(request: ASGIRequest, there: MediaDesk, known: MediumFile) -> HttpResponse:
     """The bytes of a video or an image."""
     return ranged(request, there.file_state(known))
 
 
 @_on_desk
-async def frames(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponse:
+async def frames(request: HttpRequest, there: MediaDesk, known: MediumFile) -> HttpResponse:
     """When each frame is presented, packed."""
     plays = known.kind == "video" and (await there.copy_of(known)).state == "not-needed"
     return _packed(request, Frames(kind=known.kind, plays=plays, table=await there.table(known)))
 
 
 @_on_desk
-async def still(request: HttpRequest, there: MediaDesk, known: Known, *, index: int) -> HttpResponse:
+async def still(request: HttpRequest, there: MediaDesk, known: MediumFile, *, index: int) -> HttpResponse:
     """One frame as models are sent it: ``?size=short:720&format=jpeg&quality=85``."""
     return _picture(request, await there.still(known, index, encoding=_encoding(request.GET)))
 
 
 @_on_desk
-async def strip(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponse:
+async def strip(request: HttpRequest, there: MediaDesk, known: MediumFile) -> HttpResponse:
     """Small pictures in one row: ``?n=12``."""
     return _picture(request, await there.strip(known, n_pictures=_number(request.GET, "n", usual=12)))
 
 
 @_on_desk
-async def laid_out(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponse:
+async def laid_out(request: HttpRequest, there: MediaDesk, known: MediumFile) -> HttpResponse:
     """Frames in one picture as models are sent it: ``?frames=3,45&columns=2&rows=1&size=short:720``."""
     said = request.GET
     encoding = _encoding({name: said[name] for name in ("size", "quality") if name in said})
@@ -110,19 +110,19 @@ async def laid_out(request: HttpRequest, there: MediaDesk, known: Known) -> Http
 
 
 @_on_desk
-async def copy(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponse:
+async def copy(request: HttpRequest, there: MediaDesk, known: MediumFile) -> HttpResponse:
     """How far the copy for browsers is; one that is needed is begun, and with ``?need=1`` in any case."""
     return _json(await there.copy_of(known, is_needed=request.GET.get("need") == "1"))
 
 
 @_on_desk
-async def copy_file(request: ASGIRequest, there: MediaDesk, known: Known) -> HttpResponse:
+async def copy_file(request: ASGIRequest, there: MediaDesk, known: MediumFile) -> HttpResponse:
     """The bytes of the copy."""
     return ranged(request, await there.copy_file(known))
 
 
 @_on_desk
-async def copy_frames(request: HttpRequest, there: MediaDesk, known: Known) -> HttpResponse:
+async def copy_frames(request: HttpRequest, there: MediaDesk, known: MediumFile) -> HttpResponse:
     """When each frame of the copy is presented: the numbers are those of the original."""
     table = await there.copy_table(known)
     return _packed(request, Frames(kind="video", plays=True, table=table))
@@ -149,8 +149,8 @@ def ranged(request: ASGIRequest, state: FileState) -> HttpResponse:
             status=HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE,
             headers=headers | {"Content-Range": wanted.content_range},
         )
-    headers |= {"Content-Length": str(wanted.n_bytes if isinstance(wanted, Part) else wanted.size)}
-    if isinstance(wanted, Part):
+    headers |= {"Content-Length": str(wanted.n_bytes if isinstance(wanted, ByteRange) else wanted.size)}
+    if isinstance(wanted, ByteRange):
         status = HTTPStatus.PARTIAL_CONTENT
         headers |= {"Content-Range": wanted.content_range}
     if request.method != "HEAD":

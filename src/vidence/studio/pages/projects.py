@@ -15,6 +15,7 @@ from django.urls import reverse
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.review.protocol import Protocol, load_protocol, protocol_bytes, protocol_names
 from vidence.studio.access import BOTH, EVERY_ROLE, ITEM, PROJECT, route
+from vidence.studio.hint_trials import closed
 from vidence.studio.history import history_of
 from vidence.studio.pages.answers import item_named, whole_number
 from vidence.studio.pages.protocol import as_read
@@ -23,7 +24,6 @@ from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.rulebooks import read
 from vidence.studio.settings import current
-from vidence.studio.trying import closed
 from vidence.studio.writing import WRITABLE, is_writer
 
 _PAGE: Final = 100

@@ -10,7 +10,7 @@ from vidence.studio import rulebooks
 from vidence.studio.access import BOTH, PROJECT, route
 from vidence.studio.pages.answers import row_named
 from vidence.studio.records.people import ProjectRow, ProtocolVersionRow
-from vidence.studio.rulebooks import Tried, changes, diff, dry_run, read, versions
+from vidence.studio.rulebooks import RulesPreview, changes, diff, dry_run, read, versions
 
 _MOST_FAULTS = 20
 
@@ -80,7 +80,7 @@ def as_read(rules: Protocol) -> dict[str, object]:
     }
 
 
-def _shown(tried: Tried) -> tuple[str, ...]:
+def _shown(tried: RulesPreview) -> tuple[str, ...]:
     more = len(tried.faults) - _MOST_FAULTS
     return (*tried.faults[:_MOST_FAULTS], *([f"and {more} more"] if more > 0 else []))
 

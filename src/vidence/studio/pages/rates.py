@@ -12,7 +12,7 @@ from vidence.records import Record
 from vidence.studio.access import PROJECT, route
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.tallies import LEVEL, tally_of
-from vidence.tables.table import Shown, Table, shown_columns, shown_rows
+from vidence.tables.table import CellText, Table, shown_columns, shown_rows
 
 _USUAL = ("author", "reviewer", "week", "tag:task")
 _NUMBERS = ("count", "number", "share")
@@ -23,7 +23,7 @@ class Grid(Record):
 
     title: str
     headings: tuple[tuple[str, bool], ...]
-    rows: tuple[tuple[tuple[Shown, bool], ...], ...]
+    rows: tuple[tuple[tuple[CellText, bool], ...], ...]
     note: str = ""
 
 

@@ -17,14 +17,19 @@ from vidence.make.review.files import Reviews
 from vidence.make.review.revisions import Event, Kind
 from vidence.make.review.states import allowed_kinds
 from vidence.records import Record
-from vidence.studio import holding, times
+from vidence.studio import times, undo
 from vidence.studio.access import BOTH, ITEM, Rule, route
 from vidence.studio.accounts import known_account
 from vidence.studio.drafts import Conflict
 from vidence.studio.hint_tries import of_wording
 from vidence.studio.intake import pictured_in
-from vidence.studio.looking import (
-    Look,
+from vidence.studio.media import token_of
+from vidence.studio.pages import review_drafts
+from vidence.studio.pages.answers import as_json, is_script, item_named, whole_number
+from vidence.studio.records.boards import MadeSetRow
+from vidence.studio.records.items import ItemRow
+from vidence.studio.reviewing import (
+    ItemView,
     claim_fault,
     count,
     decided_by,
@@ -37,16 +42,11 @@ from vidence.studio.looking import (
     take_next,
     witness,
 )
-from vidence.studio.media import token_of
-from vidence.studio.pages import review_drafts
-from vidence.studio.pages.answers import as_json, is_script, item_named, whole_number
-from vidence.studio.records.boards import MadeSetRow
-from vidence.studio.records.items import ItemRow
-from vidence.studio.rules.looks import (
+from vidence.studio.rules.review_steps import (
     DECIDING,
     SOURCES,
     Control,
-    Line,
+    FieldLine,
     answers_of,
     as_typed,
     check_control,
@@ -65,7 +65,7 @@ from vidence.studio.rules.looks import (
     why_not,
 )
 from vidence.studio.settings import current
-from vidence.studio.workflow import Done, Refused, Result, events_of
+from vidence.studio.workflow import RecordedAct, Refused, Result, events_of
 
 _SALT = "look"
 _SAVE = "save"
@@ -76,7 +76,7 @@ _TOO_LATE = "it cannot be taken back any more: what you decided is recorded"
 _LONG = 60
 
 
-class Shown(Record):
+class MediumOnPage(Record):
     """A medium on the page: its token and the lanes of its time line as JSON, or why it is not shown."""
 
     name: str
@@ -112,7 +112,7 @@ def review(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     act, part = request.POST.get("act", ""), review_drafts.part_of(request)
     if act == _UNDO:
         return _undone(request, row)
-    held = holding.held_at(row, request.person)
+    held = undo.held_at(row, request.person)
     if is_script(request):
         look = look_of(row, request.person, reviews_of_item(row))
         return _answered_held() if held else review_drafts.answered(request, row, look, part=part)
@@ -130,7 +130,7 @@ def review(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
 
 
 def _undone(request: HttpRequest, row: ItemRow) -> HttpResponse:
-    if holding.take_back(row, request.person):
+    if undo.take_back(row, request.person):
         return _again(row)
     return _page(request, row, refused=_TOO_LATE, status=409)
 
@@ -160,7 +160,7 @@ def _decided(request: HttpRequest, row: ItemRow, act: str, *, minutes: float | N
     if isinstance(given, str):
         return _page(request, row, refused=given, status=400)
     kind = next(one for one in DECIDING if one == act)
-    done = holding.hold(
+    done = undo.hold(
         row,
         request.person,
         kind,
@@ -178,7 +178,7 @@ def _decided(request: HttpRequest, row: ItemRow, act: str, *, minutes: float | N
     return _again(row)
 
 
-def _kept(request: HttpRequest, row: ItemRow, look: Look, *, part: str) -> str:
+def _kept(request: HttpRequest, row: ItemRow, look: ItemView, *, part: str) -> str:
     """Keep what a form says before anything is done with it; why it is not kept, or nothing."""
     if "request" not in request.POST:
         return ""  # sent by a program, not by the form, which has one
@@ -198,7 +198,7 @@ def _kept(request: HttpRequest, row: ItemRow, look: Look, *, part: str) -> str:
 
 def _page(request: HttpRequest, row: ItemRow, *, refused: str = "", status: int = 200) -> HttpResponse:
     row.refresh_from_db()
-    held = holding.held_by(request.person)
+    held = undo.held_by(request.person)
     told: dict[str, Any] = {"item": row, "refused": refused, "held": held}
     if any(one.public == str(row.public) and not one.refused for one in held):
         return render(request, "review/held.html", told, status=status)
@@ -215,7 +215,7 @@ def _page(request: HttpRequest, row: ItemRow, *, refused: str = "", status: int 
     return render(request, "review/review.html", told, status=status)
 
 
-def _told_of_look(row: ItemRow, look: Look, reviews: Reviews, *, me: str) -> dict[str, Any]:
+def _told_of_look(row: ItemRow, look: ItemView, reviews: Reviews, *, me: str) -> dict[str, Any]:
     """What others have said that this person may read now, and what is open to them."""
     rivals = rivals_at(reviews, look.state, step=look.step)
     return {
@@ -240,7 +240,7 @@ def _told_of_look(row: ItemRow, look: Look, reviews: Reviews, *, me: str) -> dic
     }
 
 
-def _told_of_forms(request: HttpRequest, row: ItemRow, look: Look) -> dict[str, Any]:
+def _told_of_forms(request: HttpRequest, row: ItemRow, look: ItemView) -> dict[str, Any]:
     """What stands in the forms: what was sent just now, else what is kept."""
     user, sent = known_account(request.person), review_drafts.part_of(request)
     kept = {part: review_drafts.kept_of(user, row, part) for part in ("", *review_drafts.PARTS)}
@@ -271,7 +271,7 @@ def _told_of_forms(request: HttpRequest, row: ItemRow, look: Look) -> dict[str, 
     }
 
 
-def _row(line: Line, look: Look, typed: Mapping[str, str]) -> Row:
+def _row(line: FieldLine, look: ItemView, typed: Mapping[str, str]) -> Row:
     controls = [check_control(one, typed, look.counted) for one in line.checks]
     if line.is_marked:
         controls.append(field_control(line, typed))
@@ -284,7 +284,7 @@ def _row(line: Line, look: Look, typed: Mapping[str, str]) -> Row:
     )
 
 
-def _words_of(look: Look) -> list[tuple[Kind, str]]:
+def _words_of(look: ItemView) -> list[tuple[Kind, str]]:
     left = look.state.returns_left
     return [("accept", "Accept"), ("return", f"Return to the author ({left} left)"), ("reject", "Reject")]
 
@@ -294,7 +294,7 @@ def _mine(reviews: Reviews, row: ItemRow, name: str) -> Event | None:
     return mine if mine is not None and mine.revision == reviews.states[row.item_id].revision else None
 
 
-def _conditions(look: Look) -> list[str]:
+def _conditions(look: ItemView) -> list[str]:
     """The names of the conditions of a composed question, where it names them."""
     beside = look.content.get("annotations")
     told = beside.get("conditions") if isinstance(beside, dict) else None
@@ -306,7 +306,7 @@ def _conditions(look: Look) -> list[str]:
     ]
 
 
-def media_of(row: ItemRow, look: Look) -> list[Shown]:
+def media_of(row: ItemRow, look: ItemView) -> list[MediumOnPage]:
     """The media of an item below the media root of its project, with the evidence that may be seen."""
     root = row.project.media_root
     roots = [Path(one) for one in (root, *_made(row)) if one]
@@ -325,9 +325,11 @@ def media_of(row: ItemRow, look: Look) -> list[Shown]:
         try:
             token = token_of(Path(root) / path, kind=kind, roots=roots, project=row.project.slug)
         except MediaError:
-            found.append(Shown(name=name, fault="is not in the media folder of the project"))
+            found.append(MediumOnPage(name=name, fault="is not in the media folder of the project"))
             continue
-        found.append(Shown(name=name, kind=kind, token=token, lanes=msgspec.json.encode(lanes).decode()))
+        found.append(
+            MediumOnPage(name=name, kind=kind, token=token, lanes=msgspec.json.encode(lanes).decode())
+        )
     return found
 
 
@@ -336,7 +338,7 @@ def _made(row: ItemRow) -> list[str]:
     return list(MadeSetRow.objects.filter(project=row.project).values_list("folder", flat=True))
 
 
-def _files(row: ItemRow, look: Look) -> Iterator[tuple[str, str]]:
+def _files(row: ItemRow, look: ItemView) -> Iterator[tuple[str, str]]:
     """The paths and kinds of the media of an item: those that the project knows, else those that it names."""
     kinds = {"image": "image", "frames": "frames", "images": "frames"}
     known = list(row.media.order_by("pk"))
@@ -353,7 +355,7 @@ def edit_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     row = item_named(project, item)
     look = look_of(row, request.person, reviews_of_item(row))
     refused, status = "", 200
-    held = holding.held_at(row, request.person)
+    held = undo.held_at(row, request.person)
     if request.method == "POST":
         if is_script(request):
             return _answered_held() if held else review_drafts.answered(request, row, look, part=_EDIT)
@@ -372,7 +374,7 @@ def edit_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     return _edit_form(request, row, look, refused=refused, status=status)
 
 
-def _edited(request: HttpRequest, row: ItemRow, look: Look) -> tuple[str, int]:
+def _edited(request: HttpRequest, row: ItemRow, look: ItemView) -> tuple[str, int]:
     """Make the next revision; why it is not made, and how that is answered."""
     content = new_wording(look.content, request.POST)
     if isinstance(content, str):
@@ -381,10 +383,12 @@ def _edited(request: HttpRequest, row: ItemRow, look: Look) -> tuple[str, int]:
     done = edit(
         row, request.person, content, language=language, seen=whole_number(request.POST.get("seen", ""))
     )
-    return ("", 200) if isinstance(done, Done) else (done.reason, 409)
+    return ("", 200) if isinstance(done, RecordedAct) else (done.reason, 409)
 
 
-def _edit_form(request: HttpRequest, row: ItemRow, look: Look, *, refused: str, status: int) -> HttpResponse:
+def _edit_form(
+    request: HttpRequest, row: ItemRow, look: ItemView, *, refused: str, status: int
+) -> HttpResponse:
     kept = review_drafts.kept_of(known_account(request.person), row, _EDIT)
     is_of_this = kept.revision == look.state.revision
     typed = {**(kept.said if is_of_this else {}), **request.POST.dict()}

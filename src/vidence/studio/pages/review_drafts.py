@@ -14,11 +14,11 @@ from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.studio.accounts import account_of
 from vidence.studio.drafts import AUTHOR, HELD, PART, Conflict, Saved, close, new_request, open_draft, save
-from vidence.studio.looking import NOT_CLAIMED, Look
 from vidence.studio.pages.answers import as_json, saved_as_json, version_in
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import UserRow
 from vidence.studio.records.work import AssignmentRow, DraftRow
+from vidence.studio.reviewing import NOT_CLAIMED, ItemView
 from vidence.studio.threads import MESSAGE
 
 CONTROL: Final = frozenset(
@@ -34,7 +34,7 @@ _WORDED: Final = ("message", "note:", "witnesses", "words")
 """Fields that hold words; verdicts and answers are about one wording only."""
 
 
-class Kept(Record):
+class KeptDraft(Record):
     """What is kept of a review: the version of the draft, what it says, and of which wording."""
 
     version: int = 0
@@ -55,24 +55,24 @@ def part_of(request: HttpRequest) -> str:
     return next((one for one in request.POST.getlist("act") if one in PARTS), "")
 
 
-def kept_of(user: UserRow | None, item: ItemRow, part: str = "") -> Kept:
+def kept_of(user: UserRow | None, item: ItemRow, part: str = "") -> KeptDraft:
     """What somebody has kept of their review of an item; nothing where there is no draft."""
     row = _open(user, item, part)
     if row is None:
-        return Kept()
+        return KeptDraft()
     body = msgspec.json.decode(row.body, type=_Body)
     at = row.saved_at.isoformat() if row.version else ""
-    return Kept(version=row.version, at=at, said=body.said, revision=body.revision)
+    return KeptDraft(version=row.version, at=at, said=body.said, revision=body.revision)
 
 
-def shown(kept: Kept, revision: str) -> dict[str, str]:
+def shown(kept: KeptDraft, revision: str) -> dict[str, str]:
     """What of a draft goes into the form: of another wording only the words, not the verdicts."""
     if kept.revision == revision:
         return kept.said
     return {name: said for name, said in kept.said.items() if name.startswith(_WORDED)}
 
 
-def keep(request: HttpRequest, item: ItemRow, look: Look, *, part: str = "") -> Saved | Conflict:
+def keep(request: HttpRequest, item: ItemRow, look: ItemView, *, part: str = "") -> Saved | Conflict:
     """Keep what a form says, also where the claim has ended since.
 
     Raises:
@@ -94,14 +94,14 @@ def keep(request: HttpRequest, item: ItemRow, look: Look, *, part: str = "") -> 
     return save(draft, body=body, seen=version_in(request), request=request.POST.get("request", ""))
 
 
-def elsewhere(request: HttpRequest, kept: Kept) -> list[tuple[str, str]]:
+def elsewhere(request: HttpRequest, kept: KeptDraft) -> list[tuple[str, str]]:
     """What is kept and differs from what was sent: it was saved in another tab."""
     if "request" not in request.POST:
         return []
     return [(name, said) for name, said in kept.said.items() if said and said != request.POST.get(name)]
 
 
-def unsent(kept: Mapping[str, Kept], sent: Mapping[str, str]) -> list[tuple[str, str]]:
+def unsent(kept: Mapping[str, KeptDraft], sent: Mapping[str, str]) -> list[tuple[str, str]]:
     """The words of all forms that were not sent: what somebody reads of them whose claim has ended."""
     said = [pair for one in kept.values() for pair in one.said.items()]
     found = {name: words for name, words in said if words} | dict(sent)
@@ -115,7 +115,7 @@ def end(request: HttpRequest, item: ItemRow, part: str) -> None:
         close(draft)
 
 
-def answered(request: HttpRequest, item: ItemRow, look: Look, *, part: str) -> HttpResponse:
+def answered(request: HttpRequest, item: ItemRow, look: ItemView, *, part: str) -> HttpResponse:
     """A save of the script of the page, answered as JSON."""
     try:
         found = keep(request, item, look, part=part)
@@ -126,7 +126,7 @@ def answered(request: HttpRequest, item: ItemRow, look: Look, *, part: str) -> H
     return saved_as_json(found)
 
 
-def hidden(kept: Kept) -> dict[str, object]:
+def hidden(kept: KeptDraft) -> dict[str, object]:
     """What a form needs for its saves."""
     return {"version": kept.version, "request_word": new_request(), "kept": kept}
 

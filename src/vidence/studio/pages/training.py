@@ -76,7 +76,7 @@ def _with_changes(versions: list[GuidelineRow]) -> list[tuple[GuidelineRow, int,
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
+class _TrialItem:
     """A trial item as it is shown: without what is right, before the role is open."""
 
     trial: TrialRow
@@ -113,7 +113,7 @@ def _answer(request: HttpRequest, project: ProjectRow, *, roles: Collection[str]
     training.answer(seat, {name: str(said) for name, said in request.POST.items()})
 
 
-def _asked(project: ProjectRow, trial: TrialRow, request: HttpRequest) -> _Asked:
+def _asked(project: ProjectRow, trial: TrialRow, request: HttpRequest) -> _TrialItem:
     medium = trial.medium
     kind = "" if medium is None else medium.kind
     token, root = "", project.media_root
@@ -123,7 +123,7 @@ def _asked(project: ProjectRow, trial: TrialRow, request: HttpRequest) -> _Asked
             token = token_of(Path(root) / medium.path, kind=kind, roots=roots, project=project.slug)
         except MediaError:
             kind = "gone"
-    return _Asked(trial=trial, token=token, kind=kind, said=request.POST.get(str(trial.public), ""))
+    return _TrialItem(trial=trial, token=token, kind=kind, said=request.POST.get(str(trial.public), ""))
 
 
 def trials(request: HttpRequest, project: str) -> HttpResponse:

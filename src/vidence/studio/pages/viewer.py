@@ -3,7 +3,7 @@
 from typing import Final
 
 from vidence.studio.access import Rule, route
-from vidence.studio.viewer import compared, item, items, made, runs
+from vidence.studio.viewer import compared, item, items, runs, set_pages
 
 # Runs hold keys and replies, which whoever reviews blindly may not see.
 LOOKING: Final[frozenset[Rule]] = frozenset({"researcher"})
@@ -19,7 +19,7 @@ urls = [
     route("items", items.show, name="run-items", roles=LOOKING),
     route("item", item.show, name="run-item", roles=LOOKING),
     route("item/text", item.text, name="run-item-text", roles=LOOKING),
-    route("made/<str:place>", made.show, name="made", roles=LOOKING),
-    route("questions/<str:place>", made.questions, name="questions", roles=LOOKING),
-    route("question/<str:place>", made.question, name="question", roles=LOOKING),
+    route("made/<str:place>", set_pages.show, name="made", roles=LOOKING),
+    route("questions/<str:place>", set_pages.questions, name="questions", roles=LOOKING),
+    route("question/<str:place>", set_pages.question, name="question", roles=LOOKING),
 ]

@@ -11,8 +11,12 @@ from vidence.make.review.protocol import ROLES, StageRole
 from vidence.make.review.recording import Share
 from vidence.records import Record
 from vidence.studio.access import EVERY_ROLE, ITEM, PROJECT, Person, Rule, route
-from vidence.studio.holding import held_at, held_by
-from vidence.studio.looking import (
+from vidence.studio.pages.answers import item_named
+from vidence.studio.pages.faults import fault
+from vidence.studio.records.items import ItemRow
+from vidence.studio.records.people import ProjectRow
+from vidence.studio.records.work import AssignmentRow
+from vidence.studio.reviewing import (
     claim,
     draw_share,
     expire,
@@ -21,12 +25,8 @@ from vidence.studio.looking import (
     take_next,
     waiting,
 )
-from vidence.studio.pages.answers import item_named
-from vidence.studio.pages.faults import fault
-from vidence.studio.records.items import ItemRow
-from vidence.studio.records.people import ProjectRow
-from vidence.studio.records.work import AssignmentRow
 from vidence.studio.settings import current
+from vidence.studio.undo import held_at, held_by
 from vidence.studio.workflow import Refused, Result
 
 _SHOWN = 50

@@ -11,7 +11,7 @@ from vidence.records import Record
 Piece = Literal["annotation", "validation"]
 
 
-class Left(Record):
+class DailyAllowance(Record):
     """What is left of one kind of work today.
 
     `n_done` were done today, `n_held` are begun and not ended; `most` are allowed in a day. The next day
@@ -28,7 +28,7 @@ class Left(Record):
     def n(self) -> int:
         """How many more may be begun today.
 
-        >>> Left(piece="validation", most=3, n_done=1, n_held=1, again_at=datetime.max).n
+        >>> DailyAllowance(piece="validation", most=3, n_done=1, n_held=1, again_at=datetime.max).n
         1
         """
         return max(0, self.most - self.n_done - self.n_held)

@@ -9,7 +9,7 @@ from vidence.seeing.tracks import Track
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counted:
+class PersonCount:
     """What one counter says: `n`, surely between `n_low` and `n_high`, each at one of `frames`."""
 
     counter: str
@@ -19,11 +19,11 @@ class Counted:
     frames: tuple[int, ...] = ()
 
 
-def agreement(counts: Sequence[Counted]) -> str:
+def agreement(counts: Sequence[PersonCount]) -> str:
     """In words how far counters of the same window and place agree.
 
-    >>> one = Counted(counter="a", n=5, n_low=5, n_high=6)
-    >>> agreement([one, Counted(counter="b", n=6, n_low=6, n_high=6)])
+    >>> one = PersonCount(counter="a", n=5, n_low=5, n_high=6)
+    >>> agreement([one, PersonCount(counter="b", n=6, n_low=6, n_high=6)])
     'they differ by 1, and both ranges hold 6'
     """
     if len(counts) < 2:
@@ -52,7 +52,7 @@ class Moment:
     missed_by: tuple[str, ...]
 
 
-def moments(counts: Sequence[Counted], *, within: int) -> tuple[Moment, ...]:
+def moments(counts: Sequence[PersonCount], *, within: int) -> tuple[Moment, ...]:
     """The people whom counters noted, in the order of time, with those who noted each.
 
     Counters press the key at slightly different frames: what different counters noted `within` so many

@@ -13,7 +13,7 @@ _MOST_PIECES: Final = 4_000
 """Above this two texts are shown whole: comparing them word by word would take seconds."""
 
 
-class Piece(Record):
+class DiffPart(Record):
     """Some signs of a text that stayed, went out or came in."""
 
     change: Change
@@ -29,7 +29,7 @@ class FieldDiff(Record):
     name: str
     before: str
     after: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[DiffPart, ...]
 
     @property
     def words(self) -> str:
@@ -65,7 +65,7 @@ def field_diffs(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Fi
     )
 
 
-def word_diff(before: str, after: str) -> Iterator[Piece]:
+def word_diff(before: str, after: str) -> Iterator[DiffPart]:
     """The two texts as one, with what went out and came in.
 
     >>> [(one.change, one.text) for one in word_diff("a red cup", "a blue cup")]
@@ -77,9 +77,9 @@ def word_diff(before: str, after: str) -> Iterator[Piece]:
     for _, from_, to, start, end in SequenceMatcher(a=first, b=second, autojunk=False).get_opcodes():
         out, come = "".join(first[from_:to]), "".join(second[start:end])
         if out == come:
-            yield Piece(change="same", text=out)
+            yield DiffPart(change="same", text=out)
             continue
         if out:
-            yield Piece(change="out", text=out)
+            yield DiffPart(change="out", text=out)
         if come:
-            yield Piece(change="in", text=come)
+            yield DiffPart(change="in", text=come)

@@ -14,7 +14,7 @@ Level: TypeAlias = Literal["fault", "warning", "note"]
 SKILLS: tuple[str, ...] = get_args(Skill)
 
 
-class Said(Record):
+class FieldRemark(Record):
     """One thing about one field; a fault keeps the item from being handed in. `by` is what has looked."""
 
     field: str
@@ -32,17 +32,17 @@ class Shape(Record):
     height_px: int | None = None
 
 
-def fault(field: str, words: str) -> Said:
+def fault(field: str, words: str) -> FieldRemark:
     """Something that keeps an item from being handed in."""
-    return Said(field=field, level="fault", words=words)
+    return FieldRemark(field=field, level="fault", words=words)
 
 
-def warning(field: str, words: str) -> Said:
+def warning(field: str, words: str) -> FieldRemark:
     """Something to look at again."""
-    return Said(field=field, level="warning", words=words)
+    return FieldRemark(field=field, level="warning", words=words)
 
 
-def form_faults(written: Wording, form: Form, kind: Kind, *, media: Sequence[Shape]) -> Iterator[Said]:
+def form_faults(written: Wording, form: Form, kind: Kind, *, media: Sequence[Shape]) -> Iterator[FieldRemark]:
     """Everything that the fields say by themselves.
 
     Args:
@@ -74,7 +74,7 @@ def form_faults(written: Wording, form: Form, kind: Kind, *, media: Sequence[Sha
             yield fault(f"hint-{level - 1}", f"Hint {level + 1} is given with hint {level}, which is empty.")
 
 
-def _answer(written: Wording, form: Form, kind: Kind) -> Iterator[Said]:
+def _answer(written: Wording, form: Form, kind: Kind) -> Iterator[FieldRemark]:
     if kind == "open":
         if not written.answer:
             yield fault("answer", "There is no answer.")
@@ -88,7 +88,7 @@ def _answer(written: Wording, form: Form, kind: Kind) -> Iterator[Said]:
         yield from _categories(written)
 
 
-def _options(written: Wording, form: Form, kind: Kind) -> Iterator[Said]:
+def _options(written: Wording, form: Form, kind: Kind) -> Iterator[FieldRemark]:
     if not written.right.text:
         yield fault("right-text", "The right option is empty.")
     n_wrong = sum(bool(one.text) for one in written.wrong)
@@ -106,7 +106,7 @@ def _options(written: Wording, form: Form, kind: Kind) -> Iterator[Said]:
             yield warning(name, f"{n} words; a word or a short phrase is expected.")
 
 
-def _categories(written: Wording) -> Iterator[Said]:
+def _categories(written: Wording) -> Iterator[FieldRemark]:
     options = (written.right, *written.wrong)
     others = {one.category for one in options if one.category and one.category != written.category}
     if not written.category:
@@ -115,7 +115,7 @@ def _categories(written: Wording) -> Iterator[Said]:
         yield warning("category", f"Some options are of another kind: {', '.join(sorted(others))}.")
 
 
-def _groups(written: Wording) -> Iterator[Said]:
+def _groups(written: Wording) -> Iterator[FieldRemark]:
     """Options of point lights are of groups of actions that do not overlap."""
     groups = [one.category.casefold() for one in (written.right, *written.wrong) if one.text]
     if not all(groups):
@@ -124,7 +124,7 @@ def _groups(written: Wording) -> Iterator[Said]:
         yield fault("right-category", "Two options are of the same group of actions.")
 
 
-def _span(name: str, first: str, last: str, *, advice: str = "") -> Iterator[Said]:
+def _span(name: str, first: str, last: str, *, advice: str = "") -> Iterator[FieldRemark]:
     """What is wrong with two times, in the fields ``start`` and ``end`` behind a name."""
     start, end = seconds(first), seconds(last)
     for part, said, found in (("start", first, start), ("end", last, end)):
@@ -134,7 +134,7 @@ def _span(name: str, first: str, last: str, *, advice: str = "") -> Iterator[Sai
         yield fault(f"{name}end", f"From {start:g} to {end:g} s there is nothing{advice}.")
 
 
-def _evidence(one: Mark, name: str, *, media: Sequence[Shape]) -> Iterator[Said]:
+def _evidence(one: Mark, name: str, *, media: Sequence[Shape]) -> Iterator[FieldRemark]:
     if one.medium >= max(len(media), 1):
         yield fault(f"{name}-medium", f"Medium {one.medium + 1} is not there; there are {len(media)}.")
     shape = media[one.medium] if one.medium < len(media) else Shape()
@@ -147,7 +147,7 @@ def _evidence(one: Mark, name: str, *, media: Sequence[Shape]) -> Iterator[Said]
     yield from _times(one, name)
 
 
-def _on_picture(one: Mark, name: str, shape: Shape) -> Iterator[Said]:
+def _on_picture(one: Mark, name: str, shape: Shape) -> Iterator[FieldRemark]:
     """A picture has no times and frames, but places: a box in its pixels, or all of it."""
     for part in ("start", "end", "frames"):
         if getattr(one, part):
@@ -166,7 +166,7 @@ def _on_picture(one: Mark, name: str, shape: Shape) -> Iterator[Said]:
         yield fault(f"{name}-x1", f"The box ends at {x1:g}, {y1:g}; the picture has {size} pixels.")
 
 
-def _frames(one: Mark, name: str, shape: Shape) -> Iterator[Said]:
+def _frames(one: Mark, name: str, shape: Shape) -> Iterator[FieldRemark]:
     found = frame_numbers(one.frames)
     if found is None:
         words = f"{one.frames!r:.40} names no frames; write {MOST_FRAMES} numbers at most, such as 40, 7."
@@ -177,13 +177,13 @@ def _frames(one: Mark, name: str, shape: Shape) -> Iterator[Said]:
         yield warning(f"{name}-text", "Say why these frames, and no others, show what the answer needs.")
 
 
-def _times(one: Mark, name: str) -> Iterator[Said]:
+def _times(one: Mark, name: str) -> Iterator[FieldRemark]:
     yield from _span(f"{name}-", one.start, one.end, advice="; mark a later frame")
     if bool(one.start) != bool(one.end):
         yield fault(f"{name}-end", "Say from when to when it is seen.")
 
 
-def _its_steps(one: Mark, name: str, *, n_steps: int, is_tied: bool) -> Iterator[Said]:
+def _its_steps(one: Mark, name: str, *, n_steps: int, is_tied: bool) -> Iterator[FieldRemark]:
     steps = numbers(one.steps)
     if steps is None:
         yield fault(f"{name}-steps", f"{one.steps!r:.40} names no steps; write numbers such as 1, 3.")
@@ -193,7 +193,7 @@ def _its_steps(one: Mark, name: str, *, n_steps: int, is_tied: bool) -> Iterator
         yield fault(f"{name}-steps", "It belongs to no step; say which.")
 
 
-def _enough_evidence(written: Wording, form: Form) -> Iterator[Said]:
+def _enough_evidence(written: Wording, form: Form) -> Iterator[FieldRemark]:
     n = sum(one.kind != "oracle" for one in written.evidence)
     if n < form.least_evidence:
         yield fault("evidence", f"{n} pieces of evidence; {form.least_evidence} or more are expected.")
@@ -202,7 +202,7 @@ def _enough_evidence(written: Wording, form: Form) -> Iterator[Said]:
         yield fault("evidence", f"{n} proactive pieces; {form.least_proactive} or more are expected.")
 
 
-def _conditions(written: Wording) -> Iterator[Said]:
+def _conditions(written: Wording) -> Iterator[FieldRemark]:
     if not written.conditions:
         yield fault("conditions", "There is no condition; one or more are expected.")
     for number, one in enumerate(written.conditions):

@@ -17,14 +17,14 @@ FINDINGS: Final[Mapping[Finding, str]] = {
 }
 
 
-class Asked(Record):
+class HintedQuestion(Record):
     """The words that somebody answers from: the question, its options, the hints from level 1."""
 
     question: str
     choices: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
 
-    def is_same(self, other: "Asked") -> bool:
+    def is_same(self, other: "HintedQuestion") -> bool:
         """Whether a try of the one says something of the other: the order of options does not matter."""
         return (self.question, sorted(self.choices), self.hints) == (
             *(other.question, sorted(other.choices)),
@@ -32,20 +32,20 @@ class Asked(Record):
         )
 
 
-def asked_of(content: Mapping[str, object]) -> Asked | None:
+def asked_of(content: Mapping[str, object]) -> HintedQuestion | None:
     """What of a wording can be tried; None where it has no hints, or is no question."""
     told = {name: content.get(name, default) for name, default in (("question", ""), ("choices", ()))}
     hints = content.get("hints")
     try:
-        found = msgspec.convert({**told, "hints": hints or ()}, Asked)
+        found = msgspec.convert({**told, "hints": hints or ()}, HintedQuestion)
     except msgspec.ValidationError:
         return None
     return found if any(found.hints) and found.question else None
 
 
-def asked_in(item: Item) -> Asked:
+def asked_in(item: Item) -> HintedQuestion:
     """The same of an item that is being written."""
-    return Asked(question=item.question, choices=item.choices, hints=item.hints)
+    return HintedQuestion(question=item.question, choices=item.choices, hints=item.hints)
 
 
 def finding_of(content: Mapping[str, object], answer: str, *, is_sure: bool) -> Finding:

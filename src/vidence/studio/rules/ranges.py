@@ -18,7 +18,7 @@ class Whole:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class ByteRange:
     """The bytes `first` to `last`, both included, are the answer (206)."""
 
     first: int
@@ -34,7 +34,7 @@ class Part:
     def content_range(self) -> str:
         """The header that says so.
 
-        >>> Part(first=0, last=1, size=9).content_range
+        >>> ByteRange(first=0, last=1, size=9).content_range
         'bytes 0-1/9'
         """
         return f"bytes {self.first}-{self.last}/{self.size}"
@@ -52,7 +52,7 @@ class Beyond:
         return f"bytes */{self.size}"
 
 
-def wanted_bytes(header: str | None, *, size: int) -> Whole | Part | Beyond:
+def wanted_bytes(header: str | None, *, size: int) -> Whole | ByteRange | Beyond:
     """What a `Range` header asks for of a file of `size` bytes; it never raises.
 
     A header that is absent, in another unit, malformed, with several ranges or with more than 18 digits
@@ -73,7 +73,7 @@ def wanted_bytes(header: str | None, *, size: int) -> Whole | Part | Beyond:
         first, last = int(found[1]), min(int(found[2] or size - 1), size - 1)
     if first > last or first >= size:
         return Beyond(size=size)
-    return Part(first=first, last=min(last, first + MOST_BYTES - 1), size=size)
+    return ByteRange(first=first, last=min(last, first + MOST_BYTES - 1), size=size)
 
 
 def holds(if_range: str | None, *, etag: str, changed: str) -> bool:

@@ -7,7 +7,7 @@ from vidence.make.review.files import Reviews
 from vidence.make.review.recording import said_before
 from vidence.make.review.revisions import Event, Kind, Role
 from vidence.make.review.states import OPERATOR, ItemState
-from vidence.studio.rules.looks import DECIDING, is_blind, is_hidden
+from vidence.studio.rules.review_steps import DECIDING, is_blind, is_hidden
 
 LOOKS: Final[frozenset[Kind]] = frozenset({"solve", "edit", "accept", "return", "reject"})
 """Whoever did one of these with a revision knows what it says."""

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
-from vidence.report.compared import section
-from vidence.report.comparing import compare_runs
+from vidence.report.comparison import compare_runs
+from vidence.report.comparison_tables import section
 from vidence.report.fragments import section_fragment
 from vidence.report.pairing import pair
 from vidence.report.results import load_run
-from vidence.studio.bridge.places import Place
+from vidence.studio.bridge.places import ViewablePath
 from vidence.studio.bridge.runs import content_key
 from vidence.studio.viewer.desk import desk
 from vidence.studio.viewer.filters import FATES, FLIPS, Filter, fates_of, trials
@@ -51,7 +51,7 @@ def report(request: HttpRequest) -> HttpResponse:
     return render(request, "viewer/piece.html", _piece(request, _asked(request)))
 
 
-def _asked(request: HttpRequest) -> list[Place]:
+def _asked(request: HttpRequest) -> list[ViewablePath]:
     found = [desk().place(run) for run in dict.fromkeys(request.GET.getlist("run"))]
     return [place for place in found if place.kind == "run"]
 
@@ -60,7 +60,7 @@ def _counts(fates: dict[str, int]) -> list[tuple[str, str, int]]:
     return [(fate, words, fates[fate]) for fate, words in FATES.items() if fate in fates]
 
 
-def _flips(places: Sequence[Place], names: dict[str, str]) -> list[dict[str, Any]]:
+def _flips(places: Sequence[ViewablePath], names: dict[str, str]) -> list[dict[str, Any]]:
     """For the first run and each other: how many trials are scored differently, with the list of them."""
     first, found = places[0], []
     for other in places[1:]:
@@ -78,7 +78,7 @@ def _flips(places: Sequence[Place], names: dict[str, str]) -> list[dict[str, Any
     return found
 
 
-def _piece(request: HttpRequest, places: Sequence[Place]) -> dict[str, Any]:
+def _piece(request: HttpRequest, places: Sequence[ViewablePath]) -> dict[str, Any]:
     """What can be said of the difference as HTML; without it yet, that it is being made."""
     is_shared = request.GET.get("shared") == "1"
     query = "&".join([*(f"run={place.id}" for place in places), *(["shared=1"] if is_shared else [])])
@@ -92,12 +92,12 @@ def _piece(request: HttpRequest, places: Sequence[Place]) -> dict[str, Any]:
     return shown | piece
 
 
-def _last(place: Place) -> int:
+def _last(place: ViewablePath) -> int:
     with RunStore(place.folder) as store:
         return store.line()[1]
 
 
-def _made(places: Sequence[Place], *, is_shared: bool) -> str:
+def _made(places: Sequence[ViewablePath], *, is_shared: bool) -> str:
     # Every text in it was escaped by the templates of the report.
     paired = pair([load_run(place.folder, are_brief=True) for place in places], shared=is_shared)
     return section_fragment(section(compare_runs(paired)))

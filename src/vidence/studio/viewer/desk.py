@@ -12,9 +12,9 @@ from vidence.report.results import Run
 from vidence.studio.bridge.indexing import Indexer
 from vidence.studio.bridge.labels import Labels
 from vidence.studio.bridge.later import Later, Worker
-from vidence.studio.bridge.places import Place, find_places
+from vidence.studio.bridge.places import ViewablePath, find_places
+from vidence.studio.bridge.run_status import Standings
 from vidence.studio.bridge.runs import open_head
-from vidence.studio.bridge.standing import Standings
 from vidence.studio.settings import current
 
 WAIT_S: Final = 1.0
@@ -31,16 +31,16 @@ class Desk:
         self.pieces: Later[str] = Later(Worker("viewer-pieces"), most=_MOST_PIECES)
         """Tables and figures as HTML, by the run and its last row."""
         self._lock = Lock()
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, ViewablePath] = {}
 
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[ViewablePath, ...]:
         """Everything under the paths, looked for anew."""
         found = find_places(current().settings.paths)
         with self._lock:
             self._places = {place.id: place for place in found}
         return found
 
-    def place(self, place_id: str) -> Place:
+    def place(self, place_id: str) -> ViewablePath:
         """One of them.
 
         Raises:
@@ -70,7 +70,7 @@ class Desk:
             known = tuple(self._places.values())
         return Labels(place for place in known or self.places() if place.kind == "labels")
 
-    def run(self, place_id: str) -> tuple[Place, Run]:
+    def run(self, place_id: str) -> tuple[ViewablePath, Run]:
         """A run without its trials.
 
         Raises:

@@ -18,11 +18,11 @@ from django.http import Http404, QueryDict
 
 from vidence.errors import StoreError, UsageError
 from vidence.media.whole import write_whole
-from vidence.studio.bridge.places import Place
+from vidence.studio.bridge.places import ViewablePath
 from vidence.studio.settings import Export, current
-from vidence.studio.viewer.asking import Answer, Asker
 from vidence.studio.viewer.filters import PAGE, Filter, read_filter
-from vidence.studio.viewer.links import Found, rewritten
+from vidence.studio.viewer.links import LinkParser, rewritten
+from vidence.studio.viewer.page_client import Answer, Asker
 
 _INDEX: Final = "index.html"
 _ENDINGS: Final = {"image/png": ".png", "image/webp": ".webp", "image/gif": ".gif", "image/bmp": ".bmp"}
@@ -51,7 +51,7 @@ class _Page:
 
 def export(
     asker: Asker,
-    places: Sequence[Place],
+    places: Sequence[ViewablePath],
     to: Path,
     *,
     listed: Filter | None,
@@ -95,7 +95,7 @@ class _Work:
     def __init__(
         self,
         asker: Asker,
-        places: Sequence[Place],
+        places: Sequence[ViewablePath],
         folder: Path,
         *,
         listed: Filter | None,
@@ -152,7 +152,7 @@ class _Work:
         body = answer.body
         if answer.headers.get("content-type", "").startswith("text/html"):
             said, names = body.decode(), dict[str, str]()
-            for tag, address in Found(said).links:
+            for tag, address in LinkParser(said).links:
                 if address not in names:
                     names[address] = await self._name(tag, address, page)
             body = rewritten(said, names).encode()
@@ -164,7 +164,7 @@ class _Work:
         while True:
             answer = await self._asker.get(address)
             is_page = answer.headers.get("content-type", "").startswith("text/html")
-            if answer.status != _OK or not is_page or Found(answer.body.decode()).is_finished:
+            if answer.status != _OK or not is_page or LinkParser(answer.body.decode()).is_finished:
                 return answer
             if self._clock() > until_s:
                 self._problems.append(

@@ -12,14 +12,14 @@ from django.shortcuts import render
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
 from vidence.report.results import Run
-from vidence.studio.bridge.places import Place
-from vidence.studio.bridge.standing import Standing
-from vidence.studio.bridge.told import Told, labelled, tell
+from vidence.studio.bridge.places import ViewablePath
+from vidence.studio.bridge.question_view import RunAnswer, labelled, tell
+from vidence.studio.bridge.run_status import RunStanding
 from vidence.studio.records.index import IndexTrialRow
 from vidence.studio.settings import current
 from vidence.studio.viewer.desk import desk
 from vidence.studio.viewer.filters import MOST_RUNS, Filter, read_filter, trials
-from vidence.studio.viewer.shown import item_parts, media_of
+from vidence.studio.viewer.question_page import item_parts, media_of
 from vidence.text import visible
 
 _PARTS: Final = ("reply", "reasoning")
@@ -39,7 +39,7 @@ def show(request: HttpRequest) -> HttpResponse:
     others = sorted(standings[len(heads) :], key=lambda one: one.listed.started_at, reverse=True)
     elsewhere = _elsewhere(request, asked, others)
     labels = desk().labels()
-    item, told = None, list[Told]()
+    item, told = None, list[RunAnswer]()
     for place, head, name in zip(asked.runs, heads, names, strict=True):
         for repeat in repeats[: max(1, MOST_RUNS // len(heads))]:
             found, one = tell(head, item_id, repeat, place=place, name=name)
@@ -84,7 +84,7 @@ def _other_repeats(
     return found
 
 
-def _others(asked: Filter, item_id: str) -> list[Place]:
+def _others(asked: Filter, item_id: str) -> list[ViewablePath]:
     """The other runs that were asked this question; none on pages that are exported."""
     if current().settings.export is not None:
         return []
@@ -94,7 +94,7 @@ def _others(asked: Filter, item_id: str) -> list[Place]:
     return [one for one in others.values() if one.id in asked_it]
 
 
-def _elsewhere(request: HttpRequest, asked: Filter, others: Sequence[Standing]) -> list[tuple[str, str]]:
+def _elsewhere(request: HttpRequest, asked: Filter, others: Sequence[RunStanding]) -> list[tuple[str, str]]:
     """The names of other runs, and the address with each of them beside; none where no more have room."""
     if len(asked.runs) >= MOST_RUNS:
         return []

@@ -11,10 +11,10 @@ UNFINISHED: Final = "data-unfinished"
 NOT_HERE: Final = "not part of this export"
 
 
-class Found(HTMLParser):
+class LinkParser(HTMLParser):
     """The addresses on a page in their order, with the elements that name them, and whether it is finished.
 
-    >>> found = Found('<p data-unfinished><a href="/x?a=1&amp;b=2">x</a> &lt;a href="/y"&gt;</p>')
+    >>> found = LinkParser('<p data-unfinished><a href="/x?a=1&amp;b=2">x</a> &lt;a href="/y"&gt;</p>')
     >>> found.links, found.is_finished
     ([('a', '/x?a=1&b=2')], False)
     """

@@ -11,12 +11,12 @@ from django.shortcuts import render
 from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
-from vidence.report.diagnosed import load_diagnosed
+from vidence.report.diagnosis import load_diagnosed
 from vidence.report.fragments import diagnosed_fragment, run_fragment
 from vidence.report.results import load_run
-from vidence.studio.bridge.places import Place
+from vidence.studio.bridge.places import ViewablePath
+from vidence.studio.bridge.run_status import RunStanding, age
 from vidence.studio.bridge.runs import content_key
-from vidence.studio.bridge.standing import Standing, age
 from vidence.studio.settings import current
 from vidence.studio.viewer.desk import desk
 from vidence.studio.viewer.filters import FATES, MOST_RUNS, fates_of
@@ -55,7 +55,7 @@ def _listed(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _line(one: Standing, fates: dict[str, int]) -> dict[str, Any]:
+def _line(one: RunStanding, fates: dict[str, int]) -> dict[str, Any]:
     said = one.listed
     n_rows = sum(fates.values())
     return {
@@ -71,7 +71,7 @@ def _line(one: Standing, fates: dict[str, int]) -> dict[str, Any]:
     }
 
 
-def _began(one: Standing) -> str:
+def _began(one: RunStanding) -> str:
     return one.listed.started_at or (one.head.facts.started_at if one.head is not None else "")
 
 
@@ -105,7 +105,7 @@ def report(request: HttpRequest, run: str) -> HttpResponse:
     return render(request, "viewer/piece.html", {"place": place, **said})
 
 
-def _report(place: Place, name: str, *, is_live: bool) -> dict[str, Any]:
+def _report(place: ViewablePath, name: str, *, is_live: bool) -> dict[str, Any]:
     """The tables of a run as HTML; without any yet, that they are being made."""
     if is_live:
         return {"waits": "The tables are made when the run ends."}
@@ -117,12 +117,12 @@ def _report(place: Place, name: str, *, is_live: bool) -> dict[str, Any]:
         return {"problem": visible(str(error))}
 
 
-def _made(place: Place, name: str) -> str:
+def _made(place: ViewablePath, name: str) -> str:
     # Every text in it was escaped by the templates of the report.
     return run_fragment(load_run(place.folder, are_brief=True), title=name)
 
 
-def _diagnoses(place: Place) -> list[str]:
+def _diagnoses(place: ViewablePath) -> list[str]:
     try:
         with RunStore(place.folder) as store:
             return list(store.diagnoses())

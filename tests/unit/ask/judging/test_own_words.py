@@ -11,7 +11,7 @@ from vidence.ask.judging.own_words import (
     said_pairs,
     spellings,
 )
-from vidence.ask.judging.verdicts import Field, Form, NoReading, Reading
+from vidence.ask.judging.verdicts import Field, Form, NoReading, VerdictFields
 
 FORM = Form(
     fields=(
@@ -90,7 +90,7 @@ def test_an_end_in_the_middle_of_a_copy_is_seen():
 
 def test_a_verdict_is_exact_or_loose_and_says_which():
     exact = read('{"said": "x", "id": "$ID", "correct": true}')
-    assert isinstance(exact, Reading)
+    assert isinstance(exact, VerdictFields)
     assert exact.is_exact
     assert read('```json\n{"said": "x", "id": "$ID", "correct": true}\n```').is_exact
     for said in (
@@ -100,7 +100,7 @@ def test_a_verdict_is_exact_or_loose_and_says_which():
         '{"said": "x", "id": "$ID", "correct": true, "more": 1}',
     ):
         loose = read(said)
-        assert isinstance(loose, Reading)
+        assert isinstance(loose, VerdictFields)
         assert not loose.is_exact
         assert isinstance(read(said, reads="strictly"), NoReading)
 
@@ -179,5 +179,5 @@ def test_the_same_verdict_twice_is_one():
 def test_only_the_edges_of_a_long_text_are_looked_at():
     judged = "x " * 40_000 + '"correct": true' + " x" * 40_000
     said = 'correct: false {"id": "$ID", "said": "x", "correct": true}'
-    assert isinstance(read(said, judged=judged), Reading)  # the judge was never shown its middle
+    assert isinstance(read(said, judged=judged), VerdictFields)  # the judge was never shown its middle
     assert isinstance(read(said, judged='"correct": true' + " x" * 40_000), NoReading)

@@ -9,7 +9,7 @@ from vidence import catalog
 from vidence.ask.functions import give
 from vidence.ask.models.python import FunctionModel
 from vidence.contracts import Request
-from vidence.engine.given import threads_of
+from vidence.engine.caller_objects import threads_of
 from vidence.errors import AccessError
 from vidence.records import Prompt, Reply, Sampling, TextPart
 

@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 
 from vidence import catalog
 from vidence.ask.selection import tstar_mosaic, tstar_search
-from vidence.ask.selection.tstar_search import Found, Objects, SearchSettings, SearchStep, run_search, search
+from vidence.ask.selection.tstar_search import (
+    Objects,
+    SearchSettings,
+    SearchState,
+    SearchStep,
+    run_search,
+    search,
+)
 from vidence.contracts import ScoringSelector
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
@@ -36,7 +43,7 @@ def seen_at(places: Mapping[int, Mapping[str, float]]) -> tuple[list[SearchStep]
 
 def found_in(
     n: int, places: Mapping[int, Mapping[str, float]], settings: SearchSettings = SMALL, seed: int = 0
-) -> tuple[Found, list[SearchStep]]:
+) -> tuple[SearchState, list[SearchStep]]:
     looks, look = seen_at(places)
     return run_search(search(n, CAT, settings=settings, rng=rng(seed)), look), looks  # type: ignore[arg-type]
 
@@ -140,7 +147,7 @@ def test_the_belief_follows_what_was_seen() -> None:
 
 def test_drawn_frames_follow_the_scores_and_prefixes_nest() -> None:
     scores = np.array([0.0, 1.0, 3.0, 0.0])
-    found = Found(
+    found = SearchState(
         scores=scores, belief=np.array([0.1, 0.1, 0.1, 0.7]), is_visited=scores > 0, missing=(), n_shown=2
     )
     first = [found.sampled(1, rng(seed))[0] for seed in range(2000)]

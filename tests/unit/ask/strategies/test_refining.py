@@ -1,11 +1,11 @@
 """The trail of answers and reviews."""
 
-from vidence.ask.strategies.refining import Round, is_unchanged, trail_of
+from vidence.ask.strategies.refining import RefineRound, is_unchanged, trail_of
 from vidence.records import Reply
 
 
 def test_the_trail_has_answers_and_reviews_in_order():
-    rounds = [Round(Reply(text=" A\n"), "Why?"), Round(Reply(text="B"))]
+    rounds = [RefineRound(Reply(text=" A\n"), "Why?"), RefineRound(Reply(text="B"))]
     assert trail_of(rounds) == "[Answer 1]\nA\n\n[Review 1]\nWhy?\n\n[Answer 2]\nB"
 
 

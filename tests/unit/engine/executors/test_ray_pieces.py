@@ -27,9 +27,9 @@ from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.pipeline.watching import KeptWork, Parted, watch_side_by_side
 from vidence.make.planted.street import plan_street, write_street
-from vidence.make.selecting.listed import list_videos
 from vidence.make.selecting.rules import read_rules
 from vidence.make.selecting.selection import SelectJob, select_videos
+from vidence.make.selecting.video_list import list_videos
 from vidence.media.video import open_video
 from vidence.seeing import chunks
 from vidence.seeing.chunks import Eyes, Watch

@@ -7,7 +7,7 @@ import pytest
 
 from vidence.engine.executors.executor import executor_of
 from vidence.engine.executors.replicas import (
-    Asked,
+    MachineRequest,
     Settings,
     gpus_of_plan,
     gpus_of_spec,
@@ -96,7 +96,7 @@ def test_pieces_of_work_take_no_gpus():
 
 
 def test_the_same_is_asked_for_once(asked_for):
-    asked = Asked(Settings(cpus=4), n_gpus=1)
+    asked = MachineRequest(Settings(cpus=4), n_gpus=1)
     for n in (0, 2, 2, 1, 0):
         anyio.run(asked.ask_for, n)
     assert asked_for == [[{"CPU": 4.0, "GPU": 1.0}] * 2, [{"CPU": 4.0, "GPU": 1.0}], []]

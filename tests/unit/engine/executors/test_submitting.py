@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from vidence.engine.executors.submitting import Wanted, command_line, kubernetes, slurm
+from vidence.engine.executors.submitting import ResourceRequest, command_line, kubernetes, slurm
 from vidence.errors import UsageError
 
 WORDS = [
@@ -40,7 +40,7 @@ def test_what_does_not_work_on_a_cluster_is_refused(words, said):
 @pytest.mark.parametrize("name", ["Run", "a b", "-a", "1a", "a;b"])
 def test_names_that_schedulers_refuse_are_refused(name):
     with pytest.raises(UsageError, match="expected small letters, digits and -"):
-        Wanted(nodes=1, cpus=1, name=name)
+        ResourceRequest(nodes=1, cpus=1, name=name)
 
 
 @pytest.mark.parametrize(("nodes", "code"), [(3, 0), (1, 0), (3, 3)])
@@ -48,7 +48,9 @@ def test_the_script_starts_the_cluster_runs_the_command_and_ends_with_its_code(t
     for name, does in TOOLS.items():
         (tmp_path / name).write_text(f"#!/bin/bash\n{does}\n")
         (tmp_path / name).chmod(0o755)
-    text = slurm(WORDS, Wanted(nodes=nodes, cpus=16, gpus=8), time_limit="12:00:00", partition="a100")
+    text = slurm(
+        WORDS, ResourceRequest(nodes=nodes, cpus=16, gpus=8), time_limit="12:00:00", partition="a100"
+    )
     said = tmp_path / "said"
     env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "SAID": str(said), "CODE": str(code)}
     env |= {"SLURM_JOB_NODELIST": "n[1-3]", "SLURM_JOB_NUM_NODES": str(nodes)}
@@ -69,7 +71,7 @@ def test_the_script_starts_the_cluster_runs_the_command_and_ends_with_its_code(t
 
 def test_the_job_of_kubernetes_says_what_was_asked_for():
     yaml = pytest.importorskip("yaml")
-    wanted = Wanted(nodes=5, cpus=8, gpus=2, memory_gb=64, name="big-run")
+    wanted = ResourceRequest(nodes=5, cpus=8, gpus=2, memory_gb=64, name="big-run")
     named = {"image": "lab/vidence:1", "claim": "videos", "mount": "/data", "secret": "keys"}
     text = kubernetes(WORDS, wanted, **named)
     job = yaml.safe_load(text)

@@ -5,7 +5,15 @@ import pytest
 
 from servers import virtual_time
 from vidence.engine.events import MediaTrouble
-from vidence.engine.executors.messages import Find, Found, Inbound, Put, Release, Told, Unit
+from vidence.engine.executors.messages import (
+    Find,
+    FindResult,
+    Inbound,
+    ProgressEvent,
+    PutReply,
+    Release,
+    Unit,
+)
 from vidence.engine.executors.worker import BEAT_S, MOST_MESSAGES, Post, UnitFeed
 from vidence.records import Item, Reply
 
@@ -25,7 +33,7 @@ def inbound(*, acknowledged=0, answers=None):
 
 
 def told(n):
-    return Told(event=MediaTrouble(message=str(n)))
+    return ProgressEvent(event=MediaTrouble(message=str(n)))
 
 
 def test_what_is_not_acknowledged_is_said_again():
@@ -65,7 +73,7 @@ def test_a_call_waits_for_news_or_for_a_sign_of_life():
 @pytest.mark.parametrize(("reply_s", "linger_s"), [(0.05, 0.01), (1.6, 0.1), (60.0, 0.25)])
 def test_messages_wait_the_longer_the_longer_replies_take(reply_s, linger_s):
     async def go():
-        post, found = Post(), Found(reply=None, is_claimed=True)
+        post, found = Post(), FindResult(reply=None, is_claimed=True)
         assert post.linger_s == 0.01
         async with anyio.create_task_group() as tasks:
             _, serve = answering(post, lambda m: found if isinstance(m, Find) else True)
@@ -119,7 +127,7 @@ def test_the_lease_comes_with_the_look_up_and_goes_with_the_reply():
         post = Post()
 
         def answer(message):
-            return Found(reply=None, is_claimed=message.claims) if isinstance(message, Find) else True
+            return FindResult(reply=None, is_claimed=message.claims) if isinstance(message, Find) else True
 
         seen, serve = answering(post, answer)
         async with anyio.create_task_group() as tasks:
@@ -136,13 +144,13 @@ def test_the_lease_comes_with_the_look_up_and_goes_with_the_reply():
             tasks.cancel_scope.cancel()
         return [type(message) for message in seen]
 
-    assert virtual_time.run(go) == [Find, Put, Find, Release]
+    assert virtual_time.run(go) == [Find, PutReply, Find, Release]
 
 
 def test_a_reply_of_somebody_else_is_found_and_no_lease_is_held():
     async def go():
         post = Post()
-        _, serve = answering(post, lambda message: Found(reply=Reply(text="B"), is_claimed=False))
+        _, serve = answering(post, lambda message: FindResult(reply=Reply(text="B"), is_claimed=False))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(serve)
             found, has_lease = await post.find(KEY, claims=True), await post.take(KEY)

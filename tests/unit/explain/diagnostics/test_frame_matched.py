@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vidence.explain.diagnostics.frame_matched import Beyond, Matched, _verdict, matched, matched_table
-from vidence.explain.diagnostics.frame_placebo import Beside, placebo_tables
+from vidence.explain.diagnostics.frame_placebo import PlaceboDeltas, placebo_tables
 from vidence.explain.diagnostics.tables import Figures
 from vidence.records import Estimate, Item, Media
 from vidence.tables.table import Table
@@ -52,7 +52,7 @@ def tables(
         kind = str(rng.choice(list(mix), p=list(mix.values())))
         evidence, placebo = deltas(kind, int(rng.choice(sizes)), noise, rng)
         found.append(
-            Beside(item=item(i), is_right=is_right, evidence=evidence, placebo=placebo, alone=evidence)
+            PlaceboDeltas(item=item(i), is_right=is_right, evidence=evidence, placebo=placebo, alone=evidence)
         )
     groups = {"all": found} | {
         key: [one for one in found if one.is_right == (key == "right")] for key in ("right", "wrong")

@@ -11,7 +11,13 @@ from subjects.simulated import Driven, Simulated, drive, taken_elsewhere, times_
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.frame_placebo import Beside, Permuted, permuted, share_with_effect, top_share
+from vidence.explain.diagnostics.frame_placebo import (
+    Permuted,
+    PlaceboDeltas,
+    permuted,
+    share_with_effect,
+    top_share,
+)
 from vidence.explain.diagnostics.frame_shares import FrameSharesFinding
 from vidence.records import Estimate, Evidence, Item, Media, Prompt, Reply
 from vidence.tables.table import Table
@@ -217,8 +223,8 @@ def test_right_and_wrong_answers_have_lines_of_their_own() -> None:
 # --------------------------------------------------------------------------- changes of places
 
 
-def beside(evidence: Sequence[float], placebo: Sequence[float]) -> Beside:
-    return Beside(
+def beside(evidence: Sequence[float], placebo: Sequence[float]) -> PlaceboDeltas:
+    return PlaceboDeltas(
         item=item(), is_right=True, evidence=tuple(evidence), placebo=tuple(placebo), alone=tuple(evidence)
     )
 

@@ -9,8 +9,8 @@ from subjects.evidenced import estimate, reply, said_by, sheet, value
 from vidence.contracts import Ask, Diagnostic, Examined, SetDiagnostic, View
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.hints import FILLER, ForeignHint, Settings, filler, foreign_hints
-from vidence.explain.planted import hinted
-from vidence.explain.planted.hinted import SPANS, VIEWS, climber, is_told, parrot, searcher, swayed
+from vidence.explain.planted import hint_readers
+from vidence.explain.planted.hint_readers import SPANS, VIEWS, climber, is_told, parrot, searcher, swayed
 from vidence.explain.planted.simulated import Simulated, drive, times_shown
 from vidence.records import Failed, Item
 from vidence.tables.charts import Chart, Statement
@@ -19,7 +19,7 @@ N = 60
 
 
 def item(number: int, **changes: object) -> Item:
-    return msgspec.structs.replace(hinted.item(number), **changes)
+    return msgspec.structs.replace(hint_readers.item(number), **changes)
 
 
 def diagnostic(items: list[Item], **options: str) -> Diagnostic:

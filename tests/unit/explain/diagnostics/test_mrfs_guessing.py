@@ -10,7 +10,7 @@ import pytest
 from vidence import catalog
 from vidence.contracts import Diagnostic, Examined
 from vidence.explain.diagnostics.mrfs import Mrfs, MrfsFinding, Settings, search_of
-from vidence.explain.diagnostics.mrfs_guessing import Lines, Told, lines_of, vectors_of, wrong_pairs
+from vidence.explain.diagnostics.mrfs_guessing import Lines, QuestionLuck, lines_of, vectors_of, wrong_pairs
 from vidence.records import Estimate, Item, Media
 from vidence.statistics.demand_mixture import NONE, RIGHT
 from vidence.statistics.guessing import stickiness
@@ -117,7 +117,7 @@ def test_a_guesser_lies_on_the_line_of_guessers(mode: str, rho: float) -> None:
 def test_the_lines_are_those_of_simulated_readers(
     mode: str, rho: float, expected: tuple[float, float, float]
 ) -> None:
-    some = [Told(item=item(0), is_found=True, mrfs=3, n_frames=X, letters={})]
+    some = [QuestionLuck(item=item(0), is_found=True, mrfs=3, n_frames=X, letters={})]
     settings = Settings(mode=mode)  # type: ignore[arg-type]
     lines = lines_of(some, rho=rho, least=1, n_orders=1, search=lambda n: search_of(settings, n))
     assert lines is not None
@@ -129,7 +129,7 @@ def test_the_lines_are_those_of_simulated_readers(
 
 def test_questions_count_as_often_as_luck_finds_a_number() -> None:
     some = [
-        Told(item=item(i, n), is_found=True, mrfs=1, n_frames=x, letters={})
+        QuestionLuck(item=item(i, n), is_found=True, mrfs=1, n_frames=x, letters={})
         for i, (n, x) in enumerate([(2, 16), (5, 16), (5, 1), (5, 0)])
     ]
     settings = Settings(mode="exhaustive")
@@ -142,7 +142,7 @@ def test_questions_count_as_often_as_luck_finds_a_number() -> None:
 
 
 def test_orders_make_luck_rarer() -> None:
-    some = [Told(item=item(0), is_found=True, mrfs=3, n_frames=X, letters={})]
+    some = [QuestionLuck(item=item(0), is_found=True, mrfs=3, n_frames=X, letters={})]
     settings = Settings(mode="exhaustive", orders=2)
     lines = lines_of(some, rho=0.0, least=1, n_orders=2, search=lambda n: search_of(settings, n))
     assert lines is not None
@@ -217,7 +217,7 @@ def test_findings_without_letters_have_lines_and_no_mixture() -> None:
 
 
 def test_pairs_are_of_wrong_letters_with_frames() -> None:
-    one = Told(
+    one = QuestionLuck(
         item=item(0),
         is_found=True,
         mrfs=4,
@@ -228,7 +228,9 @@ def test_pairs_are_of_wrong_letters_with_frames() -> None:
     assert (near.distance, near.n_same, near.n) == (1, 2, 2)
     assert (far.distance, far.n_same, far.n) == (2, 0, 1)
     assert (
-        wrong_pairs([Told(item=item(0, 2), is_found=True, mrfs=1, n_frames=2, letters={1: "B", 2: "B"})])
+        wrong_pairs(
+            [QuestionLuck(item=item(0, 2), is_found=True, mrfs=1, n_frames=2, letters={1: "B", 2: "B"})]
+        )
         == ()
     )
 
@@ -237,7 +239,7 @@ def test_pairs_are_of_wrong_letters_with_frames() -> None:
 def test_every_search_measures_how_guesses_stick(mode: str) -> None:
     found = asked(6000, [1], known=0.0, rho=0.8, mode=mode)
     told = [
-        Told(item=e.item, is_found=True, mrfs=None, n_frames=X, letters=e.finding.letters)
+        QuestionLuck(item=e.item, is_found=True, mrfs=None, n_frames=X, letters=e.finding.letters)
         for e in found
         if isinstance(e.finding, MrfsFinding)
     ]
@@ -250,9 +252,9 @@ def test_every_search_measures_how_guesses_stick(mode: str) -> None:
 def test_vectors_leave_out_what_words_alone_answer() -> None:
     letters = {0: "B", 1: "", 2: "C", 3: "A"}
     told = [
-        Told(item=item(0), is_found=True, mrfs=3, n_frames=3, letters=letters),
-        Told(item=item(1), is_found=None, mrfs=0, n_frames=3, letters={0: "A", 1: "A"}),
-        Told(item=item(2), is_found=None, mrfs=None, n_frames=3, letters={0: "B"}),
+        QuestionLuck(item=item(0), is_found=True, mrfs=3, n_frames=3, letters=letters),
+        QuestionLuck(item=item(1), is_found=None, mrfs=0, n_frames=3, letters={0: "A", 1: "A"}),
+        QuestionLuck(item=item(2), is_found=None, mrfs=None, n_frames=3, letters={0: "B"}),
     ]
     some, vectors = vectors_of(told)
     assert some == (told[0],)

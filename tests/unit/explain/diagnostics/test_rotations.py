@@ -12,7 +12,7 @@ from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import ReplyScore
-from vidence.explain.diagnostics.rotations import RotationsFinding, Turn
+from vidence.explain.diagnostics.rotations import OrderAnswer, RotationsFinding
 from vidence.records import Item, Media, Reply
 
 Answers = Callable[[Ask], Reply]
@@ -165,7 +165,7 @@ def turned(number: int, own: str, answers: str, *, n_choices: int = 3) -> tuple[
     )
     orders = ORDERS if n_choices == 3 else ((), (1, 0))
     turns = tuple(
-        Turn(
+        OrderAnswer(
             order=order,
             mark=ReplyScore(
                 value=float(answer == own),

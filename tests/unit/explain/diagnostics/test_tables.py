@@ -16,7 +16,7 @@ from vidence.explain.diagnostics.tables import (
 )
 from vidence.records import Estimate, Failed, Item, Media, Record
 from vidence.statistics import paired
-from vidence.tables.table import Line, by_name, lines, number, share, tabulate
+from vidence.tables.table import RowSpec, by_name, lines, number, share, tabulate
 
 
 class Finding(Record):
@@ -171,7 +171,7 @@ def test_a_table_says_of_every_row_what_its_columns_compute():
 
 
 def test_a_row_may_have_words_beside_its_name():
-    rows = [Line("a", "first", 1, detail="that is one"), *lines([("b", 2)], {"b": "second"})]
+    rows = [RowSpec("a", "first", 1, detail="that is one"), *lines([("b", 2)], {"b": "second"})]
     sheet = tabulate("t", "T", label="", rows=rows, measures=(number("n", lambda n: n, "twice"),))
     assert [(e.key, e.label, e.values, e.detail) for e in sheet.rows] == [
         ("a", "first", (1,), "that is one"),

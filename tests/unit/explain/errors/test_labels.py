@@ -5,7 +5,15 @@ import csv
 import pytest
 
 from vidence.errors import DataError, UsageError
-from vidence.explain.errors.labels import Given, Label, keep_labels, label_of, read_labels, read_sheet, sheet
+from vidence.explain.errors.labels import (
+    Label,
+    UncheckedLabel,
+    keep_labels,
+    label_of,
+    read_labels,
+    read_sheet,
+    sheet,
+)
 from vidence.explain.errors.taxonomies import load_taxonomy
 
 HUMANPCR, CHAINS = load_taxonomy("humanpcr"), load_taxonomy("perceptioncomp")
@@ -26,7 +34,7 @@ def written(path, lines):
 def said(planted, taxonomy=HUMANPCR, by="person", **given):
     shown = planted.packet.rows[0]
     drawn = planted.packet.key.reply_of()[shown.row]
-    return label_of(Given(**given), shown, drawn, labeller="ann", by=by, taxonomy=taxonomy)
+    return label_of(UncheckedLabel(**given), shown, drawn, labeller="ann", by=by, taxonomy=taxonomy)
 
 
 def test_a_filled_sheet_is_read(planted, tmp_path):

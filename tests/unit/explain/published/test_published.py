@@ -8,7 +8,7 @@ from vidence import catalog
 from vidence.ask.prompting.compose import STYLES
 from vidence.errors import UnknownNameError
 from vidence.explain.published import published
-from vidence.explain.published.printed import is_blank, number
+from vidence.explain.published.printed_tables import is_blank, number
 
 # Table -> rows and columns as printed.
 SHAPES = {

@@ -6,7 +6,7 @@ import pytest
 from subjects.tracks import track
 from vidence.ask.phantom.looks import LOOKS
 from vidence.make.cards.crops import CropRules
-from vidence.make.cards.identification import Tried, identified, try_card
+from vidence.make.cards.identification import IdentificationTry, identified, try_card
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.cards.portraits import cut_portraits, portrait_frames
 from vidence.make.pipeline.material import Card, Crop
@@ -91,7 +91,7 @@ def test_what_cannot_be_read_is_asked_again_and_then_nothing_is_known(play, word
 
 def test_a_reply_may_be_dressed_up_a_little(play, wording):
     played = play(try_card(CARD, crops("2"), wording=wording), "**Fits: 1.**", "FITS: 1")
-    assert played.made == Tried(fits=("2",), shown=("2",))
+    assert played.made == IdentificationTry(fits=("2",), shown=("2",))
 
 
 def test_on_a_drawn_street_colours_tell_whom_a_description_fits(tmp_path, play, wording):

@@ -3,7 +3,7 @@
 import pytest
 
 from subjects.scene_cards import films
-from vidence.make.cards.plausible import Known, slots_of
+from vidence.make.cards.plausible import SlotCounts, slots_of
 from vidence.make.pipeline.material import Change, SceneCard
 
 
@@ -44,27 +44,29 @@ def test_parts_of_compounds_and_what_things_do_have_no_slot(text, word):
 
 def test_true_cards_alone_are_learned_from():
     change = Change(kind="modification", before="red", after="green")
-    known = Known.of([card("A red cow."), card("A green cow.", changes=(change,))])
+    known = SlotCounts.of([card("A red cow."), card("A green cow.", changes=(change,))])
     assert known.weight(("modifier", "cow"), "red") == 1
     assert known.weight(("modifier", "cow"), "green") == 0
 
 
 def test_plain_facts_hold_without_any_card():
-    assert Known().weight(("modifier", "coats"), "blue")
-    assert not Known().weight(("modifier", "coats"), "purple")
-    assert Known().weight(("modifier", "horse"), "brown")
-    assert not Known().weight(("modifier", "horse"), "green")
+    assert SlotCounts().weight(("modifier", "coats"), "blue")
+    assert not SlotCounts().weight(("modifier", "coats"), "purple")
+    assert SlotCounts().weight(("modifier", "horse"), "brown")
+    assert not SlotCounts().weight(("modifier", "horse"), "green")
 
 
 def test_words_that_never_part_are_a_compound():
     cards = [card(f"A stone lion guards gate {i}.") for i in range(3)]
-    assert Known.of(cards).is_compound("stone", "lion")
-    assert not Known.of(cards[:2]).is_compound("stone", "lion")
-    assert not Known.of([*cards, *(card("A stone wall.") for _ in range(2))]).is_compound("stone", "lion")
-    assert Known().is_compound("red", "carpet")
+    assert SlotCounts.of(cards).is_compound("stone", "lion")
+    assert not SlotCounts.of(cards[:2]).is_compound("stone", "lion")
+    assert not SlotCounts.of([*cards, *(card("A stone wall.") for _ in range(2))]).is_compound(
+        "stone", "lion"
+    )
+    assert SlotCounts().is_compound("red", "carpet")
 
 
 def test_every_film_teaches_something_to_the_others():
     for name in films():
-        known = Known.of(c for other, cards in films().items() if other != name for c in cards)
+        known = SlotCounts.of(c for other, cards in films().items() if other != name for c in cards)
         assert len(known.seen) > 60

@@ -7,7 +7,7 @@ import pytest
 
 from subjects.scene_cards import films
 from vidence.make.cards.falsifying import check_changes
-from vidence.make.cards.plausible import Known
+from vidence.make.cards.plausible import SlotCounts
 from vidence.make.cards.swapping import perturb_by_rules
 from vidence.make.pipeline.material import Dropped, SceneCard
 
@@ -63,7 +63,7 @@ def test_people_keep_their_kind_where_words_for_them_would_not_fit():
 
 def test_compounds_stay_and_only_what_is_said_elsewhere_comes_in():
     text = "A man in a bowler hat and a bow tie walks through a revolving door into a street."
-    known = Known.of(card for cards in films().values() for card in cards)
+    known = SlotCounts.of(card for cards in films().values() for card in cards)
     allowed = {
         f"A man in a bowler hat and a bow tie runs through a revolving door into a {place}."
         for place in ("tunnel", "park")
@@ -82,7 +82,7 @@ def test_a_word_is_only_swapped_for_one_seen_in_that_place():
         alone = made(text, seed)
         assert isinstance(alone, SceneCard)
         assert "beneath a barn" in alone.text
-    seen = Known.of([card("A boy sleeps beneath a church."), card("A cat sleeps in the rain.")])
+    seen = SlotCounts.of([card("A boy sleeps beneath a church."), card("A cat sleeps in the rain.")])
     drawn = [
         perturb_by_rules(card(text), others=(), known=seen, rng=np.random.default_rng(seed))
         for seed in range(20)

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from vidence.make.annotations.annotated import AnnotationRecord, Label, LabelSpace
+from vidence.make.annotations.annotation_records import AnnotationRecord, Label, LabelSpace
 from vidence.make.choices.options import in_order, n_wanted, near_misses, options_fault
 
 TREE = LabelSpace(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import DataError, UsageError
-from vidence.make.annotations.annotated import AnnotationRecord, Box
+from vidence.make.annotations.annotation_records import AnnotationRecord, Box
 from vidence.make.choices.phrases import (
     Decision,
     Filled,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from vidence.make.choices.rules import Asked, fault_of, imagined_words, points_at, same_words, says
+from vidence.make.choices.rules import QuestionSource, fault_of, imagined_words, points_at, same_words, says
 
-ASKED = Asked(
+ASKED = QuestionSource(
     label="cut",
     synonyms=("slice", "do"),
     caption="someone cuts an onion with a large knife near the sink",
@@ -37,10 +37,10 @@ def test_each_rule(question, reason):
 
 
 def test_a_number_is_found_in_words_and_a_word_of_a_record_may_name_a_label():
-    assert fault_of("Do you see three people here?", Asked(label="3")).reason == "label-in-question"
-    bottle = Asked(label="peel", owned=("label",))
+    assert fault_of("Do you see three people here?", QuestionSource(label="3")).reason == "label-in-question"
+    bottle = QuestionSource(label="peel", owned=("label",))
     assert fault_of("What does the person do with the label?", bottle) is None
-    assert fault_of("What does the label say here?", Asked(label="peel")).reason == "names-caption"
+    assert fault_of("What does the label say here?", QuestionSource(label="peel")).reason == "names-caption"
 
 
 def test_what_nothing_says_is_imagined():

@@ -6,9 +6,9 @@ import pytest
 
 from vidence.contracts import Flow
 from vidence.errors import UsageError
-from vidence.make.annotations.annotated import AnnotationRecord
+from vidence.make.annotations.annotation_records import AnnotationRecord
 from vidence.make.choices.written import (
-    Words,
+    PromptsInEffect,
     WroteAll,
     judge_options,
     read_numbered,
@@ -19,7 +19,7 @@ from vidence.make.choices.written import (
 from vidence.make.writing.writer import Objection
 from vidence.records import Reply
 
-WORDS = Words.load()
+WORDS = PromptsInEffect.load()
 RECORDS = [AnnotationRecord(record_id=str(n), caption=f"a cup {n}", label="cup") for n in range(3)]
 
 
@@ -116,7 +116,7 @@ def test_a_judge_names_numbers_or_none(reply, texts, reason):
 
 def test_a_template_of_ones_own_must_show_the_notes(tmp_path):
     (tmp_path / "choices_point.txt").write_text("Answer {{ notes }} shortly.")
-    assert Words.load(tmp_path).label("choices_point") != WORDS.label("choices_point")
+    assert PromptsInEffect.load(tmp_path).label("choices_point") != WORDS.label("choices_point")
     (tmp_path / "choices_point.txt").write_text("Answer shortly.")
     with pytest.raises(UsageError, match="it must stand there once"):
-        Words.load(tmp_path)
+        PromptsInEffect.load(tmp_path)

@@ -5,7 +5,7 @@ import dataclasses
 import msgspec
 
 from subjects.composing import event_log, searched, street
-from vidence.make.composed.drafting import Words, draft_of, finished
+from vidence.make.composed.drafting import QuestionWords, draft_of, finished
 from vidence.make.composed.proofs import differences, faults_of_options, proved, witness_notes
 from vidence.make.composed.report import report_text
 from vidence.make.composing.offers import Offer, OptionRules, offer
@@ -23,7 +23,7 @@ def drafted():
         (proof,) = proved([made], {"lane": SCENE})
         found = offer(proof, bits, OptionRules(), seed=0)
         if isinstance(found, Offer):
-            words = Words(question="Which?", verdict="same")
+            words = QuestionWords(question="Which?", verdict="same")
             draft = draft_of(made, proof, found, words=words, scene=SCENE, benchmark="set")
             yield made, proof, found, draft
 
@@ -48,7 +48,7 @@ def test_what_is_counted_is_evidence():
         (proof,) = proved([made], {"log": scene})
         found = offer(proof, bits, OptionRules(), seed=0)
         if isinstance(found, Offer):
-            words = Words(question="How many?", verdict="same")
+            words = QuestionWords(question="How many?", verdict="same")
             draft = draft_of(made, proof, found, words=words, scene=scene, benchmark="set")
             counted = {span for name in proof.counted for span in scene.entities[name].spans}
             told = {(one.start_s, one.end_s) for one in draft.evidence if "what is counted" in one.note}
@@ -68,7 +68,7 @@ def test_conditions_that_no_option_tells_are_counted():
     changed = msgspec.structs.replace(second[1], conditions=(gone, *second[1].conditions[1:]))
     proofs = {names[0]: first[1], names[1]: changed}
     notes = witness_notes(offers, proofs)
-    words = Words(question="Which?", verdict="same")
+    words = QuestionWords(question="Which?", verdict="same")
     tags = {
         name: draft_of(one[0], proofs[name], offers[name], words=words, scene=SCENE, benchmark="set").tags
         for name, one in zip(names, (first, second), strict=True)
@@ -86,7 +86,7 @@ def test_what_rests_on_a_tracker_goes_to_people():
     silver = dataclasses.replace(SCENE, header=msgspec.structs.replace(SCENE.header, truth="silver tracks"))
     made, proof, found, draft = next(drafted())
     assert draft.doubt == ""
-    words = Words(question="Which?", verdict="same")
+    words = QuestionWords(question="Which?", verdict="same")
     doubtful = draft_of(made, proof, found, words=words, scene=silver, benchmark="set")
     assert (doubtful.truth, doubtful.doubt) == ("silver tracks", "identities-by-tracker")
 

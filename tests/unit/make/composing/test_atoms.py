@@ -3,7 +3,7 @@
 import random
 
 from subjects.composing import event_log, street
-from vidence.make.composing.atoms import Asked, Single, Statements, singled_out
+from vidence.make.composing.atoms import AskableAttribute, Single, Statements, singled_out
 from vidence.make.composing.scene_bits import SceneBits
 
 STREET = SceneBits(street())
@@ -19,10 +19,13 @@ def test_statements_are_true_of_some_and_not_of_all():
 
 def test_what_can_be_asked():
     asked = Statements(STREET, negations=False).asked()
-    assert Asked("person", "holds", "object") in asked
-    assert Asked("event", "kind", "action") in asked
+    assert AskableAttribute("person", "holds", "object") in asked
+    assert AskableAttribute("event", "kind", "action") in asked
     log = Statements(SceneBits(event_log()), negations=False)
-    assert log.asked() == (Asked("event", "kind", "action"), Asked("event", "object", "object"))
+    assert log.asked() == (
+        AskableAttribute("event", "kind", "action"),
+        AskableAttribute("event", "object", "object"),
+    )
     assert {one.attribute for one in log.of("event")} == {"kind", "object"}
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from subjects.composing import random_scene, street
 from vidence.errors import UsageError
-from vidence.make.composing.atoms import Asked, Statements
+from vidence.make.composing.atoms import AskableAttribute, Statements
 from vidence.make.composing.exhaustive import all_conjunctions, everything
 from vidence.make.composing.quotas import Quota, Strength, fill
 from vidence.make.composing.scene_bits import SceneBits
@@ -57,7 +57,7 @@ def test_all_conjunctions_are_those_of_brute_force(seed, attribute):
     scene = random_scene(seed, n=6 + seed % 3, missing=0.1 * (seed % 2))
     bits = SceneBits(scene)
     known = [one for one in Statements(bits, negations=False).of("thing") if one.attribute != attribute][:6]
-    asked = Asked("thing", attribute, "attribute")
+    asked = AskableAttribute("thing", attribute, "attribute")
     found = all_conjunctions(bits, asked=asked, sizes=(1, 2, 3), statements=known, unique="each step")
     found = {chosen for chosen, _ in found}
     assert found == set(by_brute_force(scene, known, attribute))

@@ -6,8 +6,8 @@ from subjects.composing import GOLDEN, searched, street, wide_scene
 from vidence.make.composed.proofs import differences
 from vidence.make.composing.finding import Found, Refused, find_proof
 from vidence.make.composing.scene_bits import SceneBits
+from vidence.make.proving.composition_files import read_compositions
 from vidence.make.proving.prove import Rules, prove
-from vidence.make.proving.reading import read_compositions
 from vidence.make.proving.world import World
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from subjects.composing import WORDS
 from vidence.errors import DataError
-from vidence.make.composing.phrases import Phrases, Told, of_several, plural, with_article
+from vidence.make.composing.phrases import Phrases, ValueStatement, of_several, plural, with_article
 from vidence.make.scene_graph.vocabulary import Attribute, Category, Vocabulary
 
 WEAR = Vocabulary(
@@ -27,21 +27,21 @@ WEAR = Vocabulary(
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        (Told("glasses", "==", "yes"), "with glasses"),
-        (Told("glasses", "==", "no"), "without glasses"),
-        (Told("glasses", "!=", "no"), "not without glasses"),
-        (Told("beard", "==", "yes"), "who wears a beard"),
-        (Told("hat", "==", "none"), "without a hat"),
-        (Told("hat", "!=", "none"), "with a hat"),
-        (Told("hat", "==", "red or blue"), "whose hat is red or blue"),
-        (Told("hat", "in", ("blue", "none")), "whose hat is blue or none"),
-        (Told("hat", "in", ("red or blue", "none")), "whose hat is red or blue or none"),
-        (Told("age", ">", 40), "whose age is more than 40"),
-        (Told("age", "==", 40), "whose age is 40"),
-        (Told("size", "<=", "small"), "whose size of the bag is not above small"),
-        (Told("note", "!=", "a. B"), "whose note is not “a. B”"),
-        (Told("holds", "==", "cup"), "holding a cup"),
-        (Told("holds", "in", ("cup", "nothing")), "holding a cup or nothing"),
+        (ValueStatement("glasses", "==", "yes"), "with glasses"),
+        (ValueStatement("glasses", "==", "no"), "without glasses"),
+        (ValueStatement("glasses", "!=", "no"), "not without glasses"),
+        (ValueStatement("beard", "==", "yes"), "who wears a beard"),
+        (ValueStatement("hat", "==", "none"), "without a hat"),
+        (ValueStatement("hat", "!=", "none"), "with a hat"),
+        (ValueStatement("hat", "==", "red or blue"), "whose hat is red or blue"),
+        (ValueStatement("hat", "in", ("blue", "none")), "whose hat is blue or none"),
+        (ValueStatement("hat", "in", ("red or blue", "none")), "whose hat is red or blue or none"),
+        (ValueStatement("age", ">", 40), "whose age is more than 40"),
+        (ValueStatement("age", "==", 40), "whose age is 40"),
+        (ValueStatement("size", "<=", "small"), "whose size of the bag is not above small"),
+        (ValueStatement("note", "!=", "a. B"), "whose note is not “a. B”"),
+        (ValueStatement("holds", "==", "cup"), "holding a cup"),
+        (ValueStatement("holds", "in", ("cup", "nothing")), "holding a cup or nothing"),
     ],
 )
 def test_statements_in_both_directions(told, said):
@@ -127,9 +127,9 @@ def test_questions_by_the_type_of_the_values():
         "sits": "Is {who} on a chair, yes or no?",
     }
     for told, said in (
-        (Told("pants", "==", "khaki"), "whose pants are khaki"),
-        (Told("pants", "!=", "khaki"), "whose pants are not khaki"),
-        (Told("hat", "==", "red"), "whose hat is red"),
+        (ValueStatement("pants", "==", "khaki"), "whose pants are khaki"),
+        (ValueStatement("pants", "!=", "khaki"), "whose pants are not khaki"),
+        (ValueStatement("hat", "==", "red"), "whose hat is red"),
     ):
         assert phrases.says(told) == said
         assert phrases.read_value(said) == told
@@ -142,7 +142,7 @@ def test_one_of_two_values_is_read_of_somebody_and_of_several():
         of=("person",), values=("left", "right"), has="who is {value}", has_not="who is not {value}"
     )
     words = Vocabulary(categories={"person": Category()}, attributes={"place": place})
-    phrases, told = Phrases(words), Told("place", "in", ("left", "right"))
+    phrases, told = Phrases(words), ValueStatement("place", "in", ("left", "right"))
     said = phrases.says(told)
     assert said == "who is left or right"
     assert phrases.read_value(said) == phrases.read_value(of_several(said)) == told

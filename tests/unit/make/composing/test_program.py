@@ -1,11 +1,11 @@
 """Steps and conditions are numbered as they are added."""
 
 from subjects.composing import GOLDEN, random_scene, street
-from vidence.make.composing.atoms import Said
+from vidence.make.composing.atoms import AttributeStatement
 from vidence.make.composing.program import Program, set_of, with_atom, without_atom
 from vidence.make.composing.scene_bits import Masks
+from vidence.make.proving.composition_files import read_compositions
 from vidence.make.proving.prove import Rules, prove
-from vidence.make.proving.reading import read_compositions
 from vidence.make.proving.world import World
 from vidence.make.scene_graph.composition import Aggregate, Members, conditions_in
 
@@ -39,7 +39,7 @@ def test_an_atom_is_left_out_of_any_program_and_the_others_are_numbered_again():
 
 def test_another_statement_takes_the_place_of_one():
     first = programs()[0]
-    said = Said("hair", "==", "braided", Masks(0, 0), "semantic")
+    said = AttributeStatement("hair", "==", "braided", Masks(0, 0), "semantic")
     made = with_atom(first, "c1", said)
     assert set_of(made, "c1")[0].variable == "A"
     verdict = prove(made, World(street()), rules=Rules())

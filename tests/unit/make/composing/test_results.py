@@ -13,8 +13,8 @@ from vidence.make.composing.finding import Found, Refused, find_proof
 from vidence.make.composing.results import Results
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import PLAIN
+from vidence.make.proving.composition_files import read_compositions
 from vidence.make.proving.prove import Rules, prove
-from vidence.make.proving.reading import read_compositions
 from vidence.make.proving.world import World
 from vidence.make.scene_graph.composition import (
     Aggregate,

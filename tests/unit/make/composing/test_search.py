@@ -13,7 +13,7 @@ from vidence.make.composing import search as search_module
 from vidence.make.composing.atoms import Single, Statements, needed, singled_out
 from vidence.make.composing.program import set_of, without_atom
 from vidence.make.composing.scene_bits import SceneBits
-from vidence.make.composing.search import Search, Wanted
+from vidence.make.composing.search import QuotaCell, Search
 from vidence.make.proving.prove import Rules, prove
 from vidence.make.proving.world import World
 from vidence.make.scene_graph.composition import Select, Variable
@@ -146,7 +146,7 @@ def test_only_conditions_of_what_is_taken_together_are_swapped(monkeypatch):
 
 def test_a_cell_without_a_shape_says_so():
     search = Search(SceneBits(random_scene(0)), rng=random.Random(0))
-    assert search.tried(Wanted("location", "conjunctive", 2), number=1) is None
+    assert search.tried(QuotaCell("location", "conjunctive", 2), number=1) is None
     assert search.refused == {"no-shape": 1}
 
 
@@ -155,7 +155,7 @@ def test_a_condition_without_a_witness_is_swapped_before_it_is_left_out():
     world, made = World(street()), []
     for number in range(200):
         before = search.mended["swapped"]
-        one = search.tried(Wanted("attribute", "conjunctive", 2 + number % 3), number=number)
+        one = search.tried(QuotaCell("attribute", "conjunctive", 2 + number % 3), number=number)
         if search.mended["swapped"] > before:
             made.append(one)
     assert made

@@ -9,7 +9,7 @@ from vidence.make.composed.proofs import differences
 from vidence.make.composing.offers import NoOffer, OptionRules, offer
 from vidence.make.composing.quotas import Quota, Strength, fill, skills_of
 from vidence.make.composing.scene_bits import SceneBits
-from vidence.make.composing.search import Search, Wanted
+from vidence.make.composing.search import QuotaCell, Search
 from vidence.make.composing.shapes import CONJUNCTIVE, SEQUENTIAL, carried, shape_of
 from vidence.make.composing.wording import PlainWords
 from vidence.make.proving.prove import Rules, prove
@@ -45,9 +45,9 @@ def drawn(scene, *shapes, n=60):
     search, number = Search(SceneBits(scene), rng=random.Random(0), shapes=shapes), 0
     for logic in ("conjunctive", "sequential"):
         for kind in ("attribute", "object", "location", "relationship"):
-            for _ in range(n if search.shapes(Wanted(kind, logic, 4)) else 0):
+            for _ in range(n if search.shapes(QuotaCell(kind, logic, 4)) else 0):
                 number += 1
-                if made := search.tried(Wanted(kind, logic, 2 + number % 4), number=number):
+                if made := search.tried(QuotaCell(kind, logic, 2 + number % 4), number=number):
                     yield made
 
 
@@ -97,10 +97,10 @@ def test_directions_and_tables_have_options():
 
 def test_skills_reach_the_shapes():
     search = Search(SceneBits(street()), rng=random.Random(0))
-    assert search.shapes(Wanted("location", "conjunctive", 2, "visual knowledge")) == ("known",)
-    assert set(search.shapes(Wanted("object", "sequential", 4, "spatial"))) >= {"nearest", "seen"}
-    assert search.shapes(Wanted("relationship", "sequential", 4)) == ("direction",)
-    assert search.shapes(Wanted("relationship", "conjunctive", 4)) == ()
+    assert search.shapes(QuotaCell("location", "conjunctive", 2, "visual knowledge")) == ("known",)
+    assert set(search.shapes(QuotaCell("object", "sequential", 4, "spatial"))) >= {"nearest", "seen"}
+    assert search.shapes(QuotaCell("relationship", "sequential", 4)) == ("direction",)
+    assert search.shapes(QuotaCell("relationship", "conjunctive", 4)) == ()
     known = next(drawn(street(), "known"))
     assert "visual knowledge" in skills_of(known.composition)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from vidence.make.gates.asking import USUAL
 from vidence.make.gates.item_gates import ItemGateRules
+from vidence.make.gates.model_gates import USUAL
 from vidence.make.gates.rules import GateRules, NeedsAllRules, OneFrameRules, TextOnlyRules
 from vidence.make.gates.trying import ask_gate, asking_gates
 

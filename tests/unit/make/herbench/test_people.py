@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from unit.make.herbench.test_opened import CONFIG, Street
+from unit.make.herbench.test_opened_set import CONFIG, Street
 from vidence.errors import DataError, UsageError
 from vidence.make.herbench.config import BY_PEOPLE, CardStep, HerbenchConfig, PeopleRules, SourceRule
 from vidence.make.people.checks import check_of_card, check_of_scene, check_of_track, check_of_video

@@ -8,7 +8,7 @@ import pytest
 from subjects.gated import draft, questions
 from subjects.herbench_session import session
 from vidence.errors import UsageError
-from vidence.make.gates.asking import GateVerdict
+from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.gates.rules import ReleaseRules, ReviewRules
 from vidence.make.herbench.gates import Gated
 from vidence.make.herbench.release import MORE_FILE, RESULT_FILE, SHEET_FILE, Reviewing, release, review

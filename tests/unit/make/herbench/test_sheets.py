@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from unit.make.herbench.test_opened import KEPT
+from unit.make.herbench.test_opened_set import KEPT
 from vidence.ask.phantom.looks import LOOKS
 from vidence.errors import DataError, UsageError
 from vidence.make.cards.people_sheets import VideoSheet

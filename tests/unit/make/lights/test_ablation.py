@@ -16,7 +16,7 @@ from vidence.make.lights.ablation_clips import StimulusSet, recorded_clips, walk
 from vidence.make.lights.ablation_config import (
     BASE,
     AblationConfig,
-    Asking,
+    AskConfig,
     Condition,
     Motions,
     Observing,
@@ -238,7 +238,7 @@ def test_recordings_come_from_a_table_and_what_is_missing_is_said(tmp_path: Path
 
 
 def test_a_motion_that_cannot_be_read_is_told_and_the_rest_goes_on(tmp_path: Path):
-    config = AblationConfig(motions=Motions(table="map.csv", duration_s=0.3), ask=Asking(n_frames=4))
+    config = AblationConfig(motions=Motions(table="map.csv", duration_s=0.3), ask=AskConfig(n_frames=4))
     (tmp_path / "map.csv").write_text(
         "label,set,intention,group,file\nwalk,single,go,gait,broken.bvh\nwave,single,greet,gesture,walker:wave\n"
     )
@@ -253,7 +253,7 @@ def test_a_motion_that_cannot_be_read_is_told_and_the_rest_goes_on(tmp_path: Pat
 
 
 def test_a_row_of_the_table_says_which_part_is_shown_and_from_where(tmp_path: Path):
-    config = AblationConfig(motions=Motions(table="map.csv", duration_s=0.3), ask=Asking(n_frames=4))
+    config = AblationConfig(motions=Motions(table="map.csv", duration_s=0.3), ask=AskConfig(n_frames=4))
     (tmp_path / "map.csv").write_text(
         "label,set,intention,group,file,start_s,end_s,yaw_deg,points\n"
         "wave,single,greet,gesture,walker:wave?duration_s=3,1,2,30,15\n"

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from vidence.make.lights.clips import ClipJob, ClipRules, PairRules, name_of
-from vidence.make.lights.parts import Part
+from vidence.make.lights.parts import RecordingPart
 from vidence.make.lights.trials import Trial
 from vidence.media.video import open_video
 from vidence.pointlight.specs import StimulusSpec
@@ -83,7 +83,7 @@ def test_sources_are_called_by_file_or_walker():
 
 
 def test_a_part_and_an_angle_are_made_again_from_the_sidecar(tmp_path):
-    part = Part(start_s=0.2, end_s=0.6)
+    part = RecordingPart(start_s=0.2, end_s=0.6)
     made = job(tmp_path, WALK, part=part, yaw_deg=90.0, points="15")
     clip = made.make().clip
     assert clip.n_frames == 12
@@ -96,7 +96,7 @@ def test_a_part_and_an_angle_are_made_again_from_the_sidecar(tmp_path):
 
 
 def test_a_part_that_is_not_there_drops_the_clip(tmp_path):
-    dropped = job(tmp_path, WALK, part=Part(start_s=0.5, end_s=3.0)).make().dropped
+    dropped = job(tmp_path, WALK, part=RecordingPart(start_s=0.5, end_s=3.0)).make().dropped
     assert dropped.reason == "unusable-motion"
     assert "the motion ends at 1.000 s" in dropped.detail
 
@@ -107,7 +107,9 @@ def test_options_reach_the_reader_and_the_key_of_the_cache(tmp_path):
     file.write_text("1 2 3\n")
     plain = job(tmp_path, str(file))
     told = ClipJob(
-        trial=trial(options={"skeleton": "02.asf"}, part=Part(start_s=1.0), yaw_deg=5.0, points="15"),
+        trial=trial(
+            options={"skeleton": "02.asf"}, part=RecordingPart(start_s=1.0), yaw_deg=5.0, points="15"
+        ),
         files=(str(file),),
         rules=SMALL,
         folder=tmp_path,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import DataError, UsageError
-from vidence.make.lights.parts import Part, cut, of_part
+from vidence.make.lights.parts import RecordingPart, cut, of_part
 from vidence.pointlight.motion import Motion, MotionSource
 from vidence.pointlight.specs import StimulusSpec
 
@@ -27,11 +27,11 @@ def motion(n_frames: int = 120, *, fps: float = 60.0, first: int = 0) -> Motion:
 @pytest.mark.parametrize(
     ("part", "start", "n_frames"),
     [
-        (Part(start_s=0.5, end_s=1.5), 15, 30),
-        (Part(start_s=0.5), 15, 45),
-        (Part(end_s=0.5), 0, 15),
-        (Part(start_frame=30, n_frames=60), 15, 30),
-        (Part(event_s=1.0, duration_s=0.5), 30 - 7, 15),
+        (RecordingPart(start_s=0.5, end_s=1.5), 15, 30),
+        (RecordingPart(start_s=0.5), 15, 45),
+        (RecordingPart(end_s=0.5), 0, 15),
+        (RecordingPart(start_frame=30, n_frames=60), 15, 30),
+        (RecordingPart(event_s=1.0, duration_s=0.5), 30 - 7, 15),
     ],
 )
 def test_a_part_is_counted_in_frames_of_the_display(part, start, n_frames):
@@ -41,39 +41,39 @@ def test_a_part_is_counted_in_frames_of_the_display(part, start, n_frames):
 
 def test_times_are_those_of_the_file_where_its_beginning_is_left_out():
     short = motion(110, first=10)
-    spec = of_part(StimulusSpec(fps=60.0), Part(start_s=0.5, end_s=1.0), [short])
+    spec = of_part(StimulusSpec(fps=60.0), RecordingPart(start_s=0.5, end_s=1.0), [short])
     assert (spec.start_frame, spec.n_frames) == (20, 30)
-    (piece,) = cut([short], Part(start_s=0.5, end_s=1.0))
+    (piece,) = cut([short], RecordingPart(start_s=0.5, end_s=1.0))
     assert piece.positions_m[0, 0, 0] == pytest.approx(0.5)
     assert piece.n_frames == 30
     with pytest.raises(DataError, match="the first 10 frames are left out"):
-        of_part(StimulusSpec(), Part(start_s=0.1, end_s=1.0), [short])
+        of_part(StimulusSpec(), RecordingPart(start_s=0.1, end_s=1.0), [short])
 
 
 def test_the_moment_is_in_the_middle_of_what_is_shown():
     for at in (0.6, 1.0, 1.3):
-        (piece,) = cut([motion()], Part(event_s=at, duration_s=0.5))
+        (piece,) = cut([motion()], RecordingPart(event_s=at, duration_s=0.5))
         assert piece.positions_m[piece.n_frames // 2, 0, 0] == pytest.approx(at)
 
 
 def test_no_part_is_all_there_is():
     spec, whole = StimulusSpec(start_frame=3), motion()
-    assert of_part(spec, Part(), [whole]) is spec
-    assert cut([whole], Part()) == [whole]
+    assert of_part(spec, RecordingPart(), [whole]) is spec
+    assert cut([whole], RecordingPart()) == [whole]
 
 
 def test_steps_stay_within_the_part():
-    spec = of_part(StimulusSpec(fps=60.0, step=4), Part(start_s=0.5, end_s=1.0), [motion()])
+    spec = of_part(StimulusSpec(fps=60.0, step=4), RecordingPart(start_s=0.5, end_s=1.0), [motion()])
     assert (spec.start_frame, spec.n_frames) == (30, 8)
 
 
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        (Part(start_s=1.0, end_s=2.5), "from 1.000 to 2.500 s, and the motion ends at 2.000 s"),
-        (Part(start_s=2.0), "ends at 2.000 s"),
-        (Part(start_frame=100, n_frames=60), "120 frames at 60 per second"),
-        (Part(event_s=0.1, duration_s=1.0), "begins at -0.400 s"),
+        (RecordingPart(start_s=1.0, end_s=2.5), "from 1.000 to 2.500 s, and the motion ends at 2.000 s"),
+        (RecordingPart(start_s=2.0), "ends at 2.000 s"),
+        (RecordingPart(start_frame=100, n_frames=60), "120 frames at 60 per second"),
+        (RecordingPart(event_s=0.1, duration_s=1.0), "begins at -0.400 s"),
     ],
 )
 def test_what_is_not_there_is_told(part, said):
@@ -95,17 +95,17 @@ def test_what_is_not_there_is_told(part, said):
 )
 def test_parts_that_make_no_sense_are_refused(given, said):
     with pytest.raises(UsageError, match=said):
-        Part(**given)
+        RecordingPart(**given)
 
 
 def test_names_tell_parts_apart():
     parts = [
-        Part(),
-        Part(start_s=1.0),
-        Part(end_s=1.0),
-        Part(start_frame=1),
-        Part(start_frame=1, n_frames=2),
-        Part(event_s=1.0, duration_s=2.0),
+        RecordingPart(),
+        RecordingPart(start_s=1.0),
+        RecordingPart(end_s=1.0),
+        RecordingPart(start_frame=1),
+        RecordingPart(start_frame=1, n_frames=2),
+        RecordingPart(event_s=1.0, duration_s=2.0),
     ]
     assert len({part.name for part in parts}) == len(parts)
-    assert msgspec.json.decode(msgspec.json.encode(parts[-1]), type=Part) == parts[-1]
+    assert msgspec.json.decode(msgspec.json.encode(parts[-1]), type=RecordingPart) == parts[-1]

@@ -11,8 +11,8 @@ from vidence.ask.benchmarks.actpld import LabelRow
 from vidence.ask.scoring.label_words import LabelWords
 from vidence.ask.selection.actpld import start_of
 from vidence.errors import DataError, UsageError
-from vidence.make.lights.study import Shown, StudyRules, read_key, write_study
-from vidence.make.lights.tables import Choice
+from vidence.make.lights.study import StudyClip, StudyRules, read_key, write_study
+from vidence.make.lights.tables import ClipChoices
 from vidence.pointlight.dots import dots_of
 from vidence.pointlight.figures import staged
 from vidence.pointlight.specs import StimulusSpec
@@ -28,13 +28,13 @@ DOTS = dots_of(
 )
 
 
-def shown(number: int, kind: str) -> Shown:
+def shown(number: int, kind: str) -> StudyClip:
     rows = tuple(
         LabelRow(target="label", name=text, group="g", words=LabelWords(text=text)) for text in NAMES
     )
     name = f"secret{number}"
-    choice = Choice(clip_id=name, target="label", choices=rows, right=1)
-    return Shown(clip_id=name, set=kind, source=f"person {number // 2}", choice=choice, dots=lambda: DOTS)
+    choice = ClipChoices(clip_id=name, target="label", choices=rows, right=1)
+    return StudyClip(clip_id=name, set=kind, source=f"person {number // 2}", choice=choice, dots=lambda: DOTS)
 
 
 def studied(folder, *, n_single=6, n_social=4, texts=("", ""), **rules):

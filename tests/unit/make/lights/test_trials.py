@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from vidence.errors import UsageError
-from vidence.make.lights.parts import Part
+from vidence.make.lights.parts import RecordingPart
 from vidence.make.lights.trials import read_map, with_paths
 
 HEAD = "label,set,intention,group,file,"
@@ -25,7 +25,7 @@ def test_a_row_says_how_its_file_is_read_and_what_is_shown(tmp_path):
     )
     (trial,) = read.trials
     assert trial.options == {"units": "cm", "fps": "60", "skeleton": "02.asf", "up": "z", "t_pose": "keep"}
-    assert trial.part == Part(start_s=1.5, end_s=3.0)
+    assert trial.part == RecordingPart(start_s=1.5, end_s=3.0)
     assert (trial.yaw_deg, trial.points, trial.take) == (90.0, "markers", "t1")
     assert (trial.subjects, trial.partners) == (("ann",), ("ben",))
     assert trial.clip_id == "dab-dab-1.5-3s-yaw90"
@@ -63,16 +63,16 @@ def test_the_configuration_fills_what_rows_leave_empty(tmp_path):
         "*.amc": {"yaw_deg": 45},
     }
     first, second, third = mapped(tmp_path, "units,end_s", *rows, more=more).trials
-    assert (first.options, first.part) == ({"units": "cm"}, Part(start_s=0.5, end_s=2.5))
-    assert (second.options, second.part) == ({"units": "mm"}, Part(end_s=2.0))
-    assert (third.options, third.part, third.yaw_deg) == ({}, Part(), 45.0)
+    assert (first.options, first.part) == ({"units": "cm"}, RecordingPart(start_s=0.5, end_s=2.5))
+    assert (second.options, second.part) == ({"units": "mm"}, RecordingPart(end_s=2.0))
+    assert (third.options, third.part, third.yaw_deg) == ({}, RecordingPart(), 45.0)
 
 
 def test_rows_by_number_are_found_by_the_names_of_their_files(tmp_path):
     path = tmp_path / "map.csv"
     path.write_text("label,set,intention,group,subject,trial\njacks,single,x,g,13,29\n")
     (trial,) = read_map(path, {"13_29": {"start_s": 2}}).trials
-    assert trial.part == Part(start_s=2.0)
+    assert trial.part == RecordingPart(start_s=2.0)
 
 
 @pytest.mark.parametrize(

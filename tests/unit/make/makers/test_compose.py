@@ -15,7 +15,7 @@ from vidence.make.composing.wording import PlainWords
 from vidence.make.makers import compose
 from vidence.make.makers.compose import create
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
-from vidence.make.proving.reading import read_compositions
+from vidence.make.proving.composition_files import read_compositions
 from vidence.make.release.rescan import scan_again
 from vidence.make.scene_graph.scene_files import read_scenes
 from vidence.make.scene_graph.vocabulary import read_vocabulary

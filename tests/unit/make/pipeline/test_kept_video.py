@@ -6,7 +6,7 @@ import pytest
 from subjects import drawn_street as street
 from vidence.make.pipeline.kept_video import FrameKeeper, kept_video
 from vidence.media.video import FrameProblem, Video
-from vidence.seeing.watching import Found, watch
+from vidence.seeing.watching import FrameDetections, watch
 
 WANTED = tuple(range(0, 90, 3))
 
@@ -67,7 +67,7 @@ class Everywhere:
 
     def find(self, images):
         return [
-            Found(
+            FrameDetections(
                 boxes_px=np.array([[10.0, 10.0, 60.0, 90.0]]),
                 confidences=np.array([0.9]),
                 class_ids=np.array([0]),

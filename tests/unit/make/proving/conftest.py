@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from vidence.make.proving.composition_files import read_compositions
 from vidence.make.proving.prove import Rules, prove
-from vidence.make.proving.reading import read_compositions
 from vidence.make.proving.world import World
 from vidence.make.scene_graph.proof import Verdict
 from vidence.make.scene_graph.scene import Scene

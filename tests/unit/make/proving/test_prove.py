@@ -222,8 +222,8 @@ def test_a_step_with_several_members_of_which_one_goes_on(verdict, unique):
 def test_a_scene_that_has_changed_is_refused(verdict, tmp_path):
     import msgspec
 
+    from vidence.make.proving.composition_files import read_compositions
     from vidence.make.proving.prove import prove
-    from vidence.make.proving.reading import read_compositions
     from vidence.make.proving.world import World
     from vidence.make.scene_graph.scene_files import read_scenes
 

@@ -7,7 +7,7 @@ import pytest
 
 from subjects.reviewing import LONG, Team, answers, at
 from vidence.errors import DataError
-from vidence.make.review.filled import minutes_of
+from vidence.make.review.filled_sheets import minutes_of
 from vidence.make.review.recording import Recorder, Share, draw, said_before, sheet, submit, take_in
 
 

@@ -3,7 +3,7 @@ import pytest
 from subjects.scene_sources import source, told
 from vidence import catalog
 from vidence.errors import DataError, UsageError
-from vidence.make.composing.phrases import Phrases, Told, of_several
+from vidence.make.composing.phrases import Phrases, ValueStatement, of_several
 
 
 def facts(found):
@@ -28,11 +28,11 @@ def test_who_comes_and_goes_where(tmp_path):
 def test_the_words_of_tracks_read_as_sentences(tmp_path):
     phrases = Phrases(told(source("tracks", tmp_path)).vocabulary)
     for statement, said in (
-        (Told("enters", "==", "bottom"), "who is seen coming into view at the bottom"),
-        (Told("enters", "!=", "left"), "who is not seen coming into view on the left"),
-        (Told("enters", "==", "there already"), "who is in view from the first frame on"),
-        (Told("leaves", "==", "inside"), "who is seen going out of view inside the picture"),
-        (Told("leaves", "!=", "still there"), "who is not in view until the last frame"),
+        (ValueStatement("enters", "==", "bottom"), "who is seen coming into view at the bottom"),
+        (ValueStatement("enters", "!=", "left"), "who is not seen coming into view on the left"),
+        (ValueStatement("enters", "==", "there already"), "who is in view from the first frame on"),
+        (ValueStatement("leaves", "==", "inside"), "who is seen going out of view inside the picture"),
+        (ValueStatement("leaves", "!=", "still there"), "who is not in view until the last frame"),
     ):
         assert phrases.says(statement) == said
         assert phrases.read_value(said) == phrases.read_value(of_several(said)) == statement

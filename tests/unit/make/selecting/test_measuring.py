@@ -10,7 +10,7 @@ from vidence.make.selecting import measuring, motion
 from vidence.make.selecting.measuring import Measured, can_part, evenly, identity, measure, measure_away
 from vidence.make.selecting.rules import MeasureRules
 from vidence.media.video import Video, open_video
-from vidence.seeing.watching import Found
+from vidence.seeing.watching import FrameDetections
 from videos import edited, pans
 
 NOBODY = MeasureRules(detector="")
@@ -115,7 +115,9 @@ class Street:
         ids = np.array([0, 2, 2, *([7] if self.n_seen == 1 else [])])
         names = {0: "person", 2: "car", 7: "dog"}
         boxes = np.tile([10.0, 10.0, 30.0, 60.0], (len(ids), 1))
-        return [Found(boxes_px=boxes, confidences=np.ones(len(ids)), class_ids=ids, class_names=names)]
+        return [
+            FrameDetections(boxes_px=boxes, confidences=np.ones(len(ids)), class_ids=ids, class_names=names)
+        ]
 
 
 def test_a_detector_of_classes_counts_things_and_kinds_and_is_opened_once(tmp_path, monkeypatch) -> None:

@@ -13,10 +13,10 @@ from vidence.engine.side_by_side import Parallelism
 from vidence.errors import UsageError
 from vidence.make.pipeline.session import BuildContext
 from vidence.make.selecting import selection
-from vidence.make.selecting.asking import SelectWording, read_caption
-from vidence.make.selecting.listed import PeopleSaid, list_videos
+from vidence.make.selecting.model_measures import SelectWording, read_caption
 from vidence.make.selecting.rules import read_rules
 from vidence.make.selecting.selection import SelectJob, select_videos
+from vidence.make.selecting.video_list import PeopleSaid, list_videos
 from vidence.records import Item, Media
 from videos import pans
 

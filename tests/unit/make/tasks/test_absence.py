@@ -8,9 +8,9 @@ import pytest
 
 from subjects.kitchens import event, events, material
 from vidence.make.pipeline.material import Corpus, Draft
-from vidence.make.tasks.absence import AbsenceTask, Absent, Pool, Present, Words, facts, spans
+from vidence.make.tasks.absence import AbsenceTask, Absent, Pool, Present, TaskWording, facts, spans
 
-WORDS = Words(
+WORDS = TaskWording(
     things="fruits", absent="Which is missing?", which_of_four="Which occur?", all_occur="Where do all?"
 )
 NAMES = ("apple", "pear", "plum", "fig", "kiwi", "lime", "date", "grape", "melon", "peach", "mango")

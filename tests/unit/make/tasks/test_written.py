@@ -5,7 +5,7 @@ import json
 import pytest
 
 from vidence.make.pipeline.material import Card
-from vidence.make.tasks.written import Request, Written, leak_in, read_question
+from vidence.make.tasks.written import Request, WrittenQuestion, leak_in, read_question
 from vidence.make.writing.writer import Objection
 
 GOOD = {
@@ -48,7 +48,7 @@ def test_replies_that_cannot_be_used(text: str, problem: str) -> None:
 def test_the_last_object_behind_the_thinking_counts() -> None:
     text = f'<think>{{"possible": false}}</think> first {said(answer="Runs")} then {said()}'
     read = read_question(text)
-    assert isinstance(read, Written)
+    assert isinstance(read, WrittenQuestion)
     assert read.answer == "Talks to a guard"
 
 
@@ -68,5 +68,5 @@ def test_leaks(question: str, answer: str, leaks: bool) -> None:
         b_card=Card(track_id="a", kind="B", text=""),
         a_text="The person wears a red coat and holds an umbrella.",
     )
-    written = Written(question=question, answer=answer, distractors=())
+    written = WrittenQuestion(question=question, answer=answer, distractors=())
     assert bool(leak_in(written, request, leak=0.15)) == leaks

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from vidence.errors import RejectedRequestError
-from vidence.make.writing.writer import Doubt, Objection, Piece, in_words, write_all
+from vidence.make.writing.writer import Doubt, Objection, WritingTask, in_words, write_all
 from vidence.records import Prompt, Reply, TextPart
 
 SHORT = Objection(reason="short", detail="write more")
@@ -30,13 +30,13 @@ def read(text: str) -> str | Doubt[str] | Objection:
     return text
 
 
-def piece(name: str) -> Piece[str]:
-    return Piece(prompt=Prompt(parts=(TextPart(text=name),)), read=in_words(read))
+def piece(name: str) -> WritingTask[str]:
+    return WritingTask(prompt=Prompt(parts=(TextPart(text=name),)), read=in_words(read))
 
 
 def written(
     names: Sequence[str], replies: Sequence[Sequence[Reply | str | RejectedRequestError]]
-) -> tuple[list[Piece[str]], list[list[str]]]:
+) -> tuple[list[WritingTask[str]], list[list[str]]]:
     """What becomes of the pieces, and what was asked for in each round."""
     flow, rounds = write_all([piece(name) for name in names], Wording()), []
     wanted, said = next(flow), iter(replies)

@@ -12,7 +12,7 @@ from vidence.errors import DataError
 from vidence.pointlight.body import body
 from vidence.pointlight.checks import inspect
 from vidence.pointlight.formats.c3d import read_c3d
-from vidence.pointlight.reading import Opened, read_motion, read_motions
+from vidence.pointlight.reading import UnpackedFile, read_motion, read_motions
 
 ezc3d = pytest.importorskip("ezc3d", reason="the test group has ezc3d")
 MARKERS = [
@@ -201,7 +201,7 @@ def made(points, *, processor=INTEL, scale=-0.1, n_analog=0, first=1, used=None,
 
 
 def opened(data):
-    return Opened(path=None, label="a.c3d", name="a.c3d", data=data)
+    return UnpackedFile(path=None, label="a.c3d", name="a.c3d", data=data)
 
 
 def places(n_frames=12, n_points=3):

@@ -6,11 +6,18 @@ import numpy as np
 import pytest
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.keypoints import BODY_25, NOBODY, OPENPOSE_18, Seen, chosen, on_one_clock
-from vidence.pointlight.reading import Opened
+from vidence.pointlight.formats.keypoints import (
+    BODY_25,
+    NOBODY,
+    OPENPOSE_18,
+    PersonFrame,
+    chosen,
+    on_one_clock,
+)
+from vidence.pointlight.reading import UnpackedFile
 
-FILE = Opened(path=Path("a.json"), label="a.json", name="a.json", data=b"")
-SEEN = Seen(values=np.ones((17, 4)))
+FILE = UnpackedFile(path=Path("a.json"), label="a.json", name="a.json", data=b"")
+SEEN = PersonFrame(values=np.ones((17, 4)))
 
 
 def test_the_names_are_those_of_openpose():

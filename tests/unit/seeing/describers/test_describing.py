@@ -12,7 +12,7 @@ from vidence.seeing.describers import mobilenet
 from vidence.seeing.describers.describing import Portraits, corners, unit_rows
 from vidence.seeing.following import open_describer
 from vidence.seeing.tracks import Detections
-from vidence.seeing.watching import Found
+from vidence.seeing.watching import FrameDetections
 from videos.walkers import Walker, picture
 
 RED = Walker(left_px=20, top_px=60, speed_px=(6, 1))
@@ -85,7 +85,7 @@ def test_portraits_follow_the_order_of_the_boxes_and_skip_what_is_not_wanted():
     names = {1: "person", 2: "dog"}
 
     def found(lefts, class_ids):
-        return Found(
+        return FrameDetections(
             boxes_px=np.array([[left, 0, left + 1, 1] for left in lefts], float),
             confidences=np.ones(len(lefts)),
             class_ids=np.array(class_ids),

@@ -12,7 +12,7 @@ from vidence.make.review.files import read_reviews
 from vidence.make.review.protocol import digest
 from vidence.records import Item
 from vidence.studio.bridge.files import MANIFEST, export_studio, import_studio, read_manifest
-from vidence.studio.bridge.taking import take_items
+from vidence.studio.bridge.recorded_files import take_items
 from vidence.studio.ledger import reverse
 from vidence.studio.records import boards, items, people, work
 from vidence.studio.rulebooks import keep
@@ -20,7 +20,7 @@ from vidence.studio.rules.spans import Span
 from vidence.studio.times import file_correction
 from vidence.studio.training import Trial, accept, add_trial
 from vidence.studio.upkeep import count_rows, verify
-from vidence.studio.workflow import Act, Done, act, protocol_of
+from vidence.studio.workflow import Act, RecordedAct, act, protocol_of
 
 LONG = "The cup is never seen; say which one is meant, and when it can be seen."
 
@@ -57,7 +57,7 @@ def fill(tried):
     def do(item, kind, by, role, **more):
         clock.move(10)
         done = act(item, Act(kind=kind, by=by.pseudonym, role=role, **more))
-        assert isinstance(done, Done), done
+        assert isinstance(done, RecordedAct), done
         return done
 
     content = msgspec.to_builtins(question("own")) | {"annotations": {"form": "mmvu", "seed": 3}}

@@ -5,7 +5,7 @@ import pytest
 
 from subjects.gated import draft, questions
 from vidence.errors import DataError
-from vidence.make.gates.asking import GateVerdict, GateVote
+from vidence.make.gates.model_gates import GateVerdict, GateVote
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.pipeline.output import item_of, json_lines
 from vidence.make.review.audit import read_csv

@@ -13,7 +13,7 @@ from vidence.studio.records.items import ItemRow, MediumRow, RevisionRow
 from vidence.studio.records.work import DraftLogRow, DraftRow, LedgerRow
 from vidence.studio.rulebooks import keep, use
 from vidence.studio.training import Trial, add_trial
-from vidence.studio.workflow import Act, Done, act, protocol_of, to_revision
+from vidence.studio.workflow import Act, RecordedAct, act, protocol_of, to_revision
 from videos.stamped import write
 
 JSON = {"Accept": "application/json"}
@@ -369,8 +369,8 @@ def test_what_came_back_stands_beside_its_fields(place, returned):
 
 def test_the_note_of_a_reviewer_stands_beside_its_field_and_the_form_opens_there(place, edit):
     from vidence.studio.access import Person
-    from vidence.studio.looking import claim, decide
-    from vidence.studio.rules.looks import Given
+    from vidence.studio.reviewing import claim, decide
+    from vidence.studio.rules.review_steps import FilledForm
 
     place.post(edit, action="submit", **FILLED)
     item = ItemRow.objects.get()
@@ -379,9 +379,9 @@ def test_the_note_of_a_reviewer_stands_beside_its_field_and_the_form_opens_there
     claim(item, bob)
     check = next(one for one in protocol_of(place.project).stages[0].checks if one.field == "question")
     words = "It is not said which of the lenses in the film are meant; name the first shot."
-    given = Given(checks={check.id: "no"}, notes={"question": "Which <lens>?"}, message=words)
+    given = FilledForm(checks={check.id: "no"}, notes={"question": "Which <lens>?"}, message=words)
     done = decide(item, bob, "return", given=given, minutes=1, seen=None)
-    assert isinstance(done, Done), done
+    assert isinstance(done, RecordedAct), done
     page = place.client.get(edit).content.decode()
     at = page.index('id="g-question"')
     beside = page[at : page.index("</fieldset>", at)]
@@ -437,7 +437,7 @@ def imported(place, author, kind="submit"):
     row = ItemRow.objects.get(item_id="far-1")
     words = {"item_id": "far-1", "question": "Which far lens?", "choices": ["thick", "thin"], "answer": "A"}
     assert isinstance(
-        act(row, Act(kind="submit", role="author", by=author, content=words, origin="import")), Done
+        act(row, Act(kind="submit", role="author", by=author, content=words, origin="import")), RecordedAct
     )
     if kind == "return":
         bob = "bob"
@@ -446,7 +446,7 @@ def imported(place, author, kind="submit"):
             Act(kind="claim", role="reviewer", by=bob),
             Act(kind="return", role="reviewer", by=bob, message="x" * 50, checks={check: "no"}),
         ):
-            assert isinstance(act(row, said), Done)
+            assert isinstance(act(row, said), RecordedAct)
     return row
 
 

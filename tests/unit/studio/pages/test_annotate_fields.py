@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.studio.pages.annotate_fields import NUMBER, Beside, group_of, groups_of
+from vidence.studio.pages.annotate_fields import NUMBER, FormContext, group_of, groups_of
 from vidence.studio.rules.faults import Shape, fault, form_faults
 from vidence.studio.rules.forms import FORMS, fields_of, read_form
 from vidence.studio.rules.wording import Condition, Knowledge, Mark, Option, Wording
@@ -20,7 +20,7 @@ FILMS = (Shape(), Shape())
 
 
 def drawn(name, kind, written=FULL, shapes=FILMS, **more):
-    beside = Beside(media=["a.mp4", "b.mp4"], shapes=shapes, new_id=lambda: "ffffffffffff", **more)
+    beside = FormContext(media=["a.mp4", "b.mp4"], shapes=shapes, new_id=lambda: "ffffffffffff", **more)
     return groups_of(written, FORMS[name], kind, beside=beside)
 
 

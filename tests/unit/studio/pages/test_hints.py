@@ -7,7 +7,7 @@ import pytest
 
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow, ReviewRow
-from vidence.studio.workflow import Act, Done, act
+from vidence.studio.workflow import Act, RecordedAct, act
 
 WORDS = {
     "item_id": "q1",
@@ -32,7 +32,7 @@ class Place:
         ]
         ItemRow.objects.update(author=users[0])
         said = Act(kind="submit", role="author", by=users[0].pseudonym, content=WORDS)
-        assert isinstance(act(ItemRow.objects.get(), said), Done)
+        assert isinstance(act(ItemRow.objects.get(), said), RecordedAct)
         self.base = f"/projects/films/items/{ItemRow.objects.get().public}/"
         self.address = f"{self.base}hints"
         self.bob = team.signed_in("Bob")
@@ -115,6 +115,6 @@ def test_a_stamp_of_another_wording_is_none(place):
     act(row, Act(kind="return", role="reviewer", by="eve", checks={"objective": "no"}, message="x" * 40))
     by, words = row.author.pseudonym, {**WORDS, "hints": ["ANOTHER"]}
     again = Act(kind="resubmit", role="author", by=by, origin="author_revise", content=words)
-    assert isinstance(act(row, again), Done)
+    assert isinstance(act(row, again), RecordedAct)
     assert place.answer(opened=opened).status_code == 409
     assert ReviewRow.objects.count() == 0

@@ -8,7 +8,7 @@ import pytest
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow, TransitionRow
 from vidence.studio.records.work import DraftRow, ReadRow
-from vidence.studio.workflow import Act, Done, act
+from vidence.studio.workflow import Act, RecordedAct, act
 
 JSON = {"Accept": "application/json"}
 HOSTILE = "<img src=x onerror=window.pwned=1> {{ 7*7 }}"
@@ -31,7 +31,7 @@ class Place:
             Act(kind="submit", role="author", by=ann.pseudonym, content=WORDS),
             Act(kind="claim", role="reviewer", by=bob.pseudonym),
         ):
-            assert isinstance(act(row, said), Done)
+            assert isinstance(act(row, said), RecordedAct)
         self.address = f"/projects/films/items/{row.public}/messages"
         self.ann, self.bob = team.signed_in("Ann"), team.signed_in("Bob")
 

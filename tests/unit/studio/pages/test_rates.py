@@ -5,11 +5,11 @@ import re
 import pytest
 
 from vidence.make.review.rates import counted
-from vidence.studio.looking import reviews_of
 from vidence.studio.pages.rates import grid
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow
-from vidence.studio.workflow import Act, Done, act
+from vidence.studio.reviewing import reviews_of
+from vidence.studio.workflow import Act, RecordedAct, act
 from vidence.tables.table import Column, Row, Table
 
 LONG = "The cup is never seen; say which one is meant, and when it can be seen."
@@ -26,7 +26,7 @@ def films(team):
 
     def do(name, kind, by="bob", role="reviewer", **more):
         done = act(items[name], Act(kind=kind, role=role, by=by, **more))
-        assert isinstance(done, Done), done
+        assert isinstance(done, RecordedAct), done
 
     for i, name in enumerate(names[:9]):
         words = {"question": f"Which {i}?", "answer": "red", "tags": {"task": "a" if i < 5 else "b"}}

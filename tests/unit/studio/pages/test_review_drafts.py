@@ -5,11 +5,11 @@ import re
 import pytest
 
 from vidence.studio.access import Person
-from vidence.studio.looking import expire
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ChecklistAnswerRow, ItemRow
 from vidence.studio.records.work import DraftLogRow, DraftRow
-from vidence.studio.workflow import Act, Done, act
+from vidence.studio.reviewing import expire
+from vidence.studio.workflow import Act, RecordedAct, act
 
 WORDS = {"question": "Which cup?", "choices": ["red", "blue"], "answer": "A"}
 SCRIPT = {"HTTP_ACCEPT": "application/json"}
@@ -50,7 +50,7 @@ class Place:
 
     def expire(self):
         operator = Person(name="olga", shown="Olga", roles={"": frozenset({"operator"})})
-        assert isinstance(expire(self.item, operator, self.name), Done)
+        assert isinstance(expire(self.item, operator, self.name), RecordedAct)
 
 
 @pytest.fixture

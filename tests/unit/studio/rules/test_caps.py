@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.make.review.protocol import load_protocol
-from vidence.studio.rules.caps import Left, day_of, most_of, piece_of
+from vidence.studio.rules.caps import DailyAllowance, day_of, most_of, piece_of
 
 counts = st.integers(0, 100)
 
@@ -21,7 +21,7 @@ def test_caps_are_those_of_the_protocol():
 @given(most=st.integers(1, 60), done=counts, held=counts)
 def test_more_is_refused_exactly_where_nothing_is_left(most, done, held):
     end = datetime(2026, 11, 24, tzinfo=UTC)
-    left = Left(piece="validation", most=most, n_done=done, n_held=held, again_at=end)
+    left = DailyAllowance(piece="validation", most=most, n_done=done, n_held=held, again_at=end)
     assert left.n == max(0, most - done - held)
     assert bool(left.refusal) == (left.n == 0)
     if left.refusal:

@@ -3,11 +3,11 @@
 import numpy as np
 
 from vidence.seeing.tracks import Track
-from vidence.studio.rules.counts import Counted, Moment, agreement, moments, path_of, whose
+from vidence.studio.rules.counts import Moment, PersonCount, agreement, moments, path_of, whose
 
 
 def said(name, n, low, high, frames=()):
-    return Counted(counter=name, n=n, n_low=low, n_high=high, frames=frames)
+    return PersonCount(counter=name, n=n, n_low=low, n_high=high, frames=frames)
 
 
 def test_counters_agree_as_far_as_their_ranges_do():

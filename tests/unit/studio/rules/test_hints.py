@@ -3,7 +3,7 @@
 import pytest
 
 from vidence.records import Item
-from vidence.studio.rules.hints import Asked, asked_in, asked_of, finding_of, judged, letters_of
+from vidence.studio.rules.hints import HintedQuestion, asked_in, asked_of, finding_of, judged, letters_of
 
 OPEN = {"question": "Why does it smoke?", "answer": "The oil is too hot.", "hints": ["Look at the stove."]}
 CHOICE = {"question": "Which?", "choices": ["red", "blue"], "answer": "B", "hints": ["a", "b", "c"]}
@@ -33,7 +33,7 @@ def test_a_free_answer_is_what_whoever_gave_it_says():
 
 
 def test_what_is_tried_are_the_words_and_the_hints():
-    assert asked_of(OPEN) == Asked(question=OPEN["question"], hints=("Look at the stove.",))
+    assert asked_of(OPEN) == HintedQuestion(question=OPEN["question"], hints=("Look at the stove.",))
     for nothing in ({**OPEN, "hints": []}, {**OPEN, "hints": [""]}, {"hints": ["a"]}, {**OPEN, "hints": 3}):
         assert asked_of(nothing) is None
     assert letters_of(("red", "blue")) == (("A", "red"), ("B", "blue"))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidence.studio.rules.ranges import MOST_BYTES, Beyond, Part, Whole, holds, is_known, wanted_bytes
+from vidence.studio.rules.ranges import MOST_BYTES, Beyond, ByteRange, Whole, holds, is_known, wanted_bytes
 
 SIZE = 96_117
 
@@ -23,7 +23,7 @@ SIZE = 96_117
     ],
 )
 def test_one_range_is_a_part(header, expected):
-    assert wanted_bytes(header, size=SIZE) == Part(first=expected[0], last=expected[1], size=SIZE)
+    assert wanted_bytes(header, size=SIZE) == ByteRange(first=expected[0], last=expected[1], size=SIZE)
 
 
 @pytest.mark.parametrize("header", [f"bytes={SIZE}-", "bytes=999999999-", "bytes=9-3", "bytes=-0"])
@@ -60,7 +60,7 @@ def test_what_is_no_single_range_gets_the_whole_file(header):
 
 def test_a_part_has_at_most_two_mebibytes():
     found = wanted_bytes("bytes=10-", size=1 << 40)
-    assert found == Part(first=10, last=10 + MOST_BYTES - 1, size=1 << 40)
+    assert found == ByteRange(first=10, last=10 + MOST_BYTES - 1, size=1 << 40)
     assert MOST_BYTES == 2 * 1024 * 1024
 
 
@@ -74,7 +74,7 @@ def test_an_empty_file_has_no_part(header):
 )
 def test_no_header_breaks_it_and_parts_lie_inside(header, size):
     found = wanted_bytes(header, size=size)
-    if isinstance(found, Part):
+    if isinstance(found, ByteRange):
         assert 0 <= found.first <= found.last < size
         assert found.n_bytes <= MOST_BYTES
 

@@ -10,8 +10,8 @@ from subjects.viewed import ITEMS, OTHERS, PWN, TRIALS, state, trial, write_run
 from vidence.errors import UsageError
 from vidence.studio.bridge.places import place_id
 from vidence.studio.settings import Export
-from vidence.studio.viewer.asking import Asker
 from vidence.studio.viewer.filters import Filter
+from vidence.studio.viewer.page_client import Asker
 from videos.pans import pan, write
 
 LINK = re.compile(r'(?:href|src)="([^"]*)"')

@@ -1,6 +1,6 @@
 """Links of pages: found as a browser finds them, and put to other places without another change."""
 
-from vidence.studio.viewer.links import Found, rewritten
+from vidence.studio.viewer.links import LinkParser, rewritten
 
 PAGE = """<!doctype html><p data-note="&lt;a href=&quot;/x&quot;&gt;">&lt;a href="/y"&gt; &amp; &#x27;</p>
 <svg viewBox="0 0 1 1"><path d="M0 0"/></svg>
@@ -8,11 +8,11 @@ PAGE = """<!doctype html><p data-note="&lt;a href=&quot;/x&quot;&gt;">&lt;a href
 
 
 def test_words_that_look_like_links_are_none():
-    found = Found(PAGE)
+    found = LinkParser(PAGE)
     assert found.links == [("a", "/z?a=1&b=2#c"), ("img", "/p")]
     assert found.is_finished
-    assert not Found("<p><span data-unfinished>…</span></p>").is_finished
-    assert Found("<pre>data-unfinished</pre>").is_finished
+    assert not LinkParser("<p><span data-unfinished>…</span></p>").is_finished
+    assert LinkParser("<pre>data-unfinished</pre>").is_finished
 
 
 def test_only_links_change():

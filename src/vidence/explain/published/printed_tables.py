@@ -1,0 +1,517 @@
+"""Tables as they were printed: read from a CSV, with what a TOML file beside it says of them.
+
+The first line of the CSV names the columns. A second line whose first cell is ``n`` may give how many
+questions each column is about. ``NAME.toml`` beside ``NAME.csv`` may give titles, meanings,
+denominators, rules and remarks: its form is `Notes`. Values stay texts, as printed.
+"""
+
+import csv
+import difflib
+import io
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from vidence.errors import DataError
+from vidence.records import Record
+
+N_ROW = "n"
+_BETWEEN_NAMES = " / "
+_MOST_FAULTS = 5
+FlagKind: TypeAlias = Literal[
+    "impossible",
+    "swapped",
+    "last digit",
+    "rounding",
+    "fewer",
+    "sum",
+    "mean",
+    "ratio",
+    "difference",
+    "unreadable",
+    "remark",
+]
+# What is worth knowing and yet no contradiction.
+HARMLESS: frozenset[FlagKind] = frozenset({"last digit", "fewer", "remark"})
+_BLANK = frozenset({"", "-", "–", "—", "n/a", "N/A", "/"})  # noqa: RUF001 - dashes as in print
+_NUMBER = re.compile(r"[+-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?", re.ASCII)
+
+
+class Source(Record, omit_defaults=True):
+    """Where a table was printed: paper, place in it, arXiv number and address where they are known."""
+
+    paper: str = ""
+    where: str = ""
+    arxiv: str = ""
+    address: str = ""
+
+
+class Measure(Record, omit_defaults=True):
+    """How a run computes what stands in a column, and which runs measured the same.
+
+    `average` is ``micro`` (mean over questions), ``answered`` (mean over those whose reply could be read)
+    or ``macro:TAG`` (mean over the values of a tag). Only questions are averaged that have, for each tag in
+    `where`, one of its values.
+
+    `parser` names who may have scored the replies: parsers, judges, or ``letters`` for every parser that
+    reads the letter of a choice. `split` and `style` name the splits and styles of the printed values; where
+    nothing is named, all fit. `alike` is a tag in which all averaged questions must agree. `by_rules` says
+    what to know where rules scored what the paper had judged.
+    """
+
+    average: str = "micro"
+    where: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    parser: tuple[str, ...] = ()
+    split: tuple[str, ...] = ()
+    style: tuple[str, ...] = ()
+    alike: str = ""
+    by_rules: str = ""
+
+
+class PublishedColumn(Record, omit_defaults=True):
+    """One column.
+
+    A ``percent`` is a share of `n` questions, or of as many as the column `n_from` says; without both
+    nothing is known. A ``number`` is any other quantity. `measure` is None where no run gives it.
+    """
+
+    name: str
+    kind: Literal["percent", "number", "text"] = "percent"
+    means: str = ""
+    n: int | None = None
+    n_from: str = ""
+    measure: Measure | None = None
+
+
+class Flag(Record):
+    """What is wrong with a cell, or worth knowing of it.
+
+    A ``remark`` was written by a person; all others are found by `vidence.explain.published.table_audit`.
+    """
+
+    kind: FlagKind
+    says: str
+
+    @property
+    def is_problem(self) -> bool:
+        """Whether the printed numbers contradict each other or cannot be read."""
+        return self.kind not in HARMLESS
+
+
+class PublishedCell(Record, omit_defaults=True):
+    """One cell as printed, with what is known against it."""
+
+    text: str
+    flags: tuple[Flag, ...] = ()
+
+
+class PublishedRow(Record, omit_defaults=True):
+    """One row. `line` is its line in the file, `missing` how many questions it may lack at most.
+
+    `n` overrides the denominators of columns; without `is_n_known` no denominator holds for the row.
+    A ``summary`` is made of other rows.
+    """
+
+    name: str
+    cells: tuple[PublishedCell, ...]
+    line: int
+    kind: Literal["model", "human", "baseline", "summary"] = "model"
+    is_n_known: bool = True
+    n: dict[str, int] = msgspec.field(default_factory=dict)
+    missing: int = 0
+
+
+class ColumnRule(Record, omit_defaults=True):
+    """In every row the column `total` is made of the columns `of`; `rows` limits it to some rows.
+
+    ``sum``: the right answers of `of` add up to those of `total`. ``mean``: it is their mean, with `weights`
+    or each alike. ``ratio``: it is the first of two in per cent of the second. ``difference``: it is the
+    first of two less the second.
+    """
+
+    rule: Literal["sum", "mean", "ratio", "difference"]
+    total: str
+    of: tuple[str, ...]
+    weights: tuple[int, ...] = ()
+    rows: tuple[str, ...] = ()
+
+
+class RowRule(Record, omit_defaults=True):
+    """The row `total` is the mean or the sum of the rows of models in `columns` (none: all with numbers).
+
+    For a mean the rows weigh alike, or by the column `weights`.
+    """
+
+    rule: Literal["mean", "sum"]
+    total: str
+    columns: tuple[str, ...] = ()
+    weights: str = ""
+
+
+class Across(Record):
+    """A column whose values become columns when a table stands beside a run: one row for each model.
+
+    `where` says for each value which questions it is about; it joins the `where` of the measures.
+    """
+
+    column: str
+    where: dict[str, dict[str, tuple[str, ...]]]
+
+
+class RowNote(Record):
+    """What the TOML file says of one row; see `PublishedRow`."""
+
+    row: str
+    kind: Literal["model", "human", "baseline", "summary"] = "model"
+    n_known: bool = True
+    n: dict[str, int] = msgspec.field(default_factory=dict)
+    missing: int = 0
+
+
+class Remark(Record):
+    """What a person found: about one row or all (empty), in some columns or all (none named)."""
+
+    says: str
+    row: str = ""
+    columns: tuple[str, ...] = ()
+
+
+class About(Record, omit_defaults=True):
+    """What is known of a table as a whole; `notes` are remarks on it.
+
+    `names` are the columns that together name a row (none: the first). `splits` are those of the
+    benchmark that the table may stand beside. `across` names one of `names`.
+    """
+
+    title: str = ""
+    benchmark: str = ""
+    splits: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    across: Across | None = None
+    notes: tuple[str, ...] = ()
+    source: Source = Source()
+    rules: tuple[ColumnRule, ...] = ()
+    row_rules: tuple[RowRule, ...] = ()
+
+
+class Notes(About):
+    """What stands beside a CSV: the form of the TOML file."""
+
+    columns: tuple[PublishedColumn, ...] = ()
+    rows: tuple[RowNote, ...] = ()
+    flags: tuple[Remark, ...] = ()
+
+
+class PublishedTable(About, omit_defaults=True):
+    """A table as printed."""
+
+    name: str
+    columns: tuple[PublishedColumn, ...]
+    rows: tuple[PublishedRow, ...]
+
+    def position(self, column: str) -> int:
+        """Where the column stands, from 0."""
+        return next(i for i, known in enumerate(self.columns) if known.name == column)
+
+    def text(self, row: PublishedRow, column: str) -> str:
+        """What is printed in a row, in the column with this name."""
+        return row.cells[self.position(column)].text
+
+    def n(self, row: PublishedRow, column: PublishedColumn) -> int | None:
+        """How many questions a cell is a share of, None where that is not known."""
+        if column.name in row.n:
+            return row.n[column.name]
+        if not row.is_n_known or row.kind == "summary":
+            return None
+        if column.n_from:
+            figure = number(self.text(row, column.n_from))
+            return int(figure) if figure is not None and figure.isdecimal() else None
+        return column.n
+
+
+def is_blank(text: str) -> bool:
+    """Whether a cell says that there is no value."""
+    return text.strip() in _BLANK
+
+
+def number(text: str) -> str | None:
+    """The number in a cell as plain digits: without per cent sign, plus and thousands commas; or None.
+
+    >>> number("26,806"), number("61.1%"), number("+0.22"), number("56.")
+    ('26806', '61.1', '0.22', None)
+    """
+    bare = text.strip().removesuffix("%").rstrip().replace("\N{MINUS SIGN}", "-")
+    return bare.replace(",", "").removeprefix("+") if _NUMBER.fullmatch(bare) else None
+
+
+# --------------------------------------------------------------------------- reading
+
+
+def read_file(path: Path, *, names: Sequence[str] = ()) -> PublishedTable:
+    """Read a CSV and, where there is one of its name, the TOML file beside it.
+
+    Args:
+        path: the CSV.
+        names: the columns that together name a row, in place of those in the TOML file.
+
+    Raises:
+        DataError: a file cannot be read, or as `read_notes` and `read_table`.
+    """
+    beside = path.with_suffix(".toml")
+    notes = read_notes(_content(beside), where=str(beside)) if beside.is_file() else Notes()
+    if names:
+        notes = msgspec.structs.replace(notes, names=tuple(names))
+    return read_table(_content(path), name=path.stem, where=str(path), notes=notes)
+
+
+def _content(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(
+            f"cannot read {path}: {error.strerror or error}; expected a table as CSV, or the name of a "
+            "published one"
+        ) from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise DataError(f"{path}:{line}: not UTF-8; save the file as UTF-8") from error
+
+
+def read_notes(text: str, *, where: str) -> Notes:
+    """Read the TOML file that stands beside a CSV.
+
+    Args:
+        text: what stands in the file.
+        where: its name, for messages.
+
+    Raises:
+        DataError: it is not TOML, or has a field that is not known.
+    """
+    try:
+        return msgspec.convert(tomllib.loads(text), Notes)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{where}: {error}; expected TOML") from error
+    except msgspec.ValidationError as error:
+        raise DataError(f"{where}: {error}; see the guide 'Published tables' for the form") from error
+
+
+def read_table(text: str, *, name: str, where: str, notes: Notes) -> PublishedTable:
+    """Read a CSV, and join it with what is known of it.
+
+    Args:
+        text: what stands in the file: columns separated by commas, semicolons or tabs.
+        name: what the table is called.
+        where: the name of the file, for messages.
+        notes: what stands beside it.
+
+    Raises:
+        DataError: a line with too few or too many cells, no rows, two rows or columns of one name, or
+            notes on a row or column that does not exist; with file and line.
+    """
+    header, lines = _lines(text, where)
+    lines, n = _take_n(lines, header, where)
+    names = notes.names or (header[0],)
+    by_name = {column.name: column for column in notes.columns}
+    by_name |= {name: PublishedColumn(name=name, kind="text") for name in names if name not in by_name}
+    across = [notes.across.column] if notes.across else []
+    _known([*by_name, *across], header, what="column", where=where)
+    columns = tuple(
+        by_name.get(name) or _guessed(name, [cells[i] for _, cells in lines]) for i, name in enumerate(header)
+    )
+    for value in {cells[header.index(name)] for _, cells in lines for name in across}:
+        _known([value], list(notes.across.where) if notes.across else [], what="value", where=where)
+    by_line = {line: _name([cells[header.index(name)] for name in names]) for line, cells in lines}
+    _check_unique(by_line, names, where)
+    _check_notes(notes, list(by_line.values()), header, where=where)
+    table = PublishedTable(
+        name=name,
+        title=notes.title or name,
+        columns=columns,
+        rows=tuple(_row(by_line[line], line, cells, columns=columns, notes=notes) for line, cells in lines),
+        benchmark=notes.benchmark,
+        splits=notes.splits,
+        names=tuple(names),
+        across=notes.across,
+        notes=notes.notes,
+        source=notes.source,
+    )
+    return with_rules(with_n(table, n, where=where), notes.rules, notes.row_rules, where=where)
+
+
+def with_rules(
+    table: PublishedTable, rules: Sequence[ColumnRule], row_rules: Sequence[RowRule] = (), *, where: str
+) -> PublishedTable:
+    """The table with more rules.
+
+    Raises:
+        DataError: a rule names a row or column that does not exist, or has not as many columns, or weights,
+            as it needs.
+    """
+    columns, rows = [column.name for column in table.columns], [row.name for row in table.rows]
+    for rule in rules:
+        _known([rule.total, *rule.of], columns, what="column", where=where)
+        _known(rule.rows, rows, what="row", where=where)
+        if rule.weights and len(rule.weights) != len(rule.of):
+            raise DataError(
+                f"{where}: the mean {rule.total!r} has {len(rule.weights)} weights for {len(rule.of)} "
+                "columns; expected one for each"
+            )
+        if rule.rule in ("ratio", "difference") and len(rule.of) != 2:
+            raise DataError(
+                f"{where}: the {rule.rule} {rule.total!r} is of {len(rule.of)} columns; expected two"
+            )
+    for each in row_rules:
+        weights = [each.weights] if each.weights else []
+        _known([*each.columns, *weights], columns, what="column", where=where)
+        _known([each.total], rows, what="row", where=where)
+    return msgspec.structs.replace(
+        table, rules=(*table.rules, *rules), row_rules=(*table.row_rules, *row_rules)
+    )
+
+
+def with_n(table: PublishedTable, n: Mapping[str, int], *, where: str) -> PublishedTable:
+    """The table with other denominators for some columns; they become columns of per cent.
+
+    Raises:
+        DataError: a column that does not exist.
+    """
+    _known(list(n), [column.name for column in table.columns], what="column", where=where)
+    columns = tuple(
+        msgspec.structs.replace(column, n=n[column.name], n_from="", kind="percent")
+        if column.name in n
+        else column
+        for column in table.columns
+    )
+    return msgspec.structs.replace(table, columns=columns)
+
+
+# --------------------------------------------------------------------------- parts
+
+
+def _lines(text: str, where: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The names of the columns, and each further line with its number; empty lines are left out."""
+    delimiter = max(",;\t", key=text.partition("\n")[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    found: list[tuple[int, list[str]]] = []
+    try:
+        while True:
+            line = reader.line_num + 1
+            cells = [cell.strip() for cell in next(reader)]
+            if any(cells):
+                found.append((line, cells))
+    except StopIteration:
+        pass
+    except csv.Error as error:
+        raise DataError(
+            f"{where}:{reader.line_num}: {error}; expected quotes in pairs, doubled inside a quoted cell"
+        ) from error
+    if len(found) < 2:
+        raise DataError(f"{where}: no rows; expected a line that names the columns, and a line for each row")
+    (first, header), *rest = found
+    for i, name in enumerate(header):
+        if not name or header.count(name) > 1:
+            trouble = "is there twice" if name else "has no name"
+            raise DataError(f"{where}:{first}: column {i + 1} {name!r} {trouble}; expected a name of its own")
+    wrong = [
+        f"{where}:{line}: {len(cells)} cells found; expected {len(header)}, one for each column"
+        for line, cells in rest
+        if len(cells) != len(header)
+    ]
+    if wrong:
+        more = [f"and {len(wrong) - _MOST_FAULTS} more lines"] if len(wrong) > _MOST_FAULTS else []
+        raise DataError("\n".join([*wrong[:_MOST_FAULTS], *more]))
+    return header, rest
+
+
+def _take_n(
+    lines: list[tuple[int, list[str]]], header: Sequence[str], where: str
+) -> tuple[list[tuple[int, list[str]]], dict[str, int]]:
+    """The lines without the line ``n``, and what it says."""
+    line, cells = lines[0]
+    if cells[0] != N_ROW:
+        return lines, {}
+    n: dict[str, int] = {}
+    for name, cell in zip(header[1:], cells[1:], strict=True):
+        figure = number(cell)
+        if figure is not None and figure.isdecimal() and int(figure) > 0:
+            n[name] = int(figure)
+        elif not is_blank(cell):
+            raise DataError(
+                f"{where}:{line}: {cell!r} in column {name!r} found; expected the number of questions, 1 or "
+                "more, or an empty cell where it is not known"
+            )
+    if not lines[1:]:
+        raise DataError(f"{where}: no rows below the line {N_ROW!r}; expected a line for each row")
+    return lines[1:], n
+
+
+def _name(parts: Sequence[str]) -> str:
+    """The name of a row; what is blank is no part of it."""
+    return _BETWEEN_NAMES.join(part for part in parts if not is_blank(part)) or parts[0]
+
+
+def _guessed(name: str, texts: Sequence[str]) -> PublishedColumn:
+    """A column of which nothing is said: words where no cell is a number."""
+    has_number = any(number(text) is not None for text in texts)
+    return PublishedColumn(name=name, kind="percent" if has_number else "text")
+
+
+def _known(asked: Sequence[str], known: Sequence[str], *, what: str, where: str) -> None:
+    for name in asked:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise DataError(f"{where}: there is no {what} {name!r}.{hint} Known: {', '.join(known)}")
+
+
+def _check_unique(by_line: Mapping[int, str], names: Sequence[str], where: str) -> None:
+    lines: dict[str, int] = {}
+    for line, name in by_line.items():
+        if name in lines:
+            raise DataError(
+                f"{where}: lines {lines[name]} and {line} are both named {name!r} by "
+                f"{', '.join(names)}; say which columns tell rows apart: --names Model,Size, or names in the "
+                "TOML file"
+            )
+        lines[name] = line
+
+
+def _check_notes(notes: Notes, rows: Sequence[str], columns: Sequence[str], *, where: str) -> None:
+    """Refuse notes on rows and columns that do not exist."""
+    _known([note.row for note in notes.rows], rows, what="row", where=where)
+    _known([remark.row for remark in notes.flags if remark.row], rows, what="row", where=where)
+    _known([name for remark in notes.flags for name in remark.columns], columns, what="column", where=where)
+    _known([name for note in notes.rows for name in note.n], columns, what="column", where=where)
+
+
+def _row(
+    name: str, line: int, texts: Sequence[str], *, columns: Sequence[PublishedColumn], notes: Notes
+) -> PublishedRow:
+    """A row with what the notes say of it and its cells."""
+    note = next((note for note in notes.rows if note.row == name), RowNote(row=name))
+    # A remark on a whole row stands at its name, one on a whole column in every cell of it.
+    remarks = [remark for remark in notes.flags if remark.row in ("", name)]
+    cells = tuple(
+        PublishedCell(
+            text=text,
+            flags=tuple(
+                Flag(kind="remark", says=remark.says)
+                for remark in remarks
+                if (column.name in remark.columns if remark.columns else column == columns[0])
+            ),
+        )
+        for column, text in zip(columns, texts, strict=True)
+    )
+    return PublishedRow(
+        name=name,
+        cells=cells,
+        line=line,
+        kind=note.kind,
+        is_n_known=note.n_known,
+        n=note.n,
+        missing=note.missing,
+    )

@@ -1,0 +1,428 @@
+"""Drafts put to models without the video, or with one frame of it, and what follows from their answers."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from vidence.ask.judging.equal import says_the_same
+from vidence.ask.prompting.templates import Templates
+from vidence.catalog import create
+from vidence.contracts import Flow, Scorer
+from vidence.engine.scoring import JudgePool, score_reply
+from vidence.errors import UsageError
+from vidence.explain.diagnostics.blind_panel import FORCED, orders
+from vidence.explain.diagnostics.conditions import Condition as Sitting
+from vidence.explain.diagnostics.conditions import ReplyScore as Mark
+from vidence.explain.diagnostics.conditions import ask_together as sit
+from vidence.make.gates.rules import OneFrameRules, TextOnlyRules
+from vidence.make.pipeline.material import Crop, Draft
+from vidence.make.pipeline.models import Models
+from vidence.make.writing.writer import image
+from vidence.records import (
+    Answered,
+    Aside,
+    Failed,
+    Item,
+    Media,
+    Prompt,
+    Record,
+    Reply,
+    Sampling,
+    Score,
+    TextPart,
+)
+
+Asked: TypeAlias = Draft | Item
+"""What gates ask about: drafts of a maker, or the questions of any file."""
+Decision = Literal["kept", "open", "dropped", "untried"]
+
+
+class GateVote(Record, omit_defaults=True):
+    """What one model answered to a draft: one mark for each order of the choices that it was shown.
+
+    `frame_index` is the frame that it saw, -1 where it saw none or several; `without_span` the span of the
+    evidence that was withheld, -1 where none was. `failed` says why there is no answer.
+    """
+
+    model: str
+    marks: tuple[Mark, ...] = ()
+    frame_index: int = -1
+    without_span: int = -1
+    failed: str = ""
+
+    @property
+    def is_usable(self) -> bool:
+        """An answer could be read and marked in every order; an open one without a judge is not marked."""
+        return bool(self.marks) and all(
+            mark.kind == "answered" and mark.value is not None for mark in self.marks
+        )
+
+    @property
+    def is_right(self) -> bool:
+        """The answer is right in every order; never so where one cannot be read."""
+        return self.is_usable and all(mark.value == 1.0 for mark in self.marks)
+
+
+class GateVerdict(Record, omit_defaults=True):
+    """What a gate says of a draft, or of an item, whose id is then in `draft_id`.
+
+    ``open``: it is kept, and a person is asked, since votes that are missing could have turned it.
+    ``untried``: it is kept, and could not be tried at all, for the reason in `why`. `k_verified` is how many
+    moments apart from each other proved needed, where that was tried.
+    """
+
+    draft_id: str
+    gate: str
+    decision: Decision
+    votes: tuple[GateVote, ...] = ()
+    n_right: int = 0
+    n_unusable: int = 0
+    k_verified: int | None = None
+    why: str = ""
+
+
+def decide(draft_id: str, gate: str, votes: Sequence[GateVote], *, at_least: int) -> GateVerdict:
+    """Drop what `at_least` votes are right about; leave open what the unusable ones could have dropped.
+
+    Source: HERBench, section 7.6 (three of four).
+    Departs: the paper does not say what becomes of a question that a model gave no answer to. Such a vote is
+        never right; where it could have decided, the draft is kept and a person looks at it.
+    """
+    n_right = sum(vote.is_right for vote in votes)
+    n_unusable = sum(not vote.is_usable for vote in votes)
+    decision: Decision = "kept"
+    if n_right >= at_least:
+        decision = "dropped"
+    elif n_right + n_unusable >= at_least:
+        decision = "open"
+    return GateVerdict(
+        draft_id=draft_id,
+        gate=gate,
+        decision=decision,
+        votes=tuple(votes),
+        n_right=n_right,
+        n_unusable=n_unusable,
+    )
+
+
+def remarks(gate: str, verdicts: Sequence[GateVerdict]) -> list[str]:
+    """What a person should know of a gate beside its account: who answered how little, what stays open."""
+    said: list[str] = []
+    asked: Counter[str] = Counter()
+    unusable: dict[str, list[str]] = defaultdict(list)
+    for vote in (vote for one in verdicts for vote in one.votes):
+        asked[vote.model] += 1
+        if not vote.is_usable:
+            unusable[vote.model].append(_why(vote))
+    for model, reasons in sorted(unusable.items()):
+        what = ", ".join(f"{n:,} {reason}" for reason, n in sorted(Counter(reasons).items()))
+        none = " It has no voice in this gate." if len(reasons) == asked[model] else ""
+        said.append(
+            f"{gate}: {len(reasons):,} of {asked[model]:,} answers of {model} unusable: {what}.{none}"
+        )
+    decisions = Counter(one.decision for one in verdicts)
+    if decisions["open"]:
+        said.append(
+            f"{gate}: open about {decisions['open']:,}, since missing answers could have dropped them; "
+            "they are kept for a person to look at."
+        )
+    untried = Counter(one.why for one in verdicts if one.decision == "untried")
+    said += [f"{gate}: {n:,} not tried: {why}." for why, n in sorted(untried.items())]
+    return said
+
+
+def _why(vote: GateVote) -> str:
+    kinds = [mark.kind for mark in vote.marks if mark.kind != "answered"]
+    if kinds:
+        return "without a verdict" if kinds[0] == "failed" else kinds[0]
+    return "not marked" if vote.marks else "failed"
+
+
+def open_ones(verdicts: Sequence[GateVerdict]) -> Mapping[str, tuple[str, ...]]:
+    """The gates that are open about a draft, by its id."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in verdicts:
+        if one.decision == "open":
+            found[one.draft_id] = (*found.get(one.draft_id, ()), one.gate)
+    return found
+
+
+TEXT_ONLY: Final = "text-only"
+ONE_FRAME: Final = "one-frame"
+_CHOICE: Final = "choice-direct"
+_OPEN: Final = "open-direct"
+FORCED_BY_FRAME: Final = "forced-frame"  # the template of the words that force a choice
+
+
+def plain_item(draft: Draft) -> Item:
+    """A draft as an item under its own id, for what reads items.
+
+    The medium of a draft that was made from a video is named by the video's id. Tags say its task, its
+    structure, and `k`.
+    """
+    tags = {"task": draft.task, "structure": draft.structure}
+    if draft.k is not None:
+        tags["k"] = str(draft.k)
+    return Item(
+        item_id=draft.draft_id,
+        benchmark=draft.benchmark,
+        media=(Media(path=draft.video_id),) if draft.video_id else draft.media,
+        source=draft.source_id,
+        question=draft.question,
+        choices=draft.choices,
+        answer=chr(ord("A") + draft.answer_index),
+        tags=dict(draft.tags) | tags,
+        evidence=draft.evidence,
+    )
+
+
+def as_items(asked: Sequence[Asked]) -> tuple[Item, ...]:
+    """Drafts as items; items are what they are."""
+    return tuple(one if isinstance(one, Item) else plain_item(one) for one in asked)
+
+
+def id_of(asked: Asked) -> str:
+    """The id of a draft or of an item."""
+    return asked.item_id if isinstance(asked, Item) else asked.draft_id
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskSettings:
+    """How gates ask: `own_words` is the user's folder of templates, `pool` judges free answers."""
+
+    own_words: Path | None = None
+    pool: JudgePool | None = None
+
+
+USUAL: Final = AskSettings()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftSubject:
+    """A `contracts.Subject` that is shown in one view: with frames of a video, or in words alone.
+
+    `pool` judges free answers.
+    """
+
+    item: Item
+    templates: Templates
+    parser: Scorer
+    frames: tuple[Crop, ...] = ()
+    duration_s: float = 0.0
+    fps: float = 1.0
+    pool: JudgePool | None = None
+
+    def n_frames(self, view: str) -> int:
+        """How many there are."""
+        return len(self.frames)
+
+    def times_s(self, view: str) -> tuple[float, ...]:
+        """The times of the frames."""
+        return tuple(frame.frame_index / self.fps for frame in self.frames)
+
+    def prompt(
+        self,
+        view: str,
+        positions: Sequence[int] | None = None,
+        *,
+        order: tuple[int, ...] = (),
+        more: str | Aside = "",
+        instead: Mapping[int, str] | None = None,
+    ) -> Prompt:
+        """The question, behind the frames, or those at `positions`.
+
+        Raises:
+            UsageError: `instead` names another view; there is one.
+        """
+        if instead:
+            raise UsageError(f"draft {self.item.item_id!r} has one view; no frame of it is in {instead}")
+        seen = self.frames if positions is None else [self.frames[i] for i in positions]
+        shown = tuple(map(image, seen))
+        item = self.item.with_order(order)
+
+        aside = more if isinstance(more, Aside) else Aside(name=more)
+
+        def words(name: str) -> str:
+            return self.templates.fill(
+                name, item, n_frames=len(shown), duration_s=self.duration_s, said=aside.said
+            )
+
+        own = _CHOICE if item.answer_kind == "choice" else _OPEN
+        name = aside.name if aside.is_alone else own
+        behind = (TextPart(text=words(aside.name)),) if aside.name and not aside.is_alone else ()
+        return Prompt(
+            parts=(*shown, TextPart(text=words(name)), *behind),
+            choices=() if aside.is_alone else item.choices,
+            system=words("system") if "system" in self.templates and not aside.is_alone else "",
+            template=self.templates.label(name),
+        )
+
+    def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
+        """Right or wrong, by the parser; a free answer is right where its words equal the right answer's.
+
+        Whether another free answer means the same, no rule can say: a judge does, and without one it has no
+        mark. Nor has it where the judge gives no verdict.
+        """
+        yield from ()
+        if self.item.answer_kind == "choice":
+            return score_reply(self.item.with_order(order), reply, self.parser)
+        kept = score_reply(self.item, reply, create("parser", "needs-judge"))
+        said = kept.outcome
+        if isinstance(said, Answered) and says_the_same(said.answer, self.item.answer):
+            return msgspec.structs.replace(kept, value=1.0)
+        if self.pool is None:
+            return kept
+        return (yield from self.pool.score(self.item, reply, ruled=kept))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftFrames:
+    """The frames that a draft is tried with; none, and `why`, where it cannot be tried."""
+
+    frames: tuple[Crop, ...]
+    duration_s: float
+    fps: float
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ballot:
+    """One vote that is wanted: on a draft, of a model, with a frame or in words alone."""
+
+    item: Item
+    model: str
+    frame: Crop | None = None
+    tried: DraftFrames = DraftFrames(frames=(), duration_s=0.0, fps=1.0)
+
+    @property
+    def key(self) -> str:
+        who = self.model if self.frame is None else f"frame-{self.frame.frame_index}"
+        return f"{self.item.item_id} | {who}"
+
+
+def _votes(
+    ballots: Sequence[_Ballot],
+    rules: TextOnlyRules | OneFrameRules,
+    *,
+    models: Models,
+    seed: int,
+    how: AskSettings,
+) -> Mapping[str, Sequence[GateVote]]:
+    """The votes on each draft by its id; all orders of the choices of a vote are asked at once."""
+    templates = Templates.load(rules.prompts, override=how.own_words, is_shared=True)
+    parser = create("parser", "robust")
+
+    def answer(one: _Ballot) -> Flow[tuple[Mark, ...]]:
+        subject = DraftSubject(
+            item=one.item,
+            templates=templates,
+            parser=parser,
+            frames=() if one.frame is None else (one.frame,),
+            duration_s=one.tried.duration_s,
+            fps=one.tried.fps,
+            pool=how.pool,
+        )
+        forced = FORCED if one.frame is None else FORCED_BY_FRAME
+        more = forced if rules.forced and one.item.answer_kind == "choice" else ""
+        sittings = _sittings(one, rules, seed=seed, more=more)
+        return tuple((yield from sit(subject, sittings)))
+
+    said = models.run({one.key: answer(one) for one in ballots})
+    votes: dict[str, list[GateVote]] = defaultdict(list)
+    for one in ballots:
+        found, frame_index = said[one.key], -1 if one.frame is None else one.frame.frame_index
+        votes[one.item.item_id].append(
+            GateVote(
+                model=one.model,
+                marks=() if isinstance(found, Failed) else found,
+                frame_index=frame_index,
+                failed=f"{found.error}: {found.message}" if isinstance(found, Failed) else "",
+            )
+        )
+    return votes
+
+
+_DRAWN: Final = Sampling(temperature=1.0)
+
+
+def _sittings(one: _Ballot, rules: TextOnlyRules | OneFrameRules, *, seed: int, more: str) -> list[Sitting]:
+    """How a question is put for one vote: in its own order, then in others; one that comes again is drawn."""
+    is_open = one.item.answer_kind != "choice"
+    n = 1 + rules.permutations
+    if isinstance(rules, TextOnlyRules):
+        n = rules.runs_of(0 if is_open else len(one.item.choices))
+    own = tuple(range(len(one.item.choices)))
+    seen: Counter[tuple[int, ...]] = Counter()
+    sittings: list[Sitting] = []
+    for order in ((), *orders(one.item, n - 1, seed=seed)):
+        sample = seen[order or own]
+        seen[order or own] += 1
+        if not sample or (isinstance(rules, TextOnlyRules) and rules.runs):
+            drawn = _DRAWN if sample else None
+            again = Sitting(view="", order=order, model=one.model, more=more, sample=sample, sampling=drawn)
+        else:
+            again = Sitting(view="", order=order, model=one.model, more=more)
+        sittings.append(again)
+    return sittings
+
+
+def ask_blind(
+    drafts: Sequence[Asked],
+    rules: TextOnlyRules,
+    *,
+    models: Models,
+    seed: int,
+    how: AskSettings = USUAL,
+) -> tuple[GateVerdict, ...]:
+    """Put every question to every model of the panel, in words alone.
+
+    Raises:
+        VidenceError: a model answers nobody any more; every reply so far is remembered.
+
+    Source: HERBench, section 7.6.
+    Departs: the order of the choices and the prompt are not in the paper; a reply that cannot be read is
+        never right, see `decide`.
+    """
+    items = as_items(drafts)
+    ballots = [_Ballot(item=item, model=model) for item in items for model in rules.models]
+    votes = _votes(ballots, rules, models=models, seed=seed, how=how)
+    return tuple(
+        decide(item.item_id, TEXT_ONLY, votes.get(item.item_id, ()), at_least=rules.at_least)
+        for item in items
+    )
+
+
+def ask_with_frames(
+    drafts: Sequence[Asked],
+    tried: Mapping[str, DraftFrames],
+    rules: OneFrameRules,
+    *,
+    models: Models,
+    seed: int,
+    how: AskSettings = USUAL,
+) -> tuple[GateVerdict, ...]:
+    """Put every question to the model with one frame at a time; `tried` are the frames by its id.
+
+    Raises:
+        VidenceError: the model answers nobody any more; every reply so far is remembered.
+
+    Source: HERBench, section 3.2 (items that one frame solves are rejected).
+    Departs: in the paper experts judge this; here a model tries it first. Which frames, and how many must
+        suffice, is ours.
+    """
+    ballots = [
+        _Ballot(item=item, model=rules.model, frame=frame, tried=one)
+        for item, one in ((item, tried[item.item_id]) for item in as_items(drafts))
+        for frame in one.frames
+    ]
+    votes = _votes(ballots, rules, models=models, seed=seed, how=how)
+    return tuple(
+        decide(name, ONE_FRAME, votes[name], at_least=rules.suffice)
+        if name in votes
+        else GateVerdict(draft_id=name, gate=ONE_FRAME, decision="untried", why=tried[name].why)
+        for name in map(id_of, drafts)
+    )

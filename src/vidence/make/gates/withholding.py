@@ -1,0 +1,273 @@
+"""Whether each piece of evidence is needed: drafts put to a model with one span after the other withheld."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec.structs import replace
+
+from vidence.ask.prompting.templates import Templates
+from vidence.catalog import create
+from vidence.contracts import Flow
+from vidence.explain.diagnostics.blind_panel import orders
+from vidence.explain.diagnostics.conditions import Condition, ReplyScore, ask_together
+from vidence.make.gates.frames import Exhibit, FrameSet, FrameSource, frame_sets, middle_frame
+from vidence.make.gates.model_gates import (
+    FORCED_BY_FRAME,
+    USUAL,
+    Asked,
+    AskSettings,
+    Decision,
+    DraftSubject,
+    GateVerdict,
+    GateVote,
+    as_items,
+)
+from vidence.make.gates.rules import NeedsAllRules
+from vidence.make.pipeline.material import Crop, VideoSource
+from vidence.make.pipeline.models import Models
+from vidence.make.tasks.candidates import n_apart
+from vidence.records import Evidence, Failed, Item
+
+NEEDS_ALL: Final = "needs-all"
+_LEAST_IMAGES: Final = 2
+_UNSURE: Final = frozenset({"answered", "unreadable"})  # a refusal or a failure says nothing about the video
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownEvidence:
+    """The frames of a draft's evidence in the order of time; none, and `why`, where it cannot be tried.
+
+    `without` has for each span that is withheld the positions of the frames that are left: those which show
+    no moment of it. A span is not withheld where it has no frames of its own. `spans` are those of a clip;
+    where images are the pieces of evidence, there are none. `n_needed` are wanted.
+    """
+
+    frames: tuple[Crop, ...] = ()
+    without: Mapping[int, tuple[int, ...]]
+    duration_s: float = 0.0
+    fps: float = 1.0
+    spans: tuple[Evidence, ...] = ()
+    n_needed: int = 0
+    why: str = ""
+
+
+def shown_frames(span: Evidence, video: VideoSource, rules: NeedsAllRules) -> tuple[int, ...]:
+    """The frames that show one span: the best ones that the maker of the question names, and its middle."""
+    middle = middle_frame(span, video)
+    best = span.frames[: rules.frames]
+    found = best if len(best) >= rules.frames or middle is None else (*best, middle)
+    return tuple(dict.fromkeys(min(index, video.n_frames - 1) for index in found))
+
+
+def cut_evidence(
+    drafts: Sequence[Asked], rules: NeedsAllRules, source: FrameSource
+) -> dict[str, ShownEvidence]:
+    """The frames of the evidence of each question, by its id; every video is read once, for all of them.
+
+    Of a clip these are the frames of the spans, behind any images beside it. Where there are several images
+    and no clip, each image is a piece of evidence.
+
+    Raises:
+        StoreError: pictures cannot be written.
+    """
+    items = as_items(drafts)
+    shown = {item.item_id: source.exhibit(item) for item in items}
+    pieces = {item.item_id: _pieces(item, shown[item.item_id], rules) for item in items}
+    by_video: dict[str, set[int]] = {}
+    for name, found in pieces.items():
+        beside = _beside(shown[name])
+        for video_id, own in shown[name].wanted({i for some in (*found, beside) for i in some}).items():
+            by_video.setdefault(video_id, set()).update(own)
+    sets = frame_sets(by_video, source, frame_px=rules.frame_px)
+    return {
+        item.item_id: _shown(item, shown[item.item_id], pieces[item.item_id], sets=sets) for item in items
+    }
+
+
+def _clip(shown: Exhibit) -> VideoSource | None:
+    """The clip that evidence is in; None where there is no clip, or several."""
+    return shown.parts[shown.clips[0]] if len(shown.clips) == 1 else None
+
+
+def _beside(shown: Exhibit) -> tuple[int, ...]:
+    """The images that are shown beside a clip in any case."""
+    return tuple(shown.first(place) for place in shown.stills) if shown.clips else ()
+
+
+def _pieces(item: Item, shown: Exhibit, rules: NeedsAllRules) -> tuple[tuple[int, ...], ...]:
+    """The frames of each piece of evidence."""
+    clip = _clip(shown)
+    if clip is not None:
+        first = shown.first(shown.clips[0])
+        return tuple(tuple(first + i for i in shown_frames(one, clip, rules)) for one in item.evidence)
+    if shown.clips or len(shown.stills) < _LEAST_IMAGES:
+        return ()
+    return tuple((shown.first(place),) for place in shown.stills)
+
+
+def _shown(
+    item: Item, shown: Exhibit, pieces: Sequence[Sequence[int]], *, sets: Mapping[str, FrameSet]
+) -> ShownEvidence:
+    have, clip = shown.have(sets), _clip(shown)
+    wanted = [[index for index in some if index in have] for some in pieces]
+    frames = sorted({index for some in wanted for index in some})
+    if frames:
+        frames = sorted({*frames, *(index for index in _beside(shown) if index in have)})
+    without: dict[int, tuple[int, ...]] = {}
+    for i, piece in enumerate(wanted):
+        if not piece:
+            continue
+        held = set(piece)
+        if clip is not None:
+            first = shown.first(shown.clips[0])
+            own = (index for index in frames if first <= index < first + clip.n_frames)
+            held = {index for index in own if _shows(item.evidence[i], index - first, clip)}
+        without[i] = tuple(place for place, index in enumerate(frames) if index not in held)
+    spans = tuple(item.evidence) if clip is not None else ()
+    why = shown.fault(sets) if any(pieces) or not shown.parts else "no evidence is stored"
+    return ShownEvidence(
+        frames=tuple(have[index] for index in frames),
+        without=without,
+        duration_s=clip.duration_s if clip else 0.0,
+        fps=clip.fps if clip else 1.0,
+        spans=spans,
+        n_needed=_demand(item, n_pieces=len(pieces), spans=spans),
+        why="" if frames else why,
+    )
+
+
+def _demand(item: Item, *, n_pieces: int, spans: Sequence[Evidence]) -> int:
+    """How many pieces a question says that it needs: its tag ``k``, else all, as far as they are apart."""
+    said = item.tags.get("k", "")
+    if said.isdecimal():
+        return int(said)
+    return n_apart(spans) if spans else n_pieces
+
+
+def _shows(span: Evidence, frame_index: int, video: VideoSource) -> bool:
+    """Whether a frame shows a moment of a span."""
+    if frame_index in span.frames:
+        return True
+    if span.start_s is None or span.end_s is None:
+        return False
+    return span.start_s <= frame_index / video.fps < span.end_s
+
+
+def ask_without(
+    drafts: Sequence[Asked],
+    shown: Mapping[str, ShownEvidence],
+    rules: NeedsAllRules,
+    *,
+    models: Models,
+    seed: int,
+    how: AskSettings = USUAL,
+) -> tuple[GateVerdict, ...]:
+    """Put every question to the model with all its evidence, and where it is right with each span withheld.
+
+    Raises:
+        VidenceError: the model answers nobody any more; every reply so far is remembered.
+
+    Source: HERBench, section 3.1 (each piece of evidence is needed).
+    Departs: the paper requires it of the construction and does not try it; here a model does, on what it
+        can answer at all.
+    """
+    templates = Templates.load(rules.prompts, override=how.own_words, is_shared=True)
+    parser = create("parser", "robust")
+    items = as_items(drafts)
+
+    def subject(item: Item) -> DraftSubject:
+        have = shown[item.item_id]
+        return DraftSubject(
+            item=item,
+            templates=templates,
+            parser=parser,
+            frames=have.frames,
+            duration_s=have.duration_s,
+            fps=have.fps,
+            pool=how.pool,
+        )
+
+    flows = {
+        item.item_id: _try(subject(item), shown[item.item_id], rules, seed=seed)
+        for item in items
+        if shown[item.item_id].frames
+    }
+    said = models.run(flows)
+    return tuple(
+        _verdict(item.item_id, said.get(item.item_id), rules, shown=shown[item.item_id]) for item in items
+    )
+
+
+def _try(
+    subject: DraftSubject, shown: ShownEvidence, rules: NeedsAllRules, *, seed: int
+) -> Flow[tuple[GateVote, ...]]:
+    """The vote with everything, and where that is right one vote for each span that is withheld."""
+    item = subject.item
+    shuffles = ((), *orders(subject.item, rules.permutations, seed=seed))
+    more = FORCED_BY_FRAME if rules.forced and item.answer_kind == "choice" else ""
+
+    def ways(positions: tuple[int, ...] | None) -> list[Condition]:
+        return [
+            Condition(view="", positions=positions, order=order, model=rules.model, more=more)
+            for order in shuffles
+        ]
+
+    whole = GateVote(model=rules.model, marks=tuple((yield from ask_together(subject, ways(None)))))
+    if not whole.is_right:
+        return (whole,)
+    asked = [one for left in shown.without.values() for one in ways(left)]
+    marks = yield from ask_together(subject, asked)
+    n = len(shuffles)
+    return (
+        whole,
+        *(
+            GateVote(model=rules.model, marks=tuple(marks[i * n : (i + 1) * n]), without_span=span)
+            for i, span in enumerate(shown.without)
+        ),
+    )
+
+
+def _verdict(
+    name: str, said: tuple[GateVote, ...] | Failed | None, rules: NeedsAllRules, *, shown: ShownEvidence
+) -> GateVerdict:
+    """Kept where at least as many moments are needed as are wanted, open where missing answers decide."""
+    verdict = GateVerdict(draft_id=name, gate=NEEDS_ALL, decision="untried", why=shown.why)
+    if said is None:
+        return verdict
+    if isinstance(said, Failed):
+        vote = GateVote(model=rules.model, failed=f"{said.error}: {said.message}")
+        return replace(verdict, votes=(vote,), n_unusable=1, why="the model gave no answer")
+    whole, *held = said
+    if not whole.is_right:
+        why = "the model is not right with all of the evidence" if whole.is_usable else "no usable answer"
+        return replace(verdict, votes=said, n_unusable=int(not whole.is_usable), why=why)
+    unknown = [one for one in held if any(map(_says_nothing, one.marks))]
+    needed = [one for one in held if one not in unknown and not one.is_right]
+    k, most = _n_apart(needed, shown), _n_apart([*needed, *unknown], shown)
+    decision: Decision = "kept"
+    if rules.drop and most < shown.n_needed:
+        decision = "dropped"
+    elif rules.drop and k < shown.n_needed:
+        decision = "open"
+    return GateVerdict(
+        draft_id=name,
+        gate=NEEDS_ALL,
+        decision=decision,
+        votes=said,
+        n_right=sum(one.is_right for one in held),
+        n_unusable=len(unknown),
+        k_verified=k,
+    )
+
+
+def _says_nothing(mark: ReplyScore) -> bool:
+    """Whether a reply says nothing about the video, or what it says could not be judged."""
+    return mark.kind not in _UNSURE or (mark.kind == "answered" and mark.value is None)
+
+
+def _n_apart(votes: Sequence[GateVote], shown: ShownEvidence) -> int:
+    """How many of the withheld pieces are apart from each other; images always are."""
+    if not shown.spans:
+        return len(votes)
+    return n_apart([shown.spans[one.without_span] for one in votes])

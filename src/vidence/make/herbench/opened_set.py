@@ -1,0 +1,318 @@
+"""A made set as boards show it: what its last session kept of each video, opened without making anything.
+
+`OpenedSet.open` reads ``stages/index.jsonl``, which says what the last session found or made; `video` reads
+what is kept of one video: shots and tracks as programs found them and as people left them, pictures, cards.
+A board writes rows with `make.people.rows.append_row`, with checks of `make.people.checks`, and shows what
+comes of rows that no session has read yet with `OpenedVideo.with_tracks` and `with_shots`; `remade_by` says
+what the next session will make again because of them.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import DataError, UsageError
+from vidence.make.cards.cards import Flag
+from vidence.make.cards.crops import TrackPictures
+from vidence.make.cards.pictures import PictureFolder
+from vidence.make.herbench.cards import Cropped
+from vidence.make.herbench.identification import Portrayed
+from vidence.make.herbench.people import folder_of
+from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.herbench.tracking import BY_PEOPLE_STAGE, Tracks
+from vidence.make.herbench.watching import SCORES_STAGE
+from vidence.make.people.checks import check_of_shot, check_of_track
+from vidence.make.people.people_files import CARD, changed, said_by_people
+from vidence.make.people.rows import ShotRow, TrackRow
+from vidence.make.people.shot_acts import ShotsByPeople, apply_shots
+from vidence.make.people.track_acts import TracksByPeople, apply_tracks
+from vidence.make.pipeline.cache import INDEX_FILE, KeptRow, Stage, digest_of
+from vidence.make.pipeline.material import Card, Crop, Dropped, SceneCard, VideoSource
+from vidence.make.pipeline.session import STAGES_FOLDER
+from vidence.seeing.shooting import Shot, ShotScores
+from vidence.seeing.tracks import TrackedVideo
+from vidence.tables.table import several
+
+STAGE: Final = "opened"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What a session knew of one video at its end, beside what its stages keep of it.
+
+    `shots` are those in use. `parted` are tracks that cards found to show several people, `absent` says why
+    parts of the material are not there. `said` is what people's files said beside tracks and shots; None of
+    a set that was made before this was kept.
+    """
+
+    source: VideoSource
+    shots: tuple[Shot, ...] = ()
+    chosen: tuple[str, ...] = ()
+    parted: tuple[str, ...] = ()
+    a_cards: tuple[Card, ...] = ()
+    b_cards: tuple[Card, ...] = ()
+    scene_cards: tuple[SceneCard, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    absent: dict[str, str] = field(default_factory=dict)
+    is_given: bool = False
+    said: dict[str, str] | None = None
+
+
+_DESCRIBED: Final = Stage(name=STAGE, kind=Described)
+
+
+def keep_opened(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
+    """Keep what is known of each video at the end of a session, and write the index of all that is kept.
+
+    Raises:
+        StoreError: they cannot be written.
+    """
+    folder = folder_of(work)
+    for one in videos:
+        made = one.material
+        described = Described(
+            source=made.source,
+            shots=made.shots,
+            chosen=made.chosen,
+            parted=one.parted,
+            a_cards=made.a_cards,
+            b_cards=made.b_cards,
+            scene_cards=made.scene_cards,
+            flags=one.flags,
+            absent=dict(sorted(one.absent.items())),
+            is_given=bool(one.source.rule.tracks),
+            said={} if folder is None else said_by_people(folder, one.video_id),
+        )
+        work.cache.put(_DESCRIBED, {"described": digest_of(described)}, described, unit=one.video_id)
+    work.cache.write_index()
+
+
+# --------------------------------------------------------------------------- opened
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remade:
+    """What the next session makes again of one video because of rows that it has not read yet.
+
+    `tracks` are the tracks that are new or other than before, `n_cards` the cards that are written for them,
+    `n_gone` those that go. Where the shots are other ones, `n_shots` are those that are new or other than
+    before, `n_scene_cards` the descriptions and false variants of shots that go with them; tracks end at
+    cuts, so that all of a video are made again where it `has_tracks`. `said` counts the cards,
+    readings and counts of people that are new, other, or taken back (`people.said`).
+    """
+
+    video_id: str
+    tracks: tuple[str, ...] = ()
+    n_cards: int = 0
+    n_gone: int = 0
+    has_other_shots: bool = False
+    said: Mapping[str, int] = field(default_factory=dict)
+    has_tracks: bool = False
+    n_shots: int = 0
+    n_scene_cards: int = 0
+
+    @property
+    def words(self) -> str:
+        """The same in words; empty where it is nothing.
+
+        >>> Remade(video_id="hall", tracks=("3/1", "3/2", "5"), n_cards=6).words
+        'crops of 3 tracks, 6 cards, drafts of this video'
+        >>> Remade(video_id="hall", has_other_shots=True, n_shots=2, n_scene_cards=1).words
+        'pictures of 2 shots, 1 scene card, drafts of this video'
+        """
+        if self.has_other_shots:
+            shots = f"pictures of {several(self.n_shots, 'shot')}, " if self.n_shots else ""
+            scenes = f"{several(self.n_scene_cards, 'scene card')}, " if self.n_scene_cards else ""
+            tracks = "tracks, crops and cards of whoever is other then, " if self.has_tracks else ""
+            return f"{shots}{scenes}{tracks}drafts of this video"
+        if not self.tracks and not self.n_gone and not self.said:
+            return ""
+        crops = f"crops of {several(len(self.tracks), 'track')}, " if self.tracks else ""
+        n_cards = self.n_cards + self.said.get(CARD, 0)
+        cards = f"{several(n_cards, 'card')}, " if n_cards else ""
+        others = [f"{several(n, what)}, " for what, n in self.said.items() if what != CARD]
+        return f"{crops}{cards}{''.join(others)}drafts of this video"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedVideo:
+    """What is kept of one video.
+
+    `found_shots` and `found` are the shots and tracks as programs (or a file) left them, `shots` and
+    `tracked` those in use, with all rows of people that the session could use. `dropped` are the tracks that
+    went, and why. `pictures` are the crops of the chosen tracks, `portraits` a few of everybody, both by
+    track. `scores` are what the shot detector measured. None, or empty, is what the session did not make.
+    """
+
+    described: Described
+    found_shots: tuple[Shot, ...] = ()
+    found: TrackedVideo | None = None
+    tracked: TrackedVideo | None = None
+    dropped: tuple[Dropped, ...] = ()
+    pictures: Mapping[str, TrackPictures] = field(default_factory=dict)
+    portraits: Mapping[str, tuple[Crop, ...]] = field(default_factory=dict)
+    scores: ShotScores | None = None
+
+    @property
+    def video_id(self) -> str:
+        """Its name in the set, which rows have."""
+        return self.described.source.video_id
+
+    @property
+    def shots(self) -> tuple[Shot, ...]:
+        """The shots in use."""
+        return self.described.shots
+
+    def with_tracks(self, rows: Sequence[TrackRow]) -> TracksByPeople:
+        """What comes of all rows about its tracks, those that a session has read and those behind them."""
+        if self.found is None:
+            return TracksByPeople(tracks=(), others=())
+        return apply_tracks(self.found, [row for row in rows if row.video_id == self.video_id])
+
+    def with_shots(self, rows: Sequence[ShotRow]) -> ShotsByPeople:
+        """What comes of all rows about its cuts; for the times of the shots see `times_s`."""
+        mine = [row for row in rows if row.video_id == self.video_id]
+        return apply_shots(self.found_shots, mine, times_s=self.times_s)
+
+    @property
+    def times_s(self) -> NDArray[np.float64]:
+        """The times of its frames, exact where it has tracks; else even ones from its length and rate."""
+        if self.found is not None:
+            return self.found.times_s
+        source = self.described.source
+        return np.arange(source.n_frames) / (source.fps or 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedSet:
+    """A made set, opened for looking: nothing is made, and nothing is written into it."""
+
+    folder: Path
+    kept: Mapping[tuple[str, str], KeptRow]
+
+    @classmethod
+    def open(cls, folder: Path) -> "OpenedSet":
+        """Open what the last session of a set kept.
+
+        Raises:
+            UsageError: the folder holds no set with an index.
+            DataError: a line of the index cannot be used.
+        """
+        path = folder / STAGES_FOLDER / INDEX_FILE
+        try:
+            lines = path.read_bytes().splitlines()
+        except OSError as error:
+            raise UsageError(
+                f"{folder} cannot be opened: there is no {path} ({error.strerror}); make the set with "
+                "`vidence make herbench`, or once more with this version, which writes it"
+            ) from error
+        kept: dict[tuple[str, str], KeptRow] = {}
+        for number, line in enumerate(lines, 1):
+            try:
+                row = msgspec.json.decode(line, type=KeptRow)
+            except msgspec.DecodeError as error:
+                raise DataError(f"{path}:{number}: {error}; make the set once more") from error
+            if any(mark in f"{row.stage}{row.key}{row.suffix}" for mark in ("/", "\\", "..")):
+                raise DataError(f"{path}:{number}: {row.key!r} leads elsewhere; make the set once more")
+            kept[row.stage, row.unit] = row
+        return cls(folder=folder, kept=kept)
+
+    @property
+    def videos(self) -> tuple[str, ...]:
+        """The names of its videos, sorted."""
+        return tuple(sorted(unit for stage, unit in self.kept if stage == STAGE))
+
+    @property
+    def pictures(self) -> PictureFolder:
+        """Its pictures, by the digests of crops."""
+        return PictureFolder(self.folder / "pictures")
+
+    def video(self, video_id: str) -> OpenedVideo:
+        """What is kept of one video.
+
+        Raises:
+            UsageError: the set has no such video.
+            DataError: a kept result is gone or other than the index says.
+        """
+        described = self._kept(_DESCRIBED, video_id)
+        if described is None:
+            raise UsageError(f"{self.folder} has no video {video_id!r}; it has {', '.join(self.videos)}")
+        found = self._kept(Stage(name="tracks", kind=Tracks), video_id)
+        left = self._kept(Stage(name=BY_PEOPLE_STAGE, kind=Tracks), video_id) or found
+        shots: tuple[Shot, ...] | None = self._kept(Stage(name="shots", kind=tuple[Shot, ...]), video_id)
+        crops = self._kept(Stage(name="crops", kind=Cropped), video_id)
+        portraits = self._kept(Stage(name="portraits", kind=Portrayed), video_id)
+        return OpenedVideo(
+            described=described,
+            found_shots=described.shots if shots is None else shots,
+            found=None if found is None else found.video,
+            tracked=None if left is None else left.video,
+            dropped=() if left is None else left.dropped,
+            pictures={} if crops is None else {one.track_id: one for one in crops.pictures},
+            portraits={} if portraits is None else portraits.pictures,
+            scores=self._kept(Stage(name=SCORES_STAGE, kind=ShotScores), video_id),
+        )
+
+    def _kept(self, stage: Stage[T], unit: str) -> T | None:
+        row = self.kept.get((stage.name, unit))
+        if row is None:
+            return None
+        path = self.folder / STAGES_FOLDER / row.stage / f"{row.key}{row.suffix}"
+        try:
+            data = path.read_bytes()
+            if hashlib.sha256(data).hexdigest() != row.digest:
+                raise DataError(f"{path} is not what the index says; make the set once more")
+            return stage.decode(data)
+        except (OSError, ValueError) as error:
+            raise DataError(f"{path} cannot be opened ({error}); make the set once more") from error
+
+
+def remade_by(
+    opened: OpenedVideo,
+    *,
+    tracks: Sequence[TrackRow] = (),
+    shots: Sequence[ShotRow] = (),
+    said: Mapping[str, str] | None = None,
+) -> Remade:
+    """What the next session makes again of a video when it reads these rows, all that its files then have.
+
+    Args:
+        opened: the video as the last session left it.
+        tracks: the rows of its tracks.
+        shots: the rows of its cuts.
+        said: what its files say now beside these (`people.said.said_by_people`); None: as they did.
+    """
+    name = opened.video_id
+    before_said = opened.described.said
+    other = {} if said is None or before_said is None else changed(before_said, said)
+    known = {shot.shot_id: check_of_shot(shot) for shot in opened.shots}
+    cuts = [check_of_shot(shot) for shot in opened.with_shots(shots).shots]
+    if cuts != list(known.values()):
+        described = [known.get(card.shot_id) for card in opened.described.scene_cards]
+        return Remade(
+            video_id=name,
+            has_other_shots=True,
+            has_tracks=opened.found is not None,
+            n_shots=len(set(cuts) - set(known.values())),
+            n_scene_cards=sum(check not in cuts for check in described),
+            said=other,
+        )
+    if opened.found is None or opened.tracked is None:
+        return Remade(video_id=name, said=other)
+    before = {track.track_id: check_of_track(track) for track in opened.tracked.tracks}
+    after = opened.with_tracks(tracks)
+    others = tuple(
+        track.track_id for track in after.tracks if before.get(track.track_id) != check_of_track(track)
+    )
+    gone = set(before) - {track.track_id for track in after.tracks}
+    if not others and not gone:
+        return Remade(video_id=name, said=other)
+    n_each = bool(opened.described.a_cards) + bool(opened.described.b_cards)
+    return Remade(video_id=name, tracks=others, n_gone=len(gone), n_cards=n_each * len(others), said=other)

@@ -1,0 +1,173 @@
+"""A release out of a making: the mechanism of `vidence release`, with what the making knows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from vidence.errors import UsageError
+from vidence.make.gates.rules import ReleaseRules
+from vidence.make.licences.checks import LicenceCheck
+from vidence.make.pipeline.ledger import Account, Ledger
+from vidence.make.pipeline.material import Dropped
+from vidence.make.release.admission import with_licence
+from vidence.make.release.changes import changes_words, read_before
+from vidence.make.release.media import MediaFiles, MediaRules, inside_one_folder
+from vidence.make.release.papers import read_agreement
+from vidence.make.release.sets import ReleasedSet, SetMaterial, SetRules, release_set
+from vidence.make.release.withdrawn import read_withdrawn, withdrawn_since
+from vidence.make.release.writing import RELEASE, SUMS_FILE
+from vidence.make.review.files import Reviews
+from vidence.make.review.rates import rates_of
+from vidence.records import Item
+
+SECRET_BYTES: Final = 32
+_SEED: Final = 0  # of intervals in the datasheet
+
+
+class MakingRelease(ReleaseRules, omit_defaults=True):
+    """``[release]`` of a maker: what `vidence release` is told by its flags.
+
+    Paths start from the folder of the configuration. `formats` are names of exporters, `hidden` the splits
+    whose answers stay at home, `stratify` tags that `splits` spread evenly. `media_files` puts media into the
+    release where their licence allows it, or is one of `media_licences`. `agreement`, `withdrawn` are files,
+    `after` is the release before.
+    """
+
+    formats: tuple[str, ...] = ("items",)
+    hidden: tuple[str, ...] = ()
+    stratify: tuple[str, ...] = ()
+    keep_tags: tuple[str, ...] = ()
+    hide_tags: tuple[str, ...] = ()
+    media_files: MediaFiles = "none"
+    media_licences: tuple[str, ...] = ()
+    agreement: str = ""
+    withdrawn: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Making:
+    """What a release is made of besides the questions and the rules.
+
+    Args:
+        name: of the set.
+        root: the folder of the configuration.
+        media_root: the folder that paths of media start from.
+        seed: decides the splits.
+        account: that of the making so far.
+        fresh_secret: what salts are drawn from where there is no secret yet.
+        reviews: where people have looked; the questions are those that it left.
+        licences: what was found of films; None where nobody looked.
+        rows: further lines by file and question; those of hidden questions stay at home.
+    """
+
+    name: str
+    root: Path
+    media_root: Path
+    seed: int
+    account: Account
+    fresh_secret: bytes
+    reviews: Reviews | None = None
+    licences: Mapping[str, LicenceCheck] | None = None
+    rows: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleasedMaking:
+    """What became of it; `released` is None where no question was left."""
+
+    items: tuple[Item, ...]
+    dropped: tuple[Dropped, ...]
+    sentences: tuple[str, ...]
+    files: tuple[Path, ...] = ()
+    released: ReleasedSet | None = None
+
+
+def release_making(
+    items: Sequence[Item], rules: MakingRelease, making: Making, *, into: Path
+) -> ReleasedMaking:
+    """Write ``into/NAME-VERSION`` as `release_set` does; what has no licence is dropped.
+
+    Raises:
+        UsageError: as for `release_set`, or a file that the rules name is not there.
+        DataError: as for `release_set`.
+        StoreError: it cannot be written.
+    """
+    ledger = Ledger()
+    kept = with_licence(items, ledger, checks=making.licences, without_licence=rules.without_licence)
+    dropped = tuple(
+        Dropped(what=one.what, stage=RELEASE, reason=one.reason, detail=one.detail) for one in ledger.dropped
+    )
+    if not kept:
+        hint = f" ({dropped[0].detail})" if dropped else ""
+        nothing = f"Nothing is released: no question is left{hint}."
+        return ReleasedMaking(items=(), dropped=dropped, sentences=(nothing,))
+    kept, root = inside_one_folder(kept, making.media_root)
+    made = release_set(
+        kept, _rules(rules, making, media_root=root), _material(rules, making, kept), into=into
+    )
+    said = [f"Release {made.folder}: {len(kept):,} questions."]
+    if made.parts.hidden.whole:
+        n = len(made.parts.hidden.whole)
+        said.append(f"The answers of {n:,} questions are in {made.hidden_files[0].parent}, for you alone.")
+    said += [made.facts.media.words] if made.facts.media.words else []
+    said += [made.parts.shared] if made.parts.shared else []
+    said += changes_words(made.changes, every=True) if made.changes is not None else ()
+    return ReleasedMaking(
+        items=kept,
+        dropped=dropped,
+        sentences=tuple(said),
+        files=(made.folder / SUMS_FILE,),
+        released=made,
+    )
+
+
+def refuse_unreviewed(rules: MakingRelease | None, *, is_reviewed: bool) -> None:
+    """Refuse to release what nobody looks at, unless the rules say so.
+
+    Raises:
+        UsageError: there is a release and no review.
+    """
+    if rules is not None and not is_reviewed and not rules.unreviewed:
+        raise UsageError(
+            "[release] without [review]: nobody has looked at these questions. Add [review], or say "
+            "unreviewed = true in [release]"
+        )
+
+
+def _rules(rules: MakingRelease, making: Making, *, media_root: Path) -> SetRules:
+    return SetRules(
+        name=making.name,
+        about=rules,
+        formats=rules.formats,
+        shares=rules.splits,
+        stratify=rules.stratify,
+        seed=making.seed,
+        hidden=frozenset(rules.hidden),
+        keep_tags=frozenset(rules.keep_tags),
+        hide_tags=frozenset(rules.hide_tags),
+        media=MediaRules(files=rules.media_files, root=media_root, licences=frozenset(rules.media_licences)),
+    )
+
+
+def _material(rules: MakingRelease, making: Making, items: Sequence[Item]) -> SetMaterial:
+    gone = read_withdrawn(making.root / rules.withdrawn) if rules.withdrawn else ()
+    before = making.root / rules.after if rules.after else None
+    if before is not None:
+        gone = withdrawn_since(before, items, now_withdrawn=gone, version=rules.version)
+    rates = None
+    if making.reviews is not None:
+        rates = rates_of(making.reviews, rng=np.random.default_rng(_SEED))
+    return SetMaterial(
+        account=making.account,
+        rates=rates,
+        licences=making.licences,
+        agreement=read_agreement(making.root / rules.agreement) if rules.agreement else None,
+        withdrawn=gone,
+        before=None if before is None else read_before(before),
+        rows=making.rows,
+        fresh_secret=making.fresh_secret,
+    )

@@ -1,0 +1,185 @@
+"""The videos that there are to choose from: those of a folder, or of a table, and what people say of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+from vidence.ask.files import csv_rows, read
+from vidence.errors import DataError, UsageError
+from vidence.records import Record
+from vidence.tables.export import csv_text
+
+ENDINGS: Final = frozenset(
+    (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".flv", ".wmv", ".ogv")
+)
+COLUMNS: Final = ("video", "domain", "published")
+SHEET_COLUMNS: Final = ("video", "text", "lecture", "by")
+_MOST_NAMED: Final = 3
+_IN_WORDS: Final[Mapping[str, float]] = {"yes": 1.0, "no": 0.0}
+
+
+class ListedVideo(Record, omit_defaults=True):
+    """One video to choose from. `video_id` is its path as the list says it, `domain` its kind for quotas.
+
+    `published` is the day of its publication; None where nobody says.
+    """
+
+    video_id: str
+    path: str
+    domain: str = ""
+    published: date | None = None
+
+
+class PeopleSaid(Record):
+    """What a person saw in a video: the shares of it with on-screen text, and like a lecture."""
+
+    text: float | None
+    lecture: float | None
+    by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class VideoListing:
+    """The videos, in order, and the rows and files that are none, each said with its place."""
+
+    videos: tuple[ListedVideo, ...]
+    problems: tuple[str, ...] = ()
+
+
+def list_videos(source: Path) -> VideoListing:
+    """The videos of a folder and the folders in it, or of a table.
+
+    In a folder, a video's domain is the folder in which it lies, from `source` on. A table is CSV with the
+    column `video` (a path, from the folder of the table on) and, where they are known, `domain` and
+    `published` (YYYY-MM-DD).
+
+    Raises:
+        DataError: the table cannot be read, names a column that is not known, or one video twice.
+        UsageError: there is no such folder or file, or no video in it.
+    """
+    if source.is_dir():
+        found = _of_folder(source)
+    elif source.is_file():
+        found = _of_table(source)
+    else:
+        raise UsageError(f"there is no folder and no file {source}; expected a folder of videos, or a CSV")
+    if not found.videos and not found.problems:
+        raise UsageError(
+            f"{source} lists no video; expected files that end with {', '.join(sorted(ENDINGS))}, or a CSV "
+            "with the column video"
+        )
+    return found
+
+
+def _of_folder(source: Path) -> VideoListing:
+    files = sorted(
+        path
+        for path in source.rglob("*")
+        if path.suffix.lower() in ENDINGS
+        and path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(source).parts)
+    )
+    names = [path.relative_to(source) for path in files]
+    videos = (
+        ListedVideo(
+            video_id=name.as_posix(),
+            path=str(path),
+            domain="" if name.parent == Path() else name.parent.as_posix(),
+        )
+        for name, path in zip(names, files, strict=True)
+    )
+    return VideoListing(videos=tuple(videos))
+
+
+def _of_table(source: Path) -> VideoListing:
+    rows = csv_rows(read(source, what="a list of videos"), needed=("video",), known=COLUMNS)
+    videos: dict[str, ListedVideo] = {}
+    problems: list[str] = []
+    for line, row in rows:
+        if not isinstance(row, dict):
+            problems.append(f"{source}:{line}: {row}")
+            continue
+        name = row.get("video", "")
+        try:
+            published = _day(row.get("published", ""))
+        except ValueError:
+            problems.append(
+                f"{source}:{line}: {row['published']!r} is no day; expected YYYY-MM-DD, or an empty cell"
+            )
+            continue
+        if not name or name in videos:
+            what = f"{name!r} stands there twice" if name else "no video is named"
+            problems.append(f"{source}:{line}: {what}; expected each path once")
+            continue
+        videos[name] = ListedVideo(
+            video_id=name, path=str(source.parent / name), domain=row.get("domain", ""), published=published
+        )
+    return VideoListing(videos=tuple(videos.values()), problems=tuple(problems))
+
+
+def _day(text: str) -> date | None:
+    return date.fromisoformat(text) if text else None
+
+
+def empty_sheet(videos: Sequence[ListedVideo]) -> str:
+    """A sheet in which people write what they saw: one row a video."""
+    rows = [[one.video_id, "", "", ""] for one in videos]
+    return csv_text([list(SHEET_COLUMNS), *rows], is_data=True)
+
+
+def read_sheet(path: Path, videos: Sequence[ListedVideo]) -> dict[str, PeopleSaid]:
+    """What people wrote of videos; a row with neither is one that nobody filled.
+
+    `text` and `lecture` are shares from 0 to 1, or yes and no; who says anything says who they are (`by`).
+
+    Raises:
+        DataError: a row cannot be used; all of them are counted and the first are named.
+    """
+    known = {one.video_id for one in videos}
+    found: dict[str, PeopleSaid] = {}
+    faults: list[str] = []
+    rows = csv_rows(read(path, what="a sheet"), needed=SHEET_COLUMNS, known=SHEET_COLUMNS)
+    for line, row in rows:
+        fault = str(row) if not isinstance(row, dict) else _fault(row, known, found)
+        if fault or not isinstance(row, dict):
+            faults.append(f"{path}:{line}: {fault}")
+        elif row["text"] or row["lecture"]:
+            said = PeopleSaid(text=_share(row["text"]), lecture=_share(row["lecture"]), by=row["by"])
+            found[row["video"]] = said
+    if faults:
+        more = f"; and {len(faults) - _MOST_NAMED:,} more rows" if len(faults) > _MOST_NAMED else ""
+        raise DataError("; ".join(faults[:_MOST_NAMED]) + more)
+    return found
+
+
+def _fault(row: Mapping[str, str], known: set[str], found: Mapping[str, PeopleSaid]) -> str:
+    """What is wrong with a row; empty where nothing is."""
+    if row["video"] not in known:
+        return f"{row['video']!r} is not among the videos; expected a name as the sheet had it"
+    if row["video"] in found:
+        return f"{row['video']!r} stands there twice; expected one row a video"
+    for name in ("text", "lecture"):
+        try:
+            _share(row[name])
+        except ValueError:
+            return f"{name} is {row[name]!r}; expected 0 to 1, yes, no, or an empty cell"
+    if (row["text"] or row["lecture"]) and not row["by"]:
+        return "nobody signs it; expected a name under by"
+    return ""
+
+
+def _share(text: str) -> float | None:
+    """The share that a cell says.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not text:
+        return None
+    value = _IN_WORDS.get(text.casefold())
+    value = float(text) if value is None else value
+    if not 0 <= value <= 1:
+        raise ValueError(text)
+    return value

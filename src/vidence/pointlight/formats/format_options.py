@@ -1,0 +1,210 @@
+"""Options that motion formats share, and the step from points in a file to a `Motion`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from vidence.catalog import FilePath
+from vidence.errors import DataError, UsageError
+from vidence.pointlight.body import by_map, place_points
+from vidence.pointlight.body_maps import BodyMap, body_map
+from vidence.pointlight.motion import Motion, MotionSource
+from vidence.pointlight.reading import UnpackedFile
+from vidence.pointlight.units import Unit, metres_for_stature, read_unit, settle
+from vidence.records import Record
+
+Floats = NDArray[np.float64]
+LeastScore: TypeAlias = Annotated[
+    float, Meta(ge=0, le=1, description="points with a lower score or visibility are hidden")
+]
+
+
+class MotionSettings(Record):
+    """Options of every format."""
+
+    units: Annotated[
+        str, Meta(description="unit of length: m, cm, mm, inch, ft, cmu, metres per unit, or stature:METRES")
+    ] = ""
+    fps: Annotated[
+        Annotated[float, Meta(gt=0, lt=100_000)] | None,
+        Meta(description="frames per second, in place of what the file says"),
+    ] = None
+
+    map: Annotated[
+        str, Meta(description="which names are which points: a map that comes with vidence, or FILE.toml")
+    ] = ""
+
+    def __post_init__(self) -> None:
+        self.unit  # noqa: B018 - refuses a unit that cannot be read
+        self.naming  # noqa: B018 - refuses a map that cannot be read
+
+    @property
+    def naming(self) -> BodyMap | None:
+        """The map that the user gives; None for none."""
+        return body_map(self.map) if self.map else None
+
+    @property
+    def unit(self) -> Unit | None:
+        """The unit that the user gives; None for none."""
+        return read_unit(self.units) if self.units else None
+
+
+class SkeletonSettings(MotionSettings):
+    """Options of formats that need, or can take, the skeleton of the subject."""
+
+    skeleton: Annotated[FilePath, Meta(description="ASF file with the skeleton of the subject")] = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        path = Path(self.skeleton)
+        if self.skeleton and not path.is_file() and not any(p.is_file() for p in path.parents):
+            raise UsageError(f"skeleton={self.skeleton}: there is no such file; expected an ASF")
+
+
+class MarkerSettings(MotionSettings):
+    """Options of formats that hold labelled markers."""
+
+    up: Annotated[Literal["z", "y"], Meta(description="axis that points up")] = "z"
+    points: Annotated[
+        Literal["markers", "all"],
+        Meta(description="markers: the known markers of a body where there are any; all: every point"),
+    ] = "markers"
+    subject: Annotated[str, Meta(description="part of the labels before the colon, of several subjects")] = ""
+
+
+class TableSettings(MotionSettings):
+    """Options of formats that hold positions and no word about the axes."""
+
+    up: Annotated[
+        Literal["y", "z"] | None, Meta(description="axis that points up, where the file does not say it")
+    ] = None
+
+    def upwards(self, opened: UnpackedFile, *, said: str | None) -> str:
+        """The axis that points up: the user's, otherwise that of the file.
+
+        Raises:
+            DataError: nobody says it.
+        """
+        up = self.up or said
+        if up is None:
+            raise DataError(f"{opened.label} does not say which axis points up; give up=y or up=z")
+        return up
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawPoints:
+    """Points as a file gives them: in its own units and with its own axes.
+
+    `positions` (n_frames, n_points, 3), NaN where a point was not seen. `up` is the axis that points up.
+    `bones_of` says whose bones these are where they are not the subject's own. `metres_per_unit` is None
+    where nothing tells; `unit_problem` then says why, or `stature_m` to what height the body is scaled. `fps`
+    is what the file says, None where it says nothing; `is_cmu` where it is of the library of CMU, `is_flat`
+    where the points are those of a picture.
+    `notes` are what was found, and what was done about it.
+    """
+
+    format: str
+    positions: Floats
+    names: tuple[str, ...]
+    kind: Literal["joints", "markers", "body"]
+    parents: tuple[int, ...] = ()
+    up: str = "y"
+    bones_of: str = ""
+    metres_per_unit: float | None = None
+    stature_m: float | None = None
+    unit_problem: str = ""
+    fps: float | None = None
+    is_cmu: bool = False
+    is_flat: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def y_up(positions: Floats, up: str) -> Floats:
+    """Points with y up. For z up the axes change places in a circle, so that left stays left.
+
+    >>> y_up(np.array([1.0, 2.0, 3.0]), "z")
+    array([2., 3., 1.])
+    """
+    return positions if up == "y" else positions[..., [1, 2, 0]]
+
+
+def finish(read: RawPoints, *, opened: UnpackedFile, settings: MotionSettings) -> Motion:
+    """The motion in metres with y up.
+
+    Args:
+        read: the points.
+        opened: the file that they are from.
+        settings: what the user says; a unit or a rate that is given wins.
+
+    Raises:
+        DataError: no point that is ever seen, no rate, no unit, or no body to scale where a stature is given.
+    """
+    rate = settle(read.fps, given=settings.fps, name=opened.name, is_cmu=read.is_cmu)
+    if rate is None:
+        raise DataError(
+            f"{opened.label} does not say how fast it was recorded, and neither does its name; give fps=..., "
+            "for example fps=120"
+        )
+    given = settings.unit or (Unit(stature_m=read.stature_m) if read.stature_m else None)
+    metres_per_unit, notes = read.metres_per_unit, read.notes
+    if given is not None:
+        metres_per_unit, note = _as_given(read, opened, given, naming=settings.naming)
+        notes = (*notes, note)
+    if metres_per_unit is None:
+        raise _no_unit(opened, read)
+    positions = y_up(read.positions, read.up) * metres_per_unit
+    is_valid = np.asarray(np.isfinite(positions).all(axis=2))
+    if not is_valid.any():
+        raise DataError(f"{opened.label}: no point is seen in any of {len(positions)} frames")
+    made = Motion(
+        positions_m=np.where(is_valid[..., None], positions, np.nan),
+        is_valid=is_valid,
+        names=read.names,
+        fps=rate.fps,
+        kind=read.kind,
+        parents=read.parents,
+        source=MotionSource(
+            file=opened.label,
+            format=read.format,
+            fps_claimed=rate.claimed,
+            fps_note=rate.note,
+            metres_per_unit=metres_per_unit,
+            scaled_to_m=None if given is None else given.stature_m,
+            notes=notes,
+            bones_of=read.bones_of,
+            is_flat=read.is_flat,
+        ),
+    )
+    return made if settings.naming is None else by_map(made, settings.naming)
+
+
+def _as_given(
+    read: RawPoints, opened: UnpackedFile, given: Unit, *, naming: BodyMap | None
+) -> tuple[float, str]:
+    if given.metres is not None:
+        return given.metres, f"the user says that one unit is {given.metres:g} m"
+    stature_m = given.stature_m or 0.0
+    try:
+        wanted = ("head", "left_ankle", "right_ankle")
+        points = place_points(read.positions, read.names, wanted=wanted, is_on_skin=True, naming=naming)
+        ankles = (points["left_ankle"] + points["right_ankle"]) / 2
+        metres = metres_for_stature(points["head"], ankles, stature_m)
+    except KeyError as error:
+        raise DataError(f"{opened.label}: no {error.args[0]} by which the body could be scaled") from error
+    except ValueError as error:
+        raise DataError(f"{opened.label}: the body cannot be scaled: {error}") from error
+    return metres, f"the file has no unit; scaled so that the body stands {stature_m:g} m tall"
+
+
+def _no_unit(opened: UnpackedFile, read: RawPoints) -> DataError:
+    """What to say where nobody knows the unit."""
+    tall = float(np.nanmax(np.nanmax(read.positions, axis=1) - np.nanmin(read.positions, axis=1)))
+    return DataError(
+        f"{opened.label}: {read.unit_problem}; nothing tells how long one unit is. The body is at most "
+        f"{tall:.4g} units large: give units=m, cm, mm, inch or cmu, metres per unit such as units=0.01, or "
+        "units=stature:1.75 to scale it"
+    )

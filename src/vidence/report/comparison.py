@@ -1,0 +1,362 @@
+"""Two runs, or more, on the same questions: what can be said of their difference."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import numpy as np
+
+from vidence.errors import UsageError
+from vidence.records import ClusterNoun, Clusters, Record
+from vidence.report.pairing import PairedRuns, own_answer
+from vidence.report.provenance import Origin, how_asked, is_asked, origin_of, trial_origin
+from vidence.report.results import SEED, Run
+from vidence.report.scores import is_moderate, natural_order
+from vidence.report.unread import Unanswered, Unread, unanswered, unread
+from vidence.statistics.agreement import AnswerAgreement, ItemAgreement, answer_agreement, item_agreement
+from vidence.statistics.paired import Comparison, Ranking, holm, rank, verdict
+from vidence.statistics.paired import compare as compare_values
+from vidence.statistics.power import Design, intraclass_correlation, paired_detectable
+from vidence.statistics.resampling import Resampling
+
+POWER = 0.8
+# Of the plan, what makes two runs another comparison than that of their models; and of the facts. What was
+# asked is said of runs that asked.
+_DATA = ("split", "repeats")
+_ASKED = (
+    *("protocol", "selector", "n_frames", "style", "prompts", "layout", "audio", "frame_times", "size"),
+    *("jpeg_quality", "sampling", "shuffle_choices", "strategy"),
+)
+_MARKED = ("parser", "text_parser", "judge", "judge_models", "judge_panel")
+_MET_ASKING = ("prompts_digest", "selector_version")
+_MET = ("benchmark_version", "judge_version", "judge_prompts_digest", "vidence")
+NOT_ASKED = "not asked"
+
+
+class TagDifference(Record):
+    """The second run less the first on the questions with one value of a tag.
+
+    `p_holm` is the p-value adjusted for all values of all tags that are listed. `is_clear` says whether it
+    is small enough.
+    """
+
+    tag: str
+    value: str
+    comparison: Comparison
+    p_holm: float
+    is_clear: bool
+
+
+class Setting(Record):
+    """Something besides the model in which the runs differ, with what each has."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+class Provenance(Record):
+    """How the replies of one run came about; `n_sent` counts the trials that were put to a model.
+
+    It is 0 where replies were recorded elsewhere or made by a rule.
+    """
+
+    run: str
+    origin: Origin
+    how: str
+    n_trials: int
+    n_sent: int
+
+
+class Compared(Record):
+    """Two runs on the same questions; every difference is the second less the first.
+
+    `headline` is the comparison of what both plans ask for: macro means of `macro_tag`, or means over
+    questions where that is empty. `over_items` is always the latter. `detectable` is the smallest difference
+    over questions that a comparison like this finds with a chance of `POWER`; None where it cannot be said,
+    inf where no difference would be found. `unread` says how the headline depends on replies without an
+    answer and on the parser. `n_clusters` counts sources or videos, as `clustered_by` says, `n_videos` the
+    videos.
+    """
+
+    first: str
+    second: str
+    headline: Comparison
+    over_items: Comparison
+    macro_tag: str
+    clustered_by: ClusterNoun
+    n_clusters: int
+    n_videos: int
+    unread: Unread
+    right: ItemAgreement | None
+    answers: AnswerAgreement | None
+    detectable: float | None
+    tags: tuple[TagDifference, ...]
+    provenance: tuple[Provenance, ...]
+    settings: tuple[Setting, ...]
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        found, p = self.headline.difference, self.headline.p_value
+        ends = f"{100 * found.low:+.1f} to {100 * found.high:+.1f}"
+        said = f"{100 * found.value:+.1f} points ({ends}), p = {p:.3g}, {found.n:,} questions"
+        return f"Compared({self.second!r} less {self.first!r}: {said})"
+
+    @property
+    def level(self) -> float:
+        """Coverage of the intervals."""
+        return self.headline.difference.level
+
+
+class Ranked(Record):
+    """Several runs on the same questions.
+
+    `names`, `unanswered` and `settings` have the order in which the runs were given, and every pair of the
+    ranking is the one given later less the one given earlier. `n_clusters` and `n_videos` are as in
+    `Compared`.
+    """
+
+    names: tuple[str, ...]
+    ranking: Ranking
+    macro_tag: str
+    n_items: int
+    clustered_by: ClusterNoun
+    n_clusters: int
+    n_videos: int
+    unanswered: tuple[Unanswered, ...]
+    provenance: tuple[Provenance, ...]
+    settings: tuple[Setting, ...]
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Ranked({', '.join(map(repr, self.names))}; {self.n_items:,} questions)"
+
+
+def compare_runs(paired: PairedRuns, *, level: float = 0.95) -> Compared | Ranked:
+    """Compare two runs, or rank more; the same runs give the same numbers, bit for bit.
+
+    Args:
+        paired: two runs or more on the same questions.
+        level: coverage of the intervals; 1 less the level of the tests.
+    """
+    rng = np.random.default_rng(SEED)
+    if len(paired.runs) == 2:
+        return compare_two(paired, rng=rng, settings=Resampling(level=level))
+    return rank_runs(paired, level=level)
+
+
+def compare_two(paired: PairedRuns, *, rng: np.random.Generator, settings: Resampling) -> Compared:
+    """Compare two runs.
+
+    Args:
+        paired: two runs on the same questions.
+        rng: where draws and swaps come from; the same state gives the same result.
+        settings: level and numbers of draws.
+
+    Raises:
+        UsageError: not two runs.
+    """
+    if len(paired.runs) != 2:
+        raise UsageError(f"{len(paired.runs)} runs; expected two (`rank_runs` takes more)")
+    tag, tag_notes = _macro_tag(paired)
+    values = paired.values
+    over_items = _difference(paired, level=settings.level)
+    headline = _difference(paired, tag, level=settings.level) if tag else over_items
+    right = None
+    if np.isin(values, (0, 1)).all():
+        right = item_agreement(
+            values[:, 1], values[:, 0], clusters=paired.clusters, rng=rng, settings=settings
+        )
+    return Compared(
+        first=paired.names[0],
+        second=paired.names[1],
+        headline=headline,
+        over_items=over_items,
+        macro_tag=tag,
+        clustered_by=paired.noun,
+        n_clusters=paired.clusters.n,
+        n_videos=paired.n_videos,
+        unread=unread(paired, tag=tag, level=settings.level),
+        right=right,
+        answers=_answers(paired, rng=rng, settings=settings),
+        detectable=_detectable(paired, rng=rng, level=settings.level),
+        tags=tuple(_by_tag(paired, level=settings.level)),
+        provenance=provenance(paired.names, paired.runs),
+        settings=differing_settings(paired.runs),
+        notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
+    )
+
+
+def rank_runs(paired: PairedRuns, *, level: float) -> Ranked:
+    """Rank two runs or more, with a test of every pair.
+
+    Args:
+        paired: two runs or more on the same questions.
+        level: coverage of the intervals; 1 less the level of the tests.
+    """
+    tag, tag_notes = _macro_tag(paired)
+    ranking = rank(
+        {name: paired.values[:, i] for i, name in enumerate(paired.names)},
+        clusters=paired.clusters,
+        groups=paired.groups(tag) if tag else None,
+        level=level,
+    )
+    return Ranked(
+        names=paired.names,
+        ranking=ranking,
+        macro_tag=tag,
+        n_items=len(paired.items),
+        clustered_by=paired.noun,
+        n_clusters=paired.clusters.n,
+        n_videos=paired.n_videos,
+        unanswered=unanswered(paired),
+        provenance=provenance(paired.names, paired.runs),
+        settings=differing_settings(paired.runs),
+        notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
+    )
+
+
+def _macro_tag(paired: PairedRuns) -> tuple[str, list[str]]:
+    """The tag whose macro mean all plans ask for, or nothing; and what to say about other headlines."""
+    headlines = {run.plan.headline for run in paired.runs}
+    if headlines == {"micro"}:
+        return "", []
+    listed = " and ".join(sorted(headlines))
+    if len(headlines) > 1:
+        return "", [f"The plans ask for different averages ({listed}); means over questions are compared."]
+    kind, _, tag = headlines.pop().partition(":")
+    if kind != "macro":
+        return "", [
+            "The protocol leaves unreadable replies out of each score; here they count as wrong, since only "
+            "the same questions can be compared."
+        ]
+    if paired.groups(tag) is None:
+        return "", [f"Not every question has the tag {tag!r}; means over questions are compared."]
+    return tag, []
+
+
+def _repeat_notes(paired: PairedRuns) -> list[str]:
+    repeats = [run.plan.repeats for run in paired.runs]
+    if max(repeats) == 1:
+        return []
+    listed = ", ".join(f"{name}: {n}" for name, n in zip(paired.names, repeats, strict=True))
+    return [f"Repeats of a question count as one value, their mean ({listed})."]
+
+
+def _difference(part: PairedRuns, tag: str = "", *, level: float) -> Comparison:
+    """The second run less the first, by the mean over questions, or over the values of a tag."""
+    return compare_values(
+        part.values[:, 1],
+        part.values[:, 0],
+        clusters=part.clusters,
+        groups=part.groups(tag) if tag else None,
+        level=level,
+    )
+
+
+def _answers(paired: PairedRuns, *, rng: np.random.Generator, settings: Resampling) -> AnswerAgreement | None:
+    """Agreement on the letters of the first repeat; None where no question has choices."""
+    items = [item for item in paired.items if item.answer_kind == "choice"]
+    if not items:
+        return None
+    first, second = ({row.item.item_id: own_answer(row) for row in reversed(run.rows)} for run in paired.runs)
+    return answer_agreement(
+        [second[item.item_id] for item in items],
+        [first[item.item_id] for item in items],
+        right=[item.answer for item in items],
+        clusters=Clusters.of(items, noun=paired.noun),
+        rng=rng,
+        settings=settings,
+    )
+
+
+def _by_tag(paired: PairedRuns, *, level: float) -> Iterator[TagDifference]:
+    """The differences on the questions with each value of each tag, adjusted together."""
+    parts: dict[tuple[str, str], PairedRuns] = {}
+    for tag in dict.fromkeys(tag for item in paired.items for tag in item.tags):
+        places = paired.places(tag)
+        if is_moderate(tuple(places)):
+            values = sorted(places, key=natural_order)
+            parts |= {(tag, value): paired.part(places[value]) for value in values}
+    found = [_difference(part, level=level) for part in parts.values()]
+    adjusted = holm([comparison.p_value for comparison in found]) if found else ()
+    for (tag, value), comparison, p_holm in zip(parts, found, adjusted, strict=True):
+        yield TagDifference(
+            tag=tag,
+            value=value,
+            comparison=comparison,
+            p_holm=p_holm,
+            is_clear=verdict(p_holm, comparison.difference) == "clear",
+        )
+
+
+def _detectable(paired: PairedRuns, *, rng: np.random.Generator, level: float) -> float | None:
+    """The smallest difference that would be found; None where it cannot be said.
+
+    The mean square of the differences takes the place of the discordance, which it is for scores of 0 and 1.
+    """
+    differences = paired.values[:, 1] - paired.values[:, 0]
+    apart = float((differences**2).mean())
+    n, n_clusters = len(differences), paired.clusters.n
+    if apart == 0 or n_clusters < 2 or 1 - level >= POWER:
+        return None
+    icc = 0.0
+    if n_clusters < n and np.ptp(differences) > 0:
+        icc = min(max(intraclass_correlation(differences, clusters=paired.clusters), 0.0), 1.0)
+    design = Design.of(paired.clusters, icc=icc)
+    return paired_detectable(discordance=apart, design=design, rng=rng, power=POWER, level=level)
+
+
+# --------------------------------------------------------------------------- what else differs
+
+
+def provenance(names: Sequence[str], runs: Sequence[Run]) -> tuple[Provenance, ...]:
+    """How the replies of each run came about."""
+    return tuple(
+        Provenance(
+            run=name,
+            origin=origin_of(run),
+            how=how_asked(run),
+            n_trials=len(run.rows),
+            n_sent=sum(trial_origin(run, row) == "asked" for row in run.rows),
+        )
+        for name, run in zip(names, runs, strict=True)
+    )
+
+
+def differing_settings(runs: Sequence[Run]) -> tuple[Setting, ...]:
+    """In what besides the model the runs differ: how they were asked, read and judged, and the versions.
+
+    What a plan says of frames and prompts counts only for runs that asked; others have `NOT_ASKED` there.
+    """
+    plan_names, fact_names = (*_DATA, *_ASKED, *_MARKED), (*_MET_ASKING, *_MET)
+    settings = {name: [_words(getattr(run.plan, name)) for run in runs] for name in plan_names}
+    settings["parser"] = [run.parser for run in runs]
+    if not any(run.plan.judge_models for run in runs):
+        settings.pop("judge")
+    settings |= {name: [_words(getattr(run.facts, name))[:12] for run in runs] for name in fact_names}
+    have_asked = [is_asked(run) for run in runs]
+    found = []
+    for name, values in settings.items():
+        is_of_asking = name in (*_ASKED, *_MET_ASKING)
+        counted = [v for v, counts in zip(values, have_asked, strict=True) if counts or not is_of_asking]
+        if len(set(counted)) > 1:
+            shown = [
+                v if counts or not is_of_asking else NOT_ASKED
+                for v, counts in zip(values, have_asked, strict=True)
+            ]
+            found.append(Setting(name=name, values=tuple(shown)))
+    return tuple(found)
+
+
+def _words(value: object) -> str:
+    match value:
+        case Record():
+            built: dict[str, object] = msgspec.to_builtins(value)
+            return ", ".join(f"{key} {_words(inner)}" for key, inner in built.items())
+        case tuple():
+            return ", ".join(str(v) for v in value) or "none"
+        case None | "":
+            return "none"
+        case True | False:
+            return "yes" if value else "no"
+        case _:
+            return str(value)

@@ -1,0 +1,281 @@
+"""A comparison in sentences that a reviewer can trust. Every number is one of its records."""
+
+import math
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from vidence.report.comparison import POWER, Compared, Provenance, Ranked, Setting
+from vidence.report.results import OUTCOMES
+from vidence.report.scores import ANSWERED
+from vidence.report.unread import Unanswered
+from vidence.statistics.paired import Comparison
+from vidence.tables.table import has_interval, interval_text, p_words, percent, points, several
+
+# Below so many questions that tell two runs apart, a few answers decide.
+FEW_APART = 10
+MOST_SETTINGS = 4
+MOST_PARSERS = 3  # in the first sentence
+
+Verdict: TypeAlias = Literal["clear", "unclear", "equal", "no interval"]
+# What follows a difference, in full and in short.
+_ENDINGS: Mapping[Verdict, tuple[str, str]] = {
+    "clear": ("", ""),
+    "unclear": (", which cannot be told from zero", ", not to be told from zero"),
+    "equal": ("", ""),
+    "no interval": (", and how sure that is cannot be said", ""),
+}
+
+
+def verdict(comparison: Comparison) -> Verdict:
+    """What a difference amounts to.
+
+    ``clear``: its interval leaves out 0. ``unclear``: it does not. ``equal``: every question has the same
+    score in both runs. ``no interval``: there is none, since all questions are on one video or source.
+    """
+    if comparison.n_first_higher == comparison.n_second_higher == 0:
+        return "equal"
+    found = comparison.verdict
+    if found == "clear":
+        return "clear"
+    return "unclear" if found == "not clear" else "no interval"
+
+
+def sentences(compared: Compared) -> tuple[str, ...]:
+    """What there is to say of two runs, the difference first."""
+    said = [
+        _main(compared),
+        *_cautions(compared),
+        *_other_average(compared),
+        *_agreement(compared),
+        *_detectable(compared),
+        *_unread(compared),
+        *compared.notes,
+        *_not_asked(compared.provenance),
+        *_settings(compared.settings),
+    ]
+    return tuple(said)
+
+
+def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
+    """What there is to say of a ranking."""
+    ranking = ranked.ranking
+    n_clear = sum(pair.is_clear for pair in ranking.pairs)
+    average = f", means over {ranked.macro_tag}" if ranked.macro_tag else ""
+    best = next((group for group in ranking.groups if ranking.names[0] in group), ())
+    first = (
+        f"{ranking.names[0]} is first and is told apart from all others."
+        if len(best) == 1
+        else f"The first place is open between {_several(best)}."
+    )
+    return (
+        f"{len(ranking.names)} runs on the same {ranked.n_items:,} questions on "
+        f"{several(ranked.n_clusters, ranked.clustered_by)}"
+        f"{average}: {n_clear} of {len(ranking.pairs)} pairs can be told apart at "
+        f"{100 * ranking.level:g} % ({ranking.method}).",
+        first,
+        *_without_answer(ranked.unanswered),
+        *_two_by_two(ranked.unanswered),
+        *ranked.notes,
+        *_not_asked(ranked.provenance),
+        *_settings(ranked.settings),
+    )
+
+
+def _several(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+# --------------------------------------------------------------------------- the difference
+
+
+def _main(compared: Compared) -> str:
+    comparison = compared.headline
+    found, depends = verdict(comparison), _dependence(compared)
+    if found == "equal":
+        return (
+            f"{compared.second} and {compared.first} have the same scores on all "
+            f"{several(comparison.difference.n, 'question')} ({percent(comparison.mean_first)} %){depends}."
+        )
+    over = f", means over {compared.macro_tag}, each value alike" if compared.macro_tag else ""
+    figures = (
+        f"{percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %{over}; "
+        f"{_interval(compared, comparison)}; {_tests(compared)}"
+    )
+    said = f"{_above(compared, comparison)}{_ENDINGS[found][0]}"
+    return f"{said}{depends}; {figures}." if depends else f"{said} ({figures})."
+
+
+def _dependence(compared: Compared) -> str:
+    """On what the sign or the verdict depends, with the differences that would turn it; or nothing."""
+    unread = compared.unread
+    said = []
+    if others := unread.others:
+        listed = "; ".join(f"{one.parser}: {_short(one.comparison)}" for one in others[:MOST_PARSERS])
+        more = f"; and {len(others) - MOST_PARSERS} more" if len(others) > MOST_PARSERS else ""
+        said.append(f"on the parser ({listed}{more})")
+    if unread.is_open:
+        ends = f"{_short(unread.worst)} to {_short(unread.best)}"
+        said.append(f"on {several(unread.n_unread, 'trial')} without an answer (all wrong or right: {ends})")
+    return f", but this depends {' and '.join(said)}" if said else ""
+
+
+def _short(comparison: Comparison) -> str:
+    """A difference with its sign, and whether it is clear."""
+    is_clear = comparison.verdict == "clear"
+    return points(comparison.difference.value) + ("" if is_clear else f" ({comparison.verdict})")
+
+
+def _above(compared: Compared, comparison: Comparison) -> str:
+    value = comparison.difference.value
+    shown = f"{100 * abs(value):.1f}"
+    if float(shown) == 0:
+        return f"{compared.second} and {compared.first} score alike to a tenth of a point"
+    place = "above" if value > 0 else "below"
+    points = "point" if shown == "1.0" else "points"
+    return f"{compared.second} is {shown} {points} {place} {compared.first}"
+
+
+def _interval(compared: Compared, comparison: Comparison) -> str:
+    difference = comparison.difference
+    if not has_interval(difference):
+        return f"no interval: {difference.reason}"
+    return (
+        f"{100 * difference.level:g} % interval of the difference {interval_text(difference)}, paired, "
+        f"clustered by {several(difference.n_clusters, difference.clustered_by)}"
+    )
+
+
+def _tests(compared: Compared) -> str:
+    """The test of the difference, and McNemar's on its questions."""
+    said = f"p {p_words(compared.headline.p_value)}"
+    found = compared.over_items.mcnemar
+    n = several(compared.over_items.difference.n, "question")
+    if found is None or found.is_clustered:
+        comparison = compared.over_items
+        return (
+            f"{said}, on {n}, {comparison.n_first_higher:,} better and {comparison.n_second_higher:,} worse"
+        )
+    return (
+        f"{said}; exact McNemar p {p_words(found.p_exact)} on {n}, {found.n_only_first:,} against "
+        f"{found.n_only_second:,} discordant"
+    )
+
+
+# --------------------------------------------------------------------------- what to know beside it
+
+
+def _cautions(compared: Compared) -> list[str]:
+    over_items = compared.over_items
+    n_apart = over_items.n_first_higher + over_items.n_second_higher
+    if 0 < n_apart < FEW_APART:
+        tell = "tells" if n_apart == 1 else "tell"
+        return [f"Only {several(n_apart, 'question')} {tell} the two apart: a few answers decide."]
+    return []
+
+
+def _other_average(compared: Compared) -> list[str]:
+    if not compared.macro_tag:
+        return []
+    comparison = compared.over_items
+    ending = _ENDINGS[verdict(comparison)][1]
+    return [
+        f"Over questions, each alike: {_above(compared, comparison)}{ending} "
+        f"({percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %; "
+        f"{_interval(compared, comparison)})."
+    ]
+
+
+def _agreement(compared: Compared) -> list[str]:
+    said = []
+    if (right := compared.right) is not None:
+        kappa = "" if math.isnan(right.kappa.value) else f", kappa {right.kappa.value:.2f}"
+        said.append(
+            f"Both are right or both wrong on {percent(right.same.value)} % of the questions{kappa}: both "
+            f"right on {right.n_both_right:,}, both wrong on {right.n_both_wrong:,}."
+        )
+    answers = compared.answers
+    if answers is not None and answers.same_when_both_wrong is not None:
+        wrong = answers.same_when_both_wrong
+        said.append(
+            f"Where both answered wrongly ({several(wrong.n, 'question')}), they gave the same answer on "
+            f"{percent(wrong.value)} %."
+        )
+    return said
+
+
+def _detectable(compared: Compared) -> list[str]:
+    if compared.detectable is None:
+        return []
+    if math.isinf(compared.detectable):
+        return [
+            f"In a comparison of this size no difference, however large, is found with a chance of "
+            f"{100 * POWER:g} %."
+        ]
+    return [
+        f"A comparison like this one finds a difference of {100 * compared.detectable:.1f} points over "
+        f"questions with a chance of {100 * POWER:g} %, a smaller one less often."
+    ]
+
+
+def _unread(compared: Compared) -> list[str]:
+    """What has no answer, and what becomes of the difference without it, or with it right or wrong."""
+    unread = compared.unread
+    said = _without_answer(unread.runs)
+    if not said:
+        return []
+    if (both := unread.both_answered) is None:
+        said.append("No question has an answer from both.")
+    else:
+        said.append(
+            f"On the {several(both.difference.n, 'question')} that both answered: "
+            f"{_above(compared, both)}{_ENDINGS[verdict(both)][1]} ({_interval(compared, both)})."
+        )
+    ends = (unread.worst, unread.best)
+    shown = " and ".join(f"{points(one.difference.value)} ({one.verdict})" for one in ends)
+    said.append(
+        f"Complete answers would have given a difference between {shown}: with all trials without an answer "
+        f"right in {compared.first} and wrong in {compared.second}, or the other way round."
+    )
+    return said
+
+
+def _without_answer(runs: tuple[Unanswered, ...]) -> list[str]:
+    """The trials that have no answer, for each run; and that failed ones can be asked again."""
+    listed = "; ".join(
+        f"{run.name}: {run.n_unread:,} of {run.n_trials:,}, "
+        + ", ".join(f"{run.outcomes[name]:,} {name}" for name in OUTCOMES if name != ANSWERED)
+        for run in runs
+    )
+    if not any(run.n_unread for run in runs):
+        return []
+    again = any(run.outcomes["failed"] for run in runs)
+    ending = " Resume asks failed ones again." if again else ""
+    return [f"Trials without an answer count as wrong here ({listed}).{ending}"]
+
+
+def _two_by_two(runs: tuple[Unanswered, ...]) -> list[str]:
+    if not any(run.n_unread for run in runs):
+        return []
+    return ["Compare two runs alone to see whether these, or another parser, turn the sign of a difference."]
+
+
+def _not_asked(runs: tuple[Provenance, ...]) -> list[str]:
+    """The runs, or trials, of which the plan does not say how they were asked; the table says it of all."""
+    said = [f"{one.run} was not asked: {one.how}." for one in runs if one.origin in ("recorded", "rule")]
+    for one in runs:
+        if one.origin in ("asked", "made") and one.n_sent < one.n_trials:
+            n = one.n_trials - one.n_sent
+            said.append(f"{n:,} of {one.n_trials:,} trials of {one.run} failed before anything was sent.")
+    return said
+
+
+def _settings(settings: tuple[Setting, ...]) -> list[str]:
+    """A warning where the runs differ in more than their models; the table lists everything."""
+    if not settings:
+        return []
+    listed = "; ".join(
+        f"{setting.name} ({' / '.join(dict.fromkeys(setting.values))})"
+        for setting in settings[:MOST_SETTINGS]
+    )
+    more = f"; and {len(settings) - MOST_SETTINGS} more" if len(settings) > MOST_SETTINGS else ""
+    return [f"What differs besides the model: {listed}{more}."]

@@ -1,0 +1,372 @@
+"""A comparison as tables, as a part of a page, as CSV with one row for each question, and as JSON."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from vidence.records import OutcomeName
+from vidence.report.comparison import Compared, Provenance, Ranked, Setting, TagDifference
+from vidence.report.comparison_sentences import Verdict, ranked_sentences, sentences, verdict
+from vidence.report.export import write_file
+from vidence.report.pairing import PairedRuns
+from vidence.report.provenance import trial_origin
+from vidence.report.results import OUTCOMES, Run
+from vidence.report.sections import Section
+from vidence.report.unread import ParserComparison, Unanswered
+from vidence.statistics.paired import Comparison, Pair
+from vidence.tables.export import csv_text, object_as_json
+from vidence.tables.table import (
+    Cell,
+    Column,
+    FigureKind,
+    Measure,
+    RowSpec,
+    Table,
+    count,
+    difference,
+    lines,
+    p_value,
+    share,
+    tabulate,
+    words,
+)
+
+JSON_FORMAT = "vidence-comparison/3"
+_NOT_CLEAR: dict[Verdict, str] = {"unclear": "not clear"}
+RowT = TypeVar("RowT")
+
+
+def section(compared: Compared | Ranked) -> Section:
+    """What a page shows of a comparison, tables with their figures."""
+    match compared:
+        case Compared():
+            said, tables = sentences(compared), tables_of_two(compared)
+        case Ranked():
+            said, tables = ranked_sentences(compared), tables_of_many(compared)
+    return Section(title="Compared question by question", paragraphs=said, tables=tables)
+
+
+def write_comparison_csv(paired: PairedRuns, path: Path) -> None:
+    """Write one row for each question: its video and source, its tags, and its score in each run, 0 to 1.
+
+    The source stands there where some videos share one. Behind the scores stands for each run where its
+    replies to the question are from: ``asked``, ``recorded``, ``rule`` or ``not sent``.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    tags = list(dict.fromkeys(tag for item in paired.items for tag in item.tags))
+    media = ("video", "source") if paired.noun == "source" else ("video",)
+    names = ("item_id", *media, *(f"tag:{tag}" for tag in tags), *(f"score:{name}" for name in paired.names))
+    origins = [_origins(run) for run in paired.runs]
+    rows = (
+        (
+            item.item_id,
+            *(item.video_id, item.source_id)[: len(media)],
+            *(item.tags.get(tag, "") for tag in tags),
+            *scores,
+            *(found[item.item_id] for found in origins),
+        )
+        for item, scores in zip(paired.items, paired.values.tolist(), strict=True)
+    )
+    write_file(path, csv_text([(*names, *(f"origin:{name}" for name in paired.names)), *rows]))
+
+
+def _origins(run: Run) -> dict[str, str]:
+    """For each question where its replies are from; of repeats each kind once."""
+    found: dict[str, dict[str, None]] = {}
+    for row in run.rows:
+        found.setdefault(row.item.item_id, {})[trial_origin(run, row)] = None
+    return {item_id: " and ".join(kinds) for item_id, kinds in found.items()}
+
+
+def write_comparison_json(paired: PairedRuns, compared: Compared | Ranked, path: Path) -> None:
+    """Write sentences, tables and all figures as one JSON object; a number that does not exist is null.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    shown = section(compared)
+    whole = object_as_json(
+        JSON_FORMAT,
+        runs=[
+            {"name": name, "folder": run.name, "plan": run.plan, "facts": run.facts}
+            for name, run in zip(paired.names, paired.runs, strict=True)
+        ],
+        sentences=shown.paragraphs,
+        compared=compared,
+        tables=shown.tables,
+    )
+    write_file(path, whole)
+
+
+def _said(is_clear: bool, otherwise: str = "not clear") -> Cell:
+    return Cell(value=float(is_clear), text="clear" if is_clear else otherwise)
+
+
+def _provenance(runs: Sequence[Provenance]) -> Table:
+    return tabulate(
+        "provenance",
+        "How the replies came about",
+        label=Column(key="name", title="run"),
+        rows=lines((one.run, one) for one in runs),
+        measures=(
+            count("trials", lambda one: one.n_trials),
+            count("sent", lambda one: one.n_sent, "asked"),
+            words("how", lambda one: one.how),
+        ),
+        notes=(
+            "Told by the trials. What the plan of a run says of frames and prompts is so of trials that were "
+            "asked alone.",
+        ),
+    )
+
+
+def _settings(names: Sequence[str], settings: Sequence[Setting]) -> Iterator[Table]:
+    def of_run(i: int, name: str) -> Measure[Setting]:
+        return words(f"run:{i}", lambda setting: setting.values[i], name)
+
+    if settings:
+        yield tabulate(
+            "settings",
+            "What else differs",
+            label=Column(key="name", title="setting"),
+            rows=lines((setting.name, setting) for setting in settings),
+            measures=[of_run(i, name) for i, name in enumerate(names)],
+            notes=("Besides the models. A difference of scores may come from any of these.",),
+        )
+
+
+# --------------------------------------------------------------------------- two runs
+
+
+def tables_of_two(compared: Compared) -> tuple[Table, ...]:
+    """The difference by each average, by each tag, and what else differs."""
+    tags = dict.fromkeys(found.tag for found in compared.tags)
+    return (
+        _averages(compared),
+        outcomes(compared.unread.runs),
+        *_unread(compared),
+        *(_by_tag(compared, tag) for tag in tags),
+        _provenance(compared.provenance),
+        *_settings((compared.first, compared.second), compared.settings),
+    )
+
+
+def _measures(compared: Compared, of: Callable[[RowT], Comparison]) -> tuple[Measure[RowT], ...]:
+    """The columns of every comparison, of what a row is about."""
+    group, noun = "accuracy, %", compared.clustered_by
+    return (
+        count("items", lambda row: of(row).difference.n, "questions"),
+        count(f"{noun}s", lambda row: of(row).difference.n_clusters),
+        share("first", lambda row: of(row).mean_second, compared.first, group=group),
+        share("second", lambda row: of(row).mean_first, compared.second, group=group),
+        difference(
+            "difference",
+            lambda row: of(row).difference,
+            "difference, points",
+            note="second less first, with its interval",
+        ),
+        p_value("p", lambda row: of(row).p_value, note=f"that the difference is 0, by {noun}"),
+    )
+
+
+def _of_part(row: ParserComparison | TagDifference) -> Comparison:
+    return row.comparison
+
+
+def _with_verdict(compared: Compared) -> tuple[Measure[Comparison], ...]:
+    return (*_measures(compared, lambda one: one), words("clear", _found, "verdict"))
+
+
+def _averages(compared: Compared) -> Table:
+    tag, over_items = compared.macro_tag, ("mean over questions", compared.over_items)
+    rows = [RowSpec("headline", *over_items)]
+    if tag:
+        headline = RowSpec("headline", f"mean over {tag}", compared.headline, detail="each value alike")
+        rows = [headline, RowSpec("micro", *over_items)]
+    return tabulate(
+        "difference",
+        f"Difference: {compared.second} less {compared.first}",
+        label=Column(key="name", title="average"),
+        rows=rows,
+        measures=_with_verdict(compared),
+        notes=("A difference is clear if its interval leaves out 0.",),
+        figure="differences",
+    )
+
+
+def outcomes(runs: Sequence[Unanswered]) -> Table:
+    """What became of the trials of each run on the compared questions."""
+
+    def n_of(name: OutcomeName) -> Measure[Unanswered]:
+        return count(name, lambda run: run.outcomes[name])
+
+    return tabulate(
+        "outcomes",
+        "What has no answer",
+        label=Column(key="name", title="run"),
+        rows=lines((run.name, run) for run in runs),
+        measures=(count("trials", lambda run: run.n_trials), *map(n_of, OUTCOMES)),
+        notes=("Trials on the compared questions; all but those with an answer count as wrong.",),
+    )
+
+
+def _unread(compared: Compared) -> Iterator[Table]:
+    """The difference without what has no answer, with it right or wrong; and as other parsers read."""
+    unread, first, second = compared.unread, compared.first, compared.second
+    if unread.n_unread:
+        rows = [RowSpec("as-compared", "all wrong, as above", unread.readings[0].comparison)]
+        if (both := unread.both_answered) is not None:
+            rows.append(RowSpec("both-answered", "only questions that both answered", both))
+        rows.append(RowSpec("worst", f"right in {first}, wrong in {second}", unread.worst))
+        rows.append(RowSpec("best", f"wrong in {first}, right in {second}", unread.best))
+        yield tabulate(
+            "unread",
+            "What trials without an answer can change",
+            label=Column(key="name", title="trials without an answer are"),
+            rows=rows,
+            measures=_with_verdict(compared),
+            notes=("The difference that complete answers would have given lies between the last two lines.",),
+            figure="differences",
+        )
+    if len(unread.readings) > 1:
+        group = "without an answer"
+        yield tabulate(
+            "parsers",
+            "The difference under each parser",
+            label=Column(key="name", title="parser"),
+            rows=lines((one.parser, one) for one in unread.readings),
+            measures=(
+                count("unread-first", lambda one: one.n_unread[0], first, group=group),
+                count("unread-second", lambda one: one.n_unread[1], second, group=group),
+                *_measures(compared, _of_part),
+                words("clear", lambda one: _found(one.comparison), "verdict"),
+            ),
+            notes=(
+                f"The stored replies of both runs, read again; nobody was asked. {len(unread.others):,} of "
+                f"{len(unread.readings) - 1:,} other parsers change the sign or the verdict.",
+            ),
+            figure="differences",
+        )
+
+
+def _found(comparison: Comparison) -> Cell:
+    found = verdict(comparison)
+    return _said(found == "clear", _NOT_CLEAR.get(found, found))
+
+
+def _by_tag(compared: Compared, tag: str) -> Table:
+    def said(found: TagDifference) -> Cell:
+        return _said(found.is_clear and verdict(found.comparison) == "clear")
+
+    return tabulate(
+        f"difference:{tag}",
+        f"Difference by {tag}",
+        label=Column(key="name", title=tag),
+        rows=lines((found.value, found) for found in compared.tags if found.tag == tag),
+        measures=(
+            *_measures(compared, _of_part),
+            p_value(
+                "holm", lambda found: found.p_holm, "p, Holm", note="adjusted for all values of all tags"
+            ),
+            words("clear", said, "verdict"),
+        ),
+        notes=(
+            f"Clear after Holm's adjustment for all {len(compared.tags):,} values of tags in these tables; "
+            "intervals are not adjusted.",
+        ),
+        figure="differences",
+    )
+
+
+# --------------------------------------------------------------------------- more than two
+
+
+def tables_of_many(ranked: Ranked) -> tuple[Table, ...]:
+    """The ranking, what each run is above the one that was named first, all pairs, and what else differs."""
+    ranking, base = ranked.ranking, ranked.names[0]
+    return (
+        _ranking(ranked),
+        outcomes(ranked.unanswered),
+        _pair_table(
+            "to-first",
+            f"Each run less {base}",
+            [(pair, "") for pair in ranking.pairs if pair.first == base],
+            label="run",
+            note="Clear after Holm's adjustment for all pairs. The run that was named first is the base.",
+            figure="differences",
+        ),
+        _pair_table(
+            "pairs",
+            "All pairs",
+            [(pair, f"less {pair.first}") for pair in ranking.pairs],
+            label="pair",
+            note=f"{len(ranking.pairs):,} pairs, the run that was named later less the earlier one. "
+            f"{ranking.method}.",
+        ),
+        _provenance(ranked.provenance),
+        *_settings(ranked.names, ranked.settings),
+    )
+
+
+def _ranking(ranked: Ranked) -> Table:
+    ranking = ranked.ranking
+    letters = {_letter(i): group for i, group in enumerate(ranking.groups)}
+
+    def place(i: int) -> str:
+        best, worst = ranking.places[i]
+        return str(best) if best == worst else f"{best} to {worst}"
+
+    def groups(i: int) -> str:
+        return " ".join(letter for letter, group in letters.items() if ranking.names[i] in group)
+
+    return tabulate(
+        "ranking",
+        "Ranking",
+        label=Column(key="name", title="run"),
+        rows=lines((name, i) for i, name in enumerate(ranking.names)),
+        measures=(
+            count("place", place),
+            share("accuracy", lambda i: ranking.means[i], note="with its interval"),
+            words("groups", groups),
+        ),
+        notes=(
+            "Runs that share a letter cannot be told apart. The place is what the clear pairs leave open.",
+        ),
+    )
+
+
+def _letter(position: int) -> str:
+    """Letters from a to z, then aa, ab and so on."""
+    rest, last = divmod(position, 26)
+    return (_letter(rest - 1) if rest else "") + chr(ord("a") + last)
+
+
+def _pair_table(
+    name: str,
+    title: str,
+    pairs: Sequence[tuple[Pair, str]],
+    *,
+    label: str,
+    note: str,
+    figure: FigureKind = "",
+) -> Table:
+    """A row for each pair, with what stands beside its label."""
+    interval = "with its interval, not adjusted"
+    return tabulate(
+        name,
+        title,
+        label=Column(key="name", title=label),
+        rows=(
+            RowSpec(f"{pair.second}>{pair.first}", pair.second, pair, detail=detail) for pair, detail in pairs
+        ),
+        measures=(
+            difference("difference", lambda pair: pair.difference, "difference, points", note=interval),
+            p_value("p", lambda pair: pair.p_value),
+            p_value("holm", lambda pair: pair.p_holm, "p, Holm", note="adjusted for all pairs"),
+            words("clear", lambda pair: _said(pair.is_clear), "verdict"),
+        ),
+        notes=(note,),
+        figure=figure,
+    )

@@ -1,0 +1,528 @@
+"""Whether two scores go together over points: models, models by task, or rows of a printed table."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import msgspec
+import numpy as np
+
+from vidence.errors import UsageError
+from vidence.explain.published import published
+from vidence.explain.published.printed_tables import PublishedRow, PublishedTable, number, read_file
+from vidence.records import Estimate, Record
+from vidence.report.export import write_file
+from vidence.report.results import Run
+from vidence.report.scores import ScoredQuestions, check_answered, natural_order
+from vidence.report.sections import Section
+from vidence.report.side_by_side import run_names
+from vidence.statistics.correlation import (
+    Correlation,
+    CorrelationKind,
+    cluster_permutation,
+    pearson,
+    spearman,
+)
+from vidence.statistics.resampling import Resampling
+from vidence.tables.charts import Statement
+from vidence.tables.export import csv_text, object_as_json
+from vidence.tables.rendering import render
+from vidence.tables.table import (
+    Column,
+    RowSpec,
+    Table,
+    count,
+    has_interval,
+    lines,
+    number_text,
+    p_value,
+    p_words,
+    several,
+    share,
+    tabulate,
+)
+from vidence.tables.table import number as figure
+
+JSON_FORMAT = "vidence-correlation/1"
+ALL = "all"  # questions, in place of TAG=VALUE
+# With fewer clusters their draws say nothing.
+LEAST_CLUSTERS = 4
+Where: TypeAlias = dict[str, str]
+
+
+class Point(Record):
+    """One point: `cluster` is what it shares with others, such as its model, `stratum` what kind it is."""
+
+    cluster: str
+    stratum: str
+    x: float
+    y: float
+
+
+class Points(Record):
+    """Points with what stands on their axes, and whether that is a share; `notes` say what was left out."""
+
+    x: str
+    y: str
+    points: tuple[Point, ...]
+    are_shares: tuple[bool, bool] = (False, False)
+    notes: tuple[str, ...] = ()
+
+
+class PartCorrelation(Record):
+    """Spearman's rho and Pearson's r over a part of the points, without an interval."""
+
+    name: str
+    n: int
+    spearman: float
+    pearson: float
+
+
+class Coefficient(Record):
+    """One coefficient.
+
+    `p_clusters` is the p-value of permuting whole clusters, or points where each is its own cluster; None
+    where clusters do not have the same strata once each.
+    """
+
+    kind: CorrelationKind
+    found: Correlation
+    p_clusters: float | None
+
+
+class Correlated(Record):
+    """Both coefficients over all points, and over parts of them: each stratum, and the means of clusters."""
+
+    points: Points
+    n_clusters: int
+    coefficients: tuple[Coefficient, Coefficient]
+    parts: tuple[PartCorrelation, ...]
+
+
+# --------------------------------------------------------------------------- points
+
+
+def points_of_table(
+    table: PublishedTable, *, x: str, y: str, cluster: str | None = None, within: str | None = None
+) -> Points:
+    """A point for each row of a table that is no summary of others and has both numbers.
+
+    Args:
+        table: the table.
+        x: the column of one score.
+        y: that of the other.
+        cluster: the column that says which rows belong together; without it each row stands alone.
+        within: the column of the stratum.
+
+    Raises:
+        UsageError: the table has no such column.
+    """
+    _check_columns(table, [name for name in (x, y, cluster, within) if name])
+    points, n_left = [], 0
+    for row in table.rows:
+        texts = [number(table.text(row, name)) for name in (x, y)]
+        if row.kind == "summary" or None in texts:
+            n_left += 1
+            continue
+        first, second = (float(text) for text in texts if text is not None)
+        points.append(
+            Point(
+                cluster=table.text(row, cluster) if cluster else row.name,
+                stratum=table.text(row, within) if within else "",
+                x=first,
+                y=second,
+            )
+        )
+    notes = (f"Rows without both numbers, or made of others, are left out: {n_left}.",) if n_left else ()
+    return Points(x=x, y=y, points=tuple(points), notes=notes)
+
+
+FOR_RUNS: Final = "--by, --as and --parser are for runs; name run folders, or say --within COLUMN"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axes:
+    """What is set against what: see `points_of_runs` and `points_of_table`.
+
+    `table` is a published table by its name, or a CSV. `names` are those of the runs in it.
+    """
+
+    x: str
+    y: str
+    by: str | None = None
+    table: str | None = None
+    cluster: str | None = None
+    within: str | None = None
+    names: tuple[str, ...] = ()
+
+
+def points_of(runs: Sequence[Run], axes: Axes) -> Points:
+    """The points of runs, or without runs those of the rows of a table.
+
+    Raises:
+        UsageError: neither runs nor a table, or what goes with one is given with the other; and see
+            `points_of_runs` and `points_of_table`.
+        DataError: the table cannot be read.
+    """
+    table = None if axes.table is None else _table(axes.table)
+    if runs:
+        if axes.cluster or axes.within:
+            raise UsageError(
+                "--cluster and --within are for tables; with runs these are the clusters, see --by"
+            )
+        names = axes.names or run_names(runs)
+        return points_of_runs(runs, names, x=axes.x, y=axes.y, by=axes.by, table=table)
+    if table is None:
+        raise UsageError("nothing to correlate; name run folders, or --with a table")
+    if axes.by or axes.names:
+        raise UsageError(FOR_RUNS)
+    return points_of_table(table, x=axes.x, y=axes.y, cluster=axes.cluster, within=axes.within)
+
+
+def _table(name: str) -> PublishedTable:
+    """A table from a CSV, or a published one by its name."""
+    is_file = name.lower().endswith((".csv", ".tsv")) or Path(name).exists()
+    return read_file(Path(name)) if is_file else published.load(name)
+
+
+def points_of_runs(
+    runs: Sequence[Run],
+    names: Sequence[str],
+    *,
+    x: str,
+    y: str,
+    by: str | None = None,
+    table: PublishedTable | None = None,
+) -> Points:
+    """A point for each run, or for each run and value of a tag; runs are the clusters, values the strata.
+
+    Args:
+        runs: the runs.
+        names: what each is called, in the table too.
+        x: the questions whose accuracy is one score: ``all``, or ``TAG=VALUE`` with commas between several.
+        y: the same for the other score; with a table, its column.
+        by: the tag.
+        table: a table with a row for each run; with `by`, for each run and value.
+
+    Raises:
+        UsageError: names that are not one for each run or not different, no such questions in a run, or no
+            such column or row in the table.
+    """
+    check_names(names, runs)
+    first, second = _where(x, "--x"), None if table is not None else _where(y, "--y")
+    points: list[Point] = []
+    for name, run in zip(names, runs, strict=True):
+        check_answered(run)
+        scored = ScoredQuestions.of(run.rows)
+        found = {item.tags[by] for item in scored.items if by in item.tags} if by else {""}
+        if not found:
+            raise UsageError(f"no scored question of {name} has the tag {by!r}")
+        for value in sorted(found, key=natural_order):
+            part = {by: value} if by else {}
+            if table is not None:
+                other = _in_table(table, name, y=y, by=by, value=value)
+            else:
+                other = _accuracy(name, scored, {**(second or {}), **part})
+            ours = _accuracy(name, scored, {**first, **part})
+            points.append(Point(cluster=name, stratum=value, x=ours, y=other))
+    axis = f"{y} of {table.name}" if table is not None else f"accuracy, {y}"
+    return Points(x=f"accuracy, {x}", y=axis, points=tuple(points), are_shares=(True, table is None))
+
+
+def check_names(names: Sequence[str], runs: Sequence[Run]) -> None:
+    """See that there is a different name for each run.
+
+    Raises:
+        UsageError: there is not.
+    """
+    if len(names) != len(runs) or len(set(names)) < len(names):
+        raise UsageError(f"{len(set(names))} names for {len(runs)} runs; expected a different one for each")
+
+
+def _where(text: str, flag: str) -> Where:
+    if text == ALL:
+        return {}
+    parts = [part.partition("=") for part in text.split(",")]
+    if not all(tag.strip() and sign and value.strip() for tag, sign, value in parts):
+        raise UsageError(f"{flag} {text!r}; expected {ALL!r}, or TAG=VALUE such as task=3afc")
+    return {tag.strip(): value.strip() for tag, _, value in parts}
+
+
+def _accuracy(name: str, scored: ScoredQuestions, where: Where) -> float:
+    kept = [
+        i
+        for i, item in enumerate(scored.items)
+        if all(item.tags.get(tag) == value for tag, value in where.items())
+    ]
+    if not kept:
+        listed = ", ".join(f"{tag}={value}" for tag, value in where.items()) or ALL
+        raise UsageError(f"no scored question of {name} is {listed}")
+    return float(scored.values[kept].mean())
+
+
+def _in_table(table: PublishedTable, name: str, *, y: str, by: str | None, value: str) -> float:
+    """The number of a run in a table; the first column names the runs."""
+    _check_columns(table, [y, *([by] if by else [])])
+    label = table.columns[0].name
+
+    def fits(row: PublishedRow) -> bool:
+        return table.text(row, label) == name and (not by or table.text(row, by) == value)
+
+    rows = [row for row in table.rows if fits(row)]
+    wanted = f"{label} {name!r}" + (f" and {by} {value!r}" if by else "")
+    if len(rows) != 1:
+        raise UsageError(
+            f"{len(rows)} rows of {table.name} have {wanted}; expected one (--as NAME says what a run is "
+            "called there)"
+        )
+    figure = number(table.text(rows[0], y))
+    if figure is None:
+        raise UsageError(f"{table.name} has no number in {y} where {wanted}")
+    return float(figure)
+
+
+def _check_columns(table: PublishedTable, names: Sequence[str]) -> None:
+    known = [column.name for column in table.columns]
+    if missing := [name for name in names if name not in known]:
+        raise UsageError(f"{table.name} has no column {missing[0]!r}; its columns are {', '.join(known)}")
+
+
+# --------------------------------------------------------------------------- coefficients
+
+
+def correlate(points: Points, *, rng: np.random.Generator, level: float = 0.95) -> Correlated:
+    """Spearman's rho and Pearson's r with their intervals and tests.
+
+    Args:
+        points: three points or more.
+        rng: where the draws come from.
+        level: coverage of the intervals.
+
+    Raises:
+        UsageError: fewer than three points, or an axis on which all are alike.
+    """
+    if len(points.points) < 3:
+        left = f" ({' '.join(points.notes)})" if points.notes else ""
+        raise UsageError(f"{several(len(points.points), 'point')}{left}; a correlation needs three or more")
+    for axis, values in (
+        (points.x, {one.x for one in points.points}),
+        (points.y, {one.y for one in points.points}),
+    ):
+        if len(values) == 1:
+            raise UsageError(
+                f"{axis} is {values.pop():g} at every point; a correlation needs values that differ"
+            )
+    x, y = [one.x for one in points.points], [one.y for one in points.points]
+    clusters = [one.cluster for one in points.points]
+    strata = [one.stratum for one in points.points]
+    settings = Resampling(level=level)
+    n_clusters = len(set(clusters))
+    is_alone = n_clusters == len(clusters)
+    found = (
+        spearman(x, y, clusters=clusters, rng=rng, settings=settings),
+        pearson(x, y, clusters=clusters, rng=rng, settings=settings),
+    )
+    kinds: tuple[CorrelationKind, CorrelationKind] = ("spearman", "pearson")
+    coefficients = []
+    for kind, one in zip(kinds, found, strict=True):
+        p_value = None
+        if _is_balanced(points.points):
+            p_value = cluster_permutation(x, y, clusters=clusters, strata=strata, rng=rng, kind=kind)
+        coefficients.append(Coefficient(kind=kind, found=_drawn(one, n_clusters), p_clusters=p_value))
+    return Correlated(
+        points=points,
+        n_clusters=n_clusters,
+        coefficients=(coefficients[0], coefficients[1]),
+        parts=tuple(_parts(points.points, is_alone=is_alone)),
+    )
+
+
+def _drawn(found: Correlation, n_clusters: int) -> Correlation:
+    """Without the interval of draws where there are too few clusters to draw."""
+    if n_clusters >= LEAST_CLUSTERS:
+        return found
+    reason = f"too few clusters ({n_clusters})"
+    empty = msgspec.structs.replace(
+        found.bootstrap, low=math.nan, high=math.nan, reason=reason, method=f"no interval: {reason}"
+    )
+    return msgspec.structs.replace(found, bootstrap=empty)
+
+
+def _is_balanced(points: Sequence[Point]) -> bool:
+    """Whether every cluster has every stratum exactly once."""
+    seen = {(one.cluster, one.stratum) for one in points}
+    clusters, strata = {one.cluster for one in points}, {one.stratum for one in points}
+    return len(seen) == len(points) == len(clusters) * len(strata) and len(clusters) > 1
+
+
+def _parts(points: Sequence[Point], *, is_alone: bool) -> Iterator[PartCorrelation]:
+    strata = dict.fromkeys(one.stratum for one in points)
+    if len(strata) > 1:
+        for stratum in strata:
+            yield _part(stratum, [(one.x, one.y) for one in points if one.stratum == stratum])
+    if not is_alone:
+        means = []
+        for cluster in dict.fromkeys(one.cluster for one in points):
+            own = [(one.x, one.y) for one in points if one.cluster == cluster]
+            means.append((float(np.mean([x for x, _ in own])), float(np.mean([y for _, y in own]))))
+        yield _part("means of clusters", means)
+
+
+def _part(name: str, pairs: Sequence[tuple[float, float]]) -> PartCorrelation:
+    x, y = np.array(pairs, np.float64).T
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return PartCorrelation(name=name, n=len(x), spearman=math.nan, pearson=math.nan)
+    rng, few = np.random.default_rng(0), Resampling(n_boot=1)  # the intervals are not used
+    rho, r = (of(x, y, rng=rng, settings=few).value for of in (spearman, pearson))
+    return PartCorrelation(name=name, n=len(x), spearman=rho, pearson=r)
+
+
+# --------------------------------------------------------------------------- in words and tables
+
+_NAMES: dict[str, str] = {"spearman": "Spearman's rho", "pearson": "Pearson's r"}
+
+
+def section(found: Correlated) -> Section:
+    """Sentences and tables."""
+    return Section(title="Correlated", paragraphs=sentences(found), tables=tables(found))
+
+
+def sentences(found: Correlated) -> tuple[str, ...]:
+    """What there is to say, Spearman's rho first."""
+    points, n = found.points, len(found.points.points)
+    rho = found.coefficients[0]
+    is_alone = found.n_clusters == n
+    of = "" if is_alone else f" of {several(found.n_clusters, 'cluster')}"
+    test = f"p {p_words(rho.found.p_value)}, both as if points were independent"
+    if is_alone and rho.p_clusters is not None:
+        test = f"p {p_words(rho.p_clusters)} by permuting points"
+    said = [
+        f"{points.x} against {points.y} over {several(n, 'point')}{of}: Spearman's rho is "
+        f"{number_text(rho.found.value)} ({_interval(rho.found.fisher)}, by Fieller's error; {test})."
+    ]
+    if not is_alone:
+        drawn = _interval(rho.found.bootstrap)
+        moved = "" if rho.p_clusters is None else f"; p {p_words(rho.p_clusters)} by permuting whole clusters"
+        said.append(f"Points of one cluster are not independent: {drawn}, by drawing whole clusters{moved}.")
+        if rho.p_clusters is None:
+            said.append("Clusters cannot be permuted, since they do not have the same strata once each.")
+    return (*said, *points.notes)
+
+
+def _interval(estimate: Estimate) -> str:
+    if not has_interval(estimate):
+        return f"no interval: {estimate.reason or 'that takes four points that are not in one line'}"
+    ends = f"{number_text(estimate.low)} to {number_text(estimate.high)}"
+    return f"{100 * estimate.level:g} % interval {ends}"
+
+
+def tables(found: Correlated) -> tuple[Table, ...]:
+    """The coefficients, those of parts, and the points."""
+    parts = [_parts_table(found)] if found.parts else []
+    return (_coefficients(found), *parts, _points(found))
+
+
+def _coefficients(found: Correlated) -> Table:
+    group = "value, with its interval by"
+    return tabulate(
+        "correlation",
+        "Correlation",
+        label=Column(key="name", title="coefficient"),
+        rows=lines(((one.kind, one) for one in found.coefficients), _NAMES),
+        measures=(
+            count("points", lambda one: one.found.n),
+            count("clusters", lambda _: found.n_clusters),
+            figure("fisher", lambda one: one.found.fisher, "Fisher's z", group=group),
+            figure("bootstrap", lambda one: one.found.bootstrap, "drawn clusters", group=group),
+            p_value("p", lambda one: one.found.p_value, note="from Student's t, points independent"),
+            p_value(
+                "p-clusters",
+                lambda one: one.p_clusters,
+                "p, clusters",
+                note="whole clusters permuted, or points without clusters",
+            ),
+        ),
+        notes=(
+            "Fisher's z takes points as independent, for rho with Fieller's error; draws and permutations "
+            "take whole clusters.",
+        ),
+    )
+
+
+def _parts_table(found: Correlated) -> Table:
+    return tabulate(
+        "parts",
+        "Parts of the points",
+        label=Column(key="name", title="points of"),
+        rows=lines((one.name, one) for one in found.parts),
+        measures=(
+            count("n", lambda one: one.n, "points"),
+            figure("spearman", lambda one: one.spearman, "Spearman's rho"),
+            figure("pearson", lambda one: one.pearson, "Pearson's r"),
+        ),
+    )
+
+
+def _points(found: Correlated) -> Table:
+    shown = found.points
+    x, y = (share if is_share else figure for is_share in shown.are_shares)
+    return tabulate(
+        "points",
+        "Points",
+        label=Column(key="name", title="cluster"),
+        rows=(
+            RowSpec(f"point:{i}", one.cluster, one, detail=one.stratum) for i, one in enumerate(shown.points)
+        ),
+        measures=(x("x", lambda one: one.x, shown.x), y("y", lambda one: one.y, shown.y)),
+    )
+
+
+# --------------------------------------------------------------------------- files
+
+
+def write_points_csv(found: Correlated, path: Path) -> None:
+    """Write one row for each point.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    rows = ((one.cluster, one.stratum, one.x, one.y) for one in found.points.points)
+    names = ("cluster", "stratum", found.points.x, found.points.y)
+    write_file(path, csv_text([names, *rows]))
+
+
+def write_correlation_json(found: Correlated, path: Path) -> None:
+    """Write sentences, tables and all figures as one JSON object; a number that does not exist is null.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    whole = object_as_json(JSON_FORMAT, sentences=sentences(found), correlated=found, tables=tables(found))
+    write_file(path, whole)
+
+
+def write_correlation_page(
+    found: Correlated, statements: Sequence[Statement], path: Path, *, settings: dict[str, object]
+) -> None:
+    """Write one page that loads nothing from elsewhere.
+
+    Args:
+        found: what its sentences are about.
+        statements: its figures and tables.
+        path: the file.
+        settings: how it was found.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    page = render(
+        "diagnosis.html.j2",
+        eyebrow="vidence correlate",
+        title=f"{found.points.x} against {found.points.y}",
+        sentences=sentences(found),
+        statements=statements,
+        facts=(("Correlation", settings),),
+    )
+    write_file(path, page)

@@ -1,0 +1,348 @@
+"""Whether two scores go together over models or values of a tag, and how far they could."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from vidence.errors import UsageError
+from vidence.records import Estimate
+from vidence.report.correlation import (
+    ALL,
+    Axes,
+    Correlated,
+    Point,
+    Points,
+    check_names,
+    correlate,
+    points_of,
+    tables,
+)
+from vidence.report.over_models import ByValue, where_of
+from vidence.report.results import SEED, Run
+from vidence.report.results import Row as TrialRow
+from vidence.report.scores import Draws
+from vidence.report.side_by_side import run_names
+from vidence.report.sorted_values import sorted_statements
+from vidence.statistics.split_halves import LEAST_RATERS, ceiling, reliability
+from vidence.tables.charts import Dot, Scatter, Statement
+from vidence.tables.table import Column, Row, Table
+
+Rows = Mapping[str, Sequence[TrialRow]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """Which questions two scores are of, and what the points are; the words are as ``set=single,task=3afc``.
+
+    `by` is the tag whose values are the points, or with `over_models` false the strata of those of a model.
+    `cluster` is a tag of which each value of `by` has one, such as a semantic group.
+    """
+
+    x: str
+    y: str
+    by: str = ""
+    where: str = ""
+    cluster: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverModels:
+    """A correlation over the values of a tag, and how far the two means would come out alike again.
+
+    `reliable` are those of both scores, by split halves of the models; NaN where that cannot be said.
+    """
+
+    found: Correlated
+    n_models: int
+    reliable: tuple[float, float]
+    ceiling: float
+
+
+def over_values(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: float = 0.95) -> OverModels:
+    """Correlate two means over models, a point for each value of a tag.
+
+    The ceiling is the root of the product of both reliabilities: what the correlation would be if both scores
+    were of the same thing, but for which models were asked.
+
+    Args:
+        rows: the trials of each model, by its name.
+        scores: what the points are.
+        rng: where the draws come from.
+        level: coverage of the intervals.
+
+    Raises:
+        UsageError: fewer than three values have both scores of every model, one is the same everywhere, or a
+            value is in several clusters.
+
+    Source: ActPLD, figures 8 and 10.
+    Departs: the paper prints p below .0001 alone; interval, permutation and ceiling are ours.
+    """
+    base = where_of(scores.where, what="where=")
+    first, second = (
+        ByValue.of(rows, by=scores.by, where={**base, **where_of(text, what=f"{name}=")})
+        for name, text in (("x", scores.x), ("y", scores.y))
+    )
+    if first is None or second is None:
+        raise UsageError(
+            f"no value of {scores.by!r} has both scores ({scores.x} and {scores.y}) of every model"
+        )
+    kept = [value for value in first.values if value in second.values]
+    at = [[one.values.index(value) for value in kept] for one in (first, second)]
+    tables_of = [one.scores[:, places] for one, places in zip((first, second), at, strict=True)]
+    clusters = _clusters(rows, scores, kept)
+    points = tuple(
+        Point(cluster=clusters.get(value, value), stratum=value if clusters else "", x=float(x), y=float(y))
+        for value, x, y in zip(kept, *(table.mean(axis=0) for table in tables_of), strict=True)
+    )
+    n_apart = len({*first.values, *second.values, *first.left_out, *second.left_out} - set(kept))
+    note = f"Values of {scores.by} without both scores of every model are left out: {n_apart}."
+    about = Points(
+        x=f"{scores.x}, mean over models",
+        y=f"{scores.y}, mean over models",
+        points=points,
+        are_shares=(True, True),
+        notes=(note,) if n_apart else (),
+    )
+    found = correlate(about, rng=rng, level=level)
+    alike = tuple(reliability(table, rng=rng) for table in tables_of)
+    return OverModels(
+        found=found,
+        n_models=len(first.models),
+        reliable=(alike[0], alike[1]),
+        ceiling=ceiling(*alike) if not any(map(math.isnan, alike)) else math.nan,
+    )
+
+
+def _clusters(rows: Rows, scores: Scores, kept: Sequence[str]) -> dict[str, str]:
+    """The cluster of each value; nothing where each stands alone."""
+    if not scores.cluster:
+        return {}
+    found: dict[str, set[str]] = {}
+    for row in (row for some in rows.values() for row in some):
+        if row.item.tags.get(scores.by) in kept:
+            found.setdefault(row.item.tags[scores.by], set()).add(row.item.tags.get(scores.cluster, ""))
+    for value, of in found.items():
+        if len(of) > 1 or not any(of):
+            named = ", ".join(sorted(of)) if any(of) else "none"
+            raise UsageError(
+                f"{scores.by} {value!r} has as its values of {scores.cluster!r}: {named}; expected one"
+            )
+    return {value: next(iter(of)) for value, of in found.items()}
+
+
+def over_pairs(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: float = 0.95) -> Correlated:
+    """Correlate two scores of models: a point for each model, or for each model and value of a tag.
+
+    A model that lacks one of them, such as one that knows no words, has no point, and a note says so.
+
+    Args:
+        rows: the trials of each model, by its name; those of both scores may be of several runs.
+        scores: what the points are; models are the clusters, values the strata.
+        rng: where the draws come from.
+        level: coverage of the intervals.
+
+    Raises:
+        UsageError: no model has both scores, or there are fewer than three points.
+
+    Source: ActPLD, section 3.3 and figure 6.
+    Departs: the paper takes its 12 points as independent; clusters are ours.
+    """
+    points, apart = list[Point](), dict[str, str]()
+    for model, some in rows.items():
+        own, lacking = _pairs(model, some, scores)
+        points += own
+        if lacking:
+            apart[model] = lacking
+    if len(apart) == len(rows):
+        raise UsageError("; ".join(f"{model} has no score of {lacking}" for model, lacking in apart.items()))
+    about = Points(
+        x=f"accuracy, {scores.x}",
+        y=f"accuracy, {scores.y}",
+        points=tuple(points),
+        are_shares=(True, True),
+        notes=tuple(f"{model} has no score of {lacking}, and no point." for model, lacking in apart.items()),
+    )
+    return correlate(about, rng=rng, level=level)
+
+
+def points_of_pairs(rows: Rows, scores: Scores) -> tuple[Point, ...]:
+    """The points of those who have both scores; whoever lacks one has none.
+
+    Args:
+        rows: the trials of each, by name.
+        scores: what the points are, as for `over_pairs`.
+    """
+    return tuple(point for name, some in rows.items() for point in _pairs(name, some, scores)[0])
+
+
+def _pairs(name: str, rows: Sequence[TrialRow], scores: Scores) -> tuple[list[Point], str]:
+    """The points of one model, and which of both scores it lacks; empty where it has them."""
+    base = where_of(scores.where, what="where=")
+    first, second = (
+        ByValue.of({name: rows}, by=scores.by, where={**base, **where_of(text, what=f"{axis}=")})
+        for axis, text in (("x", scores.x), ("y", scores.y))
+    )
+    if first is None or second is None:
+        return [], scores.x if first is None else scores.y
+    return [
+        Point(
+            cluster=name,
+            stratum=value,
+            x=float(first.scores[0, first.values.index(value)]),
+            y=float(second.scores[0, second.values.index(value)]),
+        )
+        for value in first.values
+        if value in second.values
+    ], ""
+
+
+def shown_of(
+    runs: Sequence[Run], axes: Axes, *, over_runs: bool, level: float
+) -> tuple[Correlated, tuple[Statement, ...]]:
+    """What ``vidence correlate`` shows: the figure of the points first, then the tables.
+
+    Args:
+        runs: the runs; none where a table has the points.
+        axes: what the points are.
+        over_runs: whether the points are values of a tag, the mean over the runs.
+        level: coverage of the intervals.
+
+    Raises:
+        UsageError: as `of_runs` and `points_of`.
+    """
+    rng = np.random.default_rng(SEED)
+    if over_runs:
+        one, found = of_runs(runs, axes, draws=Draws(rng=rng, level=level))
+        return one.found, found
+    correlated = correlate(points_of(runs, axes), rng=rng, level=level)
+    return correlated, (scatter(correlated), *tables(correlated))
+
+
+def of_runs(runs: Sequence[Run], axes: Axes, *, draws: Draws) -> tuple[OverModels, tuple[Statement, ...]]:
+    """The correlation over the values of a tag that ``vidence correlate --over-runs`` shows, and its figures.
+
+    Args:
+        runs: the runs, a model each.
+        axes: what the points are; `cluster` is a tag here.
+        draws: where the draws come from.
+
+    Raises:
+        UsageError: no tag, a table, the same run twice, and as `over_values`.
+    """
+    if not runs or not axes.by or axes.table or axes.within:
+        raise UsageError("--over-runs takes run folders and --by TAG, and neither --with nor --within")
+    names = axes.names or run_names(runs)
+    check_names(names, runs)
+    rows = {name: run.rows for name, run in zip(names, runs, strict=True)}
+    scores = Scores(x=_words(axes.x), y=_words(axes.y), by=axes.by, cluster=axes.cluster or "")
+    found = over_values(rows, scores, rng=draws.fresh(), level=draws.level)
+    both = {name: where_of(text, what=f"--{name}") for name, text in (("x", scores.x), ("y", scores.y))}
+    tags = both["x"].keys() & both["y"].keys()
+    where = {tag: tuple(dict.fromkeys((*both["x"][tag], *both["y"][tag]))) for tag in tags}
+    whole = ByValue.of(rows, by=axes.by, where=where)
+    title = runs[0].plan.benchmark
+    figures = sorted_statements(title, whole, by=axes.by, draws=draws) if whole is not None else ()
+    return found, (*statements(found, name="correlation"), *figures)
+
+
+def _words(axis: str) -> str:
+    return "" if axis == ALL else axis
+
+
+# --------------------------------------------------------------------------- tables and figures
+
+
+def scatter(found: Correlated, *, name: str = "correlation-points") -> Scatter:
+    """The points; those of one stratum have a mark of their own where there are several models."""
+    points = found.points
+    n_of = {one.cluster for one in points.points}
+    kinds = tuple(dict.fromkeys(one.stratum for one in points.points))
+    has_kinds = 1 < len(kinds) < len(points.points) and len(n_of) > 1
+    return Scatter(
+        name=name,
+        title=f"{points.y} against {points.x}",
+        x_title=points.x,
+        y_title=points.y,
+        dots=tuple(
+            Dot(
+                label=_label(one, has_kinds=has_kinds),
+                x=_alone(one.x),
+                y=_alone(one.y),
+                kind=kinds.index(one.stratum) if has_kinds else 0,
+            )
+            for one in points.points
+        ),
+        x_is_share=points.are_shares[0],
+        y_is_share=points.are_shares[1],
+        kinds=kinds if has_kinds else (),
+    )
+
+
+def with_people(figure: Scatter, points: Sequence[Point]) -> Scatter:
+    """The figure with the points of people, who have a mark of their own and are in none of its numbers."""
+    if not points:
+        return figure
+    kinds = figure.kinds or ("models",)
+    dots = tuple(
+        Dot(
+            label=", ".join(filter(None, (one.cluster, one.stratum))),
+            x=_alone(one.x),
+            y=_alone(one.y),
+            kind=len(kinds),
+        )
+        for one in points
+    )
+    return msgspec.structs.replace(figure, kinds=(*kinds, "people"), dots=(*figure.dots, *dots))
+
+
+def _label(one: Point, *, has_kinds: bool) -> str:
+    """What a point is called: its model where its mark says the rest, otherwise what tells it from all."""
+    return one.cluster if has_kinds or not one.stratum else one.stratum
+
+
+def _alone(value: float) -> Estimate:
+    nan = math.nan
+    return Estimate(
+        value=value, low=nan, high=nan, level=0.95, n=1, n_clusters=1, method="one point", reason="one point"
+    )
+
+
+def statements(one: OverModels, *, name: str) -> tuple[Statement, ...]:
+    """The figure, how far the two could go together, and the tables of the correlation."""
+    r = one.found.coefficients[1].found.value
+    share = r / one.ceiling if one.ceiling > 0 else math.nan
+    few = one.n_models < LEAST_RATERS
+    reason = (
+        f"{one.n_models} models, and split halves need {LEAST_RATERS}. "
+        if few
+        else "Halves of the models have nothing in common. "
+        if math.isnan(one.ceiling)
+        else ""
+    )
+    table = Table(
+        name=f"{name}-ceiling",
+        title="How far the two could go together",
+        label="",
+        columns=(
+            Column(key="r", title="Pearson's r"),
+            Column(key="reliability-x", title=one.found.points.x, group="comes out alike with other models"),
+            Column(key="reliability-y", title=one.found.points.y, group="comes out alike with other models"),
+            Column(key="ceiling", title="ceiling", note="root of the product"),
+            Column(key="share", title="r of the ceiling"),
+        ),
+        rows=(
+            Row(
+                key="all",
+                label=f"{one.n_models} models",
+                values=tuple(None if math.isnan(v) else v for v in (r, *one.reliable, one.ceiling, share)),
+            ),
+        ),
+        note=f"{reason}Means over few models move with the models that were asked: by split halves, stepped"
+        " up to all (Spearman-Brown). A correlation at the ceiling says that the two order the values alike"
+        " as far as these models can tell; it says nothing of other models.",
+    )
+    named = (msgspec.structs.replace(t, name=f"{name}-{t.name}") for t in tables(one.found))
+    return (scatter(one.found, name=name), table, *named)

@@ -1,0 +1,184 @@
+"""A run folder as a value for Python: its rows, its accuracy, its tables."""
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vidence.engine.specs import label
+from vidence.errors import UnknownNameError, UsageError
+from vidence.records import Estimate
+from vidence.report import results
+from vidence.report.comparison import Compared, compare_two
+from vidence.report.pairing import pair
+from vidence.report.picture import Picture, picture_of
+from vidence.report.results import SEED, Row
+from vidence.report.scores import Draws, headline_accuracy, margin_table, score_tables
+from vidence.report.tables import all_tables, headline
+from vidence.report.trials import tag_columns, trial_records
+from vidence.statistics.resampling import Resampling
+from vidence.tables.table import Table
+from vidence.text import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+_MOST_SENTENCES, _MOST_LETTERS = 6, 300  # of a run in a notebook
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Run(results.Run):
+    """A run, as `vidence.open_run` and `vidence.evaluate` give it.
+
+    ``len(run)`` counts the trials, iterating gives them as rows, each with its question and its score.
+    """
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        score = self.accuracy
+        why = "the model never answered" if self.is_silent else "no question is scored"
+        said = why if score is None else f"accuracy {100 * score.value:.1f} %"
+        missing = f" of {self.facts.n_planned}" if self.n_missing else ""
+        return f"Run({str(self.folder)!r}, {label(self.plan)!r}, {len(self)}{missing} trials, {said})"
+
+    @property
+    def accuracy(self) -> Estimate | None:
+        """The accuracy by the plan's own average with its 95 % interval: the headline of the report.
+
+        None while no question is scored, and where the model never answered.
+        """
+        return headline_accuracy(self, draws=Draws(rng=np.random.default_rng(SEED)))
+
+    @property
+    def score(self) -> Estimate | None:
+        """The same as `accuracy`: the number that the run was made for."""
+        return self.accuracy
+
+    @property
+    def trials(self) -> "pd.DataFrame":
+        """One row for each trial with everything that is known of it, a column for each tag.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        pandas = _library("pandas", otherwise="run.to_polars(), or the rows: for row in run")
+        return pandas.DataFrame(trial_columns(self))
+
+    def to_polars(self) -> "pl.DataFrame":
+        """The table of `trials` for polars.
+
+        Raises:
+            UsageError: polars is not installed.
+        """
+        polars = _library("polars", otherwise="run.trials with pandas, or the rows: for row in run")
+        return polars.DataFrame(trial_columns(self), strict=False, infer_schema_length=None)
+
+    def plot(self, name: str = "score") -> Picture:
+        """A figure of the report as a picture: a notebook shows it, `Picture.save` writes an SVG.
+
+        Args:
+            name: a table of `tables` that has a figure.
+
+        Raises:
+            UnknownNameError: there is no such figure; the message names those that there are.
+        """
+        tables = self.tables()
+        found = picture_of(tables[name]) if name in tables else None
+        if found is None:
+            raise UnknownNameError("figure", name, [n for n, one in tables.items() if picture_of(one)])
+        return found
+
+    def compare(
+        self, other: "results.Run | Path | str", *, shared: bool = False, level: float = 0.95
+    ) -> Compared:
+        """Compare another run with this one: the other less this one, on the same questions.
+
+        Args:
+            other: a run, or its folder.
+            shared: compare the questions for which both have a score, where the runs differ in them.
+            level: coverage of the intervals; 1 less the level of the tests.
+
+        Raises:
+            UsageError: the runs do not have the same questions.
+            StoreError: the folder holds no run.
+        """
+        second = other if isinstance(other, results.Run) else results.load_run(Path(other))
+        rng, settings = np.random.default_rng(SEED), Resampling(level=level)
+        return compare_two(pair([self, second], shared=shared), rng=rng, settings=settings)
+
+    def _repr_html_(self) -> str:
+        """At most a screen of a notebook: what was asked, the score with its interval, what to know of it."""
+        plan = self.plan
+        tables = score_tables(self, rng=np.random.default_rng(SEED)) if self.rows else ()
+        sentences = (
+            headline(self, tables[0])[:_MOST_SENTENCES] if tables else ("No question was answered yet.",)
+        )
+        said = "".join(f"<li>{_short(sentence)}</li>" for sentence in sentences)
+        asked = f"{plan.benchmark} · {plan.model} · {len(self):,} trials · {self.folder}"
+        return f"<p><strong>{_short(asked)}</strong></p><ul>{said}</ul>"
+
+    def tables(self, *, level: float = 0.95, against_chance: bool = False) -> dict[str, Table]:
+        """Every table of the report of this run, by its name; the scores come first.
+
+        Args:
+            level: coverage of the intervals.
+            against_chance: also how far the scores lie above chance, above the best single letter and above
+                the longest choice, with intervals.
+
+        Raises:
+            UsageError: the run has no trials.
+        """
+        tables = all_tables(self, rng=np.random.default_rng(SEED), level=level)
+        margins = [margin_table(self, level=level)] if against_chance else []
+        return {table.name: table for table in (*tables, *margins)}
+
+
+def open_run(folder: Path | str, *, parser: str | None = None) -> Run:
+    """Read a run folder, of a finished run or one that was stopped.
+
+    Args:
+        folder: the folder that ``vidence run`` or ``vidence.evaluate`` wrote.
+        parser: None takes the scores as they were stored. A name reads every stored reply again with the
+            parser of that name; no model is asked.
+
+    Raises:
+        StoreError: not a run folder, damaged, or of another format.
+        UnknownNameError: no parser has that name.
+    """
+    return Run(**vars(results.load_run(Path(folder), parser=parser)))
+
+
+def trial_columns(run: results.Run) -> dict[str, list[Any]]:
+    """Everything that is known of the trials of a run by column; lists and objects stay what they are."""
+    columns: dict[str, list[Any]] = {}
+    tags = tag_columns([run])
+    for place, (row, record) in enumerate(zip(run.rows, trial_records(run), strict=True)):
+        del record["tags"]
+        flat = {**record, **{column: row.item.tags.get(tag) for tag, column in tags.items()}}
+        for name, value in flat.items():
+            columns.setdefault(name, [None] * place).append(value)
+    return columns
+
+
+def _library(name: str, *, otherwise: str) -> Any:  # noqa: ANN401 - a module
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"this needs {name}, which is not installed; run: pip install {name}, or take {otherwise}"
+        ) from error
+
+
+def _short(words: str) -> str:
+    shown = words if len(words) <= _MOST_LETTERS else words[: _MOST_LETTERS - 1] + "…"
+    return escape(visible(shown))

@@ -1,0 +1,294 @@
+"""The runs of a panel, asked one after the other, and what came of them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from vidence.engine.diagnose import Account
+from vidence.engine.evaluate import Summary
+from vidence.engine.panel import PanelRun
+from vidence.engine.panel_diagnostics import Examination
+from vidence.engine.plan import PLAN_FILE, Plan
+from vidence.errors import BudgetSpentError, UsageError, VidenceError
+from vidence.report.opened_run import Run, open_run
+from vidence.report.page import write_page
+from vidence.report.panel import PanelCell, panel_section
+from vidence.report.panel_grid import Grid, grid_of
+from vidence.report.panel_registry import Viewed, viewed
+from vidence.report.papers import paper_sections
+from vidence.report.results import SEED
+from vidence.report.run_list import listed
+from vidence.report.scores import Draws
+from vidence.report.sections import Section
+from vidence.report.tables import all_tables
+from vidence.tables.table import Table
+from vidence.text import visible
+
+
+@dataclass(kw_only=True)
+class AskedPanel:
+    """What came of the runs of a panel: those that were asked, and why others were not."""
+
+    runs: list[PanelRun] = field(default_factory=list)
+    """Those that were asked to the end, and those that were there already."""
+    missing: list[str] = field(default_factory=list)
+    not_found: list[str] = field(default_factory=list)
+    """Diagnostics that came to no end, and why."""
+    n_failed: int = 0
+    spent: float = 0.0
+    """What this session spent, in US dollars."""
+
+
+@dataclass(kw_only=True)
+class _Purse:
+    """What is left of the limit of spending of a panel; None where it has none."""
+
+    most: float | None
+    spent: float = 0.0
+
+    def limit(self, run: PanelRun) -> float | None:
+        """What a run may spend; None without a limit."""
+        own, most = run.plan.max_cost, self.most
+        if most is None or not (run.plan.price_in or run.plan.price_out):
+            return own
+        return most - self.spent if own is None else min(own, most - self.spent)
+
+
+def ask_panel(
+    runs: Sequence[PanelRun],
+    *,
+    max_cost: float | None,
+    ask: Callable[[int, PanelRun, Plan], Summary],
+    examinations: Sequence[Examination] = (),
+    examine: Callable[[int, Examination, Plan], Account] | None = None,
+) -> AskedPanel:
+    """Ask what is left of every run, one run after the other, then what is left of the diagnostics.
+
+    One that cannot go on is left as it is, and does not stop the others. When the limit of spending is
+    reached, no further one is begun.
+
+    Args:
+        runs: the runs of the panel.
+        max_cost: what they may spend together in this session, in US dollars.
+        ask: asks what is left of a run; it is given its place from 1 on, the run, and the plan with what may
+            be spent.
+        examinations: the diagnostics, each on one run.
+        examine: examines what is left, given the same of a diagnostic; needed where there are some.
+    """
+    done, purse = AskedPanel(), _Purse(most=max_cost)
+    for place, run in enumerate((run for run in runs if run.has_trials), start=1):
+        _ask(place, run, done=done, purse=purse, ask=ask)
+    for place, one in enumerate(examinations, start=1):
+        if examine is not None:
+            _examine(place, one, done=done, purse=purse, examine=examine)
+    # A run of diagnostics alone has a folder only when one of them has begun.
+    done.runs += [run for run in runs if not run.has_trials and _is_there(run)]
+    done.spent = purse.spent
+    return done
+
+
+def _ask(
+    place: int,
+    run: PanelRun,
+    *,
+    done: AskedPanel,
+    purse: _Purse,
+    ask: Callable[[int, PanelRun, Plan], Summary],
+) -> None:
+    name = f"{run.benchmark}, {run.label}"
+    limit = purse.limit(run)
+    if limit is not None and limit <= 0:
+        done.missing.append(f"{name}: not asked, since the max_cost of the panel is spent")
+        return
+    before = _cost(run.folder)
+    try:
+        summary = ask(place, run, msgspec.structs.replace(run.plan, max_cost=limit))
+    except VidenceError as error:
+        done.missing.append(f"{name}: {error}")
+        is_spent = isinstance(error, BudgetSpentError) and limit is not None
+        purse.spent += limit if is_spent and limit is not None else _cost(run.folder) - before
+    else:
+        purse.spent += summary.cost
+        done.n_failed += summary.n_failed + summary.n_left_out
+        done.runs.append(run)
+
+
+def _examine(
+    place: int,
+    one: Examination,
+    *,
+    done: AskedPanel,
+    purse: _Purse,
+    examine: Callable[[int, Examination, Plan], Account],
+) -> None:
+    limit = purse.limit(one.run)
+    if limit is not None and limit <= 0:
+        done.not_found.append(f"{one.label}: not examined, since the max_cost of the panel is spent")
+        return
+    try:
+        account = examine(place, one, msgspec.structs.replace(one.run.plan, max_cost=limit))
+    except VidenceError as error:
+        # What it spent before it stopped is not known, so all that it might have spent counts.
+        counted = limit or 0.0
+        purse.spent += counted
+        is_counted = counted and not isinstance(error, BudgetSpentError)
+        said = f"; {counted:.4f} US dollars count as spent, since how much it was is not known"
+        done.not_found.append(f"{one.label}: {error}" + (said if is_counted else ""))
+    else:
+        purse.spent += account.cost
+        done.n_failed += account.n_failed
+
+
+def taken(runs: Sequence[PanelRun]) -> AskedPanel:
+    """The runs of a panel as they are, without asking; those whose folder is not there are missing."""
+    done = AskedPanel()
+    for run in runs:
+        if _is_there(run):
+            done.runs.append(run)
+        else:
+            done.missing.append(f"{run.benchmark}, {run.label}: not asked yet")
+    return done
+
+
+def _is_there(run: PanelRun) -> bool:
+    return (run.folder / PLAN_FILE).exists()
+
+
+def _cost(folder: Path) -> float:
+    """What the replies of a run folder cost so far; 0 where there is none."""
+    return (listed(folder).cost or 0.0) if folder.exists() else 0.0
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Panel:
+    """What came of a panel: a run for each cell, and the table and the figure of all scores."""
+
+    title: str
+    cells: tuple[PanelCell, ...]
+    """The runs that have trials, with their score tables."""
+    missing: tuple[str, ...]
+    """Which runs have none, and why."""
+    not_found: tuple[str, ...]
+    """Which diagnostics came to no end, and why."""
+    section: Section
+    run_tables: tuple[tuple[Table, ...], ...]
+    """All tables of each run, in the order of `cells`."""
+    level: float
+    grid: Grid
+    """All runs, those too that hold findings of diagnostics alone."""
+
+    def view(self, name: str) -> Viewed:
+        """A view of the panel: the table or figure of a paper by its name, or a view with its options.
+
+        Args:
+            name: such as ``humanpcr-fig7`` or ``scores?by=task``; `vidence list views` and `vidence list
+                figures` have all.
+
+        Raises:
+            UsageError: no such view, or the runs do not have what it shows.
+        """
+        return viewed(self.grid, name, draws=Draws(rng=np.random.default_rng(SEED), level=self.level))
+
+    def __repr__(self) -> str:
+        missing = f", {len(self.missing)} without a score" if self.missing else ""
+        return f"Panel({self.title!r}, {len(self.cells)} runs{missing})"
+
+    def _repr_html_(self) -> str:
+        said = "".join(f"<li>{escape(visible(one))}</li>" for one in self.section.paragraphs)
+        return f"<p><strong>{escape(visible(self.title))}</strong></p><ul>{said}</ul>{self.scores.as_html()}"
+
+    @property
+    def scores(self) -> Table:
+        """A row for each model and condition, a column for each benchmark."""
+        return self.section.tables[0]
+
+    @property
+    def every_run(self) -> Table:
+        """A row for each run: its score beside what looks at no video."""
+        return self.section.tables[1]
+
+    @property
+    def runs(self) -> dict[tuple[str, str], Run]:
+        """The runs by benchmark and by model with its condition, as `vidence.open_run` gives them."""
+        return {(cell.benchmark, cell.label): open_run(cell.run.folder) for cell in self.cells}
+
+    def write_page(self, path: Path | str, *, cache_root: Path, n_items: int = 300) -> None:
+        """Write the page of the panel.
+
+        Args:
+            path: the file.
+            cache_root: where decoded frames are.
+            n_items: most questions on it.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
+        draws = Draws(rng=np.random.default_rng(SEED), level=self.level)
+        runs = [cell.run for cell in self.cells]
+        people = {cell.run.folder for cell in self.cells if cell.is_people}
+        write_page(
+            runs,
+            Path(path),
+            cache_root=cache_root,
+            media_root=None,
+            tables=self.run_tables,
+            n_items=n_items,
+            extra_sections=(
+                self.section,
+                *paper_sections(runs, draws=draws, with_published=False, people=people),
+            ),
+            level=self.level,
+            title=self.title,
+            rng=np.random.default_rng(SEED),
+        )
+
+
+def read_panel(title: str, asked: AskedPanel, *, level: float = 0.95) -> Panel:
+    """The scores of the runs of a panel.
+
+    Args:
+        title: what the panel is called.
+        asked: its runs.
+        level: coverage of the intervals.
+
+    Raises:
+        UsageError: none of the runs has trials.
+    """
+    if not asked.runs:
+        raise UsageError(f"no run of the panel has a score: {'; '.join(asked.missing)}")
+    cells, tables, missing = list[PanelCell](), [], list(asked.missing)
+    loaded: dict[Path, Run] = {}
+    for one in asked.runs:
+        run = replace(open_run(one.folder), name=one.benchmark)  # what tells runs of one label apart
+        loaded[one.folder] = run
+        if not run.rows:
+            if one.has_trials:
+                missing.append(
+                    f"{one.benchmark}, {one.label}: no trials, so that views of findings alone show it"
+                )
+            continue
+        tables.append(all_tables(run, rng=np.random.default_rng(SEED), level=level))
+        cells.append(
+            PanelCell(
+                benchmark=one.benchmark,
+                label=one.label,
+                run=run,
+                score=tables[-1][0],
+                is_people=one.about.people,
+            )
+        )
+    draws = Draws(rng=np.random.default_rng(SEED), level=level)
+    return Panel(
+        title=title,
+        cells=tuple(cells),
+        missing=tuple(missing),
+        not_found=tuple(asked.not_found),
+        section=panel_section(title, cells, missing=missing, not_found=asked.not_found, draws=draws),
+        run_tables=tuple(tables),
+        level=level,
+        grid=grid_of(asked.runs, missing=asked.missing, loaded=loaded),
+    )

@@ -1,0 +1,334 @@
+"""Runs below the rows that papers print, each in the columns that hold what it measured."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from vidence.catalog import create, ready
+from vidence.engine.specs import label
+from vidence.errors import UsageError
+from vidence.explain.published.printed_tables import (
+    Measure,
+    PublishedCell,
+    PublishedColumn,
+    PublishedTable,
+    is_blank,
+)
+from vidence.explain.published.published import beside
+from vidence.records import source_noun
+from vidence.report.provenance import asked_sentence, is_asked
+from vidence.report.results import WAITING, Row, Run
+from vidence.report.scores import Draws, accuracy, chosen, headline_accuracy
+from vidence.report.side_by_side import run_names
+from vidence.tables.table import DASH, Cell, Column, Table, videos_row
+from vidence.tables.table import Row as TableRow
+
+PROBLEM, REMARK = "†", "*"
+APART = "published:apart"
+LETTERS = "letters"
+"""In a `Measure`: every parser that reads the letter of a choice."""
+
+
+def published_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
+    """Each published table that a run can stand in, with the runs below the printed rows.
+
+    The last row says from how many videos the values of the runs come; printed rows do not.
+
+    A run stands only in tables of its benchmark and split, and there only in columns that hold what it
+    measured: by the same kind of parser, on the same split, in the same style, on all questions of the
+    column. A run that fits no column of a table stands in a last table, with the reasons. Printed values that
+    arithmetic contradicts carry a dagger, remarks an asterisk; the footnotes say what is known.
+
+    Args:
+        runs: one run or more.
+        draws: where the draws of the intervals come from.
+
+    Raises:
+        UsageError: no published table is about what these runs were asked.
+    """
+    labels = run_names(runs)
+    found: dict[str, tuple[PublishedTable, list[int]]] = {}
+    for i, run in enumerate(runs):
+        for table in beside(run.plan.benchmark, run.plan.split):
+            found.setdefault(table.name, (table, []))[1].append(i)
+    tables, apart = [], []
+    for table, members in found.values():
+        fits = {i: _fits(runs[i], table, draws=draws) for i in members}
+        ours = {i: fit for i, fit in fits.items() if fit.has_value}
+        if ours:
+            rows = _joined(runs, labels, ours)
+            how = [
+                sentence
+                for i, fit in ours.items()
+                for sentence in (asked_sentence(runs[i], labels[i]), *fit.sentences(labels[i]))
+            ]
+            noun = source_noun(row.item for i in ours for row in runs[i].rows)
+            tables.append(_with_ours(table, rows, how, noun=noun))
+        apart += [(i, table, fit) for i, fit in fits.items() if fit.reasons and not fit.has_value]
+    if apart:
+        tables.append(_apart(runs, labels, apart, draws=draws))
+    if not tables:
+        asked = ", ".join(dict.fromkeys(f"{run.plan.benchmark} ({run.plan.split})" for run in runs))
+        raise UsageError(
+            f"no published table is about {asked}; `vidence audit-table` lists those that there are"
+        )
+    return tuple(tables)
+
+
+def _joined(runs: Sequence[Run], labels: Sequence[str], ours: "Mapping[int, _Fit]") -> list[TableRow]:
+    """A row for each model: runs of one that cover different columns share a row.
+
+    Two are of one model where they were given one name, or have the same spec. Where both have a value in a
+    column, each keeps a row of its own.
+    """
+    rows: list[list[int]] = []
+    for i, fit in ours.items():
+        shared = (
+            row
+            for row in rows
+            if all(_is_one_model(runs[i], runs[j]) and _are_apart(fit, ours[j]) for j in row)
+        )
+        home = next(shared, None)
+        if home is None:
+            rows.append([i])
+        else:
+            home.append(i)
+    return [
+        TableRow(
+            key=f"ours:{'+'.join(map(str, row))}",
+            label=_shared_label(runs, labels, row),
+            values=tuple(
+                next((cell for cell in some if cell.value is not None), Cell())
+                for some in zip(*(ours[i].cells for i in row), strict=True)
+            ),
+        )
+        for row in rows
+    ]
+
+
+def _is_one_model(first: Run, second: Run) -> bool:
+    ours, theirs = first.plan, second.plan
+    if ours.name or theirs.name:
+        return ours.name == theirs.name
+    return ours.model == theirs.model
+
+
+def _are_apart(first: "_Fit", second: "_Fit") -> bool:
+    pairs = zip(first.cells, second.cells, strict=True)
+    return not any(one.value is not None and other.value is not None for one, other in pairs)
+
+
+def _shared_label(runs: Sequence[Run], labels: Sequence[str], row: Sequence[int]) -> str:
+    """What a row is called; of several runs what they have in common, if no other run is called so."""
+    if len(row) == 1:
+        return labels[row[0]]
+    plain = label(runs[row[0]].plan)
+    others = [label(run.plan) for i, run in enumerate(runs) if i not in row]
+    return " and ".join(labels[i] for i in row) if plain in others else plain
+
+
+# --------------------------------------------------------------------------- which column
+
+
+@dataclass(kw_only=True)
+class _Fit:
+    """What a run has for the columns of a table behind the first.
+
+    `reasons` says why columns that its questions belong to stay empty, and `remarks` what to know of those
+    that do not; both by what is said, with the names of the columns.
+    """
+
+    cells: tuple[Cell, ...] = ()
+    reasons: dict[str, list[str]] = field(default_factory=dict)
+    remarks: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def has_value(self) -> bool:
+        """Whether any column has one."""
+        return any(cell.value is not None for cell in self.cells)
+
+    def sentences(self, name: str) -> Iterator[str]:
+        """Reasons and remarks as footnotes on the run of that name."""
+        for why, columns in self.reasons.items():
+            yield f"{name} has no value under {', '.join(columns)}: {why}."
+        for what, columns in self.remarks.items():
+            yield f"{name}, {', '.join(columns)}: {what}."
+
+
+def _fits(run: Run, table: PublishedTable, *, draws: Draws) -> _Fit:
+    fit = _Fit()
+    cells = []
+    for column in table.columns[1:]:
+        measure = column.measure
+        cell = Cell()
+        if measure is not None and (rows := chosen(run.rows, measure.where)):
+            kept, why = measured_rows(run, rows, measure)
+            why = "the model never answered" if run.is_silent else why
+            if why:
+                fit.reasons.setdefault(why, []).append(column.name)
+            else:
+                cell = Cell(value=accuracy(kept, measure.average, draws=draws), kind="share")
+                for remark in _remarks(run, kept, measure, n=column.n):
+                    fit.remarks.setdefault(remark, []).append(column.name)
+        cells.append(cell)
+    fit.cells = tuple(cells)
+    return fit
+
+
+def measured_rows(run: Run, rows: Sequence[Row], measure: Measure) -> tuple[Sequence[Row], str]:
+    """The trials that measured what a column holds, and why there are none; empty where there are.
+
+    Args:
+        run: the run.
+        rows: its trials on questions of the column.
+        measure: what the column holds.
+    """
+    if why := "; ".join(_unlike(run, measure)):
+        return (), why
+    kept, why = scored_alike(rows, parser=measure.parser, alike=measure.alike)
+    n_waiting = sum(row.score.scorer == WAITING for row in kept)
+    if n_waiting:
+        return (), f"{n_waiting:,} of {len(kept):,} replies wait for a judge, and the rest is another subset"
+    return kept, why
+
+
+def scored_alike(rows: Sequence[Row], *, parser: Sequence[str], alike: str) -> tuple[Sequence[Row], str]:
+    """The trials that were scored as a column says, and why there are none; empty where there are.
+
+    Args:
+        rows: trials on questions of the column.
+        parser: who may have scored them; see `Measure`.
+        alike: a tag in which they must agree, or nothing.
+    """
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.item.tags.get(alike, "") if alike else "", []).append(row)
+    fitting = {value: some for value, some in groups.items() if not _strangers(some, parser)}
+    if len(fitting) > 1:
+        return (), f"the run mixes {' and '.join(fitting)}, which the paper does not"
+    if not fitting:
+        by = dict.fromkeys(name for some in groups.values() for name in _strangers(some, parser))
+        return (), f"the printed values are by {_named(parser)}, these by {', '.join(by)}"
+    [kept] = fitting.values()
+    return kept, ""
+
+
+def _unlike(run: Run, measure: Measure) -> Iterator[str]:
+    """In what the run differs from the printed values, whoever scored it."""
+    plan = run.plan
+    if measure.split and plan.split not in measure.split:
+        yield f"the printed values are of the split {' or '.join(measure.split)}, these of {plan.split}"
+    if measure.style and is_asked(run) and plan.style not in measure.style:
+        yield f"the printed values are of {' or '.join(measure.style)} prompts, these of {plan.style} ones"
+    for tag, value in plan.where.items():
+        if measure.where.get(tag) != (value,):
+            yield f"the run was asked only questions with {tag}={value}"
+
+
+def _strangers(rows: Sequence[Row], parsers: Sequence[str]) -> list[str]:
+    """Who scored these replies and is none of the parsers and judges; who waits for a judge is nobody."""
+    by = dict.fromkeys(row.score.scorer for row in rows)
+    return [name for name in by if name != WAITING and parsers and not is_one_of(name, parsers)]
+
+
+def is_one_of(name: str, parsers: Sequence[str]) -> bool:
+    """Whether a scorer is among these; `LETTERS` is any parser that reads the letter of a choice."""
+    if name in parsers:
+        return True
+    return LETTERS in parsers and name in ready("parser") and create("parser", name).reads_letters
+
+
+def _named(parsers: Sequence[str]) -> str:
+    return " or ".join("the letter of the reply" if name == LETTERS else name for name in parsers)
+
+
+def is_by_rules(rows: Sequence[Row]) -> bool:
+    """Whether no judge marked any of these replies."""
+    return not any(row.score.verdicts for row in rows)
+
+
+def _remarks(run: Run, rows: Sequence[Row], measure: Measure, *, n: int | None) -> Iterator[str]:
+    """What to know of a value that stands in a column of `n` questions."""
+    plan = run.plan
+    n_here = len({row.item.item_id for row in rows})
+    if measure.by_rules and is_by_rules(rows):
+        yield measure.by_rules
+    part = [f"the first {plan.limit:,} questions"] if plan.limit is not None else []
+    part += [f"{plan.sample:,} sampled questions"] if plan.sample is not None else []
+    part += ["questions with a recorded reply"] if plan.recorded_only else []
+    if part and n_here != n:
+        yield f"only {' of the '.join(part)} were asked, {n_here:,} here"
+
+
+# --------------------------------------------------------------------------- the tables
+
+
+def _with_ours(table: PublishedTable, ours: Sequence[TableRow], how: Sequence[str], *, noun: str) -> Table:
+    footnotes: dict[str, str] = {}
+    printed = []
+    for n, row in enumerate(table.rows):
+        pairs = zip(table.columns, row.cells, strict=True)
+        first, *others = [printed_cell(column, cell, footnotes) for column, cell in pairs]
+        detail = first.detail or ""
+        printed.append(
+            TableRow(key=f"printed:{n}", label=str(first.value), detail=detail, values=tuple(others))
+        )
+    first_column, *columns = [
+        Column(key=f"column:{i}", title=c.name, note=c.means, kind="text" if c.kind == "text" else "number")
+        for i, c in enumerate(table.columns)
+    ]
+    source = ", ".join(filter(None, (table.source.paper, table.source.where)))
+    videos = videos_row(ours, columns, label=f"{noun}s of ours")
+    return Table(
+        name=f"published:{table.name}",
+        title=f"{table.title}: as printed, and ours",
+        note=f"Printed values are from {source}. Ours stand below, with their intervals. "
+        f"{PROBLEM}: arithmetic contradicts the printed value; {REMARK}: a remark.",
+        label=first_column,
+        columns=tuple(columns),
+        rows=(*printed, *ours, *([] if videos is None else [videos])),
+        footnotes=(*how, *table.notes, *(f"{sign} {says}" for says, sign in footnotes.items())),
+    )
+
+
+def printed_cell(column: PublishedColumn, cell: PublishedCell, footnotes: dict[str, str]) -> Cell:
+    """A printed cell with the signs of its footnotes; new ones are added to `footnotes`."""
+    signs = []
+    for flag in cell.flags:
+        says = f"{column.name}: {flag.says}" if column.kind != "text" else flag.says
+        sign = f"{PROBLEM if flag.is_problem else REMARK}{len(footnotes) + 1}"
+        signs.append(footnotes.setdefault(says, sign))
+    return Cell(value=DASH if is_blank(cell.text) else cell.text, detail=" ".join(signs))
+
+
+def _apart(
+    runs: Sequence[Run],
+    labels: Sequence[str],
+    apart: Sequence[tuple[int, PublishedTable, _Fit]],
+    *,
+    draws: Draws,
+) -> Table:
+    """The runs that fit no column of a table, with the reasons."""
+    headlines: Mapping[int, Cell] = {
+        i: Cell(value=headline_accuracy(runs[i], draws=draws), kind="share")
+        for i in dict.fromkeys(i for i, *_ in apart)
+    }
+    return Table(
+        name=APART,
+        title="Beside no printed row",
+        note="These runs measured something else than the table prints.",
+        label=Column(key="name", title="model"),
+        columns=(
+            Column(key="score", title="score", kind="share", note="the headline of the run"),
+            Column(key="table", title="table", kind="text"),
+            Column(key="why", title="why not there", kind="text"),
+        ),
+        rows=tuple(
+            TableRow(
+                key=f"apart:{i}:{table.name}",
+                label=labels[i],
+                values=(headlines[i], table.name, "; ".join(fit.reasons)),
+            )
+            for i, table, fit in apart
+        ),
+        footnotes=tuple(asked_sentence(runs[i], labels[i]) for i in headlines),
+    )

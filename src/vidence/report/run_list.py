@@ -1,0 +1,174 @@
+"""The runs in a folder, a line for each: what it is called, how far it is, its score, what it cost.
+
+A run that has ended keeps its line beside its trials, so that a long list reads no trials. A line counts only
+while plan, trials and version are those that it was made from; otherwise it is made again, from everything.
+"""
+
+import hashlib
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from vidence import __version__
+from vidence.engine.store import PLAN_NAME, RUN_FILE, RunStore, is_in_use
+from vidence.errors import UsageError, VidenceError
+from vidence.records import Record
+
+_log = logging.getLogger(__name__)
+DEEPEST: Final = 4
+"""Folders below the one that is listed; runs do not lie in runs."""
+Standing = Literal["running", "complete", "failures", "stopped", "not begun", "unusable"]
+
+
+class ListedRun(Record):
+    """A run in a list.
+
+    Of `n_planned` trials `n_answered` have an outcome from the model, and `n_failed` failed, which
+    `vidence resume` asks again. `score` is the headline of its report, 0 to 1, `average` says of what, and
+    ``[low, high]`` is its 95 % interval; it is None where nothing was ever answered. `cost` is in US
+    dollars, None without prices.
+    """
+
+    folder: str
+    name: str = ""
+    benchmark: str = ""
+    model: str = ""
+    status: Standing = "unusable"
+    n_planned: int = 0
+    n_answered: int = 0
+    n_failed: int = 0
+    average: str = ""
+    score: float | None = None
+    low: float | None = None
+    high: float | None = None
+    cost: float | None = None
+    started_at: str = ""
+    problem: str = ""
+    """Why it cannot be read, where it is unusable."""
+
+
+class _KeptLine(Record):
+    """A line as a run keeps it, with what it was made from."""
+
+    vidence: str
+    plan: str
+    last_trial: int
+    line: ListedRun
+
+
+def list_runs(root: Path) -> tuple[ListedRun, ...]:
+    """The runs in a folder and below it, those that began first first; a folder that is a run stands alone.
+
+    Raises:
+        UsageError: there is no such folder.
+    """
+    if not root.is_dir():
+        raise UsageError(f"there is no folder {root}; give one that holds run folders, such as runs")
+    found = [listed(folder) for folder in run_folders(root)]
+    return tuple(sorted(found, key=lambda one: (one.started_at, one.folder)))
+
+
+def run_folders(root: Path, *, deepest: int = DEEPEST) -> Iterator[Path]:
+    """Every run folder in a folder, in the order of their paths; links are not followed."""
+    if (root / PLAN_NAME).is_file() or (root / RUN_FILE).is_file():
+        yield root
+        return
+    if not deepest:
+        return
+    try:
+        with os.scandir(root) as entries:
+            inner = sorted(e.name for e in entries if e.is_dir(follow_symlinks=False) and e.name[0] != ".")
+    except OSError as error:  # somebody else's folder, or gone since: nothing of it can be listed
+        _log.info("%s is not listed: %s", root, error.strerror)
+        return
+    for name in inner:
+        yield from run_folders(root / name, deepest=deepest - 1)
+
+
+def listed(folder: Path) -> ListedRun:
+    """The line of one run folder; a damaged one says what is wrong with it."""
+    try:
+        with RunStore(folder) as store:
+            kept = _kept(folder, store)
+        line = _made(folder).line if kept is None else kept
+    except VidenceError as error:
+        return ListedRun(folder=str(folder), name=folder.name, problem=str(error))
+    status: Standing = "running" if is_in_use(folder) else line.status
+    return msgspec.structs.replace(line, folder=str(folder), status=status)
+
+
+def keep_line(folder: Path) -> None:
+    """Have a run that has ended keep its line; one in which somebody works again gets it at its end."""
+    try:
+        with RunStore(folder) as store:
+            if _kept(folder, store) is not None:
+                return
+        kept = _made(folder)
+        with RunStore(folder, is_writer=True) as store:
+            store.keep_line(msgspec.json.encode(kept).decode())
+    except VidenceError as error:  # the list makes the line itself, or says what is wrong
+        _log.info("%s keeps no line: %s", folder, error)
+
+
+def _kept(folder: Path, store: RunStore) -> ListedRun | None:
+    """The line that the run keeps; None where there is none, or one of something else."""
+    text, last_trial = store.line()
+    if text is None:
+        return None
+    try:
+        kept = msgspec.json.decode(text, type=_KeptLine)
+    except msgspec.DecodeError:  # of another version
+        return None
+    made_from = (kept.vidence, kept.plan, kept.last_trial)
+    is_so = made_from == (__version__, _digest(folder), last_trial)
+    return kept.line if is_so else None
+
+
+def _digest(folder: Path) -> str:
+    try:
+        return hashlib.sha256((folder / PLAN_NAME).read_bytes()).hexdigest()
+    except OSError:  # whoever reads the plan says so
+        return ""
+
+
+def _made(folder: Path) -> _KeptLine:
+    """The line of a run, from its plan and all its trials."""
+    import numpy as np  # a list of runs that keep their lines needs none of these
+
+    from vidence.engine.specs import label
+    from vidence.report.results import SEED, load_run
+    from vidence.report.scores import Draws, headline_accuracy
+    from vidence.report.tables import spent
+    from vidence.tables.table import has_interval
+
+    digest = _digest(folder)
+    with RunStore(folder) as store:
+        _, last_trial = store.line()  # before the trials: what comes in meanwhile makes the line void
+    run = load_run(folder, are_brief=True)
+    n_failed = sum(row.outcome == "failed" and not row.is_undecided for row in run.rows)
+    score = headline_accuracy(run, draws=Draws(rng=np.random.default_rng(SEED)))
+    ends = (score.low, score.high) if score is not None and has_interval(score) else (None, None)
+    status: Standing = "failures" if n_failed else "complete"
+    if run.n_missing:
+        status = "stopped" if run.rows else "not begun"
+    line = ListedRun(
+        folder="",
+        name=label(run.plan),
+        benchmark=run.plan.benchmark,
+        model=run.plan.model,
+        status=status,
+        n_planned=max(run.facts.n_planned, len(run.rows)),
+        n_answered=len(run.rows) - n_failed,
+        n_failed=n_failed,
+        average=run.plan.headline,
+        score=None if score is None else score.value,
+        low=ends[0],
+        high=ends[1],
+        cost=spent(run),
+        started_at=run.facts.started_at,
+    )
+    return _KeptLine(vidence=__version__, plan=digest, last_trial=last_trial, line=line)

@@ -1,0 +1,330 @@
+"""Wordings and events that come from files, recorded: every one passes the rules, or none is taken."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from django.db import transaction
+
+from vidence.errors import DataError, UsageError
+from vidence.make.pipeline.output import DRAFTS_FILE, ITEMS_FILE
+from vidence.make.review.files import PROTOCOL_FILE, read_reviews
+from vidence.make.review.protocol import Protocol, canonical
+from vidence.make.review.revisions import Event, Revision, chained, new_revision
+from vidence.make.review.states import ItemState, advance, drafting
+from vidence.records import Item
+from vidence.studio.audit import note
+from vidence.studio.projects import add_items, add_project
+from vidence.studio.records.chains import link
+from vidence.studio.records.items import ItemRow, MediumRow, RevisionRow, TransitionRow
+from vidence.studio.records.people import GuidelineRow, ProjectRow, UserRow
+from vidence.studio.workflow import (
+    at_after,
+    chain_content,
+    protocol_of,
+    revision_row,
+    show,
+    to_event,
+    to_revision,
+    transition_row,
+)
+
+IMPORTER: Final = "import"
+"""Who puts items in that no person of the studio wrote."""
+_MOST_NAMED: Final = 20
+_BATCH: Final = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntakeResult:
+    """What was new, and what was there already."""
+
+    n_new: int = 0
+    n_same: int = 0
+
+    def __add__(self, other: "IntakeResult") -> "IntakeResult":
+        return IntakeResult(n_new=self.n_new + other.n_new, n_same=self.n_same + other.n_same)
+
+
+def refuse_all(faults: Sequence[str], *, what: str) -> None:
+    """Refuse what has faults; the first twenty are named.
+
+    Raises:
+        DataError: there are some.
+    """
+    if faults:
+        more = f"\n... and {len(faults) - _MOST_NAMED} more" if len(faults) > _MOST_NAMED else ""
+        raise DataError(f"{what}: {len(faults)} faults\n" + "\n".join(faults[:_MOST_NAMED]) + more)
+
+
+def take_events(
+    project: ProjectRow,
+    revisions: Iterable[Revision],
+    events: Iterable[Event],
+    *,
+    guidelines: Mapping[str, GuidelineRow] | None = None,
+) -> IntakeResult:
+    """Record wordings and events of a project that were made elsewhere; what is there already is passed over.
+
+    Args:
+        project: whose items they are about; items that are not there are made.
+        revisions: the wordings.
+        events: in their order.
+        guidelines: which text each author had read, by the hash of the wording.
+
+    Raises:
+        DataError: one is damaged, does not follow what the person did before, or is refused by the rules.
+    """
+    with transaction.atomic():
+        ProjectRow.objects.select_for_update().get(pk=project.pk)
+        taker = _Taker(project, list(revisions), guidelines or {})
+        for event in events:
+            taker.add(event)
+        refuse_all(taker.faults, what="the events cannot be taken; nothing was")
+        return taker.write()
+
+
+class _Taker:
+    """Checks events one after the other, and writes them all at once."""
+
+    def __init__(
+        self, project: ProjectRow, revisions: list[Revision], guidelines: Mapping[str, GuidelineRow]
+    ) -> None:
+        self._project, self._protocol = project, protocol_of(project)
+        self._guidelines = guidelines
+        self._of_file = {one.sha256: one for one in revisions}
+        self.faults = [f"{one.item_id}: {one.fault}" for one in revisions if one.fault]
+        stored = RevisionRow.objects.filter(item__project=project).select_related("item")
+        self._known: dict[str, Revision] = {one.sha256: to_revision(one, one.item.item_id) for one in stored}
+        self._fresh = {name: one for name, one in self._of_file.items() if name not in self._known}
+        add_items(
+            project,
+            [one.item_id for one in self._fresh.values()],
+            kinds={one.item_id: kind_of(one.content) for one in self._fresh.values()},
+        )
+        self._rows = {one.item_id: one for one in ItemRow.objects.filter(project=project)}
+        self._states = {name: _state(row, self._protocol) for name, row in self._rows.items()}
+        self._wordings: dict[str, dict[str, Revision]] = {}
+        for one in (*self._known.values(), *self._fresh.values()):
+            self._wordings.setdefault(one.item_id, {})[one.sha256] = one
+        self._done: set[str] = set()
+        self._heads: dict[str, str] = {}
+        self._last: TransitionRow | None = None
+        for row in TransitionRow.objects.filter(project=project).order_by("number"):
+            self._done.add(row.event_id)
+            self._heads[row.by] = row.event_id
+            self._last = row
+        self._new: list[TransitionRow] = []
+        self._last_at: dict[str, str] = {}
+        self._n_same = 0
+
+    def add(self, event: Event) -> None:
+        """Check one event against the state that it meets."""
+        if event.event_id in self._done:
+            self._n_same += 1
+            return
+        before = self._states.get(event.item_id)
+        fault = event.fault
+        if not fault and event.prev_sha256 != self._heads.get(event.by, ""):
+            fault = f"what {event.by} did before it is not there, or {event.by} did something else since"
+        if not fault and (before is None or event.revision not in self._wordings.get(event.item_id, {})):
+            fault = f"the revision {event.revision[:12]!r} that it is about is not there"
+        if fault or before is None:
+            self.faults.append(f"{event.kind} of {event.item_id} by {event.by}: {fault}")
+            return
+        after = advance(before, event, revisions=self._wordings[event.item_id], protocol=self._protocol)
+        if isinstance(after, str):
+            self.faults.append(after)
+            return
+        self._last = transition_row(self._rows[event.item_id], event, self._last, states=(before, after))
+        self._new.append(self._last)
+        self._states[event.item_id] = after
+        self._heads[event.by] = event.event_id
+        self._done.add(event.event_id)
+        self._last_at[event.item_id] = event.at
+
+    def write(self) -> IntakeResult:
+        """Write what was new, and let each item repeat its state."""
+        fresh = [
+            revision_row(self._rows[one.item_id], one, guideline=self._guidelines.get(one.sha256))
+            for one in self._fresh.values()
+        ]
+        RevisionRow.objects.bulk_create(fresh, batch_size=_BATCH)
+        TransitionRow.objects.bulk_create(self._new, batch_size=_BATCH)
+        rows = RevisionRow.objects.filter(item__project=self._project)
+        called: dict[str, RevisionRow] = {one.sha256: one for one in rows}
+        accounts = {one.pseudonym: one for one in UserRow.objects.all()}
+        for name in self._last_at:
+            row, state = self._rows[name], self._states[name]
+            row.current = called.get(state.revision)
+            row.author = row.author or accounts.get(state.author)
+            show(row, state)
+        return IntakeResult(n_new=len(self._new), n_same=self._n_same)
+
+
+def _state(row: ItemRow, protocol: Protocol) -> ItemState:
+    return msgspec.convert(row.standing, ItemState) if row.standing else drafting(row.item_id, protocol)
+
+
+def kind_of(content: Mapping[str, object]) -> str:
+    """What an item is called on pages: with choices ``mcq``, else ``open``."""
+    return "mcq" if content.get("choices") else "open"
+
+
+# --------------------------------------------------------------------------- reviews and questions
+
+
+def take_review(folder: Path, *, slug: str) -> IntakeResult:
+    """Take a folder of `vidence review` in: its wordings and events; the project is made where it is absent.
+
+    Raises:
+        UsageError: there is no review, or the project has other rules.
+        DataError: the files have faults, or events that the rules refuse.
+    """
+    reviews = read_reviews(folder)
+    project = ProjectRow.objects.filter(slug=slug).select_related("protocol").first()
+    with transaction.atomic():
+        if project is None:
+            project = add_project(slug, str(folder / PROTOCOL_FILE))
+        if protocol_of(project) != reviews.protocol:
+            raise UsageError(f"{folder} was reviewed by another protocol than {slug} has; expected the same")
+        taken = take_events(project, reviews.revisions.values(), reviews.events)
+        _note(slug, taken)
+    return taken
+
+
+def take_items(project: ProjectRow, questions: Sequence[Item], *, by: str = IMPORTER) -> IntakeResult:
+    """Put questions in as if somebody had submitted them: each waits for its first look.
+
+    What else a file says of a question, such as a state, a role or a reviewer, is no part of an `Item` and so
+    cannot come in. A question whose words are those that were submitted already is passed over.
+
+    Raises:
+        DataError: a question is there with other words: whoever wrote it revises it in the studio.
+    """
+    with transaction.atomic():
+        ProjectRow.objects.select_for_update().get(pk=project.pk)
+        rows = ItemRow.objects.filter(project=project).select_related("current")
+        there = {one.item_id: one.current for one in rows if one.current is not None}
+        fresh, faults = [], []
+        for item in questions:
+            content = msgspec.to_builtins(item)
+            current_one = there.get(item.item_id)
+            if current_one is None:
+                fresh.append(content)
+            elif canonical(msgspec.json.decode(current_one.content)) != canonical(content):
+                faults.append(f"{item.item_id}: it is there with other words; revise it in the studio")
+        refuse_all(faults, what="the questions cannot be taken; nothing was")
+        last = TransitionRow.objects.filter(project=project, by=by).order_by("-number").first()
+        at = at_after(last)
+        revisions = [
+            new_revision(str(one["item_id"]), one, parent=None, origin="import", by=by, at=at)
+            for one in fresh
+        ]
+        events = chained(map(_submitted, revisions), last="" if last is None else last.event_id)
+        taken = take_events(project, revisions, events)
+        media_of(project, questions)
+        done = IntakeResult(n_new=taken.n_new, n_same=len(questions) - taken.n_new)
+        _note(project.slug, done)
+    return done
+
+
+def _submitted(one: Revision) -> Event:
+    return Event(
+        event_id="",
+        item_id=one.item_id,
+        revision=one.sha256,
+        kind="submit",
+        role="author",
+        by=one.by,
+        at=one.at,
+    )
+
+
+def is_review(path: Path) -> bool:
+    """Whether this is a folder of `vidence review`."""
+    return (path / PROTOCOL_FILE).is_file()
+
+
+def questions_in(path: Path) -> Path:
+    """The file of questions: of a folder the questions of a set that `vidence make` made, or its drafts.
+
+    Raises:
+        UsageError: the folder has neither.
+    """
+    if not path.is_dir():
+        return path
+    found = next((path / name for name in (ITEMS_FILE, DRAFTS_FILE) if (path / name).is_file()), None)
+    if found is None:
+        raise UsageError(
+            f"{path} is no export, review or set (no {PROTOCOL_FILE}, {ITEMS_FILE} or {DRAFTS_FILE})"
+        )
+    return found
+
+
+def refuse_root(project: ProjectRow, root: Path) -> None:
+    """See that the media of questions lie where those of the project lie; a project without a place gets one.
+
+    Raises:
+        UsageError: they lie elsewhere.
+    """
+    asked = str(root.resolve())
+    if not project.media_root:
+        project.media_root = asked
+        project.save(update_fields=["media_root"])
+    elif Path(project.media_root) != Path(asked):
+        raise UsageError(
+            f"the media of {project.slug} lie below {project.media_root}, those of the questions below "
+            f"{asked}; expected one folder: begin another project for them"
+        )
+
+
+def media_of(project: ProjectRow, questions: Iterable[Item]) -> int:
+    """Enter the media of questions as usable, and tie each item to its own; how many were new."""
+    shown = {item.item_id: [one for one in item.media if one.path] for item in questions}
+    known = {one.path: one for one in MediumRow.objects.filter(project=project)}
+    n_before = len(known)
+    for item in questions:
+        for one in item.media:
+            if one.path and one.path not in known:
+                known[one.path] = MediumRow.objects.create(
+                    project=project,
+                    path=one.path,
+                    kind=one.kind,
+                    url=one.url or "",
+                    source_id=item.source_id[:300],
+                    sha256=one.sha256 or "",
+                    state="usable",
+                )
+    tie = ItemRow.media.through
+    ties = [
+        tie(itemrow=row, mediumrow=known[path])
+        for row in ItemRow.objects.filter(project=project)
+        for path in dict.fromkeys(one.path for one in shown.get(row.item_id, ()) if one.path)
+    ]
+    tie.objects.bulk_create(ties, batch_size=_BATCH, ignore_conflicts=True)
+    return len(known) - n_before
+
+
+def _note(slug: str, taken: IntakeResult) -> None:
+    if taken.n_new:
+        note("imported", about=slug, details={"n_events": taken.n_new})
+
+
+def events_in(project: ProjectRow) -> tuple[list[Revision], list[Event]]:
+    """The wordings and events of a project, in the order in which they were recorded."""
+    rows = RevisionRow.objects.filter(item__project=project).select_related("item")
+    revisions = [to_revision(one, one.item.item_id) for one in rows]
+    revisions.sort(key=lambda one: (one.item_id, one.n, one.sha256))
+    events = TransitionRow.objects.filter(project=project).order_by("number")
+    return revisions, [to_event(one) for one in events]
+
+
+def chain_of(events: Iterable[Event]) -> str:
+    """The hash at the end of the chain of a project's events."""
+    head = ""
+    for number, event in enumerate(events, start=1):
+        head = link(head, chain_content(number, event))
+    return head

@@ -1,0 +1,158 @@
+"""How runs stand: how far each is, its score, what it cost, when it began."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from threading import Lock
+from typing import Final, Literal
+
+import msgspec
+
+from vidence.engine.store import RunStore, is_in_use
+from vidence.errors import VidenceError
+from vidence.report.results import Run
+from vidence.report.run_list import ListedRun, listed
+from vidence.studio.bridge.later import Later, Worker
+from vidence.studio.bridge.places import ViewablePath
+from vidence.studio.bridge.runs import names_of, open_head
+from vidence.text import visible
+
+_MOST: Final = 1_000
+_UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+_STATUS: Final[Mapping[str, str]] = {
+    "running": "running",
+    "complete": "complete",
+    "failures": "complete, some failed",
+    "stopped": "stopped",
+    "not begun": "not begun",
+    "unusable": "unusable",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStanding:
+    """One run in a list. `is_fresh` is whether its score is that of all rows that are there."""
+
+    place: ViewablePath
+    name: str
+    listed: ListedRun
+    is_fresh: bool = True
+    head: Run | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether somebody works in it now."""
+        return self.listed.status == "running"
+
+    @property
+    def status(self) -> str:
+        """How far it is, in words."""
+        if not (self.is_fresh or self.is_running):
+            return "being read"
+        return _STATUS[self.listed.status]
+
+    @property
+    def score(self) -> str:
+        """The score in per cent; empty without one."""
+        return "" if self.listed.score is None else f"{100 * self.listed.score:.1f}"
+
+    @property
+    def interval(self) -> str:
+        """Its interval in per cent; empty without one."""
+        low, high = self.listed.low, self.listed.high
+        return "" if low is None or high is None else f"{100 * low:.1f} to {100 * high:.1f}"
+
+    @property
+    def cost(self) -> str:
+        """What it cost, in dollars; empty without prices."""
+        return "" if self.listed.cost is None else f"{self.listed.cost:,.2f} $"
+
+
+class Standings:
+    """Knows the lines of runs; a run that keeps its line is read at once, others are added up in a thread.
+
+    Args:
+        wait_s: how long to wait for all that are asked for.
+    """
+
+    def __init__(self, *, wait_s: float) -> None:
+        self._wait_s = wait_s
+        self._later: Later[ListedRun] = Later(Worker("viewer-lines"), most=_MOST)
+        self._last: dict[str, ListedRun] = {}
+        self._lock = Lock()
+
+    def of(self, places: Sequence[ViewablePath], *, clock: Callable[[], float]) -> tuple[RunStanding, ...]:
+        """Each run; what cannot be read says why.
+
+        Args:
+            places: the runs.
+            clock: seconds that only grow.
+        """
+        until_s = clock() + self._wait_s
+        found: list[RunStanding] = []
+        for place in places:
+            try:
+                head = open_head(place.folder)
+                line, is_fresh = self._line(place, wait_s=max(0.0, until_s - clock()))
+            except VidenceError as error:
+                gone = ListedRun(folder=place.path, name=place.name, problem=visible(str(error)))
+                found.append(RunStanding(place=place, name=place.name, listed=gone))
+                continue
+            found.append(RunStanding(place=place, name="", listed=line, is_fresh=is_fresh, head=head))
+        return _named(found)
+
+    def _line(self, place: ViewablePath, *, wait_s: float) -> tuple[ListedRun, bool]:
+        """The line of a run, and whether it is that of now: otherwise the one before, or how it began."""
+        with RunStore(place.folder) as store:
+            _, last_trial = store.line()
+        line = self._later.get(
+            (place.id, last_trial, _state(place)), partial(listed, place.folder), wait_s=wait_s
+        )
+        with self._lock:
+            if line is not None:
+                self._last[place.id] = line
+                return line, True
+            last = self._last.get(place.id, ListedRun(folder=place.path))
+        status: Literal["running", "not begun"] = "running" if is_in_use(place.folder) else "not begun"
+        return msgspec.structs.replace(last, status=status), False
+
+
+def _state(place: ViewablePath) -> tuple[object, ...]:
+    """What changes when a run begins, goes on or ends."""
+    try:
+        names = sorted(path.name for path in place.folder.glob("*.sqlite*"))
+        return (*names, (place.folder / "plan.toml").stat().st_mtime_ns)
+    except OSError:
+        return ()
+
+
+def _named(found: Sequence[RunStanding]) -> tuple[RunStanding, ...]:
+    heads = [one.head for one in found if one.head is not None]
+    names = iter(names_of(heads))
+    return tuple(
+        replace(
+            one,
+            name=visible(one.name or next(names)),
+            listed=msgspec.structs.replace(one.listed, problem=visible(one.listed.problem)),
+        )
+        for one in found
+    )
+
+
+def age(started_at: str, now: datetime) -> str:
+    """How long ago a run began, in its largest unit; empty where that is not told.
+
+    >>> age("2026-01-01T00:00:00+00:00", datetime(2026, 1, 3, 5, tzinfo=UTC))
+    '2 days'
+    """
+    try:
+        began = datetime.fromisoformat(started_at)
+    except ValueError:
+        return ""
+    past_s = (now - (began if began.tzinfo else began.replace(tzinfo=UTC))).total_seconds()
+    for unit_s, name in _UNITS:
+        if past_s >= unit_s:
+            n = int(past_s // unit_s)
+            return f"{n} {name}{'s' if n > 1 else ''}"
+    return "now"

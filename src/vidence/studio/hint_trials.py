@@ -1,0 +1,128 @@
+"""Trying hints: a second person answers from the words and the hints, without the video; timed and kept."""
+
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+
+from vidence.studio.access import Person
+from vidence.studio.accounts import account_of
+from vidence.studio.hint_tries import GUESS, STAGE, SURE, content_of, of_wording
+from vidence.studio.records.items import ItemRow, ReviewRow
+from vidence.studio.records.people import ProjectRow
+from vidence.studio.reviewing import counted_by, minutes_since, reviews_of_item
+from vidence.studio.rules.hints import HintedQuestion, asked_of, finding_of, judged
+from vidence.studio.rules.review_steps import is_blind
+from vidence.studio.rules.threads import LOOKS
+from vidence.studio.settings import current
+from vidence.studio.workflow import Refused
+
+MOST_SIGNS: Final = 2_000
+_OPEN: Final = ("submitted", "in-review", "reviewed", "in-meta")
+_MOST: Final = 200
+_MAY: Final = frozenset({"author", "reviewer", "meta"})
+
+
+def asked_now(item: ItemRow) -> HintedQuestion | None:
+    """What of the last wording can be tried; None where it has no hints."""
+    return None if item.current is None else asked_of(content_of(item.current.content))
+
+
+def mine(item: ItemRow, person: Person) -> ReviewRow | None:
+    """The try of the last wording by this person."""
+    found: ReviewRow | None = ReviewRow.objects.filter(
+        revision=item.current, stage=STAGE, reviewer__pseudonym=person.name
+    ).first()
+    return found
+
+
+def closed(item: ItemRow, person: Person) -> str:
+    """Why this person may not try the hints of an item; empty where they may."""
+    if item.state not in _OPEN:
+        return f"It is {item.state}; hints are tried between handing in and the end."
+    if item.current is None or asked_now(item) is None:
+        return "It has no hints."
+    roles = person.roles_in(item.project.slug)
+    if not roles & _MAY:
+        return "You have no role here that writes or looks."
+    reviews = reviews_of_item(item)
+    state = reviews.states[item.item_id]
+    is_author = item.author is not None and item.author.pseudonym == person.name
+    if person.name == state.author or is_author:
+        return "You wrote it; somebody else tries its hints."
+    events = reviews.events_of.get(item.item_id, ())
+    has_seen = any(one.by == person.name and one.kind in LOOKS for one in events)
+    counted = counted_by(item, person, state)
+    blind = is_blind(state, reviews.protocol, by=person.name, roles=roles, counted=counted)
+    if person.name in state.claims or has_seen or ("operator" in roles and not blind):
+        return "You know what it says, or may; somebody who does not tries its hints."
+    if any(one.by == person.name for one in of_wording(item, content_of(item.current.content))):
+        return "You have tried these hints."
+    return ""
+
+
+def open_tries(project: ProjectRow, person: Person) -> list[ItemRow]:
+    """The items whose hints nobody has tried and this person may, out of the two hundred oldest."""
+    found = ItemRow.objects.filter(
+        project=project, state__in=_OPEN, current__content__contains='"hints":["'
+    ).select_related("project__protocol", "current", "author")
+    rows = found.exclude(writer=person.name).order_by("changed_at", "pk")[:_MOST]
+    return [
+        one
+        for one in rows
+        if not of_wording(one, content_of(one.current.content)) and not closed(one, person)
+    ]
+
+
+def answer(item: ItemRow, person: Person, words: str, *, is_sure: bool, opened: datetime) -> Refused | None:
+    """Keep an answer that was given from the words and the hints, with its time; None where it is kept.
+
+    Args:
+        item: which one; it is read anew.
+        person: who answers.
+        words: the letter of an option, or a free answer; empty: it cannot be told.
+        is_sure: whether the words settle it, rather than being guessed from.
+        opened: when the page was given out.
+    """
+    if len(words) > MOST_SIGNS:
+        return Refused(reason=f"an answer of {len(words):,} signs; {MOST_SIGNS:,} at most")
+    with transaction.atomic():
+        ProjectRow.objects.select_for_update().get(pk=item.project_id)
+        row = ItemRow.objects.select_related("project__protocol", "current", "author").get(pk=item.pk)
+        if row.current != item.current:
+            return Refused(reason="it was worded anew since it was shown")
+        if why := closed(row, person):
+            return Refused(reason=why)
+        content = content_of(row.current.content)
+        letters = [chr(ord("A") + place) for place in range(len(content.get("choices") or ()))]
+        said = words.strip()
+        if letters and said and said not in letters:
+            return Refused(reason=f"the answer {said!r:.40}; expected one of {', '.join(letters)}")
+        ReviewRow.objects.create(
+            item=row,
+            revision=row.current,
+            stage=STAGE,
+            reviewer=account_of(person),
+            author=row.author,
+            decision=finding_of(content, said, is_sure=is_sure),
+            answer=said,
+            feedback="" if not said else SURE if is_sure else GUESS,
+            seconds=60 * (minutes_since(opened) or 0.0),
+            begun_at=opened,
+            ended_at=current().settings.clock(),
+        )
+    return None
+
+
+def judge(item: ItemRow, person: Person, *, is_same: bool) -> Refused | None:
+    """Say whether one's own free answer says the same as the reference; it is said once."""
+    with transaction.atomic():
+        row = ReviewRow.objects.select_for_update().filter(
+            revision=item.current, stage=STAGE, reviewer__pseudonym=person.name, decision="to-judge"
+        )
+        found = row.first()
+        if found is None:
+            return Refused(reason="there is no answer of yours that waits to be held beside the reference")
+        found.decision = judged(is_same=is_same, is_sure=found.feedback == SURE)
+        found.save(update_fields=["decision"])
+    return None

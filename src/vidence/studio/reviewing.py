@@ -1,0 +1,438 @@
+"""Looks at items: claimed, begun, decided, given back; each act goes through `workflow.act`."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+from django.db import transaction
+from django.db.models import Q
+
+from vidence.make.review.files import Reviews
+from vidence.make.review.points import field_verdicts, marked_fields
+from vidence.make.review.protocol import ROLES, Protocol, Stage, StageRole
+from vidence.make.review.recording import Recorder, Share, draw
+from vidence.make.review.revisions import Event, Kind, Origin
+from vidence.make.review.states import Folded, ItemState, fold, may_look, stage_role
+from vidence.make.review.translations import in_language
+from vidence.records import Record
+from vidence.studio import admission
+from vidence.studio.access import Person
+from vidence.studio.accounts import account_of
+from vidence.studio.records.items import (
+    ChecklistAnswerRow,
+    FieldVerdictRow,
+    ItemRow,
+    ReviewRow,
+    RevisionRow,
+    ScoreRow,
+    TransitionRow,
+)
+from vidence.studio.records.people import ProjectRow
+from vidence.studio.records.work import AssignmentRow
+from vidence.studio.rules.review_steps import (
+    RIGHT,
+    WRONG,
+    FieldLine,
+    FilledForm,
+    Step,
+    conditions_of,
+    counts_of,
+    given_fault,
+    lines_of,
+    message_of,
+    shown_at,
+    step_of,
+    why_not,
+)
+from vidence.studio.settings import current
+from vidence.studio.workflow import (
+    Act,
+    RecordedAct,
+    Refused,
+    Result,
+    act,
+    events_of,
+    now_words,
+    protocol_of,
+    revisions_of,
+    standing,
+    to_event,
+    to_revision,
+)
+
+_WAITING: Final[Mapping[StageRole, str]] = {"reviewer": "submitted", "meta": "reviewed"}
+_LOOKING: Final[Mapping[StageRole, str]] = {"reviewer": "in-review", "meta": "in-meta"}
+_MOST_TRIED: Final = 200
+NOT_CLAIMED: Final = "you have not claimed it, or your claim has ended; what you wrote is kept on this page"
+
+
+class ItemView(Record):
+    """One person's look at one item: where it stands, and what of it that person may see now."""
+
+    state: ItemState
+    stage: Stage
+    step: Step
+    protocol: Protocol
+    content: dict[str, object]
+    lines: tuple[FieldLine, ...]
+    counted: dict[str, str]
+
+
+# --------------------------------------------------------------------------- what there is
+
+
+def reviews_of_item(item: ItemRow) -> Reviews:
+    """The review of one item: its wordings and acts, in their order."""
+    protocol = protocol_of(item.project)
+    state = standing(item, protocol)
+    return Reviews(
+        protocol=protocol,
+        revisions=revisions_of(item),
+        events=tuple(events_of(item)),
+        folded=Folded(states={item.item_id: state}, refused=()),
+    )
+
+
+def reviews_of(project: ProjectRow) -> Reviews:
+    """The review of all items of a project, out of their transitions."""
+    protocol = protocol_of(project)
+    rows = RevisionRow.objects.filter(item__project=project).select_related("item").order_by("item_id", "n")
+    revisions = {one.sha256: to_revision(one, one.item.item_id) for one in rows.iterator()}
+    acts = TransitionRow.objects.filter(project=project).order_by("number")
+    events = tuple(to_event(one) for one in acts.iterator())
+    return Reviews(
+        protocol=protocol, revisions=revisions, events=events, folded=fold(revisions, events, protocol)
+    )
+
+
+def look_of(item: ItemRow, person: Person, reviews: Reviews) -> ItemView:
+    """What one person may see of an item now, and what comes next."""
+    state = reviews.states[item.item_id]
+    stage = reviews.protocol.stages[state.stage]
+    counted = counted_by(item, person, state)
+    step = step_of(state, person.name, stage, counted=counted)
+    if stage.role not in person.roles_in(item.project.slug):
+        step = "closed"
+    content = dict(shown_at(reviews, state, by=person.name, step=step))
+    return ItemView(
+        state=state,
+        stage=stage,
+        step=step,
+        protocol=reviews.protocol,
+        content=content,
+        lines=lines_of(content, stage),
+        counted=counted,
+    )
+
+
+def counted_by(item: ItemRow, person: Person, state: ItemState) -> dict[str, str]:
+    """The counts that this person has given of the last wording, at this stage."""
+    stage = protocol_of(item.project).stages[state.stage]
+    wanted = [one.id for one in counts_of(stage)]
+    if not wanted:
+        return {}
+    rows = ChecklistAnswerRow.objects.filter(
+        review__revision__sha256=state.revision,
+        review__stage=stage.role,
+        review__reviewer__pseudonym=person.name,
+        check_id__in=wanted,
+    )
+    return dict(rows.values_list("check_id", "said"))
+
+
+def waiting(project: ProjectRow, role: StageRole, person: Person) -> Any:  # noqa: ANN401 - a query
+    """The items that wait for a look at a stage and were not written by this person, the oldest first."""
+    looks = protocol_of(project).stages[ROLES.index(role)].looks
+    room = Q(state=_WAITING[role]) | Q(state=_LOOKING[role], is_disputed=True)
+    if looks > 1:
+        room |= Q(state=_LOOKING[role])
+    found = ItemRow.objects.filter(room, project=project).exclude(writer=person.name)
+    return found.order_by("changed_at", "pk")
+
+
+def stages_of(person: Person, project: ProjectRow) -> tuple[StageRole, ...]:
+    """The stages of a project at which this person may look."""
+    mine = person.roles_in(project.slug)
+    return tuple(one.role for one in protocol_of(project).stages if one.role in mine)
+
+
+# --------------------------------------------------------------------------- claims
+
+
+def claim_fault(item: ItemRow, person: Person, look: ItemView) -> str:
+    """Why this person may not claim an item; empty where they may."""
+    role = stage_role(look.state, look.protocol)
+    if role not in person.roles_in(item.project.slug):
+        return f"it waits for the role {role!r}, which you do not have here"
+    return may_look(look.state, person.name, look.protocol)
+
+
+def claim(item: ItemRow, person: Person) -> Result:
+    """Claim an item for a look: one of many who try at once has it."""
+    protocol = protocol_of(item.project)
+    with transaction.atomic():
+        role = stage_role(standing(item, protocol), protocol)
+        if role not in person.roles_in(item.project.slug):
+            return Refused(reason=f"it waits for the role {role!r}, which you do not have here")
+        done = act(item, Act(kind="claim", role=role, by=person.name))
+        if isinstance(done, RecordedAct):
+            now = current().settings.clock()
+            days = protocol.claim_days
+            AssignmentRow.objects.create(
+                item=item,
+                stage=role,
+                user=account_of(person),
+                state="claimed",
+                claimed_at=now,
+                due_at=now + timedelta(days=days) if days else None,
+            )
+    return done
+
+
+def take_next(project: ProjectRow, role: StageRole, *, person: Person) -> ItemRow | Refused:
+    """Claim what this person should look at next: what they saw before, what is disputed, the oldest."""
+    if role not in stages_of(person, project):
+        return Refused(reason=f"you do not have the role {role!r} here")
+    if fault := admission.refusal(person.name, project, protocol_of(project), role=role):
+        return Refused(reason=fault)
+    found = waiting(project, role, person)
+    known = AssignmentRow.objects.filter(
+        user=account_of(person), stage=role, state="submitted", item__project=project
+    )
+    before = set(known.values_list("item_id", flat=True))
+    candidates = list(found[:_MOST_TRIED])
+    candidates.sort(key=lambda one: (one.pk not in before, not one.is_disputed))
+    for item in candidates:
+        if may_look(msgspec.convert(item.standing, ItemState), person.name, protocol_of(project)):
+            continue
+        if isinstance(claim(item, person), RecordedAct):
+            return item
+    return Refused(reason="nothing waits here that you may look at")
+
+
+def release(item: ItemRow, person: Person) -> Result:
+    """Give a claim back."""
+    return _end_claim(
+        item, Act(kind="release", role=_role(item), by=person.name), whose=person.name, state="released"
+    )
+
+
+def expire(item: ItemRow, person: Person, whose: str) -> Result:
+    """Give somebody else's claim back, as an operator; what that person wrote stays theirs."""
+    said = Act(kind="expire", role="operator", by=person.name, whose=whose)
+    return _end_claim(item, said, whose=whose, state="expired")
+
+
+def _end_claim(item: ItemRow, said: Act, *, whose: str, state: str) -> Result:
+    with transaction.atomic():
+        done = act(item, said)
+        if isinstance(done, RecordedAct):
+            _close_claim(item, whose, state)
+    return done
+
+
+def _close_claim(item: ItemRow, whose: str, state: str) -> None:
+    claimed = AssignmentRow.objects.filter(item=item, user__pseudonym=whose, state="claimed")
+    claimed.update(state=state, ended_at=current().settings.clock())
+
+
+def _role(item: ItemRow) -> StageRole:
+    """The role of the stage that an item is at."""
+    protocol = protocol_of(item.project)
+    return protocol.stages[standing(item, protocol).stage].role
+
+
+def draw_share(project: ProjectRow, role: StageRole, *, person: Person, wanted: Share) -> int | Refused:
+    """Claim a stratified share of what waits, by the draw of `vidence review`; how many.
+
+    Args:
+        project: of which.
+        role: the stage.
+        person: who looks.
+        wanted: how much, by which tag, in which order.
+    """
+    if role not in stages_of(person, project):
+        return Refused(reason=f"you do not have the role {role!r} here")
+    with transaction.atomic():
+        reviews = reviews_of(ProjectRow.objects.select_for_update().get(pk=project.pk))
+        recorder = Recorder(reviews, by=person.name, role=role, at=now_words())
+        n_drawn = draw(reviews, recorder, by=person.name, role=role, wanted=wanted)
+        names = [one.item_id for one in recorder.events]
+        for item in ItemRow.objects.filter(project=project, item_id__in=names).order_by("pk"):
+            done = claim(item, person)
+            if isinstance(done, Refused):
+                transaction.set_rollback(True)
+                return done
+    return n_drawn
+
+
+# --------------------------------------------------------------------------- a look
+
+
+def solve(item: ItemRow, person: Person, answer: str, *, minutes: float | None) -> Result:
+    """Give one's own answer; the key is shown after it, and it stays as it is."""
+    said = Act(kind="solve", role=_role(item), by=person.name, answer=answer.strip(), minutes=minutes)
+    with transaction.atomic():
+        done = act(item, said)
+        if isinstance(done, RecordedAct):
+            review = _review(item, person, said.role)
+            review.answer = said.answer
+            review.save(update_fields=["answer"])
+    return done
+
+
+def count(item: ItemRow, person: Person, said: Mapping[str, str]) -> str:
+    """Keep one's own counts; what others counted is shown after them, and they stay as they are.
+
+    Returns:
+        Why they are not kept; empty where they are.
+    """
+    with transaction.atomic():
+        item = ItemRow.objects.select_for_update().select_related("project").get(pk=item.pk)
+        state = standing(item, protocol_of(item.project))
+        stage = protocol_of(item.project).stages[state.stage]
+        if person.name not in state.claims:
+            return NOT_CLAIMED
+        wanted = counts_of(stage)
+        answers = {one.id: said.get(f"check:{one.id}", "").strip() for one in wanted}
+        if fault := next(filter(None, (one.fault(answers[one.id]) for one in wanted)), ""):
+            return fault
+        review = _review(item, person, stage.role)
+        for name, answer in answers.items():
+            ChecklistAnswerRow.objects.get_or_create(review=review, check_id=name, defaults={"said": answer})
+    return ""
+
+
+def witness(item: ItemRow, person: Person, text: str) -> Result:
+    """Say for conditions what was seen where each is left out, a line each."""
+    words = text.replace("\r\n", "\n")
+    said = Act(kind="witness", role=_role(item), by=person.name, message=words, checks=conditions_of(words))
+    return act(item, said)
+
+
+def say(item: ItemRow, person: Person, words: str) -> Result:
+    """Leave a message about an item."""
+    return act(item, Act(kind="say", role=_role(item), by=person.name, message=words))
+
+
+def edit(
+    item: ItemRow, person: Person, content: dict[str, object], *, language: str = "", seen: int | None = None
+) -> Result:
+    """Word an item anew; counts that were given of the wording before count for this one.
+
+    Args:
+        item: which one.
+        person: who looks at it.
+        content: the new wording.
+        language: where it is a translation, its language.
+        seen: the `lock_version` that the person saw.
+    """
+    stage = protocol_of(item.project).stages[standing(item, protocol_of(item.project)).stage]
+    own: Origin = next((one for one in stage.edits if one != "translate"), "translate")
+    said = Act(
+        kind="edit",
+        role=stage.role,
+        by=person.name,
+        content=in_language(content, language) if language else content,
+        origin="translate" if language else own,
+        seen=seen,
+    )
+    with transaction.atomic():
+        before = ReviewRow.objects.filter(
+            item=item, revision=item.current, stage=stage.role, reviewer__pseudonym=person.name
+        ).first()
+        done = act(item, said)
+        if isinstance(done, RecordedAct) and before is not None:
+            review = _review(item, person, stage.role)
+            review.answer, review.begun_at = before.answer, before.begun_at
+            review.save(update_fields=["answer", "begun_at"])
+            for one in before.checks.all():
+                ChecklistAnswerRow.objects.get_or_create(
+                    review=review, check_id=one.check_id, defaults={"said": one.said}
+                )
+    return done
+
+
+def decide(
+    item: ItemRow, person: Person, kind: Kind, *, given: FilledForm, minutes: float | None, seen: int | None
+) -> Result:
+    """Accept, return or reject an item; verdicts on its fields and answers to its checks are kept with it.
+
+    Args:
+        item: which one.
+        person: who looks at it.
+        kind: what is decided.
+        given: what was filled in; counts that were given before stand.
+        minutes: how long it took.
+        seen: the `lock_version` that the person saw.
+    """
+    with transaction.atomic():
+        look = look_of(item, person, reviews_of_item(item))
+        if look.step == "closed":
+            return Refused(reason=NOT_CLAIMED)
+        if fault := why_not(kind, look.state, look.protocol, step=look.step):
+            return Refused(reason=fault)
+        is_disputed = look.state.is_disputed
+        if fault := given_fault(kind, given, look.lines, is_disputed=is_disputed):
+            return Refused(reason=fault)
+        said = Act(
+            kind=kind,
+            role=look.stage.role,
+            by=person.name,
+            checks={**given.checks, **look.counted},
+            scores=given.scores,
+            message=message_of(given),
+            minutes=minutes,
+            seen=seen,
+        )
+        done = act(item, said)
+        if isinstance(done, RecordedAct):
+            _keep(item, person, said, given=given, number=done.number, stage=look.stage)
+            _close_claim(item, person.name, "submitted")
+    return done
+
+
+def _keep(item: ItemRow, person: Person, said: Act, *, given: FilledForm, number: int, stage: Stage) -> None:
+    review = _review(item, person, said.role)
+    review.transition = TransitionRow.objects.get(project=item.project_id, number=number)
+    event = to_event(review.transition)
+    marked = marked_fields(event, stage)
+    fields = {
+        name: WRONG if name in marked else RIGHT for name in field_verdicts(event, stage)
+    } | given.fields
+    review.decision, review.feedback = said.kind, said.message
+    review.seconds = None if said.minutes is None else said.minutes * 60
+    review.ended_at = current().settings.clock()
+    review.save()
+    for name, answer in said.checks.items():
+        ChecklistAnswerRow.objects.update_or_create(review=review, check_id=name, defaults={"said": answer})
+    for name, value in said.scores.items():
+        ScoreRow.objects.update_or_create(review=review, score_id=name, defaults={"value": value})
+    for name, verdict in fields.items():
+        FieldVerdictRow.objects.update_or_create(
+            review=review, field=name, defaults={"verdict": verdict, "note": given.notes.get(name, "")}
+        )
+
+
+def _review(item: ItemRow, person: Person, role: str) -> ReviewRow:
+    row, _ = ReviewRow.objects.get_or_create(
+        revision=item.current,
+        stage=role,
+        reviewer=account_of(person),
+        defaults={"item": item, "author": item.author, "begun_at": current().settings.clock()},
+    )
+    return row
+
+
+def minutes_since(begun: datetime | None) -> float | None:
+    """The minutes since a page was given out; never less than none, also where the clock was set back."""
+    if begun is None:
+        return None
+    return max(0.0, (current().settings.clock() - begun).total_seconds() / 60)
+
+
+def decided_by(events: Iterable[Event], name: str) -> Event | None:
+    """What a person decided of an item last."""
+    mine = [one for one in events if one.by == name and one.kind in ("accept", "return", "reject")]
+    return mine[-1] if mine else None

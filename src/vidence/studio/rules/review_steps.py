@@ -1,0 +1,527 @@
+"""A look at an item: which step it is at, what is shown before the next one, and what was filled in."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from vidence.make.review.files import Reviews
+from vidence.make.review.protocol import NO, NOT_APPLICABLE, YES, Check, Protocol, Scale, Stage
+from vidence.make.review.recording import said_before, shown_to
+from vidence.make.review.revisions import Event, Kind
+from vidence.make.review.sheet import span_words
+from vidence.make.review.states import ItemState, failed_checks
+from vidence.records import Evidence, Record
+
+Step = Literal["closed", "solve", "count", "decide"]
+RIGHT: Final = "right"
+WRONG: Final = "wrong"
+DECIDING: Final[tuple[Kind, ...]] = ("accept", "return", "reject")
+# What an item holds of its own making: nobody looks whether it is right.
+_NOT_LOOKED_AT: Final = frozenset(
+    {"item_id", "author", "minutes", "benchmark", "source_id", "question_id", "why", "check", "language"}
+)
+_BESIDE: Final = "annotations"
+"""The field of what the question itself does not hold."""
+_OWN_LOOK: Final = "own look"
+SOURCES: Final = ("the first", "the second", _OWN_LOOK)
+"""What the decision between two that differ can rest on."""
+
+
+class FieldLine(Record):
+    """One field of an item as a page shows it, with the checks that are about it.
+
+    `is_marked` says that it is called right or wrong by itself: no check of the protocol is about it.
+    """
+
+    name: str
+    texts: tuple[str, ...]
+    is_list: bool = False
+    checks: tuple[Check, ...] = ()
+    is_marked: bool = False
+
+
+class AnswerOption(Record):
+    """One answer that can be picked; `key` picks it where its row has the focus."""
+
+    value: str
+    words: str
+    key: str
+    is_picked: bool = False
+
+
+class Control(Record):
+    """One thing to fill in: choices to pick from, or a number where there are none.
+
+    A `locked` one was answered before, and stays as it is.
+    """
+
+    name: str
+    words: str
+    choices: tuple[AnswerOption, ...] = ()
+    value: str = ""
+    about: str = ""
+    is_needed: bool = True
+    is_locked: bool = False
+
+
+class FilledForm(Record):
+    """What was filled in: verdicts on fields and notes on them, checks, scores, words."""
+
+    fields: dict[str, str] = msgspec.field(default_factory=dict)
+    notes: dict[str, str] = msgspec.field(default_factory=dict)
+    checks: dict[str, str] = msgspec.field(default_factory=dict)
+    scores: dict[str, int] = msgspec.field(default_factory=dict)
+    message: str = ""
+    source: str = ""
+
+
+class Compared(Record):
+    """What two or more people said about one thing, side by side."""
+
+    name: str
+    said: tuple[str, ...]
+    differs: bool
+
+
+Read: TypeAlias = FilledForm | str
+
+
+def counts_of(stage: Stage) -> tuple[Check, ...]:
+    """The counts of a stage: each is somebody's own, made before those of others are shown."""
+    return tuple(one for one in stage.checks if one.kind == "count")
+
+
+def step_of(state: ItemState, by: str, stage: Stage, *, counted: Collection[str]) -> Step:
+    """What this person does next.
+
+    Args:
+        state: of the item.
+        by: who looks.
+        stage: the one that looks.
+        counted: the ids of the counts that the person has given of this revision.
+    """
+    if by not in state.claims:
+        return "closed"
+    if stage.solves and by not in state.solved:
+        return "solve"
+    return "count" if any(one.id not in counted for one in counts_of(stage)) else "decide"
+
+
+def shown_at(reviews: Reviews, state: ItemState, *, by: str, step: Step) -> Mapping[str, object]:
+    """The fields of an item that the page may hold at a step; of an item that is not this person's, none.
+
+    Whoever solves sees what the protocol shows them. Whoever counts sees the answer, too, but neither the
+    evidence that its author named nor anything else that others have counted.
+    """
+    if step == "closed":
+        return {}
+    content = shown_to(reviews, state, by=by)
+    if step != "count":
+        return content
+    named = (*reviews.protocol.shows, "answer")
+    return {name: value for name, value in content.items() if name in named}
+
+
+def told_at(reviews: Reviews, state: ItemState, *, by: str, step: Step) -> tuple[Event, ...]:
+    """The messages that the page may hold at a step: before the answer and the counts are in, none."""
+    if step in ("solve", "count"):
+        return ()
+    return said_before(reviews, state, by=by)
+
+
+def summaries_at(reviews: Reviews, state: ItemState, *, step: Step) -> tuple[Event, ...]:
+    """What the stage before decided of this wording: whoever looks next sees it behind their own counts."""
+    if step != "decide":
+        return ()
+    before = {stage.role for stage in reviews.protocol.stages[: state.stage]}
+    return _decisions(reviews, state, before)
+
+
+def rivals_at(reviews: Reviews, state: ItemState, *, step: Step) -> tuple[Event, ...]:
+    """The decisions between which this person decides; empty where none differ."""
+    if step != "decide" or not state.is_disputed:
+        return ()
+    decided = {one.event_id for one in state.decisions}
+    return tuple(one for one in reviews.events_of.get(state.item_id, ()) if one.event_id in decided)
+
+
+def _decisions(reviews: Reviews, state: ItemState, roles: Collection[str]) -> tuple[Event, ...]:
+    mine = reviews.events_of.get(state.item_id, ())
+    return tuple(
+        one for one in mine if one.kind in DECIDING and one.role in roles and one.revision == state.revision
+    )
+
+
+def is_blind(
+    state: ItemState, protocol: Protocol, *, by: str, roles: Collection[str], counted: Collection[str] = ()
+) -> bool:
+    """Whether somebody is still to look at an item, and so reads nothing of it, whatever else they may do.
+
+    They are where the item waits for a role of theirs, or will, and the rules let them look: they neither
+    wrote it nor had a say in another stage. It ends with their own answer and counts of this wording, or
+    with the item. Who leads a project and reads all of it at once has none of these roles.
+
+    Args:
+        state: of the item.
+        protocol: its rules.
+        by: who reads.
+        roles: what they may do.
+        counted: the ids of the counts that they have given of this revision.
+    """
+    if state.is_ended or not state.revision or by == state.author:
+        return False
+    if any(one.by == by for one in state.decisions):
+        return False
+    if by in state.claims:
+        return step_of(state, by, protocol.stages[state.stage], counted=counted) != "decide"
+    first = 0 if state.state == "returned" else state.stage + (state.state == "reviewed")
+    return any(
+        stage.role in roles
+        and not any(by in people for role, people in state.people.items() if role != stage.role)
+        for stage in protocol.stages[first:]
+    )
+
+
+def is_hidden(event: Event, state: ItemState, protocol: Protocol, *, by: str, is_blind: bool = False) -> bool:
+    """Whether a decision is not told yet: others look at the same wording, and `by` has not decided.
+
+    Whoever is blind, as `is_blind` says, is told none of this wording, also of the stages before theirs.
+    """
+    is_of_another = event.kind in DECIDING and event.by != by and event.revision == state.revision
+    if is_blind:
+        return is_of_another
+    return (
+        is_of_another
+        and event.role == protocol.stages[state.stage].role
+        and state.state in ("in-review", "in-meta")
+        and not any(one.by == by for one in state.decisions)
+    )
+
+
+def answers_of(reviews: Reviews, state: ItemState, rivals: Sequence[Event]) -> tuple[str, ...]:
+    """What each of those who decided had answered before the key was shown; empty where they had not."""
+    solved = {
+        one.by: one.answer
+        for one in reviews.events_of.get(state.item_id, ())
+        if one.kind == "solve" and one.revision == state.revision
+    }
+    return tuple(solved.get(one.by, "") for one in rivals)
+
+
+def compared(rivals: Sequence[Event], answers: Sequence[str]) -> tuple[Compared, ...]:
+    """Decisions side by side, with a mark at what differs."""
+    rows: list[tuple[str, tuple[str, ...]]] = [
+        ("verdict", tuple(one.kind for one in rivals)),
+        ("own answer", tuple(answers)),
+    ]
+    for name in dict.fromkeys(name for one in rivals for name in one.checks):
+        rows.append((name, tuple(one.checks.get(name, "") for one in rivals)))
+    for name in dict.fromkeys(name for one in rivals for name in one.scores):
+        rows.append((name, tuple(str(one.scores.get(name, "")) for one in rivals)))
+    rows.append(("message", tuple(one.message for one in rivals)))
+    return tuple(
+        Compared(name=name, said=said, differs=len(set(said)) > 1) for name, said in rows if any(said)
+    )
+
+
+# --------------------------------------------------------------------------- what is shown
+
+
+def lines_of(content: Mapping[str, object], stage: Stage) -> tuple[FieldLine, ...]:
+    """The fields of an item in their order, each with the checks that are about it."""
+    fields = [name for name in content if name not in ("item_id", _BESIDE) and not _is_empty(content[name])]
+    named = _asks_of_fields(stage)
+    lines = tuple(
+        FieldLine(
+            name=name,
+            texts=texts_of(content[name], name=name),
+            is_list=isinstance(content[name], list),
+            checks=(mine := tuple(one for one in stage.checks if one.field == name)),
+            is_marked=named and not mine and name not in _NOT_LOOKED_AT,
+        )
+        for name in fields
+    )
+    return lines + tuple(one for one in _lines_beside(content.get(_BESIDE)) if one.name not in fields)
+
+
+def _lines_beside(told: object) -> tuple[FieldLine, ...]:
+    """What stands beside the question, in words; nobody is asked whether it is right by itself."""
+    if not isinstance(told, Mapping):
+        return ()
+    texts = {
+        "conditions": _entries(told.get("conditions")),
+        "steps of the evidence": [
+            f"evidence {n}: {', '.join(map(str, steps))}"
+            for n, one in enumerate(_maps(told.get("evidence")), 1)
+            if isinstance(steps := one.get("steps"), list | tuple) and steps
+        ],
+        "knowledge": _entries(told.get("knowledge")),
+    }
+    lines = [FieldLine(name=name, texts=tuple(said), is_list=True) for name, said in texts.items() if said]
+    if program := told.get("program"):
+        lines.append(FieldLine(name="program", texts=texts_of(program)))
+    return tuple(lines)
+
+
+def _entries(value: object) -> list[str]:
+    """Each entry of a list as a text, after its number."""
+    return [f"{n}. {_words(one)}" for n, one in enumerate(_maps(value), 1)]
+
+
+def _maps(value: object) -> list[Mapping[str, object]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list | tuple) else []
+
+
+def other_checks(lines: Iterable[FieldLine], stage: Stage) -> tuple[Check, ...]:
+    """The checks that stand at no field: they are about the whole, or about a field that is empty."""
+    placed = {check.id for line in lines for check in line.checks}
+    return tuple(one for one in stage.checks if one.id not in placed and one.kind != "count")
+
+
+def field_control(line: FieldLine, typed: Mapping[str, str]) -> Control:
+    """Right or wrong, for a field that no check is about."""
+    name = f"field:{line.name}"
+    return Control(
+        name=name,
+        words=line.name,
+        choices=_picks([RIGHT, WRONG], typed.get(name, "")),
+        value=typed.get(name, ""),
+    )
+
+
+def check_control(check: Check, typed: Mapping[str, str], counted: Mapping[str, str]) -> Control:
+    """What is filled in for a check; a count that was given stays."""
+    name = f"check:{check.id}"
+    value = counted.get(check.id, typed.get(name, ""))
+    options = [] if check.kind == "count" else [*(check.options or (YES, NO))]
+    if check.na:
+        options.append(NOT_APPLICABLE)
+    example = f"Such as: {check.example}" if check.example else ""
+    return Control(
+        name=name,
+        words=check.words,
+        choices=_picks(options, value),
+        value=value,
+        about=" ".join(filter(None, [check.help, example])),
+        is_needed=check.needed,
+        is_locked=check.id in counted,
+    )
+
+
+def score_control(scale: Scale, typed: Mapping[str, str]) -> Control:
+    """A score to pick."""
+    name = f"score:{scale.id}"
+    values = [str(value) for value in range(scale.low, scale.high + 1)]
+    least = "" if scale.least is None else f"To accept: {scale.least} or more."
+    picks = tuple(
+        AnswerOption(
+            value=value, words=value, key=value if len(value) == 1 else "", is_picked=value == typed.get(name)
+        )
+        for value in values
+    )
+    return Control(name=name, words=scale.words, choices=picks, value=typed.get(name, ""), about=least)
+
+
+def _picks(options: Sequence[str], picked: str) -> tuple[AnswerOption, ...]:
+    """Choices with their keys: V for the one that is well, X for the other, numbers for more than these."""
+    keys = {RIGHT: "v", YES: "v", WRONG: "x", NO: "x"}
+    return tuple(
+        AnswerOption(
+            value=one, words=one, key=keys.get(one, str(i) if i < 10 else ""), is_picked=one == picked
+        )
+        for i, one in enumerate(options, 1)
+    )
+
+
+def _asks_of_fields(stage: Stage) -> bool:
+    """Whether a stage looks at the fields one by one: a check of its protocol names one."""
+    return any(one.field for one in stage.checks)
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or value in ("", [], {})
+
+
+def texts_of(value: object, *, name: str = "") -> tuple[str, ...]:
+    """A value as texts, one for each entry of a list.
+
+    >>> texts_of(["red", "blue"], name="choices")
+    ('A. red', 'B. blue')
+    """
+    if isinstance(value, list | tuple):
+        texts = [_words(one, name=name) for one in value]
+        if name == "choices" and len(texts) <= 26:
+            return tuple(f"{chr(ord('A') + i)}. {text}" for i, text in enumerate(texts))
+        return tuple(texts)
+    if isinstance(value, Mapping):
+        return tuple(f"{key}: {_words(one)}" for key, one in value.items())
+    return (_words(value),)
+
+
+def _words(value: object, *, name: str = "") -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        if name == "evidence":
+            span = _evidence(value)
+            if span is not None:
+                return f"{span.kind}, {span_words(span)}"
+        return "; ".join(f"{key}: {_words(one)}" for key, one in value.items() if not _is_empty(one))
+    return "" if value is None else msgspec.json.encode(value).decode()
+
+
+def _evidence(value: object) -> Evidence | None:
+    """The span of a wording, where it is one."""
+    try:
+        return msgspec.convert(value, Evidence, strict=False)
+    except msgspec.ValidationError:
+        return None
+
+
+def spans_of(content: Mapping[str, object]) -> tuple[Evidence, ...]:
+    """The evidence of a wording that is given as spans or frames, for the time line."""
+    given = content.get("evidence")
+    found = (_evidence(one) for one in given) if isinstance(given, list | tuple) else iter(())
+    return tuple(one for one in found if one is not None)
+
+
+# --------------------------------------------------------------------------- what was filled in
+
+
+def read_given(said: Mapping[str, str], stage: Stage, lines: Sequence[FieldLine]) -> Read:
+    """What a form says, or what in it cannot be read; what was not answered is left out.
+
+    Args:
+        said: by the names ``field:NAME``, ``note:NAME``, ``check:ID``, ``score:ID``, ``message``, ``source``.
+        stage: whose checks and scores are asked for.
+        lines: the fields that were shown.
+    """
+    marked = [one.name for one in lines if one.is_marked]
+    fields = {name: said.get(f"field:{name}", "") for name in marked}
+    if bad := [name for name, verdict in fields.items() if verdict not in ("", RIGHT, WRONG)]:
+        return f"{fields[bad[0]]!r} at {bad[0]}; expected {RIGHT} or {WRONG}"
+    scores = {}
+    for scale in stage.scores:
+        text = said.get(f"score:{scale.id}", "").strip()
+        if text and not (text.isascii() and text.isdecimal() and len(text) < 4):
+            return f"{text!r} at {scale.id!r}; expected {scale.low} to {scale.high}"
+        if text:
+            scores[scale.id] = int(text)
+    checks = {one.id: said.get(f"check:{one.id}", "").strip().casefold() for one in stage.checks}
+    return FilledForm(
+        fields={name: verdict for name, verdict in fields.items() if verdict},
+        notes={one.name: note for one in lines if (note := said.get(f"note:{one.name}", "").strip())},
+        checks={name: answer for name, answer in checks.items() if answer},
+        scores=scores,
+        message=said.get("message", "").replace("\r\n", "\n").strip(),
+        source=said.get("source", "").strip(),
+    )
+
+
+def given_fault(kind: Kind, given: FilledForm, lines: Sequence[FieldLine], *, is_disputed: bool) -> str:
+    """Why a decision cannot be taken as it was filled in; empty where the rules of the states decide.
+
+    Args:
+        kind: ``accept``, ``return`` or ``reject``.
+        given: what was filled in.
+        lines: the fields that were shown.
+        is_disputed: whether it is between two decisions that differ.
+    """
+    wrong = [name for name, verdict in given.fields.items() if verdict == WRONG]
+    if noteless := [name for name in wrong if name not in given.notes]:
+        return f"{noteless[0]} is marked wrong without a note; say what is wrong with it"
+    if kind == "accept":
+        if wrong:
+            return f"it is accepted, and {wrong[0]} is marked wrong; one of them is not so"
+        if left := [one.name for one in lines if one.is_marked and one.name not in given.fields]:
+            return f"no verdict on {', '.join(left)}; every field is looked at before an item is accepted"
+    if is_disputed and given.source not in SOURCES:
+        return f"no source of the decision; expected one of {', '.join(SOURCES)}"
+    if is_disputed and not given.message:
+        return "no reason; a decision between two that differ says why"
+    return ""
+
+
+def message_of(given: FilledForm) -> str:
+    """The words that go with a decision; between two that differ they end with what it rests on."""
+    return f"{given.message}\nRests on: {given.source}" if given.source else given.message
+
+
+def why_not(kind: Kind, state: ItemState, protocol: Protocol, *, step: Step) -> str:
+    """Why an act is closed whatever is filled in; empty where it is open."""
+    stage = protocol.stages[state.stage]
+    if step == "closed":
+        return "nobody decides without having claimed it"
+    if step == "solve":
+        return "answer it yourself first; the key is shown then"
+    if step == "count":
+        return "count for yourself first; what others counted is shown then"
+    if kind == "return" and protocol.returns == 0:
+        return "by this protocol nothing is returned"
+    if kind == "return" and state.returns_left == 0:
+        return f"its author has revised it already ({protocol.returns} of {protocol.returns})"
+    if kind == "edit" and not stage.edits:
+        return "by this protocol nobody edits at this stage"
+    if kind == "accept" and stage.witnesses and not state.witnessed:
+        return "no witness was given yet"
+    return ""
+
+
+def conditions_of(text: str) -> dict[str, str]:
+    """The conditions that lines such as ``second: at 41 s a red cup`` give a witness for.
+
+    >>> conditions_of("second: at 41 s a red cup, too")
+    {'second': 'yes'}
+    """
+    heads = (line.partition(":") for line in text.splitlines())
+    return {name.strip(): "yes" for name, colon, words in heads if colon and name.strip() and words.strip()}
+
+
+def marks_of(event: Event, stage: Stage) -> tuple[str, ...]:
+    """The words of the checks that a decision finds fault with."""
+    words = {one.id: one.words for one in stage.checks}
+    return tuple(words[name] for name in failed_checks(event, stage))
+
+
+# --------------------------------------------------------------------------- a new wording
+
+
+def new_wording(content: Mapping[str, object], said: Mapping[str, str]) -> dict[str, object] | str:
+    """A wording with what a form changes in it, or what cannot be read.
+
+    Texts are texts, lists of texts one line each, all else JSON; fields that the form lacks stay.
+    """
+    made = dict(content)
+    for name, value in content.items():
+        text = said.get(f"text:{name}")
+        if text is None or name == "item_id":
+            continue
+        text = text.replace("\r\n", "\n").strip()
+        if isinstance(value, str):
+            made[name] = text
+        elif _is_texts(value):
+            made[name] = [line.strip() for line in text.splitlines() if line.strip()]
+        else:
+            try:
+                made[name] = msgspec.json.decode(text)
+            except (msgspec.DecodeError, ValueError) as error:
+                return f"{name} is no JSON: {error}"
+    return made
+
+
+def as_typed(value: object) -> str:
+    """A value as `new_wording` reads it."""
+    if isinstance(value, str):
+        return value
+    if _is_texts(value):
+        return "\n".join(map(str, value)) if isinstance(value, list) else ""
+    return msgspec.json.format(msgspec.json.encode(value)).decode()
+
+
+def _is_texts(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(one, str) and "\n" not in one for one in value)
+    )

@@ -1,0 +1,172 @@
+"""A question on a page: its words, and its media with what lies on their time."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from vidence.errors import VidenceError
+from vidence.media.address import is_address, redacted
+from vidence.media.files import resolve
+from vidence.records import Item
+from vidence.studio.bridge.question_view import RunAnswer, Text, lanes_of, text_of
+from vidence.studio.media import token_of
+from vidence.text import visible
+
+_MOST_STILLS: Final = 64
+_MOST_MONTAGES: Final = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stills:
+    """Pictures of one medium that stand for its player: their addresses, and what is said of each."""
+
+    name: str
+    pictures: tuple[tuple[str, str], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MediumView:
+    """One medium: the address of what is known of it, or why it is not shown."""
+
+    name: str
+    kind: str
+    address: str = ""
+    lanes: str = "[]"
+    table: tuple[tuple[str, str], ...] = ()
+    stills: tuple[Stills, ...] = ()
+    montages: tuple[Stills, ...] = ()
+    """The pictures of several frames that were sent, as they were sent."""
+    problem: str = ""
+
+
+def item_parts(item: Item) -> dict[str, object]:
+    """The words of a question for a template."""
+    beside: list[tuple[str, list[Text]]] = [
+        ("Rationale", [text_of(item.rationale)] if item.rationale else []),
+        ("Steps", [text_of(step) for step in item.steps]),
+        ("Knowledge", [text_of(one) for one in item.knowledge]),
+        ("Hints", [text_of(one) for one in item.hints]),
+    ]
+    conditions = [
+        text_of(visible(value)) for name, value in item.tags.items() if name.startswith("condition")
+    ]
+    beside.append(("Conditions", conditions))
+    return {
+        "item": item,
+        "question": text_of(item.question),
+        "is_choice": item.answer_kind == "choice" and bool(item.choices),
+        "choices": [
+            (letter, visible(text), letter == item.answer)
+            for letter, text in zip(item.letters, item.choices, strict=True)
+        ],
+        "answer": text_of(item.answer),
+        "tags": [(visible(name), visible(value)) for name, value in item.tags.items()],
+        "beside": [(title, texts) for title, texts in beside if texts],
+        "evidence": [_evidence(item, i) for i in range(len(item.evidence))],
+    }
+
+
+def _evidence(item: Item, i: int) -> dict[str, object]:
+    one = item.evidence[i]
+    ends = [f"{time:.2f}" if time is not None else "…" for time in (one.start_s, one.end_s)]
+    return {
+        "kind": one.kind,
+        "span": f"{ends[0]} to {ends[1]} s" if (one.start_s, one.end_s) != (None, None) else "",
+        "frames": ", ".join(map(str, one.frames)),
+        "note": visible(one.note),
+        "step": "" if one.step is None else str(one.step + 1),
+    }
+
+
+def media_of(item: Item, *, roots: Sequence[str], told: Sequence[RunAnswer] = ()) -> list[MediumView]:
+    """The media of a question that was opened, each with a token of its own.
+
+    Args:
+        item: the question.
+        roots: the folders that the runs, or the file of the question, say its media lie in.
+        told: whose frames stand on the lanes.
+    """
+    return [_shown(item, i, roots=roots, told=told) for i in range(len(item.media))]
+
+
+def _shown(item: Item, i: int, *, roots: Sequence[str], told: Sequence[RunAnswer]) -> MediumView:
+    media = item.media[i]
+    name = visible(media.path or media.url or "a medium without a name")
+    known = list(dict.fromkeys(Path(root) for root in roots if root and not is_address(root)))
+    remote = next((root for root in roots if is_address(root)), "")
+    if remote and not known:
+        said = f"Its media lie at {redacted(remote)}, and files of this machine are played here."
+        return MediumView(name=name, kind=media.kind, problem=visible(said))
+    if not known:
+        return MediumView(name=name, kind=media.kind, problem="It is not said in which folder its media lie.")
+    try:
+        paths = [resolve(root, media) for root in known]
+        path = next((path for path in paths if path.exists()), None)
+        if path is None:
+            return MediumView(name=name, kind=media.kind, problem=f"{paths[0]} is not there.")
+        token = token_of(path, kind=media.kind, roots=known)
+    except (VidenceError, OSError, ValueError) as error:
+        return MediumView(name=name, kind=media.kind, problem=visible(str(error)))
+    lanes = lanes_of(item, told, i)
+    return MediumView(
+        name=name,
+        kind=media.kind,
+        address=f"/media/{token}",
+        lanes=visible(msgspec.json.encode(lanes).decode()),
+        table=tuple((visible(str(lane["name"])), _lane_words(lane)) for lane in lanes),
+        stills=_stills(media.kind, told, i, address=f"/media/{token}"),
+        montages=tuple(_montages(told, i, address=f"/media/{token}")),
+    )
+
+
+def _stills(kind: str, told: Sequence[RunAnswer], i: int, *, address: str) -> tuple[Stills, ...]:
+    """The frames that each was shown, encoded as they were sent; without any, some pictures of the medium."""
+    found = []
+    for one in told:
+        shown = [] if one.selection is None else one.selection.frames
+        frames = [frame for frame in shown if frame.media_index == i]
+        n = len(frames)
+        kept = frames if n <= _MOST_STILLS else [frames[k * n // _MOST_STILLS] for k in range(_MOST_STILLS)]
+        pictures = tuple(
+            (f"{address}/still/{f.frame_index}.jpg?{one.still}", f"frame {f.frame_index}, {f.time_s:.2f} s")
+            for f in kept
+        )
+        if pictures:
+            note = f"{len(kept)} of {n} frames" if n > len(kept) else ""
+            found.append(Stills(name=f"Shown to {one.name}", pictures=pictures, note=note))
+    if found:
+        return tuple(found)
+    picture = f"{address}/still/0.jpg" if kind == "image" else f"{address}/strip.jpg?n=12"
+    words = "the image" if kind == "image" else "twelve pictures, spread evenly"
+    return (Stills(name="The medium", pictures=((picture, words),)),)
+
+
+def _montages(told: Sequence[RunAnswer], i: int, *, address: str) -> Iterator[Stills]:
+    """The montages that each was sent, as far as all their frames are of this medium."""
+    for one in told:
+        kept = [[k for _, k in some] for some in one.montages if {index for index, _ in some} == {i}]
+        pictures = tuple(
+            (
+                f"{address}/montage.jpg?frames={','.join(map(str, indices))}&{one.montage}",
+                f"frames {', '.join(map(str, indices))}",
+            )
+            for indices in kept[:_MOST_MONTAGES]
+        )
+        if pictures:
+            note = f"{len(pictures)} of {len(kept)} pictures" if len(kept) > len(pictures) else ""
+            yield Stills(name=f"Sent to {one.name}", pictures=pictures, note=note)
+
+
+def _lane_words(lane: dict[str, object]) -> str:
+    """A lane as words, for whoever does not see it."""
+    spans, frames = lane.get("spans"), lane.get("frames")
+    said = ["all of it"] if lane.get("whole") else []
+    if isinstance(spans, list) and spans:
+        said.append("; ".join(f"{start:.2f} to {end:.2f} s" for start, end in spans))
+    if isinstance(frames, list) and frames:
+        said.append(f"frames {', '.join(map(str, frames))}")
+    return "; ".join(said) or "nothing"

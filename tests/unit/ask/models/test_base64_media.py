@@ -1,0 +1,120 @@
+"""Images are turned into base64 once, and the memory for them is bounded."""
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+
+import anyio
+import msgspec
+
+from vidence.ask.models.answers import Server
+from vidence.ask.models.base64_media import EncodedMedia, Pieces
+from vidence.ask.models.chat import ChatDialect, Settings
+from vidence.contracts import Request
+from vidence.records import ImagePart, Prompt, Sampling, TextPart
+
+
+class Counted(Mapping[str, bytes]):
+    """Image bytes that count how often they are taken."""
+
+    def __init__(self, images: dict[str, bytes]) -> None:
+        self.images = images
+        self.n_taken = 0
+
+    def __getitem__(self, digest: str) -> bytes:
+        self.n_taken += 1
+        return self.images[digest]
+
+    def __contains__(self, digest: object) -> bool:
+        return digest in self.images
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.images)
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+
+def request_for(images: Mapping[str, bytes], media_type: str = "image/jpeg") -> Request:
+    parts = [ImagePart(digest=d, width_px=8, height_px=8, media_type=media_type) for d in images]
+    prompt = Prompt(parts=(*parts, TextPart(text='say "hé"')))
+    return Request(item_id="q", prompt=prompt, sampling=Sampling(), images=images)
+
+
+def encode(request: Request, media: EncodedMedia) -> list[bytes]:
+    """The images of a request, as JSON strings."""
+    media.next_request()
+    return [media.of_image(part, request) for part in request.prompt.parts if isinstance(part, ImagePart)]
+
+
+def test_an_image_is_encoded_once_for_many_requests():
+    images = Counted({"a": b"1" * 100, "b": b"2" * 100})
+    media = EncodedMedia()
+    first = encode(request_for(images), media)
+    assert images.n_taken == 2
+    again = encode(request_for(images), media)
+    assert images.n_taken == 2
+    assert [a is b for a, b in zip(first, again, strict=True)] == [True, True]
+    assert first[0] == b'"data:image/jpeg;base64,' + base64.b64encode(b"1" * 100) + b'"'
+
+
+def test_base64_may_stand_alone():
+    [image] = encode(request_for({"a": b"1"}), EncodedMedia(as_url=False))
+    assert image == b'"MQ=="'
+
+
+def test_a_body_holds_what_was_encoded_without_a_copy():
+    server = Server(address="http://h/v1", key_env="K", key="")
+    dialect = ChatDialect(server, Settings(name="m"))
+    request = request_for({"a": b"1" * 100})
+
+    async def body() -> Sequence[bytes]:
+        return await dialect.written(request, leave_out=())
+
+    (before, url, behind), (_, again, _) = (anyio.run(body) for _ in range(2))
+    assert again is url
+    assert before.endswith(b'"url":')
+    assert behind.startswith(b"}")
+    content = msgspec.json.decode(before + url + behind)["messages"][0]["content"]
+    assert content[1] == {"type": "text", "text": 'say "hé"'}
+
+
+def test_pieces_stand_where_they_were_marked():
+    pieces = Pieces()
+    body = {"a": pieces.mark(b'"one"'), "b": [pieces.mark(b'"two"'), "\x00"]}
+    assert pieces.of(body) == (b'{"a":', b'"one"', b',"b":[', b'"two"', b',"\\u0000"]}')
+
+
+def test_the_memory_is_bounded_and_forgets_the_image_not_used_for_longest():
+    images = {name: bytes([n]) * 300 for n, name in enumerate("abc")}
+    one_url = len(base64.b64encode(images["a"])) + len('"data:image/jpeg;base64,"')
+    media = EncodedMedia(max_bytes=2 * one_url)
+    asked = {name: Counted({name: content}) for name, content in images.items()}
+    for name in ("a", "b", "a", "c", "a", "b"):
+        encode(request_for(asked[name]), media)
+        assert media.n_bytes <= 2 * one_url
+    assert {name: counted.n_taken for name, counted in asked.items()} == {"a": 1, "b": 2, "c": 1}
+
+
+def test_an_image_that_the_last_requests_did_not_carry_is_forgotten():
+    media = EncodedMedia(max_requests=2)
+    asked = {name: Counted({name: name.encode() * 300}) for name in "abc"}
+    for name in ("a", "b", "a", "c", "c", "a", "b"):
+        encode(request_for(asked[name]), media)
+    assert {name: counted.n_taken for name, counted in asked.items()} == {"a": 2, "b": 2, "c": 1}
+    one_url = len(base64.b64encode(b"a" * 300)) + len('"data:image/jpeg;base64,"')
+    assert media.n_bytes == 3 * one_url
+
+
+def test_an_image_larger_than_the_memory_is_sent_and_not_kept():
+    media = EncodedMedia(max_bytes=10)
+    [image] = encode(request_for({"a": b"x" * 99}), media)
+    assert image.endswith(base64.b64encode(b"x" * 99) + b'"')
+    assert media.n_bytes == 0
+
+
+def test_the_same_bytes_under_another_media_type_are_another_url():
+    media = EncodedMedia()
+    for media_type in ("image/jpeg", "image/png"):
+        assert encode(request_for({"a": b"x"}, media_type), media) == [
+            f'"data:{media_type};base64,eA=="'.encode()
+        ]
