@@ -204,10 +204,11 @@ def test_a_verdict_on_the_same_reply_in_another_run_is_remembered(folder, bench,
     async def say(request):
         return Reply(text="A frying pan.")
 
-    bench.run(fake_model(turn=say), out="other", repeats=1)
-    judge(folder, {"fake:judge": verdict(fake_model, 4)}, monkeypatch)
+    asked = verdict(fake_model, 4)
+    bench.run(fake_model(turn=say), out="judged", judges={"fake:judge": asked}, judge="humanpcr")
+    assert len(asked.asked) == 3
     again = verdict(fake_model, 1)
-    summary, _ = judge(bench.folder / "other", {"fake:judge": again}, monkeypatch)
+    summary, _ = judge(folder, {"fake:judge": again}, monkeypatch)
     assert again.asked == []
-    assert [trial.score.value for trial in bench.trials("other")] == [1.0] * 3
+    assert [trial.score.value for trial in bench.trials()] == [1.0] * 3
     assert (summary.n_planned, summary.n_answered_before, summary.n_tried) == (3, 0, 3)

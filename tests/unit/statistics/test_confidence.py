@@ -58,6 +58,8 @@ def test_one_bin_compares_the_means(answers) -> None:
         ([0.5], [1, 0], "one for each"),
         (0.5, 1, "one for each"),
         ([1.5], [1], "1.5 is no probability"),
+        ([0.0, 1.0, 1.5], [1, 1, 1], "1.5 is no probability"),
+        ([0.0, -0.1, 1.0], [1, 1, 1], "-0.1 is no probability"),
         ([float("nan")], [1], "no probability"),
         ([0.5], [0.5], "neither right"),
     ],

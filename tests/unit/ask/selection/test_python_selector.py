@@ -59,3 +59,10 @@ def test_one_frame_is_a_budget_and_none_is_not():
     assert select(lambda n_frames: [5][:n_frames], n_frames=1).tolist() == [5]
     with pytest.raises(UsageError, match="a budget of 0 frames; expected 1 or more"):
         select(lambda n_frames: [], n_frames=0)
+
+
+def test_the_frame_of_an_image_can_be_chosen_and_of_an_empty_clip_nobody_is_asked():
+    image = Clip.of_times(np.zeros(1), fps=0.0)
+    selector = catalog.create("selector", give(lambda n_frames: [0], chance="1"))
+    assert selector.select(image, ITEM, n_frames=3).tolist() == [0]
+    assert selector.select(Clip.of_times(np.empty(0), fps=0.0), ITEM, n_frames=3).tolist() == []
