@@ -72,7 +72,7 @@ _UNJUDGED: Final = "the judge gave no answer"
 
 
 @dataclass(frozen=True)
-class _Asking(Generic[T]):
+class _ModelRequest(Generic[T]):
     """What a model is asked for: the stage, under which name results are kept, by which prompt, by whom."""
 
     stage: str
@@ -82,11 +82,11 @@ class _Asking(Generic[T]):
     model: str
 
 
-_EXPANDED: Final = _Asking("templates", "choices-expanded", Wrote, EXPAND, WRITER)
-_WRITTEN: Final = _Asking("questions", "choices-written", WroteAll, ASK, WRITER)
-_POINTED: Final = _Asking("pointing", "choices-pointed", Wrote, POINT, CHECKER)
-_OPTIONS: Final = _Asking("options", "choices-options", Wrote, OPTIONS_PROMPT, OPTIONS)
-_JUDGED: Final = _Asking("meaning", "choices-judged", Wrote, SAME, JUDGE)
+_EXPANDED: Final = _ModelRequest("templates", "choices-expanded", Wrote, EXPAND, WRITER)
+_WRITTEN: Final = _ModelRequest("questions", "choices-written", WroteAll, ASK, WRITER)
+_POINTED: Final = _ModelRequest("pointing", "choices-pointed", Wrote, POINT, CHECKER)
+_OPTIONS: Final = _ModelRequest("options", "choices-options", Wrote, OPTIONS_PROMPT, OPTIONS)
+_JUDGED: Final = _ModelRequest("meaning", "choices-judged", Wrote, SAME, JUDGE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -376,7 +376,7 @@ class ChoicesSession(Session):
         lacks = "paraphrases were looked for by words alone"
         return self._checked(_JUDGED, questions, pieces, judged=judged, lacks=lacks)
 
-    def _put(self, asked: _Asking[T], pieces: _Pieces[T]) -> Results[T]:
+    def _put(self, asked: _ModelRequest[T], pieces: _Pieces[T]) -> Results[T]:
         """What a model makes of each piece; where there are none, no model is needed."""
         if not pieces:
             self.began(asked.stage, 0)
@@ -391,7 +391,7 @@ class ChoicesSession(Session):
 
     def _checked(
         self,
-        asked: _Asking[Wrote],
+        asked: _ModelRequest[Wrote],
         questions: tuple[Question, ...],
         pieces: _Pieces[Wrote],
         *,

@@ -6,7 +6,7 @@ import msgspec
 
 from vidence.engine.workers import MOST_BYTES
 from vidence.errors import AccountError
-from vidence.make.composing.finding import Found
+from vidence.make.composing.finding import CompositionResult
 from vidence.make.composing.offers import Offer
 from vidence.make.composing.reached import Unique
 from vidence.make.composing.search import Composed
@@ -54,7 +54,7 @@ _WORTH_ONE = 100
 _OURS = "this is a fault of vidence, and nothing was written. Please report it with the scene"
 
 
-def differences(found: Found, proof: Proof) -> tuple[str, ...]:
+def differences(found: CompositionResult, proof: Proof) -> tuple[str, ...]:
     """The fields in which two proofs differ, of those that both have."""
     return tuple(name for name in found.__struct_fields__ if getattr(found, name) != getattr(proof, name))
 

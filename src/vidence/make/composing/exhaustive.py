@@ -7,7 +7,7 @@ import msgspec
 
 from vidence.errors import UsageError
 from vidence.make.composing.atoms import AskableAttribute, AttributeStatement, Statements
-from vidence.make.composing.finding import Found, find_proof
+from vidence.make.composing.finding import CompositionResult, find_proof
 from vidence.make.composing.program import Program
 from vidence.make.composing.reached import Unique
 from vidence.make.composing.scene_bits import SceneBits
@@ -43,7 +43,7 @@ def all_conjunctions(
         program = _program(asked, chosen)
         made = program.composition("conjunction", scene.scene, vocabulary_sha256=vocabulary)
         found = find_proof(made, scene, unique=unique)
-        if isinstance(found, Found):
+        if isinstance(found, CompositionResult):
             yield chosen, Composed(made, found, "attribute" if asked.attribute else "count")
 
 

@@ -25,7 +25,7 @@ from vidence.make.scene_graph.vocabulary import AnswerType
 from vidence.records import Record
 
 
-class Found(Record):
+class CompositionResult(Record):
     """What the search knows of a composition: the fields of a proof that it computes itself.
 
     The verifier's proof has to say the same in each of them (`differences` in the maker).
@@ -58,7 +58,7 @@ def find_proof(
     unique: Unique = "each step",
     most_guess: float = 1.0,
     most_prior: float = 1.0,
-) -> Found | Refused:
+) -> CompositionResult | Refused:
     """The proof of a composition as the search sees it, or why there is none.
 
     What is cheap to find out is asked first: most programs are refused by it. To leave out sets of conditions
@@ -101,7 +101,7 @@ def find_proof(
     subsets = _subsets(results, names, answer) if subsets is None else subsets
     if isinstance(subsets, Refused):
         return subsets
-    return Found(
+    return CompositionResult(
         composition=composition.composition,
         logic=logic,
         answer=Answer(type=answered, domain=results.domain, value=answer),

@@ -7,7 +7,7 @@ from random import Random
 from typing import Literal, TypeAlias, get_args
 
 from vidence.make.composing.atoms import AskableAttribute, AttributeStatement, Single, Statements, singled_out
-from vidence.make.composing.finding import Found, Refused, find_proof
+from vidence.make.composing.finding import CompositionResult, Refused, find_proof
 from vidence.make.composing.program import Program as _Program
 from vidence.make.composing.program import set_of, with_atom, without_atom
 from vidence.make.composing.reached import Logic, Unique
@@ -75,7 +75,7 @@ class Composed:
     """A composition that the search found proven."""
 
     composition: Composition
-    found: Found
+    found: CompositionResult
     shape: Shape
 
 
@@ -192,7 +192,7 @@ class Search:
 
     def _find(
         self, composition: Composition, fits: Callable[[AnswerType, Logic, int], bool] | None
-    ) -> Found | Refused:
+    ) -> CompositionResult | Refused:
         return find_proof(
             composition,
             self.scene,
@@ -217,14 +217,14 @@ class Search:
             loose = without_atom(composition, self.rng.choice(composition.conditions).id)
             if loose is not None and len(loose.conditions) >= self.least:
                 found = self._find(loose, fits)
-                if isinstance(found, Found):
+                if isinstance(found, CompositionResult):
                     return Composed(loose, found, shape_of(loose, shape))
         for _ in range(_MENDED):
             if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
                 self.refused["too-few-conditions"] += 1
                 return None
             found = self._find(composition, fits)
-            if isinstance(found, Found):
+            if isinstance(found, CompositionResult):
                 return Composed(composition, found, shape_of(composition, shape))
             is_unneeded = found.reason == "unneeded"
             if (
@@ -268,7 +268,7 @@ class Search:
         for said in self.rng.sample(known, min(_SWAPPED, len(known))):
             made = with_atom(composition, condition, said)
             found = self._find(made, fits)
-            if isinstance(found, Found):
+            if isinstance(found, CompositionResult):
                 self.mended["swapped"] += 1
                 return Composed(made, found, shape_of(made, shape))
         return None

@@ -49,7 +49,7 @@ class _Properties(msgspec.Struct, frozen=True):
     disambiguation: str | None = None
 
 
-class _Found(msgspec.Struct, frozen=True):
+class _Page(msgspec.Struct, frozen=True):
     title: str
     missing: bool = False
     invalid: bool = False
@@ -57,7 +57,7 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 class _Query(msgspec.Struct, frozen=True):
-    pages: list[_Found] = []
+    pages: list[_Page] = []
     normalized: list[_Moved] = []
     redirects: list[_Moved] = []
 

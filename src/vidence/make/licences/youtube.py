@@ -69,14 +69,14 @@ class _Reason(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class _Said(msgspec.Struct, frozen=True):
+class _ErrorReply(msgspec.Struct, frozen=True):
     message: str = ""
     errors: list[_Reason] = []
     details: list[_Reason] = []
 
 
 class _Refused(msgspec.Struct, frozen=True):
-    error: _Said
+    error: _ErrorReply
 
 
 class YouTube:

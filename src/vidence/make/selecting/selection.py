@@ -76,7 +76,7 @@ class SelectJob:
 
 
 @dataclass(frozen=True)
-class _Shown(Generic[SaidT]):
+class _ModelRequest(Generic[SaidT]):
     """What a model that is shown frames is asked: in which stage, in which role, by which prompt."""
 
     stage: str
@@ -293,12 +293,12 @@ class _Work:
 
     def _look(self, models: Models, words: SelectWording) -> None:
         frames = {name: self._frames(name, N_LOOKED) for name in self.measured if name not in self.job.said}
-        prompt = _Shown("looked", FrameShares, "looker", self.rules.ask.looker, words.label(LOOK))
+        prompt = _ModelRequest("looked", FrameShares, "looker", self.rules.ask.looker, words.label(LOOK))
         self.looked = self._show(prompt, frames, lambda some: model_measures.look(some, words), models=models)
 
     def _show(
         self,
-        shown: _Shown[SaidT],
+        shown: _ModelRequest[SaidT],
         frames: Mapping[str, tuple[Crop, ...]],
         start: Callable[[Sequence[Crop]], Callable[[], Flow[SaidT]]],
         *,
@@ -327,7 +327,9 @@ class _Work:
         """Have captions written of the videos with questions; the questions of each."""
         questions = self._questions()
         frames = {name: self._frames(name, N_CAPTIONED) for name in questions}
-        prompt = _Shown("captioned", Captioned, "captioner", self.rules.ask.captioner, words.label(CAPTION))
+        prompt = _ModelRequest(
+            "captioned", Captioned, "captioner", self.rules.ask.captioner, words.label(CAPTION)
+        )
         self.captioned = self._show(
             prompt, frames, lambda some: model_measures.caption(some, words), models=models
         )

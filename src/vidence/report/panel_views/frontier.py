@@ -180,14 +180,14 @@ def frontier_shares(accuracy: Values, amounts: Values, clusters: Sequence[str], 
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Told:
+class _ModelAmounts:
     point: _Point
     accuracy: Estimate
     amounts: Mapping[Amount, Estimate]
     shares: Mapping[Amount, float]
 
 
-def _told(points: Sequence[_Point], clusters: Clusters, *, draws: Draws) -> list[_Told]:
+def _told(points: Sequence[_Point], clusters: Clusters, *, draws: Draws) -> list[_ModelAmounts]:
     shares: dict[Amount, dict[int, float]] = {name: {} for name in AXES}
     for name, found in shares.items():
         at = [i for i, point in enumerate(points) if name in point.amounts]
@@ -198,7 +198,7 @@ def _told(points: Sequence[_Point], clusters: Clusters, *, draws: Draws) -> list
             found |= dict(zip(at, drawn.tolist(), strict=True))
     mean = partial(mean_interval, clusters=clusters, level=draws.level)
     return [
-        _Told(
+        _ModelAmounts(
             point=point,
             accuracy=mean(point.accuracy),
             amounts={name: mean(some, bounds=UNBOUNDED) for name, some in point.amounts.items()},
@@ -240,12 +240,12 @@ def _shown(
     return [*([figure] if dots else []), _table(benchmark, told, note=note)]
 
 
-def _table(benchmark: str, told: Sequence[_Told], *, note: str) -> Table:
-    def amount(name: Amount) -> Measure[_Told]:
+def _table(benchmark: str, told: Sequence[_ModelAmounts], *, note: str) -> Table:
+    def amount(name: Amount) -> Measure[_ModelAmounts]:
         return number(name, lambda one: one.amounts.get(name), AXES[name], group="takes")
 
-    def on(name: Amount) -> Measure[_Told]:
-        def of(one: _Told) -> Cell:
+    def on(name: Amount) -> Measure[_ModelAmounts]:
+        def of(one: _ModelAmounts) -> Cell:
             return Cell(value=one.shares.get(name))
 
         return share(f"on-{name}", of, name, group="draws on the frontier, %")

@@ -4,7 +4,7 @@ import pytest
 
 from subjects.composing import GOLDEN, searched, street, wide_scene
 from vidence.make.composed.proofs import differences
-from vidence.make.composing.finding import Found, Refused, find_proof
+from vidence.make.composing.finding import CompositionResult, Refused, find_proof
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.proving.composition_files import read_compositions
 from vidence.make.proving.prove import Rules, prove
@@ -35,7 +35,7 @@ def test_why_there_is_no_proof():
     scene = street()
     bits, reasons = SceneBits(scene), set()
     for made in searched(scene, n=120):
-        assert isinstance(find_proof(made.composition, bits), Found)
+        assert isinstance(find_proof(made.composition, bits), CompositionResult)
         refused = find_proof(made.composition, bits, fits=lambda *_: False)
         assert isinstance(refused, Refused)
         reasons.add(refused.reason)

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from subjects.composing import GOLDEN, random_scene, searched, street
-from vidence.make.composing.finding import Found, Refused, find_proof
+from vidence.make.composing.finding import CompositionResult, Refused, find_proof
 from vidence.make.composing.results import Results
 from vidence.make.composing.scene_bits import SceneBits
 from vidence.make.composing.search import PLAIN
@@ -37,8 +37,8 @@ def same(composition, scene, *, world=None):
     """Whether both prove a composition, with what they differ in."""
     found = find_proof(composition, SceneBits(scene))
     verdict = prove(composition, world or World(scene), rules=Rules())
-    if not isinstance(found, Found) or not verdict.is_proven:
-        return verdict.is_proven, [] if isinstance(found, Found) == verdict.is_proven else [
+    if not isinstance(found, CompositionResult) or not verdict.is_proven:
+        return verdict.is_proven, [] if isinstance(found, CompositionResult) == verdict.is_proven else [
             "whether it is proven"
         ]
     return True, [n for n in found.__struct_fields__ if getattr(found, n) != getattr(verdict.proof, n)]
@@ -213,8 +213,8 @@ def test_what_has_to_be_one_is_the_same_to_both(unique):
             program = drawn_program(rng)
             found = find_proof(program, bits, unique=unique)
             verdict = prove(program, world, rules=Rules(unique=unique))
-            assert isinstance(found, Found) == verdict.is_proven, (seed, program)
-            if isinstance(found, Found):
+            assert isinstance(found, CompositionResult) == verdict.is_proven, (seed, program)
+            if isinstance(found, CompositionResult):
                 n_proven += 1
                 assert not differences(found, verdict.proof)
     assert n_proven > 10
