@@ -20,6 +20,7 @@ def shown(*, mode: str, monkeypatch: pytest.MonkeyPatch, is_terminal: bool = Fal
     console = Console(file=written, width=80, force_terminal=is_terminal)
     with get._Bar(console, FILES, n_there=lambda: 1_250_000, mode=mode) as bar:
         bar(FILES[0])
+        written.truncate(written.seek(0))  # a line may have been due before there was a file
         deadline = time.monotonic() + 5
         while mode != "none" and not written.getvalue() and time.monotonic() < deadline:
             time.sleep(0.005)
