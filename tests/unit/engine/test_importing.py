@@ -11,7 +11,7 @@ from conftest import need
 from subjects.layouts import BOTH, DOG, LAYOUTS, LMMS, MILK, inspect_log, lines_file, workbook
 from vidence.ask.mapping.replies import Recorded
 from vidence.engine.environment import environment
-from vidence.engine.events import Event
+from vidence.engine.events import Event, Started, TrialStored
 from vidence.engine.importing import (
     ImportSummary,
     Log,
@@ -31,8 +31,10 @@ from vidence.records import Failed, Trial
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
-def imported(log: Log, folder: Path, **overrides: object) -> tuple[ImportSummary, list[Trial]]:
-    events: list[Event] = []
+def imported(
+    log: Log, folder: Path, *, events: list[Event] | None = None, **overrides: object
+) -> tuple[ImportSummary, list[Trial]]:
+    events = [] if events is None else events
 
     async def work() -> ImportSummary:
         return await import_log(
@@ -67,8 +69,12 @@ def test_a_log_of_lmms_eval_becomes_a_run(tmp_path: Path) -> None:
     log = read_log(path, "lmms-eval")
     assert (log.model, [item.benchmark for item in log.items]) == ("lab/tiny-7b", ["bowls", "bowls"])
     assert [item.question for item in log.items] == [MILK.question, DOG.question]
-    summary, trials = imported(log, tmp_path / "run")
+    events: list[Event] = []
+    summary, trials = imported(log, tmp_path / "run", events=events)
     assert [(t.item_id, t.score.value) for t in trials] == [("0", 1.0), ("1", 0.0)]
+    begun, *stored = (one for one in events if isinstance(one, Started | TrialStored))
+    assert begun == Started(n_planned=2, n_answered_before=0)
+    assert stored == [TrialStored(trial=one, cost=0.0) for one in trials]
     assert trials[0].reply is not None
     assert trials[0].reply.text == "<think>first milk</think>B"
     assert trials[0].prompt is not None

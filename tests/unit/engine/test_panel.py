@@ -199,6 +199,8 @@ def test_the_facts_of_a_model_travel_with_its_runs():
     assert one.facts() == ModelFacts(family="F", base="B", size_b=7.0, people=True)
     [run] = runs_of(panel(models=(one,)))
     assert run.about == one.facts()
+    assert PanelModel(model="scripted:A").facts() == ModelFacts()
+    assert not ModelFacts().people
 
 
 def test_rows_of_actpld_leave_the_protocol_to_the_panel():

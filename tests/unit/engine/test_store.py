@@ -88,7 +88,12 @@ def test_what_is_not_answered_is_numbered_by_question_and_repeat(tmp_path: Path)
     with RunStore(tmp_path, is_writer=True) as store:
         store.put_items(ITEMS)
         assert list(store.unanswered(2)) == [0, 1, 2, 3, 4, 5]
-        for one in (trial("q1"), trial("q2", LOST, repeat=1), trial("q0", repeat=1), trial("q0", repeat=7)):
+        for one in (
+            trial("q1"),
+            trial("q2", LOST, repeat=1),
+            trial("q0", repeat=1),
+            *(trial("q0", repeat=n) for n in (2, 7)),
+        ):
             store.add(one)
         assert list(store.unanswered(2)) == [0, 3, 4, 5]
         store.add(trial("q2", repeat=1))

@@ -190,6 +190,14 @@ def test_unpaired_runs_need_the_textbook_number() -> None:
     assert gain == pytest.approx(0.05, abs=1e-4)
 
 
+def test_two_small_runs_have_as_many_degrees_of_freedom_as_videos_less_two() -> None:
+    designs = Design(n_items=12, n_clusters=4, icc=0.0), Design(n_items=30, n_clusters=5, icc=0.0)
+    distance = 0.4 / math.sqrt(0.4 * 0.6 / 12 + 0.8 * 0.2 / 30)
+    critical = stats.t.ppf(0.975, 7)
+    expected = stats.nct.sf(critical, 7, distance) + stats.nct.cdf(-critical, 7, distance)
+    assert unpaired_power(0.4, 0.8, designs=designs) == pytest.approx(expected)
+
+
 def test_the_same_questions_need_fewer_than_different_ones() -> None:
     apart = discordance(0.5, 0.55, correlation=0.5)
     paired = paired_needed(0.05, discordance=apart)
