@@ -187,7 +187,7 @@ def test_no_acknowledged_save_is_lost_when_the_server_is_killed(page, team):
         assert integrity == "ok"
         assert {one for one, _ in log} >= set(told)
         team.start()
-        expect(state(page)).to_have_text(SAVED, timeout=10_000)
+        expect(state(page)).to_have_text(SAVED, timeout=30_000)
     written = question.input_value()
     team.kill()
     question.press_sequentially("The browser ends, too.", delay=5)

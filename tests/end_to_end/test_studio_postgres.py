@@ -13,7 +13,7 @@ TESTS = Path(__file__).parents[1]
 # Where the database itself has a say: rules of tables, chains, what is written at once and together.
 SAME = [
     "records",
-    *(f"bridge/test_{name}.py" for name in ("files", "tables", "taking")),
+    *(f"bridge/test_{name}.py" for name in ("files", "tables", "recorded_files")),
     *(
         f"test_{name}.py"
         for name in (

@@ -13,7 +13,6 @@ import click
 from vidence.cli.outputs import PATH
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
-from vidence.text import some
 
 if TYPE_CHECKING:
     from vidence.studio.headers import Application
@@ -534,6 +533,7 @@ def export_files(*, folder: Path, out: Path, database: str) -> None:
     """
     _of_folder(_there(folder), database)
     from vidence.studio.bridge.files import export_studio
+    from vidence.text import some
 
     done = export_studio(out)
     click.echo(f"{out}: {done.n_rows:,} rows in {done.n_files} files")
