@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 import click
 from click.core import ParameterSource
 
-from vidence.cli.console import Screen, say
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
+    from vidence.cli.console import Screen
     from vidence.records import Item
     from vidence.report.results import Run
     from vidence.report.sections import Section
@@ -108,7 +108,7 @@ def write_asked(*wanted: tuple[Path | None, Callable[[Path], object]]) -> None:
                 write(file)
 
 
-def screen(*paths: Path | None) -> Screen:
+def screen(*paths: Path | None) -> "Screen":
     """Where people read what a command says; it is quiet where a file goes to the standard output.
 
     Args:
@@ -117,6 +117,8 @@ def screen(*paths: Path | None) -> Screen:
     Raises:
         UsageError: two of them are the standard output.
     """
+    from vidence.cli.console import Screen
+
     n = sum(path == STANDARD_OUTPUT for path in paths)
     if n > 1:
         raise UsageError(f"{n} files are to be written to the standard output (-); give one of them at most")
@@ -144,8 +146,9 @@ def write_said(
             write_file(file, said_as_json(command, sentences=sentences, tables=tables, values=values or {}))
 
 
-def show(shown: Screen, sentences: Sequence[str], tables: "Sequence[Table]") -> None:
+def show(shown: "Screen", sentences: Sequence[str], tables: "Sequence[Table]") -> None:
     """Say sentences and tables, where the standard output is not taken by a file."""
+    from vidence.cli.console import say
     from vidence.tables.terminal import print_table
 
     for sentence in sentences:
@@ -233,7 +236,7 @@ class Outputs:
     interval: Literal["pm", "brackets", "none"] = "none"
     items: int = 0
 
-    def screen(self) -> Screen:
+    def screen(self) -> "Screen":
         """As `screen`, for its files."""
         return screen(self.html, self.csv_path, self.json_path, self.latex)
 
