@@ -9,7 +9,7 @@ import anyio
 from vidence.engine.environment import Environment
 from vidence.engine.executors.dispatch import Dispatch
 from vidence.engine.executors.executor import Duty
-from vidence.engine.executors.messages import Inbound, Outbound
+from vidence.engine.executors.messages import Inbound, Outbound, QuestionResult
 from vidence.engine.executors.worker import Assignment, Worker
 from vidence.engine.session import Session, first_error
 from vidence.errors import VidenceError
@@ -85,7 +85,7 @@ class Carried:
                 continue
             inbound = dispatch.heard(name, _copied(outbound))
             self.done_by[name] = self.done_by.get(name, 0) + sum(
-                type(message).__name__ == "Made" for _, message in outbound.messages
+                isinstance(message, QuestionResult) for _, message in outbound.messages
             )
             if dispatch.is_over:
                 over.set()

@@ -26,7 +26,7 @@ from vidence.errors import UsageError
     has_items=True,
 )
 def compare(
-    *, folders: tuple[Path, ...], parser: str | None, shared: bool, effect: str | None, to: Outputs
+    *, folders: tuple[Path, ...], parser: str | None, shared: bool, effect: str | None, files: Outputs
 ) -> None:
     """Two runs on the same questions: the second less the first. With more FOLDERS a ranking."""
     from vidence.report.comparison import compare_runs
@@ -36,24 +36,24 @@ def compare(
     from vidence.report.terminal import draw_section
 
     if effect is not None:
-        _reasoning(folders, to, parser=parser, shared=shared)
+        _reasoning(folders, files, parser=parser, shared=shared)
         return
-    console = to.screen()
+    console = files.screen()
     if len(folders) < 2:
         raise UsageError(f"{len(folders)} run folder given; expected two or more, for example runs/a runs/b")
     paired = pair([load_run(folder, parser=parser, are_brief=True) for folder in folders], shared=shared)
-    compared = compare_runs(paired, level=to.level)
+    compared = compare_runs(paired, level=files.level)
     shown = section(compared)
-    to.write(
+    files.write(
         shown.tables,
         csv=lambda file: write_comparison_csv(paired, file),
         json=lambda file: write_comparison_json(paired, compared, file),
-        html=lambda file: to.write_runs(paired.runs, shown, file),
+        html=lambda file: files.write_runs(paired.runs, shown, file),
     )
     draw_section(shown, console)  # last: whoever reads may close the pipe
 
 
-def _reasoning(folders: tuple[Path, ...], to: Outputs, *, parser: str | None, shared: bool) -> None:
+def _reasoning(folders: tuple[Path, ...], files: Outputs, *, parser: str | None, shared: bool) -> None:
     """What reasoning first adds, for one model or several."""
     import numpy as np
 
@@ -65,27 +65,27 @@ def _reasoning(folders: tuple[Path, ...], to: Outputs, *, parser: str | None, sh
     from vidence.report.terminal import draw_section
     from vidence.tables.export import said_as_json
 
-    if to.csv_path is not None:
+    if files.csv_path is not None:
         raise UsageError("--csv has no form for --effect; use --json, which has every figure")
     if len(folders) % 2:
         raise UsageError(
             f"{len(folders)} run folders given; expected two for each model, the direct one first: "
             "DIRECT COT DIRECT COT"
         )
-    console = to.screen()
+    console = files.screen()
     runs = [load_run(folder, parser=parser, are_brief=True) for folder in folders]
     direct, cot = runs[::2], runs[1::2]
     pairs = [
         ReasoningPair(model=name, direct=first, cot=second)
         for name, first, second in zip(run_names(direct), direct, cot, strict=True)
     ]
-    draws = Draws(rng=np.random.default_rng(SEED), level=to.level)
+    draws = Draws(rng=np.random.default_rng(SEED), level=files.level)
     shown = reasoning_section(reasoning_effect(pairs, draws=draws, shared=shared))
     said = said_as_json("compare", sentences=shown.paragraphs, tables=shown.tables, values={})
-    to.write(
+    files.write(
         shown.tables,
         csv=lambda file: None,
         json=lambda file: write_file(file, said),
-        html=lambda file: to.write_runs(runs, shown, file),
+        html=lambda file: files.write_runs(runs, shown, file),
     )
     draw_section(shown, console)

@@ -41,7 +41,7 @@ def correlate(
     within: str | None,
     names: tuple[str, ...],
     parser: str | None,
-    to: Outputs,
+    files: Outputs,
 ) -> None:
     """Whether two scores go together over run FOLDERS, or over the rows of a table."""
     from vidence.report import correlation
@@ -50,16 +50,16 @@ def correlate(
     from vidence.report.terminal import draw_section
     from vidence.tables.charts import table_of
 
-    console = to.screen()
+    console = files.screen()
     if parser and not folders:
         raise UsageError(correlation.FOR_RUNS)
     axes = correlation.Axes(x=x, y=y, by=by, table=with_table, cluster=cluster, within=within, names=names)
     runs = [load_run(folder, parser=parser, are_brief=True) for folder in folders]
-    found, statements = shown_of(runs, axes, over_runs=over_runs, level=to.level)
+    found, statements = shown_of(runs, axes, over_runs=over_runs, level=files.level)
     tables = tuple(map(table_of, statements[1:]))  # the first is the figure of the points
     named = {"runs": ", ".join(map(str, folders)), "with": with_table, "x": x, "y": y, "by": by}
-    settings = {**{key: value for key, value in named.items() if value}, "level": to.level}
-    to.write(
+    settings = {**{key: value for key, value in named.items() if value}, "level": files.level}
+    files.write(
         tables,
         csv=lambda file: correlation.write_points_csv(found, file),
         json=lambda file: correlation.write_correlation_json(found, file),

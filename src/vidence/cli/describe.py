@@ -49,7 +49,7 @@ def describe(
     where: dict[str, str],
     cross: tuple[str, ...],
     concepts: Path | None,
-    to: Outputs,
+    files: Outputs,
 ) -> None:
     """Statistics of a set of questions: WHAT is a file in the item format, or a benchmark.
 
@@ -60,7 +60,7 @@ def describe(
     from vidence.report import set_statistics
     from vidence.report.terminal import draw_section
 
-    shown = to.screen()
+    shown = files.screen()
     crossed = [_crossed(text) for text in cross]
     benchmark, source = named_questions(what, data)
     given = {"split": split, "map": map, "media": media, "where": where}
@@ -83,7 +83,7 @@ def describe(
     if len(loaded.problems) > _MOST_NAMED:
         click.echo(f"and {len(loaded.problems) - _MOST_NAMED:,} more lines left out", err=True)
     settings = {"questions": str(plan.data), "where": where or "all"}
-    to.write(
+    files.write(
         found.tables,
         csv=lambda file: set_statistics.write_described_csv(found, file),
         json=lambda file: set_statistics.write_described_json(found, file),

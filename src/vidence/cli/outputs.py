@@ -283,7 +283,7 @@ class Outputs:
 
 
 def outputs(*, csv: str, level: str = "", interval: str = "", has_items: bool = False) -> Option:
-    """The options of `Outputs`, which a command is handed as ``to``.
+    """The options of `Outputs`, which a command is handed as ``files``.
 
     Args:
         csv: what ``--csv`` has a row for.
@@ -298,4 +298,4 @@ def outputs(*, csv: str, level: str = "", interval: str = "", has_items: bool = 
         options.append(interval_option(interval))
     if has_items:
         options.append(items_option)
-    return together("to", Outputs, *options)
+    return together("files", Outputs, *options)

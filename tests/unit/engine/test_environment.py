@@ -2,8 +2,6 @@
 
 import os
 import platform
-import subprocess
-import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,7 +14,6 @@ from vidence.engine.environment import (
     WORKER_SIZE_VARIABLE,
     cache_root,
     environment,
-    is_running,
     machine,
     now,
 )
@@ -68,22 +65,6 @@ def test_there_is_a_worker_for_each_core_that_may_be_used(monkeypatch):
 
 def test_the_time_has_its_zone():
     assert now().utcoffset() == timedelta(0)
-
-
-def test_a_process_is_there_until_it_has_ended():
-    assert is_running(os.getpid())
-    assert is_running(1)
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    assert not is_running(ended.pid)
-
-
-def test_a_process_of_somebody_else_is_there(monkeypatch):
-    def refused(pid, signal):
-        raise PermissionError
-
-    monkeypatch.setattr(os, "kill", refused)
-    assert is_running(4)
 
 
 def test_a_machine_is_named_with_its_container_where_that_is_known(monkeypatch):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from vidence.media import whole
-from vidence.media.whole import PRIVATE, make_private, make_private_file, whole_file, write_whole
+from vidence.media.whole import PRIVATE, is_running, make_private, make_private_file, whole_file, write_whole
 
 
 @pytest.fixture(autouse=True)
@@ -145,3 +145,19 @@ def test_a_file_that_a_killed_process_was_writing_is_removed(tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
     assert whole.remove_leftovers(tmp_path) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_process_is_there_until_it_has_ended():
+    assert is_running(os.getpid())
+    assert is_running(1)
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    assert not is_running(ended.pid)
+
+
+def test_a_process_of_somebody_else_is_there(monkeypatch):
+    def refused(pid, signal):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "kill", refused)
+    assert is_running(4)

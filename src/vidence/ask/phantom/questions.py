@@ -47,7 +47,7 @@ def understand(text: str) -> ParsedPrompt | None:
     ``A. 12``, ``A: 12``, ``A) 12`` and ``(A) 12``, on lines of their own or in one line.
 
     >>> understand("What is the number on the red card?\nA. 3\nB. 12")
-    Asked(colours=('red',), told=None, choices={'A': 3, 'B': 12})
+    ParsedPrompt(colours=('red',), told=None, choices={'A': 3, 'B': 12})
     """
     questions = list(_CARDS.finditer(text))
     if not questions:

@@ -22,7 +22,7 @@ class RefineRound:
 def trail_of(rounds: Sequence[RefineRound]) -> str:
     """The answers and reviews so far, each under its number.
 
-    >>> print(trail_of([RefineRound(Reply(text="A"), "Look again."), Round(Reply(text="B"))]))
+    >>> print(trail_of([RefineRound(Reply(text="A"), "Look again."), RefineRound(Reply(text="B"))]))
     [Answer 1]
     A
     <BLANKLINE>

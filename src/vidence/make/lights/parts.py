@@ -50,7 +50,7 @@ class RecordingPart(Record, omit_defaults=True):
     def name(self) -> str:
         """The part in a few signs, for names of clips; empty for all of a recording.
 
-        >>> RecordingPart(start_s=1.2, end_s=3.0).name, Part(event_s=2.0, duration_s=1.0).name
+        >>> RecordingPart(start_s=1.2, end_s=3.0).name, RecordingPart(event_s=2.0, duration_s=1.0).name
         ('1.2-3s', 'at2s-1s')
         """
         if self.event_s is not None:

@@ -107,6 +107,11 @@ class WordsOnlyRate:
         return 0 if self.share is None else self.share.n
 
     @property
+    def is_above_chance(self) -> bool:
+        """Whether these readers tell the false ones by their words, as far as can be told."""
+        return self.share is not None and self.share.here.low > CHANCE
+
+    @property
     def words(self) -> str:
         """The same as a sentence."""
         unsure = f"; {self.n_unsure} cannot say" if self.n_unsure else ""

@@ -157,7 +157,7 @@ def _lists(text: str, *, n: int) -> FrameShares | Objection:
     """The shares that two lists of frames say.
 
     >>> _lists("TEXT: 1, 2" + chr(10) + "LECTURE: none", n=4)
-    Looked(text=0.5, lecture=0.0, why='')
+    FrameShares(text=0.5, lecture=0.0, why='')
     """
     found: dict[str, float] = {}
     for line in text.splitlines():

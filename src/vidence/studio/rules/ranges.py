@@ -60,7 +60,7 @@ def wanted_bytes(header: str | None, *, size: int) -> Whole | ByteRange | Beyond
     `MOST_BYTES`.
 
     >>> wanted_bytes("bytes=-500", size=2000)
-    Part(first=1500, last=1999, size=2000)
+    ByteRange(first=1500, last=1999, size=2000)
     >>> wanted_bytes("bytes=2000-", size=2000)
     Beyond(size=2000)
     """

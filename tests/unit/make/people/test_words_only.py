@@ -47,6 +47,7 @@ def test_five_readers_who_say_the_same_are_as_good_as_one():
 def test_a_single_answer_says_nothing():
     found = told([WordsOnlyAnswer(card="a", reader="p1", is_true=False, said="false")])
     assert found.share.here == found.share.anyone == Bounds()
+    assert not found.is_above_chance
 
 
 def test_who_cannot_say_counts_nowhere():
@@ -59,6 +60,7 @@ def test_who_cannot_say_counts_nowhere():
     ]
     found = told([*readings, WordsOnlyAnswer(card="c0", reader="p9", is_true=True, said="cannot-say")])
     assert (found.n_right, found.n, found.n_unsure) == (30, 30, 1)
+    assert found.is_above_chance
     assert found.share.here.low > 0.5
     assert found.share.anyone.low < 0.5  # three readers alone
     assert found.words.startswith("30 of 30 told right without the film: 100% (")
