@@ -10,8 +10,8 @@ from vidence.seeing.tracks import TrackBasis
 
 CONFIDENCE = 0.95
 DENSITIES = (5, 10, 20, 40, 80, 120)
-# The share of boxes that is found, and how many crowds of each density are drawn: 204 in all.
-RECALLS = {0.5: 2, 0.6: 2, 0.7: 2, 0.8: 4, 0.9: 8, 0.95: 8, 1.0: 8}
+# The share of boxes that is found, and how many crowds of each density are drawn: 126 in all.
+RECALLS = {0.5: 1, 0.6: 1, 0.7: 1, 0.8: 3, 0.9: 5, 0.95: 5, 1.0: 5}
 
 
 def test_ranges_that_are_asked_hold_the_true_number() -> None:
@@ -25,7 +25,7 @@ def test_ranges_that_are_asked_hold_the_true_number() -> None:
         for recall, n_crowds in RECALLS.items()
     }
     every = [one for some in held.values() for one in some]
-    assert len(every) >= 400
+    assert len(every) >= 240
     assert np.mean(every) >= CONFIDENCE
     assert all(np.mean(some) >= CONFIDENCE for some in held.values() if len(some) >= 50)
 

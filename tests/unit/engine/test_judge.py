@@ -132,7 +132,7 @@ def test_a_reply_still_waits_where_the_judge_did_not_reply(folder, bench, fake_m
         raise TransientModelError("nothing is listening there")
 
     model = fake_model(turn=dead)
-    summary, _ = judge(folder, {"fake:judge": model}, monkeypatch)
+    summary, _ = judge(folder, {"fake:judge": model}, monkeypatch, attempts=2)
     assert (summary.n_judge_errors, summary.n_scores_kept) == (0, 3)
     assert [trial.score.value for trial in bench.trials()] == [None] * 3
     assert [len(trial.score.unanswered) for trial in bench.trials()] == [1] * 3
