@@ -1,4 +1,4 @@
-"""Decisions that can still be taken back: held for a few seconds, then taken through `looking.decide`.
+"""Decisions that can still be taken back: held for a few seconds, then taken through `reviewing.decide`.
 
 Nothing that was recorded can be undone, so what may be undone is not recorded yet. A held decision is a row
 of drafts: it outlives the server, and is taken by the next one when that begins.

@@ -14,7 +14,7 @@ HOLDS: Final = ("sva", "tso")  # tasks about true and false descriptions, which 
 
 
 def pass_gates(work: HerbenchSession, drafts: tuple[Draft, ...], videos: Sequence[VideoState]) -> Gated:
-    """Put the drafts through the gates that the configuration has; see `passing.pass_gates`.
+    """Put the drafts through the gates that the configuration has; see `gate_sequence.pass_gates`.
 
     Raises:
         VidenceError: a model answers nobody any more; every reply so far is remembered.

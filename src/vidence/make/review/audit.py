@@ -21,7 +21,7 @@ _VERDICTS: Final[Mapping[str, Kind]] = {ACCEPT: "accept", REJECT: "reject"}
 
 
 def read_csv(paths: Sequence[Path], rows: Sequence[ToReview]) -> tuple[Reviewed, ...]:
-    """What people filled in, in the order of `rows`, by the rules of `filled.read_filled`.
+    """What people filled in, in the order of `rows`, by the rules of `filled_sheets.read_filled`.
 
     The lines become events of a review that is kept nowhere; what counts are the states that they lead to.
 
