@@ -236,7 +236,7 @@ class Aggregate:
         Args:
             rows: the trials, of one run.
             average: ``micro``, ``answered`` (over the trials whose reply could be read) or ``macro:TAG``.
-            noun: as for `Scored.of`.
+            noun: as for `ScoredQuestions.of`.
 
         Raises:
             UsageError: no such average.
