@@ -391,7 +391,7 @@ class RunStore(ExitStack):
     def add(self, trial: Trial) -> None:
         """Append one trial; no end of this process can lose it when this returns.
 
-        A power cut may take those of the last `keeper.EVERY_S` seconds; they are asked again, out of the
+        A power cut may take those of the last `LogSync.EVERY_S` seconds; they are asked again, out of the
         reply memory where that has them.
         """
         self._keeper.check()
@@ -697,7 +697,7 @@ class Memory(ExitStack):
     def put(self, key: bytes, reply: Reply) -> None:
         """Keep a reply; no end of this process can lose it when this returns.
 
-        The first one under a key stays. A power cut may take those of the last `keeper.EVERY_S` seconds.
+        The first one under a key stays. A power cut may take those of the last `LogSync.EVERY_S` seconds.
         """
         with _translated(self.path):
             self._keeper.check()
