@@ -127,6 +127,7 @@ def test_a_closed_tab_loses_nothing(page, study):
     play(page)
     assert page.get_by_role("button", name="Play again").is_disabled()  # seen as often as it may be
     page.locator("#described").click()
+    page.locator("#choices input").first.wait_for()
     page.reload()
     choose(page, study.items[0]["told"])
     page.get_by_text("That is right.").wait_for()
