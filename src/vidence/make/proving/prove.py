@@ -140,8 +140,17 @@ class _Prover:
     def _line(self, step: str) -> int:
         return next((one.line for one in self.composition.steps if one.variable == step), 0)
 
-    def _problem(self, reason: Reason, says: str, *, step: str = "", **said: tuple[str, ...]) -> Problem:
-        return Problem(reason=reason, says=says, step=step, line=self._line(step) or self.line, **said)  # type: ignore[arg-type]
+    def _problem(
+        self,
+        reason: Reason,
+        says: str,
+        *,
+        step: str = "",
+        conditions: tuple[str, ...] = (),
+        facts: tuple[str, ...] = (),
+    ) -> Problem:
+        line = self._line(step) or self.line
+        return Problem(reason=reason, says=says, step=step, line=line, conditions=conditions, facts=facts)
 
     # ----------------------------------------------------------------------- one answer
 

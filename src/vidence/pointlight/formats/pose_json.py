@@ -133,9 +133,9 @@ def _people(opened: UnpackedFile, index: int, frame: Mapping[str, object]) -> li
     if not key:
         raise DataError(f"{opened.label}: frame {index} has none of {', '.join(_KEYS)}")
     points = frame[key]
-    is_list = isinstance(points, list) and bool(points) and isinstance(points[0], list)
-    if is_list and points[0] and isinstance(points[0][0], Mapping | list):  # type: ignore[index]
-        return [{key: one} for one in points]  # type: ignore[attr-defined]
+    match points:
+        case [[Mapping() | list(), *_], *_] as people:
+            return [{key: one} for one in people]
     return [frame] if points or "image_id" in frame else []
 
 
