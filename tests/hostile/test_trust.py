@@ -246,7 +246,7 @@ def test_a_strangers_making_configuration_gets_nothing_without_the_word(command,
     "line",
     [
         'models = ["openai:m?api_key_env=SECRET_TOKEN"]',
-        'overrides = {memory = "/nowhere/m.sqlite"}',
+        'overrides = {memory = "EVIL/m.sqlite"}',
         'models = ["EVIL/f.py:f"]',
         'overrides = {parser = "EVIL/f.py:f"}',
         'overrides = {selector = "python:EVIL/f.py:f"}',

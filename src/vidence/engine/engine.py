@@ -485,6 +485,9 @@ class PromptImages(Mapping[str, bytes]):
             raise KeyError(digest)
         return self._image(digest)
 
+    def __contains__(self, digest: object) -> bool:
+        return digest in self._digests
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._digests)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from servers.model_asks import maker
-from vidence.contracts import Request
+from vidence.contracts import Model, Request
 from vidence.engine.engine import Asker, CostedReply
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, Limits
 from vidence.engine.memory_key import memory_key
@@ -73,3 +73,41 @@ def test_what_another_run_is_asking_is_waited_for_or_asked_when_it_lets_go(tmp_p
     events.clear()
     assert anyio.run(go, Reply(text="B")) == CostedReply(reply=Reply(text="B"), is_remembered=True, cost=0.0)
     assert events[0].reason == "another run asks this"
+
+
+def rule() -> Model:
+    """A model whose replies are given to it."""
+    model = create("A", {})
+    model.by_item = True
+    return model
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [(create("A", {}), [True, "take", False, "A", "release"]), (rule(), [False, "A"])],
+)
+def test_a_memory_is_told_whether_what_it_lacks_will_be_claimed(model: Model, told: list[object]):
+    """What is recorded, or a rule, is never claimed: it costs nothing to ask it twice."""
+    seen: list[object] = []
+
+    class Replies:
+        async def find(self, key: bytes, *, claims: bool) -> None:
+            seen.append(claims)
+
+        async def take(self, key: bytes) -> bool:
+            seen.append("take")
+            return True
+
+        async def keep(self, key: bytes, reply: Reply) -> None:
+            seen.append(reply.text)
+
+        def release(self, key: bytes) -> None:
+            seen.append("release")
+
+    request = Request(item_id="q", prompt=Prompt(parts=(TextPart(text="?"),)), sampling=Sampling())
+
+    async def go() -> None:
+        await Asker(model, memory=Replies(), limits=limits(), on_event=seen.append).ask(request)
+
+    anyio.run(go)
+    assert seen == told

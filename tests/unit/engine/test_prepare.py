@@ -20,6 +20,7 @@ from vidence.engine.prepare import (
     check_same,
     choose_items,
     default_folder,
+    every_item,
     make_plan,
     media_root_of,
     new_folder,
@@ -152,6 +153,13 @@ def test_only_recorded_questions_on_request(tmp_path: Path):
     assert notes == ("only the 2 questions that have a recorded reply are asked",)
     with pytest.raises(UsageError, match="replay:FILE"):
         ids(loaded(items(6)), plan(recorded_only=True))
+
+
+@pytest.mark.parametrize("narrowing", [{"recorded_only": True}, {"limit": 1}, {"sample_videos": 1}])
+def test_where_nobody_is_asked_all_questions_with_the_tags_are_met(narrowing: dict[str, object]):
+    released = loaded(items(4))
+    met = every_item(released, plan(where={"task": "t1"}, **narrowing))
+    assert [item.item_id for item in met] == ["q1", "q3"]
 
 
 def test_nothing_left_to_ask_is_an_error():

@@ -37,6 +37,13 @@ def test_why_there_was_no_reply_is_kept(tmp_path):
     assert tried.failure.startswith("TransientModelError: scripted failure 500")
 
 
+def test_nothing_is_tried_again(tmp_path):
+    with OpenAIStub(failure_rate=1.0) as server:
+        tried = tryout(f"openai:m?base_url={server.base_url}", memory=tmp_path / "m", clock=ticking())
+        assert server.n_requests == 1
+    assert (tried.first, tried.second_s) == (None, 0.0)
+
+
 def test_a_spec_that_is_none_is_an_error(tmp_path):
     with pytest.raises(UsageError, match="Did you mean"):
         tryout("scriptet:A", memory=tmp_path / "m")

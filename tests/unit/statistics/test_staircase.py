@@ -101,7 +101,7 @@ def test_width_and_lapses_have_intervals_too():
     assert width.low < width.value < width.high
 
 
-@pytest.mark.parametrize("levels", [[1.0, 2.0], [1.0, 3.0, 2.0]])
+@pytest.mark.parametrize("levels", [[1.0, 2.0], [1.0, 3.0, 2.0], [1.0, 1.0, 2.0]])
 def test_levels_must_ascend(levels):
     with pytest.raises(UsageError, match="three or more that ascend"):
         QuestPlus(Curve(), levels)

@@ -25,8 +25,8 @@ a token; so per byte it is that of the letter.
 
 import math
 import re
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 import anyio.to_thread
@@ -64,6 +64,7 @@ _MOST_POINTS: Final = 4
 _CANNOT_TELL = "This cannot be told from what is shown."
 
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+_Codes: TypeAlias = dict[ImagePart, tuple[Payload, ...]]
 
 
 class Settings(Record):
@@ -204,7 +205,7 @@ def _closing(prompt: str, answer: str) -> str:
 
 
 class PhantomModel(LocalModel):
-    """One simulated model; it keeps the codes of the images that it has seen.
+    """One simulated model.
 
     `reader` is its rule as `vidence.ask.phantom.planted.expected` takes it.
     """
@@ -215,7 +216,6 @@ class PhantomModel(LocalModel):
         self._name = _named(reader)
         self.identity = f"{self._name} v{VERSION}"
         self.reader = reader
-        self._codes: OrderedDict[tuple[str, int], tuple[Payload, ...]] = OrderedDict()
 
     async def reply(self, request: Request) -> Reply:
         """Answer from what can be read in the images and words.
@@ -250,10 +250,6 @@ class PhantomModel(LocalModel):
             choice_text_logps=_of_texts(logps, wanted_texts(request)),
         )
 
-    async def close(self) -> None:
-        """Forget the codes of the images seen."""
-        self._codes.clear()
-
     def _guess(self, request: Request, asked: ParsedPrompt, shown: Sequence[str]) -> str | None:
         """The letter that it guesses where it does not know; None where it does not guess."""
         return guessed(
@@ -270,15 +266,9 @@ class PhantomModel(LocalModel):
         if self.reader.name == "blind":
             return []
         parts = images_shown(request, owner=self._name)
-        found = {part: self._codes[_key(part)] for part in parts if _key(part) in self._codes}
-        new = [part for part in parts if part not in found]
-        if new:
-            found |= await anyio.to_thread.run_sync(_read_all, new, request.images)
-        for part in parts:
-            self._codes[_key(part)] = found[part]
-            self._codes.move_to_end(_key(part))
-        while len(self._codes) > _REMEMBERED:
-            self._codes.popitem(last=False)
+        found = _CODES.known(parts, request.images)
+        if found is None:
+            found = await anyio.to_thread.run_sync(_CODES.read, parts, request.images)
         return [code for part in parts for code in found[part]]
 
 
@@ -304,10 +294,34 @@ def _key(part: ImagePart) -> tuple[str, int]:
     return part.digest, len(part.frames)
 
 
-def _read_all(
-    parts: Sequence[ImagePart], images: Mapping[str, bytes]
-) -> dict[ImagePart, tuple[Payload, ...]]:
-    return {part: _read_image(part, images) for part in parts}
+class _CodesOfImages:
+    """The codes in images by digest, for all models: each diagnosis opens its own, and shows the same images."""
+
+    def __init__(self) -> None:
+        self._codes: dict[tuple[str, int], tuple[Payload, ...]] = {}
+        self._lock = Lock()  # several that want the same image read it once
+
+    def known(self, parts: Sequence[ImagePart], images: Mapping[str, bytes]) -> _Codes | None:
+        """The codes in each of these images; None where one is not known, or was not sent."""
+        found = {part: self._codes.get(_key(part)) for part in parts if part.digest in images}
+        whole = {part: codes for part, codes in found.items() if codes is not None}
+        return whole if len(whole) == len(set(parts)) else None
+
+    def read(self, parts: Sequence[ImagePart], images: Mapping[str, bytes]) -> _Codes:
+        """The same, read where they are not known."""
+        with self._lock:
+            found = self.known(parts, images) or {part: self._one(part, images) for part in parts}
+            for key in list(self._codes)[:-_REMEMBERED]:
+                del self._codes[key]
+            return found
+
+    def _one(self, part: ImagePart, images: Mapping[str, bytes]) -> tuple[Payload, ...]:
+        if part.digest not in images or _key(part) not in self._codes:
+            self._codes[_key(part)] = _read_image(part, images)
+        return self._codes[_key(part)]
+
+
+_CODES = _CodesOfImages()
 
 
 def _read_image(part: ImagePart, images: Mapping[str, bytes]) -> tuple[Payload, ...]:

@@ -131,7 +131,7 @@ def _block_levels(image: NDArray[np.uint8]) -> NDArray[np.float64]:
     top = int(TOP * height_px)
     grey = image[top:].astype(np.float64)
     if grey.ndim == 3:
-        grey = grey.mean(axis=2)
+        grey = (grey[..., 0] + grey[..., 1] + grey[..., 2]) / 3  # a mean over so short an axis is slow
     sums = np.zeros((grey.shape[0] + 1, width_px + 1))
     sums[1:, 1:] = grey.cumsum(axis=0).cumsum(axis=1)
     y0, y1 = _edges(_FIRST_ROW * height_px - top, _ROW_HEIGHT * height_px, n_blocks=N_ROWS)

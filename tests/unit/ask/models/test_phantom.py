@@ -326,19 +326,25 @@ def test_an_image_without_bytes_is_rejected():
         ask(create("fuser", {}), without)
 
 
-def test_an_image_is_decoded_once_and_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch):
+def test_an_image_is_decoded_once_whoever_looks_and_the_oldest_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+):
     decoded: list[bytes] = []
+    monkeypatch.setattr(phantom, "_CODES", phantom._CodesOfImages())
     monkeypatch.setattr(phantom, "_REMEMBERED", 2)
     decode = images.decode_image
     monkeypatch.setattr(images, "decode_image", lambda data: decoded.append(data) or decode(data))
-    model = create("fuser", {})
     red, green, blue = (png(frame(colour)) for colour in ("red", "green", "blue"))
-    for shown in ([red, green], [green, red, red], [blue], [red], [green]):
-        ask(model, request(SUM, shown))
-    assert decoded == [red, green, blue, green]
-    anyio.run(model.close)
-    ask(model, request(SUM, [green]))
-    assert decoded[4:] == [green]
+    for name, shown in (
+        ("fuser", [red, green]),
+        ("single", [green, red, red]),
+        ("fuser", [blue]),
+        ("forgetful", [green, blue]),
+        ("fuser", [red]),
+        ("fuser", [green]),
+    ):
+        ask(create(name, {}), request(SUM, shown))
+    assert decoded == [red, green, blue, red, green]
 
 
 # ------------------------------------------------------------------ names and options
