@@ -7,6 +7,7 @@ on) and perhaps ``system.txt``. What selectors and diagnostics ask besides is th
 use. What a question says is filled in as it is: braces in it mean nothing.
 """
 
+import functools
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from vidence.records import Item
 
 if TYPE_CHECKING:
     import jinja2
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 QUESTION_NAMES = ("choice-cot", "choice-direct", "open-cot", "open-direct")
 
@@ -107,6 +109,17 @@ def sets() -> tuple[str, ...]:
     return tuple(sorted(name for name in folders if name != _ASIDES_FOLDER))
 
 
+@functools.cache
+def _environment() -> "ImmutableSandboxedEnvironment":
+    """What parses templates and fills them."""
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    return ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Template:
     """One template: where it is, for messages; the set it counts to; its name, its text and what it uses."""
@@ -117,7 +130,7 @@ class Template:
     text: str
     uses: frozenset[str]
     """The variables that stand in it."""
-    _parsed: "jinja2.Template"
+    _tree: "jinja2.nodes.Template"
 
     @classmethod
     def parse(
@@ -138,17 +151,12 @@ class Template:
         Raises:
             UsageError: its syntax is wrong or it uses another variable.
         """
-        from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
+        from jinja2 import TemplateSyntaxError, nodes
         from jinja2.meta import find_undeclared_variables
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-        environment = ImmutableSandboxedEnvironment(
-            undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True
-        )
         try:
-            tree = environment.parse(text)
+            tree = _environment().parse(text)
             uses = find_undeclared_variables(tree)
-            parsed = environment.from_string(text)
         except TemplateSyntaxError as error:
             raise UsageError(f"{place}, line {error.lineno}: {error.message}") from error
         for unknown in sorted(uses - variables.keys()):
@@ -156,7 +164,12 @@ class Template:
             raise UsageError(
                 f"{place}, line {line}: there is no variable {unknown!r}; there are {', '.join(variables)}"
             )
-        return cls(place=place, origin=origin, name=name, text=text, uses=frozenset(uses), _parsed=parsed)
+        return cls(place=place, origin=origin, name=name, text=text, uses=frozenset(uses), _tree=tree)
+
+    @functools.cached_property
+    def _compiled(self) -> "jinja2.Template":
+        """Only where it is filled: a run fills one or two of twenty."""
+        return _environment().from_string(self._tree)
 
     @property
     def label(self) -> str:
@@ -172,7 +185,7 @@ class Template:
         from jinja2 import TemplateError
 
         try:
-            return self._parsed.render(values).strip("\n")
+            return self._compiled.render(values).strip("\n")
         except (TemplateError, TypeError, ValueError, ArithmeticError) as error:  # 1 + "a", int("a"), 1 / 0
             raise UsageError(
                 f"{self.place} cannot be filled: {error}; values given: {dict(values)}"
