@@ -1,7 +1,9 @@
 """What a diagnostic costs: MRFS of 1,600 HERBench-shaped questions against the same asks posted bare."""
 
 import json
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import clips
@@ -57,19 +59,18 @@ def mrfs(bench: Bench) -> list[Row]:
     Both are measured three times, in turns, and the least of each is compared.
     """
     questions = make_questions(bench.folder / "clips")
-    findings = bench.folder / "mrfs" / "diagnostics" / "mrfs.jsonl"
+    run = bench.folder / "mrfs"
     bench.stub.set(by_frames=True)
     takes, floors = [], []
     for _ in range(N_ROUNDS):
         takes.append(diagnosed(bench, questions))
-        floors.append(floor_of(bench, questions, asks_of(questions, findings)))
+        floors.append(floor_of(bench, questions, asks_of(questions, run)))
     bench.stub.set()
     taken, floor = takes[-1], floors[-1]
     wall, cpu = least_wall_s(takes) / least_wall_s(floors), least_cpu_s(takes) / least_cpu_s(floors)
     same = taken.stats["bodies_checksum"] == floor.stats["bodies_checksum"]
     n_items, n_asks = N_CLIPS * N_QUESTIONS, taken.stats["requests"]
-    found = findings_of(findings)
-    wrong = [one["item_id"] for one in found if one["finding"]["mrfs"] != planted(one["item_id"])]
+    wrong = [name for name, found in findings_of(run).items() if found["mrfs"] != planted(name)]
     return [
         Row("(mrfs) cold", cpu_wall(taken)),
         Row("(mrfs) floor", cpu_wall(floor)),
@@ -96,12 +97,14 @@ def planted(item_id: str) -> int | None:
     return needed if needed <= MOST else None
 
 
-def findings_of(path: Path) -> list[dict]:
-    """The lines of a file of findings, without its header."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+def findings_of(run: Path) -> dict[str, dict]:
+    """What was found of each question, out of the file of the run."""
+    with closing(sqlite3.connect(f"file:{run / 'run.sqlite'}?mode=ro", uri=True)) as db:
+        rows = db.execute("SELECT item_id, json FROM findings").fetchall()
+    return {name: json.loads(text)["finding"] for name, text in rows}
 
 
-def asks_of(questions: Path, findings: Path) -> dict[str, dict[str, object]]:
+def asks_of(questions: Path, run: Path) -> dict[str, dict[str, object]]:
     """For every question the frames of its ranking in the order of time, and each ask."""
     import msgspec
 
@@ -111,7 +114,7 @@ def asks_of(questions: Path, findings: Path) -> dict[str, dict[str, object]]:
 
     templates = Templates.load("plain")
     items = [msgspec.json.decode(line, type=Item) for line in questions.read_bytes().splitlines()]
-    asked = {one["item_id"]: one["finding"]["asked"] for one in findings_of(findings)}
+    asked = {name: found["asked"] for name, found in findings_of(run).items()}
     n_of_clip = clips.FPS * 60
     indices = [int(n_of_clip * (i + 0.5) / MOST) for i in range(MOST)]
     order = spread(MOST).tolist()

@@ -101,6 +101,12 @@ def mark(folder: Path, name: str, takes_s: float = 0.0) -> str:
     return name
 
 
+def hold(folder: Path, name: str) -> str:
+    """A piece of work that lasts until there is a file of that name."""
+    wait_for((folder / name).exists)
+    return name
+
+
 def marks(folder: Path) -> list[str]:
     """The names under which work was begun."""
     return sorted(path.name.split()[0] for path in folder.iterdir())

@@ -1,9 +1,7 @@
 """A video file as it is sent whole: without its sound, the pictures as they are stored; or as it is."""
 
 import hashlib
-import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -132,17 +130,12 @@ def _make_room(place: Path, *, max_bytes: int) -> None:
 def _write(source: av.container.InputContainer, place: Path) -> None:
     """The pictures of the first video, in a container of the same kind; there at once or not at all."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=place.parent, prefix=".", suffix=place.suffix)
-    os.close(handle)
-    try:
-        (pictures, *_) = source.streams.video
-        # Without this, containers hold the time of writing and a name drawn at random.
-        with av.open(name, "w", options={"fflags": "+bitexact"}) as made:
-            stream = made.add_stream_from_template(pictures)
-            for packet in source.demux(pictures):
-                if packet.dts is not None:
-                    packet.stream = stream
-                    made.mux(packet)
-        Path(name).replace(place)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    (pictures, *_) = source.streams.video
+    # Without this, containers hold the time of writing and a name drawn at random.
+    exact = {"fflags": "+bitexact"}
+    with whole_file(place, mode=PRIVATE) as new, av.open(str(new), "w", options=exact) as made:
+        stream = made.add_stream_from_template(pictures)
+        for packet in source.demux(pictures):
+            if packet.dts is not None:
+                packet.stream = stream
+                made.mux(packet)

@@ -295,7 +295,7 @@ def _key(part: ImagePart) -> tuple[str, int]:
 
 
 class _CodesOfImages:
-    """The codes in images by digest, for all models: each diagnosis opens its own, and shows the same images."""
+    """The codes in images by digest, for all models: each diagnosis opens models anew."""
 
     def __init__(self) -> None:
         self._codes: dict[tuple[str, int], tuple[Payload, ...]] = {}

@@ -14,6 +14,7 @@ from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.records import Record
 from vidence.tables.export import csv_text
 from vidence.tables.table import several
+from vidence.text import first_lines
 
 By: TypeAlias = Literal["person", "model", "diagnostic"]
 Verdict: TypeAlias = Literal["right", "wrong", "partial", "not reached"]
@@ -22,7 +23,6 @@ NOT_RIGHT: frozenset[Verdict] = frozenset({"wrong", "partial"})
 TO_FILL = ("kind", "also", "quote", "evidence_id", "step", "verdicts")
 FOLDERS: Mapping[By, str] = {"person": "people", "model": "models", "diagnostic": "diagnostics"}
 _SEPARATOR = ";"
-_MOST_FAULTS = 20
 
 
 class Label(Record, omit_defaults=True):
@@ -204,11 +204,9 @@ def read_sheet(path: Path, packet: Packet, *, labeller: str, taxonomy: Taxonomy)
         else:
             found[row] = number, label
     if faults:
-        more = f"\n... and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
-        listed = "\n".join(faults[:_MOST_FAULTS])
         raise DataError(
             f"{path}: {several(len(faults), 'line')} cannot be used, and nothing was taken over\n"
-            f"{listed}{more}"
+            f"{first_lines(faults)}"
         )
     return tuple(label for _, label in found.values())
 

@@ -137,7 +137,7 @@ def read_files(paths: Sequence[Path]) -> tuple[list[Revision], list[Event]]:
             for one in revisions.values()
             if one.parent and one.parent not in revisions
         ]
-    _refuse(faults, what="the files of the review")
+    refuse_faulty(faults, what="the files of the review")
     return list(revisions.values()), list(events.values())
 
 
@@ -275,7 +275,7 @@ def read_items(path: Path) -> dict[str, dict[str, object]]:
             faults.append(f"{path}:{line}: a second item {one['item_id']!r}; keep one")
         else:
             found[str(one["item_id"])] = one
-    _refuse(faults, what=f"{path} cannot be reviewed")
+    refuse_faulty(faults, what=f"{path} cannot be reviewed")
     return found
 
 
@@ -290,7 +290,12 @@ def _item(raw: str) -> dict[str, object] | str:
     return dict(value)
 
 
-def _refuse(faults: Sequence[str], *, what: str) -> None:
+def refuse_faulty(faults: Sequence[str], *, what: str) -> None:
+    """Refuse what has faults; the first twenty are named.
+
+    Raises:
+        DataError: there are some.
+    """
     if faults:
         raise DataError(f"{what}: {len(faults)} faults\n{first_lines(faults)}")
 

@@ -12,13 +12,20 @@ from django.utils.text import slugify
 from vidence.errors import DataError, StoreError, UsageError
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.output import json_file, json_lines
-from vidence.make.review.files import EVENTS_FILE, PROTOCOL_FILE, REVISIONS_FILE, events_csv, read_files
+from vidence.make.review.files import (
+    EVENTS_FILE,
+    PROTOCOL_FILE,
+    REVISIONS_FILE,
+    events_csv,
+    read_files,
+    refuse_faulty,
+)
 from vidence.make.review.protocol import canonical, digest
 from vidence.make.review.revisions import Event, Revision
 from vidence.records import Item, Record
 from vidence.studio.audit import note
 from vidence.studio.bridge.items import annotations_of, item_of
-from vidence.studio.bridge.recorded_files import IntakeResult, chain_of, events_in, refuse_all, take_events
+from vidence.studio.bridge.recorded_files import IntakeResult, chain_of, events_in, take_events
 from vidence.studio.bridge.tables import AFTER, FIRST, Shape, Taking, name_of
 from vidence.studio.records.items import ItemRow, RevisionRow
 from vidence.studio.records.people import GuidelineRow, ProjectRow, UserRow
@@ -308,7 +315,7 @@ def _whole(folder: Path, manifest: Manifest) -> dict[str, bytes]:
             faults.append(f"{path} was changed since it was written, or is not whole")
         else:
             files[name] = content
-    refuse_all(faults, what=f"{folder} cannot be taken in; nothing was")
+    refuse_faulty(faults, what=f"{folder} cannot be taken in; nothing was")
     return files
 
 
@@ -324,7 +331,7 @@ def _chains_as_said(folder: Path, manifest: Manifest) -> None:
             faults.append(
                 f"{folder / PROJECTS / slug / EVENTS_FILE}: rows were taken out, or put in elsewhere"
             )
-    refuse_all(faults, what=f"{folder} cannot be taken in; nothing was")
+    refuse_faulty(faults, what=f"{folder} cannot be taken in; nothing was")
 
 
 def _read_under(files: Mapping[str, bytes], taking: Taking, *, folder: Path) -> dict[str, GuidelineRow]:
@@ -339,7 +346,7 @@ def _read_under(files: Mapping[str, bytes], taking: Taking, *, folder: Path) -> 
             found[str(record["revision"])] = taking.find(GuidelineRow, record["guideline"])
         except ValueError as error:
             faults.append(f"{place}: {error}")
-    refuse_all(faults, what=f"{folder} cannot be taken in; nothing was")
+    refuse_faulty(faults, what=f"{folder} cannot be taken in; nothing was")
     return found
 
 
@@ -369,7 +376,7 @@ def _take(shape: Shape, files: Mapping[str, bytes], taking: Taking, *, folder: P
             n_same += 1
         else:
             fresh.append(found)
-    refuse_all(faults, what=f"{folder} cannot be taken in; nothing was")
+    refuse_faulty(faults, what=f"{folder} cannot be taken in; nothing was")
     _save(shape, fresh, where=folder / name)
     if fresh:
         taking.forget(shape.model)

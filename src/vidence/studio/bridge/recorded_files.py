@@ -8,9 +8,9 @@ from typing import Final
 import msgspec
 from django.db import transaction
 
-from vidence.errors import DataError, UsageError
+from vidence.errors import UsageError
 from vidence.make.pipeline.output import DRAFTS_FILE, ITEMS_FILE
-from vidence.make.review.files import PROTOCOL_FILE, read_reviews
+from vidence.make.review.files import PROTOCOL_FILE, read_reviews, refuse_faulty
 from vidence.make.review.protocol import Protocol, canonical
 from vidence.make.review.revisions import Event, Revision, chained, new_revision
 from vidence.make.review.states import ItemState, advance, drafting
@@ -33,7 +33,6 @@ from vidence.studio.workflow import (
 
 IMPORTER: Final = "import"
 """Who puts items in that no person of the studio wrote."""
-_MOST_NAMED: Final = 20
 _BATCH: Final = 500
 
 
@@ -46,17 +45,6 @@ class IntakeResult:
 
     def __add__(self, other: "IntakeResult") -> "IntakeResult":
         return IntakeResult(n_new=self.n_new + other.n_new, n_same=self.n_same + other.n_same)
-
-
-def refuse_all(faults: Sequence[str], *, what: str) -> None:
-    """Refuse what has faults; the first twenty are named.
-
-    Raises:
-        DataError: there are some.
-    """
-    if faults:
-        more = f"\n... and {len(faults) - _MOST_NAMED} more" if len(faults) > _MOST_NAMED else ""
-        raise DataError(f"{what}: {len(faults)} faults\n" + "\n".join(faults[:_MOST_NAMED]) + more)
 
 
 def take_events(
@@ -82,7 +70,7 @@ def take_events(
         taker = _Taker(project, list(revisions), guidelines or {})
         for event in events:
             taker.add(event)
-        refuse_all(taker.faults, what="the events cannot be taken; nothing was")
+        refuse_faulty(taker.faults, what="the events cannot be taken; nothing was")
         return taker.write()
 
 
@@ -216,7 +204,7 @@ def take_items(project: ProjectRow, questions: Sequence[Item], *, by: str = IMPO
                 fresh.append(content)
             elif canonical(msgspec.json.decode(current_one.content)) != canonical(content):
                 faults.append(f"{item.item_id}: it is there with other words; revise it in the studio")
-        refuse_all(faults, what="the questions cannot be taken; nothing was")
+        refuse_faulty(faults, what="the questions cannot be taken; nothing was")
         last = TransitionRow.objects.filter(project=project, by=by).order_by("-number").first()
         at = at_after(last)
         revisions = [

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from servers import detector_standin
-from servers.ray_machines import decoders, kill_one, mark, marks, wait_for, workers
+from servers.ray_machines import decoders, hold, kill_one, mark, marks, wait_for, workers
 from vidence.engine.environment import Environment
 from vidence.engine.executors import actors, ray_pieces
 from vidence.engine.side_by_side import Parallelism, side_by_side
@@ -161,20 +161,20 @@ def test_bounds_hold_and_the_cluster_is_asked_for_more(on_ray, tmp_path, asked_f
 
 def test_a_worker_with_nothing_to_do_is_given_back(on_ray, tmp_path, asked_for, monkeypatch):
     monkeypatch.setattr(ray_pieces, "IDLE_S", 0.5)
-    pieces = [("short.mp4", partial(mark, tmp_path, "short", 1.0))]
-    pieces += [(f"{n}.mp4", partial(mark, tmp_path, f"long{n}", 8.0)) for n in range(2)]
+    pieces = [(f"{name}.mp4", partial(hold, tmp_path, name)) for name in ("two", "one")]
     seen = []
 
     def look():
-        wait_for(lambda: len(workers()) == 2)
-        wait_for(lambda: len(workers()) == 1)
-        seen.extend(workers())
+        for n, name in ((2, "two"), (1, "one")):
+            wait_for(lambda n=n: len(workers()) == n)
+            seen.append(len(workers()))
+            (tmp_path / name).touch()
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
     found = dict(side_by_side(pieces, Parallelism(on="ray?replicas=1..2&cpus=1"), on_trouble=unheard))
     thread.join()
-    assert (len(found), len(seen)) == (3, 1)
+    assert (found, seen) == ({0: "two", 1: "one"}, [2, 1])
     assert asked_for[-2:] == [[{"CPU": 1.0}], []]
 
 
