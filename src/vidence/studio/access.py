@@ -59,6 +59,13 @@ class Person:
         return project in self.roles or "" in self.roles
 
 
+class Ruled(functools.partial[Any]):
+    """A view, who may use it, and the methods that it answers."""
+
+    roles: frozenset[Rule]
+    methods: frozenset[str]
+
+
 def route(
     pattern: str, view: Callable[..., Any], *, name: str, roles: Collection[Rule], to: Iterable[str] = SAFE
 ) -> URLPattern:
@@ -74,9 +81,8 @@ def route(
         roles: who may; `EVERY_ROLE` for all who have signed in, `ANYONE` for all.
         to: the methods that it answers; say "POST" where something is changed.
     """
-    ruled = functools.partial(view)
-    ruled.roles = frozenset(roles)  # type: ignore[attr-defined]
-    ruled.methods = frozenset(to)  # type: ignore[attr-defined]
+    ruled = Ruled(view)
+    ruled.roles, ruled.methods = frozenset(roles), frozenset(to)
     return path(pattern, ruled, name=name)
 
 
@@ -134,14 +140,13 @@ class SignedIn(MiddlewareMixin):
         self, request: HttpRequest, view: Callable[..., Any], _args: object, kwargs: Mapping[str, Any]
     ) -> HttpResponse | None:
         """Refuse whoever may not see this address."""
-        allowed = getattr(view, "roles", None)
-        if not allowed:
+        if not isinstance(view, Ruled) or not view.roles:
             raise PermissionDenied("no rule")
-        if request.method not in view.methods:  # type: ignore[attr-defined]
+        if request.method not in view.methods:
             from django.http import HttpResponseNotAllowed
 
-            return HttpResponseNotAllowed(sorted(view.methods))  # type: ignore[attr-defined]
-        if allowed >= ANYONE:
+            return HttpResponseNotAllowed(sorted(view.methods))
+        if view.roles >= ANYONE:
             return None
         person = cast("Person | None", request.person)
         if person is None:
@@ -151,7 +156,7 @@ class SignedIn(MiddlewareMixin):
         project = kwargs.get("project")
         if project is not None and not person.is_in(project):
             raise Http404
-        if not person.roles_in(project) & allowed:
+        if not person.roles_in(project) & view.roles:
             raise PermissionDenied("another role")
         return None
 

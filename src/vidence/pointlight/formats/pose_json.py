@@ -1,6 +1,6 @@
 """Keypoints of a person over time as JSON: COCO's 17, BlazePose's 33; MMPose, AlphaPose, MediaPipe."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -166,8 +166,10 @@ def _person(opened: UnpackedFile, number: int, person: object, *, aspect: float 
 
 def _values(opened: UnpackedFile, number: int, points: object, *, scores: object) -> Floats:
     """The points (n_points, 2 to 4) as they are written."""
+    if not isinstance(points, Iterable):
+        raise DataError(f"{opened.label}: the points of frame {number} are {points!r}; expected a list")
     try:
-        rows = [_point(p) if isinstance(p, Mapping) else p for p in points]  # type: ignore[attr-defined]
+        rows = [_point(p) if isinstance(p, Mapping) else p for p in points]
         values = np.array(rows, float)
         if scores is not None and values.ndim == 2:
             values = np.column_stack([values, np.array(scores, float)])

@@ -105,6 +105,7 @@ def test_frames_without_anybody_are_hidden(figure: Motion, tmp_path: Path):
         ('{"keypoints": 3}', "expected a list of frames"),
         ('[{"keypoints": [[1, 2, 3]]}]', r"frame 0 has points of the shape \(1, 3\)"),
         ('[{"keypoints": ["a"]}]', "the points of frame 0 cannot be read"),
+        ('[{"keypoints": 7}]', "the points of frame 0 are 7; expected a list"),
         ('[{"keypoints": []}]', "nobody is seen"),
         ('[{"keypoints": []}, {"points": 1}]', "frame 1 has none of"),
         ('[{"image_id": 1, "keypoints": []}, {"image_id": 1, "keypoints": []}]', "several people"),
