@@ -157,7 +157,9 @@ ClusterNoun: TypeAlias = Literal["source", "video"]
 
 def source_noun(items: Iterable[Item]) -> ClusterNoun:
     """What the clusters of these items are called: sources where some media share one, else videos."""
-    sources: dict[str, str] = {}
+    items, sources = tuple(items), dict[str, str]()
+    if not any(item.source for item in items):  # the usual case, and asked for often
+        return "video"
     for item in items:
         if sources.setdefault(item.source_id, item.video_id) != item.video_id:
             return "source"

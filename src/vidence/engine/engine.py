@@ -77,7 +77,7 @@ class Replies(Protocol):
         ...
 
     async def take(self, key: bytes) -> bool:
-        """Take the lease on a key; False while somebody else has it."""
+        """Take the lease on a key; False while somebody else has it, and when its reply is there."""
         ...
 
     async def keep(self, key: bytes, reply: Reply) -> None:
@@ -101,7 +101,7 @@ class OwnReplies(Replies, Protocol):
         ...
 
     def claim(self, key: bytes) -> bool:
-        """Take the lease on a key; False while it is held."""
+        """Take the lease on a key; False while it is held, and when its reply is there."""
         ...
 
     def together(self) -> AbstractContextManager[None]:
@@ -170,20 +170,17 @@ class Asker:
             return await self._ask_now(key, request)
         wait_s = _FIRST_LOOK_S
         while not await self._memory.take(key):
+            remembered = await self._memory.find(key, claims=True)
+            if remembered is not None:
+                return CostedReply(reply=remembered, is_remembered=True, cost=0.0)
             if wait_s == _LAST_LOOK_S:
                 waits = Waiting(
                     reason="another run asks this", wait_s=wait_s, n_allowed=self._limits.in_flight.allowed
                 )
                 self._on_event(waits)
             await anyio.sleep(wait_s)
-            remembered = await self._memory.find(key, claims=True)
-            if remembered is not None:
-                return CostedReply(reply=remembered, is_remembered=True, cost=0.0)
             wait_s = min(2 * wait_s, _LAST_LOOK_S)
         try:
-            remembered = await self._memory.find(key, claims=False)  # who had the lease may have brought it
-            if remembered is not None:
-                return CostedReply(reply=remembered, is_remembered=True, cost=0.0)
             return await self._ask_now(key, request)
         finally:
             self._memory.release(key)
@@ -610,7 +607,9 @@ class Engine(AbstractAsyncContextManager["Engine"]):
             request = Request(
                 item_id=context.item_id,
                 prompt=wanted.prompt,
-                sampling=msgspec.structs.replace(sampling, **rules.overrides),
+                sampling=msgspec.structs.replace(sampling, **rules.overrides)
+                if rules.overrides
+                else sampling,
                 images=PromptImages(wanted.prompt, context.image),
                 sample=wanted.sample * context.n_repeats + context.repeat,
             )

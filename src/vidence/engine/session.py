@@ -197,9 +197,12 @@ class ShownSubject:
                 f"frame {outside[0]} of view {view!r} of item {self.item.item_id!r}; "
                 f"it has {len(shown.frames)} frames, counted from 0"
             )
+        frames = [
+            self._frame(view, p, instead[p]) if instead and p in instead else shown.frames[p] for p in chosen
+        ]
         return self.prepared.prompter.prompt(
             self.item.with_order(order),
-            [self._frame(view, p, (instead or {}).get(p, view)) for p in chosen],
+            frames,
             duration_s=shown.duration_s,
             video=shown.video,
             more=more,

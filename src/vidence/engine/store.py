@@ -93,6 +93,14 @@ _HOLDER = (
     "SELECT l.owner, o.home, o.pid, o.until_s FROM leases l LEFT JOIN owners o ON o.owner = l.owner "
     "WHERE l.key = ?"
 )
+_CLAIM = (
+    "INSERT OR IGNORE INTO leases SELECT ?1, ?2 WHERE NOT EXISTS (SELECT key FROM replies WHERE key = ?1)"
+)
+# Of one connection; a reply and the end of its lease are one statement, which is one trip to the disk.
+_ANSWERED = (
+    "CREATE TEMP TRIGGER answered AFTER INSERT ON replies "
+    "BEGIN DELETE FROM leases WHERE key = NEW.key AND owner = {owner}; END"
+)
 _PUT = "INSERT OR IGNORE INTO replies VALUES (?, ?)"
 _MEMORY_TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -701,14 +709,8 @@ class Memory(ExitStack):
         """
         with _translated(self.path):
             self._keeper.check()
-            row = (key, msgspec.json.encode(reply))
-            if key not in self._held:
-                self._db.execute(_PUT, row)
-                return
-            with _transaction(self._db):
-                self._db.execute(_PUT, row)
-                self._db.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, self._owner))
-            self._held.remove(key)
+            if self._db.execute(_PUT, (key, msgspec.json.encode(reply))).rowcount == 1:
+                self._held.discard(key)  # see `_ANSWERED`
 
     async def find(self, key: bytes, *, claims: bool) -> Reply | None:
         """As `get`, for an engine, whose memory may also be another process's (`engine.Replies`)."""
@@ -729,19 +731,22 @@ class Memory(ExitStack):
             yield
 
     def claim(self, key: bytes) -> bool:
-        """Take the lease on a key; False while another process has it."""
+        """Take the lease on a key; False while somebody has it, and when its reply is there."""
         with _translated(self.path):
             if not self._owner:
                 self._sign_in()
-            holder = self._db.execute(_HOLDER, (key,)).fetchone()
-            if holder is not None and holder[0] != self._owner:
-                if self._is_alive(*holder[1:]):
+            if not self._has_taken(key):
+                holder = self._db.execute(_HOLDER, (key,)).fetchone()
+                if holder is None or holder[0] == self._owner or self._is_alive(*holder[1:]):
                     return False
                 self._db.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, holder[0]))
-            taken = self._db.execute("INSERT OR IGNORE INTO leases VALUES (?, ?)", (key, self._owner))
-            if taken.rowcount == 1:
-                self._held.add(key)
-            return taken.rowcount == 1
+                if not self._has_taken(key):
+                    return False
+        self._held.add(key)
+        return True
+
+    def _has_taken(self, key: bytes) -> bool:
+        return self._db.execute(_CLAIM, (key, self._owner)).rowcount == 1
 
     def release(self, key: bytes) -> None:
         """Let go of a lease without a reply; nothing where it is not held."""
@@ -766,6 +771,7 @@ class Memory(ExitStack):
             row = (machine(), os.getpid(), now_s + LEASE_S)
             made = self._db.execute("INSERT INTO owners (home, pid, until_s) VALUES (?, ?, ?)", row)
             self._owner = made.lastrowid or 0
+            self._db.execute(_ANSWERED.format(owner=self._owner))
         self.callback(self._sign_out)
         self._keeper.beat = self._beat
 

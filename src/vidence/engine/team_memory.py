@@ -33,6 +33,7 @@ _CLAIM: Final = (
     "ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, until = excluded.until "
     "WHERE vidence_leases.until < clock_timestamp() RETURNING owner"
 )
+_HAS_REPLY: Final = "SELECT 1 FROM vidence_replies WHERE key = %s"
 _BEAT: Final = (
     "UPDATE vidence_leases SET until = clock_timestamp() + make_interval(secs => %s) WHERE owner = %s"
 )
@@ -89,12 +90,14 @@ class TeamMemory(ExitStack):
         self.release(key)
 
     def claim(self, key: bytes) -> bool:
-        """Take the lease on a key; False while somebody else has it, or it is ours already."""
-        is_ours = self._done(_CLAIM, key, self._owner, self._lease_s) is not None
-        if is_ours:
-            self._held.add(key)
-            self._beat_from_now_on()
-        return is_ours
+        """Take the lease on a key; False while somebody has it, and when its reply is there."""
+        if self._done(_CLAIM, key, self._owner, self._lease_s) is None:
+            return False
+        self._held.add(key)
+        self._beat_from_now_on()
+        if self._done(_HAS_REPLY, key) is not None:  # asked last: who had the lease may have brought it
+            self.release(key)
+        return key in self._held
 
     def release(self, key: bytes) -> None:
         """Let go of a lease without a reply; nothing where it is not held."""

@@ -84,7 +84,7 @@ def rule() -> Model:
 
 @pytest.mark.parametrize(
     ("model", "told"),
-    [(create("A", {}), [True, "take", False, "A", "release"]), (rule(), [False, "A"])],
+    [(create("A", {}), [True, "take", "A", "release"]), (rule(), [False, "A"])],
 )
 def test_a_memory_is_told_whether_what_it_lacks_will_be_claimed(model: Model, told: list[object]):
     """What is recorded, or a rule, is never claimed: it costs nothing to ask it twice."""

@@ -63,11 +63,12 @@ def test_one_of_two_has_the_lease_until_the_reply_is_there(opened):
         assert not one.claim(KEY)  # a second worker of the same driver
         assert not two.claim(KEY)
         assert two.claim(OTHER)
+        two.release(OTHER)
+        two.release(OTHER)
+        assert one.claim(OTHER)
         one.put(KEY, Reply(text="A"))
-        assert two.claim(KEY)
-        two.release(KEY)
-        two.release(KEY)
-        assert one.claim(KEY)
+        assert not two.claim(KEY)
+        assert not one.claim(KEY)
 
 
 def test_what_is_not_ours_is_not_let_go_of(opened):

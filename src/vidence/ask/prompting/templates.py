@@ -171,7 +171,7 @@ class Template:
         """Only where it is filled: a run fills one or two of twenty."""
         return _environment().from_string(self._tree)
 
-    @property
+    @functools.cached_property
     def label(self) -> str:
         """What a stored prompt says of it: its set, its name, the SHA-256 of its text."""
         return f"{self.origin}/{self.name}.txt sha256:{hashlib.sha256(self.text.encode()).hexdigest()}"

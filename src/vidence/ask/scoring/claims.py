@@ -6,7 +6,7 @@ that are denied, put to others, supposed or asked are none. How claims decide is
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -271,6 +271,9 @@ RULES = (
     ),
     Rule("your-answer", Rank.HINT, re.compile(rf"\byour\s+answer\s*(?:is\s*)?[:=]\s*{_SAID}", _FLAGS)),
 )
+STATEMENTS = tuple(rule for rule in RULES if rule.rank > Rank.HINT)
+HINTS = tuple(rule for rule in RULES if rule.rank is Rank.HINT)
+"""Those of `RULES` that are wanted only where a reply neither marks nor states an answer."""
 
 _CLAUSE_CHARS = 300
 # Of a rule that matches in more places (a model that repeats itself), only the last so many are read.
@@ -413,10 +416,10 @@ def _said(match: re.Match[str]) -> str:
     return next((part for part in match.groups() if part is not None), "").strip()
 
 
-def claims(item: Item, text: str) -> list[Claim]:
-    """All that a text claims, in order of place; of claims at one place the weightier one first."""
+def claims(item: Item, text: str, rules: Sequence[Rule] = RULES) -> list[Claim]:
+    """What a text claims by these rules, in order of place; at one place the weightier one first."""
     found: list[Claim] = []
-    for rule in RULES:
+    for rule in rules:
         for match in deque(rule.pattern.finditer(text), maxlen=_MOST_PLACES):
             said = _said(match)
             if not said or not is_said(text, match.span(), said, rank=rule.rank):

@@ -24,6 +24,8 @@ its choice; a letter with a remark; letters with probabilities. See `letters` an
 import re
 
 from vidence.ask.scoring.claims import (
+    HINTS,
+    STATEMENTS,
     Claim,
     Rank,
     claims,
@@ -75,17 +77,16 @@ def _final_tag(item: Item, text: str) -> Answered | Unreadable | None:
             continue
         reading = read_said(item, said[-1], is_marked=True)
         if reading is None:
-            found = claims(item, said[-1])
-            inside = _decided(item, said[-1], found) or _hinted(said[-1], found)
+            inside = _decided(item, said[-1]) or _hinted(item, said[-1])
             if isinstance(inside, Answered):
                 return Answered(answer=inside.answer, rule=f"{rule}/{inside.rule.partition('/')[2]}")
         return _outcome(reading, rule, f"{_NO_CHOICE}: {said[-1][:60]!r}")
     return None
 
 
-def _decided(item: Item, text: str, of_text: list[Claim]) -> Answered | Unreadable | None:
+def _decided(item: Item, text: str) -> Answered | Unreadable | None:
     """Step 3; None where the reply neither marks nor states an answer."""
-    found = [claim for claim in of_text if claim.rule.rank > Rank.HINT]
+    found = claims(item, text, STATEMENTS)
     by_rank = list(weightiest(found))
     if not by_rank:
         return None
@@ -114,9 +115,9 @@ def _last_stated(stated: list[Claim]) -> Claim:
     return lettered[-1] if lettered and lettered[-1].start == stated[-1].start else stated[-1]
 
 
-def _hinted(text: str, of_text: list[Claim]) -> Answered | Unreadable | None:
+def _hinted(item: Item, text: str) -> Answered | Unreadable | None:
     """Step 5; None where the reply hints at nothing."""
-    hints = [claim for claim in of_text if claim.rule.rank is Rank.HINT]
+    hints = claims(item, text, HINTS)
     if not hints:
         return None
     said = {claim.reading.letter for claim in hints if claim.reading}
@@ -197,8 +198,7 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
         return Unreadable(reason="the reply answers several numbered questions")
     found = _final_tag(item, said)
     if found is None:
-        of_text = claims(item, said)
-        found = _decided(item, said, of_text) or _read_lines(item, said) or _hinted(said, of_text)
+        found = _decided(item, said) or _read_lines(item, said) or _hinted(item, said)
     if found is not None:
         return found
     spoken = read_sentences(item, said)
