@@ -45,10 +45,10 @@ COUNTED := $(ROOMS:%=tests/unit/%) $(ROOMS:%=src/vidence/%) \
 	tests/conformance/test_parsers.py tests/conformance/test_selectors.py tests/conformance/test_scored_selectors.py
 # RF-DETR needs torchvision, which no other test may see: with a torch for the CPU it loads only by a plugin.
 WITH_RFDETR := tests/conformance/test_detectors.py tests/unit/seeing/detectors/test_rfdetr.py
-PYTEST = $(BIN)/python -m pytest -q --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest -q --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 
-# Two workers share the processors, so that none of them needs threads. Tests start hundreds of processes,
-# which need not compile the same files again.
+# Three workers share two processors, since many tests wait; none of them needs threads. Tests start hundreds of
+# processes, which need not compile the same files again.
 test: export OMP_NUM_THREADS := 1
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.test-installed ## install what the tests need, and run them

@@ -126,18 +126,24 @@ def connected(ray: ModuleType, address: str) -> Iterator[None]:
     """A connection to the cluster; one that is there is used, and stays.
 
     Raises:
-        UsageError: there is no cluster, or nothing takes connections where one was.
+        UsageError: there is no cluster, nothing takes connections where one was, or it takes no driver.
     """
     if ray.is_initialized():
         yield
         return
     try:
-        ray.init(
-            address=_answering(_place_of(address)),
-            namespace="vidence",
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-        )
+        place = _answering(_place_of(address))
+        try:
+            _join(ray, place)
+        except ConnectionAbortedError:  # its head begins a process for each driver, which may take too long
+            _join(ray, place)
+    except ConnectionAbortedError as error:
+        why = str(error).strip().splitlines() or [type(error).__name__]
+        raise UsageError(
+            f"the Ray cluster at {address} was asked twice and took no driver: {why[-1].strip()}; try again "
+            "when its head is less busy (its logs are in /tmp/ray/session_latest/logs), or work on one of "
+            "its machines with --on ray"
+        ) from error
     except (OSError, RuntimeError, ValueError) as error:
         raise UsageError(
             f"there is no Ray cluster at {address}: {error}; start one with `ray start --head`, on further "
@@ -148,6 +154,10 @@ def connected(ray: ModuleType, address: str) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _join(ray: ModuleType, place: str) -> None:
+    ray.init(address=place, namespace="vidence", log_to_driver=False, logging_level=logging.ERROR)
 
 
 def _place_of(address: str) -> str:
