@@ -1,6 +1,7 @@
 """A model with weights of its own that needs no library: it says what a rule says, and marks who was asked.
 
-The folder that it is named with gets a file for each of its processes, with a line for each request.
+The folder that it is named with gets a file for each of its processes, with a line for each request. Where
+`hold` says so, nobody is answered before so many processes have begun.
 """
 
 import os
@@ -14,7 +15,7 @@ from vidence.ask.models.weights import BatchingModel, Job, Weights, WeightSettin
 from vidence.contracts import Request
 from vidence.records import Reply, Usage
 
-TAKES_S = 0.1
+TAKES_S, PATIENCE_S = 0.1, 60.0
 NAME = "standin"
 _MARKED = re.compile(r'<reply id="(\w+)">')
 
@@ -35,8 +36,18 @@ def install(folder: Path) -> Path:
     return folder
 
 
+def hold(folder: Path, n_processes: int) -> None:
+    """Let no process answer before so many have begun, in all."""
+    _gate(folder).write_text(str(n_processes))
+
+
+def _gate(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.hold")
+
+
 class _Rule(Weights):
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._file = folder / str(os.getpid())
         self._file.touch()
 
@@ -47,6 +58,11 @@ class _Rule(Weights):
         return Job(request=request, turns=[])
 
     def together(self, jobs: Sequence[Job]) -> Sequence[Reply]:
+        gate, end_s = _gate(self._folder), time.monotonic() + PATIENCE_S
+        while gate.exists() and time.monotonic() < end_s:
+            if len(list(self._folder.iterdir())) >= int(gate.read_text() or 0):
+                break
+            time.sleep(0.02)
         with self._file.open("a") as file:
             file.write("asked\n" * len(jobs))
         time.sleep(TAKES_S)

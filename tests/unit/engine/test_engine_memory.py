@@ -75,24 +75,28 @@ def test_what_another_run_is_asking_is_waited_for_or_asked_when_it_lets_go(tmp_p
     assert events[0].reason == "another run asks this"
 
 
-def rule() -> Model:
-    """A model whose replies are given to it."""
+def special(**fields: object) -> Model:
+    """A model that says A, with these fields of its own."""
     model = create("A", {})
-    model.by_item = True
+    for name, value in fields.items():
+        setattr(model, name, value)
     return model
 
 
 @pytest.mark.parametrize(
     ("model", "told"),
-    [(create("A", {}), [True, "take", "A", "release"]), (rule(), [False, "A"])],
+    [
+        (special(), ["find", "take", "A", "release"]),
+        (special(by_item=True), ["find", "take", "A", "release"]),
+        (special(is_free=True), []),
+    ],
 )
-def test_a_memory_is_told_whether_what_it_lacks_will_be_claimed(model: Model, told: list[object]):
-    """What is recorded, or a rule, is never claimed: it costs nothing to ask it twice."""
-    seen: list[object] = []
+def test_what_is_free_is_not_remembered(model: Model, told: list[str]):
+    seen: list[str] = []
 
     class Replies:
-        async def find(self, key: bytes, *, claims: bool) -> None:
-            seen.append(claims)
+        async def find(self, key: bytes) -> None:
+            seen.append("find")
 
         async def take(self, key: bytes) -> bool:
             seen.append("take")
@@ -107,7 +111,9 @@ def test_a_memory_is_told_whether_what_it_lacks_will_be_claimed(model: Model, to
     request = Request(item_id="q", prompt=Prompt(parts=(TextPart(text="?"),)), sampling=Sampling())
 
     async def go() -> None:
-        await Asker(model, memory=Replies(), limits=limits(), on_event=seen.append).ask(request)
+        asker = Asker(model, memory=Replies(), limits=limits(), on_event=lambda event: None)
+        asked = await asker.ask(request)
+        assert (asked.reply.text, asked.is_remembered, asked.cost) == ("A", False, 0.0)
 
     anyio.run(go)
     assert seen == told

@@ -141,8 +141,7 @@ def connected(ray: ModuleType, address: str) -> Iterator[None]:
         why = str(error).strip().splitlines() or [type(error).__name__]
         raise UsageError(
             f"the Ray cluster at {address} was asked twice and took no driver: {why[-1].strip()}; try again "
-            "when its head is less busy (its logs are in /tmp/ray/session_latest/logs), or work on one of "
-            "its machines with --on ray"
+            "when its head is less busy, whose logs say more, or work on one of its machines with --on ray"
         ) from error
     except (OSError, RuntimeError, ValueError) as error:
         raise UsageError(

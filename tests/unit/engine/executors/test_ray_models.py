@@ -9,6 +9,7 @@ import anyio
 import msgspec
 import pytest
 
+from servers import weights_standin
 from servers.ray_machines import kill_one, wait_for, workers
 from vidence.contracts import Ask
 from vidence.engine.environment import Environment
@@ -58,6 +59,7 @@ def answers(weights: Path, folder: Path, on: str, flows):
 
 
 def test_replicas_say_what_the_weights_here_would_and_end_with_the_work(on_ray, weights, tmp_path):
+    weights_standin.hold(weights, 2)
     there = answers(weights, tmp_path, "ray", questions(24))
     assert len(asked(weights)) == 2
     assert min(asked(weights)) > 0
@@ -98,6 +100,7 @@ def test_bounds_hold_and_an_idle_replica_is_given_back(on_ray, weights, tmp_path
     assert [len(asked(weights)), asked_for] == [1, [[{"CPU": 1.0}], []]]
     named = {"m": NamedModel(spec=f"standin:{weights}?temperature=0")}
     more = {f"more {key}": flow for key, flow in questions(60).items()}
+    weights_standin.hold(weights, 3)
     memory, on = tmp_path / "more.sqlite", "ray?replicas=1..2&cpus=1&gpus=0"
     with Jobs(named, memory=memory, pictures=lambda digest: b"picture", on=on) as jobs:
         jobs.run(more, model="m")
@@ -131,7 +134,8 @@ def run(bench, fake_model):
 
 def test_a_finished_run_is_judged_with_the_same_verdicts(on_ray, run, weights):
     stored = {}
-    for on in ("local", "ray"):
+    for on, n_processes in (("local", 1), ("ray", 3)):
+        weights_standin.hold(weights, n_processes)
         folder = run.parent / on
         shutil.copytree(run, folder)
         plan, _ = read_plan(folder)
