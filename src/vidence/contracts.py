@@ -291,13 +291,6 @@ class Model(Protocol):
 
 
 @runtime_checkable
-class FreeModel(Model, Protocol):
-    """A model whose replies cost nothing and are always the same (replay, baselines): none is remembered."""
-
-    is_free: Literal[True]
-
-
-@runtime_checkable
 class RecordedModel(Model, Protocol):
     """A model whose replies were recorded: the letters in them mean the order that the choices had then."""
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from vidence.ask.models.keys import clean_error, clean_record, without_keys
 from vidence.catalog import create
-from vidence.contracts import Ask, Flow, FreeModel, MadeT, Model, Request, TextScoringModel, Together
+from vidence.contracts import Ask, Flow, MadeT, Model, Request, TextScoringModel, Together
 from vidence.engine.events import Listener, Waiting
 from vidence.engine.limits import (
     SAME_COMMAND,
@@ -72,8 +72,8 @@ class CostedReply:
 class Replies(Protocol):
     """The memory of replies as the engine uses it: `store.Memory`, or another process that has it."""
 
-    async def find(self, key: bytes) -> Reply | None:
-        """The reply under a key; where there is none, the key is taken next."""
+    async def find(self, key: bytes, *, claims: bool) -> Reply | None:
+        """The reply under a key; `claims` says that the key is claimed next where there is none."""
         ...
 
     async def take(self, key: bytes) -> bool:
@@ -117,13 +117,12 @@ class Asker:
     """Puts requests to one model: looks into the memory first, retries, keeps within limits.
 
     The same request asked twice at the same time is sent once, also by several processes that share the
-    memory. A reply is in the memory before anybody sees it; a `FreeModel` is asked each time. While the
-    server answers nobody, nothing fails; see `Outage`.
+    memory. A reply is in the memory before anybody sees it. While the server answers nobody, nothing fails;
+    see `Outage`.
     """
 
     def __init__(self, model: Model, *, memory: Replies, limits: Limits, on_event: Listener) -> None:
         self._model = model
-        self._is_free = isinstance(model, FreeModel)
         self._memory = memory
         self._limits = limits
         self._on_event = on_event
@@ -152,15 +151,12 @@ class Asker:
             AccessError: the model will answer no request.
             BudgetSpentError: the limit of spending is reached.
         """
-        if self._is_free:
-            reply, cost = await self._send(request)
-            return CostedReply(reply=reply, is_remembered=False, cost=cost)
         key = memory_key(request, identity=self._model.identity, by_item=self._model.by_item)
         while (running := self._in_flight.get(key)) is not None:
             await running.wait()
         done = self._in_flight[key] = anyio.Event()
         try:
-            remembered = await self._memory.find(key)
+            remembered = await self._memory.find(key, claims=not self._model.by_item)
             if remembered is not None:
                 return CostedReply(reply=clean_record(remembered), is_remembered=True, cost=0.0)
             return await self._ask_once(key, request)
@@ -170,9 +166,11 @@ class Asker:
 
     async def _ask_once(self, key: bytes, request: Request) -> CostedReply:
         """A new reply, or that for which another process has asked meanwhile."""
+        if self._model.by_item:  # recorded, or a rule: it costs nothing
+            return await self._ask_now(key, request)
         wait_s = _FIRST_LOOK_S
         while not await self._memory.take(key):
-            remembered = await self._memory.find(key)
+            remembered = await self._memory.find(key, claims=True)
             if remembered is not None:
                 return CostedReply(reply=remembered, is_remembered=True, cost=0.0)
             if wait_s == _LAST_LOOK_S:
@@ -183,11 +181,14 @@ class Asker:
             await anyio.sleep(wait_s)
             wait_s = min(2 * wait_s, _LAST_LOOK_S)
         try:
-            reply, cost = await self._send(request)
-            await self._memory.keep(key, reply)
-            return CostedReply(reply=reply, is_remembered=False, cost=cost)
+            return await self._ask_now(key, request)
         finally:
             self._memory.release(key)
+
+    async def _ask_now(self, key: bytes, request: Request) -> CostedReply:
+        reply, cost = await self._send(request)
+        await self._memory.keep(key, reply)
+        return CostedReply(reply=reply, is_remembered=False, cost=cost)
 
     async def _send(self, request: Request) -> tuple[Reply, float]:
         """A new reply, and what it cost."""

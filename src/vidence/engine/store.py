@@ -712,7 +712,7 @@ class Memory(ExitStack):
             if self._db.execute(_PUT, (key, msgspec.json.encode(reply))).rowcount == 1:
                 self._held.discard(key)  # see `_ANSWERED`
 
-    async def find(self, key: bytes) -> Reply | None:
+    async def find(self, key: bytes, *, claims: bool) -> Reply | None:
         """As `get`, for an engine, whose memory may also be another process's (`engine.Replies`)."""
         return self.get(key)
 

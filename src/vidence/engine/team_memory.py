@@ -105,7 +105,7 @@ class TeamMemory(ExitStack):
             self._held.remove(key)
             self._done(_RELEASE, key, self._owner)
 
-    async def find(self, key: bytes) -> Reply | None:
+    async def find(self, key: bytes, *, claims: bool) -> Reply | None:
         """As `get`."""
         return self.get(key)
 

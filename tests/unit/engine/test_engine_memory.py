@@ -75,28 +75,24 @@ def test_what_another_run_is_asking_is_waited_for_or_asked_when_it_lets_go(tmp_p
     assert events[0].reason == "another run asks this"
 
 
-def special(**fields: object) -> Model:
-    """A model that says A, with these fields of its own."""
+def rule() -> Model:
+    """A model whose replies are given to it."""
     model = create("A", {})
-    for name, value in fields.items():
-        setattr(model, name, value)
+    model.by_item = True
     return model
 
 
 @pytest.mark.parametrize(
     ("model", "told"),
-    [
-        (special(), ["find", "take", "A", "release"]),
-        (special(by_item=True), ["find", "take", "A", "release"]),
-        (special(is_free=True), []),
-    ],
+    [(create("A", {}), [True, "take", "A", "release"]), (rule(), [False, "A"])],
 )
-def test_what_is_free_is_not_remembered(model: Model, told: list[str]):
-    seen: list[str] = []
+def test_a_memory_is_told_whether_what_it_lacks_will_be_claimed(model: Model, told: list[object]):
+    """What is recorded, or a rule, is never claimed: it costs nothing to ask it twice."""
+    seen: list[object] = []
 
     class Replies:
-        async def find(self, key: bytes) -> None:
-            seen.append("find")
+        async def find(self, key: bytes, *, claims: bool) -> None:
+            seen.append(claims)
 
         async def take(self, key: bytes) -> bool:
             seen.append("take")
@@ -111,9 +107,7 @@ def test_what_is_free_is_not_remembered(model: Model, told: list[str]):
     request = Request(item_id="q", prompt=Prompt(parts=(TextPart(text="?"),)), sampling=Sampling())
 
     async def go() -> None:
-        asker = Asker(model, memory=Replies(), limits=limits(), on_event=lambda event: None)
-        asked = await asker.ask(request)
-        assert (asked.reply.text, asked.is_remembered, asked.cost) == ("A", False, 0.0)
+        await Asker(model, memory=Replies(), limits=limits(), on_event=seen.append).ask(request)
 
     anyio.run(go)
     assert seen == told

@@ -52,7 +52,7 @@ def test_a_reply_is_there_for_all_and_the_first_one_stays(opened):
         one.put(KEY, reply)
         two.put(KEY, Reply(text="B"))
         assert one.get(KEY) == two.get(KEY) == reply
-        assert anyio.run(lambda: two.find(KEY)) == reply
+        assert anyio.run(lambda: two.find(KEY, claims=True)) == reply
     with opened() as again:
         assert again.get(KEY) == reply
 

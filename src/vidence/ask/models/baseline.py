@@ -9,7 +9,7 @@ log-probabilities: they hold no beliefs.
 
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -43,7 +43,6 @@ class BaselineModel(LocalModel):
 
     looks = False
     by_item = True
-    is_free: Literal[True] = True
 
     def __init__(self, identity: str, rule: Rule, *, silent: str = "") -> None:
         """The rule, and the reason that is given where it says nothing."""

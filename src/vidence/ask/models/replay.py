@@ -7,7 +7,7 @@ FILE holds JSON lines, a JSON list, CSV, TSV, Parquet or an Excel sheet. A colum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -143,7 +143,6 @@ class ReplayModel(LocalModel):
 
     looks = False
     by_item = True
-    is_free: Literal[True] = True
 
     def __init__(self, replies: Mapping[str, Mapping[int, Reply]], *, identity: str, source: str) -> None:
         self.identity = identity

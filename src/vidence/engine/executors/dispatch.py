@@ -170,9 +170,9 @@ class Dispatch:
         """The answer to one message; None where there is none."""
         memory = self._session.engine.memory
         match message:
-            case Find(key=key):
+            case Find(key=key, claims=claims):
                 reply = memory.get(key)
-                is_claimed = reply is None and memory.claim(key)
+                is_claimed = reply is None and claims and memory.claim(key)
                 if is_claimed:
                     known.claims.add(key)
                 return FindResult(reply=reply, is_claimed=is_claimed)

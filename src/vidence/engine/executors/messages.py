@@ -18,9 +18,10 @@ from vidence.records import Reply
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Find:
-    """Is there a reply under this key? Where there is none, its lease is taken."""
+    """Is there a reply under this key? Where there is none and `claims` says so, its lease is taken."""
 
     key: bytes
+    claims: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

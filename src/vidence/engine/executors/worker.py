@@ -78,9 +78,11 @@ class Post:
 
     # ---------------------------------------------------------------- as the reply memory
 
-    async def find(self, key: bytes) -> Reply | None:
+    async def find(self, key: bytes, *, claims: bool) -> Reply | None:
         """The reply under a key; the lease comes with the same trip where there is none."""
-        found = await self._asked(Find(key=key))
+        if key in self._claimed:  # nobody else can have brought a reply since
+            return None
+        found = await self._asked(Find(key=key, claims=claims))
         if not isinstance(found, FindResult):
             return None
         if found.is_claimed:

@@ -80,7 +80,7 @@ def test_messages_wait_the_longer_the_longer_replies_take(reply_s, linger_s):
             tasks.start_soon(serve)
             for n in range(40):
                 key = n.to_bytes(32)
-                assert await post.find(key) is None
+                assert await post.find(key, claims=True) is None
                 await anyio.sleep(reply_s)
                 await post.keep(key, Reply(text="A"))
             tasks.cancel_scope.cancel()
@@ -127,16 +127,17 @@ def test_the_lease_comes_with_the_look_up_and_goes_with_the_reply():
         post = Post()
 
         def answer(message):
-            return FindResult(reply=None, is_claimed=True) if isinstance(message, Find) else True
+            return FindResult(reply=None, is_claimed=message.claims) if isinstance(message, Find) else True
 
         seen, serve = answering(post, answer)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(serve)
-            assert await post.find(KEY) is None
+            assert await post.find(KEY, claims=True) is None
             assert await post.take(KEY)
+            assert await post.find(KEY, claims=False) is None  # nobody can have brought it: no trip
             await post.keep(KEY, Reply(text="A"))
             assert not await post.take(KEY)
-            assert await post.find(KEY) is None
+            assert await post.find(KEY, claims=True) is None
             post.release(KEY)
             post.release(KEY)
             await anyio.sleep(BEAT_S)
@@ -152,7 +153,7 @@ def test_a_reply_of_somebody_else_is_found_and_no_lease_is_held():
         _, serve = answering(post, lambda message: FindResult(reply=Reply(text="B"), is_claimed=False))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(serve)
-            found, has_lease = await post.find(KEY), await post.take(KEY)
+            found, has_lease = await post.find(KEY, claims=True), await post.take(KEY)
             tasks.cancel_scope.cancel()
         return found, has_lease
 
