@@ -102,9 +102,19 @@ def mark(folder: Path, name: str, takes_s: float = 0.0) -> str:
 
 
 def hold(folder: Path, name: str) -> str:
-    """A piece of work that lasts until there is a file of that name."""
+    """A piece of work that lasts until there is a file of that name; see `holder`."""
+    part = folder / f"{name}.part"
+    part.write_text(str(os.getppid()))
+    part.rename(folder / f"{name}.by")
     wait_for((folder / name).exists)
     return name
+
+
+def holder(folder: Path, name: str) -> psutil.Process:
+    """The actor that does this piece of work."""
+    by = folder / f"{name}.by"
+    wait_for(by.exists)
+    return psutil.Process(int(by.read_text()))
 
 
 def marks(folder: Path) -> list[str]:

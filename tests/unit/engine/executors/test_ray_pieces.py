@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from servers import detector_standin
-from servers.ray_machines import decoders, hold, kill_one, mark, marks, wait_for, workers
+from servers.ray_machines import PATIENCE_S, decoders, hold, holder, kill_one, mark, marks, wait_for, workers
 from vidence.engine.environment import Environment
 from vidence.engine.executors import actors, ray_pieces
 from vidence.engine.side_by_side import Parallelism, side_by_side
@@ -162,22 +162,21 @@ def test_bounds_hold_and_the_cluster_is_asked_for_more(on_ray, tmp_path, asked_f
 def test_a_worker_with_nothing_to_do_is_given_back(on_ray, tmp_path, asked_for, monkeypatch):
     monkeypatch.setattr(ray_pieces, "IDLE_S", 0.5)
     pieces = [(f"{name}.mp4", partial(hold, tmp_path, name)) for name in ("two", "one")]
-    seen, before = [], {one.pid for one in workers()}  # a test before may have left one that is slow to end
-
-    def ours():
-        return [one for one in workers() if one.pid not in before]
+    seen = []
 
     def look():
-        for n, name in ((2, "two"), (1, "one")):
-            wait_for(lambda n=n: len(ours()) == n)
-            seen.append(len(ours()))
-            (tmp_path / name).touch()
+        one, two = holder(tmp_path, "one"), holder(tmp_path, "two")
+        (tmp_path / "two").touch()
+        with suppress(psutil.TimeoutExpired):
+            two.wait(PATIENCE_S)
+        seen.extend([one != two, one.is_running(), two.is_running()])
+        (tmp_path / "one").touch()
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
     found = dict(side_by_side(pieces, Parallelism(on="ray?replicas=1..2&cpus=1"), on_trouble=unheard))
     thread.join()
-    assert (found, seen) == ({0: "two", 1: "one"}, [2, 1])
+    assert (found, seen) == ({0: "two", 1: "one"}, [True, True, False])
     assert asked_for[-2:] == [[{"CPU": 1.0}], []]
 
 
