@@ -129,11 +129,13 @@ def _hinted(item: Item, text: str) -> Answered | Unreadable | None:
 def _without_choices(item: Item, lines: list[str]) -> list[str]:
     """Without lines that repeat all choices, each with its letter, in their order."""
     n = len(item.choices)
+    if n < 2 or len(lines) < n:
+        return lines
     shown = [f"{letter} {choice}" for letter, choice in zip(item.letters, item.choices, strict=True)]
     wanted = [words(choice) for choice in shown]
     kept, at = [], 0
     while at < len(lines):
-        if n > 1 and words(lines[at]) == wanted[0] and [words(li) for li in lines[at : at + n]] == wanted:
+        if words(lines[at]) == wanted[0] and [words(li) for li in lines[at : at + n]] == wanted:
             at += n
         else:
             kept.append(lines[at])
