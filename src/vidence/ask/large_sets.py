@@ -5,7 +5,8 @@ import threading
 import weakref
 from abc import abstractmethod
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from operator import eq
 from typing import Final, TypeVar, overload
 
@@ -16,6 +17,7 @@ from vidence.records import Item
 
 ValueT = TypeVar("ValueT")
 _IN_MEMORY_BYTES: Final = 2**20  # a set of a few thousand questions makes no file
+_READ_AT_ONCE: Final = 256  # values, where all are read in their order
 _FREE: Final = -1
 
 
@@ -79,12 +81,25 @@ class Stored(_LazySequence[ValueT]):
     def __len__(self) -> int:
         return len(self._begins) - 1
 
+    def __iter__(self) -> Iterator[ValueT]:
+        first = 0
+        while first < (last := min(first + _READ_AT_ONCE, len(self))):
+            begins = self._begins[first : last + 1]
+            written = memoryview(self._written(first, last))
+            for begin, end in pairwise(begin - begins[0] for begin in begins):
+                yield self._decoder.decode(written[begin:end])
+            first = last
+
     def _read(self, place: int) -> ValueT:
         at = range(len(self))[place]
+        return self._decoder.decode(self._written(at, at + 1))
+
+    def _written(self, first: int, last: int) -> bytes:
+        """What was written of the values from `first` to before `last`."""
+        begin, end = self._begins[first], self._begins[last]
         with self._lock:
-            self._file.seek(self._begins[at])
-            written = self._file.read(self._begins[at + 1] - self._begins[at])
-        return self._decoder.decode(written)
+            self._file.seek(begin)
+            return self._file.read(end - begin)
 
 
 class LazySelection(_LazySequence[ValueT]):
@@ -101,6 +116,9 @@ class LazySelection(_LazySequence[ValueT]):
 
     def __len__(self) -> int:
         return len(self._places)
+
+    def __iter__(self) -> Iterator[ValueT]:
+        return map(self._values.__getitem__, self._places)
 
     def _read(self, place: int) -> ValueT:
         return self._values[self._places[place]]

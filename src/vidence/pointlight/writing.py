@@ -28,9 +28,10 @@ Picture: TypeAlias = NDArray[np.uint8]
 Sink: TypeAlias = Callable[[Picture], None]
 """What is done with each picture, in their order."""
 _LOSSLESS: Final = "libx264rgb"
-# How each kind of file is written: the encoder, its pixel format, its options.
+# How each kind of file is written: the encoder, its pixel format, its options. With macroblock trees, x264 as
+# built into PyAV 18.1 does not give the same bytes every time.
 _VIDEO = {
-    ".mp4": ("libx264", "yuv420p", {"crf": "16", "preset": "medium"}),
+    ".mp4": ("libx264", "yuv420p", {"crf": "16", "preset": "medium", "mbtree": "0"}),
     ".webm": ("libvpx-vp9", "yuv420p", {"crf": "20", "b": "0"}),
 }
 _MOST_OF_A_GIF: Final = 2_000

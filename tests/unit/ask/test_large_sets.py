@@ -23,7 +23,7 @@ def stored(n: int) -> Stored[Item]:
     return found
 
 
-@pytest.mark.parametrize("n", [0, 1, 20_000])  # the last one does not fit in memory
+@pytest.mark.parametrize("n", [0, 1, 256, 257, 20_000])  # the last one does not fit in memory
 def test_what_was_stored_is_read_again_in_any_order(n: int) -> None:
     found = stored(n)
     assert len(found) == n
@@ -37,6 +37,17 @@ def test_what_was_stored_is_read_again_in_any_order(n: int) -> None:
         assert found[3] == item(3)
     with pytest.raises(IndexError):
         found[n + 1]
+
+
+def test_values_can_be_taken_and_added_while_all_are_read() -> None:
+    found = stored(300)
+    seen: list[Item] = []
+    for one in found:
+        assert found[len(seen) // 2] == item(len(seen) // 2)
+        if len(seen) < 300:
+            found.append(item(300 + len(seen)))
+        seen.append(one)
+    assert seen == [item(i) for i in range(600)]
 
 
 def test_a_part_is_read_where_the_whole_is() -> None:

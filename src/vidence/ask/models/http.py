@@ -157,11 +157,22 @@ def bearer(key: str) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"} if key else {}
 
 
-class _InPieces:
-    """A body that is handed over a few pieces at a time; can be read again."""
+class _Body:
+    """A body that is handed over a few pieces at a time; can be read again.
+
+    An answer that was there before it was asked for is somebody else's: a server that sends two answers to
+    one request would give the second to the next question on the same connection. Such bytes are already
+    with us, so that reading them takes no turn of the event loop, while every true answer takes one. What a
+    server keeps back until later is seen by the HTTP library, which drops an idle connection that has
+    something to read.
+
+    Attributes:
+        is_just_sent: whether the event loop has not turned since the last piece was sent.
+    """
 
     def __init__(self, pieces: Sequence[bytes]) -> None:
         self._pieces = pieces
+        self.is_just_sent = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         gathered: list[bytes] = []
@@ -175,6 +186,11 @@ class _InPieces:
                 gathered.append(part)
                 n_bytes += len(part)
         yield b"".join(gathered)
+        self.is_just_sent = True
+        asyncio.get_running_loop().call_soon(self._turned)
+
+    def _turned(self) -> None:
+        self.is_just_sent = False
 
 
 class Caller:
@@ -274,14 +290,18 @@ class Caller:
             TransientModelError: what came was sent before it was asked for.
         """
         length = {"content-length": str(sum(map(len, pieces)))}  # many servers take no body without it
-        client, route = self._open(), self._route(path)
+        client, route, sent = self._open(), self._route(path), _Body(pieces)
         async with client.stream(
             method,
             route,
-            content=_InPieces(pieces) if pieces else None,
+            content=sent,
             headers={**length, **(headers or {})},
-            extensions={"trace": _RequestTrace(self.server.address)},
         ) as response:
+            if sent.is_just_sent:
+                raise TransientModelError(
+                    f"{self.server.address} sent a second answer to one request; it was thrown away, and the "
+                    "connection is not used again"
+                )
             body = await self._body(response)
         return Answer(status=response.status_code, headers=response.headers, body=body)
 
@@ -309,32 +329,6 @@ class Caller:
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
-
-
-class _RequestTrace:
-    """Follows one request: an answer that was there before it was asked for is somebody else's.
-
-    A server that sends two answers to one request would give the second to the next question on the same
-    connection. Such bytes are already with us, so that reading them takes no turn of the event loop, while
-    every true answer takes one. What a server keeps back until later is seen by the HTTP library, which drops
-    an idle connection that has something to read.
-    """
-
-    def __init__(self, address: str) -> None:
-        self._address = address
-        self._has_waited = False
-
-    async def __call__(self, name: str, info: Mapping[str, object]) -> None:
-        if name == "http11.receive_response_headers.started":
-            asyncio.get_running_loop().call_soon(self._wait)
-        elif name == "http11.receive_response_headers.complete" and not self._has_waited:
-            raise TransientModelError(
-                f"{self._address} sent a second answer to one request; it was thrown away, and the "
-                "connection is not used again"
-            )
-
-    def _wait(self) -> None:
-        self._has_waited = True
 
 
 def _without_connection(address: str, error: Exception) -> ModelError:
