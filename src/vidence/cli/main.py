@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from vidence import __version__
-from vidence.errors import UnknownNameError, VidenceError
+from vidence.errors import UnknownNameError, UsageError, VidenceError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -106,6 +106,7 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS and ctx.resilient_parsing:  # half a word is completed
             return None
         if cmd_name not in COMMANDS:
+            _refuse_removed("commands", cmd_name, f"vidence {cmd_name}")
             raise UnknownNameError("command", cmd_name, COMMANDS)
         module = importlib.import_module(f"vidence.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(module, _FUNCTIONS.get(cmd_name, cmd_name.replace("-", "_")))
@@ -155,10 +156,25 @@ def _stop(number: int, frame: FrameType | None) -> None:
     on_interrupt(signal.SIGINT, frame)
 
 
+def _refuse_removed(table: str, name: str, shown: str) -> None:
+    """Raise for a name that has been removed, with what replaces it."""
+    from vidence.cli.removed import replacement
+
+    sentence = replacement(table, name)
+    if sentence is not None:
+        raise UsageError(f"{shown} has been removed. {sentence}")
+
+
 def _with_new_name(error: click.NoSuchOption) -> click.NoSuchOption:
-    """A flag that is not known; where an earlier version had it, with the name that it has now."""
+    """A flag that is not known; where an earlier version had it, with what replaces it."""
+    from vidence.cli.removed import replacement
     from vidence.engine.plan import RENAMED
 
+    command = error.ctx.command_path.partition(" ")[2] if error.ctx is not None else ""
+    sentence = replacement("options", f"{command} {error.option_name}")
+    if sentence is not None:
+        message = f"{error.option_name} has been removed. {sentence}"
+        return click.NoSuchOption(error.option_name, message, ctx=error.ctx)
     old = error.option_name.removeprefix("--").replace("-", "_")
     if old not in RENAMED:
         return error
@@ -216,6 +232,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _code_after(error: BaseException, output: TextIO) -> int | str | None:
     """Say what ended a command that wrote to this output; the exit code of it."""
     match error:
+        case UnknownNameError():
+            _complain(_with_replacement(error))
+            return 2
         case VidenceError():
             _complain(str(error))
             return 2
@@ -238,6 +257,14 @@ def _code_after(error: BaseException, output: TextIO) -> int | str | None:
             _complain(f"the output cannot be written: {error.strerror}; make room, or send it somewhere else")
             return 2
     raise error
+
+
+def _with_replacement(error: UnknownNameError) -> str:
+    """The message; of a name that has been removed, what replaces it."""
+    from vidence.cli.removed import replacement
+
+    sentence = replacement("names", f"{error.kind} {error.name}")
+    return f"the {error.kind} {error.name!r} has been removed. {sentence}" if sentence else str(error)
 
 
 def _complain(message: str) -> None:
