@@ -14,7 +14,8 @@ from vidence.report.panel_registry import paper_views
 ROOT = Path(__file__).parents[2]
 LEDGER = ROOT / "docs" / "design" / "ledger.md"
 _ROW = re.compile(
-    r"^\| (?P<id>[MHBPAU]\d+) \| .*? \| .*? \| `(?P<command>[^`]+)` \| (?P<tests>[^|]*) \| (?P<sources>[^|]*) \|$"
+    r"^\| (?P<id>[MHBPAU]\d+) \| .*? \| .*? \| `(?P<command>[^`]+)` "
+    r"\| (?P<tests>[^|]*) \| (?P<sources>[^|]*) \|$"
 )
 ROWS = [match for line in LEDGER.read_text(encoding="utf-8").splitlines() if (match := _ROW.match(line))]
 
