@@ -60,7 +60,7 @@ FOLDERS = {
     "embedder": "vidence.ask.embedding",
     "maker": "vidence.make.makers",
     "exporter": "vidence.make.exporters",
-    "task": "vidence.make.tasks",
+    "task": "vidence.make.herbench.tasks",
     "shot-detector": "vidence.seeing.shots",
     "event-log": "vidence.make.logs",
     "annotation-format": "vidence.make.annotations",

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from subjects.street_set import StreetSet
-from vidence.make.people.rows import CountRow, TrackRow, read_rows
+from vidence.make.review.people.rows import CountRow, TrackRow, read_rows
 
 N_TRACKS = 8
 

@@ -13,9 +13,9 @@ from conftest import need
 from servers.studio import configured, studio
 from vidence.make.herbench.opened_set import OpenedSet, OpenedVideo
 from vidence.make.makers import herbench
-from vidence.make.people.rows import TrackRow, read_rows
 from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides
+from vidence.make.review.people.rows import TrackRow, read_rows
 
 configured()
 

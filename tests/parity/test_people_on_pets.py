@@ -8,10 +8,10 @@ import pytest
 from conftest import need
 from vidence.make.herbench.opened_set import OpenedSet, remade_by
 from vidence.make.makers import herbench
-from vidence.make.people.checks import check_of_track
-from vidence.make.people.rows import TrackRow, append_row, read_rows, remove_row
 from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
+from vidence.make.review.people.checks import check_of_track
+from vidence.make.review.people.rows import TrackRow, append_row, read_rows, remove_row
 
 pytestmark = pytest.mark.parity
 

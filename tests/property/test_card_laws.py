@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from vidence.make.cards.falsifying import check_changes
-from vidence.make.cards.screening import jaccard, leakage
-from vidence.make.cards.swapping import perturb_by_rules
+from vidence.make.herbench.cards.falsifying import check_changes
+from vidence.make.herbench.cards.screening import jaccard, leakage
+from vidence.make.herbench.cards.swapping import perturb_by_rules
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
 from vidence.seeing.shooting import Gap, spans_between
 from vidence.seeing.shots.jumps import CutRule, cuts_in

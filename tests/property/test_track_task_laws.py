@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from subjects.planted_people import strangers, street, trailer
 from subjects.task_claims import has_three_apart, true_options
 from vidence.catalog import create
+from vidence.make.herbench.tasks.tso import ABSTAIN
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Material
-from vidence.make.tasks.tso import ABSTAIN
 from vidence.statistics.chance import SIZE_RULES
 from vidence.statistics.intervals import mean_interval
 

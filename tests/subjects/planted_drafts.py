@@ -6,11 +6,11 @@ import msgspec
 
 from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.world import World, render
-from vidence.make.cards.pictures import PictureFolder
 from vidence.make.gates.frames import FrameSource
 from vidence.make.pipeline.cache import ArtifactCache
 from vidence.make.pipeline.material import Draft, VideoSource
 from vidence.make.pipeline.models import AskLimits, Models
+from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import BuildContext
 from vidence.records import Item
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from subjects.kitchens import source
-from vidence.make.cards.plausible import SlotCounts
-from vidence.make.cards.swapping import perturb_by_rules
+from vidence.make.herbench.cards.plausible import SlotCounts
+from vidence.make.herbench.cards.swapping import perturb_by_rules
+from vidence.make.herbench.tasks import sva, tso
 from vidence.make.pipeline.material import Change, Corpus, Draft, Material, SceneCard
-from vidence.make.tasks import sva, tso
 from vidence.seeing.shooting import Shot
 
 Falsify = Callable[[SceneCard, Sequence[SceneCard], SlotCounts, np.random.Generator], SceneCard | None]

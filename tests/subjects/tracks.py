@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from vidence.make.tasks.people import REACH, End
+from vidence.make.herbench.tasks.people import REACH, End
 from vidence.seeing.tracks import PERSON, Detections, Recall, Span, Track, TrackBasis, TrackedVideo
 
 # Tracks of a detector that misses nobody and sees nobody who is not there, as far as was counted.

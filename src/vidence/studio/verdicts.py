@@ -14,10 +14,12 @@ import msgspec
 from django.db import IntegrityError, transaction
 
 from vidence.errors import DataError, StoreError
-from vidence.make.cards.card_files import CardRow, SceneRow
-from vidence.make.cards.screening import says_different_people
-from vidence.make.people.checks import check_of_card
-from vidence.make.people.rows import (
+from vidence.make.herbench.cards.card_files import CardRow, SceneRow
+from vidence.make.herbench.cards.screening import says_different_people
+from vidence.make.pipeline.ledger import write_file
+from vidence.make.pipeline.material import Card
+from vidence.make.review.people.checks import check_of_card
+from vidence.make.review.people.rows import (
     KINDS,
     CardCheckRow,
     CountRow,
@@ -29,8 +31,6 @@ from vidence.make.people.rows import (
     read_rows,
     remove_row,
 )
-from vidence.make.pipeline.ledger import write_file
-from vidence.make.pipeline.material import Card
 from vidence.records import Record
 from vidence.studio.access import Person
 from vidence.studio.audit import note as audit_note

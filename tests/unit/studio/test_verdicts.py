@@ -7,9 +7,9 @@ import pytest
 from servers.studio import studio
 from subjects.board_studio import open_boards
 from vidence.errors import DataError
-from vidence.make.people.checks import check_of_track
-from vidence.make.people.rows import TrackRow, append_row
 from vidence.make.pipeline.ledger import UnitDone
+from vidence.make.review.people.checks import check_of_track
+from vidence.make.review.people.rows import TrackRow, append_row
 from vidence.studio.records.boards import (
     CardCheckRow,
     FalseCheckRow,
@@ -157,7 +157,7 @@ def test_every_kind_of_row_is_the_row_of_its_file_and_comes_back(boards, person)
 
 
 def test_words_go_into_a_file_of_cards_that_the_making_reads(boards, person):
-    from vidence.make.cards.card_files import read_cards
+    from vidence.make.herbench.cards.card_files import read_cards
 
     about = {"made_set": boards.made, "video_id": "north", "seen": "a" * 12}
     row = say(

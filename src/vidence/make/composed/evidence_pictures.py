@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vidence.errors import DataError, MediaError
-from vidence.make.cards.report_pictures import frames_sheet
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Draft
+from vidence.make.pipeline.report_pictures import frames_sheet
 from vidence.make.pipeline.session import BuildContext
 from vidence.make.scene_graph.proof import Proof, Witness
 from vidence.make.scene_graph.scene import Span

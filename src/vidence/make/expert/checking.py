@@ -20,7 +20,7 @@ from vidence.make.expert.findings import DraftRow, Finding
 from vidence.make.expert.links import Page, page_of
 from vidence.make.expert.pages import PageLook
 from vidence.make.expert.subjects import Concept, Subject
-from vidence.make.tasks.wording import content_words
+from vidence.make.pipeline.english import content_words
 from vidence.text import letter_index, normal_form
 
 Said: TypeAlias = tuple[str, str, bool, str]

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, MediaError
-from vidence.make.cards.pictures import PictureFolder
 from vidence.make.gates.model_gates import Asked, DraftFrames, as_items
 from vidence.make.gates.rules import OneFrameRules
 from vidence.make.pipeline.cache import ArtifactCache, Stage, Unit, digest_of
 from vidence.make.pipeline.material import Crop, VideoSource
+from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import BuildContext
 from vidence.media.encode import Size
 from vidence.media.files import resolve

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from vidence.make.gates.checks import right_answer
-from vidence.make.tasks.wording import content_words
+from vidence.make.pipeline.english import content_words
 from vidence.make.writing.writer import Objection
 from vidence.records import Item
 

@@ -24,9 +24,8 @@ from vidence.make.gates.model_gates import (
     as_items,
 )
 from vidence.make.gates.rules import NeedsAllRules
-from vidence.make.pipeline.material import Crop, VideoSource
+from vidence.make.pipeline.material import Crop, VideoSource, n_apart
 from vidence.make.pipeline.models import Models
-from vidence.make.tasks.candidates import n_apart
 from vidence.records import Evidence, Failed, Item
 
 NEEDS_ALL: Final = "needs-all"

@@ -7,17 +7,17 @@ from itertools import chain
 
 import numpy as np
 
-from vidence.make.cards.crops import CropRules
-from vidence.make.cards.identification import STAGE, IdentificationTry, identified, try_card
-from vidence.make.cards.pictures import PictureFolder
-from vidence.make.cards.portraits import cut_portraits, portrait_frames
+from vidence.make.herbench.cards.crops import CropRules
+from vidence.make.herbench.cards.identification import STAGE, IdentificationTry, identified, try_card
+from vidence.make.herbench.cards.portraits import cut_portraits, portrait_frames
 from vidence.make.herbench.config import CardStep
 from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.herbench.tasks.people import NOT_IDENTIFIED
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Card, Crop, Dropped
+from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.wording import CardWording
-from vidence.make.tasks.people import NOT_IDENTIFIED
 from vidence.seeing.corrections import listed_others
 from vidence.seeing.same_person import distance
 from vidence.seeing.tracks import TrackedVideo

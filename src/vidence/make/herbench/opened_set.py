@@ -18,23 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
-from vidence.make.cards.cards import Flag
-from vidence.make.cards.crops import TrackPictures
-from vidence.make.cards.pictures import PictureFolder
-from vidence.make.herbench.cards import Cropped
+from vidence.make.herbench.card_step import Cropped
+from vidence.make.herbench.cards.cards import Flag
+from vidence.make.herbench.cards.crops import TrackPictures
 from vidence.make.herbench.identification import Portrayed
 from vidence.make.herbench.people import folder_of
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.herbench.tracking import BY_PEOPLE_STAGE, Tracks
 from vidence.make.herbench.watching import SCORES_STAGE
-from vidence.make.people.checks import check_of_shot, check_of_track
-from vidence.make.people.people_files import CARD, changed, said_by_people
-from vidence.make.people.rows import ShotRow, TrackRow
-from vidence.make.people.shot_acts import ShotsByPeople, apply_shots
-from vidence.make.people.track_acts import TracksByPeople, apply_tracks
 from vidence.make.pipeline.cache import INDEX_FILE, KeptRow, Stage, digest_of
 from vidence.make.pipeline.material import Card, Crop, Dropped, SceneCard, VideoSource
+from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import STAGES_FOLDER
+from vidence.make.review.people.checks import check_of_shot, check_of_track
+from vidence.make.review.people.people_files import CARD, changed, said_by_people
+from vidence.make.review.people.rows import ShotRow, TrackRow
+from vidence.make.review.people.shot_acts import ShotsByPeople, apply_shots
+from vidence.make.review.people.track_acts import TracksByPeople, apply_tracks
 from vidence.seeing.shooting import Shot, ShotScores
 from vidence.seeing.tracks import TrackedVideo
 from vidence.tables.table import several

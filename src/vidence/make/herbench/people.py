@@ -7,22 +7,29 @@ from typing import TypeVar
 
 import msgspec
 
-from vidence.make.cards.filled_cards import BY_PEOPLE
+from vidence.make.herbench.cards.filled_cards import BY_PEOPLE
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.people.counting import agreed_counts
-from vidence.make.people.readings import (
+from vidence.make.herbench.tasks.person_counts import facts_of
+from vidence.make.herbench.tasks.rlpc import moments_of_tracks
+from vidence.make.pipeline.cache import digest_of
+from vidence.make.pipeline.material import Dropped
+from vidence.make.review.people.counting import agreed_counts
+from vidence.make.review.people.readings import (
     CARD_STAGE,
     FALSE_STAGE,
     read_cards_by_people,
     read_false_by_people,
 )
-from vidence.make.people.rows import CardCheckRow, CountRow, FalseCheckRow, ShotRow, TrackRow, read_rows
-from vidence.make.people.track_acts import Unused
-from vidence.make.people.words_only import CHANCE, WordsOnlyAnswer, told_false
-from vidence.make.pipeline.cache import digest_of
-from vidence.make.pipeline.material import Dropped
-from vidence.make.tasks.person_counts import facts_of
-from vidence.make.tasks.rlpc import moments_of_tracks
+from vidence.make.review.people.rows import (
+    CardCheckRow,
+    CountRow,
+    FalseCheckRow,
+    ShotRow,
+    TrackRow,
+    read_rows,
+)
+from vidence.make.review.people.track_acts import Unused
+from vidence.make.review.people.words_only import CHANCE, WordsOnlyAnswer, told_false
 from vidence.tables.table import several
 
 RowT = TypeVar("RowT", ShotRow, TrackRow, CountRow, CardCheckRow, FalseCheckRow)

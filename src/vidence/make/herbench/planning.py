@@ -9,10 +9,10 @@ from typing import Final
 
 from vidence.catalog import names, parse_spec
 from vidence.errors import DataError, MediaError, UnknownNameError
-from vidence.make.cards.card_files import are_described, read_cards
-from vidence.make.cards.correction_files import read_verdicts
-from vidence.make.cards.filled_cards import is_sheet, kinds_in
 from vidence.make.gates.rules import ReviewRules
+from vidence.make.herbench.cards.card_files import are_described, read_cards
+from vidence.make.herbench.cards.correction_files import read_verdicts
+from vidence.make.herbench.cards.filled_cards import is_sheet, kinds_in
 from vidence.make.herbench.config import HerbenchConfig
 from vidence.make.herbench.counting import read_counts
 from vidence.make.herbench.drafting import TaskOrder
@@ -29,11 +29,11 @@ from vidence.make.herbench.lines import lines_that_add
 from vidence.make.herbench.report_tables import number_column, plain_table, text_column
 from vidence.make.herbench.session import VIDEO_ID
 from vidence.make.herbench.sources import Source, Sources
-from vidence.make.people.rows import CountRow, read_rows
+from vidence.make.herbench.tasks.candidates import LEAST_EVIDENCE
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.session import Outlook
 from vidence.make.review.decision import clean_needed
-from vidence.make.tasks.candidates import LEAST_EVIDENCE
+from vidence.make.review.people.rows import CountRow, read_rows
 from vidence.media.video import Video
 from vidence.seeing.given_tracks import open_tracks
 from vidence.seeing.recall import LEAST_POOLED

@@ -11,9 +11,7 @@ import numpy as np
 from markupsafe import Markup
 
 from vidence.errors import MediaError
-from vidence.make.cards import report_pictures
-from vidence.make.cards.crops import TrackPictures
-from vidence.make.cards.pictures import PictureFolder
+from vidence.make.herbench.cards.crops import TrackPictures
 from vidence.make.herbench.report_tables import (
     letter_table,
     source_table,
@@ -22,8 +20,10 @@ from vidence.make.herbench.report_tables import (
     task_table,
 )
 from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.pipeline import report_pictures
 from vidence.make.pipeline.ledger import Account, write_file
 from vidence.make.pipeline.output import Question
+from vidence.make.pipeline.pictures import PictureFolder
 from vidence.media.video import Video
 from vidence.report.questions import ContactSheet
 from vidence.tables.rendering import render

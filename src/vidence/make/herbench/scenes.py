@@ -13,18 +13,24 @@ import numpy as np
 
 from vidence.contracts import Flow
 from vidence.errors import DataError
-from vidence.make.cards.card_files import read_scene_cards
-from vidence.make.cards.falsifying import false_id, perturb
-from vidence.make.cards.pictures import PictureFolder
-from vidence.make.cards.plausible import SlotCounts
-from vidence.make.cards.scenes import SceneRules, ShotPictures, describe, take_pictures, unlike_each_other
-from vidence.make.cards.swapping import perturb_by_rules
+from vidence.make.herbench.cards.card_files import read_scene_cards
+from vidence.make.herbench.cards.falsifying import false_id, perturb
+from vidence.make.herbench.cards.plausible import SlotCounts
+from vidence.make.herbench.cards.scenes import (
+    SceneRules,
+    ShotPictures,
+    describe,
+    take_pictures,
+    unlike_each_other,
+)
+from vidence.make.herbench.cards.swapping import perturb_by_rules
 from vidence.make.herbench.config import BY_RULES, SceneStep
 from vidence.make.herbench.people import use_false_checks
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Dropped, SceneCard
+from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.wording import CardWording
 from vidence.records import Record
 from vidence.seeing.shooting import Shot

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from vidence.make.cards.cards import Flag
-from vidence.make.cards.crops import TrackPictures
-from vidence.make.cards.cutting import Cut, Cutting
-from vidence.make.cards.pictures import PictureFolder
+from vidence.make.herbench.cards.cards import Flag
+from vidence.make.herbench.cards.crops import TrackPictures
+from vidence.make.herbench.cards.cutting import Cut, Cutting
 from vidence.make.herbench.config import HerbenchConfig
 from vidence.make.herbench.sources import Source
 from vidence.make.pipeline.cache import Stage, Unit, digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Crop, Dropped, Material
 from vidence.make.pipeline.models import Models
+from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import Results, Session
 from vidence.records import Record
 

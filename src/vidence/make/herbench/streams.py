@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from vidence.errors import UsageError
-from vidence.make.herbench.cards import cut_all_crops, write_all_cards
+from vidence.make.herbench.card_step import cut_all_crops, write_all_cards
 from vidence.make.herbench.identification import cut_all_portraits
 from vidence.make.herbench.people import give_counts
 from vidence.make.herbench.scenes import write_all_scenes

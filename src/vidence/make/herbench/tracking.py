@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from vidence.catalog import create
 from vidence.errors import DataError, MediaError
-from vidence.make.cards.correction_files import NO_VERDICTS, Verdicts, read_shots, read_verdicts
-from vidence.make.cards.visits import part_visits
+from vidence.make.herbench.cards.correction_files import NO_VERDICTS, Verdicts, read_shots, read_verdicts
+from vidence.make.herbench.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules, option_spec
 from vidence.make.herbench.counting import calibrate, check_counts
 from vidence.make.herbench.people import name_unused, rows_of
@@ -25,12 +25,12 @@ from vidence.make.herbench.watching import (
     open_watch,
     unreadable,
 )
-from vidence.make.people.rows import ShotRow, TrackRow
-from vidence.make.people.shot_acts import apply_shots
-from vidence.make.people.track_acts import TracksByPeople, apply_tracks
 from vidence.make.pipeline.cache import Artifact, Stage, digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Dropped
+from vidence.make.review.people.rows import ShotRow, TrackRow
+from vidence.make.review.people.shot_acts import apply_shots
+from vidence.make.review.people.track_acts import TracksByPeople, apply_tracks
 from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import Tracker
 from vidence.seeing.corrections import Corrected, correct

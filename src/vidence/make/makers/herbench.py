@@ -5,7 +5,6 @@ from pathlib import Path
 
 from vidence.catalog import names
 from vidence.errors import UnknownNameError, UsageError
-from vidence.make.cards.pictures import PictureFolder
 from vidence.make.herbench.config import HerbenchConfig, read_herbench
 from vidence.make.herbench.drafting import TaskOrder, draft_all, open_tasks
 from vidence.make.herbench.gates import Gated, pass_gates
@@ -20,6 +19,7 @@ from vidence.make.herbench.sources import find_sources
 from vidence.make.herbench.streams import gather, gather_for_sheets
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
 from vidence.make.pipeline.output import numbered, write_questions
+from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import (
     BuildContext,
     Built,

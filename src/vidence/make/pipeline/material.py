@@ -241,7 +241,7 @@ Made: TypeAlias = Draft | Dropped
 
 
 class Task(Protocol):
-    """One kind of question; one file in ``make/tasks/``.
+    """One kind of question; one file in ``make/herbench/tasks/``.
 
     `code` is the paper's short name (``TSO``), `title` its long one, after which its file in a release is
     named, `family` its family. `needs` are the fields of `Material` without which it makes nothing.
@@ -264,3 +264,22 @@ class Task(Protocol):
         `truth` what these rest on (`truth.truth_words`). A draft that already says it keeps its words; where
         a model is asked instead, they are `BY_MODEL`.
         """
+
+
+def n_apart(evidence: Sequence[Evidence]) -> int:
+    """The most spans among the evidence of which no two share a moment.
+
+    Evidence without a start and an end does not count.
+
+    Source: HERBench, section 3.1 (at least three distinct observations, non-overlapping by the abstract).
+    Departs: no.
+
+    >>> n_apart([Evidence(start_s=0, end_s=2), Evidence(start_s=1, end_s=3), Evidence(start_s=2, end_s=4)])
+    2
+    """
+    spans = sorted((e.end_s, e.start_s) for e in evidence if e.start_s is not None and e.end_s is not None)
+    n_spans, free_from_s = 0, float("-inf")
+    for end_s, start_s in spans:
+        if start_s >= free_from_s:
+            n_spans, free_from_s = n_spans + 1, end_s
+    return n_spans

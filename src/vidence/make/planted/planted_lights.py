@@ -8,10 +8,10 @@ import msgspec
 import numpy as np
 from PIL import Image
 
-from vidence.make.cards.report_pictures import sheet_of
 from vidence.make.herbench.report_tables import number_column, plain_table, text_column
 from vidence.make.lights.ablation_clips import WALKER_ACTIONS, StimulusSet, write_condition
 from vidence.make.lights.ablation_config import AblationConfig, Motions, conditions, unique
+from vidence.make.pipeline.report_pictures import sheet_of
 from vidence.pointlight.drawing import frames
 from vidence.pointlight.figures import staged
 from vidence.pointlight.specs import StimulusSpec, View

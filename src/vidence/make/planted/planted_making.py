@@ -10,7 +10,6 @@ import numpy as np
 
 from vidence.ask.phantom.looks import LOOKS
 from vidence.errors import DataError
-from vidence.make.cards.pictures import PictureFolder
 from vidence.make.gates.model_gates import ask_blind
 from vidence.make.gates.rules import TextOnlyRules
 from vidence.make.herbench.report import PAGE_FILE
@@ -19,6 +18,7 @@ from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.material import Draft
 from vidence.make.pipeline.models import AskLimits, Models
 from vidence.make.pipeline.output import DRAFTS_FILE
+from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.planted import kitchen_claims, street_claims
 from vidence.make.planted.kitchen import Kitchen, log_of, plan_kitchen

@@ -8,8 +8,8 @@ from string import ascii_uppercase
 from typing import Final
 
 from vidence.errors import MediaError
-from vidence.make.cards.report_pictures import frames_sheet
 from vidence.make.gates.frames import middle_frame
+from vidence.make.pipeline.report_pictures import frames_sheet
 from vidence.make.review.filled_sheets import columns_to_fill, has_writing
 from vidence.make.review.protocol import Stage, load_protocol
 from vidence.make.review.sample import ToReview

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from vidence.catalog import create
 from vidence.errors import UsageError
-from vidence.make.cards.pictures import PictureFolder
 from vidence.make.pipeline.material import Crop
+from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.selecting import motion as moving
 from vidence.make.selecting.motion import GreyObserver, Motion, motion
 from vidence.make.selecting.rules import MeasureRules

@@ -12,11 +12,11 @@ from typing import Final, Generic, TypeVar
 from vidence.contracts import Flow, Loaded
 from vidence.engine.side_by_side import side_by_side
 from vidence.errors import MediaError, VidenceError
-from vidence.make.cards.pictures import PictureFolder
 from vidence.make.pipeline.cache import Artifact, FlowUnit, Stage, digest_of
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
 from vidence.make.pipeline.material import Crop, Dropped
 from vidence.make.pipeline.models import Models
+from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.probing import look_side_by_side
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Results, Session
 from vidence.make.selecting import model_measures

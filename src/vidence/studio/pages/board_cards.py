@@ -10,14 +10,14 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 
-from vidence.make.cards.cards import CardChecks, check_cards
-from vidence.make.cards.crops import CropPlan, plan_crops
-from vidence.make.cards.falsifying import changes_between, check_changes
-from vidence.make.cards.scenes import read_sentence
-from vidence.make.cards.screening import MARK, leakage
-from vidence.make.people.checks import check_of_card, check_of_scene, check_of_shot, check_of_track
-from vidence.make.people.words_only import WordsOnlyAnswer, told
+from vidence.make.herbench.cards.cards import CardChecks, check_cards
+from vidence.make.herbench.cards.crops import CropPlan, plan_crops
+from vidence.make.herbench.cards.falsifying import changes_between, check_changes
+from vidence.make.herbench.cards.scenes import read_sentence
+from vidence.make.herbench.cards.screening import MARK, leakage
 from vidence.make.pipeline.material import Card, SceneCard
+from vidence.make.review.people.checks import check_of_card, check_of_scene, check_of_shot, check_of_track
+from vidence.make.review.people.words_only import WordsOnlyAnswer, told
 from vidence.make.writing.writer import Objection
 from vidence.records import Record
 from vidence.seeing.corrections import listed_others

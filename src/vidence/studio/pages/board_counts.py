@@ -15,9 +15,9 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from vidence.errors import DataError
-from vidence.make.people.counting import agreed_counts, settle
-from vidence.make.people.rows import WHOLE, CountRow
-from vidence.make.tasks.person_counts import facts_of
+from vidence.make.herbench.tasks.person_counts import facts_of
+from vidence.make.review.people.counting import agreed_counts, settle
+from vidence.make.review.people.rows import WHOLE, CountRow
 from vidence.records import Record
 from vidence.seeing.corrections import listed_others
 from vidence.seeing.space import EDGES, Bands, named_regions

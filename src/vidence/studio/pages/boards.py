@@ -17,10 +17,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from vidence.errors import DataError, MediaError, UsageError, VidenceError
-from vidence.make.people.checks import check_of_shots, check_of_track
-from vidence.make.people.rows import Act, ShotRow, TrackRow
-from vidence.make.people.shot_acts import ShotsByPeople, apply_shots
-from vidence.make.people.track_acts import TracksByPeople, apply_tracks, left_by_people
+from vidence.make.review.people.checks import check_of_shots, check_of_track
+from vidence.make.review.people.rows import Act, ShotRow, TrackRow
+from vidence.make.review.people.shot_acts import ShotsByPeople, apply_shots
+from vidence.make.review.people.track_acts import TracksByPeople, apply_tracks, left_by_people
 from vidence.media.encode import EncodedFrame
 from vidence.seeing.corrections import listed_others
 from vidence.seeing.shooting import Shot

@@ -20,7 +20,7 @@ from vidence.engine.environment import Environment
 from vidence.engine.executors import actors, ray_pieces
 from vidence.engine.side_by_side import Parallelism, side_by_side
 from vidence.errors import MediaError, UsageError
-from vidence.make.cards.cutting import Cutting
+from vidence.make.herbench.cards.cutting import Cutting
 from vidence.make.makers import actpld, herbench
 from vidence.make.pipeline.cache import ArtifactCache
 from vidence.make.pipeline.ledger import UnitDone

@@ -10,11 +10,11 @@ import pytest
 from vidence.errors import DataError, UsageError
 from vidence.make.herbench.opened_set import OpenedSet, remade_by
 from vidence.make.makers import herbench
-from vidence.make.people.checks import check_of_shots, check_of_track
-from vidence.make.people.rows import Act, ShotRow, TrackRow, append_row, read_rows, remove_row
 from vidence.make.pipeline.ledger import Trouble, UnitDone
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.planted.street import plan_street, write_street
+from vidence.make.review.people.checks import check_of_shots, check_of_track
+from vidence.make.review.people.rows import Act, ShotRow, TrackRow, append_row, read_rows, remove_row
 
 CONFIG = """
 name = "street"

@@ -8,8 +8,8 @@ import pytest
 from unit.make.herbench.test_opened_set import CONFIG, Street
 from vidence.errors import DataError, UsageError
 from vidence.make.herbench.config import BY_PEOPLE, CardStep, HerbenchConfig, PeopleRules, SourceRule
-from vidence.make.people.checks import check_of_card, check_of_scene, check_of_track, check_of_video
-from vidence.make.people.rows import CardCheckRow, CountRow, FalseCheckRow, TrackRow, append_row
+from vidence.make.review.people.checks import check_of_card, check_of_scene, check_of_track, check_of_video
+from vidence.make.review.people.rows import CardCheckRow, CountRow, FalseCheckRow, TrackRow, append_row
 
 WAITING = CONFIG.replace('file = "cards/{video_id}.jsonl"', 'model = "people"')
 LOOKS = {

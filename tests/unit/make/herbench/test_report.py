@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from vidence.catalog import create
-from vidence.make.cards.pictures import PictureFolder
-from vidence.make.cards.report_pictures import PALETTE, ways
 from vidence.make.herbench.config import SourceRule
 from vidence.make.herbench.report import PageFacts, absences, build_page, sample
 from vidence.make.herbench.report_tables import letter_table, stage_table, task_table
@@ -16,6 +14,8 @@ from vidence.make.herbench.sources import Source
 from vidence.make.pipeline.ledger import Account, StageAccount
 from vidence.make.pipeline.material import Draft, Material, VideoSource
 from vidence.make.pipeline.output import Question, herbench_row, item_of, stamp
+from vidence.make.pipeline.pictures import PictureFolder
+from vidence.make.pipeline.report_pictures import PALETTE, ways
 from vidence.records import Evidence
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.tables.table import shown_rows

@@ -13,7 +13,7 @@ import pytest
 from unit.make.herbench.test_opened_set import KEPT
 from vidence.ask.phantom.looks import LOOKS
 from vidence.errors import DataError, UsageError
-from vidence.make.cards.people_sheets import VideoSheet
+from vidence.make.herbench.cards.people_sheets import VideoSheet
 from vidence.make.herbench.config import CardStep, HerbenchConfig, SourceRule
 from vidence.make.makers import herbench
 from vidence.make.pipeline.session import BuildContext, MakeOverrides

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
-from vidence.make.cards.people_sheets import VideoSheet
+from vidence.make.herbench.cards.people_sheets import VideoSheet
 from vidence.make.herbench.config import read_herbench
 from vidence.make.herbench.track_job import job_of
 from vidence.make.makers import herbench

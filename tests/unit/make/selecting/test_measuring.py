@@ -5,7 +5,7 @@ import pytest
 
 from conftest import need
 from vidence.errors import MediaError, UsageError
-from vidence.make.cards.pictures import PictureFolder
+from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.selecting import measuring, motion
 from vidence.make.selecting.measuring import Measured, can_part, evenly, identity, measure, measure_away
 from vidence.make.selecting.rules import MeasureRules

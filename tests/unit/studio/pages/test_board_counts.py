@@ -6,7 +6,7 @@ import pytest
 
 from servers.studio import studio
 from subjects.board_studio import Boards, open_boards
-from vidence.make.people.rows import CountRow, read_rows
+from vidence.make.review.people.rows import CountRow, read_rows
 from vidence.studio.pages.board_counts import places, rectangles, span_of, urls, when
 
 COUNT = {"place": "visited:right-third", "first": "", "last": "", "n": "6", "n_low": "6", "n_high": "7"}

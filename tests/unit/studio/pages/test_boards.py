@@ -5,7 +5,7 @@ import re
 from servers.studio import studio
 from subjects.board_studio import open_boards
 from subjects.hostile_texts import PAYLOADS, Looked
-from vidence.make.people.rows import TrackRow, read_rows
+from vidence.make.review.people.rows import TrackRow, read_rows
 from vidence.studio.pages import boards as pages
 from vidence.studio.records.boards import ShotEditRow, TrackVerdictRow
 

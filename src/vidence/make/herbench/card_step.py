@@ -1,0 +1,269 @@
+"""Card step: crops of the chosen tracks, and the cards that are written from them or come from files."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+import msgspec
+
+from vidence.errors import DataError
+from vidence.make.herbench.cards.card_files import read_cards
+from vidence.make.herbench.cards.cards import CardChecks, TrackCards, check_cards, write_cards
+from vidence.make.herbench.cards.crops import CropPlan, CropRules, TrackPictures, cut_crops, plan_crops
+from vidence.make.herbench.cards.filled_cards import is_sheet, read_filled
+from vidence.make.herbench.config import BY_PEOPLE, CardStep
+from vidence.make.herbench.identification import identify_all
+from vidence.make.herbench.people import use_card_checks
+from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
+from vidence.make.pipeline.kept_video import KeptVideo
+from vidence.make.pipeline.material import Card, Dropped
+from vidence.make.pipeline.pictures import PictureFolder
+from vidence.make.pipeline.wording import CardWording
+from vidence.seeing.corrections import listed_others, track_check
+from vidence.seeing.tracks import TrackedVideo
+
+NEED_CARDS = ("a_cards", "b_cards", "crops")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cropped:
+    """The pictures of the chosen tracks of one video, and the tracks of which none could be made."""
+
+    pictures: tuple[TrackPictures, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+
+
+def write_all_cards(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
+    """Give every video with chosen tracks its cards, from its file of cards or from the model."""
+    if not set(NEED_CARDS) & set(needs):
+        return
+    step = work.config.cards
+    by_people = step is not None and step.model == BY_PEOPLE
+    with_tracks = [one for one in videos if one.material.chosen]
+    cut_all_crops(work, with_tracks)
+    cards: dict[str, list[TrackCards]] = {}
+    to_write: list[VideoState] = []
+    for one in with_tracks:
+        pattern = one.source.rule.cards or (step.file if step is not None else "")
+        path = one.file_of(pattern, work.root, what="file of cards", session=work)
+        if path is not None:
+            cards[one.video_id] = _from_file(work, one, path, pattern=pattern)
+        elif by_people:
+            one.absent |= dict.fromkeys(("a_cards", "b_cards"), "nobody has written its cards yet")
+        elif step is None:
+            one.absent |= dict.fromkeys(NEED_CARDS, "the configuration has no [cards]")
+        elif not step.model:
+            why = (
+                f"there is no {pattern.format(video_id=one.video_id)}" if pattern else "[cards] has no model"
+            )
+            one.absent |= dict.fromkeys(("a_cards", "b_cards"), why)
+        else:
+            to_write.append(one)
+    failed = [] if step is None or by_people else _write(work, to_write, step, cards=cards)
+    for one in with_tracks:
+        _give(one, cards.get(one.video_id, []))
+    _account(work, with_tracks, cards, failed=failed)
+    if by_people:
+        work.waiting.update({one.video_id: n for one in with_tracks if (n := _n_missing(one))})
+    use_card_checks(work, with_tracks)
+    identify_all(work, with_tracks)
+
+
+def _n_missing(one: VideoState) -> int:
+    """How many cards of chosen tracks with pictures nobody has written: two of each."""
+    written = {(card.track_id, card.kind) for card in (*one.material.a_cards, *one.material.b_cards)}
+    chosen = set(one.material.chosen)
+    return sum((name, kind) not in written for name in one.pictures if name in chosen for kind in "AB")
+
+
+def cut_all_crops(work: HerbenchSession, with_tracks: Sequence[VideoState]) -> None:
+    """Cut the crops of the chosen tracks of every video, out of frames kept while it was watched."""
+    videos = [one for one in with_tracks if one.source.file is not None]
+    if not videos:
+        return
+    step = work.config.cards or CardStep()
+    results = work.cut(
+        Stage(name="crops", kind=Cropped, version=4, settings=step.crops),
+        videos,
+        lambda made: partial(_crop, tracked=made.tracked, chosen=made.chosen, rules=step.crops),
+        rests_on={"tracks": "tracked"},
+        crops=lambda made: chain.from_iterable((*o.appearance, *o.path, *o.frames) for o in made.pictures),
+    )
+    taken, kept, dropped = [], [], []
+    for one in videos:
+        taken += [one.named(name) for name in one.material.chosen]
+        if one.video_id in results.failed:
+            why = results.failed[one.video_id].message
+            gone = [
+                Dropped(what=name, stage="crops", reason="frames-unreadable", detail=why)
+                for name in one.material.chosen
+            ]
+            found = Cropped(dropped=tuple(gone))
+        else:
+            found = results.made[one.video_id].value
+        one.pictures = {this.track_id: this for this in found.pictures}
+        kept += [one.named(name) for name in one.pictures]
+        dropped += [one.dropped(gone, stage="crops") for gone in found.dropped]
+    work.close("crops", unit="tracks", taken=taken, kept=kept, dropped=dropped, n_cached=results.n_cached)
+
+
+def _crop(
+    video: KeptVideo,
+    pictures: PictureFolder,
+    *,
+    tracked: TrackedVideo | None,
+    chosen: Sequence[str],
+    rules: CropRules,
+) -> Cropped:
+    if tracked is None:
+        return Cropped()
+    planned = [
+        plan_crops(
+            tracked.track(name),
+            width_px=tracked.width_px,
+            height_px=tracked.height_px,
+            rules=rules,
+            others=(*tracked.tracks, *tracked.others),
+            fps=tracked.fps,
+        )
+        for name in chosen
+    ]
+    plans = [plan for plan in planned if isinstance(plan, CropPlan)]
+    found, dropped = cut_crops(video, plans, pictures=pictures, rules=rules)
+    unplanned = tuple(plan for plan in planned if isinstance(plan, Dropped))
+    return Cropped(pictures=tuple(found.values()), dropped=(*unplanned, *dropped))
+
+
+def _write(
+    work: HerbenchSession, videos: Sequence[VideoState], step: CardStep, *, cards: dict[str, list[TrackCards]]
+) -> list[Dropped]:
+    """Have the cards of all tracks with pictures written, into `cards`; what failed."""
+    wording = CardWording.load(work.prompts)
+    writer = work.models.identity(step.model) if any(one.pictures for one in videos) else ""
+    stage = Stage(name="cards", kind=TrackCards, version=2, settings=[step.rules, writer, wording.digest])
+    units: dict[str, tuple[VideoState, FlowUnit[TrackCards]]] = {}
+    for one in videos:
+        times_s = [] if one.material.tracked is None else one.material.tracked.times_s.tolist()
+        ask = partial(write_cards, times_s=times_s, wording=wording, rules=step.rules, writer=writer)
+        for track_id, pictures in one.pictures.items():
+            name = one.named(track_id)
+            inputs = {"pictures": digest_of(pictures), "times": digest_of(times_s)}
+            units[name] = one, FlowUnit(stage=stage, name=name, inputs=inputs, start=partial(ask, pictures))
+    flows = [unit for _, unit in units.values()]
+    results = work.ask("cards", flows, models=work.models, model=step.model)
+    failed: list[Dropped] = []
+    for name, (one, _) in units.items():
+        if name in results.failed:
+            failed += [results.dropped(name, stage="cards", what=f"{name}/{kind}") for kind in "AB"]
+        else:
+            cards.setdefault(one.video_id, []).append(results.made[name].value)
+    return failed
+
+
+def _from_file(work: HerbenchSession, one: VideoState, path: Path, *, pattern: str) -> list[TrackCards]:
+    """The cards of a video out of its file: a list of cards, or a sheet that a person filled in.
+
+    Raises:
+        DataError: it cannot be read, or has a card of a track that the video does not have.
+    """
+    tracked = one.material.tracked
+    tracks = () if tracked is None else tracked.tracks
+    by_track: dict[str, list[Card]] = {}
+    try:
+        if is_sheet(path):
+            everybody = tracks if tracked is None else (*tracks, *listed_others(tracked.others, tracked))
+            filled = read_filled(
+                path,
+                one.video_id,
+                tracks=[track.track_id for track in tracks],
+                everybody=[track.track_id for track in everybody],
+                checks={track.track_id: track_check(track) for track in everybody},
+                others=work.others_in(pattern, one.video_id),
+            )
+            found = filled.cards
+            if filled.n_open:
+                rows = "row has" if filled.n_open == 1 else "rows have"
+                work.trouble(f"{one.video_id}: {filled.n_open} {rows} no text in {path.name}")
+        else:
+            read = read_cards(
+                path,
+                tracks=[track.track_id for track in tracks],
+                strict=True,
+                checks={track.track_id: track_check(track) for track in tracks},
+            )
+            found = read.cards
+            for words in read.stale:
+                work.ledger.notes.append(f"{one.video_id}: {words}")
+                work.trouble(f"{one.video_id}: {words}")
+    except DataError as error:
+        raise DataError(f"the cards of the video {one.video_id}: {error}") from error
+    for card in found:
+        by_track.setdefault(card.track_id, []).append(_with_frames(card, one))
+    rules = CardChecks() if work.config.cards is None else work.config.cards.rules
+    try:
+        return [check_cards(cards, rules) for cards in by_track.values()]
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def _with_frames(card: Card, one: VideoState) -> Card:
+    """The card with the frames that its writer was shown, where the file names none."""
+    shown = one.pictures.get(card.track_id)
+    if card.frames or shown is None:
+        return card
+    crops = shown.appearance if card.kind == "A" else shown.path
+    return msgspec.structs.replace(card, frames=tuple(crop.frame_index for crop in crops))
+
+
+def _give(one: VideoState, results: Sequence[TrackCards]) -> None:
+    """Put the cards into the material, in the order of the chosen tracks."""
+    _part_mixed(one, mixed={result.track_id for result in results if not result.is_one_person})
+    by_track = {result.track_id: result for result in results}
+    order = [by_track[name] for name in one.material.chosen if name in by_track]
+    order += [result for result in results if result.track_id not in one.material.chosen]
+    cards = [card for result in order for card in result.cards]
+    one.material = replace(
+        one.material,
+        a_cards=tuple(card for card in cards if card.kind == "A"),
+        b_cards=tuple(card for card in cards if card.kind == "B"),
+        crops=tuple(c for this in one.pictures.values() for c in (*this.appearance, *this.path)),
+    )
+    one.settle("a_cards", "b_cards", "crops", otherwise="no track has one that can be used")
+    one.flags = tuple(flag for result in order for flag in result.flags)
+
+
+def _part_mixed(one: VideoState, *, mixed: Collection[str]) -> None:
+    """Put tracks that are several people among the others: somebody was there, but nobody knows who, when."""
+    tracked = one.material.tracked
+    if tracked is None or not mixed:
+        return
+    one.parted = tuple(sorted(mixed))
+    gone = tuple(track for track in tracked.tracks if track.track_id in mixed)
+    left = tuple(track for track in tracked.tracks if track.track_id not in mixed)
+    chosen = tuple(name for name in one.material.chosen if name not in mixed)
+    tracked = replace(tracked, tracks=left, others=(*tracked.others, *gone))
+    one.material = replace(one.material, tracked=tracked, chosen=chosen)
+    for name in ("tracked", "chosen"):
+        one.digests[name] = digest_of([one.digests[name], sorted(mixed)])
+    if not chosen:
+        one.absent["chosen"] = "the pictures of every chosen track show different people"
+
+
+def _account(
+    work: HerbenchSession,
+    videos: Sequence[VideoState],
+    results: Mapping[str, Sequence[TrackCards]],
+    *,
+    failed: Sequence[Dropped],
+) -> None:
+    known = {one.video_id: one for one in videos}
+    found = [(known[video_id], result) for video_id, mine in results.items() for result in mine]
+    kept = [one.named(f"{card.track_id}/{card.kind}") for one, result in found for card in result.cards]
+    dropped = [one.dropped(gone, stage="cards") for one, result in found for gone in result.dropped]
+    dropped += failed
+    if kept or dropped:
+        taken = [*kept, *(gone.what for gone in dropped)]
+        work.close("cards", unit="cards", taken=taken, kept=kept, dropped=dropped)

@@ -1,0 +1,265 @@
+"""Action sequence integrity and identification: in which order narrated events come."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from msgspec import Meta
+
+from vidence.make.events.index import nouns_of, pair_of, verb_key
+from vidence.make.herbench.tasks.candidates import (
+    BalancedDraw,
+    Candidate,
+    Candidates,
+    ComputedTask,
+    DraftLog,
+    NoCandidate,
+    any_or,
+    fresh,
+)
+from vidence.make.herbench.tasks.events import EventContext, EventContexts, span_of, used_up
+from vidence.make.herbench.tasks.orders import N_WRONG, Order, exists, wrong_order, wrong_orders
+from vidence.make.pipeline.english import ARROW, order_of
+from vidence.make.pipeline.material import Corpus, Event, Material, Task
+from vidence.records import Record
+
+N_EVENTS = 5
+# How often a kind of event may occur, so that an order of it says something.
+_MOST_OCCURRENCES = 3
+_MOST_REPEATS = 60
+
+
+class Settings(Record):
+    """Which events make a timeline."""
+
+    apart_s: Annotated[
+        float,
+        Meta(ge=0, description="seconds at least between the end of an event and the start of the next one"),
+    ] = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class _NamedEvent:
+    """An event as it is said, and when events start that count as the same, whatever the log calls them."""
+
+    event: Event
+    text: str
+    starts_s: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Timeline:
+    """Events in their true order, each of another kind, none overlapping another."""
+
+    told: tuple[_NamedEvent, ...]
+
+    def is_wrong(self, order: Order) -> bool:
+        """Whether events of these kinds never come in that order."""
+        return not exists([self.told[i].starts_s for i in order])
+
+    def said(self, order: Sequence[int]) -> str:
+        """The events in an order, in words."""
+        return ARROW.join(self.told[i].text for i in order)
+
+
+class Asii(ComputedTask):
+    """Five events of a log: their order, their order among orders of other events, the order of the middle.
+
+    Events of a timeline do not overlap and are of five kinds. A kind has all events that count as the same
+    by class or by words, with any of their nouns. A wrong order is refused where events of its kinds come in
+    that order anywhere in the log.
+
+    Source: HERBench, sections 3.1 and 7.5, figure 12 (``own-events``).
+    Departs: the figure has other events in every option; ``same-events`` and ``between`` are ours. Kinds that
+        occur more than three times are not asked about. How wrong orders are made, see `wrong_orders`.
+    """
+
+    code = "ASII"
+    title = "Action Sequence Integrity & Identification"
+    family = "TR&C"
+    version = 1
+    needs: tuple[str, ...] = ("events",)
+    structures: tuple[str, ...] = ("own-events", "same-events", "between")
+
+    def __init__(self, settings: Settings) -> None:
+        self._apart_s, self._contexts = settings.apart_s, EventContexts()
+
+    def sources(
+        self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
+    ) -> Sequence[Candidates]:
+        """One source for each structure."""
+        context = self._contexts.of(material, corpus)
+        told = _told(context)
+        return [self._candidates(told, name, rng=rng) for name in self.structures]
+
+    def _candidates(
+        self, told: Sequence[_NamedEvent], structure: str, *, rng: np.random.Generator
+    ) -> Candidates:
+        make = {"own-events": _own_events, "same-events": _same_events, "between": _between}[structure]
+        timelines = self._timelines(told, rng=rng)
+        detail = (
+            f"no {N_EVENTS} events that do not overlap, of kinds that occur {_MOST_OCCURRENCES} times at most"
+        )
+        none = NoCandidate(subject=structure, reason="too-few-events", detail=detail)
+        for timeline in any_or(timelines, none):
+            if isinstance(timeline, NoCandidate):
+                yield timeline
+                return
+            yield make(timeline, timelines, rng)
+        yield used_up(structure)
+
+    def _timelines(self, told: Sequence[_NamedEvent], *, rng: np.random.Generator) -> Iterator[_Timeline]:
+        """New timelines as long as draws find some; events that were used are drawn again last."""
+        if len(told) < N_EVENTS:
+            return
+        balanced = BalancedDraw(len(told), rng=rng)
+
+        def draw() -> tuple[_NamedEvent, ...] | None:
+            chosen: list[_NamedEvent] = []
+            for _ in range(2 * len(told)):
+                one = told[balanced.next()]
+                if all(self._go_together(one, other) for other in chosen):
+                    chosen.append(one)
+                if len(chosen) == N_EVENTS:
+                    return tuple(sorted(chosen, key=lambda one: one.event.start_s))
+            return None
+
+        def ids(some: Sequence[_NamedEvent]) -> tuple[str, ...]:
+            return tuple(one.event.event_id for one in some)
+
+        for chosen in fresh(draw, ids, most_repeats=_MOST_REPEATS):
+            yield _Timeline(told=chosen)
+
+    def _go_together(self, one: _NamedEvent, other: _NamedEvent) -> bool:
+        first, second = sorted((one.event, other.event), key=lambda event: event.start_s)
+        return (
+            second.start_s >= first.end_s + self._apart_s
+            and one.text != other.text
+            and not set(one.starts_s) & set(other.starts_s)
+        )
+
+
+def _told(context: EventContext) -> list[_NamedEvent]:
+    """The events that can be asked about."""
+    video, index = context.video, context.index
+    starts: dict[tuple[str, str], set[float]] = {}
+    meant: dict[str, set[tuple[str, str]]] = {}
+    for event in video.events:
+        named = nouns_of(event)
+        for mark in {(verb_key(event), key) for _, key in named} | {(event.verb, text) for text, _ in named}:
+            starts.setdefault(mark, set()).add(event.start_s)
+        for way in index.ways_to_say(event):
+            meant.setdefault(way, set()).update({pair_of(event), (event.verb, event.noun)})
+    found = []
+    for event in video.events:
+        texts = (event.verb, event.noun)
+        text = index.phrase(texts)
+        marks = {pair_of(event), texts, *meant[text]}
+        when = tuple(sorted({start_s for mark in marks for start_s in starts[mark]}))
+        if len(when) <= _MOST_OCCURRENCES and index.is_plain(texts):
+            found.append(_NamedEvent(event=event, text=text, starts_s=when))
+    return found
+
+
+# --------------------------------------------------------------------------- the three structures
+
+
+def _candidate(
+    structure: str,
+    timeline: _Timeline,
+    question: str,
+    *,
+    right: str,
+    wrong: Mapping[str, str],
+) -> Candidate:
+    """A candidate; `wrong` are the wrong orders in words, and how each was made."""
+    facts = {}
+    for one in timeline.told:
+        starts = ", ".join(f"{start_s:.2f}" for start_s in one.starts_s)
+        facts[one.text] = f"{one.event.start_s:.2f}-{one.event.end_s:.2f} s; starts at {starts} s"
+    named = {
+        text if structure == "own-events" else f"wrong order {i}": how
+        for i, (text, how) in enumerate(wrong.items(), 1)
+    }
+    return Candidate(
+        structure=structure,
+        subject=timeline.said(range(N_EVENTS)),
+        question=question,
+        right=right,
+        wrong=tuple(wrong),
+        evidence=tuple(span_of(one.event) for one in timeline.told),
+        facts={**facts, **named},
+    )
+
+
+def _same_events(
+    timeline: _Timeline, others: Iterator[_Timeline], rng: np.random.Generator
+) -> Candidate | NoCandidate:
+    wrong = wrong_orders(N_EVENTS, is_wrong=timeline.is_wrong, rng=rng)
+    if len(wrong) < N_WRONG:
+        return _no_orders("same-events", timeline, len(wrong))
+    # The numbers under which the events are listed, in their true order.
+    number = [int(i) + 1 for i in rng.permutation(N_EVENTS)]
+    listed = "\n".join(f"{n}. {timeline.told[number.index(n)].text}" for n in sorted(number))
+    return _candidate(
+        "same-events",
+        timeline,
+        f"These five events are narrated in the video:\n{listed}\nIn which order do they happen?",
+        right=order_of(number),
+        wrong={order_of([number[i] for i in one.order]): one.how for one in wrong},
+    )
+
+
+def _own_events(
+    timeline: _Timeline, others: Iterator[_Timeline], rng: np.random.Generator
+) -> Candidate | NoCandidate:
+    wrong: dict[str, str] = {}
+    for other in others:
+        if made := wrong_order(N_EVENTS, is_wrong=other.is_wrong, rng=rng):
+            wrong[other.said(made.order)] = made.how
+        if len(wrong) == N_WRONG:
+            break
+    else:
+        detail = "the video has too few timelines for five options with events of their own"
+        return NoCandidate(subject="own-events", reason="too-few-timelines", detail=detail)
+    question = (
+        "Each option lists five events of the video. Which one lists them in the order in which they happen?"
+    )
+    right = timeline.said(range(N_EVENTS))
+    return _candidate("own-events", timeline, question, right=right, wrong=wrong)
+
+
+def _between(
+    timeline: _Timeline, others: Iterator[_Timeline], rng: np.random.Generator
+) -> Candidate | NoCandidate:
+    """The three in the middle; a wrong order of them never stands between events like the first and last."""
+    last = N_EVENTS - 1
+    inner = range(1, last)
+
+    def is_wrong(order: Order) -> bool:
+        return timeline.is_wrong((0, *(i + 1 for i in order), last))
+
+    wrong = wrong_orders(len(inner), is_wrong=is_wrong, rng=rng)
+    if len(wrong) < N_WRONG:
+        return _no_orders("between", timeline, len(wrong))
+    first_text, last_text = timeline.told[0].text, timeline.told[last].text
+    return _candidate(
+        "between",
+        timeline,
+        f"In which order do these events happen after '{first_text}' and before '{last_text}'?",
+        right=timeline.said(inner),
+        wrong={timeline.said([i + 1 for i in one.order]): one.how for one in wrong},
+    )
+
+
+def _no_orders(structure: str, timeline: _Timeline, n: int) -> NoCandidate:
+    detail = f"{n} orders that do not exist in the log; expected {N_WRONG}"
+    return NoCandidate(
+        subject=f"{structure}, {timeline.said(range(N_EVENTS))}", reason="order-exists", detail=detail
+    )
+
+
+def create(settings: Settings) -> Task:
+    """The task."""
+    return Asii(settings)

@@ -1,0 +1,195 @@
+"""Wrong orders: of events, made by swapping and rotating and refused where the log has them; of numbers."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import permutations
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import UsageError
+from vidence.make.herbench.tasks.candidates import one_of_each
+from vidence.make.pipeline.english import order_of
+
+# Which of the events, in their true order, stands at each place.
+Order: TypeAlias = tuple[int, ...]
+
+N_WRONG = 4
+_N_TRIES = 60
+
+
+def swap_mid(order: Order, first: int, second: int) -> Order:
+    """The order with two events swapped that are not neighbours.
+
+    Raises:
+        UsageError: the places are neighbours or the same.
+
+    Source: HERBench, section 7.5 (``swap_mid``).
+    Departs: no.
+
+    >>> swap_mid((0, 1, 2, 3, 4), 1, 3)
+    (0, 3, 2, 1, 4)
+    """
+    if abs(first - second) < 2:
+        raise UsageError(f"places {first} and {second} are neighbours; expected places with one between them")
+    swapped = list(order)
+    swapped[first], swapped[second] = swapped[second], swapped[first]
+    return tuple(swapped)
+
+
+def rotate(order: Order, by: int) -> Order:
+    """The order with its first `by` events moved to the end.
+
+    Raises:
+        UsageError: a rotation that changes nothing.
+
+    Source: HERBench, section 7.5 (``rotate``).
+    Departs: the paper does not say by how much; here by 1 to one less than there are events.
+
+    >>> rotate((0, 1, 2, 3, 4), 2)
+    (2, 3, 4, 0, 1)
+    """
+    if not 0 < by < len(order):
+        raise UsageError(f"{len(order)} events rotated by {by}; expected 1 to {len(order) - 1}")
+    return (*order[by:], *order[:by])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perturbed:
+    """A wrong order and how it was made, such as ``swap_mid 1 3``."""
+
+    order: Order
+    how: str
+
+
+def perturbed(order: Order) -> tuple[Perturbed, ...]:
+    """Everything that one swap or one rotation makes of an order."""
+    n = len(order)
+    swaps = [
+        Perturbed(order=swap_mid(order, i, j), how=f"swap_mid {i + 1} {j + 1}")
+        for i in range(n)
+        for j in range(i + 2, n)
+    ]
+    rotations = [Perturbed(order=rotate(order, by), how=f"rotate {by}") for by in range(1, n)]
+    return (*swaps, *rotations)
+
+
+def exists(starts_s: Sequence[Sequence[float]]) -> bool:
+    """Whether events of these kinds come one after the other somewhere in the log.
+
+    Args:
+        starts_s: for each kind, in the order in question, when its events start, ascending. Events that start
+            together count as in order either way.
+
+    >>> exists([[1.0, 9.0], [5.0], [6.0]]), exists([[5.0], [1.0]])
+    (True, False)
+    """
+    reached = float("-inf")
+    for starts in starts_s:
+        place = bisect_left(starts, reached)
+        if place == len(starts):
+            return False
+        reached = starts[place]
+    return True
+
+
+def wrong_orders(
+    n: int, *, is_wrong: Callable[[Order], bool], rng: np.random.Generator
+) -> tuple[Perturbed, ...]:
+    """Four wrong orders of `n` events; fewer where there are fewer.
+
+    Each is made by one or two of the functions `swap_mid` and `rotate`. Were all made from the right order by
+    one, then the right one would be the order that the others resemble most, and could be told without the
+    video. So it is drawn first how many wrong orders are to resemble the rest more than the right one does,
+    by pairs of events that stand the other way round and by places.
+
+    Args:
+        n: how many events, in their true order 0 to n - 1.
+        is_wrong: whether an order does not exist in the log.
+        rng: draws them.
+
+    Source: HERBench, section 7.5.
+    Departs: the paper applies one function once.
+    """
+    pool = [one for one in _two_steps(n) if is_wrong(one.order)]
+    if len(pool) <= N_WRONG:
+        return tuple(pool[i] for i in rng.permutation(len(pool)))
+    n_direct = sum(" then " not in one.how for one in pool)
+    # The largest of weights with Gumbel noise are draws without replacement: one row for each of many tries.
+    n_indirect = len(pool) - n_direct
+    weights = np.full(len(pool), 1 / len(pool))
+    if n_direct and n_indirect:  # half of the draws are orders of one step
+        weights = np.repeat([0.5 / n_direct, 0.5 / n_indirect], [n_direct, n_indirect])
+    noisy = np.log(weights) + rng.gumbel(size=(_N_TRIES, len(pool)))
+    tries = np.argsort(-noisy, axis=1)[:, :N_WRONG]
+    n_closer = _n_closer([one.order for one in pool], tries, rng=rng)
+    targets = rng.integers(N_WRONG + 1, size=2)
+    best = int(np.abs(n_closer - targets).sum(axis=1).argmin())
+    return tuple(pool[i] for i in tries[best])
+
+
+def wrong_order(n: int, *, is_wrong: Callable[[Order], bool], rng: np.random.Generator) -> Perturbed | None:
+    """One wrong order of `n` events, made by `swap_mid` or by `rotate` alike often; None where there is none.
+
+    Source: HERBench, section 7.5.
+    Departs: no.
+    """
+    made = [one for one in perturbed(tuple(range(n))) if is_wrong(one.order)]
+    name = ("swap_mid", "rotate")[int(rng.integers(2))]
+    pool = [one for one in made if one.how.startswith(name)] or made
+    return pool[int(rng.integers(len(pool)))] if pool else None
+
+
+@lru_cache(maxsize=8)
+def _two_steps(n: int) -> tuple[Perturbed, ...]:
+    """All orders that one or two steps lead to, those of one step first."""
+    right = tuple(range(n))
+    found = {right: Perturbed(order=right, how="")}
+    for one in perturbed(right):
+        found.setdefault(one.order, one)
+    for one in tuple(found.values())[1:]:
+        for two in perturbed(one.order):
+            found.setdefault(two.order, Perturbed(order=two.order, how=f"{one.how} then {two.how}"))
+    return tuple(found.values())[1:]
+
+
+def _n_closer(
+    pool: Sequence[Order], tries: NDArray[np.int64], *, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """How many of the wrong orders resemble all five more than the right one does; ties are drawn.
+
+    Args:
+        pool: the wrong orders that there are.
+        tries: four of them by their places, shape (n_tries, 4).
+        rng: draws.
+
+    Returns:
+        Shape (n_tries, 2): by pairs that stand the other way round, and by places that differ.
+    """
+    n = len(pool[0])
+    right = np.tile(np.arange(n), (len(tries), 1, 1))
+    places = np.concatenate([right, np.array(pool)[tries]], axis=1).argsort(axis=2)
+    first, second = np.triu_indices(n, 1)
+    found = []
+    for seen in (places[..., first] < places[..., second], places):
+        totals = (seen[:, :, None] != seen[:, None]).sum(axis=(2, 3))
+        n_less = (totals[:, 1:] < totals[:, :1]).sum(axis=1)
+        n_same = (totals[:, 1:] == totals[:, :1]).sum(axis=1)
+        found.append(n_less + rng.integers(n_same + 1))
+    return np.stack(found, axis=1)
+
+
+# --------------------------------------------------------------------------- of numbered things
+
+
+def other_orders(right: Sequence[int], *, rng: np.random.Generator, n: int = N_WRONG) -> tuple[str, ...]:
+    """`n` orders of the same numbers that are not the right one, as texts; fewer where there are fewer.
+
+    They are drawn from all orders and not made from the right one by small changes: otherwise the right one
+    would be the one that the others resemble most.
+    """
+    pool = [order_of(order) for order in permutations(sorted(right))]
+    return one_of_each(order_of(right), pool, n=n, rng=rng)

@@ -1,0 +1,178 @@
+"""AC on logs small enough to check by hand, and which counts share their options."""
+
+from collections import Counter
+
+import msgspec
+import numpy as np
+import pytest
+
+from subjects.kitchens import event, events, kitchens, material
+from subjects.log_tasks import ask, drafts, reasons, right
+from vidence import catalog
+from vidence.errors import UsageError
+from vidence.make.herbench.tasks.counts import counts_around, shared_options
+from vidence.make.pipeline.material import Corpus, Event
+
+
+def test_counts_of_pairs_and_verbs_are_those_of_the_log() -> None:
+    made = ask(
+        "ac", events([("wash", "carrot")] * 5 + [("wash", "lemon")] * 2 + [("cut", "carrot")]), alone="true"
+    )
+    (pair,) = drafts(made, "pair")
+    assert pair.question == "How many times does the action 'wash carrot' occur in this video?"
+    assert (right(pair), pair.k, len(pair.evidence)) == ("5", 5, 5)
+    (verb,) = drafts(made, "verb")
+    assert verb.question == "How many times does the action 'wash' occur in this video, whatever the object?"
+    assert right(verb) == "7"
+
+
+def test_the_words_that_count_as_well_are_named() -> None:
+    rinsed = [
+        msgspec.structs.replace(event(50 + i, "wash", "carrot"), verb="rinse", narration="rinse carrot")
+        for i in range(2)
+    ]
+    (pair,) = drafts(ask("ac", [*events([("wash", "carrot")] * 3), *rinsed], alone="true"), "pair")
+    assert pair.question.endswith("Count what may also be called 'rinse carrot' as well.")
+    assert right(pair) == "5"
+
+
+@pytest.mark.parametrize(
+    ("extra", "reason"),
+    [
+        (event(3, "wash", "carrot", start_s=1.0, end_s=3.0), "overlapping-occurrences"),
+        (event(90, "wash", "lemon", others=("carrot",)), "object-beside-another"),
+        (event(90, "wash", "carrot"), ""),
+    ],
+)
+def test_a_count_that_the_log_leaves_open_is_not_asked(extra: Event, reason: str) -> None:
+    here = [e for e in events([("wash", "carrot")] * 6) if e.event_id != extra.event_id]
+    made = ask("ac", [*here, extra], alone="true")
+    assert (drafts(made, "pair") == []) == bool(reason)
+    assert not reason or reason in reasons(made)
+
+
+def test_something_that_goes_on_is_not_counted_again() -> None:
+    here = list(events([("wash", "carrot")] * 5))
+    here[2] = msgspec.structs.replace(here[2], narration="continue washing carrot")
+    made = ask("ac", here, alone="true")
+    assert drafts(made) == []
+    assert reasons(made)["goes-on"] == 2
+
+
+def test_put_glass_may_mean_put_down_glass() -> None:
+    """Two classes that one phrase may mean: neither is counted by that phrase."""
+    here = [event(i, "put into", "basil") for i in range(5)] + [
+        event(50 + i, "put down", "basil") for i in range(4)
+    ]
+    made = ask("ac", here, alone="true")
+    assert {draft.question.split("'")[1] for draft in drafts(made, "pair")} == {"put down basil"}
+    assert reasons(made)["words-of-two-classes"] >= 1
+
+
+def test_counts_that_are_left_over_are_counts_all_the_same() -> None:
+    """The account does not say beside them that there is none."""
+    made = ask("ac", events([("wash", "carrot")] * 5))
+    why = reasons(made)
+    assert (why["count-left-over"], why["too-few-occurrences"]) == (2, 1)  # no action leads the others
+    none = ask("ac", events([("wash", "carrot")] * 2))
+    assert reasons(none)["too-few-occurrences"] == 3  # for pairs, for verbs, for what is done most often
+
+
+def test_the_most_frequent_action_leads_by_two() -> None:
+    others = [("cut", "lemon"), ("stir", "rice"), ("fold", "apron"), ("open", "kettle")]
+    here = events([("wash", "carrot")] * 4 + [pair for pair in others for _ in range(2)])
+    (draft,) = drafts(ask("ac", here), "most-often")
+    assert right(draft) == "wash carrot"
+    assert len(draft.evidence) == draft.k == 12
+    level = events([("wash", "carrot")] * 4 + [pair for pair in others for _ in range(3)])
+    assert drafts(ask("ac", level), "most-often") == []
+
+
+def test_what_more_words_say_of_an_action_may_be_seen_as_it():
+    """Who cuts a bitter lemon twice may be seen to cut a lemon four times, as often as anything is washed."""
+    others = [("stir", "rice"), ("fold", "apron"), ("open", "kettle")]
+    both = [("cut", "lemon"), ("cut", "bitter lemon")]
+    here = [("wash", "carrot")] * 4 + [pair for pair in (*others, *both) for _ in range(2)]
+    (draft,) = drafts(ask("ac", events(here)), "most-often")
+    assert set(draft.choices) == {
+        *("wash carrot", "stir rice", "fold apron", "open kettle", "cut bitter lemon"),
+    }
+
+
+def test_the_most_common_action_elsewhere_is_no_leader_without_more_common_ones() -> None:
+    """A leader that is the most common one elsewhere, too, would be told by that."""
+    deeds = [("wash", "carrot"), ("cut", "lemon"), ("stir", "rice"), ("fold", "apron"), ("open", "kettle")]
+    others = [pair for n, pair in enumerate(deeds) for _ in range(10 * (n + 1))]
+    here = [pair for n, pair in enumerate(deeds) for _ in range(6 if n == 4 else 2)]
+    made = ask("ac", events(here), events(others, video_id="w"))
+    assert drafts(made, "most-often") == []
+    assert reasons(made)["too-few-as-common"] == 1
+
+
+def test_too_small_a_smallest_count_is_refused() -> None:
+    with pytest.raises(UsageError, match="expected 3 at least"):
+        catalog.create("task", catalog.Spec(name="ac", options={"least": "2"}))
+    with pytest.raises(UsageError, match="largest not below"):
+        catalog.create("task", catalog.Spec(name="ac", options={"least": "9", "most": "8"}))
+
+
+def test_counts_around_by_hand(rng: np.random.Generator) -> None:
+    assert counts_around(4, rank=4, rng=rng) == (0, 1, 2, 3, 4)
+    assert counts_around(4, rank=0, rng=rng) == (4, 5, 6, 7, 8)
+    assert counts_around(7, rank=2, rng=rng) == (5, 6, 7, 8, 9)
+    with pytest.raises(UsageError, match="none below 0"):
+        counts_around(3, rank=4, rng=rng)
+
+
+def test_five_questions_share_five_counts() -> None:
+    five = (3, 4, 5, 6, 7)
+    assert shared_options([7, 3, 3, 5, 4, 6]) == (five, five, (), five, five, five)
+    # A count more than four times another one is no option beside it.
+    assert shared_options([3, 4, 5, 6, 13]) == ((),) * 5
+    assert shared_options([4, 5, 6, 7, 16]) == ((4, 5, 6, 7, 16),) * 5
+    # The largest is joined by those of which the most are left, among as many by the larger ones.
+    nine, eight = (3, 4, 5, 6, 9), (4, 5, 6, 7, 8)
+    found = shared_options([9, 8, 7, 6, 5, 5, 4, 4, 3, 3, 6])
+    assert found == (nine, eight, eight, nine, nine, eight, nine, eight, nine, (), eight)
+    assert shared_options([]) == ()
+
+
+def test_each_option_of_five_shared_ones_is_right_once() -> None:
+    """Over all videos no place among the options and no count is right more often than any other."""
+    corpus = kitchens(40)
+    task = catalog.create("task", "ac")
+    right_of: dict[tuple[str, tuple[int, ...]], Counter[int]] = {}
+    left_over = 0
+    for number, (video_id, found) in enumerate(corpus.events.items()):
+        flow = task.draft(
+            material(found, video_id=video_id), corpus, most=90, rng=np.random.default_rng(number)
+        )
+        with pytest.raises(StopIteration) as stop:
+            next(flow)
+        left_over += reasons(stop.value.value)["count-left-over"]
+        for draft in drafts(stop.value.value):
+            if draft.structure != "most-often":
+                options = tuple(sorted(map(int, draft.choices)))
+                right_of.setdefault((draft.structure, options), Counter())[int(right(draft))] += 1
+                assert draft.tags["rank"] == str(options.index(int(right(draft))))
+    assert sum(sum(some.values()) for some in right_of.values()) > 150
+    for (_, options), some in right_of.items():
+        assert set(some) == set(options)
+        assert len(set(some.values())) == 1
+    assert left_over
+
+
+def test_a_video_that_the_corpus_knows_otherwise_is_dealt_as_it_is() -> None:
+    """Five deeds of five counts in one video share their options, whatever other videos hold."""
+    deeds = [("wash", "carrot"), ("cut", "lemon"), ("stir", "rice"), ("fold", "apron"), ("open", "kettle")]
+    here = events([pair for n, pair in enumerate(deeds, 3) for _ in range(n)])
+    task = catalog.create("task", "ac")
+    beside = {"w": tuple(msgspec.structs.replace(one, video_id="w") for one in here)}
+    for known in ({}, {"v": tuple(here)}, {"v": tuple(here[:9])}):
+        corpus = Corpus(events=beside | known)
+        flow = task.draft(material(here), corpus, most=30, rng=np.random.default_rng(0))
+        with pytest.raises(StopIteration) as stop:
+            next(flow)
+        pairs = drafts(stop.value.value, "pair")
+        assert {right(draft) for draft in pairs} == {"3", "4", "5", "6", "7"}
+        assert all(sorted(draft.choices) == ["3", "4", "5", "6", "7"] for draft in pairs)

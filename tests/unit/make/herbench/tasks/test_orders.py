@@ -1,0 +1,256 @@
+"""FAM, FOM and ASII on logs small enough to check by hand."""
+
+import re
+from itertools import product
+
+import msgspec
+import numpy as np
+import pytest
+
+from subjects.kitchens import event, events
+from subjects.log_tasks import ask, drafts, reasons, right
+from vidence.errors import UsageError
+from vidence.make.events.index import EventIndex, VideoEvents
+from vidence.make.herbench.tasks.orders import (
+    exists,
+    perturbed,
+    rotate,
+    swap_mid,
+    wrong_order,
+    wrong_orders,
+)
+from vidence.make.pipeline.material import Event
+
+# --------------------------------------------------------------------------- fam
+
+HERE = [("wash", "carrot"), ("cut", "carrot"), ("open", "kettle"), ("stir", "rice"), ("fold", "apron")]
+ELSEWHERE = events([*HERE, ("peel", "carrot"), ("fill", "kettle")] * 3, video_id="w")
+
+
+def test_a_false_action_has_an_object_of_the_video_and_a_verb_of_the_corpus() -> None:
+    made = drafts(ask("fam", events(HERE), ELSEWHERE), "absent")
+    assert {right(draft) for draft in made} == {"peel carrot", "fill kettle"}
+    for draft in made:
+        assert draft.question == "Which of these actions does NOT occur in the video?"
+        assert len(draft.evidence) == draft.k == 4
+        shown = {span.note for span in draft.evidence}
+        assert shown == set(draft.choices) - {right(draft)}
+        assert draft.facts[f"does not occur: {right(draft)}"].startswith("0 times here, 3 times elsewhere")
+
+
+def test_four_actions_and_three_or_all_of_them_occur() -> None:
+    made = drafts(ask("fam", events(HERE), ELSEWHERE), "which-of-four")
+    assert len(made) >= 2
+    for draft in made:
+        listed = re.findall(r"^(\d)\. (.+)$", draft.question, re.MULTILINE)
+        found = [int(number) for number, text in listed if tuple(text.split()) in HERE]
+        assert [int(n) for n in re.findall(r"\d", right(draft))] == found
+        assert draft.k == len(found) >= 3
+
+
+def test_three_actions_in_each_of_five_options() -> None:
+    verbs, nouns = ("wash", "cut", "stir"), ("carrot", "lemon", "rice", "basil")
+    here = [(verb, noun) for verb in verbs for noun in nouns]
+    false = [("fill", noun) for noun in nouns]
+    made = drafts(ask("fam", events(here), events((here + false) * 3, video_id="w")), "all-occur")
+    assert len(made) == 1
+    for choice in made[0].choices:
+        parts = [tuple(part.split()) for part in choice.split("; ")]
+        assert len(parts) == 3
+        assert all(part in here for part in parts) == (choice == right(made[0]))
+        assert sum(part in false for part in parts) == (choice != right(made[0]))
+    assert made[0].k == 11
+
+
+@pytest.mark.parametrize(
+    ("extra", "why"),
+    [
+        (event(90, "peel", "carrot"), "it occurs"),
+        (event(90, "skin", "carrot"), "a near synonym occurs with the object"),
+        (event(90, "peel", "lemon", others=("carrot",)), "it is a further noun of such an event"),
+        (event(90, "peel", "carrot top"), "something that shares a word"),
+    ],
+)
+def test_an_action_that_the_log_may_mean_is_never_called_absent(extra: Event, why: str) -> None:
+    made = drafts(ask("fam", [*events(HERE), extra], ELSEWHERE))
+    false = {right(draft) for draft in made if draft.structure == "absent"}
+    assert false == {"fill kettle"}, why
+
+
+def test_what_a_narration_says_counts_against_an_absence() -> None:
+    said = msgspec.structs.replace(event(90, "hold", "knife"), narration="hold knife for peeling carrots")
+    assert {right(d) for d in drafts(ask("fam", [*events(HERE), said], ELSEWHERE), "absent")} == {
+        "fill kettle"
+    }
+
+
+def test_classes_put_synonyms_together() -> None:
+    """ "pare" has the class of "peel" in this log, so that peeling is not absent."""
+    pared = msgspec.structs.replace(event(90, "peel", "carrot"), verb="pare", narration="pare carrot")
+    assert {right(d) for d in drafts(ask("fam", [*events(HERE), pared], ELSEWHERE), "absent")} == {
+        "fill kettle"
+    }
+
+
+def test_an_action_must_be_common_elsewhere_to_be_asked() -> None:
+    elsewhere = events([*HERE * 3, ("peel", "carrot"), ("peel", "carrot")], video_id="w")
+    assert drafts(ask("fam", events(HERE), elsewhere)) == []
+    made = drafts(ask("fam", events(HERE), elsewhere, least="2"), "absent")
+    assert {right(draft) for draft in made} == {"peel carrot"}
+
+
+def test_what_logs_are_silent_about_is_asked_only_on_demand() -> None:
+    elsewhere = events([*HERE, ("take", "carrot")] * 3, video_id="w")
+    assert reasons(ask("fam", events(HERE), elsewhere)) == {"too-few-actions": 3}
+    made = drafts(ask("fam", events(HERE), elsewhere, implied="true"), "absent")
+    assert {right(draft) for draft in made} == {"take carrot"}
+
+
+# --------------------------------------------------------------------------- fom
+
+
+def test_a_false_object_goes_with_a_verb_of_the_video() -> None:
+    elsewhere = events([*HERE, ("stir", "noodle"), ("squeeze", "cork")] * 3, video_id="w")
+    made = drafts(ask("fom", events(HERE), elsewhere), "absent")
+    assert {right(draft) for draft in made} == {"noodle"}
+    assert "does the camera wearer NOT interact with" in made[0].question
+    assert "mostly with 'stir'" in made[0].facts["does not occur: noodle"]
+    assert (
+        "does the cook NOT interact"
+        in drafts(ask("fom", events(HERE), elsewhere, who="the cook"), "absent")[0].question
+    )
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        event(90, "wash", "noodle"),
+        event(90, "wash", "lemon", others=("noodle",)),
+        event(90, "wash", "noodle box"),
+    ],
+)
+def test_an_object_that_the_log_names_anywhere_is_never_called_absent(extra: Event) -> None:
+    elsewhere = events([*HERE, ("stir", "noodle")] * 3, video_id="w")
+    assert drafts(ask("fom", [*events(HERE), extra], elsewhere), "absent") == []
+
+
+def test_looking_at_a_thing_is_not_handling_it() -> None:
+    here = [*events(HERE[1:]), event(90, "look at", "scale")]
+    elsewhere = events([*HERE, ("look at", "scale"), ("stir", "noodle")] * 3, video_id="w")
+    for draft in drafts(ask("fom", here, elsewhere)):
+        assert "scale" not in " ".join((draft.question, *draft.choices))
+
+
+def test_things_that_look_alike_are_not_told_apart() -> None:
+    elsewhere = events([*HERE, ("wash", "mug")] * 3, video_id="w")
+    assert drafts(ask("fom", [*events(HERE), event(90, "wash", "glass")], elsewhere), "absent") == []
+    assert {right(d) for d in drafts(ask("fom", events(HERE), elsewhere), "absent")} == {"mug"}
+
+
+# --------------------------------------------------------------------------- asii
+
+
+def test_swaps_and_rotations_by_hand() -> None:
+    assert swap_mid((0, 1, 2, 3, 4), 0, 2) == (2, 1, 0, 3, 4)
+    assert rotate((0, 1, 2, 3, 4), 1) == (1, 2, 3, 4, 0)
+    assert len(perturbed((0, 1, 2, 3, 4))) == 6 + 4
+    for first, second in ((1, 2), (3, 2), (0, 0)):
+        with pytest.raises(UsageError, match="neighbours"):
+            swap_mid((0, 1, 2, 3, 4), first, second)
+    for by in (0, 5, -1):
+        with pytest.raises(UsageError, match="expected 1 to 4"):
+            rotate((0, 1, 2, 3, 4), by)
+
+
+def test_an_order_exists_if_some_occurrences_make_it() -> None:
+    assert exists([[1.0], [2.0], [3.0]])
+    assert not exists([[2.0], [1.0]])
+    assert exists([[2.0], [1.0, 5.0], [5.0]]), "events that start together are in order either way"
+    assert not exists([[3.0, 9.0], [4.0], [1.0, 3.5]])
+
+
+def test_wrong_orders_are_refused_where_the_log_has_them(rng: np.random.Generator) -> None:
+    """All ten direct ones but two are there: the two are taken, and orders of two steps."""
+    allowed = {(1, 2, 3, 4, 0), (2, 1, 0, 3, 4), (3, 1, 0, 2, 4), (2, 3, 0, 4, 1)}
+    found = wrong_orders(5, is_wrong=lambda order: order in allowed, rng=rng)
+    assert {one.order for one in found} <= allowed
+    assert {one.order: one.how for one in found}[(1, 2, 3, 4, 0)] == "rotate 1"
+    assert wrong_order(5, is_wrong=lambda order: False, rng=rng) is None
+    only = wrong_order(5, is_wrong=lambda order: order == (4, 1, 2, 3, 0), rng=rng)
+    assert only is not None
+    assert only.how == "swap_mid 1 5"
+
+
+TEN = [
+    (verb, noun)
+    for verb, noun in zip(
+        ("open", "wash", "cut", "stir", "peel") * 2,
+        ("kettle", "carrot", "lemon", "rice", "basil", "apron", "cork", "scale", "candle", "noodle"),
+        strict=True,
+    )
+]
+
+
+def test_orders_are_those_of_the_log() -> None:
+    made = ask("asii", events(TEN), most=30)
+    place = {" ".join(pair): i for i, pair in enumerate(TEN)}
+    assert {draft.structure for draft in drafts(made)} == {"own-events", "same-events", "between"}
+    for draft in drafts(made):
+        listed = dict(re.findall(r"^(\d)\. (.+)$", draft.question, re.MULTILINE))
+        ends = re.findall(r"'([^']+)'", draft.question)
+        for choice in draft.choices:
+            said = [listed.get(part, part) for part in choice.split(" -> ")]
+            told = [place[text] for text in (*ends[:1], *said, *ends[1:])]
+            assert (told == sorted(told)) == (choice == right(draft))
+        starts = [span.start_s for span in draft.evidence]
+        assert starts == sorted(starts)
+        assert len(starts) == draft.k == 5
+
+
+def test_an_order_that_a_repeated_action_makes_true_is_no_wrong_option() -> None:
+    """Everything is done three times over; of 120 ways to put occurrences, none makes a wrong option true."""
+    here = TEN[:5] * 3
+    made = ask("asii", events(here), most=12)
+    assert "order-exists" in reasons(made)
+    assert drafts(made, "same-events")
+    for draft in drafts(made, "same-events"):
+        listed = dict(re.findall(r"^(\d)\. (.+)$", draft.question, re.MULTILINE))
+        for choice in draft.choices:
+            places = [
+                [at for at, pair in enumerate(here) if " ".join(pair) == listed[part]]
+                for part in choice.split(" -> ")
+            ]
+            is_there = any(list(way) == sorted(way) for way in product(*places))
+            assert is_there == (choice == right(draft))
+
+
+def test_events_that_overlap_are_never_ordered() -> None:
+    together = [event(i, verb, noun, start_s=float(i), end_s=i + 30.0) for i, (verb, noun) in enumerate(TEN)]
+    assert reasons(ask("asii", together)) == {"too-few-events": 3}
+    assert drafts(ask("asii", events(TEN[:5]), apart_s="1.5"))
+    assert drafts(ask("asii", events(TEN[:5]), apart_s="2.5")) == []
+
+
+# --------------------------------------------------------------------------- the index
+
+
+def test_the_index_counts_by_class_where_there_is_one() -> None:
+    index = EventIndex({"v": events(HERE), "w": ELSEWHERE})
+    pair = ("#4", "#1")
+    assert index.texts_of(pair) == ("peel", "carrot")
+    assert (index.elsewhere(pair, "v"), index.videos_elsewhere(pair, "v")) == (3, 1)
+    assert (index.elsewhere(pair, "w"), index.videos_elsewhere(pair, "w")) == (0, 0)
+    assert set(index.verbs_with("#1")) == {"#1", "#2", "#4"}
+
+
+def test_plurals_are_said_as_they_are_narrated() -> None:
+    dried = msgspec.structs.replace(event(0, "dry", "apron"), narration="dry the aprons")
+    index = EventIndex({"v": (dried,)})
+    assert index.phrase(("dry", "apron")) == "dry aprons"
+    assert index.phrase(("turn on", "tap")) == "turn on tap"
+    assert index.ways_to_say(event(1, "put down", "cork")) == {"put down cork", "put cork"}
+
+
+def test_events_come_in_the_order_of_time() -> None:
+    late, early = event(1, "cut", "lemon"), event(0, "wash", "lemon")
+    assert VideoEvents([late, early]).events == (early, late)

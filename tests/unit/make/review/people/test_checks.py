@@ -1,0 +1,63 @@
+"""Checks of people's rows: the same for the same thing, another one when it changes."""
+
+import re
+
+from subjects.tracks import walk
+from vidence.make.pipeline.material import Card, Change, SceneCard
+from vidence.make.review.people.checks import (
+    check_of,
+    check_of_card,
+    check_of_scene,
+    check_of_shots,
+    check_of_track,
+    check_of_video,
+)
+from vidence.make.review.people.rows import Act
+from vidence.seeing.corrections import track_check
+from vidence.seeing.shooting import Shot
+
+CARD = Card(track_id="3", kind="A", text="A tall man.")
+SCENE = SceneCard(card_id="s", shot_id="shot-0001", text="A dog runs.")
+
+
+def shot(first, last):
+    return Shot(shot_id="s", first_frame=first, last_frame=last, start_s=first / 10, end_s=last / 10)
+
+
+def test_every_check_is_twelve_letters():
+    act = Act(name="cut-at", first=5, last=5)
+    checks = [
+        check_of([1]),
+        check_of_card(CARD),
+        check_of_scene(SCENE),
+        check_of_video("ab"),
+        check_of_shots([shot(0, 9)], act),
+    ]
+    assert len(set(checks)) == len(checks)
+    assert all(re.fullmatch("[a-z]{12}", one) for one in checks)
+
+
+def test_a_check_changes_with_what_was_seen_and_with_nothing_else():
+    assert check_of_card(CARD) == check_of_card(Card(track_id="3", kind="A", text="A tall man.", writer="x"))
+    assert check_of_card(CARD) != check_of_card(Card(track_id="3", kind="A", text="A small man."))
+    false = SceneCard(
+        card_id="s",
+        shot_id="shot-0001",
+        text="A dog runs.",
+        changes=(Change(kind="modification", before="cat", after="dog"),),
+    )
+    assert check_of_scene(SCENE) != check_of_scene(false)
+    assert check_of_video("ab") != check_of_video("ac")
+
+
+def test_a_check_of_a_track_is_that_of_the_sheets():
+    one = walk("3", [(100.0 + i, 100.0) for i in range(10)])
+    assert check_of_track(one) == track_check(one)
+
+
+def test_a_check_of_cuts_is_of_the_shots_around_it_alone():
+    act = Act(name="no-cut-at", first=10, last=10)
+    three = [shot(0, 9), shot(10, 19), shot(20, 29)]
+    assert check_of_shots(three, act) == check_of_shots([*three[:2], shot(20, 35)], act)
+    assert check_of_shots(three, act) != check_of_shots([shot(1, 9), *three[1:]], act)
+    assert check_of_shots(three, act) != check_of_shots([three[0], shot(10, 29)], act)
