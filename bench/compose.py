@@ -22,8 +22,8 @@ N_SCENES, N_ENTITIES, N_EACH = 10, 200, 500
 
 def drawn_scene(seed: int):
     """200 entities with 60 predicates (seven attributes of eight values, one of four), relations, times."""
-    from vidence.make.scene_graph.scene import AttributeFact, Entity, Header, RelationFact, Scene
-    from vidence.make.scene_graph.vocabulary import Attribute, Category, Relation, Vocabulary
+    from vidence.make.sources.scene import AttributeFact, Entity, Header, RelationFact, Scene
+    from vidence.make.sources.vocabulary import Attribute, Category, Relation, Vocabulary
 
     rng = Random(seed)
     attributes = {
@@ -53,9 +53,9 @@ def drawn_scene(seed: int):
 
 def searched(scenes, logic: str, n: int) -> Iterator[object]:
     """What the search finds of one logic."""
-    from vidence.make.composing.quotas import Quota, Strength, fill
-    from vidence.make.composing.scene_bits import SceneBits
-    from vidence.make.composing.search import PLAIN
+    from vidence.make.compose.quotas import Quota, Strength, fill
+    from vidence.make.compose.scene_bits import SceneBits
+    from vidence.make.compose.search import PLAIN
 
     most = 5 if logic == "conjunctive" else 7
     quota = Quota(
@@ -101,8 +101,8 @@ def composing(bench: Bench) -> list[Row]:
 
 def measured(n_scenes: int, n_each: int) -> list[Row]:
     """The rows for so many scenes and compositions of each logic in each of them; targets are for all."""
-    from vidence.make.composed.proofs import proved
-    from vidence.make.composing import quotas, scene_bits  # noqa: F401 - so that no measure has the import
+    from vidence.make.compose import quotas, scene_bits  # noqa: F401 - so that no measure has the import
+    from vidence.make.compose.question_proofs import proved
 
     scenes = {f"s{seed}": drawn_scene(seed) for seed in range(n_scenes)}
     some = list(scenes.values())

@@ -59,12 +59,12 @@ FOLDERS = {
     "view": "vidence.report.panel_views",
     "embedder": "vidence.ask.embedding",
     "maker": "vidence.make.makers",
-    "exporter": "vidence.make.exporters",
+    "exporter": "vidence.make.release.exporters",
     "task": "vidence.make.herbench.tasks",
     "shot-detector": "vidence.seeing.shots",
-    "event-log": "vidence.make.logs",
-    "annotation-format": "vidence.make.annotations",
-    "scene-source": "vidence.make.scene_sources",
+    "event-log": "vidence.make.sources.logs",
+    "annotation-format": "vidence.make.sources.annotations",
+    "scene-source": "vidence.make.sources.scene_sources",
     "detector": "vidence.seeing.detectors",
     "describer": "vidence.seeing.describers",
     "tracker": "vidence.seeing.trackers",
@@ -88,26 +88,21 @@ class _File:
 
 @functools.cache
 def _files(kind: str) -> Mapping[str, _File]:
-    """The plug-ins of a kind by name; the files are read, not imported."""
-    spec = importlib.util.find_spec(FOLDERS[kind])
-    if spec is None or spec.submodule_search_locations is None:
-        raise UsageError(
-            f"the installation of vidence is damaged: {FOLDERS[kind]} is missing; install it again"
-        )
+    """The plug-ins of a kind by name; the files are read, not imported. A wing that is deleted has none."""
+    folder = Path(__file__).parent.joinpath(*FOLDERS[kind].split(".")[1:])
     found: dict[str, _File] = {}
-    for folder in spec.submodule_search_locations:
-        for path in sorted(Path(folder).glob("*.py")):
-            text = path.read_text(encoding="utf-8")
-            if path.stem.startswith("_") or not _CREATE.search(text):
-                continue
-            first, named = _FIRST_LINE.match(text), _NAMES.search(text)
-            file = _File(
-                module=f"{FOLDERS[kind]}.{path.stem}",
-                summary=first[1].strip().replace("``", "`") if first else "",
-                is_shared=named is not None,
-            )
-            names_in_file = re.findall(r'"([^"]+)"', named[1]) if named else [path.stem.replace("_", "-")]
-            found |= dict.fromkeys(names_in_file, file)
+    for path in sorted(folder.glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if path.stem.startswith("_") or not _CREATE.search(text):
+            continue
+        first, named = _FIRST_LINE.match(text), _NAMES.search(text)
+        file = _File(
+            module=f"{FOLDERS[kind]}.{path.stem}",
+            summary=first[1].strip().replace("``", "`") if first else "",
+            is_shared=named is not None,
+        )
+        names_in_file = re.findall(r'"([^"]+)"', named[1]) if named else [path.stem.replace("_", "-")]
+        found |= dict.fromkeys(names_in_file, file)
     return found
 
 

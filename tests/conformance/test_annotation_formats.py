@@ -9,7 +9,7 @@ import pytest
 from subjects.samples import sample_folder
 from vidence import catalog
 from vidence.errors import DataError
-from vidence.make.annotations.annotation_records import AnnotationReader
+from vidence.make.sources.annotations.annotation_records import AnnotationReader
 
 NAMES = catalog.names("annotation-format")
 

@@ -7,7 +7,7 @@ import pytest
 from subjects.samples import sample_folder
 from vidence import catalog
 from vidence.errors import DataError, UsageError
-from vidence.make.events.log import EventLogReader
+from vidence.make.sources.event_log import EventLogReader
 
 NAMES = catalog.names("event-log")
 

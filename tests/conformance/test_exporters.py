@@ -6,7 +6,7 @@ import pytest
 from subjects.released import TAGS, half_hidden, question, questions_of
 from vidence import catalog
 from vidence.errors import DataError, UsageError
-from vidence.make.exporters.exporting import ExportSet, exporters, read_back, refuse_misfits
+from vidence.make.release.exporters.exporting import ExportSet, exporters, read_back, refuse_misfits
 from vidence.make.release.hidden import hide
 
 NAMES = catalog.names("exporter")

@@ -7,8 +7,8 @@ import pytest
 from subjects.scene_sources import source, told
 from vidence import catalog
 from vidence.errors import UsageError, VidenceError
-from vidence.make.scene_graph.scene_files import read_scenes
-from vidence.make.scene_graph.scene_writing import write_scenes
+from vidence.make.sources.scene_files import read_scenes
+from vidence.make.sources.scene_writing import write_scenes
 
 NAMES = catalog.names("scene-source")
 

@@ -71,7 +71,7 @@ def names_of_code(pages) -> set[str]:
 
 
 def test_files_that_are_named_exist(pages):
-    roots = (ROOT, ROOT / "src", ROOT / "src" / "vidence")
+    roots = (ROOT, ROOT / "src", ROOT / "src" / "vidence", ROOT / "tests")  # the ledger's rows name tests
     folders = {path.name for root in roots for path in root.iterdir() if path.is_dir()}
     codes = {c for c in names_of_code(pages) if not _OF_USERS.search(c)}
     named = {c for c in codes if c.endswith(".py") or ("/" in c and c.split("/")[0] in folders)}

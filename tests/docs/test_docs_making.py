@@ -6,8 +6,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from vidence.make import expert
-from vidence.make.expert.config import (
+from vidence.make import writing
+from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule, TaskRules, read_herbench
+from vidence.make.lights.panels import PanelRules
+from vidence.make.lights.study import StudyRules
+from vidence.make.makers.actpld import ActpldConfig
+from vidence.make.pipeline.config_file import read_config
+from vidence.make.writing.drafts import COLUMNS
+from vidence.make.writing.expert_config import (
     DraftRules,
     ExpertConfig,
     ExpertGates,
@@ -15,14 +21,8 @@ from vidence.make.expert.config import (
     LicenceRules,
     OnlineRules,
 )
-from vidence.make.expert.drafts import COLUMNS
-from vidence.make.expert.films import Film
-from vidence.make.expert.subjects import Concept, Subject
-from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule, TaskRules, read_herbench
-from vidence.make.lights.panels import PanelRules
-from vidence.make.lights.study import StudyRules
-from vidence.make.makers.actpld import ActpldConfig
-from vidence.make.pipeline.config_file import read_config
+from vidence.make.writing.expert_films import Film
+from vidence.make.writing.subjects import Concept, Subject
 
 PAGE = "docs/making/herbench.md"
 
@@ -86,7 +86,9 @@ def test_every_setting_column_and_finding_of_experts_is_described(page):
 
 
 def test_every_kind_of_finding_of_experts_is_described(page):
-    source = "".join(path.read_text("utf-8") for path in sorted((Path(expert.__file__).parent).glob("*.py")))
+    source = "".join(
+        path.read_text("utf-8") for path in sorted((Path(writing.__file__).parent).glob("expert_*.py"))
+    )
     kinds = set(re.findall(r'"((?:[a-z]+-)+[a-z]+)", (?:FAULT|WARNING)', source))
     kinds |= set(re.findall(r'(?:kind=|return |one, )"((?:[a-z]+-)+[a-z]+)"', source))
     assert len(kinds) > 40

@@ -33,7 +33,7 @@ from vidence.make.planted.street import (
     plan_street,
     write_street,
 )
-from vidence.make.scene_graph.scene_writing import write_scenes
+from vidence.make.sources.scene_writing import write_scenes
 
 CONFIG = """
 name = "cards"

@@ -46,9 +46,9 @@ def test_some_are_not_proven(vidence, folder):
 
 
 def test_the_same_as_json_lines_gives_the_same_proofs(vidence, folder):
-    from vidence.make.proving.composition_files import read_compositions
-    from vidence.make.scene_graph.composition import canonical
-    from vidence.make.scene_graph.scene_files import read_scenes
+    from vidence.make.compose.composition_files import read_compositions
+    from vidence.make.sources.composition import canonical
+    from vidence.make.sources.scene_files import read_scenes
 
     read = read_compositions(folder / "examples.txt", read_scenes(folder / "lane.jsonl"))
     (folder / "examples.jsonl").write_bytes(b"".join(canonical(one) + b"\n" for one, _ in read))

@@ -22,9 +22,9 @@ from subjects.found_files import epic_logs
 from subjects.guesses import by_size
 from subjects.planted_people import source
 from vidence import catalog
-from vidence.make.events.log import EventLog
-from vidence.make.logs.rows import noun_words
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material
+from vidence.make.sources.event_log import EventLog
+from vidence.make.sources.logs.rows import noun_words
 
 pytestmark = pytest.mark.parity
 TASKS = ("fam", "fom", "asii", "ac")

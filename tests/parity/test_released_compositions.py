@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from vidence.make.proving.parsing import parse_compositions
-from vidence.make.proving.types import Typed, check_types, with_skills
-from vidence.make.scene_graph.vocabulary import read_vocabulary
+from vidence.make.compose.parsing import parse_compositions
+from vidence.make.compose.types import Typed, check_types, with_skills
+from vidence.make.sources.vocabulary import read_vocabulary
 
 pytestmark = pytest.mark.parity
 GOLDEN = Path(__file__).parents[1] / "golden" / "compose"

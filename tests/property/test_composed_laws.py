@@ -7,10 +7,10 @@ from collections import Counter
 import msgspec
 
 from subjects.composing import event_log, random_scene, searched
-from vidence.make.proving.prove import Rules, prove
-from vidence.make.proving.world import World
-from vidence.make.scene_graph.contradictions import find_contradictions
-from vidence.make.scene_graph.scene import AttributeFact, RelationFact, Scene
+from vidence.make.compose.prove import Rules, prove
+from vidence.make.compose.world import World
+from vidence.make.sources.contradictions import find_contradictions
+from vidence.make.sources.scene import AttributeFact, RelationFact, Scene
 from vidence.statistics.intervals import proportion
 
 KEPT, WRONG = 0.95, 0.3

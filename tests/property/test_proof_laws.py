@@ -8,15 +8,15 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vidence.make.proving.composition_files import read_compositions
-from vidence.make.proving.parsing import parse_compositions
-from vidence.make.proving.prove import Rules, prove
-from vidence.make.proving.types import with_skills
-from vidence.make.proving.world import World
-from vidence.make.scene_graph.contradictions import find_contradictions
-from vidence.make.scene_graph.scene import AttributeFact, Entity, Header, RelationFact, Scene
-from vidence.make.scene_graph.scene_files import read_scenes
-from vidence.make.scene_graph.vocabulary import Attribute, Category, Relation, Vocabulary
+from vidence.make.compose.composition_files import read_compositions
+from vidence.make.compose.parsing import parse_compositions
+from vidence.make.compose.prove import Rules, prove
+from vidence.make.compose.types import with_skills
+from vidence.make.compose.world import World
+from vidence.make.sources.contradictions import find_contradictions
+from vidence.make.sources.scene import AttributeFact, Entity, Header, RelationFact, Scene
+from vidence.make.sources.scene_files import read_scenes
+from vidence.make.sources.vocabulary import Attribute, Category, Relation, Vocabulary
 
 VALUES = {"a": ("0", "1"), "b": ("0", "1", "2"), "c": ("red", "blue", "grey", "black")}
 WORDS = Vocabulary(

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from vidence.make.composing.reached import Unique
-from vidence.make.composing.scene_bits import SceneBits
-from vidence.make.composing.search import ALL_SHAPES, QuotaCell, Search, Shape
-from vidence.make.scene_graph.contradictions import find_contradictions
-from vidence.make.scene_graph.scene import (
+from vidence.make.compose.reached import Unique
+from vidence.make.compose.scene_bits import SceneBits
+from vidence.make.compose.search import ALL_SHAPES, QuotaCell, Search, Shape
+from vidence.make.sources.contradictions import find_contradictions
+from vidence.make.sources.scene import (
     AttributeFact,
     Complete,
     Entity,
@@ -22,8 +22,8 @@ from vidence.make.scene_graph.scene import (
     RelationFact,
     Scene,
 )
-from vidence.make.scene_graph.scene_files import read_scenes
-from vidence.make.scene_graph.vocabulary import (
+from vidence.make.sources.scene_files import read_scenes
+from vidence.make.sources.vocabulary import (
     Attribute,
     Category,
     EventKind,

@@ -104,8 +104,8 @@ def _crossed(text: str) -> tuple[str, str]:
 
 def _concepts(path: Path, items: "Sequence[Item]") -> "Table":
     """Concepts by chapter; covered are those that a question has as its tag."""
-    from vidence.make.expert.subjects import listed_concepts
-    from vidence.make.expert.tables import concepts_table
+    from vidence.make.writing.expert_tables import concepts_table
+    from vidence.make.writing.subjects import listed_concepts
     from vidence.report.set_statistics import CONCEPT
 
     return concepts_table(listed_concepts(path), {item.tags.get(CONCEPT, "") for item in items})

@@ -12,7 +12,7 @@ from vidence.engine.environment import now
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
-    from vidence.make.licences.youtube import YouTube
+    from vidence.make.gates.licence_youtube import YouTube
 
 _KEPT = Path("licences.jsonl")
 _NOT_ALL = 1
@@ -59,8 +59,8 @@ def check(
     is refused; a video that is gone or of which nothing is known does not pass.
     Exit code 1 where one does not.
     """
-    from vidence.make.licences import by_people
-    from vidence.make.licences.checking import check_licences, licence_table, named_videos, summary
+    from vidence.make.gates import licence_by_people as by_people
+    from vidence.make.gates.licence_checking import check_licences, licence_table, named_videos, summary
     from vidence.report.export import write_file
     from vidence.tables.export import table_as_csv
     from vidence.tables.terminal import print_table
@@ -90,7 +90,7 @@ def client() -> "YouTube":
         MissingKeyError: there is none.
     """
     from vidence.ask.models.http import read_key
-    from vidence.make.licences import youtube
+    from vidence.make.gates import licence_youtube as youtube
 
     key = read_key(youtube.KEY_VARIABLE, example=youtube.KEY_VARIABLE)
     return youtube.YouTube(key, address=os.environ.get(youtube.ADDRESS_VARIABLE) or youtube.ADDRESS, now=now)

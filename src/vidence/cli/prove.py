@@ -10,8 +10,8 @@ import click
 from vidence.cli.outputs import PATH, file_option, json_option, screen, write_asked, write_said
 
 if TYPE_CHECKING:
-    from vidence.make.scene_graph.proof import Problem, Verdict, Without
-    from vidence.make.scene_graph.scene import Scene
+    from vidence.make.sources.proof import Problem, Verdict, Without
+    from vidence.make.sources.scene import Scene
 
 
 @click.command()
@@ -69,11 +69,11 @@ def prove(
     import msgspec
 
     from vidence.engine.environment import environment
-    from vidence.make.proving.composition_files import read_compositions
-    from vidence.make.proving.many import prove_all
-    from vidence.make.proving.missing_facts import wanted_facts
-    from vidence.make.proving.prove import Rules
-    from vidence.make.scene_graph.scene_files import read_scenes
+    from vidence.make.compose.composition_files import read_compositions
+    from vidence.make.compose.many import prove_all
+    from vidence.make.compose.missing_facts import wanted_facts
+    from vidence.make.compose.prove import Rules
+    from vidence.make.sources.scene_files import read_scenes
     from vidence.report.export import write_file
     from vidence.text import visible
 

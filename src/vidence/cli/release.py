@@ -15,8 +15,8 @@ from vidence.engine.environment import now
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
+    from vidence.make.gates.licence_checks import LicenceCheck
     from vidence.make.gates.rules import ReleaseRules
-    from vidence.make.licences.checks import LicenceCheck
     from vidence.make.pipeline.ledger import Account
     from vidence.make.release.scan import Leak
     from vidence.make.release.sets import ReleasedSet, SetMaterial
@@ -226,8 +226,8 @@ def _cautions(what: Path, account: "Account | None") -> "Sequence[str]":
 def _licences(kept: Path, manual: Path | None, items: "Sequence[Item]") -> "Mapping[str, LicenceCheck]":
     """What is known of the films of the questions; what is older than 30 days is asked again."""
     from vidence.cli.licence import client
-    from vidence.make.licences.checking import check_licences
-    from vidence.make.licences.checks import LicenceCheck, read_looks
+    from vidence.make.gates.licence_checking import check_licences
+    from vidence.make.gates.licence_checks import LicenceCheck, read_looks
     from vidence.make.release.admission import film_of
 
     known = {one.video for one in read_looks(kept, LicenceCheck)}

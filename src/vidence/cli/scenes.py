@@ -26,8 +26,8 @@ def scenes(*, source: str, out: Path, json_path: Path | None) -> None:
     from vidence.contracts import Flow
     from vidence.engine.jobs import Jobs, NamedModel
     from vidence.engine.trust import needs_of_spec, remember
-    from vidence.make.scene_graph.scene_writing import SceneSet, write_scenes
-    from vidence.make.scene_sources.source import SceneSource
+    from vidence.make.sources.scene_sources.source import SceneSource
+    from vidence.make.sources.scene_writing import SceneSet, write_scenes
     from vidence.records import Failed
 
     shown = screen(json_path)

@@ -15,8 +15,8 @@ from vidence.errors import UsageError
 
 if TYPE_CHECKING:
     from vidence.contracts import Loaded
-    from vidence.make.selecting.rules import SelectRules
-    from vidence.make.selecting.selection import Selection
+    from vidence.make.gates.video_rules import SelectRules
+    from vidence.make.gates.video_selection import Selection
 
 _OUT = Path("selected")
 _MOST_SHOWN = 60  # rows in the terminal; files have all
@@ -82,9 +82,9 @@ def videos(
     be measured passes no gate. The same command again decodes nothing and asks nobody. The exit code is 3
     when no video is kept.
     """
+    from vidence.make.gates.video_list import empty_sheet, list_videos, read_sheet
+    from vidence.make.gates.video_selection import SelectJob, select_videos
     from vidence.make.pipeline.session import BuildContext
-    from vidence.make.selecting.selection import SelectJob, select_videos
-    from vidence.make.selecting.video_list import empty_sheet, list_videos, read_sheet
     from vidence.report.export import write_file
 
     listing = list_videos(source)
@@ -116,7 +116,7 @@ def _say(found: "Selection", json_path: Path | None) -> None:
     """Write and print what was found."""
     import msgspec
 
-    from vidence.make.selecting.selection_report import gate_table, video_table
+    from vidence.make.gates.video_report import gate_table, video_table
 
     selected = found.selected
     tables = [*([gate_table(selected)] if selected.gates else []), video_table(selected)]
@@ -135,7 +135,7 @@ def _rules(path: Path | None, *, preset: str, detector: str | None, has_question
     """The rules of the file, with what the flags say in its place."""
     import msgspec
 
-    from vidence.make.selecting.rules import read_rules
+    from vidence.make.gates.video_rules import read_rules
 
     rules = read_rules(path, preset=preset)
     if detector is not None:

@@ -15,25 +15,25 @@ import msgspec
 
 from vidence.errors import DataError, UsageError
 from vidence.explain.audit.checks import text_reasons
-from vidence.make.expert.checking import Shelf, check_rows
-from vidence.make.expert.config import DraftRules
-from vidence.make.expert.config import Form as ExpertForm
-from vidence.make.expert.drafts import ExpertDraft, Link
-from vidence.make.expert.films import Film, LicenceDesk
-from vidence.make.expert.findings import DraftRow as ExpertRow
-from vidence.make.expert.subjects import Concept
-from vidence.make.expert.subjects import Subject as ExpertSubject
+from vidence.make.compose.parsing import parse_compositions
+from vidence.make.compose.prove import Rules, prove
+from vidence.make.compose.types import with_skills
+from vidence.make.compose.world import World
 from vidence.make.gates.leaks import leak_in
+from vidence.make.gates.licence_checks import DAYS
 from vidence.make.gates.verdicts import ItemVerdict, read_verdicts
 from vidence.make.gates.verdicts import content_of as asked_content
-from vidence.make.licences.checks import DAYS
 from vidence.make.pipeline.config_file import read_config
-from vidence.make.proving.parsing import parse_compositions
-from vidence.make.proving.prove import Rules, prove
-from vidence.make.proving.types import with_skills
-from vidence.make.proving.world import World
-from vidence.make.scene_graph.proof import Verdict
-from vidence.make.scene_graph.scene_files import read_scenes
+from vidence.make.sources.proof import Verdict
+from vidence.make.sources.scene_files import read_scenes
+from vidence.make.writing.drafts import ExpertDraft, Link
+from vidence.make.writing.expert_checking import Shelf, check_rows
+from vidence.make.writing.expert_config import DraftRules
+from vidence.make.writing.expert_config import Form as ExpertForm
+from vidence.make.writing.expert_films import Film, LicenceDesk
+from vidence.make.writing.expert_findings import DraftRow as ExpertRow
+from vidence.make.writing.subjects import Concept
+from vidence.make.writing.subjects import Subject as ExpertSubject
 from vidence.records import Item
 from vidence.studio.bridge.items import Subject, final_item, item_as_written, options_of
 from vidence.studio.hint_tries import HintTry

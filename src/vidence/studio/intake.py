@@ -11,8 +11,8 @@ import numpy as np
 from django.db import transaction
 
 from vidence.errors import DataError, MediaError, UsageError
-from vidence.make.expert.films import Film
-from vidence.make.licences.checking import film_in
+from vidence.make.gates.licence_checking import film_in
+from vidence.make.writing.expert_films import Film
 from vidence.media.files import MediaFacts, read_facts
 from vidence.media.stills import images_in
 from vidence.records import Media, Record

@@ -6,12 +6,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from vidence.make.expert.films import Film
+from vidence.make.gates.licence_checks import LicenceCheck, write_checks
 from vidence.make.gates.verdicts import ItemVerdict
 from vidence.make.gates.verdicts import content_of as asked_content
-from vidence.make.licences.checks import LicenceCheck, write_checks
 from vidence.make.pipeline.output import json_lines
 from vidence.make.review.revisions import new_revision
+from vidence.make.writing.expert_films import Film
 from vidence.records import Media
 from vidence.studio.bridge.items import Subject, content_of, item_as_written, item_of
 from vidence.studio.checking import ItemFacts, check, quota, rules_of

@@ -7,7 +7,7 @@ from typing import Final
 
 from vidence.make.gates.checks import right_answer
 from vidence.make.pipeline.english import content_words
-from vidence.make.writing.writer import Objection
+from vidence.make.pipeline.writer import Objection
 from vidence.records import Item
 
 N_GRAM: Final = 5

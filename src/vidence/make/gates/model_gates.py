@@ -21,7 +21,7 @@ from vidence.explain.diagnostics.conditions import ask_together as sit
 from vidence.make.gates.rules import OneFrameRules, TextOnlyRules
 from vidence.make.pipeline.material import Crop, Draft
 from vidence.make.pipeline.models import Models
-from vidence.make.writing.writer import image
+from vidence.make.pipeline.writer import image
 from vidence.records import (
     Answered,
     Aside,

@@ -14,8 +14,8 @@ from PIL import Image
 from vidence.errors import DataError, MediaError
 from vidence.make.herbench.config import TrackingRules
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.logs.files import Fault, csv_rows
 from vidence.make.pipeline.ledger import write_file
+from vidence.make.sources.logs.files import Fault, csv_rows
 from vidence.media.encode import Size
 from vidence.media.video import FrameProblem
 from vidence.seeing.pictures import Mark, colour_of, draw

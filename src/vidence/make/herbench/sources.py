@@ -10,10 +10,10 @@ import msgspec
 
 from vidence.catalog import create
 from vidence.errors import DataError, MediaError, UsageError
-from vidence.make.events.log import EventLog, EventLogReader
 from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule, option_spec
-from vidence.make.logs.files import Fault, csv_rows
 from vidence.make.pipeline.material import Dropped, Event, VideoSource
+from vidence.make.sources.event_log import EventLog, EventLogReader
+from vidence.make.sources.logs.files import Fault, csv_rows
 from vidence.media.files import read_facts
 
 STAGE = "sources"

@@ -7,14 +7,6 @@ from typing import Final
 
 from vidence.catalog import parse_spec
 from vidence.errors import UsageError
-from vidence.make.annotations.people import empty_sheet
-from vidence.make.choices.config import Plan, read_plan
-from vidence.make.choices.gathering import gather, pair_up, read_sources
-from vidence.make.choices.output import FOR_PEOPLE, item_of, link_media, write_set
-from vidence.make.choices.people import PEOPLE, look_up
-from vidence.make.choices.phrases import read_seeds
-from vidence.make.choices.session import STAGES, ChoicesSession
-from vidence.make.choices.written import PromptsInEffect
 from vidence.make.gates.gate_sequence import VERDICTS_FILE, Gated
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
 from vidence.make.pipeline.material import Dropped
@@ -29,6 +21,14 @@ from vidence.make.pipeline.session import (
 from vidence.make.release.made_release import SECRET_BYTES, Making, refuse_unreviewed, release_making
 from vidence.make.release.writing import RELEASE
 from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
+from vidence.make.sources.annotations.people import empty_sheet
+from vidence.make.writing.choices_config import Plan, read_plan
+from vidence.make.writing.choices_output import FOR_PEOPLE, item_of, link_media, write_set
+from vidence.make.writing.choices_people import PEOPLE, look_up
+from vidence.make.writing.choices_session import STAGES, ChoicesSession
+from vidence.make.writing.gathering import gather, pair_up, read_sources
+from vidence.make.writing.phrases import read_seeds
+from vidence.make.writing.written import PromptsInEffect
 from vidence.media.whole import remove_leftovers
 from vidence.records import Item
 

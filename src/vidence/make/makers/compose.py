@@ -7,18 +7,19 @@ from pathlib import Path
 
 from vidence.ask.prompting.templates import Template
 from vidence.errors import DataError
-from vidence.make.composed.config import ComposeConfig, read_compose
-from vidence.make.composed.drafting import Key, QuestionWords, draft_of, finished
-from vidence.make.composed.evidence_pictures import picture_questions
-from vidence.make.composed.faithful import READ, READ_VARIABLES, WORD, WORD_VARIABLES, Worded, WordJob
-from vidence.make.composed.proofs import faults_of_options, proved, witness_notes
-from vidence.make.composed.report import report_text
-from vidence.make.composing.offers import NoOffer, Offer, offer, too_often_right
-from vidence.make.composing.phrases import WordingError
-from vidence.make.composing.quotas import Filled, Unmet, cell_of, fill, gaps
-from vidence.make.composing.scene_bits import SceneBits
-from vidence.make.composing.search import Composed
-from vidence.make.composing.wording import PlainWords
+from vidence.make.compose.compose_config import ComposeConfig, read_compose
+from vidence.make.compose.compose_drafting import Key, QuestionWords, draft_of, finished
+from vidence.make.compose.compose_report import report_text
+from vidence.make.compose.evidence_pictures import picture_questions
+from vidence.make.compose.faithful import READ, READ_VARIABLES, WORD, WORD_VARIABLES, Worded, WordJob
+from vidence.make.compose.offers import NoOffer, Offer, offer, too_often_right
+from vidence.make.compose.phrases import WordingError
+from vidence.make.compose.question_proofs import faults_of_options, proved, witness_notes
+from vidence.make.compose.quotas import Filled, Unmet, cell_of, fill, gaps
+from vidence.make.compose.scene_bits import SceneBits
+from vidence.make.compose.search import Composed
+from vidence.make.compose.wording import PlainWords
+from vidence.make.compose.world import World
 from vidence.make.gates.frames import frame_source
 from vidence.make.gates.gate_sequence import Gated, GateRoom, pass_gates
 from vidence.make.gates.letters import spread_letters
@@ -38,14 +39,13 @@ from vidence.make.pipeline.session import (
     check_until,
 )
 from vidence.make.pipeline.wording import load_template
-from vidence.make.proving.world import World
 from vidence.make.release.made_release import SECRET_BYTES, Making, refuse_unreviewed, release_making
 from vidence.make.release.writing import RELEASE
 from vidence.make.review.files import read_reviews
-from vidence.make.scene_graph.composition import canonical
-from vidence.make.scene_graph.proof import Proof
-from vidence.make.scene_graph.scene import Scene
-from vidence.make.scene_graph.scene_files import read_scenes
+from vidence.make.sources.composition import canonical
+from vidence.make.sources.proof import Proof
+from vidence.make.sources.scene import Scene
+from vidence.make.sources.scene_files import read_scenes
 from vidence.media.whole import remove_leftovers
 from vidence.records import Item, Provenance
 from vidence.tables.table import several

@@ -10,28 +10,9 @@ from pathlib import Path
 import msgspec
 
 from vidence.errors import MediaError, UsageError
-from vidence.make.expert.checking import Shelf, check_rows
-from vidence.make.expert.config import ExpertConfig
-from vidence.make.expert.draft_files import Imported, draft_files, import_mmvu, read_drafts
-from vidence.make.expert.drafts import ExpertDraft
-from vidence.make.expert.films import LICENCE, VIDEOS, Film, Films, Length, LicenceDesk, day_of, read_films
-from vidence.make.expert.findings import DraftRow
-from vidence.make.expert.items import Ground, from_review, item_of, marked_open, shuffled, to_review
-from vidence.make.expert.links import Page, page_of
-from vidence.make.expert.pages import ADDRESS, ADDRESS_VARIABLE, PageLook, Wikipedia, look_up, outcomes
-from vidence.make.expert.selected_videos import Selection, names_of, not_selected, read_selection
-from vidence.make.expert.sheet import SHEET_FILE, checked_sheet, state_of
-from vidence.make.expert.subjects import (
-    CONCEPTS,
-    Curriculum,
-    check_readable,
-    read_concepts,
-    read_subjects,
-)
-from vidence.make.expert.tables import concepts_table, counts_table, findings_table, textbooks_table
 from vidence.make.gates.frames import frame_source
 from vidence.make.gates.item_gates import GateDesk, GatedItems, gate_items
-from vidence.make.licences.checks import LicenceCheck
+from vidence.make.gates.licence_checks import LicenceCheck
 from vidence.make.pipeline.config_file import read_config
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, StageEnded, write_file
 from vidence.make.pipeline.material import Dropped
@@ -52,6 +33,41 @@ from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
 from vidence.make.review.protocol import canonical, load_protocol, protocol_bytes
 from vidence.make.review.recording import begin, submit, write
 from vidence.make.review.states import State
+from vidence.make.writing.draft_files import Imported, draft_files, import_mmvu, read_drafts
+from vidence.make.writing.drafts import ExpertDraft
+from vidence.make.writing.expert_checking import Shelf, check_rows
+from vidence.make.writing.expert_config import ExpertConfig
+from vidence.make.writing.expert_films import (
+    LICENCE,
+    VIDEOS,
+    Film,
+    Films,
+    Length,
+    LicenceDesk,
+    day_of,
+    read_films,
+)
+from vidence.make.writing.expert_findings import DraftRow
+from vidence.make.writing.expert_items import Ground, from_review, item_of, marked_open, shuffled, to_review
+from vidence.make.writing.expert_links import Page, page_of
+from vidence.make.writing.expert_pages import (
+    ADDRESS,
+    ADDRESS_VARIABLE,
+    PageLook,
+    Wikipedia,
+    look_up,
+    outcomes,
+)
+from vidence.make.writing.expert_sheet import SHEET_FILE, checked_sheet, state_of
+from vidence.make.writing.expert_tables import concepts_table, counts_table, findings_table, textbooks_table
+from vidence.make.writing.selected_videos import Selection, names_of, not_selected, read_selection
+from vidence.make.writing.subjects import (
+    CONCEPTS,
+    Curriculum,
+    check_readable,
+    read_concepts,
+    read_subjects,
+)
 from vidence.media.whole import remove_leftovers
 from vidence.records import Item
 

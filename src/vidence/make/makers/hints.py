@@ -35,7 +35,7 @@ from vidence.make.pipeline.session import (
     check_until,
 )
 from vidence.make.pipeline.wording import CardWording, load_template
-from vidence.make.writing.writer import Objection, WritingTask, in_words, tidy, write_all
+from vidence.make.pipeline.writer import Objection, WritingTask, in_words, tidy, write_all
 from vidence.records import Evidence, Item, Prompt, Record, TextPart
 
 NAME, VERSION = "hints", 1

@@ -7,11 +7,11 @@ import msgspec
 
 from vidence.ask.benchmarks.question_files import lettered
 from vidence.ask.files import FieldError
-from vidence.make.exporters.exporting import SPLIT
-from vidence.make.licences.checking import film_in
-from vidence.make.licences.checks import LicenceCheck
+from vidence.make.gates.licence_checking import film_in
+from vidence.make.gates.licence_checks import LicenceCheck
 from vidence.make.pipeline.ledger import Ledger
 from vidence.make.pipeline.material import Dropped
+from vidence.make.release.exporters.exporting import SPLIT
 from vidence.make.review.files import Reviews
 from vidence.records import Item
 

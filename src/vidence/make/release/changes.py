@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from vidence.errors import DataError, UsageError, VidenceError
-from vidence.make.exporters.exporting import SPLIT, exporters
+from vidence.make.release.exporters.exporting import SPLIT, exporters
 from vidence.make.release.hidden import (
     ANSWERS_FILE,
     COMMITMENTS_FILE,

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from vidence.errors import UsageError
+from vidence.make.gates.licence_checks import LicenceCheck
 from vidence.make.gates.rules import ReleaseRules
-from vidence.make.licences.checks import LicenceCheck
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.material import Dropped
 from vidence.make.release.admission import with_licence

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from vidence.errors import DataError, UsageError
-from vidence.make.exporters.exporting import SPLIT, Exporter
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account, write_file
 from vidence.make.release.changes import Changes, changes_words
+from vidence.make.release.exporters.exporting import SPLIT, Exporter
 from vidence.make.release.hidden import Hidden
 from vidence.make.release.media import NO_MEDIA, ReleasedMedia
 from vidence.make.release.words import rendered, stages_of, statistic_of, statistics_of

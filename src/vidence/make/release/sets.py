@@ -14,12 +14,9 @@ from typing import Final
 import msgspec
 
 from vidence.errors import UsageError
-from vidence.make.exporters.exporting import SPLIT, ExportSet, exporters, read_back, refuse_misfits
-from vidence.make.exporters.huggingface import FOLDER as HUB_FOLDER
-from vidence.make.exporters.huggingface import path_of
+from vidence.make.gates.licence_checks import LicenceCheck
 from vidence.make.gates.rules import ALL, ReleaseRules
 from vidence.make.gates.splits import sources_of, split_items
-from vidence.make.licences.checks import LicenceCheck
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.output import json_file, json_lines
 from vidence.make.release.admission import reviewed, with_licence
@@ -29,6 +26,9 @@ from vidence.make.release.changes import (
     Changes,
     changes_since,
 )
+from vidence.make.release.exporters.exporting import SPLIT, ExportSet, exporters, read_back, refuse_misfits
+from vidence.make.release.exporters.huggingface import FOLDER as HUB_FOLDER
+from vidence.make.release.exporters.huggingface import path_of
 from vidence.make.release.hidden import (
     COMMITMENTS_FILE,
     HIDDEN_SUFFIX,

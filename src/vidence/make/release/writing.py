@@ -10,11 +10,11 @@ from types import MappingProxyType
 import msgspec
 
 from vidence.errors import StoreError, UsageError, VidenceError
-from vidence.make.exporters.exporting import ExportSet, exporters
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.material import Dropped, VideoSource
 from vidence.make.pipeline.output import Question, item_of, json_file, json_lines
+from vidence.make.release.exporters.exporting import ExportSet, exporters
 from vidence.make.release.media import NOTHING, Attached, sha256_of
 from vidence.make.release.words import Facts, citation, datasheet, eval_yaml
 from vidence.media.whole import temporary_beside

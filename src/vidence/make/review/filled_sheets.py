@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vidence.errors import DataError
-from vidence.make.logs.files import Fault, csv_lines
 from vidence.make.review.protocol import Check, Stage
+from vidence.make.sources.logs.files import Fault, csv_lines
 from vidence.text import first_lines
 
 ITEM_ID, CHECK = "item_id", "check"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Final
 
-from vidence.make.expert.config import REASONING
+from vidence.make.writing.expert_config import REASONING
 from vidence.studio.rules.faults import SKILLS, FieldRemark, Shape
 from vidence.studio.rules.forms import Form, Kind, fields_of, rows_to_show
 from vidence.studio.rules.wording import BOX, Wording

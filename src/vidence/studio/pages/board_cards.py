@@ -16,9 +16,9 @@ from vidence.make.herbench.cards.falsifying import changes_between, check_change
 from vidence.make.herbench.cards.scenes import read_sentence
 from vidence.make.herbench.cards.screening import MARK, leakage
 from vidence.make.pipeline.material import Card, SceneCard
+from vidence.make.pipeline.writer import Objection
 from vidence.make.review.people.checks import check_of_card, check_of_scene, check_of_shot, check_of_track
 from vidence.make.review.people.words_only import WordsOnlyAnswer, told
-from vidence.make.writing.writer import Objection
 from vidence.records import Record
 from vidence.seeing.corrections import listed_others
 from vidence.seeing.shooting import Shot

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
 
-from vidence.make.expert.config import REASONING
-from vidence.make.scene_graph.vocabulary import Skill
+from vidence.make.sources.vocabulary import Skill
+from vidence.make.writing.expert_config import REASONING
 from vidence.records import Record
 from vidence.studio.rules.forms import Form, Kind
 from vidence.studio.rules.wording import MOST_FRAMES, Mark, Wording, box_of, frame_numbers, numbers, seconds

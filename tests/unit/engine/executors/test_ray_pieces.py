@@ -20,6 +20,9 @@ from vidence.engine.environment import Environment
 from vidence.engine.executors import actors, ray_pieces
 from vidence.engine.side_by_side import Parallelism, side_by_side
 from vidence.errors import MediaError, UsageError
+from vidence.make.gates.video_list import list_videos
+from vidence.make.gates.video_rules import read_rules
+from vidence.make.gates.video_selection import SelectJob, select_videos
 from vidence.make.herbench.cards.cutting import Cutting
 from vidence.make.makers import actpld, herbench
 from vidence.make.pipeline.cache import ArtifactCache
@@ -27,9 +30,6 @@ from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.pipeline.watching import KeptWork, Parted, watch_side_by_side
 from vidence.make.planted.street import plan_street, write_street
-from vidence.make.selecting.rules import read_rules
-from vidence.make.selecting.selection import SelectJob, select_videos
-from vidence.make.selecting.video_list import list_videos
 from vidence.media.video import open_video
 from vidence.seeing import chunks
 from vidence.seeing.chunks import Eyes, Watch

@@ -10,10 +10,10 @@ import pytest
 
 from vidence import catalog
 from vidence.errors import DataError, UsageError
-from vidence.make.choices.session import STAGES
 from vidence.make.makers.choices import create
 from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides
+from vidence.make.writing.choices_session import STAGES
 
 THINGS = ("mug", "spoon", "plate", "knife", "bottle", "towel", "pan", "bowl")
 FAIR = "What does the person hold in the hand?"

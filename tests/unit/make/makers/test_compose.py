@@ -11,14 +11,14 @@ import pytest
 
 from servers.openai_stub import OpenAIStub
 from vidence.errors import AccountError, DataError, UsageError
-from vidence.make.composing.wording import PlainWords
+from vidence.make.compose.composition_files import read_compositions
+from vidence.make.compose.wording import PlainWords
 from vidence.make.makers import compose
 from vidence.make.makers.compose import create
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
-from vidence.make.proving.composition_files import read_compositions
 from vidence.make.release.rescan import scan_again
-from vidence.make.scene_graph.scene_files import read_scenes
-from vidence.make.scene_graph.vocabulary import read_vocabulary
+from vidence.make.sources.scene_files import read_scenes
+from vidence.make.sources.vocabulary import read_vocabulary
 
 SAMPLE = Path(__file__).parents[3] / "golden" / "makers" / "compose"
 
@@ -106,7 +106,7 @@ unique = "value"
 
 
 def test_a_difference_between_search_and_verifier_stops_the_making(tmp_path, monkeypatch):
-    from vidence.make.composed import proofs
+    from vidence.make.compose import question_proofs as proofs
 
     real = proofs.prove_all
 

@@ -14,8 +14,8 @@ from vidence.make.herbench.cards.falsifying import changes_between, check_change
 from vidence.make.herbench.cards.filled_cards import WRITER
 from vidence.make.herbench.cards.scenes import read_sentence
 from vidence.make.pipeline.material import Card, Change, SceneCard
+from vidence.make.pipeline.writer import Objection
 from vidence.make.review.people.checks import check_of_shot
-from vidence.make.writing.writer import Objection
 from vidence.seeing.shooting import Shot
 from vidence.text import first_lines
 

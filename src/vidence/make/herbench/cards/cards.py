@@ -7,7 +7,6 @@ from typing import Final, Literal
 import msgspec
 
 from vidence.contracts import Flow
-from vidence.make.events.lexicon import action_words, appearance_words
 from vidence.make.herbench.cards.crops import TrackPictures
 from vidence.make.herbench.cards.screening import (
     LIMIT,
@@ -17,9 +16,10 @@ from vidence.make.herbench.cards.screening import (
     says_different_people,
     several_in,
 )
+from vidence.make.pipeline.lexicon import action_words, appearance_words
 from vidence.make.pipeline.material import Card, Dropped
 from vidence.make.pipeline.wording import APPEARANCE, PATH, SYSTEM, CardWording
-from vidence.make.writing.writer import (
+from vidence.make.pipeline.writer import (
     Doubt,
     Objection,
     WritingTask,

@@ -9,11 +9,11 @@ from typing import Final, Literal
 
 from vidence.ask.judging.objects import Object, find_objects
 from vidence.contracts import Flow
-from vidence.make.events.lexicon import FUNCTION_WORDS, GLUE_WORDS, words_in
 from vidence.make.herbench.cards.scenes import read_sentence
+from vidence.make.pipeline.lexicon import FUNCTION_WORDS, GLUE_WORDS, words_in
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
 from vidence.make.pipeline.wording import FALSE, SYSTEM, CardWording
-from vidence.make.writing.writer import Objection, WritingTask, in_words, tidy, write_all
+from vidence.make.pipeline.writer import Objection, WritingTask, in_words, tidy, write_all
 from vidence.records import Prompt, TextPart
 
 FEWEST, MOST = 2, 5

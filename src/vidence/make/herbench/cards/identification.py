@@ -15,7 +15,7 @@ from vidence.contracts import Flow
 from vidence.make.pipeline.config_file import Count
 from vidence.make.pipeline.material import Card, Crop, Dropped
 from vidence.make.pipeline.wording import IDENTIFY, SYSTEM, CardWording
-from vidence.make.writing.writer import Objection, WritingTask, image, in_words, write_all
+from vidence.make.pipeline.writer import Objection, WritingTask, image, in_words, write_all
 from vidence.records import ImagePart, Prompt, Record, TextPart
 
 STAGE: Final = "identified"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
-from vidence.make.events.lexicon import FUNCTION_WORDS, listed
+from vidence.make.pipeline.lexicon import FUNCTION_WORDS, listed
 from vidence.make.pipeline.material import SceneCard
 
 Kind: TypeAlias = Literal["modifier", "noun", "verb", "number", "side", "person"]

@@ -10,12 +10,12 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.contracts import Flow
-from vidence.make.events.lexicon import words_in
 from vidence.make.pipeline.config_file import Count
+from vidence.make.pipeline.lexicon import words_in
 from vidence.make.pipeline.material import Crop, Dropped, SceneCard
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.wording import SCENE, SYSTEM, CardWording
-from vidence.make.writing.writer import Objection, WritingTask, image, in_words, misshapen, tidy, write_all
+from vidence.make.pipeline.writer import Objection, WritingTask, image, in_words, misshapen, tidy, write_all
 from vidence.media.encode import Size
 from vidence.media.video import FrameProblem, Video
 from vidence.records import Prompt, Record, TextPart

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from vidence.make.events.lexicon import appearance_words, content_words, words_in
-from vidence.make.writing.writer import Objection
+from vidence.make.pipeline.lexicon import appearance_words, content_words, words_in
+from vidence.make.pipeline.writer import Objection
 from vidence.records import Record
 
 LIMIT: Final = 0.15

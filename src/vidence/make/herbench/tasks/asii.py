@@ -7,7 +7,6 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
-from vidence.make.events.index import nouns_of, pair_of, verb_key
 from vidence.make.herbench.tasks.candidates import (
     BalancedDraw,
     Candidate,
@@ -22,6 +21,7 @@ from vidence.make.herbench.tasks.events import EventContext, EventContexts, span
 from vidence.make.herbench.tasks.orders import N_WRONG, Order, exists, wrong_order, wrong_orders
 from vidence.make.pipeline.english import ARROW, order_of
 from vidence.make.pipeline.material import Corpus, Event, Material, Task
+from vidence.make.sources.event_index import nouns_of, pair_of, verb_key
 from vidence.records import Record
 
 N_EVENTS = 5

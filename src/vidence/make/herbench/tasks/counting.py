@@ -7,13 +7,13 @@ from itertools import combinations
 from operator import itemgetter
 from typing import TypeAlias
 
-from vidence.make.events.index import Key, Pair, nouns_of, pair_of, verb_key
-from vidence.make.events.words import is_vague, verb_said
 from vidence.make.herbench.tasks.candidates import LEAST_EVIDENCE
 from vidence.make.herbench.tasks.counts import shared_options
 from vidence.make.herbench.tasks.events import EventContext, EventContexts, overlap, span_of, written
 from vidence.make.pipeline.english import joined
 from vidence.make.pipeline.material import Corpus, Event, Material, n_apart
+from vidence.make.sources.event_index import Key, Pair, nouns_of, pair_of, verb_key
+from vidence.make.sources.event_words import is_vague, verb_said
 
 STRUCTURES = ("pair", "verb")
 _MOST_OTHER_WORDS = 3

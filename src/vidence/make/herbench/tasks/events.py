@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vidence.make.events.index import EventIndex, Pair, Texts, VideoEvents
 from vidence.make.herbench.tasks.candidates import NoCandidate
 from vidence.make.pipeline.material import Corpus, Event, Material
+from vidence.make.sources.event_index import EventIndex, Pair, Texts, VideoEvents
 from vidence.records import Evidence
 
 # How often a pair of verb and noun must occur elsewhere to be plausible (the paper prints no figure).

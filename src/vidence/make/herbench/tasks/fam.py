@@ -4,11 +4,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from vidence.make.events.index import Pair, Texts, VideoEvents
-from vidence.make.events.words import is_anything, is_implied
 from vidence.make.herbench.tasks.absence import AbsenceTask, Absent, Pool, Present, TaskWording
 from vidence.make.herbench.tasks.events import COMPATIBLE, EventContext, written
 from vidence.make.pipeline.material import Task
+from vidence.make.sources.event_index import Pair, Texts, VideoEvents
+from vidence.make.sources.event_words import is_anything, is_implied
 from vidence.records import Record
 
 # Said of the vessel where other words are said of what is in it: who pours juice has filled a glass.

@@ -23,7 +23,7 @@ from vidence.make.herbench.tasks.people import (
 )
 from vidence.make.herbench.tasks.written import Request, TaskPrompts, WrittenQuestion, read_reply
 from vidence.make.pipeline.material import BY_MODEL, Corpus, Crop, Made, Material, Task
-from vidence.make.writing.writer import WritingTask, write_all
+from vidence.make.pipeline.writer import WritingTask, write_all
 
 NAMES = ("agar", "agbi")
 SUMMARIES: Final[Mapping[str, str]] = MappingProxyType(

@@ -17,7 +17,7 @@ from vidence.make.herbench.tasks.candidates import N_CHOICES
 from vidence.make.pipeline.english import content_words, jaccard
 from vidence.make.pipeline.material import Card, Crop
 from vidence.make.pipeline.wording import load_template
-from vidence.make.writing.writer import Objection, image
+from vidence.make.pipeline.writer import Objection, image
 from vidence.records import Prompt, Reply, TextPart
 from vidence.text import normal_form, refusal_in, without_thinking
 

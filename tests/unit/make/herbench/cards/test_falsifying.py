@@ -6,7 +6,7 @@ import pytest
 
 from vidence.make.herbench.cards.falsifying import perturb, read_false
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
-from vidence.make.writing.writer import Objection
+from vidence.make.pipeline.writer import Objection
 from vidence.records import Reply
 
 TRUE = SceneCard(

@@ -19,7 +19,7 @@ from vidence.make.herbench.cards.scenes import (
 )
 from vidence.make.pipeline.material import Crop, Dropped, SceneCard
 from vidence.make.pipeline.pictures import PictureFolder
-from vidence.make.writing.writer import Objection
+from vidence.make.pipeline.writer import Objection
 from vidence.media.video import open_video
 from vidence.records import ImagePart, Reply
 from vidence.seeing.shooting import Shot, cuts_to_spans, timed

@@ -3,7 +3,6 @@
 import pytest
 
 from subjects.kitchens import event, events, material
-from vidence.make.events.index import pair_of
 from vidence.make.herbench.tasks.events import (
     EventContexts,
     n_times,
@@ -14,6 +13,7 @@ from vidence.make.herbench.tasks.events import (
     written,
 )
 from vidence.make.pipeline.material import Corpus
+from vidence.make.sources.event_index import pair_of
 
 
 def at(start_s: float, end_s: float):

@@ -10,7 +10,6 @@ import pytest
 from subjects.kitchens import event, events
 from subjects.log_tasks import ask, drafts, reasons, right
 from vidence.errors import UsageError
-from vidence.make.events.index import EventIndex, VideoEvents
 from vidence.make.herbench.tasks.orders import (
     exists,
     perturbed,
@@ -20,6 +19,7 @@ from vidence.make.herbench.tasks.orders import (
     wrong_orders,
 )
 from vidence.make.pipeline.material import Event
+from vidence.make.sources.event_index import EventIndex, VideoEvents
 
 # --------------------------------------------------------------------------- fam
 

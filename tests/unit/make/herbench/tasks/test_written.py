@@ -6,7 +6,7 @@ import pytest
 
 from vidence.make.herbench.tasks.written import Request, WrittenQuestion, leak_in, read_question
 from vidence.make.pipeline.material import Card
-from vidence.make.writing.writer import Objection
+from vidence.make.pipeline.writer import Objection
 
 GOOD = {
     "possible": True,

@@ -1,1 +1,0 @@
-"""Questions with choices out of annotations: templates or a model, options apart, every rule a check."""

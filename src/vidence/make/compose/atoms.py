@@ -1,0 +1,162 @@
+"""What can be said of a category, and which of it singles a member out."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+from typing import Literal
+
+from vidence.make.compose.scene_bits import Masks, SceneBits
+from vidence.make.sources.scene import ValueOrNumber
+from vidence.make.sources.vocabulary import EVENT, AnswerType, Skill
+
+_TRIED = 6
+"""How many statements are looked at for each that is taken."""
+
+
+@dataclass(frozen=True)
+class AttributeStatement:
+    """That an attribute (or the kind) of a member is, or is not, a value; of whom it is true."""
+
+    attribute: str
+    how: Literal["==", "!="]
+    value: ValueOrNumber
+    masks: Masks
+    skill: Skill
+
+
+@dataclass(frozen=True)
+class AskableAttribute:
+    """What can be asked of a category: the attribute, and of which type the answer is."""
+
+    category: str
+    attribute: str
+    type: AnswerType
+
+
+class Statements:
+    """The statements about the members of each category of a scene."""
+
+    def __init__(self, scene: SceneBits, *, negations: bool) -> None:
+        self.scene, self._negations = scene, negations
+        self._attributes: dict[str, tuple[str, ...]] = {}
+        self._of: dict[str, tuple[AttributeStatement, ...]] = {}
+        self._about: dict[tuple[str, int], tuple[AttributeStatement, ...]] = {}
+
+    @cached_property
+    def categories(self) -> tuple[str, ...]:
+        """The categories of entities whose members are all listed, of two or more."""
+        scene = self.scene
+        return tuple(c for c in scene.words.categories if len(scene.members[c]) > 1 and scene.lists_all(c))
+
+    def attributes_of(self, category: str) -> tuple[str, ...]:
+        """The attributes that a category has."""
+        if category not in self._attributes:
+            words = self.scene.words
+            self._attributes[category] = tuple(
+                name
+                for name, one in words.attributes.items()
+                if any(words.is_a(category, of) for of in one.of)
+            )
+        return self._attributes[category]
+
+    def asked(self) -> tuple[AskableAttribute, ...]:
+        """Everything that can be asked: attributes of two values or more, and the kinds of events."""
+        found = [
+            AskableAttribute(category, name, self.scene.words.attributes[name].answer)
+            for category in self.categories
+            for name in self.attributes_of(category)
+            if len(self.scene.column(category, name).values) > 1
+        ]
+        if self.scene.lists_all(EVENT):
+            found += [
+                AskableAttribute(
+                    EVENT, name, self.scene.words.attributes[name].answer if name != "kind" else "action"
+                )
+                for name in self.names(EVENT)
+                if len(self.scene.column(EVENT, name).values) > 1
+            ]
+        return tuple(found)
+
+    def names(self, category: str) -> tuple[str, ...]:
+        """What can be said of a category: its attributes, and of events the kind."""
+        return (*(("kind",) if category == EVENT else ()), *self.attributes_of(category))
+
+    def of(self, category: str) -> tuple[AttributeStatement, ...]:
+        """Statements that are true of some and not of all."""
+        if category not in self._of:
+            self._of[category] = tuple(self._made(category))
+        return self._of[category]
+
+    def _made(self, category: str) -> Iterator[AttributeStatement]:
+        scene, everybody = self.scene, self.scene.everybody[category]
+        for name in self.names(category):
+            skill: Skill = scene.words.attributes[name].skill if name != "kind" else "semantic"
+            known = scene.words.attributes.get(name)
+            signs: tuple[Literal["==", "!="], ...] = ("==", "!=") if self._negations else ("==",)
+            for value in scene.column(category, name).values:
+                is_split = known is None or known.number or len(known.values) == 2  # not the one: the other
+                for how in signs[:1] if is_split else signs:
+                    masks = scene.compared(category, name, how=how, value=value)
+                    if masks.must and masks.may != everybody:
+                        yield AttributeStatement(name, how, value, masks, skill)
+
+    def about(self, category: str, member: int) -> tuple[AttributeStatement, ...]:
+        """Statements that are true of one member."""
+        key = category, member
+        if key not in self._about:
+            self._about[key] = tuple(one for one in self.of(category) if one.masks.must >> member & 1)
+        return self._about[key]
+
+
+@dataclass(frozen=True)
+class Single:
+    """Whom to single out: a member among others (`may`), with statements of so many, not about `avoided`."""
+
+    category: str
+    member: int
+    may: int
+    n: int
+    avoided: frozenset[str]
+
+
+def singled_out(
+    wanted: Single, statements: Statements, rng: Random, *, most: int
+) -> tuple[AttributeStatement, ...] | None:
+    """Statements that leave one member alone, each of which shuts somebody out; None where there are none.
+
+    Of some drawn in seeded order the one is taken that leaves about as many as are needed for as many
+    statements as are wanted; what the others make needless is dropped again.
+    """
+    known = [
+        one for one in statements.about(wanted.category, wanted.member) if one.attribute not in wanted.avoided
+    ]
+    rng.shuffle(known)
+    target, rest, taken = 1 << wanted.member, wanted.may, list[AttributeStatement]()
+    size = rest.bit_count()
+    while rest != target and len(taken) < most:
+        used = {one.attribute for one in taken}
+        free = [one for one in known if one.attribute not in used and rest & ~one.masks.may][:_TRIED]
+        if not free:
+            return None
+        left = max(wanted.n - len(taken), 1)
+        wish = 1.0 if left == 1 else rest.bit_count() ** (1 - 1 / left)
+        best = min(free, key=lambda one: abs((rest & one.masks.may).bit_count() - wish))
+        taken.append(best)
+        rest &= best.masks.may
+    if rest != target:
+        return None
+    return tuple(needed(taken, wanted.may, target)) if size > 1 else ()
+
+
+def needed(taken: Sequence[AttributeStatement], may: int, target: int) -> list[AttributeStatement]:
+    """The statements without those that the others make needless."""
+    kept = list(taken)
+    for one in taken:
+        others = [other for other in kept if other is not one]
+        rest = may
+        for other in others:
+            rest &= other.masks.may
+        if rest == target:
+            kept = others
+    return kept

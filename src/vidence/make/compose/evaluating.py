@@ -1,0 +1,782 @@
+"""All that the steps of a composition allow when some conditions are left out: `result(D)`.
+
+Everything is enumerated over facts. Bindings that cannot be told apart by what later steps use are counted
+together, with the first of them as their example, so that chains over large sets stay small.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from vidence.errors import DataError, UsageError
+from vidence.make.compose.aggregating import Nothing, together
+from vidence.make.compose.types import Type, Typed
+from vidence.make.compose.world import Doubt, ReadOff, Truth, Truths, World, negated, truths_of
+from vidence.make.sources.composition import (
+    DIRECTIONS,
+    Aggregate,
+    Arithmetic,
+    Atom,
+    AttributeOf,
+    Compare,
+    DirectionOf,
+    Expected,
+    Expression,
+    InDirection,
+    Known,
+    Literally,
+    Members,
+    Pair,
+    Related,
+    RelatedTo,
+    Select,
+    The,
+    Timed,
+    Values,
+    Variable,
+    View,
+    children,
+    conditions_in,
+)
+from vidence.make.sources.proof import Binding
+from vidence.make.sources.scene import ValueOrNumber
+from vidence.make.sources.vocabulary import ENTITY, EVENT, PAIR
+
+MOST_BRANCHES = 200_000
+"""Of one result. More are met by programs only whose steps tell next to nothing."""
+
+
+@dataclass(frozen=True)
+class EvaluatedSet:
+    """A set: who certainly is in it, who may be, and why that is not known."""
+
+    must: frozenset[str]
+    may: frozenset[str]
+    doubts: Mapping[str, Doubt] = field(compare=False)
+    unlisted: Doubt | None = None
+    """That there may be members whom nobody listed."""
+
+    def doubt(self) -> Doubt | None:
+        """Why the set is not determined; None where it is."""
+        if self.unlisted is not None or len(self.may) == len(self.must):
+            return self.unlisted
+        return self.doubts[min(self.may - self.must)]
+
+
+@dataclass(frozen=True)
+class Viewpoint:
+    """A view: from where, and a heading in degrees; or (`free`) any of eight."""
+
+    place: str
+    heading: float
+    free: int | None = None
+
+
+Held: TypeAlias = ValueOrNumber | tuple[ValueOrNumber, ...] | EvaluatedSet | Viewpoint
+"""What a variable holds; an entity or event is its id, and `values` are sorted."""
+Picks: TypeAlias = tuple[tuple[str, ValueOrNumber], ...]
+_Outcome: TypeAlias = tuple[Held, Picks]
+_Env: TypeAlias = Mapping[str, Held]
+_Trail: TypeAlias = "tuple[_Trail, Picks, str, Held] | None"
+"""How a binding came about: what was before, the members that were picked, the variable and its value."""
+_State: TypeAlias = tuple[dict[str, Held], _Trail, int]
+"""Variables, the first binding with them, and how many there are."""
+
+
+@dataclass
+class Notes:
+    """What was met beside values: doubts, steps without a member, steps with several."""
+
+    doubts: dict[tuple[str, Doubt], None] = field(default_factory=dict)
+    dead: dict[tuple[str, str], None] = field(default_factory=dict)
+    several: dict[tuple[str, str, tuple[str, ...]], None] = field(default_factory=dict)
+    """Step, pick, and the members."""
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self.doubts or self.dead or self.several)
+
+    def add(self, other: "Notes") -> None:
+        """Take over what another has; what is there twice is kept once."""
+        self.doubts.update(other.doubts)
+        self.dead.update(other.dead)
+        self.several.update(other.several)
+
+
+@dataclass(slots=True)
+class Branch:
+    """Bindings that end with the same value: how many, and the first of them."""
+
+    value: ValueOrNumber
+    count: int
+    variables: Mapping[str, Held]
+    before: _Trail
+    """The steps before the last one."""
+    picks: Picks
+    """The members that the last step picked."""
+
+    @property
+    def binding(self) -> Binding:
+        """The first of the bindings."""
+        return {**_bound(self.before), **dict(self.picks)}
+
+
+class Evaluation:
+    """The results of one composition in one scene."""
+
+    def __init__(self, typed: Typed, world: World) -> None:
+        self.typed, self.world, self.steps = typed, world, typed.composition.steps
+        self._inside = [frozenset(conditions_in(step.value)) for step in self.steps]
+        self._reads: dict[tuple[int, frozenset[str]], tuple[str, ...]] = {}
+        self._memo: dict[tuple[object, ...], tuple[Sequence[_Outcome], Notes | None]] = {}
+        self._narrowed: dict[tuple[object, ...], tuple[EvaluatedSet, Sequence[Atom]]] = {}
+        self._plain = [_plain_read(step.value) for step in self.steps]
+        self._kept: dict[tuple[object, ...], tuple[list[_State], Notes]] = {}
+        self._lives: dict[frozenset[str], list[tuple[str, ...]]] = {}
+
+    def _read(self, position: int, dropped: frozenset[str]) -> tuple[str, ...]:
+        """The variables that a step reads; what stands in a condition that is left out, is not read."""
+        key = (position, dropped & self._inside[position])
+        if key not in self._reads:
+            self._reads[key] = variables_read(self.steps[position].value, dropped)
+        return self._reads[key]
+
+    def _live(self, position: int, dropped: frozenset[str]) -> tuple[str, ...]:
+        """The variables up to a step that later steps read."""
+        if dropped not in self._lives:
+            n = len(self.steps)
+            later = [
+                frozenset(name for other in range(at + 1, n) for name in self._read(other, dropped))
+                for at in range(n)
+            ]
+            self._lives[dropped] = [
+                tuple(step.variable for step in self.steps[: at + 1] if step.variable in later[at])
+                for at in range(n)
+            ]
+        return self._lives[dropped][position]
+
+    def branches(
+        self, dropped: frozenset[str] = frozenset(), *, notes: Notes, free: str = ""
+    ) -> Iterator[Branch]:
+        """Every (binding, value) that is allowed without some conditions, lazily in the last step.
+
+        Args:
+            dropped: the conditions that are left out.
+            notes: takes what was met beside values.
+            free: a variable whose whole step is left out: it is any member, or value, of its type.
+
+        Raises:
+            UsageError: there are too many.
+        """
+        states, before = self._states(len(self.steps) - 1, dropped, free)
+        notes.add(before)
+        for env, trail, count in states:
+            outcomes, met = self._step(len(self.steps) - 1, env, dropped)
+            if met is not None:
+                notes.add(met)
+            for value, picks in outcomes:
+                if not isinstance(value, (tuple, EvaluatedSet, Viewpoint)):
+                    yield Branch(value, count, env, trail, picks)
+
+    def values(self, dropped: frozenset[str], *, notes: Notes) -> Iterator[ValueOrNumber]:
+        """Every value that is allowed without some conditions, lazily; the same may come again.
+
+        Whoever looks for one other value stops at it. What later steps cannot tell apart is tried once.
+        """
+        tried: list[set[tuple[Held, ...]]] = [set() for _ in self.steps]
+        return self._walked(0, {}, dropped=dropped, notes=notes, tried=tried)
+
+    def _walked(
+        self,
+        position: int,
+        env: _Env,
+        *,
+        dropped: frozenset[str],
+        notes: Notes,
+        tried: Sequence[set[tuple[Held, ...]]],
+    ) -> Iterator[ValueOrNumber]:
+        outcomes, met = self._step(position, env, dropped)
+        if met is not None:
+            notes.add(met)
+        for value, _ in outcomes:
+            if position == len(self.steps) - 1:
+                if not isinstance(value, tuple | EvaluatedSet | Viewpoint):
+                    yield value
+                continue
+            made = {**env, self.steps[position].variable: value}
+            key = tuple([made[name] for name in self._live(position, dropped)])
+            if key not in tried[position]:
+                tried[position].add(key)
+                yield from self._walked(position + 1, made, dropped=dropped, notes=notes, tried=tried)
+
+    def _states(self, n_steps: int, dropped: frozenset[str], free: str) -> tuple[list[_State], Notes]:
+        """What the first steps allow; kept: it depends on their conditions and on what is read of it."""
+        if n_steps == 0:
+            return [({}, None, 1)], Notes()
+        inside = frozenset[str]().union(*self._inside[:n_steps])
+        key = (n_steps, dropped & inside, free, self._live(n_steps - 1, dropped))
+        if key not in self._kept:
+            self._kept[key] = self._next(n_steps - 1, dropped, free)
+        return self._kept[key]
+
+    def _next(self, position: int, dropped: frozenset[str], free: str) -> tuple[list[_State], Notes]:
+        before, earlier = self._states(position, dropped, free)
+        step, live, notes = self.steps[position], self._live(position, dropped), Notes()
+        notes.add(earlier)
+        found: dict[tuple[Held, ...], _State] = {}
+        is_live, older = step.variable in live, [name for name in live if name != step.variable]
+        anything = self._anything(self.typed.types[free]) if step.variable == free else None
+        for env, trail, count in before:
+            outcomes, met = (anything, None) if anything is not None else self._step(position, env, dropped)
+            if met is not None:
+                notes.add(met)
+            same = tuple([env[name] for name in older])
+            for value, picks in outcomes:
+                key = (*same, value) if is_live else same
+                if (known := found.get(key)) is not None:
+                    found[key] = (known[0], known[1], known[2] + count)
+                else:
+                    made = {**env, step.variable: value}
+                    found[key] = made, (trail, picks, step.variable, value), count
+        if len(found) > MOST_BRANCHES:
+            name = self.typed.composition.composition
+            raise UsageError(f"{name}: more than {MOST_BRANCHES:,} bindings; use fewer steps")
+        return list(found.values()), notes
+
+    def _step(
+        self, position: int, env: _Env, dropped: frozenset[str]
+    ) -> tuple[Sequence[_Outcome], Notes | None]:
+        """What a step can be, and what was met beside it, if anything was."""
+        plain = self._plain[position]
+        if plain is not None:
+            return self._read_off(position, str(env[plain[0]]), plain[1])
+        read = self._read(position, dropped)
+        key = (position, dropped & self._inside[position], *[env[name] for name in read])
+        found = self._memo.get(key)
+        if found is None:
+            step = self.steps[position]
+            walk = Walk(
+                world=self.world, env=env, dropped=dropped, step=step.variable, narrowed=self._narrowed
+            )
+            outcomes = list(walk.outcomes(step.value))
+            found = self._memo[key] = outcomes, walk.notes if walk.notes else None
+        return found
+
+    def _read_off(self, position: int, name: str, attribute: str) -> tuple[Sequence[_Outcome], Notes | None]:
+        """What is read of something, without a time; kept for the scene, since many compositions ask it."""
+        found = self.world.read_off.get((name, attribute))
+        if found is None:
+            walk = Walk(world=self.world, env={}, dropped=frozenset(), step="")
+            values = list(walk.values(name, attribute, None))
+            doubts, dead = [one for _, one in walk.notes.doubts], [says for _, says in walk.notes.dead]
+            found = ReadOff([(value, ()) for value in values], tuple(doubts), tuple(dead))
+            self.world.read_off[name, attribute] = found
+        if not (found.doubts or found.dead):
+            return found.outcomes, None
+        step = self.steps[position].variable
+        notes = Notes(
+            {(step, one): None for one in found.doubts}, {(step, says): None for says in found.dead}
+        )
+        return found.outcomes, notes
+
+    def _anything(self, kind: Type) -> list[_Outcome]:
+        world = self.world
+        if kind.kind == "One":
+            return [(name, ()) for name in world.scene.members[kind.domain]]
+        if kind.kind == "Direction":
+            return [(one, ()) for one in DIRECTIONS]
+        known: list[ValueOrNumber] = []
+        if kind.domain == "kind":
+            known += sorted({event.kind for event in world.events.values()})
+        elif kind.domain in world.words.attributes:
+            known += world.words.attributes[kind.domain].values or world.values_told(kind.domain)
+        elif kind.domain in world.words.known:
+            known += sorted({str(fact.value) for fact in world.known.values() if fact.table == kind.domain})
+        return [(one, ()) for one in known]
+
+
+def variables_read(one: Expression, dropped: frozenset[str]) -> tuple[str, ...]:
+    """The variables that an expression reads, each once, when some conditions are left out.
+
+    A condition that is left out is not evaluated, nor is what it compares with.
+    """
+    inner = children(one)
+    match one:
+        case Variable(name=name):
+            return (name,)
+        case Compare() | Related() | Timed() | RelatedTo() if one.condition in dropped:
+            inner = ()
+        case InDirection() | Select() if one.condition in dropped:
+            inner = (one.of,)
+        case View() if {one.facing_condition, one.turned_condition} & dropped:
+            inner = (one.of,)
+        case _:
+            pass
+    return tuple(dict.fromkeys(name for part in inner for name in variables_read(part, dropped)))
+
+
+def _bound(trail: _Trail) -> Binding:
+    """A binding, in the order in which it came about."""
+    steps = []
+    while trail is not None:
+        steps.append(trail)
+        trail = trail[0]
+    made: Binding = {}
+    for _, picks, variable, value in reversed(steps):
+        made |= dict(picks)
+        if not isinstance(value, tuple | EvaluatedSet | Viewpoint):
+            made[variable] = value
+    return made
+
+
+def _plain_read(one: Expression) -> tuple[str, str] | None:
+    """The variable and the attribute, where a step is no more than `variable.attribute`."""
+    match one:
+        case AttributeOf(of=Variable(name=name), at=None, name=attribute):
+            return name, attribute
+        case _:
+            return None
+
+
+@dataclass
+class Walk:
+    """One step with given variables."""
+
+    world: World
+    env: _Env
+    dropped: frozenset[str]
+    step: str
+    notes: Notes = field(default_factory=Notes)
+    narrowed: dict[tuple[object, ...], tuple[EvaluatedSet, Sequence[Atom]]] = field(default_factory=dict)
+    """What the first atoms of a set leave, as far as they name values; kept for all walks of a program."""
+
+    def _doubt(self, doubt: Doubt | None) -> None:
+        if doubt is not None:
+            self.notes.doubts[self.step, doubt] = None
+
+    def _dead(self, says: str) -> None:
+        self.notes.dead[self.step, says] = None
+
+    def outcomes(self, one: Expression) -> Iterator[_Outcome]:
+        """Everything that an expression can be, with the members that were picked on the way."""
+        match one:
+            case Literally(value=value):
+                yield value, ()
+            case Variable(name=name):
+                yield self.env[name], ()
+            case Members() | RelatedTo() | InDirection():
+                yield from self._sets(one)
+            case The():
+                yield from self._the(one)
+            case Select():
+                yield from self._select(one)
+            case AttributeOf():
+                yield from self._attribute_of(one)
+            case Aggregate():
+                yield from self._aggregate(one)
+            case _:
+                yield from self._rest(one)
+
+    def _rest(self, one: Expression) -> Iterator[_Outcome]:
+        match one:
+            case Arithmetic() | Pair():
+                yield from self._joined(one)
+            case View():
+                yield from self._view(one)
+            case DirectionOf():
+                yield from self._direction(one)
+            case Known(table=table, of=of):
+                for value, picks in self.outcomes(of):
+                    assert isinstance(value, str | int | float)  # noqa: S101 - typed
+                    yield from self._known(self.world.knows(table, value), picks)
+            case Expected(of=of):
+                for event, picks in self.outcomes(of):
+                    yield from self._known(self.world.expects(str(event)), picks)
+
+    def _joined(self, one: Arithmetic | Pair) -> Iterator[_Outcome]:
+        if isinstance(one, Pair):
+            for (a, first), (b, second) in self._pairs(one.first, one.second):
+                yield _paired(a, b), first + second
+            return
+        for (a, first), (b, second) in self._pairs(one.left, one.right):
+            assert isinstance(a, int | float) and isinstance(b, int | float)  # noqa: S101, PT018 - typed
+            yield (a + b if one.how == "+" else a - b), first + second
+
+    def _pairs(self, one: Expression, other: Expression) -> Iterator[tuple[_Outcome, _Outcome]]:
+        firsts = list(self.outcomes(one))
+        for second in list(self.outcomes(other)) if firsts else ():
+            yield from ((first, second) for first in firsts)
+
+    def _known(self, value: ValueOrNumber | Doubt, picks: Picks) -> Iterator[_Outcome]:
+        if isinstance(value, Doubt):
+            self._doubt(value)
+        else:
+            yield value, picks
+
+    # ----------------------------------------------------------------------- sets
+
+    def _sets(self, one: Expression) -> Iterator[tuple[EvaluatedSet, Picks]]:
+        match one:
+            case Members():
+                category = one.category
+                if one.head in self.dropped and one.head:
+                    category = EVENT if category == EVENT else ENTITY
+                yield from self._members(one, category)
+            case RelatedTo():
+                whole = self._whole(self.world.words.relations[one.relation].of)
+                if one.condition in self.dropped:
+                    yield whole, ()
+                    return
+                for to, picks in list(self.outcomes(one.to)):
+                    truths = {name: self.world.related(name, one.relation, str(to)) for name in whole.may}
+                    yield _narrowed(whole, truths_of(truths)), picks
+            case InDirection():
+                yield from self._in_direction(one)
+            case _:
+                for found, picks in self.outcomes(one):
+                    assert isinstance(found, EvaluatedSet)  # noqa: S101 - typed
+                    yield found, picks
+
+    def _whole(self, categories: Sequence[str]) -> EvaluatedSet:
+        """The members of several categories together."""
+        all_of = [self._everybody(self.world.scene.members[one], one, ()) for one in categories]
+        names = frozenset[str]().union(*(one.must for one in all_of))
+        return EvaluatedSet(names, names, {}, next((one.unlisted for one in all_of if one.unlisted), None))
+
+    def _everybody(self, names: Sequence[str], category: str, kinds: Sequence[str]) -> EvaluatedSet:
+        unlisted = None
+        if not self.world.lists_all(category, kinds):
+            unlisted = Doubt("unknown-fact", f"whether every {category} is listed (complete: {category})")
+        everybody = frozenset(names)
+        return EvaluatedSet(everybody, everybody, {}, unlisted)
+
+    def _members(self, one: Members, category: str) -> Iterator[tuple[EvaluatedSet, Picks]]:
+        key = (id(one), category, *[atom.condition for atom in one.atoms if atom.condition in self.dropped])
+        if key not in self.narrowed:
+            self.narrowed[key] = self._first_narrowed(one, category)
+        found, rest = self.narrowed[key]
+        yield from self._narrow(found, rest, category)
+
+    def _first_narrowed(self, one: Members, category: str) -> tuple[EvaluatedSet, Sequence[Atom]]:
+        """A set after its first atoms that name values, and the atoms from the first other one on."""
+        kept = [atom for atom in one.atoms if atom.condition not in self.dropped]
+        kinds = [
+            atom.value.value
+            for atom in kept
+            if isinstance(atom, Compare) and atom.attribute == "kind" and atom.how == "=="
+            if isinstance(atom.value, Literally) and isinstance(atom.value.value, str)
+        ]
+        found = self._everybody(self.world.scene.members[category], category, kinds)
+        for n, atom in enumerate(kept):
+            if not (isinstance(atom, Compare) and isinstance(atom.value, Literally | Values)):
+                return found, kept[n:]
+            for operand, _ in self._operands(atom):
+                found = _narrowed(found, self._truths(atom, operand, category))
+        return found, ()
+
+    def _narrow(
+        self, found: EvaluatedSet, atoms: Sequence[Atom], category: str
+    ) -> Sequence[tuple[EvaluatedSet, Picks]]:
+        """A set under atoms, for everything with which these may compare."""
+        narrowed: list[tuple[EvaluatedSet, Picks]] = [(found, ())]
+        for atom in atoms:
+            narrowed = [
+                (_narrowed(one, self._truths(atom, operand, category)), picks + more)
+                for one, picks in narrowed
+                for operand, more in self._operands(atom)
+            ]
+        return narrowed
+
+    def _operands(self, atom: Atom) -> Iterator[tuple[Held | tuple[ValueOrNumber, ...] | None, Picks]]:
+        match atom:
+            case Compare(value=Values(values=values)):
+                yield values, ()
+            case Compare(value=value):
+                yield from list(self.outcomes(value))
+            case Related(to=to):
+                yield from list(self.outcomes(to))
+            case Timed(of=None):
+                yield None, ()
+            case Timed(of=of):
+                assert of is not None  # noqa: S101 - the case before
+                yield from list(self.outcomes(of))
+
+    def _truths(self, atom: Atom, operand: object, category: str) -> Truths:
+        """What an atom says of each of a category; kept for the scene, since many compositions ask it."""
+        key: tuple[object, ...]
+        match atom:
+            case Compare():
+                key = (category, "compare", atom.attribute, atom.how, operand)
+            case Related():
+                key = (category, "related", atom.relation, (atom.holds, atom.frame), operand)
+            case Timed():
+                key = (category, "timed", atom.how, atom.seconds, operand)
+        kept = self.world.truths
+        if key not in kept:
+            names = self.world.scene.members[category]
+            kept[key] = truths_of({name: self._truth(name, atom, operand) for name in names})
+        return kept[key]
+
+    def _truth(self, name: str, atom: Atom, operand: object) -> Truth:
+        world = self.world
+        match atom:
+            case Compare() if name in world.events and atom.attribute not in world.words.attributes:
+                return self._event_truth(name, atom, operand)
+            case Compare():
+                return world.compare(name, atom.attribute, how=atom.how, value=operand)
+            case Related():
+                truth = world.related(name, atom.relation, str(operand), frame=atom.frame)
+                return truth if atom.holds else negated(truth)
+            case Timed():
+                assert operand is None or isinstance(operand, str | float)  # noqa: S101 - typed
+                return world.timed(name, atom.how, of=operand, seconds=atom.seconds)
+
+    def _event_truth(self, name: str, atom: Compare, operand: object) -> Truth:
+        if atom.attribute == "kind":
+            found: str | Doubt | None = self.world.events[name].kind
+        else:
+            found = self.world.role(name, atom.attribute)
+        if isinstance(found, Doubt):
+            return found
+        is_so = found in operand if isinstance(operand, tuple) else found == operand
+        return is_so == (atom.how in ("==", "in"))
+
+    def _in_direction(self, one: InDirection) -> Iterator[tuple[EvaluatedSet, Picks]]:
+        if one.condition in self.dropped:
+            yield from self._sets(one.of)
+            return
+        for (found, first), (seen, second) in self._pairs(one.of, one.view):
+            assert isinstance(found, EvaluatedSet) and isinstance(seen, Viewpoint)  # noqa: S101, PT018 - typed
+            sectors = {
+                name: self.world.sector(name, seen.place, seen.heading) if name != seen.place else ""
+                for name in found.may
+            }
+            ways = [(one.direction, ())] if one.toward is None else list(self.outcomes(one.toward))
+            for way, more in ways:
+                truths = {n: s if isinstance(s, Doubt) else s == way for n, s in sectors.items()}
+                yield _narrowed(found, truths_of(truths)), first + second + more
+
+    # ----------------------------------------------------------------------- one of a set
+
+    def _everyone(self, found: EvaluatedSet, picks: Picks, pick: str) -> Iterator[_Outcome]:
+        """Every certain member in turn; that there may be others is a doubt."""
+        self._doubt(found.doubt())
+        if not found.may:
+            self._dead(f"nobody is {pick}: no member fits")
+        for name in self.world.ordered(found.must):
+            yield name, (*picks, (pick, name))
+
+    def _the(self, one: The) -> Iterator[_Outcome]:
+        for found, picks in self._sets(one.of):
+            if len(found.must) > 1:
+                names = tuple(self.world.ordered(found.must))
+                self.notes.several[self.step, one.pick, names] = None
+            yield from self._everyone(found, picks, one.pick)
+
+    def _select(self, one: Select) -> Iterator[_Outcome]:
+        is_free = one.condition in self.dropped
+        for found, picks in self._sets(one.of):
+            if is_free:
+                yield from self._everyone(found, picks, one.pick)
+                continue
+            for to, more in [(None, ())] if one.to is None else list(self.outcomes(one.to)):
+                chosen = self._chosen(one, found, to)
+                if isinstance(chosen, str):
+                    yield chosen, (*picks, *more, (one.pick, chosen))
+                elif isinstance(chosen, Doubt):
+                    self._doubt(chosen)
+
+    def _chosen(self, one: Select, found: EvaluatedSet, to: Held | None) -> str | Doubt | None:
+        """The member that comes at the wanted place before all who may be members."""
+        if found.unlisted is not None:
+            return found.unlisted
+        if to is not None:
+            kept = found.may - {str(to)}
+            found = EvaluatedSet(found.must & kept, kept, found.doubts)
+        elif one.how in ("first", "last") and one.by in ("appears", "begins", "ends"):
+            clear = self.world.clear_end(found.may, one.by, is_last=one.how == "last")
+            if clear in found.must:
+                return clear
+        doubt = None
+        for name in self._candidates(one, found, to):
+            before = {o: self._precedes(one, (o, name), to) for o in self.world.ordered(found.may - {name})}
+            near = next((truth for truth in before.values() if isinstance(truth, Doubt)), None)
+            maybe = next((o for o in before if o not in found.must and before[o] is True), None)
+            if near is not None or maybe is not None:
+                doubt = doubt or near or found.doubts[str(maybe)]
+            elif sum(truth is True for truth in before.values()) == (one.n or 1) - 1:
+                ties = [o for o in before if not before[o] and not self._precedes(one, (name, o), to)]
+                return self._no_tie(one, found, name=name, ties=ties)
+        if doubt is None and found.may - found.must:
+            doubt = found.doubt()
+        if doubt is None:
+            self._dead(f"no member is {one.how} for {one.pick}")
+        return doubt
+
+    def _candidates(self, one: Select, found: EvaluatedSet, to: Held | None) -> Sequence[str]:
+        """Who can be chosen: for the first place only the one whom no later one surpasses."""
+        names = self.world.ordered(found.must)
+        if one.n not in (None, 1) or not names:
+            return names
+        best = names[0]
+        for name in names[1:]:
+            if self._precedes(one, (name, best), to) is True:
+                best = name
+        return [best]
+
+    def _no_tie(
+        self, one: Select, found: EvaluatedSet, *, name: str, ties: Sequence[str]
+    ) -> str | Doubt | None:
+        """The member, unless others stand at the same place."""
+        if not ties:
+            return name
+        certain = [other for other in ties if other in found.must]
+        if not certain:
+            return found.doubts[ties[0]]
+        self.notes.several[self.step, one.pick, (name, *certain)] = None
+        self._dead(f"{name} and {certain[0]} are alike as to {one.how}")
+        return None
+
+    def _precedes(self, one: Select, pair: tuple[str, str], to: Held | None) -> Truth:
+        """Whether the first of two comes before the second in the order of a selector."""
+        first, second = pair
+        if one.how in ("last", "farthest", "most"):
+            first, second = second, first
+        if to is not None:
+            return self.world.nearer(first, second, str(to))
+        if one.attribute:
+            sizes = []
+            for name in (first, second):
+                values, doubt = self.world.values(name, one.attribute)
+                if doubt is not None or len(values) != 1:
+                    return doubt or Doubt("unknown-fact", f"{name}.{one.attribute}, one value")
+                sizes.append(self.world.size(one.attribute, values[0]))
+            return sizes[0] < sizes[1]
+        if one.along:
+            return self.world.related(first, one.along, second)
+        return self.world.precedes(first, second, str(one.by))
+
+    # ----------------------------------------------------------------------- values
+
+    def _attribute_of(self, one: AttributeOf) -> Iterator[_Outcome]:
+        times: Iterator[_Outcome] | list[tuple[None, Picks]]
+        times = [(None, ())] if one.at is None else self.outcomes(one.at)
+        owners = list(self.outcomes(one.of))
+        for time, more in list(times) if owners else ():
+            for name, picks in owners:
+                for value in self.values(str(name), one.name, time):
+                    yield value, picks + more
+
+    def values(self, name: str, attribute: str, time: Held | None) -> Iterator[ValueOrNumber]:
+        """What is said of something: its values, its place, when it is, who plays a role in it."""
+        world = self.world
+        if attribute == "place":
+            yield name
+        elif attribute in ("begins", "ends", "appears"):
+            spans = world.spans(name)
+            if isinstance(spans, Doubt):
+                self._doubt(spans)
+            else:
+                yield float(max(s[1] for s in spans) if attribute == "ends" else min(s[0] for s in spans))
+        elif name in world.events and attribute not in world.words.attributes:
+            found = world.events[name].kind if attribute == "kind" else world.role(name, attribute)
+            if isinstance(found, Doubt):
+                self._doubt(found)
+            elif found is None:
+                self._dead(f"{name} has no {attribute}")
+            else:
+                yield found
+        else:
+            yield from self._plain_values(name, attribute, time)
+
+    def _plain_values(self, name: str, attribute: str, time: Held | None) -> Iterator[ValueOrNumber]:
+        spans = None
+        if time is not None:
+            assert isinstance(time, str | float)  # noqa: S101 - typed
+            spans = self.world.spans(time)
+        if isinstance(spans, Doubt):
+            self._doubt(spans)
+            return
+        values, doubt = self.world.values(name, attribute, spans[0] if spans else None)
+        self._doubt(doubt)
+        if not values and doubt is None:
+            self._dead(f"{name} has no {attribute}")
+        yield from values
+
+    def _aggregate(self, one: Aggregate) -> Iterator[_Outcome]:
+        for found, picks in list(self.outcomes(one.of)):
+            if isinstance(found, tuple):  # different values, to be counted
+                yield len(found), picks
+                continue
+            assert isinstance(found, EvaluatedSet)  # noqa: S101 - typed
+            doubt = found.doubt()
+            if doubt is not None:
+                self._doubt(doubt)
+            elif one.how == "count":
+                yield len(found.must), picks
+            else:
+                value = together(one, self.world.ordered(found.must), self.world)
+                if isinstance(value, Nothing):
+                    self._dead(value.says)
+                elif isinstance(value, tuple):
+                    yield value, picks
+                else:
+                    yield from self._known(value, picks)
+
+    # ----------------------------------------------------------------------- views
+
+    def _view(self, one: View) -> Iterator[_Outcome]:
+        for place, picks in list(self.outcomes(one.of)):
+            conditions = {one.facing_condition, one.turned_condition} - {""}
+            if conditions & self.dropped:
+                for number, word in enumerate(DIRECTIONS):
+                    yield Viewpoint(str(place), 45.0 * number, number), (*picks, ("view", word))
+                continue
+            if one.like is not None:
+                for seen, more in list(self.outcomes(one.like)):
+                    assert isinstance(seen, Viewpoint)  # noqa: S101 - typed
+                    yield Viewpoint(str(place), seen.heading + one.turned, seen.free), picks + more
+                continue
+            if one.facing is None:
+                said = one.heading if one.heading is not None else self.world.heading(str(place))
+                yield from self._headed(one, str(place), heading=said, picks=picks)
+                continue
+            for target, more in list(self.outcomes(one.facing)):
+                bearing = self.world.bearing(str(place), str(target))
+                yield from self._headed(one, str(place), heading=bearing, picks=picks + more)
+
+    def _direction(self, one: DirectionOf) -> Iterator[_Outcome]:
+        for (name, first), (seen, second) in self._pairs(one.of, one.view):
+            assert isinstance(seen, Viewpoint)  # noqa: S101 - typed
+            if seen.free is not None:
+                yield DIRECTIONS[seen.free], first + second
+            else:
+                sector = self.world.sector(str(name), seen.place, seen.heading)
+                yield from self._known(sector, first + second)
+
+    def _headed(self, one: View, place: str, *, heading: float | Doubt, picks: Picks) -> Iterator[_Outcome]:
+        if isinstance(heading, Doubt):
+            self._doubt(heading)
+        else:
+            yield Viewpoint(place, heading + one.turned), picks
+
+
+def _paired(first: Held, second: Held) -> str:
+    """Two values as one answer.
+
+    Raises:
+        DataError: one of them has what stands between them.
+    """
+    for value in (first, second):
+        if PAIR in str(value):
+            raise DataError(f"{value!r} has {PAIR!r} in it and cannot stand in a pair; change the value")
+    return f"{first}{PAIR}{second}"
+
+
+def _narrowed(found: EvaluatedSet, told: Truths) -> EvaluatedSet:
+    """A set without those of whom an atom is false."""
+    may = found.may & told.possible
+    doubts = found.doubts
+    if unsure := may & told.doubts.keys():
+        doubts = {**{name: told.doubts[name] for name in unsure}, **found.doubts}
+    return EvaluatedSet(found.must & told.true, may, doubts, found.unlisted)

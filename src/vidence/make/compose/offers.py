@@ -1,0 +1,197 @@
+"""The options of a composition: first values on which whoever ignores a condition lands, then others."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from random import Random
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from vidence.make.compose.scene_bits import SceneBits
+from vidence.make.sources.composition import DIRECTIONS
+from vidence.make.sources.proof import Proof
+from vidence.make.sources.scene import KnownFact, ValueOrNumber
+from vidence.records import Record
+
+_Options = Annotated[int, Meta(ge=2, le=8)]
+
+
+class OptionRules(Record, omit_defaults=True):
+    """How many options there are, and how often a value may be right.
+
+    A value that is right `at_least` times or more is so at most `most_right` times as often as its share of
+    the offers says.
+    """
+
+    n: _Options = 5
+    most_right: Annotated[float, Meta(ge=1)] = 1.5
+    at_least: Annotated[int, Meta(ge=1)] = 4
+
+
+class Offer(Record, omit_defaults=True):
+    """The options of a composition, the right one first, and who lands on which.
+
+    `option_of` has for each wrong option the conditions without which it comes out. `without_place` are
+    conditions whose witnesses found no place, as where the largest of counts is right.
+    """
+
+    composition: str
+    options: tuple[ValueOrNumber, ...]
+    option_of: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    without_place: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NoOffer:
+    """Why a composition has no options."""
+
+    reason: str
+    detail: str = ""
+
+
+def offer(proof: Proof, scene: SceneBits, rules: OptionRules, *, seed: int) -> Offer | NoOffer:
+    """The options of a proven composition."""
+    rng = Random(f"options/{seed}/{proof.composition}")
+    answer, domain = proof.answer.value, proof.answer.domain
+    landed = {one.id: _typed(one.without.values, answer) for one in proof.conditions if one.without.values}
+    is_counted = domain == "count"
+    if is_counted:
+        return _counted(proof, landed, rules, rng=rng)
+    allowed = {
+        name: {v for v in values if not scene.words.is_near(domain, v, answer)}
+        for name, values in landed.items()
+    }
+    cover = cover_of(allowed, most=rules.n - 1)
+    if cover is None:
+        return NoOffer(
+            "options-hide", f"no {rules.n - 1} wrong values have one for each of {', '.join(allowed)}"
+        )
+    chosen = list(cover)
+    for value in _others(domain, scene, rng):
+        if len(chosen) == rules.n - 1:
+            break
+        if value not in (answer, *chosen) and not any(
+            scene.words.is_near(domain, value, one) for one in (answer, *chosen)
+        ):
+            chosen.append(value)
+    if len(chosen) < rules.n - 1:
+        return NoOffer("too-few-values", f"{domain} has {len(chosen) + 1} values that can be told apart")
+    rng.shuffle(chosen)
+    return _made(proof, [answer, *chosen], landed)
+
+
+def _typed(values: Mapping[str, int], answer: ValueOrNumber) -> set[ValueOrNumber]:
+    """The values that came out, as of the type of the answer."""
+    if isinstance(answer, str):
+        return set(values)
+    return {int(one) if one.lstrip("-").isdigit() else float(one) for one in values}
+
+
+def _made(
+    proof: Proof, options: Sequence[ValueOrNumber], landed: Mapping[str, Collection[ValueOrNumber]]
+) -> Offer:
+    option_of = {
+        str(value): tuple(name for name, values in landed.items() if value in values) for value in options[1:]
+    }
+    placed = {name for names in option_of.values() for name in names}
+    return Offer(
+        composition=proof.composition,
+        options=tuple(options),
+        option_of=option_of,
+        without_place=tuple(name for name in landed if name not in placed),
+    )
+
+
+def cover_of(
+    values: Mapping[str, Collection[ValueOrNumber]], *, most: int
+) -> tuple[ValueOrNumber, ...] | None:
+    """The fewest values that have one of each collection, by trying all; None where `most` are not enough.
+
+    >>> cover_of({"c1": {"red", "blue"}, "c2": {"blue"}}, most=2)
+    ('blue',)
+    """
+    known = sorted({one for some in values.values() for one in some}, key=str)
+    for size in range(most + 1):
+        for chosen in combinations(known, size):
+            if all(set(chosen) & set(some) for some in values.values()):
+                return chosen
+    return None
+
+
+def _others(domain: str, scene: SceneBits, rng: Random) -> Iterable[ValueOrNumber]:
+    """The values of a domain: those that the scene has first, each kind in seeded order."""
+    if domain == "kind":
+        seen: list[ValueOrNumber] = sorted({one.kind for one in scene.events.values()})
+        listed: list[ValueOrNumber] = sorted(scene.words.events)
+    elif domain == "direction":
+        seen, listed = list(DIRECTIONS), []
+    elif domain in scene.words.known:
+        known = [one for one in scene.scene.facts if isinstance(one, KnownFact) and one.table == domain]
+        seen, listed = sorted({one.value for one in known}, key=str), list(scene.words.known[domain].values)
+    else:
+        attribute = scene.words.attributes[domain]
+        told = {value for of in attribute.of for value in scene.column(of, domain).values}
+        seen, listed = sorted(told, key=str), list(attribute.values)
+    rng.shuffle(seen)
+    rng.shuffle(listed)
+    return [*seen, *(one for one in listed if one not in seen)]
+
+
+def _counted(
+    proof: Proof, landed: Mapping[str, set[ValueOrNumber]], rules: OptionRules, *, rng: Random
+) -> Offer | NoOffer:
+    """Numbers around the answer. Its rank is drawn first, of those it can have; witnesses fill places.
+
+    Without a condition of the counted set there are only more, so that witnesses alone would make the
+    smallest number right.
+    """
+    answer = proof.answer.value
+    assert isinstance(answer, int)  # noqa: S101 - a count
+    n_below = rng.randrange(min(rules.n - 1, answer) + 1)
+    n_above = rules.n - 1 - n_below
+    fewer = {name: {v for v in map(int, values) if 0 <= v < answer} for name, values in landed.items()}
+    more = {name: {v for v in map(int, values) if v > answer} for name, values in landed.items()}
+    below = _numbers(fewer, n=n_below, near=range(answer - 1, -1, -1))
+    above = _numbers(more, n=n_above, near=range(answer + 1, answer + rules.n))
+    others: list[ValueOrNumber] = [*below, *above]
+    rng.shuffle(others)
+    return _made(proof, [answer, *others], landed)
+
+
+def _numbers(landed: Mapping[str, set[int]], *, n: int, near: Iterable[int]) -> list[int]:
+    """So many numbers on one side of the answer: those on which most conditions land, then the nearest."""
+    chosen: list[int] = []
+    left = {name: values for name, values in landed.items() if values}
+    while len(chosen) < n and left:
+        known = sorted({value for values in left.values() for value in values})
+        chosen.append(max(known, key=lambda v: sum(v in values for values in left.values())))
+        left = {name: values for name, values in left.items() if chosen[-1] not in values}
+    return chosen + [one for one in near if one not in chosen][: n - len(chosen)]
+
+
+def too_often_right(offers: Sequence[tuple[str, Offer]], rules: OptionRules) -> dict[str, str]:
+    """Compositions to leave out, so that no value is right much more often than its share of the offers.
+
+    Args:
+        offers: the offers with their domains, in the order in which they are kept.
+        rules: how often is too often.
+    """
+    gone: dict[str, str] = {}
+    shares: Counter[tuple[str, str]] = Counter()
+    for domain, one in offers:
+        for value in one.options:
+            shares[domain, str(value)] += 1
+    right: Counter[tuple[str, str]] = Counter()
+    for domain, one in offers:
+        key = domain, str(one.options[0])
+        most = max(rules.at_least - 1, int(rules.most_right * shares[key] / rules.n))
+        if right[key] >= most:
+            gone[one.composition] = (
+                f"{key[1]} of {domain} is right {most} times of {shares[key]} offers already"
+            )
+        else:
+            right[key] += 1
+    return gone

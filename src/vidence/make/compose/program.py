@@ -1,0 +1,156 @@
+"""A composition in the making: steps, and conditions numbered as they end."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from vidence.make.compose.atoms import AttributeStatement
+from vidence.make.sources.composition import (
+    Compare,
+    Composition,
+    Condition,
+    Expression,
+    Literally,
+    Members,
+    Step,
+    Values,
+    conditions_in,
+    parts,
+)
+from vidence.make.sources.scene import Scene, natural
+from vidence.make.sources.vocabulary import Skill
+
+
+@dataclass
+class Program:
+    """A composition in the making: steps, and the skill of each condition, numbered as they end.
+
+    Variables have letters from P on, so that none of them reads as the letter of an option.
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    skills: dict[str, Skill] = field(default_factory=dict)
+
+    def condition(self, skill: Skill) -> str:
+        """The name of one more condition."""
+        name = f"c{len(self.skills) + 1}"
+        self.skills[name] = skill
+        return name
+
+    def atoms(self, said: Sequence[AttributeStatement]) -> tuple[Compare, ...]:
+        """Statements as conditions."""
+        return tuple(
+            Compare(
+                attribute=one.attribute,
+                how=one.how,
+                value=Literally(value=one.value),
+                condition=self.condition(one.skill),
+            )
+            for one in said
+        )
+
+    def add(self, variable: str, value: Expression) -> str:
+        """One more step; gives the name of its variable."""
+        self.steps.append(Step(variable=variable, value=value))
+        return variable
+
+    def composition(self, name: str, scene: Scene, *, vocabulary_sha256: str) -> Composition:
+        """The composition of these steps."""
+        return Composition(
+            composition=name,
+            scene=scene.header.scene,
+            steps=tuple(self.steps),
+            conditions=tuple(
+                Condition(id=one, skill=skill)
+                for one, skill in sorted(self.skills.items(), key=lambda pair: natural(pair[0]))
+            ),
+            scene_sha256=scene.sha256,
+            vocabulary_sha256=vocabulary_sha256,
+        )
+
+
+def changed(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """An expression in which each part was changed, inner parts first."""
+    fields: dict[str, object] = {}
+    for name in expression.__struct_fields__:
+        value = getattr(expression, name)
+        if isinstance(value, tuple) and value and all(isinstance(one, Expression) for one in value):
+            made: list[Expression] = []
+            for one in value:
+                made.append(changed(one, change))
+            fields[name] = tuple(made)
+        elif isinstance(value, Expression):
+            fields[name] = changed(value, change)
+    return change(msgspec.structs.replace(expression, **fields))
+
+
+def is_free_atom(atom: Expression) -> bool:
+    """Whether an atom says something of a value, so that no step is left unused without it."""
+    return isinstance(atom, Compare) and isinstance(atom.value, Literally | Values)
+
+
+def without_atom(composition: Composition, condition: str) -> Composition | None:
+    """A composition without an atom that says something of a value; None where the condition is another one.
+
+    What links two steps is no such atom: without it a step would not be used.
+    """
+    atoms = [one for step in composition.steps for one in parts(step.value) if is_free_atom(one)]
+    if condition not in {one.condition for one in atoms if isinstance(one, Compare)}:
+        return None
+
+    def drop(one: Expression) -> Expression:
+        if not isinstance(one, Members):
+            return one
+        kept = tuple(atom for atom in one.atoms if atom.condition != condition)
+        return msgspec.structs.replace(one, atoms=kept)
+
+    kept = [one for one in composition.conditions if one.id != condition]
+    names = {one.id: f"c{i}" for i, one in enumerate(kept, start=1)}
+
+    def rename(one: Expression) -> Expression:
+        found = {name: getattr(one, name) for name in _NAMES if getattr(one, name, "")}
+        return msgspec.structs.replace(one, **{name: names[value] for name, value in found.items()})
+
+    steps = tuple(
+        Step(variable=step.variable, value=changed(changed(step.value, drop), rename))
+        for step in composition.steps
+    )
+    conditions = tuple(Condition(id=names[one.id], skill=one.skill) for one in kept)
+    return msgspec.structs.replace(composition, steps=steps, conditions=conditions)
+
+
+def with_atom(composition: Composition, condition: str, said: AttributeStatement) -> Composition:
+    """A composition in which a condition says something else of the same set."""
+
+    def swap(one: Expression) -> Expression:
+        if not isinstance(one, Compare) or one.condition != condition:
+            return one
+        value = Literally(value=said.value)
+        return Compare(attribute=said.attribute, how=said.how, value=value, condition=condition)
+
+    steps = tuple(
+        Step(variable=step.variable, value=changed(step.value, swap))
+        if condition in conditions_in(step.value)
+        else step
+        for step in composition.steps
+    )
+    conditions = tuple(
+        Condition(id=one.id, skill=said.skill) if one.id == condition else one
+        for one in composition.conditions
+    )
+    return msgspec.structs.replace(composition, steps=steps, conditions=conditions)
+
+
+def set_of(composition: Composition, condition: str) -> tuple[Step, Members] | None:
+    """The step and the set in which an atom says something of a value; None for other conditions."""
+    for step in composition.steps:
+        for one in parts(step.value):
+            if isinstance(one, Members):
+                atoms = [atom for atom in one.atoms if is_free_atom(atom) and atom.condition == condition]
+                if atoms:
+                    return step, one
+    return None
+
+
+_NAMES = ("condition", "facing_condition", "turned_condition", "head")

@@ -1,0 +1,346 @@
+"""The proof: one answer, every condition needed, no smaller set of conditions enough."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from vidence.make.compose.evaluating import Branch, Evaluation, Notes
+from vidence.make.compose.options import check_options
+from vidence.make.compose.tracing import Trace, seen
+from vidence.make.compose.types import Typed, check_types
+from vidence.make.compose.world import World
+from vidence.make.sources.composition import (
+    Aggregate,
+    AttributeOf,
+    Composition,
+    DirectionOf,
+    Known,
+    Select,
+    Variable,
+    conditions_in,
+    parts,
+)
+from vidence.make.sources.proof import (
+    Answer,
+    ConditionProof,
+    Problem,
+    Proof,
+    Reason,
+    StepProof,
+    Subsets,
+    Verdict,
+    Without,
+    Witness,
+)
+from vidence.make.sources.scene import ValueOrNumber
+from vidence.records import Record
+
+CHECKER = "prove/1"
+
+
+class Rules(Record):
+    """What a proof asks for."""
+
+    unique: Literal["each step", "jointly", "value"] = "each step"
+    """`each step`: every `the` has one member. `jointly`: one binding of all steps. `value`: one value."""
+    most_guess: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    """Above this share of right bindings without a condition there is a warning."""
+    most_prior: Annotated[float, Meta(ge=0, le=1)] = 0.4
+    """Above this share of right bindings without all conditions there is a warning."""
+
+
+def prove(
+    composition: Composition,
+    world: World,
+    *,
+    rules: Rules,
+    line: int = 0,
+    subsets: Literal["all", "singles"] | None = None,
+) -> Verdict:
+    """What can be said of a composition in its scene.
+
+    Args:
+        composition: the program.
+        world: the facts of its scene.
+        rules: what is asked for.
+        line: where it stands in its file.
+        subsets: how the sets of conditions are tried; None: single ones where these decide, else all.
+    """
+    scene = world.scene
+    if composition.scene_sha256 not in ("", world.sha256):
+        says = f"it was made for another state of the scene {scene.header.scene!r}; make it again"
+        return _refused(composition, [Problem(reason="other-scene", says=says)], line)
+    if composition.vocabulary_sha256 not in ("", world.vocabulary_sha256):
+        says = "it was made with another vocabulary; make it again"
+        return _refused(composition, [Problem(reason="other-scene", says=says)], line)
+    typed = check_types(composition, scene.vocabulary)
+    if isinstance(typed, Problem):
+        return _refused(composition, [typed], line)
+    return _Prover(typed, world, rules=rules, line=line).verdict(subsets)
+
+
+def _refused(composition: Composition, problems: Sequence[Problem], line: int) -> Verdict:
+    return Verdict(composition=composition.composition, problems=tuple(problems), line=line)
+
+
+@dataclass
+class _Weakened:
+    """What comes out without some conditions."""
+
+    branches: list[Branch]
+    notes: Notes
+    counts: dict[ValueOrNumber, int]
+    """How many bindings end in each value."""
+
+
+class _Prover:
+    def __init__(self, typed: Typed, world: World, *, rules: Rules, line: int) -> None:
+        self.typed, self.world, self.rules, self.line = typed, world, rules, line
+        self.composition = typed.composition
+        self.names = tuple(one.id for one in self.composition.conditions)
+        self.evaluation = Evaluation(typed, world)
+
+    def verdict(self, mode: Literal["all", "singles"] | None) -> Verdict:
+        whole = self._left(frozenset())
+        problems = list(self._answerable(whole))
+        if problems:
+            return _refused(self.composition, problems, self.line)
+        self.branch = whole.branches[0]
+        self.answer = self.branch.value
+        conditions = []
+        for condition in self.composition.conditions:
+            without, problem = self._without((condition.id,))
+            conditions.append(ConditionProof(id=condition.id, skill=condition.skill, without=without))
+            problems += [problem] if problem is not None else []
+        subsets, found = self._subsets(mode or self._mode(), [set(p.conditions) for p in problems])
+        problems += found
+        prior = _guess(self._left(frozenset(self.names)).counts, self.answer)
+        proof = self._proof(conditions, subsets, prior)
+        faults = check_options(self.composition, proof, self.world)
+        problems += [msgspec.structs.replace(one, line=self.line) for one in faults]
+        return Verdict(
+            composition=self.composition.composition,
+            proof=proof,
+            problems=tuple(problems),
+            warnings=(*self._warnings(conditions, prior), *self._unconfirmed(proof)),
+            line=self.line,
+        )
+
+    def _left(self, dropped: frozenset[str], *, free: str = "") -> _Weakened:
+        notes, counts = Notes(), dict[ValueOrNumber, int]()
+        branches = list(self.evaluation.branches(dropped, notes=notes, free=free))
+        for branch in branches:
+            counts[branch.value] = counts.get(branch.value, 0) + branch.count
+        return _Weakened(branches, notes, counts)
+
+    def _line(self, step: str) -> int:
+        return next((one.line for one in self.composition.steps if one.variable == step), 0)
+
+    def _problem(
+        self,
+        reason: Reason,
+        says: str,
+        *,
+        step: str = "",
+        conditions: tuple[str, ...] = (),
+        facts: tuple[str, ...] = (),
+    ) -> Problem:
+        line = self._line(step) or self.line
+        return Problem(reason=reason, says=says, step=step, line=line, conditions=conditions, facts=facts)
+
+    # ----------------------------------------------------------------------- one answer
+
+    def _answerable(self, whole: _Weakened) -> Iterator[Problem]:
+        values = list(dict.fromkeys(branch.value for branch in whole.branches))
+        n_bindings = sum(branch.count for branch in whole.branches)
+        several = list(whole.notes.several)
+        if several and (self.rules.unique == "each step" or not values):
+            step, pick, names = several[0]
+            yield self._problem("ambiguous-referent", self._both(pick, names), step=step)
+        elif len(values) > 1:
+            one, other = whole.branches[0], next(b for b in whole.branches if b.value != values[0])
+            says = f"{one.value} ({_said(one)}) and {other.value} ({_said(other)})"
+            yield self._problem("several-answers", says, step="answer")
+        elif n_bindings > 1 and self.rules.unique == "jointly":
+            says = "; ".join(_said(branch) for branch in whole.branches[:2]) or f"{n_bindings} bindings"
+            yield self._problem("ambiguous-referent", says, step=several[0][0] if several else "answer")
+        elif whole.notes.doubts:
+            yield from self._doubts(whole.notes)
+        elif not values:
+            step, says = next(iter(whole.notes.dead), ("answer", "nothing fits"))
+            yield self._problem("no-referent", says, step=step)
+        elif self.composition.answer not in (None, values[0]):
+            says = f"{self.composition.answer!r} is said to be the answer, and {values[0]!r} is"
+            yield self._problem("other-answer", says, step="answer")
+
+    def _both(self, pick: str, names: Sequence[str]) -> str:
+        """Two members that both fit; whether nothing tells them apart."""
+        more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+        says = f"{names[0]} and {names[1]}{more} are {pick}"
+        notes = [note for note in self.world.scene.notes if all(f" {n}" in f"{note}," for n in names[:2])]
+        return f"{says} ({notes[0]})" if notes else says
+
+    def _doubts(self, notes: Notes, ids: tuple[str, ...] = ()) -> Iterator[Problem]:
+        for step, doubt in list(notes.doubts)[:_MOST_DOUBTS]:
+            words = {"unknown-fact": "nobody stated", "too-near": "too near to tell:", "contradiction": ""}
+            said = f"{words[doubt.reason]} {doubt.about}".strip()
+            says = f"without {', '.join(ids)}: {said}" if ids else said
+            yield Problem(
+                reason=doubt.reason, says=says, step=step, line=self._line(step) or self.line,
+                facts=(doubt.about,),
+            )  # fmt: skip
+
+    # ----------------------------------------------------------------------- needed
+
+    def _is_other(self, value: ValueOrNumber) -> bool:
+        """Whether a value certainly is not the answer."""
+        return value != self.answer and not self.world.words.is_near(self.typed.domain, value, self.answer)
+
+    def _without(self, ids: tuple[str, ...], *, free: str = "") -> tuple[Without, Problem | None]:
+        left = self._left(frozenset(ids), free=free)
+        counts: dict[str, int] = {}
+        for value, n in left.counts.items():
+            if value != self.answer:
+                counts[str(value)] = counts.get(str(value), 0) + n
+        other = next((branch for branch in left.branches if self._is_other(branch.value)), None)
+        guess = _guess(left.counts, self.answer)
+        if other is not None:
+            at, spans = seen(self.world, other.binding)
+            witness = Witness(binding=other.binding, value=other.value, seen_at=at, spans=spans)
+            outcome: Literal["several-values", "other-value"] = "several-values" if guess else "other-value"
+            return Without(outcome=outcome, values=counts, guess=guess, witness=witness), None
+        if not left.branches and not left.notes.doubts:
+            return Without(outcome="nothing-fits"), None
+        if left.notes.doubts or counts:
+            near = [value for value in counts if value != str(self.answer)]
+            says = f"without {', '.join(ids)}: only {', '.join(near)}, too near to {self.answer}"
+            doubts = list(self._doubts(left.notes, ids)) or [self._problem("too-near", says)]
+            return Without(outcome="unknown", values=counts, guess=guess), doubts[0]
+        says = f"without {', '.join(ids)} the answer is still {self.answer}"
+        step = next(
+            (s.variable for s in self.composition.steps if set(ids) & set(conditions_in(s.value))), ""
+        )
+        problem = self._problem("unneeded", says, step=step, conditions=ids)
+        return Without(outcome="unneeded", guess=guess), problem
+
+    def _mode(self) -> Literal["all", "singles"]:
+        """Whether single conditions decide: leaving more out then only adds bindings, or members to a count.
+
+        So it is if every step but the last is `the` over atoms or a value of it, and the last is an
+        attribute, a direction or a count.
+        """
+        last = self.composition.steps[-1].value
+        inner = [one for step in self.composition.steps for one in parts(step.value) if one is not last]
+        is_plain = isinstance(last, AttributeOf | DirectionOf | Known | Variable) or (
+            isinstance(last, Aggregate) and last.how == "count"
+        )
+        return (
+            "singles" if is_plain and not any(isinstance(one, Select | Aggregate) for one in inner) else "all"
+        )
+
+    def _subsets(
+        self, mode: Literal["all", "singles"], told: list[set[str]]
+    ) -> tuple[Subsets, list[Problem]]:
+        """Every set of conditions left out; those that contain one already told say nothing new."""
+        if mode == "singles":
+            return Subsets(mode=mode, tried=len(self.names)), []
+        tried, problems = 0, list[Problem]()
+        sufficient: list[tuple[str, ...]] = []
+        unneeded = [one for one in told if one]
+        for size in range(1, len(self.names) + 1):
+            for ids in combinations(self.names, size):
+                tried += 1
+                kept = tuple(name for name in self.names if name not in ids)
+                if size == 1:
+                    sufficient += [kept] if set(ids) in unneeded else []
+                    continue
+                outcome, notes = self._quick(frozenset(ids))
+                if outcome == "same":
+                    sufficient.append(kept)
+                if outcome == "different" or any(one <= set(ids) for one in unneeded):
+                    continue
+                if outcome == "unknown":
+                    problems += list(self._doubts(notes, ids))[:1]
+                else:
+                    unneeded.append(set(ids))
+                    says = f"{', '.join(kept) or 'no condition at all'} already gives {self.answer}"
+                    problems.append(self._problem("sufficient-subset", says, conditions=kept))
+        return Subsets(mode=mode, tried=tried, sufficient=tuple(sufficient)), problems
+
+    def _quick(self, dropped: frozenset[str]) -> tuple[Literal["same", "different", "unknown"], Notes]:
+        """Whether another value comes out; stops at the first."""
+        notes, n = Notes(), 0
+        for value in self.evaluation.values(dropped, notes=notes):
+            if self._is_other(value):
+                return "different", notes
+            n += 1
+        if notes.doubts:
+            return "unknown", notes
+        return ("same" if n else "different"), notes
+
+    # ----------------------------------------------------------------------- the proof
+
+    def _proof(self, conditions: Sequence[ConditionProof], subsets: Subsets, prior: float) -> Proof:
+        trace = Trace(self.world, self.branch.binding, self.branch.variables)
+        trace.follow(self.composition)
+        steps = []
+        for step in self.composition.steps[:-1]:
+            value = self.branch.binding.get(step.variable, "")
+            kind = self.typed.types[step.variable].kind
+            is_whole = self.typed.logic == "sequential" and kind in ("One", "Value", "Direction")
+            without = self._without((), free=step.variable)[0] if is_whole else None
+            steps.append(StepProof(variable=step.variable, value=value, without=without))
+        return Proof(
+            composition=self.composition.composition,
+            logic=self.typed.logic,
+            answer=Answer(type=self.typed.answer_type, domain=self.typed.domain, value=self.answer),
+            binding=self.branch.binding,
+            conditions=tuple(conditions),
+            steps=tuple(steps),
+            subsets=subsets,
+            depth=self.typed.depth,
+            n_conjunctive=self.typed.n_conjunctive,
+            prior=prior,
+            margins=trace.margins,
+            rests_on=tuple(sorted(trace.facts)),
+            closed=tuple(sorted(trace.closed)),
+            knowledge=tuple(sorted(trace.knowledge)),
+            spans=seen(self.world, self.branch.binding, trace.counted)[1],
+            counted=tuple(trace.counted),
+            scene=self.world.sha256,
+            vocabulary=self.world.vocabulary_sha256,
+            checker=CHECKER,
+        )
+
+    def _warnings(self, conditions: Iterable[ConditionProof], prior: float) -> Iterator[Problem]:
+        for one in conditions:
+            if one.without.guess > self.rules.most_guess and one.without.outcome != "unneeded":
+                says = f"without {one.id}, {one.without.guess:.2f} of the bindings are right all the same"
+                yield self._problem("weak-condition", says, conditions=(one.id,))
+        if prior > self.rules.most_prior:
+            yield self._problem(
+                "weak-condition", f"without all conditions {prior:.2f} of the bindings are right"
+            )
+
+    def _unconfirmed(self, proof: Proof) -> Iterator[Problem]:
+        found = tuple(fact for fact in proof.rests_on if fact in self.world.unconfirmed)
+        if found:
+            more = f" and {len(found) - _MOST_DOUBTS} more" if len(found) > _MOST_DOUBTS else ""
+            says = f"a person has to confirm {', '.join(found[:_MOST_DOUBTS])}{more}: a model proposed it"
+            yield Problem(reason="unconfirmed-fact", says=says, line=self.line, facts=found)
+
+
+_MOST_DOUBTS = 5
+
+
+def _guess(counts: Mapping[ValueOrNumber, int], answer: ValueOrNumber) -> float:
+    n = sum(counts.values())
+    return round(counts.get(answer, 0) / n, 6) if n else 0.0
+
+
+def _said(branch: Branch) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in branch.binding.items()) or "no binding"

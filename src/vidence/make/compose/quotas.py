@@ -1,0 +1,325 @@
+"""Which compositions are wanted, and the search until there are as many, videos in turn."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+
+import msgspec
+
+from vidence.errors import UsageError
+from vidence.make.compose.exhaustive import MOST_TOGETHER, everything
+from vidence.make.compose.reached import Logic, Unique
+from vidence.make.compose.scene_bits import SceneBits
+from vidence.make.compose.search import ALL_SHAPES, Composed, QuotaCell, Search, Shape
+from vidence.make.pipeline.config_file import Count, CountOrNone, Share
+from vidence.make.sources.composition import (
+    MOST_CONDITIONS,
+    Compare,
+    Composition,
+    Known,
+    Literally,
+    Values,
+    parts,
+)
+from vidence.make.sources.scene import ValueOrNumber
+from vidence.make.sources.vocabulary import EVENT, AnswerType, Skill, Vocabulary
+from vidence.records import Record
+
+LEAST_SKILL = 0.1
+"""The share of the conditions that each skill takes, where the vocabulary allows."""
+
+
+class Quota(Record, omit_defaults=True):
+    """How many compositions of which kind.
+
+    `per_video` of each video, spread over `types` of answers, `logic`, and numbers of `conditions` (the
+    fewest and the most). A cell is given up in a video after `tries` attempts. A fact about what a
+    composition names is used by `facts` compositions at most (0: by any number). With `exhaustive` all
+    conjunctions of a small scene are listed instead, as many as there are. `shapes` are those that are drawn.
+    """
+
+    per_video: Count = 5
+    types: tuple[AnswerType, ...] = ("attribute", "object", "location", "action", "relationship")
+    logic: tuple[Logic, ...] = ("conjunctive", "sequential")
+    conditions: tuple[Count, Count] = (2, 6)
+    tries: Count = 200
+    facts: CountOrNone = 3
+    negations: bool = True
+    exhaustive: bool = False
+    shapes: tuple[Shape, ...] = ALL_SHAPES
+
+    def __post_init__(self) -> None:
+        fewest, most = self.conditions
+        if not fewest <= most <= MOST_CONDITIONS:
+            raise UsageError(
+                f"conditions are [{fewest}, {most}]; expected fewest and most, up to {MOST_CONDITIONS}"
+            )
+        if self.exhaustive and (self.logic != ("conjunctive",) or most > MOST_TOGETHER):
+            raise UsageError(
+                f"exhaustive = true lists conjunctions of up to {MOST_TOGETHER} conditions; logic is "
+                f'{list(self.logic)} and conditions are [{fewest}, {most}]. Say logic = ["conjunctive"] and '
+                f"conditions = [{min(fewest, MOST_TOGETHER)}, {min(most, MOST_TOGETHER)}]"
+            )
+
+    @property
+    def cells(self) -> tuple[QuotaCell, ...]:
+        """Everything that is wanted, in order."""
+        numbers = range(self.conditions[0], self.conditions[1] + 1)
+        return tuple(QuotaCell(t, logic, n) for t in self.types for logic in self.logic for n in numbers)
+
+
+class Strength(Record, omit_defaults=True):
+    """What has to be one (`unique`, as in `vidence prove`), and how often somebody may be right all the same.
+
+    That is, somebody who ignores a condition (`most_guess`), or all (`most_prior`).
+    """
+
+    unique: Unique = "each step"
+    most_guess: Share = 0.5
+    most_prior: Share = 0.4
+
+
+@dataclass(frozen=True)
+class Unmet:
+    """A cell that a video could not fill, what most attempts at it came to, and how many did."""
+
+    scene: str
+    cell: QuotaCell
+    reason: str
+    n: int = 0
+
+
+@dataclass
+class Filled:
+    """What the search gave: compositions in the order in which they were found, and cells without any."""
+
+    composed: list[Composed] = field(default_factory=list)
+    unmet: list[Unmet] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What was refused or changed on the way, with how often, scene by scene."""
+
+
+class _Video:
+    """One scene while the quotas are filled."""
+
+    def __init__(self, name: str, scene: SceneBits, quota: Quota, *, unique: Unique, seed: int) -> None:
+        self.name, self.quota = name, quota
+        self.rng = Random(f"compose/{seed}/{name}")
+        self.search = Search(
+            scene,
+            rng=self.rng,
+            negations=quota.negations,
+            least=quota.conditions[0],
+            unique=unique,
+            shapes=quota.shapes,
+        )
+        self.n = self.n_tried = 0
+        self.dead: dict[QuotaCell, tuple[str, int]] = {}
+        self.seen: set[object] = set()
+        self.facts: Counter[tuple[str, str]] = Counter()
+
+    def take(self, made: Composed) -> bool:
+        """Whether a composition adds something: another answer, and facts that are not used up."""
+        keys = {*_asked(made), _program(made)}
+        facts = set(_facts(made))
+        most = self.quota.facts
+        if keys & self.seen or (most and any(self.facts[one] >= most for one in facts)):
+            return False
+        self.seen |= keys
+        self.facts.update(facts)
+        self.n += 1
+        return True
+
+
+def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, seed: int) -> Filled:
+    """Search until every video has what is wanted or can give no more.
+
+    The cell that lacks most over all videos is tried first, with the skill that is asked for least; what an
+    attempt gives beside it is taken where its own cell lacks some.
+
+    Raises:
+        UsageError: everything is wanted (`exhaustive`) of a scene that is too large.
+    """
+    if quota.exhaustive:
+        return _everything(scenes, quota, strength)
+    filled = Filled()
+    videos = [_Video(name, scene, quota, unique=strength.unique, seed=seed) for name, scene in scenes.items()]
+    for one in videos:
+        one.search.most_guess, one.search.most_prior = strength.most_guess, strength.most_prior
+    have: Counter[QuotaCell] = Counter()
+    skills: Counter[Skill] = Counter()
+    while open_ := [one for one in videos if one.n < quota.per_video and len(one.dead) < len(quota.cells)]:
+        for video in open_:
+            cell = min((c for c in quota.cells if c not in video.dead), key=lambda c: have[c])
+            made = _tried(video, cell, strength, have=have, skill=_rarest(skills, video.search))
+            if made is None:
+                continue
+            filled.composed.append(made)
+            have[cell_of(made)] += 1
+            skills.update(skills_of(made.composition))
+    for video in videos:
+        filled.unmet += [Unmet(video.name, cell, why, n) for cell, (why, n) in video.dead.items()]
+        mended = sorted(video.search.mended.items())
+        filled.notes += [f"{video.name}: {n:,} conditions without a witness {what}" for what, n in mended]
+    return filled
+
+
+def _everything(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength) -> Filled:
+    """All conjunctions that are wanted and strong enough; a cell without any is unmet."""
+    filled, wanted = Filled(), frozenset(quota.cells)
+    sizes = range(quota.conditions[0], quota.conditions[1] + 1)
+    for name, scene in scenes.items():
+        refused: Counter[str] = Counter()
+        weak_of: dict[QuotaCell, str] = {}
+        taken: set[QuotaCell] = set()
+        for made in everything(name, scene, sizes=sizes, negations=quota.negations, unique=strength.unique):
+            cell = cell_of(made)
+            weak = _weak(made, strength, scene.words) if cell in wanted else "of-another-type"
+            refused[weak] += bool(weak)
+            if weak:
+                weak_of[cell] = weak
+            else:
+                taken.add(cell)
+                filled.composed.append(made)
+        filled.unmet += [
+            Unmet(name, cell, weak_of.get(cell, "there-is-none")) for cell in quota.cells if cell not in taken
+        ]
+        filled.notes += [
+            f"{name}: {n:,} conjunctions refused: {why}" for why, n in sorted(refused.items()) if n
+        ]
+    return filled
+
+
+def gaps(scene: SceneBits) -> Iterator[str]:
+    """What nobody stated, which keeps a scene from giving compositions: `lists` and values of attributes."""
+    for category in (*scene.words.categories, EVENT):
+        names = scene.members[category]
+        if len(names) < 2:
+            continue
+        if not scene.lists_all(category):
+            yield f"whether every {category} is listed"
+        for attribute, one in scene.words.attributes.items():
+            if any(scene.words.is_a(category, of) for of in one.of):
+                unknown = scene.column(category, attribute).doubtful.bit_count()
+                if unknown:
+                    yield f"{attribute} of {unknown} of {len(names)} ({category})"
+
+
+def cell_of(made: Composed) -> QuotaCell:
+    """The cell that a composition fills."""
+    found = made.found
+    return QuotaCell(found.answer.type, found.logic, len(found.conditions))
+
+
+def skills_of(composition: Composition) -> list[Skill]:
+    """The skills that a composition takes: of each condition, and to know what a table says."""
+    found = [one.skill for one in composition.conditions]
+    if any(isinstance(step.value, Known) for step in composition.steps):
+        found.append("visual knowledge")
+    return found
+
+
+def _rarest(skills: Counter[Skill], search: Search) -> Skill | None:
+    n = sum(skills.values())
+    relations = search.scene.words.relations.values()
+    able: list[Skill] = ["temporal", "correspondence", *(one.skill for one in relations)]
+    able += ["spatial"] if search.scene.ground.places else []
+    able += ["visual knowledge"] if search.scene.ground.known else []
+    rare = [one for one in dict.fromkeys(able) if skills[one] < LEAST_SKILL * n]
+    return sorted(rare, key=skills.__getitem__)[0] if rare else None
+
+
+def _tried(
+    video: _Video, cell: QuotaCell, strength: Strength, *, have: Counter[QuotaCell], skill: Skill | None
+) -> Composed | None:
+    before = Counter(video.search.refused)
+    refused: Counter[str] = Counter()
+    cells = frozenset(video.quota.cells)
+
+    def fits(kind: AnswerType, logic: Logic, n: int) -> bool:
+        found = QuotaCell(kind, logic, n)
+        return found in cells and (found == cell or have[found] <= have[cell])
+
+    for attempt in range(video.quota.tries):
+        asked = _with_skill(cell, skill if attempt < video.quota.tries // 2 else None)
+        video.n_tried += 1
+        made = video.search.tried(asked, number=video.n_tried, fits=fits)
+        if made is None:
+            continue
+        if weak := _weak(made, strength, video.search.scene.words):
+            refused[weak] += 1
+        elif not video.take(made):
+            refused["used-already"] += 1
+        else:
+            return made
+    refused += video.search.refused - before
+    why = max(sorted(refused), key=lambda one: refused[one]) if refused else "nothing-found"
+    video.dead[cell] = why, refused[why]
+    return None
+
+
+def _with_skill(cell: QuotaCell, skill: Skill | None) -> QuotaCell:
+    """A cell with a skill."""
+    return QuotaCell(cell.type, cell.logic, cell.n_conditions, skill)
+
+
+def _weak(made: Composed, strength: Strength, words: Vocabulary) -> str:
+    if _says_the_answer(made, words):
+        return "answer-in-question"
+    if any(one.without.guess > strength.most_guess for one in made.found.conditions):
+        return "weak-condition"
+    return "easy-to-guess" if made.found.prior > strength.most_prior else ""
+
+
+def _says_the_answer(made: Composed, words: Vocabulary) -> bool:
+    """Whether a condition names the answer as a value of another attribute of the same domain."""
+    answer = made.found.answer
+    for step in made.composition.steps:
+        for one in parts(step.value):
+            if isinstance(one, Compare) and one.attribute != answer.domain:
+                said: tuple[ValueOrNumber, ...] = ()
+                match one.value:
+                    case Literally(value=value):
+                        said = (value,)
+                    case Values(values=values):
+                        said = values
+                    case _:
+                        pass
+                if answer.value in said and words.share_a_domain(one.attribute, answer.domain):
+                    return True
+    return False
+
+
+def _asked(made: Composed) -> Iterator[tuple[str, str]]:
+    """The entity and the attribute that are asked for; none where things are counted."""
+    last = made.composition.steps[-1].value
+    source = getattr(last, "of", None)
+    if made.found.answer.domain != "count" and source is not None:
+        yield str(made.found.binding[source.name]), made.found.answer.domain
+
+
+def _program(made: Composed) -> bytes:
+    """What a composition says, whatever its conditions are called."""
+    raw = msgspec.to_builtins(made.composition.steps)
+    return msgspec.json.encode(_unnamed(raw), order="deterministic")
+
+
+def _unnamed(raw: object) -> object:
+    if isinstance(raw, dict):
+        made = {key: _unnamed(value) for key, value in raw.items() if key != "condition"}
+        if isinstance(atoms := made.get("atoms"), list):
+            made["atoms"] = sorted(atoms, key=lambda one: msgspec.json.encode(one, order="deterministic"))
+        return made
+    return [_unnamed(one) for one in raw] if isinstance(raw, list | tuple) else raw
+
+
+def _facts(made: Composed) -> Iterator[tuple[str, str]]:
+    """What is used of the entities that a composition names: pairs (entity, attribute)."""
+    for step in made.composition.steps:
+        name = made.found.binding.get(step.variable)
+        members = getattr(step.value, "of", None)
+        for atom in getattr(members, "atoms", ()):
+            if name is not None and hasattr(atom, "attribute"):
+                yield str(name), atom.attribute
+    yield from _asked(made)

@@ -1,0 +1,697 @@
+"""Search for compositions, backwards: what is wanted, whoever has it, then what singles that out."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Literal, TypeAlias, get_args
+
+from vidence.make.compose.atoms import AskableAttribute, AttributeStatement, Single, Statements, singled_out
+from vidence.make.compose.finding import CompositionResult, Refused, find_proof
+from vidence.make.compose.program import Program as _Program
+from vidence.make.compose.program import set_of, with_atom, without_atom
+from vidence.make.compose.reached import Logic, Unique
+from vidence.make.compose.scene_bits import SceneBits, bits
+from vidence.make.compose.shapes import CONJUNCTIVE, SEQUENTIAL, MoreShape, Shapes, carried, shape_of
+from vidence.make.sources.composition import (
+    MOST_CONDITIONS,
+    Aggregate,
+    Atom,
+    AttributeOf,
+    Compare,
+    Composition,
+    Literally,
+    Members,
+    Related,
+    Select,
+    The,
+    Timed,
+    Variable,
+)
+from vidence.make.sources.vocabulary import EVENT, AnswerType, Skill
+
+_Plain: TypeAlias = Literal[
+    "attribute", "count", "carried", "related", "ordered", "during", "then", "ranked", "next", "tally"
+]
+Shape: TypeAlias = _Plain | MoreShape
+PLAIN: tuple[_Plain, ...] = get_args(_Plain)
+"""Shapes of which all sets are plain (`MemberSet.is_plain`)."""
+ALL_SHAPES: tuple[Shape, ...] = (*PLAIN, *CONJUNCTIVE, *SEQUENTIAL)
+_BY_SKILL: Mapping[Skill, tuple[Shape, ...]] = {
+    "spatial": ("related", "direction", "seen", "nearest", "unrelated"),
+    "temporal": ("ordered", "next", "tally"),
+    "correspondence": ("carried", "commonest", "sum", "above"),
+    "visual knowledge": ("known",),
+}
+"""The shapes that take a skill for certain."""
+_OF_EVENTS: tuple[Shape, ...] = ("then", "next")
+_End: TypeAlias = Literal["first", "last"]
+_MENDED = 3
+"""How often needless conditions are taken out of one composition."""
+
+
+@dataclass(frozen=True)
+class QuotaCell:
+    """A cell: the type of the answer, the logic, how many conditions, and a skill that one of them takes."""
+
+    type: AnswerType
+    logic: Logic
+    n_conditions: int
+    skill: Skill | None = None
+
+
+@dataclass(frozen=True)
+class _Link:
+    """What ties the last set to what is there: whom it leaves, the atom by its condition, its skill."""
+
+    may: int
+    atom: Callable[[str], Atom]
+    skill: Skill
+    avoided: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A composition that the search found proven."""
+
+    composition: Composition
+    found: CompositionResult
+    shape: Shape
+
+
+class Search:
+    """Compositions of one scene. The same seed gives the same.
+
+    Attributes:
+        most_guess: the largest share of right bindings without a condition; others are refused.
+        most_prior: the largest share of right bindings without all conditions.
+    """
+
+    def __init__(
+        self,
+        scene: SceneBits,
+        *,
+        rng: Random,
+        negations: bool = True,
+        least: int = 2,
+        unique: Unique = "each step",
+        shapes: Sequence[Shape] = ALL_SHAPES,
+    ) -> None:
+        self.scene, self.rng, self.least, self.unique = scene, rng, least, unique
+        self.name = scene.scene.header.scene
+        self.statements = Statements(scene, negations=negations)
+        self.asked = self.statements.asked()
+        self.refused: Counter[str] = Counter()
+        self.most_guess = self.most_prior = 1.0
+        self.mended: Counter[str] = Counter()
+        """Conditions without a witness: `swapped` for others, or `left out`."""
+        self._vocabulary = scene.words.sha256()
+        self._related_to: dict[tuple[str, str, int], list[str]] = {}
+        self._allowed = frozenset(shapes)
+        self._shapes: dict[tuple[AnswerType, Logic, Skill | None], tuple[Shape, ...]] = {}
+        self.more = Shapes(scene, self.statements, rng)
+        self._makers: dict[str, Callable[[QuotaCell, AskableAttribute], _Program | None]] = {
+            "attribute": self._attribute,
+            "count": self._count,
+            "carried": self._carried,
+            "related": self._related,
+            "ordered": self._ordered,
+            "during": self._during,
+            "then": self._then,
+            "ranked": self._ranked,
+            "next": self._next,
+            "tally": self._tally,
+        }
+
+    def shapes(self, wanted: QuotaCell) -> tuple[Shape, ...]:
+        """The shapes that can fill a cell in this scene; of these those that take its skill."""
+        key = wanted.type, wanted.logic, wanted.skill
+        if key not in self._shapes:
+            found = (*self._plain(wanted), *self.more.of(wanted.type, wanted.logic))
+            allowed = tuple(one for one in found if one in self._allowed)
+            favoured = _BY_SKILL.get(wanted.skill, ()) if wanted.skill is not None else ()
+            self._shapes[key] = tuple(one for one in allowed if one in favoured) or allowed
+        return self._shapes[key]
+
+    def _plain(self, wanted: QuotaCell) -> tuple[_Plain, ...]:
+        words, found = self.scene.words, list[_Plain]()
+        listed = bool(self.scene.events) and self.scene.lists_all(EVENT)
+        if wanted.logic == "conjunctive":
+            found = ["attribute"] if self._asked(wanted.type, entities=True) else []
+            is_counted = wanted.type == "attribute" and self._counted()
+            return (*found, "count") if is_counted else tuple(found)
+        if (
+            wanted.type == "action"
+            and self._asked("action")
+            and any(kind.roles for kind in words.events.values())
+        ):
+            found.append("then")
+        found += ["next"] if listed and any(one.category == EVENT for one in self._asked(wanted.type)) else []
+        found += ["tally"] if listed and wanted.type == "attribute" and self._counted() else []
+        if self._asked(wanted.type, entities=True):
+            found += ["carried"]
+            found += ["related"] if words.relations else []
+            found += ["ordered", "ranked"] if self.scene.ends else []
+            found += ["during"] if self.scene.events else []
+        return tuple(found)
+
+    def _counted(self) -> tuple[str, ...]:
+        """The categories of which things can be counted."""
+        is_listed = self.scene.lists_all(EVENT) and len(self.scene.members[EVENT]) > 1
+        return (*self.statements.categories, *((EVENT,) if is_listed else ()))
+
+    def _asked(self, kind: AnswerType, *, entities: bool = False) -> list[AskableAttribute]:
+        return [one for one in self.asked if one.type == kind and not (entities and one.category == EVENT)]
+
+    def tried(
+        self, wanted: QuotaCell, *, number: int, fits: Callable[[AnswerType, Logic, int], bool] | None = None
+    ) -> Composed | None:
+        """One attempt at a cell; what comes of it may fill another one, if that `fits`."""
+        shapes = self.shapes(wanted)
+        if not shapes:
+            self.refused["no-shape"] += 1
+            return None
+        shape = self.rng.choice(shapes)
+        program = self._drawn(shape, wanted)
+        if program is None:
+            self.refused["nothing-found"] += 1
+            return None
+        return self._proved(self._composition(program, number), shape, fits=fits)
+
+    def _drawn(self, shape: Shape, wanted: QuotaCell) -> _Program | None:
+        if shape not in self._makers:
+            return self.more.draw(shape, wanted.type, wanted.n_conditions)
+        if shape in ("count", "tally"):
+            asked = list(self.asked)
+        else:
+            is_event = shape in _OF_EVENTS
+            asked = [one for one in self._asked(wanted.type) if (one.category == EVENT) == is_event]
+        if shape == "then":
+            asked = [one for one in asked if one.attribute == "kind"]
+        return self._makers[shape](wanted, self.rng.choice(asked)) if asked else None
+
+    def _find(
+        self, composition: Composition, fits: Callable[[AnswerType, Logic, int], bool] | None
+    ) -> CompositionResult | Refused:
+        return find_proof(
+            composition,
+            self.scene,
+            fits=fits,
+            unique=self.unique,
+            most_guess=self.most_guess,
+            most_prior=self.most_prior,
+        )
+
+    def _proved(
+        self,
+        composition: Composition,
+        shape: Shape,
+        *,
+        fits: Callable[[AnswerType, Logic, int], bool] | None,
+    ) -> Composed | None:
+        """A composition without what it does not need, if it is proven.
+
+        Where a step need not find one thing, a statement that only serves that is left out first.
+        """
+        if self.unique != "each step":
+            loose = without_atom(composition, self.rng.choice(composition.conditions).id)
+            if loose is not None and len(loose.conditions) >= self.least:
+                found = self._find(loose, fits)
+                if isinstance(found, CompositionResult):
+                    return Composed(loose, found, shape_of(loose, shape))
+        for _ in range(_MENDED):
+            if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
+                self.refused["too-few-conditions"] += 1
+                return None
+            found = self._find(composition, fits)
+            if isinstance(found, CompositionResult):
+                return Composed(composition, found, shape_of(composition, shape))
+            is_unneeded = found.reason == "unneeded"
+            if (
+                is_unneeded
+                and (swapped := self._swapped(composition, found, shape=shape, fits=fits)) is not None
+            ):
+                return swapped
+            mended = without_atom(composition, found.conditions[0]) if is_unneeded else None
+            if mended is None:
+                self.refused[found.reason] += 1
+                return None
+            self.mended["left out"] += 1
+            composition = mended
+        self.refused["unneeded"] += 1
+        return None
+
+    def _swapped(
+        self,
+        composition: Composition,
+        refused: Refused,
+        *,
+        shape: Shape,
+        fits: Callable[[AnswerType, Logic, int], bool] | None,
+    ) -> Composed | None:
+        """The composition with another statement in the place of one without a witness, if that is proven.
+
+        Only in what is taken together, such as counted: where one of the set is picked, almost none would do,
+        since who is picked stays one of those who lead to the same.
+        """
+        condition = refused.conditions[0]
+        there = set_of(composition, condition)
+        if there is None or not isinstance(there[0].value, Aggregate):
+            return None
+        members = there[1]
+        about = self.statements.of(members.category)
+        used = {getattr(atom, "attribute", "") for atom in members.atoms}
+        used |= {one.name for step in composition.steps if isinstance(one := step.value, AttributeOf)}
+        used |= {one.attribute for step in composition.steps if isinstance(one := step.value, Aggregate)}
+        rest = self._without(members, condition)
+        known = [one for one in about if one.attribute not in used and rest & ~one.masks.must]
+        for said in self.rng.sample(known, min(_SWAPPED, len(known))):
+            made = with_atom(composition, condition, said)
+            found = self._find(made, fits)
+            if isinstance(found, CompositionResult):
+                self.mended["swapped"] += 1
+                return Composed(made, found, shape_of(made, shape))
+        return None
+
+    def _without(self, members: Members, condition: str) -> int:
+        """Who may be left by what a set says of single values, without a condition."""
+        rest = self.scene.everybody[members.category]
+        for atom in members.atoms:
+            match atom:
+                case Compare(how="==" | "!=", value=Literally(value=value)) if atom.condition != condition:
+                    masks = self.scene.compared(members.category, atom.attribute, how=atom.how, value=value)
+                    rest &= masks.may
+                case _:
+                    pass
+        return rest
+
+    def _composition(self, program: _Program, number: int) -> Composition:
+        return program.composition(
+            f"{self.name}/{number:05d}", self.scene.scene, vocabulary_sha256=self._vocabulary
+        )
+
+    # ----------------------------------------------------------------------- conjunctive
+
+    def _member(self, category: str) -> int:
+        return self.rng.randrange(len(self.scene.members[category]))
+
+    def _single(
+        self, category: str, member: int, *, n: int, avoided: Sequence[str] = (), may: int | None = None
+    ) -> tuple[AttributeStatement, ...] | None:
+        among = self.scene.everybody[category] if may is None else may
+        wanted = Single(category, member, among, max(n, 1), frozenset(avoided))
+        return singled_out(wanted, self.statements, self.rng, most=max(n + 1, 2))
+
+    def _attribute(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
+        member = self._member(asked.category)
+        said = self._single(asked.category, member, n=wanted.n_conditions, avoided=[asked.attribute])
+        if not said:
+            return None
+        program = _Program()
+        self._the(program, "P", category=asked.category, atoms=program.atoms(said))
+        program.add("answer", AttributeOf(of=Variable(name="P"), name=asked.attribute))
+        return program
+
+    def _the(self, program: _Program, variable: str, *, category: str, atoms: Sequence[Atom]) -> str:
+        return program.add(variable, The(of=Members(category=category, atoms=tuple(atoms)), pick=variable))
+
+    def _count(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
+        category = self.rng.choice(self._counted())
+        taken, rest = self._several(category, self.scene.everybody[category], n=wanted.n_conditions)
+        if len(taken) < self.least or rest.bit_count() > _MOST_COUNTED:
+            return None
+        program = _Program()
+        program.add(
+            "answer", Aggregate(how="count", of=Members(category=category, atoms=program.atoms(taken)))
+        )
+        return program
+
+    def _several(self, category: str, among: int, *, n: int) -> tuple[list[AttributeStatement], int]:
+        """Statements, each of which shuts somebody out, and who is left."""
+        members = list(bits(among))
+        known = list(self.statements.about(category, self.rng.choice(members))) if members else []
+        self.rng.shuffle(known)
+        taken, rest = list[AttributeStatement](), among
+        for one in known:
+            if len(taken) == n:
+                break
+            left = rest & one.masks.must
+            if one.attribute not in {t.attribute for t in taken} and left and left != rest:
+                taken.append(one)
+                rest = left
+        return taken, rest
+
+    # ----------------------------------------------------------------------- sequential
+
+    def _anchor(self, program: _Program, name: str, *, n: int, avoided: Sequence[str] = ()) -> bool:
+        """Steps that end with `P` for an entity: by what it is like, or by what it does."""
+        roles = self._roles(name) if self.rng.random() < _BY_EVENT else []
+        if roles:
+            event, role = self.rng.choice(roles)
+            said = (
+                self._single(EVENT, self.scene.place[EVENT][event], n=1)
+                if self.scene.lists_all(EVENT)
+                else None
+            )
+            if said:
+                pick = self._the(program, "Q", category=EVENT, atoms=program.atoms(said))
+                program.add("P", AttributeOf(of=Variable(name=pick), name=role))
+                return True
+        category = self.scene.category_of(name)
+        if category not in self.statements.categories:
+            return False
+        place = self.scene.place[category][name]
+        said = self._single(category, place, n=n, avoided=avoided)
+        if said:
+            self._the(program, "P", category=category, atoms=program.atoms(said))
+            return True
+        for one in self._tellable(category, place, avoided):
+            how = self._end(category, self.scene.everybody[category] & one.masks.may, place)
+            if how is not None:
+                self._at_end(program, "P", category=category, atoms=program.atoms([one]), how=how)
+                return True
+        return False
+
+    def _tellable(self, category: str, member: int, avoided: Sequence[str]) -> list[AttributeStatement]:
+        known = [one for one in self.statements.about(category, member) if one.attribute not in avoided]
+        self.rng.shuffle(known)
+        return known
+
+    def _end(self, category: str, may: int, member: int) -> _End | None:
+        """Whether a member is the first or the last of some to appear."""
+        order, untimed = self.scene.in_order(category, by_end=False)
+        if untimed & may or may.bit_count() < 2:
+            return None
+        if member == next(i for _, i in order if may >> i & 1):
+            return "first"
+        return "last" if member == next(i for _, i in reversed(order) if may >> i & 1) else None
+
+    def _at_end(
+        self, program: _Program, variable: str, *, category: str, atoms: Sequence[Atom], how: _End
+    ) -> None:
+        members, name = Members(category=category, atoms=tuple(atoms)), program.condition("temporal")
+        by: Literal["begins", "appears"] = "begins" if category == EVENT else "appears"
+        program.add(variable, Select(how=how, of=members, pick=variable, condition=name, by=by))
+
+    def _roles(self, name: str) -> list[tuple[str, str]]:
+        """The events in which an entity plays a role, where nobody else can have played it."""
+        return [
+            (event, role)
+            for event, fact in self.scene.events.items()
+            for role, who in fact.roles.items()
+            if who == name and role not in self.scene.words.attributes
+        ]
+
+    def _shares(self, wanted: QuotaCell) -> tuple[int, int]:
+        """How many conditions an anchor has, and how many the last set beside its link."""
+        free = max(wanted.n_conditions - 1, 1)
+        anchor = self.rng.randint(1, max(free - 1, 1))
+        return anchor, free - anchor
+
+    def _carried(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
+        scene, n = self.scene, self._shares(wanted)
+        target = self._member(asked.category)
+        linked = [a for a in carried(self.statements, asked.category) if a != asked.attribute]
+        if not linked:
+            return None
+        link = self.rng.choice(linked)
+        values = scene.column(asked.category, link).told[target]
+        if len(values) != 1:
+            return None
+        holders = [
+            (category, i, held)
+            for category in self.statements.categories
+            for held in self.statements.attributes_of(category)
+            if scene.words.share_a_domain(held, link)
+            for i in bits(scene.column(category, held).values.get(values[0], 0))
+            if (category, i) != (asked.category, target)
+        ]
+        if not holders:
+            return None
+        category, place, held = self.rng.choice(holders)
+        program = _Program()
+        if not self._anchor(program, scene.members[category][place], n=n[0], avoided=[held]):
+            return None
+        program.add("X", AttributeOf(of=Variable(name="P"), name=held))
+        compared = scene.compared(asked.category, link, how="==", value=values[0])
+        found = _Link(
+            compared.may,
+            lambda name: Compare(attribute=link, how="==", value=Variable(name="X"), condition=name),
+            "correspondence",
+            (link,),
+        )
+        return self._ended(program, asked, target=target, n=n[1], link=found)
+
+    def _ended(
+        self, program: _Program, asked: AskableAttribute, *, target: int, n: int, link: _Link
+    ) -> _Program | None:
+        """The program with the set that is linked to what is there already, and the answer."""
+        avoided = [*link.avoided, asked.attribute]
+        said = self._single(asked.category, target, n=n, avoided=avoided, may=link.may)
+        how = None
+        if said is None:
+            said = tuple(self._tellable(asked.category, target, avoided)[:1])
+            how = self._end(asked.category, link.may & (said[0].masks.may if said else link.may), target)
+            if how is None:
+                return None
+        atoms = (*program.atoms(said), link.atom(program.condition(link.skill)))
+        if how is None:
+            self._the(program, "R", category=asked.category, atoms=atoms)
+        else:
+            self._at_end(program, "R", category=asked.category, atoms=atoms, how=how)
+        program.add("answer", AttributeOf(of=Variable(name="R"), name=asked.attribute))
+        return program
+
+    def _related(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
+        scene, words, n = self.scene, self.scene.words, self._shares(wanted)
+        target = self._member(asked.category)
+        known = [
+            r for r, one in words.relations.items() if any(words.is_a(asked.category, of) for of in one.of)
+        ]
+        if not known:
+            return None
+        relation = self.rng.choice(known)
+        others = self._partners(asked.category, relation, target)
+        if not others:
+            return None
+        other = self.rng.choice(others)
+        program = _Program()
+        if not self._anchor(program, other, n=n[0]):
+            return None
+        found = _Link(
+            scene.related(asked.category, relation, other).may,
+            lambda name: Related(relation=relation, to=Variable(name="P"), condition=name),
+            words.relations[relation].skill,
+        )
+        return self._ended(program, asked, target=target, n=n[1], link=found)
+
+    def _partners(self, category: str, relation: str, member: int) -> list[str]:
+        """To whom a member of a category stands in a relation; kept, since members are drawn again."""
+        key = category, relation, member
+        if key not in self._related_to:
+            words, rows = self.scene.words, self.scene.relating(category, relation)
+            self._related_to[key] = [
+                name
+                for other in self.statements.categories
+                if any(words.is_a(other, to) for to in words.relations[relation].to)
+                for name in self.scene.members[other]
+                if rows[name].must >> member & 1
+            ]
+        return self._related_to[key]
+
+    def _during(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
+        scene = self.scene
+        target = self._member(asked.category)
+        events = [e for e in scene.events if scene.timed(asked.category, "during", e).must >> target & 1]
+        if not events or not scene.lists_all(EVENT):
+            return None
+        event = self.rng.choice(events)
+        said = self._single(EVENT, scene.place[EVENT][event], n=1)
+        if not said:
+            return None
+        program = _Program()
+        self._the(program, "S", category=EVENT, atoms=program.atoms(said))
+        found = _Link(
+            scene.timed(asked.category, "during", event).may,
+            lambda name: Timed(how="during", of=Variable(name="S"), condition=name),
+            "temporal",
+        )
+        return self._ended(program, asked, target=target, n=wanted.n_conditions - 1 - len(said), link=found)
+
+    def _ordered(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
+        """The first who appears after somebody, or the last before."""
+        scene, category = self.scene, asked.category
+        how: Literal["first", "last"] = self.rng.choice(("first", "last"))
+        target = self._member(category)
+        known = [one for one in self.statements.about(category, target) if one.attribute != asked.attribute]
+        self.rng.shuffle(known)
+        n_anchor = self.rng.randint(1, max(wanted.n_conditions - 2, 1))
+        taken, may = list[AttributeStatement](), scene.everybody[category]
+        for one in known[: max(wanted.n_conditions - 2 - n_anchor, 0)]:
+            if one.attribute not in {t.attribute for t in taken}:
+                taken.append(one)
+                may &= one.masks.may
+        anchor = self._before(category, target, may=may, how=how)
+        program = _Program()
+        if anchor is None or not self._anchor(program, anchor, n=n_anchor):
+            return None
+        word: Literal["appears_after", "appears_before"] = (
+            "appears_after" if how == "first" else "appears_before"
+        )
+        atoms: tuple[Atom, ...] = (
+            *program.atoms(taken),
+            Timed(how=word, of=Variable(name="P"), condition=program.condition("temporal")),
+        )
+        members, name = Members(category=category, atoms=atoms), program.condition("temporal")
+        program.add("R", Select(how=how, of=members, pick="R", condition=name, by="appears"))
+        program.add("answer", AttributeOf(of=Variable(name="R"), name=asked.attribute))
+        return program
+
+    def _before(self, category: str, target: int, *, may: int, how: str) -> str | None:
+        """Somebody between a member and the one of a set that appears next before it (`last`: after it)."""
+        scene = self.scene
+        name = scene.members[category][target]
+        if name not in scene.ends:
+            return None
+        at, margin = scene.ends[name][0], scene.margin_s
+        order, _ = scene.in_order(category, by_end=False)
+        if how == "first":
+            earlier = [time for time, i in order if time < at and may >> i & 1]
+            low, high = max(earlier, default=-1.0) - margin, at - margin
+        else:
+            later = [time for time, i in order if time > at and may >> i & 1]
+            low, high = at + margin, min(later, default=float("inf")) + margin
+        there = [
+            other
+            for kind in self.statements.categories
+            for time, i in scene.in_order(kind, by_end=False)[0]
+            if low <= time <= high and (other := scene.members[kind][i]) != name
+        ]
+        return self.rng.choice(there) if there else None
+
+    def _then(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
+        """What somebody does first after, or last before, an event."""
+        scene = self.scene
+        roles = [
+            (event, role, who)
+            for event, fact in scene.events.items()
+            for role, who in fact.roles.items()
+            if scene.category_of(who) in self.statements.categories and role not in scene.words.attributes
+        ]
+        if not roles:
+            return None
+        event, role, who = self.rng.choice(roles)
+        how: Literal["first", "last"] = self.rng.choice(("first", "last"))
+        word: Literal["after", "before"] = "after" if how == "first" else "before"
+        target = scene.place[EVENT][event]
+        others = [e for e in scene.events if scene.timed(EVENT, word, e).must >> target & 1]
+        if not others:
+            return None
+        said = self._single(EVENT, scene.place[EVENT][self.rng.choice(others)], n=1)
+        program = _Program()
+        category = scene.category_of(who)
+        looks = self._single(category, scene.place[category][who], n=max(wanted.n_conditions - 4, 1))
+        if not said or not looks:
+            return None
+        self._the(program, "P", category=category, atoms=program.atoms(looks))
+        self._the(program, "T", category=EVENT, atoms=program.atoms(said))
+        atoms = (
+            Compare(
+                attribute=role, how="==", value=Variable(name="P"), condition=program.condition("semantic")
+            ),
+            Timed(how=word, of=Variable(name="T"), condition=program.condition("temporal")),
+        )
+        members, name = Members(category=EVENT, atoms=atoms), program.condition("temporal")
+        program.add("U", Select(how=how, of=members, pick="U", condition=name, by="begins"))
+        program.add("answer", AttributeOf(of=Variable(name="U"), name="kind"))
+        return program
+
+    def _ranked(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
+        """The first, or the last, who appears of some."""
+        category, may = asked.category, self.scene.everybody[asked.category]
+        taken = list[AttributeStatement]()
+        for one in self._tellable(category, self._member(category), [asked.attribute]):
+            if len(taken) < wanted.n_conditions - 1 and one.attribute not in {t.attribute for t in taken}:
+                taken.append(one)
+                may &= one.masks.may
+        if not taken:
+            return None
+        program = _Program()
+        how: _End = self.rng.choice(("first", "last"))
+        self._at_end(program, "R", category=category, atoms=program.atoms(taken), how=how)
+        program.add("answer", AttributeOf(of=Variable(name="R"), name=asked.attribute))
+        return program
+
+    def _event(self, program: _Program, event: str, *, n: int) -> bool:
+        """A step that ends with `T` for an event: by what it is like, when it is, or who has a part."""
+        place, roles = self.scene.place[EVENT][event], self.scene.events[event].roles
+        said = self._single(EVENT, place, n=n)
+        if said:
+            self._the(program, "T", category=EVENT, atoms=program.atoms(said))
+            return True
+        for one in self._tellable(EVENT, place, ()):
+            how = self._end(EVENT, self.scene.everybody[EVENT] & one.masks.may, place)
+            if how is not None:
+                self._at_end(program, "T", category=EVENT, atoms=program.atoms([one]), how=how)
+                return True
+        known = [one for one in self._tellable(EVENT, place, ()) if one.how == "=="]
+        if not roles or not known:
+            return False
+        role = self.rng.choice(sorted(roles))
+        if not self._anchor(program, roles[role], n=max(n - 2, 1)):
+            return False
+        atoms = program.atoms(known[:1])
+        played = Compare(
+            attribute=role, how="==", value=Variable(name="P"), condition=program.condition("semantic")
+        )
+        self._the(program, "T", category=EVENT, atoms=(*atoms, played))
+        return True
+
+    def _next(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
+        """What happens first after, or last before, an event; whoever does it."""
+        scene, target = self.scene, self._member(EVENT)
+        how: _End = self.rng.choice(("first", "last"))
+        word: Literal["after", "before"] = "after" if how == "first" else "before"
+        known = self._tellable(EVENT, target, [asked.attribute])
+        name = scene.members[EVENT][target]
+        near = sorted(
+            (e for e in scene.events if scene.timed(EVENT, word, e).must >> target & 1),
+            key=lambda e: abs(scene.ends[e][0] - scene.ends[name][0]),
+        )[:_NEAREST]
+        program = _Program()
+        if not near or not self._event(program, self.rng.choice(near), n=max(wanted.n_conditions - 3, 1)):
+            return None
+        atoms: tuple[Atom, ...] = (
+            *program.atoms(known[:1]),
+            Timed(how=word, of=Variable(name="T"), condition=program.condition("temporal")),
+        )
+        self._at_end(program, "U", category=EVENT, atoms=atoms, how=how)
+        program.add("answer", AttributeOf(of=Variable(name="U"), name=asked.attribute))
+        return program
+
+    def _tally(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
+        """How many of some there are during, after or before an event."""
+        scene, category = self.scene, self.rng.choice(self._counted())
+        word: Literal["during", "after", "before"] = self.rng.choice(("during", "after", "before"))
+        event, program = self.rng.choice(scene.members[EVENT]), _Program()
+        if not self._event(program, event, n=max(wanted.n_conditions - 2, 1)):
+            return None
+        there = scene.timed(category, word, event).must
+        n = max(wanted.n_conditions - len(program.skills) - 1, 1)
+        taken, rest = self._several(category, there, n=n)
+        if not taken or not 0 < rest.bit_count() <= _MOST_COUNTED:
+            return None
+        atoms: tuple[Atom, ...] = (
+            *program.atoms(taken),
+            Timed(how=word, of=Variable(name="T"), condition=program.condition("temporal")),
+        )
+        program.add("answer", Aggregate(how="count", of=Members(category=category, atoms=atoms)))
+        return program
+
+
+_SWAPPED = 6
+"""How many statements are tried in the place of one that has no witness."""
+_MOST_COUNTED = 9
+_NEAREST = 8
+"""From so many events the one is drawn after which something happens next."""
+_BY_EVENT = 0.3

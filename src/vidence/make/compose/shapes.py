@@ -1,0 +1,574 @@
+"""Shapes of compositions beside those of the search: views, plans, sums, sizes, tables, what is not so.
+
+Each is drawn backwards from what the scene has; whether it is proven is asked afterwards (`finding`).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from vidence.make.compose.atoms import AskableAttribute, AttributeStatement, Single, Statements, singled_out
+from vidence.make.compose.phrases import is_flag, is_person
+from vidence.make.compose.program import Program
+from vidence.make.compose.reached import Logic
+from vidence.make.compose.scene_bits import SceneBits, bits
+from vidence.make.compose.sets import compared
+from vidence.make.sources.composition import (
+    Aggregate,
+    Arithmetic,
+    Atom,
+    AttributeOf,
+    Compare,
+    Comparison,
+    Composition,
+    DirectionOf,
+    InDirection,
+    Known,
+    Literally,
+    Members,
+    Related,
+    Select,
+    The,
+    Values,
+    Variable,
+    View,
+    parts,
+)
+from vidence.make.sources.scene import ValueOrNumber
+from vidence.make.sources.vocabulary import EVENT, AnswerType
+
+MoreShape: TypeAlias = Literal[
+    "either", "known", "direction", "seen", "nearest", "commonest", "sum", "above", "unrelated"
+]
+CONJUNCTIVE: tuple[MoreShape, ...] = ("either", "known")
+SEQUENTIAL: tuple[MoreShape, ...] = (
+    "direction", "seen", "nearest", "commonest", "sum", "above", "unrelated",
+)  # fmt: skip
+ShapeT = TypeVar("ShapeT", bound=str)
+_LEAST_SEEN = 3
+"""Who sees, what is faced, and what is looked for."""
+_MOST_APART = 3
+"""Between two numbers of which one is said by the other."""
+
+
+def carried(statements: Statements, category: str) -> tuple[str, ...]:
+    """The attributes of which one thing can have the value of another: no numbers, and not whether or not."""
+    words = statements.scene.words.attributes
+    names = statements.attributes_of(category)
+    return tuple(name for name in names if not (words[name].number or is_flag(words[name])))
+
+
+class Shapes:
+    """The programs of these shapes that a scene may have."""
+
+    def __init__(self, scene: SceneBits, statements: Statements, rng: Random) -> None:
+        self.scene, self.statements, self.rng = scene, statements, rng
+        self.ground = scene.ground
+        placed = [c for c in (*statements.categories, *self._single_things()) if self._placed(c)]
+        self._on_plan = tuple(dict.fromkeys(placed))
+        self._asked = tuple(one for one in statements.asked() if one.category != EVENT)
+        self._makers: dict[str, Callable[[AnswerType, int], Program | None]] = {
+            "either": self._either,
+            "known": self._known,
+            "direction": self._direction,
+            "seen": self._seen,
+            "nearest": self._nearest,
+            "commonest": self._commonest,
+            "sum": self._sum,
+            "above": self._above,
+            "unrelated": self._unrelated,
+        }
+
+    def of(self, kind: AnswerType, logic: Logic) -> tuple[MoreShape, ...]:
+        """The shapes that this scene may have with answers of a type."""
+        can: dict[MoreShape, bool] = dict.fromkeys((*CONJUNCTIVE, *SEQUENTIAL), False)
+        asked = self._of_type(kind)
+        numbered = [one for one in asked if self._numbers(one.category)]
+        n_placed = sum(len(self._placed(category)) for category in self._on_plan)
+        on_plan = {one.category for one in asked} & set(self._on_plan)
+        can["either"] = bool(asked)
+        can["known"] = bool(self._tables(kind))
+        can["direction"] = kind == "relationship" and n_placed >= _LEAST_SEEN
+        can["seen"] = can["nearest"] = bool(on_plan) and n_placed >= _LEAST_SEEN
+        can["commonest"] = bool(asked)
+        can["sum"] = can["above"] = bool(numbered)
+        can["unrelated"] = bool(asked) and bool(self.scene.words.relations)
+        return tuple(one for one in (CONJUNCTIVE if logic == "conjunctive" else SEQUENTIAL) if can[one])
+
+    def draw(self, shape: str, kind: AnswerType, n: int) -> Program | None:
+        """A program of a shape with about so many conditions; None where nothing was found."""
+        return self._makers[shape](kind, n)
+
+    # ----------------------------------------------------------------------- what there is
+
+    def _single_things(self) -> tuple[str, ...]:
+        """Categories with one member, all of whom are listed."""
+        scene = self.scene
+        return tuple(c for c in scene.words.categories if len(scene.members[c]) == 1 and scene.lists_all(c))
+
+    def _placed(self, category: str) -> list[str]:
+        return [name for name in self.scene.members[category] if name in self.ground.places]
+
+    def _of_type(self, kind: AnswerType) -> list[AskableAttribute]:
+        return [one for one in self._asked if one.type == kind]
+
+    def _numbers(self, category: str) -> list[str]:
+        known = self.scene.words.attributes
+        return [name for name in self.statements.attributes_of(category) if known[name].number]
+
+    def _tables(self, kind: AnswerType) -> list[tuple[str, str, str]]:
+        """Tables with the categories and attributes whose values they know."""
+        told = {
+            table: {of for name, of in self.ground.known if name == table} for table in self.scene.words.known
+        }
+        return [
+            (table, category, name)
+            for table, values in told.items()
+            if self.scene.words.known[table].answer == kind
+            for category in self.statements.categories
+            for name in self.statements.attributes_of(category)
+            if len(values & self.scene.column(category, name).values.keys()) > 1
+        ]
+
+    # ----------------------------------------------------------------------- pieces
+
+    def _single(
+        self, category: str, name: str, *, n: int, avoided: Sequence[str] = (), may: int | None = None
+    ) -> tuple[AttributeStatement, ...] | None:
+        """Statements that leave one thing alone."""
+        among = self.scene.everybody[category] if may is None else may
+        place = self.scene.place[category][name]
+        wanted = Single(category, place, among, max(n, 1), frozenset(avoided))
+        return singled_out(wanted, self.statements, self.rng, most=max(n + 1, 2))
+
+    def _named(
+        self, program: Program, variable: str, name: str, *, n: int, avoided: Sequence[str] = ()
+    ) -> bool:
+        """A step that ends with a variable for a thing, by what it is like."""
+        category = self.scene.category_of(name)
+        if not self.scene.lists_all(category):
+            return False
+        said = self._single(category, name, n=n, avoided=avoided)
+        if said is None:
+            return False
+        members = Members(category=category, atoms=program.atoms(said))
+        program.add(variable, The(of=members, pick=variable))
+        return True
+
+    def _ended(  # noqa: PLR0913 - one place for what all chains end with
+        self, program: Program, asked: AskableAttribute, *, name: str, n: int, may: int, avoided: str,
+        link: Callable[[], Atom],
+    ) -> Program | None:  # fmt: skip
+        """The program with the set that is linked to what is there already, and the answer."""
+        said = self._single(asked.category, name, n=n, avoided=[avoided, asked.attribute], may=may)
+        if said is None:
+            return None
+        atoms = (*program.atoms(said), link())
+        program.add("R", The(of=Members(category=asked.category, atoms=atoms), pick="R"))
+        program.add("answer", _read("R", asked.attribute))
+        return program
+
+    def _some(
+        self, category: str, member: int, *, n: int, avoided: Sequence[str]
+    ) -> list[AttributeStatement]:
+        """Some statements about a member, each about something else."""
+        known = [one for one in self.statements.about(category, member) if one.attribute not in avoided]
+        self.rng.shuffle(known)
+        taken: dict[str, AttributeStatement] = {}
+        for one in known:
+            if len(taken) < n:
+                taken.setdefault(one.attribute, one)
+        return list(taken.values())
+
+    def _one(
+        self, kind: AnswerType, *, among: Sequence[str] | None = None
+    ) -> tuple[AskableAttribute, str] | None:
+        """Something to ask, and whom one could ask it of."""
+        asked = [one for one in self._of_type(kind) if among is None or one.category in among]
+        if not asked:
+            return None
+        chosen = self.rng.choice(asked)
+        return chosen, self.rng.choice(self.scene.members[chosen.category])
+
+    # ----------------------------------------------------------------------- conjunctive
+
+    def _either(self, kind: AnswerType, n: int) -> Program | None:
+        """A conjunction in which a value is one of two, or a number above or below another."""
+        if (drawn := self._one(kind)) is None:
+            return None
+        asked, name = drawn
+        place = self.scene.place[asked.category][name]
+        wide = self._wide(asked, place)
+        if wide is None:
+            return None
+        value = wide.value.values if isinstance(wide.value, Values) else getattr(wide.value, "value", "")
+        may = compared(self.scene, asked.category, wide, value=value).may
+        program = Program()
+        avoided = [wide.attribute, asked.attribute]
+        others = self._single(asked.category, name, n=max(n - 1, 1), avoided=avoided, may=may)
+        if not others:
+            return None
+        said = program.atoms(others)
+        skill = self.scene.words.attributes[wide.attribute].skill
+        atoms = (*said, msgspec.structs.replace(wide, condition=program.condition(skill)))
+        program.add("P", The(of=Members(category=asked.category, atoms=atoms), pick="P"))
+        program.add("answer", _read("P", asked.attribute))
+        return program
+
+    def _wide(self, asked: AskableAttribute, place: int) -> Compare | None:
+        """A statement about several values that is true of a member."""
+        words, category = self.scene.words.attributes, asked.category
+        names = [name for name in self.statements.attributes_of(category) if name != asked.attribute]
+        self.rng.shuffle(names)
+        for name in names:
+            column = self.scene.column(category, name)
+            if len(column.told[place]) != 1 or len(column.values) <= 2:
+                continue
+            mine = column.told[place][0]
+            others = sorted((one for one in column.values if one != mine), key=str)
+            other = self.rng.choice(others)
+            if words[name].number or words[name].ordered:
+                how = _is_above(words[name].values, mine, other)
+                return Compare(attribute=name, how=how, value=Literally(value=other), condition="")
+            if words[name].values and "none" not in (mine, other):
+                values = Values(values=tuple(sorted((mine, other), key=str)))
+                return Compare(attribute=name, how="in", value=values, condition="")
+        return None
+
+    def _known(self, kind: AnswerType, n: int) -> Program | None:
+        """What a table says of the value that somebody has."""
+        tables = self._tables(kind)
+        if not tables:
+            return None
+        table, category, attribute = self.rng.choice(tables)
+        program = Program()
+        name = self.rng.choice(self.scene.members[category])
+        if not self._named(program, "P", name, n=n, avoided=[attribute]):
+            return None
+        program.add("X", _read("P", attribute))
+        program.add("answer", Known(table=table, of=Variable(name="X")))
+        return program
+
+    # ----------------------------------------------------------------------- on a plan
+
+    def _looking(self, *, apart: Sequence[str] = ()) -> tuple[str, str, float] | None:
+        """Somebody who could look at something: who, at what, and the heading."""
+        names = [name for category in self._on_plan for name in self._placed(category) if name not in apart]
+        people = [name for name in names if is_person(self.scene.words, self.scene.category_of(name))]
+        viewer = self.rng.choice(people or names) if names else ""
+        others = [name for name in names if name != viewer]
+        if not others:
+            return None
+        faced = self.rng.choice(others)
+        heading = self.ground.bearing(viewer, faced)
+        return (viewer, faced, heading) if heading is not None else None
+
+    def _view(self, program: Program, viewer: str, faced: str, *, n: int) -> bool:
+        """A step `V`, the view of somebody who faces something."""
+        if not self._named(program, "P", viewer, n=max(n - 1, 1)):
+            return False
+        if not self._named(program, "Q", faced, n=1):
+            return False
+        view = View(
+            of=Variable(name="P"), facing=Variable(name="Q"), facing_condition=program.condition("spatial")
+        )
+        program.add("V", view)
+        return True
+
+    def _direction(self, kind: AnswerType, n: int) -> Program | None:
+        """In which direction something lies for somebody who faces something else."""
+        name = self.rng.choice(self._placed(self.rng.choice(self._on_plan)))
+        for _ in range(_VIEWS):
+            looking = self._looking(apart=[name])
+            if looking is not None and self.ground.sector(name, looking[0], looking[2]) is not None:
+                break
+        else:
+            return None
+        program, share = Program(), max((n - 1) // 2, 1)
+        if not self._view(program, *looking[:2], n=n - 1 - share):
+            return None
+        if not self._named(program, "R", name, n=share):
+            return None
+        program.add("answer", DirectionOf(of=Variable(name="R"), view=Variable(name="V")))
+        return program
+
+    def _seen(self, kind: AnswerType, n: int) -> Program | None:
+        """What is true of the one thing that lies in a direction."""
+        if (drawn := self._one(kind, among=self._on_plan)) is None:
+            return None
+        asked, program = drawn[0], Program()
+        for _ in range(_VIEWS):
+            looking = self._looking()
+            there = self._there(asked.category, looking[0], looking[2]) if looking is not None else None
+            if there is not None:
+                break
+        if looking is None or there is None or not self._view(program, *looking[:2], n=max(n - 2, 1)):
+            return None
+        name, side, may = there
+        said = self._apart(asked, name, may=may)
+        if said is None:
+            return None
+        members = Members(category=asked.category, atoms=program.atoms(said))
+        condition, view = program.condition("spatial"), Variable(name="V")
+        of = InDirection(of=members, view=view, direction=side, condition=condition)
+        program.add("R", The(of=of, pick="R"))
+        program.add("answer", _read("R", asked.attribute))
+        return program
+
+    def _apart(self, asked: AskableAttribute, name: str, *, may: int) -> list[AttributeStatement] | None:
+        """What tells a thing from others in its direction, and is true of something elsewhere, too."""
+        place = self.scene.place[asked.category][name]
+        target = 1 << place
+        if may == target:
+            return []
+        known = [
+            one
+            for one in self.statements.about(asked.category, place)
+            if one.attribute != asked.attribute and may & one.masks.may == target and one.masks.must & ~target
+        ]
+        return [self.rng.choice(known)] if known else None
+
+    def _there(self, category: str, viewer: str, heading: float) -> tuple[str, str, int] | None:
+        """What lies in a direction: its name, the direction, and who may be there, too.
+
+        It is alone there for certain, or something else is there for certain, so that more has to be said of
+        it; what only may be there decides nothing.
+        """
+        names = self.scene.members[category]
+        sides = [self.ground.sector(name, viewer, heading) if name != viewer else "" for name in names]
+        found = []
+        for name, side in zip(names, sides, strict=True):
+            may = sum(1 << i for i, other in enumerate(sides) if other in (None, side))
+            if side and (may.bit_count() == 1 or sides.count(side) > 1):
+                found.append((name, side, may))
+        return self.rng.choice(found) if found else None
+
+    def _nearest(self, kind: AnswerType, n: int) -> Program | None:
+        """What is true of what is nearest to something, or farthest from it."""
+        drawn = self._one(kind, among=self._on_plan)
+        if drawn is None:
+            return None
+        asked, name = drawn
+        place = self.scene.place[asked.category][name]
+        names = [other for category in self._on_plan for other in self._placed(category) if other != name]
+        program = Program()
+        n_own = self.rng.randint(0, max(n - 2, 0))
+        if not names or not self._named(program, "P", self.rng.choice(names), n=max(n - 1 - n_own, 1)):
+            return None
+        said = self._some(asked.category, place, n=n_own, avoided=[asked.attribute])
+        members = Members(category=asked.category, atoms=program.atoms(said))
+        how: Literal["nearest", "farthest"] = self.rng.choice(("nearest", "farthest"))
+        condition, to = program.condition("spatial"), Variable(name="P")
+        program.add("R", Select(how=how, of=members, pick="R", condition=condition, to=to))
+        program.add("answer", _read("R", asked.attribute))
+        return program
+
+    # ----------------------------------------------------------------------- chains
+
+    def _commonest(self, kind: AnswerType, n: int) -> Program | None:
+        """The commonest value of some things leads on: to a count, or to the one thing that has it."""
+        if (drawn := self._one(kind)) is None:
+            return None
+        asked, name = drawn
+        place = self.scene.place[asked.category][name]
+        links = [
+            link
+            for link in carried(self.statements, asked.category)
+            if link != asked.attribute
+            if len(self.scene.column(asked.category, link).told[place]) == 1
+        ]
+        if not links:
+            return None
+        link = self.rng.choice(links)
+        value = self.scene.column(asked.category, link).told[place][0]
+        category = self.rng.choice(
+            [one for one in self.statements.categories if link in self.statements.attributes_of(one)]
+        )
+        program = Program()
+        group = self._group(category, link, value, n=max(n // 2, 1))
+        if group is None:
+            return None
+        members = Members(category=category, atoms=program.atoms(group))
+        program.add("X", Aggregate(how="mode", of=members, attribute=link))
+        may = self.scene.compared(asked.category, link, how="==", value=value).may
+        left = max(n - 1 - len(group), 1)
+        if kind == "attribute" and self.rng.random() < _COUNTED:
+            said = self._some(asked.category, place, n=left, avoided=[link])
+            atoms = (*program.atoms(said), self._carried(program, link))
+            of = Members(category=asked.category, atoms=atoms)
+            program.add("answer", Aggregate(how="count", of=of))
+            return program
+        return self._ended(
+            program,
+            asked,
+            name=name,
+            n=left,
+            may=may,
+            avoided=link,
+            link=lambda: self._carried(program, link),
+        )
+
+    def _carried(self, program: Program, link: str) -> Compare:
+        condition = program.condition("correspondence")
+        return Compare(attribute=link, how="==", value=Variable(name="X"), condition=condition)
+
+    def _group(
+        self, category: str, link: str, value: ValueOrNumber, *, n: int
+    ) -> list[AttributeStatement] | None:
+        """Statements about some things of which most have a value."""
+        column = self.scene.column(category, link)
+        members = list(bits(column.values.get(value, 0)))
+        if not members:
+            return None
+        said = self._some(category, self.rng.choice(members), n=n, avoided=[link])
+        who = self.scene.everybody[category]
+        for one in said:
+            who &= one.masks.must
+        counts = Counter({other: (who & mask).bit_count() for other, mask in column.values.items()})
+        first, *rest = counts.most_common(2)
+        is_alone = first[0] == value and first[1] > 1 and (not rest or rest[0][1] < first[1])
+        return said if said and is_alone and who.bit_count() >= _LEAST_GROUP else None
+
+    def _pair(self, kind: AnswerType) -> tuple[AskableAttribute, str, str, str, str] | None:
+        """Something to ask of one of two things that have a number: both, their numbers' name, a category."""
+        asked = [one for one in self._of_type(kind) if self._numbers(one.category)]
+        if not asked:
+            return None
+        chosen = self.rng.choice(asked)
+        names = [name for name in self._numbers(chosen.category) if name != chosen.attribute]
+        members = self.scene.members[chosen.category]
+        if not names or len(members) < 2:
+            return None
+        one, other = self.rng.sample(members, 2)
+        return chosen, self.rng.choice(names), one, other, chosen.category
+
+    def _number_of(self, name: str, attribute: str) -> int | float | None:
+        values, is_open = self.scene.told(name, attribute)
+        if is_open or len(values) != 1 or isinstance(values[0], str):
+            return None
+        return values[0]
+
+    def _sum(self, kind: AnswerType, n: int) -> Program | None:
+        """What has a number that is so much more or less than that of another thing."""
+        if (pair := self._pair(kind)) is None:
+            return None
+        asked, number, here, name, category = pair
+        mine, other = self._number_of(here, number), self._number_of(name, number)
+        if (
+            not isinstance(mine, int)
+            or not isinstance(other, int)
+            or not 0 < abs(other - mine) <= _MOST_APART
+        ):
+            return None
+        program = self._numbered(here, number, n=n)
+        if program is None:
+            return None
+        value = Arithmetic(
+            how="+" if other > mine else "-",
+            left=Variable(name="X"),
+            right=Literally(value=abs(other - mine)),
+        )
+
+        def link() -> Atom:
+            condition = program.condition("correspondence")
+            return Compare(attribute=number, how="==", value=value, condition=condition)
+
+        may = self.scene.compared(category, number, how="==", value=other).may
+        return self._ended(program, asked, name=name, n=max(n - 2, 1), may=may, avoided=number, link=link)
+
+    def _above(self, kind: AnswerType, n: int) -> Program | None:
+        """What has a larger or a smaller number than another thing."""
+        if (pair := self._pair(kind)) is None:
+            return None
+        asked, number, here, name, category = pair
+        mine, other = self._number_of(here, number), self._number_of(name, number)
+        if mine is None or other is None or mine == other:
+            return None
+        program = self._numbered(here, number, n=n)
+        if program is None:
+            return None
+        how: Comparison = ">" if other > mine else "<"
+
+        def link() -> Atom:
+            condition = program.condition("correspondence")
+            return Compare(attribute=number, how=how, value=Variable(name="X"), condition=condition)
+
+        atom = Compare(attribute=number, how=how, value=Literally(value=mine), condition="")
+        may = compared(self.scene, category, atom, value=mine).may
+        return self._ended(program, asked, name=name, n=max(n - 2, 1), may=may, avoided=number, link=link)
+
+    def _numbered(self, name: str, number: str, *, n: int) -> Program | None:
+        """`X`, the number of a thing."""
+        program = Program()
+        n_anchor = self.rng.randint(1, max(n - 2, 1))
+        if not self._named(program, "P", name, n=n_anchor, avoided=[number]):
+            return None
+        program.add("X", _read("P", number))
+        return program
+
+    def _unrelated(self, kind: AnswerType, n: int) -> Program | None:
+        """What does not stand in a relation to something."""
+        if (drawn := self._one(kind)) is None:
+            return None
+        asked, name = drawn
+        words, scene = self.scene.words, self.scene
+        known = [
+            relation
+            for relation, one in words.relations.items()
+            if any(words.is_a(asked.category, of) for of in one.of)
+        ]
+        if not known:
+            return None
+        relation = self.rng.choice(known)
+        place, everybody = scene.place[asked.category][name], scene.everybody[asked.category]
+        others = [
+            (other, masks)
+            for category in self.statements.categories
+            if any(words.is_a(category, to) for to in words.relations[relation].to)
+            for other in scene.members[category]
+            if other != name
+            if scene.related(asked.category, relation, other).must  # someone is, so that it says something
+            if (masks := scene.related(asked.category, relation, other).without(everybody)).must >> place & 1
+        ]
+        if not others:
+            return None
+        other, masks = self.rng.choice(others)
+        program = Program()
+        if not self._named(program, "P", other, n=self.rng.randint(1, max(n - 2, 1))):
+            return None
+
+        def link() -> Atom:
+            condition = program.condition(words.relations[relation].skill)
+            return Related(relation=relation, to=Variable(name="P"), condition=condition, holds=False)
+
+        left = max(n - len(program.skills) - 1, 1)
+        return self._ended(program, asked, name=name, n=left, may=masks.may, avoided="", link=link)
+
+
+def shape_of(composition: Composition, drawn: ShapeT) -> ShapeT | Literal["attribute"]:
+    """The shape of a composition of which some conditions may have been left out since it was drawn."""
+    atoms = [one for step in composition.steps for one in parts(step.value) if isinstance(one, Compare)]
+    is_plain = all(one.how in ("==", "!=") for one in atoms)
+    return "attribute" if drawn == "either" and is_plain else drawn
+
+
+_LEAST_GROUP = 3
+"""Of so many things one can say what most of them are like."""
+_VIEWS = 12
+"""How many views are looked at for one that tells directions apart."""
+_COUNTED = 0.5
+"""How often what is commonest leads to a count."""
+
+
+def _read(variable: str, attribute: str) -> AttributeOf:
+    return AttributeOf(of=Variable(name=variable), name=attribute)
+
+
+def _is_above(listed: Sequence[str], one: ValueOrNumber, other: ValueOrNumber) -> Comparison:
+    """How one value compares with another one."""
+    if isinstance(one, str) and isinstance(other, str):
+        return ">" if listed.index(one) > listed.index(other) else "<"
+    return ">" if float(one) > float(other) else "<"

@@ -1,0 +1,192 @@
+"""What an answer rests on: facts, what was taken as complete, when it is seen, and how near it was."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from vidence.make.compose.evaluating import EvaluatedSet, Held, Walk
+from vidence.make.compose.world import Doubt, World
+from vidence.make.sources.composition import (
+    Aggregate,
+    Atom,
+    AttributeOf,
+    Compare,
+    Composition,
+    Expression,
+    InDirection,
+    Known,
+    Members,
+    Related,
+    Select,
+    Step,
+    The,
+    Timed,
+    parts,
+)
+from vidence.make.sources.proof import Binding
+from vidence.make.sources.scene import Span, ValueOrNumber, fact_id, natural
+
+_RESERVED = ("kind", "begins", "ends", "appears", "place")
+
+
+@dataclass
+class Trace:
+    """What is found on the way to an answer."""
+
+    world: World
+    binding: Binding
+    variables: Mapping[str, Held]
+    facts: set[str] = field(default_factory=set)
+    closed: set[str] = field(default_factory=set)
+    knowledge: set[str] = field(default_factory=set)
+    margins: dict[str, float] = field(default_factory=dict)
+    counted: dict[str, None] = field(default_factory=dict)
+    """Who is counted, or taken together otherwise."""
+
+    def follow(self, composition: Composition) -> None:
+        """Go through every step once more, now that everything is bound."""
+        for step in composition.steps:
+            picked = {
+                id(_inner(one.of)): str(self.binding[one.pick])
+                for one in parts(step.value)
+                if isinstance(one, The | Select) and one.pick in self.binding
+            }
+            for one in parts(step.value):
+                self._part(one, step, picked)
+
+    def _part(self, one: Expression, step: Step, picked: Mapping[int, str]) -> None:
+        match one:
+            case Members():
+                self._close(one.category)
+                names = [picked[id(one)]] if id(one) in picked else self._everyone(one, step)
+                for atom in one.atoms:
+                    self._close(_word(atom), one.category)
+                    self._atom(atom, names, step)
+            case Aggregate():
+                self._together(one, step)
+            case AttributeOf():
+                for owner in self._values(one.of, step):
+                    self._attribute(str(owner), one.name)
+            case Select():
+                self._select(one, step)
+            case Known():
+                for asked in self._values(one.of, step):
+                    self._known(one.table, asked)
+            case _:
+                return
+
+    def _together(self, one: Aggregate, step: Step) -> None:
+        for name in self._everyone(one.of, step):
+            self.counted[name] = None
+            if one.attribute:
+                self._attribute(name, one.attribute)
+
+    def _known(self, table: str, value: ValueOrNumber) -> None:
+        fact = self.world.known.get((table, value))
+        if fact is not None:
+            self.facts.add(fact_id(fact))
+            self.knowledge |= {fact.link} - {""}
+
+    def _walk(self, step: Step) -> Walk:
+        return Walk(world=self.world, env=self.variables, dropped=frozenset(), step=step.variable)
+
+    def _values(self, one: Expression, step: Step) -> Iterator[ValueOrNumber]:
+        for value, _ in self._walk(step).outcomes(one):
+            if isinstance(value, str | int | float):
+                yield value
+
+    def _everyone(self, one: Expression, step: Step) -> list[str]:
+        found = [value for value, _ in self._walk(step).outcomes(one)]
+        return self.world.ordered(
+            {name for one in found if isinstance(one, EvaluatedSet) for name in one.must}
+        )
+
+    def _close(self, what: str, category: str = "") -> None:
+        if not what:
+            return
+        if category and self.world.is_complete(what, category):
+            self.closed.add(f"{category}.{what}")
+        elif not category and self.world.lists_all(what):
+            self.closed.add(what)
+
+    def _attribute(self, name: str, attribute: str) -> None:
+        if name in self.world.events:
+            self.facts.add(name)
+        elif attribute in _RESERVED:
+            self.facts |= (
+                {name} if attribute != "place" else {fact_id(f) for f in self.world.places[name].values()}
+            )
+        for fact in self.world.attributes.get((name, attribute), ()):
+            self.facts.add(fact_id(fact))
+
+    def _atom(self, atom: Atom, names: Iterable[str], step: Step) -> None:
+        match atom:
+            case Compare():
+                for name in names:
+                    self._attribute(name, atom.attribute)
+            case Related():
+                for to in self._values(atom.to, step):
+                    for name in names:
+                        self._pair(name, atom.relation, str(to))
+            case Timed():
+                self.facts |= set(names)
+                of = list(self._values(atom.of, step)) if atom.of is not None else [None]
+                for name in names:
+                    for one in of:
+                        assert one is None or isinstance(one, str | float)  # noqa: S101 - typed
+                        self._slack(self.world.difference_s(name, atom.how, of=one, seconds=atom.seconds))
+
+    def _pair(self, name: str, relation: str, to: str) -> None:
+        inverse = self.world.words.inverse(relation)
+        for key in ((name, relation, to), (to, inverse, name)):
+            if key in self.world.relation_ids:
+                self.facts.add(self.world.relation_ids[key])
+
+    def _slack(self, difference_s: float | Doubt) -> None:
+        if not isinstance(difference_s, Doubt):
+            size = round(abs(difference_s), 6)
+            self.margins["time_s"] = min(size, self.margins.get("time_s", size))
+
+    def _select(self, one: Select, step: Step) -> None:
+        if one.along:
+            self._row(one, step)
+        elif one.by in ("appears", "begins", "ends"):
+            self._order(one, step)
+
+    def _order(self, one: Select, step: Step) -> None:
+        """How far the chosen one is from the others."""
+        chosen = str(self.binding.get(one.pick, ""))
+        how = "ends" if one.by == "ends" else "begins"
+        names = self._everyone(one.of, step)
+        self.facts |= {chosen} if chosen in names else set()
+        for name in names if chosen in names else ():
+            if name != chosen:
+                self._slack(self.world.apart_s(chosen, name, how))
+
+    def _row(self, one: Select, step: Step) -> None:
+        """What tells the place of the chosen one in a row."""
+        chosen = str(self.binding.get(one.pick, ""))
+        for name in self._everyone(one.of, step):
+            self._pair(chosen, one.along, name)
+            self._pair(name, one.along, chosen)
+
+
+def _word(atom: Atom) -> str:
+    """What an atom asks for; nothing where completeness says nothing about it."""
+    return atom.attribute if isinstance(atom, Compare) else atom.relation if isinstance(atom, Related) else ""
+
+
+def _inner(one: Expression) -> Expression:
+    while isinstance(one, InDirection):
+        one = one.of
+    return one
+
+
+def seen(
+    world: World, binding: Binding, counted: Iterable[str] = ()
+) -> tuple[tuple[float, ...], tuple[Span, ...]]:
+    """When what a binding names was seen, and when it, and what is counted, is in view."""
+    named = {str(value) for value in binding.values()} | set(counted)
+    names = sorted(named & world.scene.entities.keys(), key=natural)
+    at = {time for name in names for time in world.seen_at.get(name, ())}
+    spans = {span for name in names for span in world.scene.entities[name].spans}
+    return tuple(sorted(at)), tuple(sorted(spans))

@@ -1,0 +1,515 @@
+"""The types of programs: what is refused before anything is evaluated, and the skills of conditions."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import msgspec
+
+from vidence.make.compose.parsing import ParsedComposition
+from vidence.make.sources.composition import (
+    DIRECTIONS,
+    MOST_CONDITIONS,
+    MOST_DEPTH,
+    MOST_NESTED_SETS,
+    MOST_STEPS,
+    Aggregate,
+    Arithmetic,
+    Atom,
+    AttributeOf,
+    Compare,
+    Composition,
+    Condition,
+    DirectionOf,
+    Expected,
+    Expression,
+    InDirection,
+    Known,
+    Literally,
+    Members,
+    Order,
+    Pair,
+    Related,
+    RelatedTo,
+    Select,
+    Step,
+    The,
+    Timed,
+    Values,
+    Variable,
+    View,
+    children,
+    conditions_in,
+    parts,
+    variables_in,
+)
+from vidence.make.sources.proof import Problem, Reason
+from vidence.make.sources.scene import ValueOrNumber
+from vidence.make.sources.vocabulary import (
+    ENTITY,
+    EVENT,
+    PAIR,
+    AnswerType,
+    Attribute,
+    Skill,
+    Vocabulary,
+    unknown,
+)
+
+Kind: TypeAlias = Literal[
+    "Set", "One", "Value", "Number", "Direction", "Pair", "Place", "Time", "View", "Values"
+]
+
+
+@dataclass(frozen=True)
+class Type:
+    """What an expression is: `Set[person]`, `Value[hair]`, `Number`.
+
+    >>> str(Type("One", "person")), str(Type("Number"))
+    ('One[person]', 'Number')
+    """
+
+    kind: Kind
+    domain: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}[{self.domain}]" if self.domain else self.kind
+
+
+class _Fault(Exception):
+    def __init__(self, says: str, at: Expression) -> None:
+        self.says, self.at = says, at
+        super().__init__(says)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Typed:
+    """A composition whose types are right."""
+
+    composition: Composition
+    types: Mapping[str, Type]
+    answer_type: AnswerType
+    domain: str
+    depth: int
+    logic: Literal["conjunctive", "sequential"]
+    n_conjunctive: int
+
+
+def with_skills(written: ParsedComposition, words: Vocabulary) -> Composition:
+    """A composition with the skill of each condition: as a comment says it, or else the vocabulary."""
+    composition, skills = written.composition, written.skills
+    if skills is None:
+        return composition
+    found = skills_of(composition, words)
+    told = tuple(
+        Condition(id=one.id, skill=skills.get(one.id, found.get(one.id, "semantic")))
+        for one in composition.conditions
+    )
+    return msgspec.structs.replace(composition, conditions=told)
+
+
+def skills_of(composition: Composition, words: Vocabulary) -> dict[str, Skill]:
+    """The skill that each condition takes, as far as the vocabulary says."""
+    found: dict[str, Skill] = {}
+    for one in (part for step in composition.steps for part in parts(step.value)):
+        match one:
+            case Compare(attribute=name) if name in words.attributes:
+                found[one.condition] = words.attributes[name].skill
+            case Related() | RelatedTo() if one.relation in words.relations:
+                found[one.condition] = words.relations[one.relation].skill
+            case Timed():
+                found[one.condition] = "temporal"
+            case InDirection():
+                found[one.condition] = "spatial"
+            case Select(by=by, attribute=attribute):
+                known = words.attributes.get(attribute)
+                is_time = by is not None and by != "left to right"
+                found[one.condition] = known.skill if known else "temporal" if is_time else "spatial"
+            case View():
+                found |= {one.facing_condition: "spatial", one.turned_condition: "spatial"}
+    return found
+
+
+def check_types(composition: Composition, words: Vocabulary) -> Typed | Problem:
+    """A composition with its types, or the first thing that is wrong with it."""
+    types: dict[str, Type] = {}
+    for step in composition.steps:
+        if step.variable in types:
+            return _problem(step, f"{step.variable} is made twice")
+        try:
+            types[step.variable] = _Checker(words, types, composition).type_of(step.value)
+        except _Fault as fault:
+            column = f", column {fault.at.column}" if fault.at.column else ""
+            return _problem(step, f"step {step.variable}{column}: {fault.says}")
+    last = composition.steps[-1] if composition.steps else Step(variable="", value=Variable(name=""))
+    if last.variable != "answer":
+        return _problem(last, f"the last step is {last.variable!r}; expected answer")
+    answered = _answer_type(types["answer"], words)
+    if answered is None:
+        return _problem(
+            last, f"the answer is a {types['answer']}; expected a Value, Number, Direction, Pair or One"
+        )
+    for problem in _form(composition):
+        return problem
+    logic, n_conjunctive = _logic(composition)
+    return Typed(
+        composition=composition,
+        types=types,
+        answer_type=answered[0],
+        domain=answered[1],
+        depth=depth_of(composition),
+        logic=logic,
+        n_conjunctive=n_conjunctive,
+    )
+
+
+def _problem(step: Step, says: str, reason: Reason = "type-error") -> Problem:
+    return Problem(reason=reason, says=says, step=step.variable, line=step.line)
+
+
+def _answer_type(found: Type, words: Vocabulary) -> tuple[AnswerType, str] | None:
+    match found.kind:
+        case "Number" | "Pair" if not found.domain or found.kind == "Pair":
+            return "attribute", found.domain or "count"
+        case "Value" | "Number":
+            if found.domain in words.known:
+                return words.known[found.domain].answer, found.domain
+            if found.domain == "kind":
+                return "action", "kind"
+            if found.domain == "expected":
+                return "event", "expected"
+            return words.attributes[found.domain].answer, found.domain
+        case "Direction":
+            return "relationship", "direction"
+        case "One":
+            return ("event" if found.domain == EVENT else "object"), found.domain
+        case _:
+            return None
+
+
+def _form(composition: Composition) -> Iterator[Problem]:
+    """What is wrong with a composition as a whole: unused variables, ids of conditions, size."""
+    steps = composition.steps
+    for position, step in enumerate(steps[:-1]):
+        if not any(step.variable in variables_in(later.value) for later in steps[position + 1 :]):
+            yield _problem(step, f"{step.variable} is never used", "unused-variable")
+    used = [name for step in steps for name in conditions_in(step.value)]
+    named = [one.id for one in composition.conditions]
+    if sorted(used) != sorted(named) or len(set(used)) != len(used):
+        yield _problem(steps[-1], f"conditions {', '.join(named)} are listed, and {', '.join(used)} are used")
+    nested = max(_nested(step.value) for step in steps)
+    for n, most, what in (
+        (len(used), MOST_CONDITIONS, "conditions"),
+        (len(steps), MOST_STEPS, "steps"),
+        (depth_of(composition), MOST_DEPTH, "depth"),
+        (nested, MOST_NESTED_SETS, "nested sets"),
+    ):
+        if n > most:
+            yield _problem(steps[-1], f"{what}: {n} found; at most {most}")
+
+
+def _nested(expression: Expression) -> int:
+    inner = max((_nested(one) for one in children(expression)), default=0)
+    return inner + isinstance(expression, Members | RelatedTo)
+
+
+def depth_of(composition: Composition) -> int:
+    """The longest chain in which something found is used to find the next: steps and picks without a name."""
+    depths: dict[str, int] = {}
+    for step in composition.steps:
+        is_named = step.variable != "answer"
+        depths[step.variable] = _depth(step.value, step.variable if is_named else "", depths) + is_named
+    return max(depths.values(), default=0)
+
+
+def _depth(expression: Expression, name: str, depths: Mapping[str, int]) -> int:
+    if isinstance(expression, Variable):
+        return depths.get(expression.name, 0)
+    inner = max((_depth(one, "", depths) for one in children(expression)), default=0)
+    return inner + (isinstance(expression, The | Select) and expression.pick != name)
+
+
+def _logic(composition: Composition) -> tuple[Literal["conjunctive", "sequential"], int]:
+    sets = [
+        part
+        for step in composition.steps
+        for part in parts(step.value)
+        if isinstance(part, Members | RelatedTo)
+    ]
+    conjunctions = [one for one in sets if isinstance(one, Members) and len(one.atoms) > 1]
+    n_atoms = sum(len(one.atoms) for one in conjunctions)
+    is_one = len(sets) == 1 and n_atoms == len(composition.conditions) > 1
+    return ("conjunctive" if is_one else "sequential"), len(conjunctions)
+
+
+@dataclass(frozen=True)
+class _Checker:
+    words: Vocabulary
+    variables: Mapping[str, Type]
+    composition: Composition
+
+    def type_of(self, one: Expression) -> Type:
+        match one:
+            case Literally(value=value):
+                return Type("Value", "text") if isinstance(value, str) else Type("Number")
+            case Values():
+                return Type("Values")
+            case Variable():
+                return self._variable(one)
+            case Members() | RelatedTo() | InDirection():
+                return self._set(one)
+            case The():
+                return Type("One", self._want(one.of, "Set").domain)
+            case Select():
+                return self._select(one)
+            case AttributeOf():
+                return self._attribute_of(one)
+            case _:
+                return self._rest(one)
+
+    def _rest(self, one: Expression) -> Type:
+        match one:
+            case Aggregate():
+                return self._aggregate(one)
+            case Arithmetic():
+                self._want(one.left, "Number")
+                self._want(one.right, "Number")
+                return Type("Number")
+            case View():
+                return self._view(one)
+            case Pair():
+                return self._pair(one)
+            case DirectionOf():
+                self._want(one.of, "One", "Place")
+                self._want(one.view, "View")
+                return Type("Direction")
+            case Known():
+                self._word("table", one.table, self.words.known, at=one)
+                self._want(one.of, "Value", "Number")
+                return Type("Value", one.table)
+            case Expected():
+                if (found := self._want(one.of, "One")).domain != EVENT:
+                    raise _Fault(f"expected() takes One[event], not {found}", one)
+                return Type("Value", "expected")
+            case _:
+                raise _Fault("a condition stands where a value is expected; put it inside a category", one)
+
+    def _view(self, one: View) -> Type:
+        self._want(one.of, "One", "Place")
+        if one.facing is not None:
+            self._want(one.facing, "One", "Place")
+        if one.like is not None:
+            self._want(one.like, "View")
+        return Type("View")
+
+    def _pair(self, one: Pair) -> Type:
+        halves = [self._want(half, "Value", "Number", "Direction") for half in (one.first, one.second)]
+        return Type("Pair", PAIR.join(half.domain or half.kind.lower() for half in halves))
+
+    def _want(self, one: Expression, *kinds: Kind) -> Type:
+        found = self.type_of(one)
+        if found.kind not in kinds:
+            raise _Fault(f"{found} found; expected {' or '.join(kinds)}", one)
+        return found
+
+    def _word(self, kind: str, word: str, known: Iterable[str], *, at: Expression) -> None:
+        for says in unknown(kind, word, known, where=kind):
+            raise _Fault(says, at)
+
+    def _variable(self, one: Variable) -> Type:
+        if one.name in self.variables:
+            return self.variables[one.name]
+        if one.name in [step.variable for step in self.composition.steps]:
+            raise _Fault(f"{one.name} is used before it is made; put its step first", one)
+        raise _Fault(next(iter(unknown("variable", one.name, self.variables, where="name"))), one)
+
+    def _set(self, one: Members | RelatedTo | InDirection) -> Type:
+        match one:
+            case Members():
+                self._word("category", one.category, (*self.words.categories, EVENT, ENTITY), at=one)
+                for atom in one.atoms:
+                    self._atom(atom, one.category)
+                return Type("Set", one.category)
+            case RelatedTo():
+                self._word("relation", one.relation, self.words.relations, at=one)
+                self._fits(one.to, self.words.relations[one.relation].to)
+                of = self.words.relations[one.relation].of
+                return Type("Set", of[0] if len(of) == 1 else ENTITY)
+            case InDirection():
+                if one.toward is not None:
+                    self._want(one.toward, "Direction")
+                else:
+                    self._word("direction", one.direction, DIRECTIONS, at=one)
+                self._want(one.view, "View")
+                return self._want(one.of, "Set")
+
+    def _fits(self, one: Expression, categories: tuple[str, ...]) -> None:
+        found = self._want(one, "One")
+        if not any(self._related(found.domain, category) for category in categories):
+            raise _Fault(f"{found} found; expected One[{' | '.join(categories)}]", one)
+
+    def _related(self, one: str, other: str) -> bool:
+        """Whether something of one category can be of the other."""
+        return self.words.is_a(one, other) or self.words.is_a(other, one)
+
+    def _known_attribute(self, name: str, category: str, at: Expression) -> Attribute:
+        self._word("attribute", name, self.words.attributes, at=at)
+        known = self.words.attributes[name]
+        if not any(self._related(category, of) for of in known.of):
+            raise _Fault(f"a {category} has no {name!r}; only Value[{name}] of {' | '.join(known.of)}", at)
+        return known
+
+    def _select(self, one: Select) -> Type:
+        found = self._want(one.of, "Set")
+        if (one.how == "nth") != (one.n is not None):
+            raise _Fault(f"{one.how}: a number `n` goes with nth, and with nothing else", one)
+        if one.to is not None:
+            self._want(one.to, "One", "Place")
+        elif one.attribute:
+            known = self._known_attribute(one.attribute, found.domain, one)
+            if not (known.number or known.ordered):
+                raise _Fault(f"Value[{one.attribute}] has no order; expected Number or an ordered one", one)
+        elif one.by == "left to right":
+            self._word("relation", "left_of", self.words.relations, at=one)
+        elif one.along:
+            self._along(one)
+        elif one.by is None:
+            raise _Fault(f"{one.how}: it lacks `by`, `to` or `attribute`", one)
+        return Type("One", found.domain)
+
+    def _along(self, one: Select) -> None:
+        """Whether the relation by which things are put in a row is an order."""
+        self._word("order or relation", one.along, (*get_args(Order), *self.words.relations), at=one)
+        known = self.words.relations[one.along]
+        if known.symmetric or not known.transitive:
+            raise _Fault(
+                f"{one.along} is no order; expected a relation that is transitive, not symmetric", one
+            )
+
+    def _attribute_of(self, one: AttributeOf) -> Type:
+        found = self._want(one.of, "One")
+        if one.at is not None:
+            self._want(one.at, "One", "Time")
+        if one.name == "place":
+            return Type("Place")
+        if one.name in ("begins", "ends", "appears"):
+            return Type("Time")
+        if found.domain == EVENT:
+            return self._of_event(one)
+        return _value_type(one.name, self._known_attribute(one.name, found.domain, one))
+
+    def _of_event(self, one: AttributeOf) -> Type:
+        if one.name == "kind":
+            return Type("Value", "kind")
+        roles = self.words.roles()
+        if one.name in roles:
+            return Type("One", roles[one.name])
+        if one.name in self.words.attributes:
+            return _value_type(one.name, self._known_attribute(one.name, EVENT, one))
+        self._word("role", one.name, ("kind", *roles), at=one)
+        return Type("One", ENTITY)
+
+    def _aggregate(self, one: Aggregate) -> Type:
+        found = self._want(one.of, "Set", *(("Values",) if one.how == "count" else ()))
+        if one.how == "count":
+            return Type("Number")
+        known = self._known_attribute(one.attribute, found.domain, one)
+        if one.how in ("largest", "smallest") and not (known.number or known.ordered):
+            raise _Fault(f"Value[{one.attribute}] has no order; expected Number or an ordered one", one)
+        if one.how == "values":
+            return Type("Values", one.attribute)
+        return Type("Number") if one.how == "longest_run" else _value_type(one.attribute, known)
+
+    # ----------------------------------------------------------------------- atoms
+
+    def _atom(self, atom: Atom, category: str) -> None:
+        match atom:
+            case Compare():
+                self._compare(atom, category)
+            case Related():
+                self._word("relation", atom.relation, self.words.relations, at=atom)
+                relation = self.words.relations[atom.relation]
+                if not any(self._related(category, of) for of in relation.of):
+                    raise _Fault(
+                        f"{atom.relation}: {category} found; expected {' | '.join(relation.of)}", atom
+                    )
+                self._fits(atom.to, relation.to)
+            case Timed(of=None):
+                if len(atom.seconds) != 2 or atom.how != "begins_in":
+                    raise _Fault(f"{atom.how}: expected an event, or two seconds for begins_in", atom)
+            case Timed(of=of):
+                assert of is not None  # noqa: S101 - the case before
+                self._want(of, "One", "Time")
+                if len(atom.seconds) != (atom.how == "within"):
+                    raise _Fault(f"{atom.how}: {len(atom.seconds)} numbers of seconds found", atom)
+
+    def _compare(self, atom: Compare, category: str) -> None:
+        name, roles = atom.attribute, self.words.roles()
+        if category == EVENT and name in roles:
+            self._equal_only(atom)
+            self._fits(atom.value, (roles[name],))
+            return
+        if category == EVENT and name == "kind":
+            self._equal_only(atom, "in", "not in")
+            self._values(atom, Type("Value", "kind"), tuple(self.words.events))
+            return
+        known = self._known_attribute(name, category, atom)
+        if not (known.number or known.ordered):
+            self._equal_only(atom, "in", "not in")
+        self._values(atom, _value_type(name, known), known.values)
+
+    def _equal_only(self, atom: Compare, *also: str) -> None:
+        if atom.how not in ("==", "!=", *also):
+            raise _Fault(f"Value[{atom.attribute}] has no order, so that {atom.how} says nothing", atom)
+
+    def _values(self, atom: Compare, wanted: Type, known: tuple[str, ...]) -> None:
+        """Whether what is on the right can be compared with the attribute."""
+        said: tuple[ValueOrNumber, ...] = ()
+        found = self.type_of(atom.value)
+        if (found.kind == "Values") != (atom.how in ("in", "not in")):
+            raise _Fault(f"{atom.how}: {found} found; expected {wanted} for ==, Values for in", atom.value)
+        if isinstance(atom.value, Values):
+            said = atom.value.values
+        elif isinstance(atom.value, Literally):
+            said = (atom.value.value,)
+        else:
+            self._found_before(atom, found, wanted)
+        for value in said:
+            if isinstance(value, str) != (wanted.kind == "Value"):
+                raise _Fault(f"{value!r} found; expected {wanted}", atom.value)
+            if known:
+                for says in unknown("value", value, known, where=atom.attribute):
+                    raise _Fault(says, atom.value)
+
+    def _found_before(self, atom: Compare, found: Type, wanted: Type) -> None:
+        """Whether what earlier steps found can be compared with the attribute."""
+        if found.kind == "Values":
+            if not self._comparable(_member_type(found, self.words), wanted):
+                raise _Fault(f"{found} found; expected Values[{wanted.domain}]", atom.value)
+            return
+        self._want(atom.value, "Value", "Number")
+        if not self._comparable(found, wanted, is_order=atom.how in ("<", "<=", ">", ">=")):
+            raise _Fault(f"{found} found; expected {wanted}", atom.value)
+
+    def _comparable(self, found: Type, wanted: Type, *, is_order: bool = False) -> bool:
+        """Numbers always are; values of two attributes if they share a domain, or have values in common."""
+        if found.kind != wanted.kind:
+            return False
+        if found.kind == "Number" or self.words.share_a_domain(found.domain, wanted.domain):
+            return True
+        return not is_order and bool(set(self._domain(found.domain)) & set(self._domain(wanted.domain)))
+
+    def _domain(self, name: str) -> tuple[str, ...]:
+        if name in self.words.attributes:
+            return self.words.attributes[name].values
+        return self.words.known[name].values if name in self.words.known else tuple(self.words.events)
+
+
+def _member_type(found: Type, words: Vocabulary) -> Type:
+    """What one of `Values` is."""
+    known = words.attributes.get(found.domain)
+    return Type("Value", found.domain) if known is None else _value_type(found.domain, known)
+
+
+def _value_type(name: str, known: Attribute) -> Type:
+    return Type("Number", name) if known.number else Type("Value", name)

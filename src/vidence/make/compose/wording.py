@@ -1,0 +1,412 @@
+"""Compositions in plain words, and the way back: what is written here is read here as the same program.
+
+The sentences are ours; phrases for values, relations and events come from the vocabulary (`phrases`).
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from vidence.make.compose.phrases import MORE, Phrases, ValueStatement, WordingError, of_several
+from vidence.make.sources.composition import (
+    DIRECTIONS,
+    Aggregate,
+    Arithmetic,
+    Atom,
+    AttributeOf,
+    Compare,
+    Comparison,
+    Composition,
+    DirectionOf,
+    Expression,
+    InDirection,
+    Known,
+    Literally,
+    Members,
+    Order,
+    Related,
+    Select,
+    Step,
+    The,
+    Timed,
+    Values,
+    Variable,
+    View,
+)
+from vidence.make.sources.vocabulary import EVENT, Vocabulary
+
+DIGITS = "①②③④⑤⑥⑦⑧⑨⑩"
+_ORDERS: dict[Order, str] = {"appears": "appears", "begins": "begins", "ends": "ends"}
+_DIGIT = re.compile(f"([{DIGITS}])")
+_SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
+_NAME = r"([A-Z]\w*)"
+_ITSELF = re.compile(r" \(so [A-Z]\w* itself counts\)$")
+_SIDES = {
+    "front": "in front",
+    "back": "behind",
+    "left": "to the left",
+    "right": "to the right",
+    **{f"{a}-{b}": f"to the {a} {b}" for a in ("front", "back") for b in ("left", "right")},
+}
+
+
+class PlainWords:
+    """The words of one vocabulary, in both directions."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        """Raises `DataError` where two statements would read alike."""
+        self.vocabulary, self.phrases = vocabulary, Phrases(vocabulary)
+        self._readers: tuple[tuple[str, Callable[[re.Match[str]], Step]], ...] = (
+            (rf"What happens in {_NAME}\?", lambda m: _answer(_attribute(m[1], "kind"))),
+            (rf"In which direction is {_NAME} in the view {_NAME}\?", self._direction),
+            (rf"How many (.+?) are there(?: ([{DIGITS}].+))?\?", self._count),
+            (
+                rf"Imagine standing where {_NAME} is, ([{DIGITS}]) facing {_NAME}: "
+                rf"this is the view {_NAME}\.",
+                self._view,
+            ),
+            (
+                rf"Of (?:all|the) (.+?)(?: ([{DIGITS}].+))?, {_NAME} is the one (?:that|who) (.+)\.",
+                self._selected,
+            ),
+            (
+                rf"{_NAME} is the commonest (.+) of (?:all|the) ([^{DIGITS}]+?)(?: ([{DIGITS}].+))?\.",
+                self._mode,
+            ),
+            (rf"{_NAME} is {_NAME}'s (.+)\.", self._read_attribute),
+            (rf"{_NAME} is (the [^{DIGITS}]+) {_NAME}\.", self._read_role),
+            (rf"{_NAME} is the (?:only )?([^{DIGITS}]+?)(?: ([{DIGITS}].+))?\.", self._the),
+        )
+
+    def category(self, name: str) -> str:
+        """What a category is called."""
+        return self.phrases.category(name)
+
+    # ----------------------------------------------------------------------- written
+
+    def write(self, composition: Composition) -> str:
+        """The question of a composition that the search made.
+
+        Raises:
+            WordingError: there are no words for one of its steps.
+        """
+        kinds: dict[str, str] = {}
+        for step in composition.steps:
+            match step.value:
+                case The(of=Members(category=category)) | Select(of=Members(category=category)):
+                    kinds[step.variable] = category
+                case The(of=InDirection(of=Members(category=category))):
+                    kinds[step.variable] = category
+                case AttributeOf(name=role) if role in self.vocabulary.roles():
+                    kinds[step.variable] = self.vocabulary.roles()[role]
+                case _:
+                    pass
+        return " ".join(self._sentence(step, kinds) for step in composition.steps)
+
+    def _sentence(self, step: Step, kinds: Mapping[str, str]) -> str:
+        name = step.variable
+        match step.value:
+            case AttributeOf(of=Variable(name=of), name=word, at=None):
+                return self._said_attribute(name, word, of)
+            case The(of=Members() | InDirection() as some, pick=pick) if pick == name:
+                category, clauses = self._clauses(some, kinds, many=False)
+                return (
+                    f"{name} is the {category} {clauses}." if clauses else f"{name} is the only {category}."
+                )
+            case Select(of=Members() as some, pick=pick) as one if pick == name:
+                category, clauses = self._clauses(some, kinds, many=True)
+                among = f"Of the {category} {clauses}" if clauses else f"Of all {category}"
+                which = "who" if self.phrases.is_person(some.category) else "that"
+                return f"{among}, {name} is the one {which} {self._digit(one.condition)} {self._place(one)}."
+            case Aggregate(how="count", of=Members() as some):
+                category, clauses = self._clauses(some, kinds, many=True)
+                return f"How many {category} are there{' ' if clauses else ''}{clauses}?"
+            case Aggregate(how="mode", of=Members() as some, attribute=word):
+                category, clauses = self._clauses(some, kinds, many=True)
+                among = f"the {category} {clauses}" if clauses else f"all {category}"
+                return f"{name} is the commonest {self.phrases.noun(word)} of {among}."
+            case _:
+                return self._seen_or_known(step)
+
+    def _seen_or_known(self, step: Step) -> str:
+        match step.value:
+            case View(of=Variable(name=of), facing=Variable(name=at), heading=None, turned=0.0) as one:
+                mark = self._digit(one.facing_condition)
+                said = f"Imagine standing where {of} is, {mark} facing {at}"
+                return f"{said}: this is the view {step.variable}."
+            case DirectionOf(of=Variable(name=of), view=Variable(name=view)):
+                return f"In which direction is {of} in the view {view}?"
+            case Known(table=table, of=Variable(name=of)):
+                return self._table(table).replace("{what}", of)
+            case _:
+                raise WordingError(f"{step.variable}: there are no words for a step of this kind")
+
+    def _table(self, name: str) -> str:
+        return self.vocabulary.known[name].asks or f"What is the {name.replace('_', ' ')} of {{what}}?"
+
+    def _said_attribute(self, name: str, word: str, of: str) -> str:
+        if name == "answer":
+            asked = "What happens in {who}?" if word == "kind" else self.phrases.asks(word)
+            return asked.replace("{who}", of)
+        if word in self.vocabulary.attributes:
+            return f"{name} is {self.phrases.owned(of, word)}."
+        return f"{name} is {self.phrases.player(word)} {of}."
+
+    def _place(self, one: Select) -> str:
+        match one:
+            case Select(how="first" | "last" as how, by=by) if by in _ORDERS:
+                return f"{_ORDERS[by]} {how}"
+            case Select(how="nearest", to=Variable(name=to)):
+                return f"is nearest to {to}"
+            case Select(how="farthest", to=Variable(name=to)):
+                return f"is farthest from {to}"
+            case _:
+                raise WordingError(f"{one.pick}: there are no words for {one.how} of this kind")
+
+    def _clauses(self, some: Expression, kinds: Mapping[str, str], *, many: bool) -> tuple[str, str]:
+        """What the members are called, and the clauses about them with their numbers."""
+        said: list[tuple[str, str]] = []
+        if isinstance(some, InDirection):
+            if not isinstance(some.view, Variable):
+                raise WordingError(f"{some.condition}: there are no words for a view without a name")
+            said.append((some.condition, f"{_SIDES[some.direction]} in the view {some.view.name}"))
+            some = some.of
+        if not isinstance(some, Members) or some.head:
+            raise WordingError("there are no words for a set of this kind")
+        category = some.category
+        told = [
+            (atom.condition, self._atom(atom, category, many=many) + self._itself(atom, category, kinds))
+            for atom in some.atoms
+        ]
+        marked = [f"{self._digit(condition)} {clause}" for condition, clause in [*told, *said]]
+        joined = ", ".join(marked[:-1]) + (" and " if marked[1:] else "") + (marked[-1] if marked else "")
+        return self.phrases.several(category) if many else self.phrases.category(category), joined
+
+    def _itself(self, atom: Atom, category: str, kinds: Mapping[str, str]) -> str:
+        """That something stands in no relation to itself, where it could be taken for one of the set."""
+        match atom:
+            case Related(to=Variable(name=name), holds=False) if name in kinds:
+                words, kind = self.vocabulary, kinds[name]
+                is_alike = words.is_a(kind, category) or words.is_a(category, kind)
+                return f" (so {name} itself counts)" if is_alike else ""
+            case _:
+                return ""
+
+    def _digit(self, condition: str) -> str:
+        return DIGITS[int(condition.removeprefix("c")) - 1]
+
+    def _atom(self, atom: Atom, category: str, *, many: bool) -> str:
+        said = self._said_atom(atom, category)
+        said = of_several(said) if many else said
+        is_somebody = said.startswith("that ") and self.phrases.is_person(category)
+        return f"who {said[5:]}" if is_somebody else said
+
+    def _said_atom(self, atom: Atom, category: str) -> str:
+        match atom:
+            case Compare(attribute=name, how=how, value=Literally(value=value)):
+                return self.phrases.says(ValueStatement(name, how, value))
+            case Compare(attribute=name, how="in", value=Values(values=values)):
+                return self.phrases.says(ValueStatement(name, "in", values))
+            case Compare(value=Variable() | Arithmetic()):
+                return self._compared(atom)
+            case Related(relation=relation, to=Variable(name=variable), holds=holds, frame=""):
+                return f"{self.phrases.relation(relation, holds=holds)} {variable}"
+            case Timed(how=how, of=Variable(name=variable), seconds=()):
+                return f"{self.phrases.time(how, category)} {variable}"
+            case _:
+                raise WordingError(f"{atom.condition}: there are no words for a condition of this kind")
+
+    def _compared(self, atom: Compare) -> str:
+        """A condition that compares with what an earlier step has."""
+        match atom.value:
+            case Variable(name=variable):
+                said = variable
+            case Arithmetic(how=how, left=Variable(name=variable), right=Literally(value=int() as n)):
+                said = f"{variable} {'plus' if how == '+' else 'minus'} {n}"
+            case _:
+                raise WordingError(f"{atom.condition}: there are no words for a sum of this kind")
+        if atom.attribute in self.vocabulary.roles():
+            return self.phrases.played(atom.attribute, said)
+        words = {"==": "", "!=": "not "}.get(atom.how)
+        if words is None:
+            is_ordered = bool(self.vocabulary.attributes[atom.attribute].values)
+            words = f"{MORE[atom.how][is_ordered]} "
+        return f"whose {self.phrases.noun(atom.attribute)} is {words}{said}"
+
+    # ----------------------------------------------------------------------- read
+
+    def read(self, text: str) -> tuple[Step, ...]:
+        """The steps that a text says.
+
+        Raises:
+            WordingError: it says none; the message has the piece.
+        """
+        return tuple(self._read(sentence) for sentence in _SENTENCE.split(text.strip()))
+
+    def _read(self, sentence: str) -> Step:
+        for asked, name in self.phrases.asked.items():
+            before, _, after = asked.partition("{who}")
+            found = re.fullmatch(rf"{re.escape(before)}{_NAME}{re.escape(after)}", sentence)
+            if found:
+                return _answer(_attribute(found[1], name))
+        for table in self.vocabulary.known:
+            before, _, after = self._table(table).partition("{what}")
+            if found := re.fullmatch(rf"{re.escape(before)}{_NAME}{re.escape(after)}", sentence):
+                return _answer(Known(table=table, of=Variable(name=found[1])))
+        for pattern, make in self._readers:
+            if found := re.fullmatch(pattern, sentence):
+                return make(found)
+        raise WordingError(f"no sentence of ours: {sentence!r}")
+
+    def _direction(self, found: re.Match[str]) -> Step:
+        return _answer(DirectionOf(of=Variable(name=found[1]), view=Variable(name=found[2])))
+
+    def _view(self, found: re.Match[str]) -> Step:
+        of, at = Variable(name=found[1]), Variable(name=found[3])
+        return Step(variable=found[4], value=View(of=of, facing=at, facing_condition=_condition(found[2])))
+
+    def _count(self, found: re.Match[str]) -> Step:
+        return _answer(Aggregate(how="count", of=self._members(found[1], found[2], many=True)))
+
+    def _mode(self, found: re.Match[str]) -> Step:
+        members = self._members(found[3], found[4], many=True)
+        return Step(
+            variable=found[1], value=Aggregate(how="mode", of=members, attribute=self._noun(found[2]))
+        )
+
+    def _read_attribute(self, found: re.Match[str]) -> Step:
+        return Step(variable=found[1], value=_attribute(found[2], self._noun(found[3])))
+
+    def _read_role(self, found: re.Match[str]) -> Step:
+        role = next((one for one in self.vocabulary.roles() if self.phrases.player(one) == found[2]), None)
+        noun = found[2].removeprefix("the ").removesuffix(" of")
+        if role is None and noun in self.phrases.nouns:
+            role = self.phrases.nouns[noun]
+        if role is None:
+            raise WordingError(f"nothing has the role {found[2]!r}")
+        return Step(variable=found[1], value=_attribute(found[3], role))
+
+    def _noun(self, said: str) -> str:
+        if said not in self.phrases.nouns:
+            raise WordingError(f"nothing has {said!r}")
+        return self.phrases.nouns[said]
+
+    def _the(self, found: re.Match[str]) -> Step:
+        of = self._some(found[2], found[3], many=False)
+        return Step(variable=found[1], value=The(of=of, pick=found[1]))
+
+    def _selected(self, found: re.Match[str]) -> Step:
+        members, pick = self._members(found[1], found[2], many=True), found[3]
+        said = re.fullmatch(rf"([{DIGITS}]) (.+)", found[4])
+        if said is None:
+            raise WordingError(f"no condition of ours: {found[4]!r}")
+        condition, words = _condition(said[1]), said[2]
+        if near := re.fullmatch(rf"is (?:nearest to|farthest from) {_NAME}", words):
+            how: Literal["nearest", "farthest"] = "nearest" if "nearest" in words else "farthest"
+            to = Variable(name=near[1])
+            return Step(
+                variable=pick, value=Select(how=how, of=members, pick=pick, condition=condition, to=to)
+            )
+        verb, _, place = words.partition(" ")
+        order = next((one for one, said in _ORDERS.items() if said == verb), None)
+        if order is None or place not in ("first", "last"):
+            raise WordingError(f"no order of ours: {words!r}")
+        first: Literal["first", "last"] = "first" if place == "first" else "last"
+        return Step(
+            variable=pick, value=Select(how=first, of=members, pick=pick, condition=condition, by=order)
+        )
+
+    def _members(self, said: str, clauses: str | None, *, many: bool) -> Members:
+        some = self._some(said, clauses, many=many)
+        if not isinstance(some, Members):
+            raise WordingError(f"a direction does not belong here: {clauses!r}")
+        return some
+
+    def _some(self, said: str, clauses: str | None, *, many: bool) -> Members | InDirection:
+        """A set with its clauses."""
+        names = self.phrases.plurals if many else self.phrases.categories
+        if said not in names:
+            raise WordingError(f"there is no category {said!r}")
+        category = names[said]
+        pieces = _DIGIT.split(clauses or "")[1:]
+        atoms, sides = list[Atom](), list[tuple[str, str, str]]()
+        for i, (digit, piece) in enumerate(zip(pieces[::2], pieces[1::2], strict=True), start=1):
+            words = piece.strip()
+            if 2 * i < len(pieces):
+                words = words.removesuffix(",").removesuffix(" and")
+            side = re.fullmatch(rf"(.+) in the view {_NAME}", words)
+            if side:
+                sides.append((side[1], side[2], _condition(digit)))
+            else:
+                atoms.append(self._clause(words, _condition(digit), category))
+        return _in_directions(Members(category=category, atoms=tuple(atoms)), sides)
+
+    def _clause(self, said: str, condition: str, category: str) -> Atom:
+        if (told := self.phrases.read_value(said)) is not None:
+            is_several = isinstance(told.value, tuple)
+            value = (
+                Values(values=told.value) if isinstance(told.value, tuple) else Literally(value=told.value)
+            )
+            how: Comparison = "in" if is_several else told.how
+            return Compare(attribute=told.attribute, how=how, value=value, condition=condition)
+        if category == EVENT and (played := self._played(said, condition)) is not None:
+            return played
+        start, _, name = _ITSELF.sub("", said).rpartition(" ")
+        variable = Variable(name=name)
+        if (how_ := self.phrases.read_time(start)) is not None:
+            return Timed(how=how_, of=variable, condition=condition)
+        if (related := self.phrases.read_relation(start)) is not None:
+            return Related(relation=related[0], to=variable, condition=condition, holds=related[1])
+        if (compared := self._read_compared(said, condition)) is not None:
+            return compared
+        raise WordingError(f"no condition of ours: {said!r}")
+
+    def _played(self, said: str, condition: str) -> Compare | None:
+        for role in self.vocabulary.roles():
+            before, _, after = self.phrases.played(role, "\0").partition("\0")
+            if found := re.fullmatch(rf"{re.escape(before)}{_NAME}{re.escape(after)}", said):
+                return Compare(attribute=role, how="==", value=Variable(name=found[1]), condition=condition)
+        return None
+
+    def _read_compared(self, said: str, condition: str) -> Compare | None:
+        """A comparison with what an earlier step has."""
+        signs: list[tuple[Comparison, str]] = [("==", ""), ("!=", "not ")]
+        signs += [(how, f"{words} ") for how in _SIZES for words in MORE[how]]
+        for noun, name in self.phrases.nouns.items():
+            for how, words in signs:
+                start = re.escape(f"whose {noun} is {words}")
+                found = re.fullmatch(rf"{start}{_NAME}(?: (plus|minus) (\d+))?", said)
+                if found is None:
+                    continue
+                value: Expression = Variable(name=found[1])
+                if found[2]:
+                    right = Literally(value=int(found[3]))
+                    value = Arithmetic(how="+" if found[2] == "plus" else "-", left=value, right=right)
+                return Compare(attribute=name, how=how, value=value, condition=condition)
+        return None
+
+
+_SIZES: tuple[Comparison, ...] = ("<", "<=", ">", ">=")
+
+
+def _answer(value: Expression) -> Step:
+    return Step(variable="answer", value=value)
+
+
+def _attribute(of: str, name: str) -> AttributeOf:
+    return AttributeOf(of=Variable(name=of), name=name)
+
+
+def _condition(digit: str) -> str:
+    return f"c{DIGITS.index(digit) + 1}"
+
+
+def _in_directions(members: Members, sides: Sequence[tuple[str, str, str]]) -> Members | InDirection:
+    """A set, or what lies of it in a direction of a view."""
+    if not sides:
+        return members
+    ((words, view, condition),) = sides[:1]
+    direction = next((one for one in DIRECTIONS if _SIDES[one] == words), None)
+    if direction is None or len(sides) > 1:
+        raise WordingError(f"no direction of ours: {words!r}")
+    return InDirection(of=members, view=Variable(name=view), direction=direction, condition=condition)

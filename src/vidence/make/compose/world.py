@@ -1,0 +1,532 @@
+"""What a scene says, asked one statement at a time: true, false, or in doubt (open world, margins)."""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple, TypeAlias
+
+from vidence.make.sources.composition import DIRECTIONS, Comparison, TimeWord
+from vidence.make.sources.scene import (
+    AttributeFact,
+    EventFact,
+    ExpectedFact,
+    KnownFact,
+    PlaceFact,
+    RelationFact,
+    Scene,
+    Span,
+    ValueOrNumber,
+    fact_id,
+    natural,
+)
+from vidence.make.sources.vocabulary import ENTITY, EVENT
+
+BY_MODEL = "model:"
+"""How `by` begins of a fact that a model proposed; whoever confirms it writes their own name there."""
+_FEW = 16
+"""So many names are sorted by time; more are looked for among all that are sorted already."""
+LEAST_PEOPLE = 2
+"""Who have to state independently what they expect."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """That something is neither true nor false, and why; `about` is the fact to look up."""
+
+    reason: Literal["unknown-fact", "too-near", "contradiction"]
+    about: str
+
+
+Truth: TypeAlias = bool | Doubt
+
+
+@dataclass(frozen=True)
+class Truths:
+    """What an atom says of some entities: of whom it is true, of whom it may be, and why that is in doubt."""
+
+    true: frozenset[str]
+    possible: frozenset[str]
+    doubts: Mapping[str, Doubt]
+
+
+def truths_of(said: Mapping[str, Truth]) -> Truths:
+    """What is said of each, put together."""
+    return Truths(
+        frozenset([name for name, truth in said.items() if truth is True]),
+        frozenset([name for name, truth in said.items() if truth is not False]),
+        {name: truth for name, truth in said.items() if isinstance(truth, Doubt)},
+    )
+
+
+class ReadOff(NamedTuple):
+    """What is read of something: values (with nobody picked on the way), doubts, and why there is nothing."""
+
+    outcomes: Sequence[tuple[ValueOrNumber, tuple[()]]]
+    doubts: tuple[Doubt, ...]
+    dead: tuple[str, ...]
+
+
+Told: TypeAlias = tuple[tuple[ValueOrNumber, ...], Doubt | None]
+"""The values that are known, and a doubt if there may be others."""
+
+
+def negated(truth: Truth) -> Truth:
+    """The opposite; a doubt stays one."""
+    return truth if isinstance(truth, Doubt) else not truth
+
+
+class World:
+    """The facts of a scene by what they are about. Facts that contradict each other are not used."""
+
+    def __init__(self, scene: Scene) -> None:
+        """Put the facts of a scene in order."""
+        self.scene = scene
+        self.words = scene.vocabulary
+        self.margins = scene.vocabulary.margins
+        self.rank = {name: i for i, name in enumerate(sorted(scene.entities, key=natural))}
+        self.excluded = {one.about: one for one in scene.contradictions}
+        self.events: dict[str, EventFact] = {}
+        self.expected: dict[str, list[ExpectedFact]] = defaultdict(list)
+        self.known: dict[tuple[str, ValueOrNumber], KnownFact] = {}
+        self.places: dict[str, dict[str, PlaceFact]] = defaultdict(dict)
+        self.attributes: dict[tuple[str, str], list[AttributeFact]] = defaultdict(list)
+        self.relations: dict[tuple[str, str, str], set[tuple[str, str]]] = defaultdict(set)
+        self.denied: dict[tuple[str, str, str], set[tuple[str, str]]] = defaultdict(set)
+        self.seen_at: dict[str, tuple[float, ...]] = {}
+        self.relation_ids: dict[tuple[str, str, str], str] = {}
+        self._categories = {name: one.category for name, one in scene.entities.items()}
+        for fact in scene.facts:
+            if isinstance(fact, AttributeFact | RelationFact | EventFact):
+                for name in (fact.id,) if isinstance(fact, EventFact) else (fact.of,):
+                    self.seen_at[name] = self.seen_at.get(name, ()) + fact.seen_at
+            match fact:
+                case AttributeFact():
+                    self.attributes[fact.of, fact.name].append(fact)
+                case RelationFact():
+                    self._relate(fact)
+                case EventFact():
+                    self.events[fact.id] = fact
+                case PlaceFact():
+                    self.places[fact.of][fact.plan] = fact
+                case KnownFact():
+                    self.known[fact.table, fact.of] = fact
+                case ExpectedFact():
+                    self.expected[fact.of].append(fact)
+        self.ends = {name: _ends(one.spans) for name, one in scene.entities.items() if one.spans}
+        """When entities are first and last in view."""
+        self._by_time = [sorted((times[at], name) for name, times in self.ends.items()) for at in (0, 1)]
+        self.unconfirmed = frozenset(
+            fact_id(fact) for fact in scene.facts if isinstance(fact.by, str) and fact.by.startswith(BY_MODEL)
+        )
+        """Facts that a model proposed and nobody confirmed."""
+        self._close()
+        self._told: dict[tuple[str, str], Told] = {}
+        self.truths: dict[tuple[object, ...], Truths] = {}
+        """What atoms say of the members of a category."""
+        self.read_off: dict[tuple[str, str], ReadOff] = {}
+        """What a step finds that only reads an attribute, or a role."""
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of the scene."""
+        return self.scene.sha256
+
+    @cached_property
+    def vocabulary_sha256(self) -> str:
+        """The hash of its vocabulary."""
+        return self.words.sha256()
+
+    def ordered(self, names: Iterable[str]) -> list[str]:
+        """Entities in the order of their ids."""
+        return sorted(names, key=self.rank.__getitem__)
+
+    def is_complete(self, what: str, category: str) -> bool:
+        """Whether what is not stated of entities of a category is false."""
+        return any(
+            what == said and (not for_ or self.words.is_a(category, for_))
+            for said, for_ in self.scene.complete
+        )
+
+    def lists_all(self, category: str, kinds: Sequence[str] = ()) -> bool:
+        """Whether every member of a category is listed; for events also whether all of these kinds are.
+
+        Events without a kind are of any kind that the vocabulary has.
+        """
+        if any(said == ENTITY or said in self._above(category) for said, _ in self.scene.complete):
+            return True
+        kinds = kinds or (tuple(self.words.events) if category == EVENT else ())
+        return bool(kinds) and all(self.is_complete(kind, EVENT) for kind in kinds)
+
+    def _above(self, category: str) -> tuple[str, ...]:
+        parent = self.words.categories[category].parent if category in self.words.categories else ""
+        return (category, *(self._above(parent) if parent else ()))
+
+    def _contradiction(self, *about: str) -> Doubt | None:
+        found = self.excluded.get(about)
+        return Doubt("contradiction", found.says) if found is not None else None
+
+    # ----------------------------------------------------------------------- attributes
+
+    def _covers(self, name: str, told: Sequence[AttributeFact]) -> bool:
+        """Whether facts say the value at every time at which the entity is in view."""
+        spans = [fact.span for fact in told if fact.holds]
+        if None in spans:
+            return True
+        at = self.scene.entities[name].spans
+        known = sorted(span for span in spans if span is not None)
+        return bool(at) and all(_is_within(span, known) for span in at)
+
+    def compare(self, name: str, attribute: str, *, how: Comparison, value: object) -> Truth:
+        """Whether an entity's attribute is, at some time, what is said; `!=` and `not in` deny all times."""
+        if how == "!=":
+            return negated(self.compare(name, attribute, how="==", value=value))
+        if how == "not in":
+            return negated(self.compare(name, attribute, how="in", value=value))
+        if (doubt := self._contradiction("attribute", name, attribute)) is not None:
+            return doubt
+        told, wanted = self.attributes.get((name, attribute), []), _wanted(value)
+        held = [fact.value for fact in told if fact.holds]
+        if any(self._fits(attribute, one, how=how, wanted=wanted) for one in held):
+            return True
+        if how in ("==", "in") and any(
+            self.words.is_near(attribute, one, other) for one in held for other in wanted
+        ):
+            return Doubt("too-near", f"{name}.{attribute}")
+        category = self._categories[name]
+        can = any(self.words.is_a(category, of) for of in self.words.attributes[attribute].of)
+        if not can or self._covers(name, told) or self.is_complete(attribute, category):
+            return False
+        denied = {fact.value for fact in told if not fact.holds and fact.span is None}
+        if how in ("==", "in") and wanted <= denied:
+            return False
+        return Doubt("unknown-fact", f"{name}.{attribute}")
+
+    def _fits(
+        self, attribute: str, one: ValueOrNumber, *, how: Comparison, wanted: frozenset[ValueOrNumber]
+    ) -> bool:
+        if how in ("==", "in"):
+            return one in wanted
+        other = next(iter(wanted))
+        left, right = self.size(attribute, one), self.size(attribute, other)
+        return _ABOVE[how](left, right)
+
+    def size(self, attribute: str, value: ValueOrNumber) -> float:
+        """A number, or the place of a value in its order."""
+        if isinstance(value, str):
+            return float(self.words.attributes[attribute].values.index(value))
+        return float(value)
+
+    def values(self, name: str, attribute: str, at: Span | None = None) -> Told:
+        """The values of an attribute, each once; at a time, if one is given."""
+        if at is not None:
+            return self._values(name, attribute, at)
+        if (name, attribute) not in self._told:
+            self._told[name, attribute] = self._values(name, attribute, None)
+        return self._told[name, attribute]
+
+    def _values(self, name: str, attribute: str, at: Span | None) -> Told:
+        if (doubt := self._contradiction("attribute", name, attribute)) is not None:
+            return (), doubt
+        told = [fact for fact in self.attributes.get((name, attribute), []) if fact.holds]
+        unknown = Doubt("unknown-fact", f"{name}.{attribute}")
+        is_closed = self.is_complete(attribute, self._categories[name])
+        if at is not None:
+            met = [(fact, self.meet((fact.span,), (at,)) if fact.span else True) for fact in told]
+            near = any(isinstance(truth, Doubt) for _, truth in met)
+            held = tuple(dict.fromkeys(fact.value for fact, truth in met if truth is True))
+            is_told = any(fact.span is None or _is_within(at, [fact.span]) for fact in told)
+            if near:
+                return held, Doubt("too-near", f"{name}.{attribute} at {at[0]:g} s")
+            return held, None if is_told or is_closed else unknown
+        values = tuple(dict.fromkeys(fact.value for fact in told))
+        return values, None if is_closed or self._covers(name, told) else unknown
+
+    def values_told(self, attribute: str) -> list[ValueOrNumber]:
+        """Every value of an attribute that a fact of the scene has."""
+        told = {
+            one.value for (_, name), facts in self.attributes.items() for one in facts if name == attribute
+        }
+        return sorted(told, key=lambda one: (isinstance(one, str), one))
+
+    def role(self, event: str, role: str) -> str | Doubt | None:
+        """Who plays a role in an event; None where the event has no such role."""
+        fact = self.events[event]
+        if role in fact.roles:
+            return fact.roles[role]
+        if role not in self.words.events[fact.kind].roles or self.is_complete(role, EVENT):
+            return None
+        return Doubt("unknown-fact", f"{event}.{role}")
+
+    # ----------------------------------------------------------------------- relations
+
+    def _relate(self, fact: RelationFact) -> None:
+        frame = fact.frame or self.words.relations[fact.name].frame
+        if ("relation", fact.of, fact.name, fact.to) in self.excluded:
+            return
+        place = self.relations if fact.holds else self.denied
+        self.relation_ids[fact.of, fact.name, fact.to] = fact_id(fact)
+        place[fact.name, frame, "" if fact.span is None else "span"].add((fact.of, fact.to))
+        if inverse := self.words.inverse(fact.name):
+            place[inverse, frame, "" if fact.span is None else "span"].add((fact.to, fact.of))
+
+    def _close(self) -> None:
+        """Add what follows from transitive relations. Facts that hold for a time only imply nothing."""
+        for (name, _, span), pairs in self.relations.items():
+            if span or not self.words.relations[name].transitive:
+                continue
+            after: dict[str, set[str]] = defaultdict(set)
+            for one, other in pairs:
+                after[one].add(other)
+            for one in list(after):
+                waiting, reached = list(after[one]), set[str]()
+                while waiting:
+                    other = waiting.pop()
+                    if other not in reached:
+                        reached.add(other)
+                        waiting += after.get(other, ())
+                pairs |= {(one, other) for other in reached}
+
+    def related(self, one: str, relation: str, other: str, *, frame: str = "") -> Truth:
+        """Whether one entity stands in a relation to another, at some time; to itself it never does."""
+        known = self.words.relations[relation]
+        frame = frame or known.frame
+        inverse = self.words.inverse(relation)
+        for about in ((one, relation, other), (other, inverse, one)):
+            if (doubt := self._contradiction("relation", *about)) is not None:
+                return doubt
+        if any((one, other) in self.relations.get((relation, frame, span), ()) for span in ("", "span")):
+            return True
+        if one == other or (one, other) in self.denied.get((relation, frame, ""), ()):
+            return False
+        is_order = known.transitive and not known.symmetric
+        if is_order and (other, one) in self.relations.get((relation, frame, ""), ()):
+            return False
+        closed = self.is_complete(relation, self._categories[one])
+        if closed or (inverse and self.is_complete(inverse, self._categories[other])):
+            return False
+        return Doubt("unknown-fact", f"{one} {relation} {other}")
+
+    # ----------------------------------------------------------------------- time
+
+    def spans(self, of: str | float) -> tuple[Span, ...] | Doubt:
+        """When an entity is in view, an event goes on, or a time is."""
+        if isinstance(of, float):
+            return ((of, of),)
+        found = self.scene.entities[of].spans
+        return found or Doubt("unknown-fact", f"{of}: when it is in view")
+
+    def timed(self, name: str, how: TimeWord, *, of: str | float | None, seconds: Sequence[float]) -> Truth:
+        """Whether an entity's or event's time is as said. Nothing is before, after or during itself."""
+        if name == of:
+            return False
+        difference_s = self.difference_s(name, how, of=of, seconds=seconds)
+        if isinstance(difference_s, Doubt):
+            return difference_s
+        return self._least(difference_s, f"whether {name} is {how} {of if of is not None else seconds}")
+
+    def difference_s(
+        self, name: str, how: TimeWord, *, of: str | float | None, seconds: Sequence[float]
+    ) -> float | Doubt:
+        """By how many seconds a statement on time is true, or (below 0) false."""
+        own = self.spans(name)
+        if isinstance(own, Doubt):
+            return own
+        start, end = _ends(own)
+        if of is None:
+            return min(start - seconds[0], seconds[1] - start)
+        other = self.spans(of)
+        if isinstance(other, Doubt):
+            return other
+        if how == "during":
+            return max(_common(a, b) for a in own for b in other)
+        return _difference_s(how, (start, end), _ends(other), within_s=seconds[0] if seconds else 0.0)
+
+    def apart_s(self, one: str, other: str, by: str) -> float | Doubt:
+        """How many seconds one comes before another."""
+        at = 1 if by == "ends" else 0
+        first, second = self.ends.get(one), self.ends.get(other)
+        if first is None or second is None:
+            missing = one if first is None else other
+            return Doubt("unknown-fact", f"{missing}: when it is in view")
+        return second[at] - first[at]
+
+    def clear_end(self, names: frozenset[str], by: str, *, is_last: bool) -> str | None:
+        """Who comes first (or last) of some in time by more than the margin; None where that is not so.
+
+        That one precedes each other one for certain, so that no pairs have to be compared.
+        """
+        if not names or not names <= self.ends.keys():
+            return None
+        at = int(by == "ends")
+        order: Iterable[tuple[float, str]]
+        if len(names) <= _FEW:
+            order = sorted([(self.ends[name][at], name) for name in names], reverse=is_last)
+        else:
+            order = reversed(self._by_time[at]) if is_last else self._by_time[at]
+        there = (one for one in order if one[1] in names)
+        (time, name), (other, _) = next(there), next(there, (math.inf, ""))
+        apart_s = abs(other - time)
+        return name if apart_s > 0 and apart_s >= self.margins.time_s else None
+
+    def _least(self, difference_s: float, about: str) -> Truth:
+        """Whether a difference is above 0; within the margin nobody knows."""
+        if abs(difference_s) < self.margins.time_s or difference_s == 0:
+            return Doubt("too-near", about)
+        return difference_s > 0
+
+    def meet(self, own: Iterable[Span], other: Sequence[Span]) -> Truth:
+        """Whether two times have a moment in common, the margin considered."""
+        common = max(_common(a, b) for a in own for b in other)
+        if abs(common) < self.margins.time_s or common == 0:
+            return Doubt("too-near", f"whether {other[0][0]:g} to {other[-1][1]:g} s is inside")
+        return common > 0
+
+    def precedes(self, one: str, other: str, by: str) -> Truth:
+        """Whether one comes before another in an order."""
+        if by == "left to right":
+            return self.related(one, "left_of", other)
+        apart_s = self.apart_s(one, other, by)
+        if isinstance(apart_s, Doubt):
+            return apart_s
+        return self._least(apart_s, f"whether {one} or {other} is first")
+
+    # ----------------------------------------------------------------------- space
+
+    def offset(self, one: str, other: str) -> tuple[float, float] | Doubt:
+        """The way from one entity to another on a plan on which both are."""
+        for name in (one, other):
+            if (doubt := self._contradiction("place", name)) is not None:
+                return doubt
+            if not self.places.get(name):
+                return Doubt("unknown-fact", f"{name}: its place on a plan")
+        plan = next((plan for plan in sorted(self.places[one]) if plan in self.places[other]), None)
+        if plan is None:
+            return Doubt("unknown-fact", f"{one} and {other}: their places on one plan")
+        (x, y), (to_x, to_y) = self.places[one][plan].at, self.places[other][plan].at
+        return to_x - x, to_y - y
+
+    def nearer(self, one: str, other: str, to: str) -> Truth:
+        """Whether one entity is nearer to something than another, by more than the margin."""
+        found = [self.offset(to, name) for name in (one, other)]
+        lengths = []
+        for offset in found:
+            if isinstance(offset, Doubt):
+                return offset
+            lengths.append(math.hypot(*offset))
+        if max(lengths) <= min(lengths) * self.margins.distance:
+            return Doubt("too-near", f"whether {one} or {other} is nearer to {to}")
+        return lengths[0] < lengths[1]
+
+    def bearing(self, one: str, other: str) -> float | Doubt:
+        """The direction from one entity to another, in degrees against the clock from the x axis."""
+        found = self.offset(one, other)
+        if isinstance(found, Doubt):
+            return found
+        if found == (0.0, 0.0):
+            return Doubt("too-near", f"{one} and {other} are at the same place")
+        return math.degrees(math.atan2(found[1], found[0]))
+
+    def heading(self, name: str) -> float | Doubt:
+        """Where an entity faces, as its place says."""
+        for plan in sorted(self.places.get(name, {})):
+            said = self.places[name][plan].heading
+            if said is not None:
+                return self.bearing(name, said) if isinstance(said, str) else float(said)
+        return Doubt("unknown-fact", f"{name}: where it faces")
+
+    def sector(self, name: str, seen_from: str, heading: float) -> str | Doubt:
+        """In which of eight directions an entity lies."""
+        found = self.bearing(seen_from, name)
+        if isinstance(found, Doubt):
+            return found
+        turn = (found - heading) % 360
+        number = round(turn / _SECTOR_DEG)
+        if _SECTOR_DEG / 2 - abs(turn - number * _SECTOR_DEG) < self.margins.direction_deg:
+            return Doubt("too-near", f"the direction of {name} from {seen_from}")
+        return DIRECTIONS[number % len(DIRECTIONS)]
+
+    # ----------------------------------------------------------------------- knowledge
+
+    def knows(self, table: str, value: ValueOrNumber) -> ValueOrNumber | Doubt:
+        """What a table of knowledge says."""
+        if (doubt := self._contradiction("known", table, str(value))) is not None:
+            return doubt
+        fact = self.known.get((table, value))
+        return Doubt("unknown-fact", f"{table}({value})") if fact is None else fact.value
+
+    def expects(self, event: str) -> str | Doubt:
+        """What at least two people expect after an event."""
+        told = [one for one in self.expected.get(event, []) if len(set(one.by)) >= LEAST_PEOPLE]
+        if len({one.value for one in told}) > 1:
+            return Doubt("contradiction", f"expected({event}): {', '.join(fact_id(one) for one in told)}")
+        return told[0].value if told else Doubt("unknown-fact", f"expected({event}), by two people")
+
+
+_SECTOR_DEG = 45.0
+_ABOVE: Mapping[str, Callable[[float, float], bool]] = {
+    "<": lambda one, other: one < other,
+    "<=": lambda one, other: one <= other,
+    ">": lambda one, other: one > other,
+    ">=": lambda one, other: one >= other,
+}
+
+
+def _wanted(value: object) -> frozenset[ValueOrNumber]:
+    if isinstance(value, str | int | float):
+        return frozenset([value])
+    return frozenset(value) if isinstance(value, tuple) else frozenset()
+
+
+def _ends(spans: Sequence[Span]) -> Span:
+    return min(start for start, _ in spans), max(end for _, end in spans)
+
+
+def _difference_s(how: TimeWord, own: Span, other: Span, *, within_s: float) -> float:
+    """By how many seconds a statement on two times is true, from when they begin and end.
+
+    >>> _difference_s("before", (0, 5), (8, 9), within_s=0)
+    3
+    >>> _difference_s("within", (0, 5), (8, 9), within_s=2)
+    -1
+    """
+    (start, end), (first, last) = own, other
+    match how:
+        case "before":
+            return first - end
+        case "after":
+            return start - last
+        case "appears_after":
+            return start - first
+        case "appears_before":
+            return first - start
+        case "within":
+            return within_s - max(start - last, first - end, 0.0)
+        case _:
+            raise ValueError(f"{how} is no order of two times")
+
+
+def _common(one: Span, other: Span) -> float:
+    """The seconds that two spans share; for a moment, how deep inside it is; negative: the gap.
+
+    >>> _common((0, 5), (3, 9)), _common((0, 5), (1, 1)), _common((0, 5), (8, 9))
+    (2, 1, -3)
+    """
+    if one[0] == one[1] or other[0] == other[1]:
+        (start, end), (at, _) = (other, one) if one[0] == one[1] else (one, other)
+        return min(end - at, at - start)
+    return min(one[1], other[1]) - max(one[0], other[0])
+
+
+def _is_within(span: Span, known: Sequence[Span]) -> bool:
+    """Whether sorted spans cover a span.
+
+    >>> _is_within((0, 9), [(0, 5), (5, 10)]), _is_within((0, 9), [(0, 5), (6, 10)])
+    (True, False)
+    """
+    at = span[0]
+    for start, end in known:
+        if start <= at:
+            at = max(at, end)
+    return at >= span[1]

@@ -1,1 +1,0 @@
-"""From compositions that the search found to questions: proved anew, worded, offered, written."""

@@ -1,1 +1,0 @@
-"""Questions that experts write: subjects, concepts, videos, drafts, and what a machine can check of them."""

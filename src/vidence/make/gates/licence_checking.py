@@ -1,0 +1,185 @@
+"""Which videos a list names, what is known of the licence of each, and what is said of it."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, get_args
+
+import msgspec
+
+from vidence.ask.benchmarks.mmvu import youtube_id
+from vidence.ask.files import FieldError, csv_rows, ending_of, lines, objects, read, usable
+from vidence.errors import DataError, UsageError
+from vidence.make.gates.licence_by_people import read_sheet
+from vidence.make.gates.licence_checks import DAYS, LicenceCheck, Outcome, believed, read_looks, write_checks
+from vidence.make.gates.licence_youtube import YouTube
+from vidence.tables.table import DASH, Cell, RowSpec, Table, number, several, tabulate
+
+FIELDS: Final = ("youtube_url", "video", "url", "video_url", "source", "source_id")
+"""Columns, and fields of a question, where the address or the name of a film is looked for, in order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedVideos:
+    """The last look at each video, in the order of the list; `n_asked` were asked for now."""
+
+    checks: tuple[LicenceCheck, ...]
+    n_asked: int
+
+    @property
+    def is_free(self) -> bool:
+        """Whether every video may be used."""
+        return all(one.outcome == "passed" for one in self.checks)
+
+
+def named_videos(named: Sequence[str]) -> list[str]:
+    """The films that words or files name, each once.
+
+    Args:
+        named: addresses on YouTube, names of 11 characters, or files: a list with one a line (.txt), a table
+            (.csv), or questions (.json, .jsonl; packed with gzip, too).
+
+    Raises:
+        DataError: a file cannot be read, or names no film; every faulty row is named.
+        UsageError: a word names no film and is no file.
+    """
+    found: dict[str, None] = {}
+    for one in named:
+        path = Path(one)
+        if path.is_file():
+            found.update(dict.fromkeys(_of_file(path)))
+        elif (film := film_in(one)) is not None:
+            found[film] = None
+        else:
+            raise UsageError(
+                f"{one!r} is neither a file nor a film of YouTube; expected an address such as "
+                "https://youtu.be/NAME, a name of 11 characters, or a file that lists them"
+            )
+    return list(found)
+
+
+def check_licences(
+    videos: Sequence[str],
+    *,
+    kept: Path,
+    now: datetime,
+    api: Callable[[], YouTube],
+    manual: Path | None = None,
+    days: float = DAYS,
+) -> Iterator[CheckedVideos]:
+    """The licence of each video: from the sheet of people, from what is kept, else asked for.
+
+    What was found stands in `kept` before the next 50 are asked for, so that nothing is asked twice.
+
+    Args:
+        videos: the films.
+        kept: the file of all looks; a look that found an answer is believed for `days` days.
+        now: the time, by which looks are too old.
+        api: makes the client; called only where something must be asked.
+        manual: the sheet of people, which goes before.
+        days: how long an answer is believed.
+
+    Yields:
+        What is known so far; the last holds all.
+
+    Raises:
+        DataError: a file cannot be used.
+        AccessError: there is no key, or it is refused.
+    """
+    history = read_looks(kept, LicenceCheck)
+    by_people = {} if manual is None else read_sheet(manual, today=now.date())
+    known = {**believed(history, now=now, days=days), **by_people}
+    asked = [one for one in videos if one not in known]
+    fresh = [one for one in by_people.values() if one not in history]
+    if fresh:
+        history += fresh
+        write_checks(kept, history)
+    n_asked = 0
+    for answers in api().check(asked) if asked else ():
+        history += answers
+        write_checks(kept, history)
+        known |= {one.video: one for one in answers}
+        n_asked += len(answers)
+        yield CheckedVideos(checks=tuple(known[one] for one in videos if one in known), n_asked=n_asked)
+    if not asked:
+        yield CheckedVideos(checks=tuple(known[one] for one in videos), n_asked=0)
+
+
+def licence_table(checked: CheckedVideos) -> Table:
+    """One row a video."""
+    return tabulate(
+        "licences",
+        "Licences",
+        label="video",
+        rows=(RowSpec(one.video, one.video, one) for one in checked.checks),
+        measures=[
+            number("outcome", lambda one: one.outcome, kind="text"),
+            number("licence", lambda one: one.licence or Cell(text=DASH), kind="text"),
+            number("at", lambda one: f"{one.at:%Y-%m-%d}", "looked at", kind="text"),
+            number("way", lambda one: "API" if one.way == "api" else ", ".join(one.by), "by", kind="text"),
+            number("duration", lambda one: one.duration_s, "seconds"),
+            number("why", lambda one: one.why, kind="text"),
+        ],
+    )
+
+
+def summary(checked: CheckedVideos) -> str:
+    """How many videos have which outcome, in words."""
+    counts = Counter(one.outcome for one in checked.checks)
+    said = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in get_args(Outcome) if counts[outcome])
+    return f"{several(len(checked.checks), 'video')}: {said}; {checked.n_asked:,} asked for now"
+
+
+def film_in(text: str) -> str | None:
+    """The film of YouTube that an address names, or a name of 11 characters; None for another text."""
+    film = youtube_id(text)
+    is_name = len(film) == 11 and film.replace("-", "").replace("_", "").isalnum() and film.isascii()
+    return film if is_name else None
+
+
+def _of_file(path: Path) -> list[str]:
+    file = read(path, what="a list of videos")
+    ending = ending_of(path)
+    if ending == ".csv":
+        rows = [(line, _cell(row)) for line, row in csv_rows(file)]
+    elif ending in {".json", ".jsonl"}:
+        rows = [(line, _field(raw)) for line, raw in objects(file)]
+    else:
+        rows = [(line, raw.decode(errors="replace").strip()) for line, raw in lines(file)]
+    faults = [f"{path}:{line}: {said}" for line, said in rows if film_in(said) is None]
+    if faults:
+        more = f"; and {len(faults) - 1:,} more such rows" if len(faults) > 1 else ""
+        raise DataError(
+            f"{faults[0]!r} names no film of YouTube{more}; expected an address or a name of 11 characters, "
+            f"in a table or a question under {', '.join(FIELDS)}"
+        )
+    return [film for _, said in rows if (film := film_in(said)) is not None]
+
+
+def _cell(row: Mapping[str, str] | FieldError) -> str:
+    try:
+        return _first(usable(row))
+    except FieldError as error:
+        return str(error)
+
+
+def _field(raw: bytes) -> str:
+    try:
+        found = msgspec.json.decode(raw)
+    except msgspec.DecodeError as error:
+        return str(error)
+    if not isinstance(found, dict):
+        return str(found)
+    media = found.get("media")
+    places = [found, *(media if isinstance(media, list) else ()), found.get("provenance")]
+    texts = (_first(place) for place in places if isinstance(place, dict))
+    known = [text for text in texts if text]
+    return next((text for text in known if film_in(text) is not None), known[0] if known else "")
+
+
+def _first(row: Mapping[str, object]) -> str:
+    """The first field of a row that names a film; else the first that has words."""
+    texts = [value for name in FIELDS if isinstance(value := row.get(name), str) and value.strip()]
+    return next((text for text in texts if film_in(text) is not None), texts[0] if texts else "")

@@ -1,0 +1,237 @@
+"""The licence of YouTube videos, asked of its Data API v3 (``videos.list``), 50 videos a call.
+
+Source: MMVU, §3.2 (the licence is checked through this API before a question can be submitted).
+"""
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from vidence.ask.models.keys import without_keys
+from vidence.errors import AccessError, MissingKeyError
+from vidence.make.gates.licence_checks import LicenceCheck, outcome_of
+
+if TYPE_CHECKING:
+    import httpx2
+
+ADDRESS: Final = "https://www.googleapis.com"
+KEY_VARIABLE: Final = "YOUTUBE_API_KEY"
+ADDRESS_VARIABLE: Final = "VIDENCE_YOUTUBE_API"
+PER_CALL: Final = 50
+_TIMEOUT_S = 30.0
+_TRIES = 4
+_FIRST_WAIT_S = 1.0
+_LONGEST_WAIT_S = 60.0
+_MOST_BYTES = 8 << 20
+_SPENT = frozenset({"quotaExceeded", "dailyLimitExceeded"})
+_TOO_FAST = frozenset({"rateLimitExceeded", "userRateLimitExceeded"})
+_NO_ACCESS = frozenset(
+    {"keyInvalid", "keyExpired", "badRequest", "accessNotConfigured", "ipRefererBlocked", "API_KEY_INVALID"}
+)
+_DURATION = re.compile(
+    r"P(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"
+    r"(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
+)
+_SECONDS = {"weeks": 604_800, "days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
+
+
+class _Status(msgspec.Struct, frozen=True):
+    license: str = ""
+    privacy: str = msgspec.field(default="", name="privacyStatus")
+
+
+class _Snippet(msgspec.Struct, frozen=True):
+    title: str = ""
+    published: str = msgspec.field(default="", name="publishedAt")
+
+
+class _Content(msgspec.Struct, frozen=True):
+    duration: str = ""
+
+
+class _Video(msgspec.Struct, frozen=True):
+    id: str
+    status: _Status = _Status()
+    snippet: _Snippet = _Snippet()
+    content: _Content = msgspec.field(default=_Content(), name="contentDetails")
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    items: list[msgspec.Raw]
+
+
+class _Reason(msgspec.Struct, frozen=True):
+    reason: str = ""
+
+
+class _ErrorReply(msgspec.Struct, frozen=True):
+    message: str = ""
+    errors: list[_Reason] = []
+    details: list[_Reason] = []
+
+
+class _Refused(msgspec.Struct, frozen=True):
+    error: _ErrorReply
+
+
+class YouTube:
+    """The API at an address.
+
+    Args:
+        key: the key of a project that may use the API.
+        address: the server, without a path.
+        now: the time that answers are dated with.
+        wait: how to wait for some seconds.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        *,
+        address: str = ADDRESS,
+        now: Callable[[], datetime],
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
+        if not key:
+            raise MissingKeyError(
+                f"no key for the YouTube Data API; put one into the environment variable {KEY_VARIABLE}, or "
+                "let two people look and give their sheet with --manual"
+            )
+        self._key = key
+        self._address = f"{address.rstrip('/')}/youtube/v3/videos"
+        self._now = now
+        self._wait = wait
+        self._spent = ""
+
+    def check(self, videos: Sequence[str]) -> Iterator[list[LicenceCheck]]:
+        """One look at each video, 50 at a time, in the order given.
+
+        What the server cannot say is ``unknown`` with the reason; once it says that the day's quota is spent,
+        nothing more is asked of it.
+
+        Raises:
+            AccessError: the key is refused.
+        """
+        import httpx2
+
+        distinct = list(dict.fromkeys(videos))
+        with httpx2.Client(timeout=_TIMEOUT_S) as client:
+            for start in range(0, len(distinct), PER_CALL):
+                asked = distinct[start : start + PER_CALL]
+                if self._spent:
+                    yield [self._unknown(one, self._spent) for one in asked]
+                else:
+                    yield self._of_call(client, asked)
+
+    def _of_call(self, client: "httpx2.Client", asked: Sequence[str]) -> list[LicenceCheck]:
+        import httpx2
+
+        why = ""
+        for attempt in range(_TRIES):
+            if attempt:
+                self._wait(min(_FIRST_WAIT_S * 2 ** (attempt - 1), _LONGEST_WAIT_S))
+            try:
+                status, body = self._read(client, asked)
+            except httpx2.HTTPError as error:
+                why = f"the server did not answer ({without_keys(str(error)) or type(error).__name__})"
+                continue
+            if status == 200:
+                found = _videos(body)
+                if found is not None:
+                    return [self._one(video, found, body) for video in asked]
+                why = "the server's answer is no list of videos"
+                continue
+            reason, message = _refusal(body)
+            why = f"the server answered {status} {reason or message}".strip()
+            if reason in _SPENT:
+                self._spent = f"the day's quota is spent ({reason}); ask again tomorrow"
+                return [self._unknown(one, self._spent) for one in asked]
+            if reason in _NO_ACCESS or status == 401:
+                raise AccessError(
+                    f"the YouTube Data API refuses the key in {KEY_VARIABLE} ({status} {reason}: "
+                    f"{without_keys(message)}); give a key of a project for which that API is enabled"
+                )
+            if status < 500 and status != 429 and reason not in _TOO_FAST:
+                break
+        return [self._unknown(one, without_keys(why)) for one in asked]
+
+    def _read(self, client: "httpx2.Client", asked: Sequence[str]) -> tuple[int, bytes]:
+        parameters = {"part": "status,snippet,contentDetails", "id": ",".join(asked), "key": self._key}
+        return read_bounded(client, self._address, parameters)
+
+    def _one(self, video: str, found: dict[str, tuple[_Video, bytes]], body: bytes) -> LicenceCheck:
+        digest = hashlib.sha256(body).hexdigest()
+        if video not in found:
+            return LicenceCheck(
+                video=video,
+                outcome="gone",
+                at=self._now(),
+                why="the platform does not list it: removed, private, or no video of this name",
+                answer_sha256=digest,
+            )
+        said, raw = found[video]
+        outcome = outcome_of(said.status.license)
+        return LicenceCheck(
+            video=video,
+            outcome=outcome,
+            at=self._now(),
+            licence=said.status.license,
+            why="" if outcome != "unknown" else f"the answer names no known licence: {said.status.license!r}",
+            privacy=said.status.privacy,
+            title=said.snippet.title,
+            published=said.snippet.published,
+            duration_s=seconds_of(said.content.duration),
+            answer=msgspec.json.decode(raw, type=dict[str, object]),
+            answer_sha256=digest,
+        )
+
+    def _unknown(self, video: str, why: str) -> LicenceCheck:
+        return LicenceCheck(video=video, outcome="unknown", at=self._now(), why=why)
+
+
+def read_bounded(client: "httpx2.Client", address: str, parameters: Mapping[str, str]) -> tuple[int, bytes]:
+    """The status and the body of a reply; one of more than 8 MB is empty."""
+    body = bytearray()
+    with client.stream("GET", address, params=parameters) as answer:
+        for block in answer.iter_bytes():
+            body += block
+            if len(body) > _MOST_BYTES:
+                return answer.status_code, b""
+    return answer.status_code, bytes(body)
+
+
+def seconds_of(duration: str) -> float | None:
+    """A length as ISO 8601 writes it, in seconds; None where it is none.
+
+    >>> seconds_of("PT6M13S"), seconds_of("P1DT2H"), seconds_of("six minutes")
+    (373.0, 93600.0, None)
+    """
+    found = _DURATION.fullmatch(duration)
+    if not found or not any(found.groupdict().values()):
+        return None
+    return sum(_SECONDS[unit] * float(n) for unit, n in found.groupdict().items() if n)
+
+
+def _videos(body: bytes) -> dict[str, tuple[_Video, bytes]] | None:
+    """The videos of an answer by their id, each with its own bytes; None where it is no list of videos."""
+    try:
+        raws = [bytes(raw) for raw in msgspec.json.decode(body, type=_Answer).items]
+        videos = [msgspec.json.decode(raw, type=_Video) for raw in raws]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return {video.id: (video, raw) for video, raw in zip(videos, raws, strict=True)}
+
+
+def _refusal(body: bytes) -> tuple[str, str]:
+    """The reason and the words of an answer that refuses; empty where it gives none."""
+    try:
+        said = msgspec.json.decode(body, type=_Refused).error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return "", ""
+    reasons = [one.reason for one in (*said.details, *said.errors) if one.reason]
+    return (reasons[0] if reasons else ""), said.message

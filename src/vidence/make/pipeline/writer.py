@@ -1,0 +1,210 @@
+"""Have a text written by a model: asked for, checked, asked for again with what was wrong, then given up."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Generic, Protocol, Self, TypeVar
+
+from vidence.ask.scoring.letters import plain
+from vidence.contracts import Flow
+from vidence.errors import RejectedRequestError
+from vidence.make.pipeline.lexicon import words_in
+from vidence.make.pipeline.material import Crop
+from vidence.records import ImagePart, Prompt, Reply
+from vidence.text import refusal_in, without_thinking
+
+MadeT = TypeVar("MadeT")
+_TRIES: Final = 2
+
+# How models say that they will not or cannot; only a text that begins so is a refusal.
+_DECLINES: Final = re.compile(
+    r"\W*(?:(?:i['\u2019]?m|i am) (?:very |really |so )?(?:sorry|unable|not able|afraid)"
+    r"|i (?:can['\u2019]?t|cannot|can not|won['\u2019]?t|will not|must decline|do not|don['\u2019]?t)\b"
+    r"|sorry\b|unfortunately\b|as an? (?:ai|language model|assistant)\b|my apologies\b|i apologi[sz]e\b)",
+    re.IGNORECASE,
+)
+_LEAD: Final = re.compile(
+    r"\A(?:[\w -]{0,30}(?:card|description|sentence|caption|answer|output)):\s*", re.IGNORECASE
+)
+_QUOTES: Final = "\"'\u201c\u201d\u2018\u2019`"
+_ENDS: Final = re.compile(r"[.!?\u2026]+[\"'\u201d\u2019)]*(?=\s+[\"'\u201c(]*[A-Z0-9]|\s*\Z)")
+_SHORT_FORMS: Final = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|vs|approx|e\.g|i\.e)\.|\b[A-Z]\.(?=[A-Z]\b|\s[A-Z])"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Objection:
+    """Why a text cannot be used: a short name for accounts, and words for whoever writes it again."""
+
+    reason: str
+    detail: str
+    is_final: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubt(Generic[MadeT]):
+    """Something that could be used, and why a better one is asked for first."""
+
+    made: MadeT
+    objection: Objection
+
+
+class Wording(Protocol):
+    """How a writer is asked again."""
+
+    def repaired(self, prompt: Prompt, said: str, *, problem: str) -> Prompt:
+        """The prompt with the reply that cannot be used, as data, and what is wrong with it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WritingTask(Generic[MadeT]):
+    """One thing to be written: the prompt, and how a reply becomes what is wanted.
+
+    `said` is the last reply, `made` what came of it, `objection` why nothing did, `spare` what is used if
+    nothing better comes, `n_tries` how often it was asked for.
+    """
+
+    prompt: Prompt
+    read: Callable[[Reply], MadeT | Doubt[MadeT] | Objection]
+    said: str = ""
+    made: MadeT | None = None
+    spare: MadeT | None = None
+    objection: Objection | None = None
+    n_tries: int = 0
+
+    @property
+    def why(self) -> Objection:
+        """Why nothing came of it."""
+        return self.objection or Objection(reason="empty", detail="nothing was written")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not asked for, or is worth asking for again."""
+        if self.objection is None:
+            return self.n_tries == 0
+        return not self.objection.is_final and self.n_tries < _TRIES
+
+    def after(self, reply: Reply | Objection) -> Self:
+        """The same with a reply, or with why there is none."""
+        found = reply if isinstance(reply, Objection) else self.read(reply)
+        said = "" if isinstance(reply, Objection) else reply.text
+        asked = replace(self, said=said, n_tries=self.n_tries + 1, made=None)
+        if isinstance(found, Doubt):
+            return replace(asked, spare=found.made, objection=found.objection)
+        if isinstance(found, Objection):
+            # Whoever says that there is nothing to write takes back what was written before.
+            takes_back = found.is_final and isinstance(reply, Reply) and not refusal_in(reply)
+            return replace(asked, objection=found, spare=None if takes_back else asked.spare)
+        return replace(asked, objection=None, made=found)
+
+
+def write_all(pieces: Sequence[WritingTask[MadeT]], wording: Wording) -> Flow[list[WritingTask[MadeT]]]:
+    """Ask for all pieces together; then once more for those that cannot be used, with what was wrong.
+
+    Where the objection is final, as when a model declines, it is not asked again. A request that the model
+    rejects is an objection to its piece alone.
+    """
+    written = list(pieces)
+    while places := [i for i, one in enumerate(written) if one.is_open]:
+        asked = [
+            one.prompt
+            if one.objection is None
+            else wording.repaired(one.prompt, one.said, problem=one.objection.detail)
+            for one in (written[i] for i in places)
+        ]
+        for i, reply in zip(places, (yield from _replies(asked)), strict=True):
+            written[i] = written[i].after(reply)
+    return [
+        one if one.objection is None or one.spare is None else replace(one, made=one.spare, objection=None)
+        for one in written
+    ]
+
+
+def _replies(asked: Sequence[Prompt]) -> Flow[list[Reply | Objection]]:
+    """The replies to all. Where a request is rejected each is put alone; the others come from memory."""
+    try:
+        return list((yield tuple(asked)))
+    except RejectedRequestError as error:
+        if len(asked) == 1:
+            return [Objection(reason="request-rejected", detail=str(error), is_final=True)]
+    found: list[Reply | Objection] = []
+    for one in asked:
+        found += yield from _replies([one])
+    return found
+
+
+def in_words(
+    read: Callable[[str], MadeT | Doubt[MadeT] | Objection],
+) -> Callable[[Reply], MadeT | Doubt[MadeT] | Objection]:
+    """What reads the words of a reply, for a whole one: there are some, and they decline nothing."""
+
+    def read_reply(reply: Reply) -> MadeT | Doubt[MadeT] | Objection:
+        if refused := refusal_in(reply):
+            return Objection(reason="refused", detail=refused.reason, is_final=True)
+        text = without_thinking(reply.text).strip()
+        if not text:
+            cut = " (it was cut off at its length limit)" if reply.finish == "length" else ""
+            return Objection(reason="empty", detail=f"it holds no words{cut}")
+        if _DECLINES.match(text):
+            detail = f"it declines instead of describing: {text[:120]!r}"
+            return Objection(reason="refused", detail=detail)
+        if reply.finish == "length":
+            detail = "it was cut off at its length limit; write less"
+            return Objection(reason="cut-off", detail=detail)
+        return read(text)
+
+    return read_reply
+
+
+def tidy(text: str) -> str:
+    """A text on one line, without markup, a heading such as "Description:" and quotes around all of it.
+
+    >>> tidy('**Caption:** "A man walks."')
+    'A man walks.'
+    """
+    line = _LEAD.sub("", " ".join(plain(text).split()))
+    if len(line) > 1 and line[0] in _QUOTES and line[-1] in _QUOTES:
+        line = line[1:-1]
+    return line.strip()
+
+
+def n_sentences(text: str) -> int:
+    """How many sentences there are; a text without a full stop at its end is one.
+
+    >>> n_sentences("Mr. Ho waits. It rains")
+    2
+    """
+    rest = _SHORT_FORMS.sub(lambda found: found[0].replace(".", ""), text).strip()
+    ends = [found.end() for found in _ENDS.finditer(rest)]
+    return len(ends) + bool(rest and (not ends or ends[-1] < len(rest)))
+
+
+def misshapen(text: str, *, sentences: tuple[int, int], words: tuple[int, int]) -> Objection | None:
+    """What is wrong with the length of a text; None if nothing is.
+
+    Args:
+        text: made by `tidy`.
+        sentences: the fewest and the most.
+        words: the fewest and the most.
+    """
+    if not words_in(text):
+        return Objection(reason="empty", detail="it holds no words")
+    for name, number, (fewest, most) in (
+        ("sentence", n_sentences(text), sentences),
+        ("word", len(words_in(text)), words),
+    ):
+        if not fewest <= number <= most:
+            wanted = str(fewest) if fewest == most else f"{fewest} to {most}"
+            return Objection(
+                reason="wrong-length",
+                detail=f"it has {number} {name}{'s' * (number != 1)}; wanted are {wanted}",
+            )
+    return None
+
+
+def image(crop: Crop) -> ImagePart:
+    """A picture as part of a prompt."""
+    return ImagePart(
+        digest=crop.digest, width_px=crop.width_px, height_px=crop.height_px, media_type=crop.media_type
+    )

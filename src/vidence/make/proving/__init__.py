@@ -1,1 +1,0 @@
-"""The proof of a composed question, by going through everything that its steps allow."""

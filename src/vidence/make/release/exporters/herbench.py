@@ -1,0 +1,73 @@
+"""HERBench's task files: `data/tasks/*.json`."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from vidence.ask.benchmarks.herbench import FAMILIES
+from vidence.ask.benchmarks.herbench import create as herbench
+from vidence.make.pipeline.output import TASKS_FOLDER, herbench_row_of, json_file
+from vidence.make.release.exporters.exporting import SPLIT, Exporter, ExportSet, same_medium
+from vidence.records import Item
+
+_TITLES: Mapping[str, str] = {code: named[0] for tasks in FAMILIES.values() for code, named in tasks.items()}
+_FAMILY_OF = {code: family for family, tasks in FAMILIES.items() for code in tasks}
+_NO_LETTER = re.compile(r"[^a-z]+")
+
+
+class HerbenchFiles:
+    """A file for each task; of hidden splits ``data/questions-SPLIT.json``."""
+
+    name = "herbench"
+    about = "HERBench's task files"
+    own_tags = frozenset({"n_evidence", "source"})
+
+    def fault(self, item: Item) -> str:
+        """Why a question has no row in a task file; empty where it has one."""
+        if item.answer_kind != "choice":
+            return "an open question; tasks of HERBench have choices"
+        if item.tags.get("task") not in _TITLES:
+            return f"its tag task is none of {', '.join(_TITLES)}"
+        if item.tags.get("family", _FAMILY_OF[item.tags["task"]]) != _FAMILY_OF[item.tags["task"]]:
+            return f"its tag family is {item.tags['family']!r}, and the task is of another one"
+        return same_medium(item)
+
+    def files(self, exported: ExportSet) -> dict[Path, bytes]:
+        """The task files, whose rows say their split, too."""
+        by_task: dict[str, list[Item]] = {}
+        for item in exported.open_ones:
+            stem = _NO_LETTER.sub("_", _title(item, exported).lower().replace("&", "and"))
+            by_task.setdefault(stem, []).append(item)
+        found = {
+            TASKS_FOLDER / f"{stem}.json": json_file(_rows(mine, exported))
+            for stem, mine in sorted(by_task.items())
+        }
+        for split, mine in exported.hidden_splits.items():
+            found[TASKS_FOLDER.parent / f"questions-{split}.json"] = json_file(_rows(mine, exported))
+        return found
+
+    def read(self, folder: Path) -> tuple[Item, ...]:
+        """By the benchmark ``herbench``."""
+        return tuple(herbench().load(folder / TASKS_FOLDER.parent, split="all", strict=True).items)
+
+
+def create() -> Exporter:
+    """The exporter ``herbench``."""
+    return HerbenchFiles()
+
+
+def _title(item: Item, exported: ExportSet) -> str:
+    return (exported.titles or _TITLES)[item.tags["task"]]
+
+
+def _rows(items: Sequence[Item], exported: ExportSet) -> list[dict[str, object]]:
+    rows = []
+    for item in items:
+        path = PurePosixPath(item.media[0].path or "")
+        video_id = (exported.video_ids or {}).get(item.video_id, path.stem)
+        row = herbench_row_of(item, video_id=video_id, task_type=_title(item, exported))
+        metadata = row["metadata"]
+        if isinstance(metadata, dict):
+            row["metadata"] = {**metadata, SPLIT: item.tags[SPLIT], **exported.marked}
+        rows.append(row)
+    return rows

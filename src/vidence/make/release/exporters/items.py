@@ -1,0 +1,56 @@
+"""Our own item format: `items.jsonl`, everything that is known of a question."""
+
+from pathlib import Path
+
+import msgspec
+
+from vidence.ask.benchmarks.question_files import said_answer
+from vidence.ask.benchmarks.table import create as table
+from vidence.make.pipeline.output import ITEMS_FILE, json_lines
+from vidence.make.release.exporters.exporting import CANARY, Exporter, ExportSet
+from vidence.records import Item
+
+
+class Items:
+    """The item format; of hidden splits ``questions-SPLIT.jsonl`` without answers."""
+
+    name = "items"
+    about = "our item format, everything that is known of a question"
+    own_tags: frozenset[str] = frozenset()
+
+    def fault(self, item: Item) -> str:
+        """Nothing: every question is in this format already."""
+        del item
+        return ""
+
+    def files(self, exported: ExportSet) -> dict[Path, bytes]:
+        """One file for all questions with answers, and one for each hidden split."""
+        found = {}
+        if exported.open_ones:
+            found[Path(ITEMS_FILE)] = json_lines([_marked(one, exported) for one in exported.open_ones])
+        for split, mine in exported.hidden_splits.items():
+            rows = [without_answer(_marked(one, exported)) for one in mine]
+            found[Path(f"questions-{split}.jsonl")] = json_lines(rows)
+        return found
+
+    def read(self, folder: Path) -> tuple[Item, ...]:
+        """By the benchmark ``table``."""
+        return tuple(table().load(folder / ITEMS_FILE, split="all", strict=True).items)
+
+
+def create() -> Exporter:
+    """The exporter ``items``."""
+    return Items()
+
+
+def without_answer(item: Item) -> dict[str, object]:
+    """A question whose answer is hidden, as a row without the field."""
+    row: dict[str, object] = msgspec.json.decode(msgspec.json.encode(item))
+    return {name: value for name, value in row.items() if name != "answer"}
+
+
+def _marked(item: Item, exported: ExportSet) -> Item:
+    item = msgspec.structs.replace(item, answer=said_answer(item))
+    if exported.canary is None:
+        return item
+    return msgspec.structs.replace(item, tags=item.tags | {CANARY: exported.canary})

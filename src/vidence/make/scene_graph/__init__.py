@@ -1,1 +1,0 @@
-"""Scenes, vocabularies and compositions: what composed questions are made of and proved against."""

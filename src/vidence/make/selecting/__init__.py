@@ -1,1 +1,0 @@
-"""Which videos questions are made about: measured, gated, kept or dropped with a reason."""

@@ -1,0 +1,168 @@
+"""What a format of annotations gives: records of pictures and clips, label spaces, what could not be used."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Protocol
+
+import msgspec
+
+from vidence.make.pipeline.material import Dropped
+from vidence.records import Media, Record
+from vidence.text import normal_form
+
+STAGE: Final = "records"
+PERSON: Final = "person"
+
+
+class Label(Record, omit_defaults=True):
+    """One name of a label space. `parent` is the label, or the group, that it stands under."""
+
+    name: str
+    parent: str = ""
+    synonyms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelSpace:
+    """The labels that a kind of annotation chooses from."""
+
+    name: str
+    labels: tuple[Label, ...]
+
+    @cached_property
+    def _by_form(self) -> Mapping[str, Label]:
+        found: dict[str, Label] = {}
+        for one in self.labels:
+            found.setdefault(normal_form(one.name), one)
+        for one in self.labels:
+            for synonym in one.synonyms:
+                found.setdefault(normal_form(synonym), one)
+        return found
+
+    @cached_property
+    def _below(self) -> Mapping[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for one in self.labels:
+            found[one.parent] = (*found.get(one.parent, ()), one.name)
+        return found
+
+    def find(self, text: str) -> Label | None:
+        """The label of this name, or with this synonym."""
+        return self._by_form.get(normal_form(text))
+
+    def kin(self, name: str) -> frozenset[str]:
+        """The names of a label and of all above and below it in the tree: what is true with it.
+
+        >>> labels = (Label(name="animal"), Label(name="dog", parent="animal"), Label(name="cat"))
+        >>> sorted(LabelSpace(name="x", labels=labels).kin("dog"))
+        ['animal', 'dog']
+        """
+        found = {name}
+        above = self.find(name)
+        while above is not None and above.parent and above.parent not in found:
+            found.add(above.parent)
+            above = self.find(above.parent)
+        open_ = [name]
+        while open_:
+            below = [one for one in self._below.get(open_.pop(), ()) if one not in found]
+            found.update(below)
+            open_ += below
+        return frozenset(found)
+
+    def siblings(self, name: str) -> tuple[str, ...]:
+        """The other labels under the same parent; none where it has none."""
+        label = self.find(name)
+        if label is None or not label.parent:
+            return ()
+        return tuple(one for one in self._below.get(label.parent, ()) if one != label.name)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all labels are whole numbers."""
+        return all(one.name.isdecimal() for one in self.labels)
+
+
+class Box(Record, omit_defaults=True):
+    """A box in a picture: left, top, right, bottom in pixels.
+
+    `phrase` is what the thing is called so that it is not taken for another one; `is_target` says that the
+    label is about it.
+    """
+
+    label: str
+    box_px: tuple[float, float, float, float]
+    phrase: str = ""
+    is_target: bool = False
+
+    def __post_init__(self) -> None:
+        if not all(map(math.isfinite, self.box_px)) or not (
+            self.box_px[0] < self.box_px[2] and self.box_px[1] < self.box_px[3]
+        ):
+            raise ValueError(f"box_px {list(self.box_px)}; expected left < right and top < bottom in pixels")
+
+
+class AnnotationRecord(Record, omit_defaults=True):
+    """One annotated picture, several, or a clip: one line of the format ``vidence-annotation/1``.
+
+    `label` is what the question asks for, out of the label space `space`; `also_true` is what holds beside
+    it, so that it is no wrong choice. `fields` are words that templates can use. `n_people` is how many
+    people are shown; None where that is not known. `question` and `wrong` are there where a person wrote
+    them. `truth` says what the label rests on.
+    """
+
+    record_id: str
+    media: tuple[Media, ...] = ()
+    caption: str = ""
+    label: str = ""
+    space: str = ""
+    also_true: tuple[str, ...] = ()
+    boxes: tuple[Box, ...] = ()
+    n_people: int | None = None
+    fields: dict[str, str] = msgspec.field(default_factory=dict)
+    question: str = ""
+    wrong: tuple[str, ...] = ()
+    source: str = ""
+    source_split: str = ""
+    source_id: str = ""
+    licence: str = ""
+    truth: str = ""
+
+    @property
+    def people(self) -> int | None:
+        """How many people there are: as it is said, or else by the boxes, where there are any."""
+        if self.n_people is not None or not self.boxes:
+            return self.n_people
+        return sum(box.label == PERSON for box in self.boxes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annotations:
+    """The records of a file, the label spaces that they name, what could not be used, and words about it."""
+
+    records: tuple[AnnotationRecord, ...]
+    spaces: Mapping[str, LabelSpace] = field(default_factory=lambda: MappingProxyType({}))
+    dropped: tuple[Dropped, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class AnnotationReader(Protocol):
+    """Reads one format of annotations; one file in ``make/sources/annotations/``."""
+
+    name: str
+    version: int
+
+    def read(self, path: Path) -> Annotations:
+        """The records at a path; files that its options name are looked for beside it.
+
+        Raises:
+            DataError: there is nothing at `path` that can be used.
+        """
+
+
+def unusable(what: str, reason: str, detail: str) -> Dropped:
+    """A line that gives no record, for the account."""
+    return Dropped(what=what, stage=STAGE, reason=reason, detail=detail)

@@ -1,0 +1,235 @@
+"""COCO's JSON files: instances, captions, keypoints."""
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from vidence.errors import DataError
+from vidence.make.pipeline.material import Dropped
+from vidence.make.sources.annotations.annotation_records import (
+    PERSON,
+    AnnotationReader,
+    AnnotationRecord,
+    Annotations,
+    Box,
+    Label,
+    LabelSpace,
+    unusable,
+)
+from vidence.records import Media, Record
+
+_LEFT_WRIST, _RIGHT_WRIST = "left_wrist", "right_wrist"
+_SEEN: Final = 2
+_CLEAR: Final = 0.1
+
+
+class Settings(Record):
+    """What is read of a COCO file."""
+
+    what: Annotated[
+        Literal["instances", "captions", "keypoints"], Meta(description="which kind of file it is")
+    ] = "instances"
+    captions: Annotated[str, Meta(description="file of captions beside it")] = ""
+
+
+class _Image(msgspec.Struct, frozen=True, kw_only=True):
+    id: int
+    file_name: str
+
+
+class _Category(msgspec.Struct, frozen=True, kw_only=True):
+    id: int
+    name: str
+    supercategory: str = ""
+    keypoints: tuple[str, ...] = ()
+
+
+class _Annotation(msgspec.Struct, frozen=True, kw_only=True):
+    id: int
+    image_id: int
+    category_id: int = 0
+    bbox: tuple[float, float, float, float] | None = None
+    iscrowd: int = 0
+    caption: str = ""
+    keypoints: tuple[float, ...] = ()
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True):
+    images: tuple[_Image, ...]
+    annotations: tuple[_Annotation, ...]
+    categories: tuple[_Category, ...] = ()
+
+
+class Coco:
+    """Reads COCO's formats.
+
+    ``instances``: a record for each category of an image; the label is its name, under its supercategory,
+    and the other categories are also true. ``captions``: a record for each image with its first caption,
+    without a label. ``keypoints``: a record for each image with one person, both of whose wrists are to be
+    seen: which hand is higher, by at least a tenth of the height of the box. Of images with crowds it is
+    not known how many people they show.
+    """
+
+    name = "coco"
+    version = 1
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def read(self, path: Path) -> Annotations:
+        """The images of a file as records.
+
+        Raises:
+            DataError: it is none of COCO's, or has no image.
+        """
+        read = _read(path)
+        captions = _captions(_read(path.parent / self._settings.captions)) if self._settings.captions else {}
+        match self._settings.what:
+            case "captions":
+                return _of_captions(read)
+            case "keypoints":
+                return _of_keypoints(read, captions)
+            case "instances":
+                return _of_instances(read, captions)
+
+
+def create(settings: Settings) -> AnnotationReader:
+    """The reader of this format."""
+    return Coco(settings)
+
+
+def _read(path: Path) -> _File:
+    try:
+        read = msgspec.json.decode(path.read_bytes(), type=_File)
+    except (OSError, msgspec.DecodeError) as error:
+        raise DataError(f"{path} cannot be read as COCO's JSON: {error}") from error
+    if not read.images:
+        raise DataError(f"{path} has no images")
+    return read
+
+
+def _captions(read: _File) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for one in read.annotations:
+        if one.caption.strip():
+            found.setdefault(one.image_id, " ".join(one.caption.split()))
+    return found
+
+
+def _record(image: _Image, what: str, **more: Any) -> AnnotationRecord:  # noqa: ANN401 - fields of the record
+    return AnnotationRecord(
+        record_id=f"{image.id}{what}",
+        media=(Media(path=image.file_name, kind="image"),),
+        source_id=image.file_name,
+        **more,
+    )
+
+
+def _of_captions(read: _File) -> Annotations:
+    captions = _captions(read)
+    return Annotations(
+        records=tuple(
+            _record(one, "", caption=captions[one.id]) for one in read.images if one.id in captions
+        ),
+        dropped=tuple(
+            unusable(str(one.id), "no-caption", one.file_name)
+            for one in read.images
+            if one.id not in captions
+        ),
+    )
+
+
+def _grouped(read: _File) -> dict[int, list[_Annotation]]:
+    found: dict[int, list[_Annotation]] = defaultdict(list)
+    for one in read.annotations:
+        found[one.image_id].append(one)
+    return found
+
+
+def _of_instances(read: _File, captions: dict[int, str]) -> Annotations:
+    categories = {one.id: one for one in read.categories}
+    labels = tuple(Label(name=one.name, parent=one.supercategory) for one in read.categories)
+    records: list[AnnotationRecord] = []
+    dropped: list[Dropped] = []
+    mine = _grouped(read)
+    for image in read.images:
+        known = [one for one in mine[image.id] if one.category_id in categories]
+        names = list(dict.fromkeys(categories[one.category_id].name for one in known))
+        if not names:
+            dropped.append(unusable(str(image.id), "no-label", f"{image.file_name}: no known category"))
+            continue
+        boxes, faults = _boxes(known, categories)
+        dropped += faults
+        is_crowd = any(one.iscrowd for one in known)
+        n_people = None if is_crowd else sum(box.label == PERSON for box in boxes)
+        for name in names:
+            records.append(
+                _record(
+                    image,
+                    f"-{name.replace(' ', '-')}",
+                    label=name,
+                    space="category",
+                    also_true=tuple(one for one in names if one != name),
+                    boxes=boxes,
+                    n_people=n_people,
+                    caption=captions.get(image.id, ""),
+                    truth="labels",
+                )
+            )
+    space = LabelSpace(name="category", labels=labels)
+    return Annotations(records=tuple(records), spaces={space.name: space}, dropped=tuple(dropped))
+
+
+def _boxes(
+    known: list[_Annotation], categories: dict[int, _Category]
+) -> tuple[tuple[Box, ...], list[Dropped]]:
+    """The boxes of an image, and those that are none."""
+    boxes: list[Box] = []
+    faults: list[Dropped] = []
+    for one in known:
+        if one.bbox is None:
+            continue
+        left, top, width, height = one.bbox
+        try:
+            box_px = (left, top, left + width, top + height)
+            boxes.append(Box(label=categories[one.category_id].name, box_px=box_px))
+        except ValueError as error:
+            faults.append(unusable(f"annotation {one.id}", "malformed", str(error)))
+    return tuple(boxes), faults
+
+
+def _of_keypoints(read: _File, captions: dict[int, str]) -> Annotations:
+    names = {one.id: one.keypoints for one in read.categories}
+    records: list[AnnotationRecord] = []
+    dropped: list[Dropped] = []
+    mine = _grouped(read)
+    for image in read.images:
+        people = mine[image.id]
+        found = _higher(people[0], names) if len(people) == 1 else f"{len(people)} people"
+        if found in ("left hand", "right hand"):
+            caption = captions.get(image.id, "")
+            records.append(
+                _record(image, "", label=found, space="hand", n_people=1, caption=caption, truth="labels")
+            )
+        else:
+            dropped.append(unusable(str(image.id), "undecided", found))
+    space = LabelSpace(name="hand", labels=(Label(name="left hand"), Label(name="right hand")))
+    return Annotations(records=tuple(records), spaces={space.name: space}, dropped=tuple(dropped))
+
+
+def _higher(person: _Annotation, names: dict[int, tuple[str, ...]]) -> str:
+    """Which hand of a person is higher, or why that is not clear."""
+    points = names.get(person.category_id, ())
+    if person.bbox is None or _LEFT_WRIST not in points or _RIGHT_WRIST not in points:
+        return "no wrists are annotated"
+    if len(person.keypoints) != 3 * len(points):
+        return f"{len(person.keypoints)} numbers for {len(points)} keypoints"
+    left, right = (person.keypoints[3 * points.index(name) :][:3] for name in (_LEFT_WRIST, _RIGHT_WRIST))
+    if left[2] != _SEEN or right[2] != _SEEN:
+        return "a wrist is not to be seen"
+    if abs(left[1] - right[1]) < _CLEAR * person.bbox[3]:
+        return "both hands are at one height"
+    return "left hand" if left[1] < right[1] else "right hand"

@@ -1,0 +1,106 @@
+"""A table of one's own: a row for each picture or clip, its columns named by options."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from vidence.errors import DataError
+from vidence.make.pipeline.material import Dropped
+from vidence.make.sources.annotations.annotation_records import (
+    AnnotationReader,
+    AnnotationRecord,
+    Annotations,
+    Label,
+    LabelSpace,
+    unusable,
+)
+from vidence.make.sources.logs.files import Fault, Row, csv_rows
+from vidence.records import Media, Record
+
+
+class Settings(Record):
+    """The columns of the table; several values in a cell have ``|`` between."""
+
+    id: Annotated[str, Meta(description="column with the id of a row")] = "record_id"
+    media: Annotated[str, Meta(description="column with the path, or several")] = "media"
+    kind: Annotated[Literal["image", "video"], Meta(description="what the paths are")] = "image"
+    start: Annotated[str, Meta(description="column with the start of a clip in seconds")] = "start_s"
+    end: Annotated[str, Meta(description="column with its end")] = "end_s"
+    caption: Annotated[str, Meta(description="column with a caption")] = "caption"
+    label: Annotated[str, Meta(description="column with the label")] = "label"
+    also: Annotated[str, Meta(description="column with what is also true")] = "also_true"
+    source: Annotated[str, Meta(description="column with the film or place")] = "source_id"
+    split: Annotated[str, Meta(description="column with the split")] = "split"
+    people: Annotated[str, Meta(description="column with the number of people")] = "n_people"
+    fields: Annotated[tuple[str, ...], Meta(description="columns that templates can use")] = ()
+    space: Annotated[str, Meta(description="name of the space of all labels in the table")] = "labels"
+
+
+class CsvTable:
+    """Reads a table; columns that are not there are empty, but those of the id, the media and the label."""
+
+    name = "csv"
+    version = 1
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def read(self, path: Path) -> Annotations:
+        """The rows of a table.
+
+        Raises:
+            DataError: it cannot be read, or no row can be used.
+        """
+        wanted = self._settings
+        needs = [one.casefold() for one in (wanted.id, wanted.media, wanted.label)]
+        records: list[AnnotationRecord] = []
+        dropped: list[Dropped] = []
+        for where, row in csv_rows(path, needs=needs):
+            found = row if isinstance(row, Fault) else self._record(row)
+            if isinstance(found, Fault):
+                dropped.append(unusable(where, "malformed", f"{found.field}: {found.reason}"))
+            else:
+                records.append(found)
+        if not records:
+            why = f"; {dropped[0].what}: {dropped[0].detail}" if dropped else ""
+            raise DataError(f"{path} holds no row that can be used{why}")
+        names = sorted({one.label for one in records if one.label})
+        space = LabelSpace(name=wanted.space, labels=tuple(Label(name=name) for name in names))
+        return Annotations(records=tuple(records), spaces={space.name: space}, dropped=tuple(dropped))
+
+    def _record(self, row: Row) -> AnnotationRecord | Fault:
+        wanted = self._settings
+
+        def cell(column: str) -> str:
+            return row.get(column.casefold(), "").strip()
+
+        try:
+            start, end = (float(cell(one)) if cell(one) else None for one in (wanted.start, wanted.end))
+            n_people = int(cell(wanted.people)) if cell(wanted.people) else None
+        except ValueError as error:
+            return Fault(field="a number", reason=str(error))
+        return AnnotationRecord(
+            record_id=cell(wanted.id),
+            media=tuple(
+                Media(path=one, kind=wanted.kind, start_s=start, end_s=end)
+                for one in _several(cell(wanted.media))
+            ),
+            caption=cell(wanted.caption),
+            label=cell(wanted.label),
+            space=wanted.space,
+            also_true=_several(cell(wanted.also)),
+            n_people=n_people,
+            fields={name: cell(name) for name in wanted.fields if cell(name)},
+            source_split=cell(wanted.split),
+            source_id=cell(wanted.source),
+        )
+
+
+def _several(cell: str) -> tuple[str, ...]:
+    return tuple(one.strip() for one in cell.split("|") if one.strip())
+
+
+def create(settings: Settings) -> AnnotationReader:
+    """The reader of this format."""
+    return CsvTable(settings)

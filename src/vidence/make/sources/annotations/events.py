@@ -1,0 +1,174 @@
+"""Logs of narrated events: a clip for each event, its verb or its noun as the label."""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from vidence.catalog import create as make_one
+from vidence.errors import DataError
+from vidence.make.pipeline.material import Event
+from vidence.make.sources.annotations.annotation_records import (
+    AnnotationReader,
+    AnnotationRecord,
+    Annotations,
+    Label,
+    LabelSpace,
+    unusable,
+)
+from vidence.make.sources.event_log import EventLog, EventLogReader
+from vidence.make.sources.event_words import is_anything, is_near, likenesses
+from vidence.make.sources.logs.files import Fault, csv_rows
+from vidence.make.sources.logs.rows import literal_list, noun_words, plain
+from vidence.records import Media, Record
+
+
+class Settings(Record):
+    """What is read of a log."""
+
+    log: Annotated[str, Meta(description="format of the log, one of the event-logs")] = "epic"
+    label: Annotated[Literal["verb", "noun"], Meta(description="what the label is")] = "verb"
+    classes: Annotated[str, Meta(description="table of the classes beside the log: id, key, category")] = ""
+    video: Annotated[str, Meta(description="path of a video; {video} stands for its id")] = "{video}.mp4"
+    least_s: Annotated[float, Meta(ge=0, description="shorter events are left out")] = 0.5
+    near_s: Annotated[float, Meta(ge=0, description="events so near to the clip are also true of it")] = 1.0
+    alike: Annotated[
+        bool, Meta(description="whether labels that viewers take for the right one may be wrong choices")
+    ] = False
+    people: Annotated[int, Meta(ge=0, description="how many people a clip shows")] = 1
+
+
+class EventClips:
+    """Reads any format of event logs that vidence knows.
+
+    With a table of classes the label is the name of the class (``take`` for "pick up"), its category the
+    parent, and its instances are synonyms; without, the word itself is the label. What else happens in the
+    clip, or within `near_s` of it, is also true, and so is, unless `alike`, what a viewer may take for the
+    label ("get" for "take", "glass" for "mug"). Nouns that name nearly anything are no labels. Templates can
+    use ``{noun}`` or ``{verb}``, whichever is not the label. Whoever narrates is the one person that is
+    shown, unless `people` says otherwise.
+    """
+
+    name = "events"
+    version = 1
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def read(self, path: Path) -> Annotations:
+        """The events of a log as records.
+
+        Raises:
+            DataError: the log or the table of classes cannot be used.
+        """
+        wanted = self._settings
+        reader: EventLogReader = make_one("event-log", wanted.log)
+        log = reader.read(path)
+        names = self._names(path, log)
+        records: list[AnnotationRecord] = []
+        dropped = [unusable(line.partition(": ")[0], "malformed", line) for line in log.problems]
+        for events in log.events.values():
+            for i, event in enumerate(events):
+                what = event.event_id
+                if event.end_s - event.start_s < wanted.least_s:
+                    detail = f"{event.end_s - event.start_s:.2f} s; least_s is {wanted.least_s:g}"
+                    dropped.append(unusable(what, "too-short", detail))
+                elif wanted.label == "noun" and is_anything(self._label(event, names)):
+                    dropped.append(unusable(what, "vague-label", self._label(event, names)))
+                elif not self._label(event, names):
+                    dropped.append(unusable(what, "no-label", f"its {wanted.label} has no class"))
+                else:
+                    records.append(self._record(event, names, _around(events, i, wanted.near_s)))
+        is_verb = wanted.label == "verb"
+        labels = {one.name: one for one in names.values() if is_verb or not is_anything(one.name)}
+        space = LabelSpace(name=wanted.label, labels=tuple(labels.values()))
+        if not wanted.alike:
+            alike = {name: _alike(name, labels, is_verb=is_verb) for name in {one.label for one in records}}
+            records = [_also(one, alike[one.label]) for one in records]
+        return Annotations(
+            records=tuple(records), spaces={space.name: space}, dropped=tuple(dropped), notes=log.notes
+        )
+
+    def _names(self, path: Path, log: EventLog) -> Mapping[str, Label]:
+        """The label of each class id, or of each word where there is no table."""
+        wanted = self._settings
+        if not wanted.classes:
+            words = {self._word(event) for events in log.events.values() for event in events}
+            return {word: Label(name=word) for word in sorted(words)}
+        folder = path if path.is_dir() else path.parent
+        worded = plain if wanted.label == "verb" else noun_words
+        found: dict[str, Label] = {}
+        for where, row in csv_rows(folder / wanted.classes, needs=("id", "key")):
+            if isinstance(row, Fault):
+                raise DataError(row.at(where))
+            synonyms = _texts(row.get("instances", ""))
+            found[row["id"]] = Label(
+                name=worded(row["key"]),
+                parent=row.get("category", ""),
+                synonyms=tuple(dict.fromkeys(map(worded, synonyms))),
+            )
+        return found
+
+    def _word(self, event: Event) -> str:
+        return event.verb if self._settings.label == "verb" else event.noun
+
+    def _label(self, event: Event, names: Mapping[str, Label]) -> str:
+        number = event.verb_class if self._settings.label == "verb" else event.noun_class
+        key = str(number) if self._settings.classes else self._word(event)
+        return names[key].name if key in names else ""
+
+    def _record(
+        self, event: Event, names: Mapping[str, Label], around: tuple[Event, ...]
+    ) -> AnnotationRecord:
+        wanted = self._settings
+        label = self._label(event, names)
+        others = [self._label(one, names) for one in around]
+        if wanted.label == "noun" and wanted.classes:
+            ids = {str(one) for e in (event, *around) for one in e.noun_classes}
+            others += [names[one].name for one in sorted(ids) if one in names]
+        elif wanted.label == "noun":
+            others += [noun for e in (event, *around) for noun in e.nouns]
+        other = {"noun": event.noun} if wanted.label == "verb" else {"verb": event.verb}
+        path = wanted.video.replace("{video}", event.video_id)
+        return AnnotationRecord(
+            record_id=event.event_id,
+            media=(Media(path=path, start_s=event.start_s, end_s=event.end_s),),
+            caption=event.narration,
+            label=label,
+            space=wanted.label,
+            also_true=tuple(dict.fromkeys(one for one in others if one and one != label)),
+            n_people=wanted.people,
+            fields=other,
+            source_id=event.video_id,
+            truth="log",
+        )
+
+
+def _around(events: tuple[Event, ...], place: int, near_s: float) -> tuple[Event, ...]:
+    """What else happens in the clip of an event, or so near to it; events are in the order of time."""
+    one = events[place]
+    low, high = one.start_s - near_s, one.end_s + near_s
+    return tuple(e for i, e in enumerate(events) if i != place and e.start_s < high and e.end_s > low)
+
+
+def _alike(name: str, labels: Collection[str], *, is_verb: bool) -> tuple[str, ...]:
+    """The other labels that a viewer may take for one."""
+    if is_verb:
+        return tuple(one for one in labels if one != name and is_near(name, one))
+    return tuple(one for one in labels if one != name and likenesses(name) & likenesses(one))
+
+
+def _also(record: AnnotationRecord, more: Sequence[str]) -> AnnotationRecord:
+    return msgspec.structs.replace(record, also_true=tuple(dict.fromkeys((*record.also_true, *more))))
+
+
+def _texts(cell: str) -> tuple[str, ...]:
+    """A list as Python writes it; none where the cell holds something else."""
+    return tuple(one for one in literal_list(cell or "[]") or () if isinstance(one, str))
+
+
+def create(settings: Settings) -> AnnotationReader:
+    """The reader of this format."""
+    return EventClips(settings)

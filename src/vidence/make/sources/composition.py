@@ -1,0 +1,335 @@
+"""A composed question as a program (`vidence-composition/1`): typed expressions, conditions with ids."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Literal, TypeAlias, get_args, get_type_hints
+
+import msgspec
+
+from vidence.errors import DataError
+from vidence.make.sources.scene import ValueOrNumber
+from vidence.make.sources.vocabulary import Skill
+from vidence.records import Record
+
+FORMAT: Literal["vidence-composition/1"] = "vidence-composition/1"
+MOST_CONDITIONS, MOST_STEPS, MOST_DEPTH, MOST_NESTED_SETS = 10, 8, 6, 3
+Comparison: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
+Order: TypeAlias = Literal["appears", "begins", "ends", "left to right"]
+AggregateWord: TypeAlias = Literal["count", "mode", "shared", "longest_run", "largest", "smallest", "values"]
+SelectWord: TypeAlias = Literal["first", "last", "nth", "nearest", "farthest", "most", "least"]
+TimeWord: TypeAlias = Literal[
+    "during", "before", "after", "within", "begins_in", "appears_after", "appears_before"
+]
+DIRECTIONS = (
+    "front", "front-left", "left", "back-left", "back", "back-right", "right", "front-right",
+)  # fmt: skip
+"""Sectors of 45 degrees, against the clock from the front."""
+
+
+class _Expression(Record, tag_field="op", omit_defaults=True):
+    """A part of a program; `column` is where a person wrote it, and no part of what is hashed."""
+
+    column: int = 0
+
+
+class Literally(_Expression, tag="value"):
+    """A value as it stands."""
+
+    value: ValueOrNumber
+
+
+class Values(_Expression, tag="values"):
+    """One of several values; sorted."""
+
+    values: tuple[ValueOrNumber, ...]
+
+
+class Variable(_Expression, tag="variable"):
+    """The value of an earlier step."""
+
+    name: str
+
+
+class Compare(_Expression, tag="compare"):
+    """An atom: an attribute, a role or `kind` is, is not, is above, ... a value."""
+
+    attribute: str
+    how: Comparison
+    value: "Expression"
+    condition: str
+
+
+class Related(_Expression, tag="related"):
+    """An atom: the member stands in a relation to something, or (`holds` false) does not."""
+
+    relation: str
+    to: "Expression"
+    condition: str
+    holds: bool = True
+    frame: str = ""
+
+
+class Timed(_Expression, tag="timed"):
+    """An atom on time. `of` is an entity, event or time; `begins_in` has none and two seconds."""
+
+    how: TimeWord
+    condition: str
+    of: "Expression | None" = None
+    seconds: tuple[float, ...] = ()
+
+
+Atom: TypeAlias = Compare | Related | Timed
+
+
+class Members(_Expression, tag="members"):
+    """All of a category that every atom is true of; `head` is the condition that the category is, if any."""
+
+    category: str
+    atoms: tuple[Atom, ...] = ()
+    head: str = ""
+
+
+class RelatedTo(_Expression, tag="related-to"):
+    """All that stand in a relation to something: `rel(x, NAME)`."""
+
+    relation: str
+    to: "Expression"
+    condition: str
+
+
+class InDirection(_Expression, tag="in-direction"):
+    """Those of a set that lie in a direction of a view; `toward` is a direction that was found before."""
+
+    of: "Expression"
+    view: "Expression"
+    condition: str
+    direction: str = ""
+    toward: "Expression | None" = None
+
+
+class The(_Expression, tag="the"):
+    """The one member of a set. `pick` is the name under which it stands in a binding."""
+
+    of: "Expression"
+    pick: str
+
+
+class Select(_Expression, tag="select"):
+    """One of a set by an order, a distance or an amount; `along` is a relation that is an order."""
+
+    how: SelectWord
+    of: "Expression"
+    pick: str
+    condition: str
+    by: Order | None = None
+    n: int | None = None
+    to: "Expression | None" = None
+    attribute: str = ""
+    along: str = ""
+
+
+class AttributeOf(_Expression, tag="attribute"):
+    """What an entity has (`at` a time), or what plays a role in an event."""
+
+    of: "Expression"
+    name: str
+    at: "Expression | None" = None
+
+
+class Aggregate(_Expression, tag="aggregate"):
+    """What a set as a whole has; `values`: every value of its members, which can be counted or asked for."""
+
+    how: AggregateWord
+    of: "Expression"
+    attribute: str = ""
+
+
+class Arithmetic(_Expression, tag="arithmetic"):
+    """The sum or difference of numbers."""
+
+    how: Literal["+", "-"]
+    left: "Expression"
+    right: "Expression"
+
+
+class View(_Expression, tag="view"):
+    """How somebody sees the plan: from a place, facing an entity or a heading (degrees), then turned.
+
+    `like` is another view whose heading it has: somebody who goes on without turning.
+    """
+
+    of: "Expression"
+    facing: "Expression | None" = None
+    heading: float | None = None
+    like: "Expression | None" = None
+    turned: float = 0.0
+    facing_condition: str = ""
+    turned_condition: str = ""
+
+
+class DirectionOf(_Expression, tag="direction"):
+    """In which of eight directions something lies."""
+
+    of: "Expression"
+    view: "Expression"
+
+
+class Pair(_Expression, tag="pair"):
+    """Two values as one answer."""
+
+    first: "Expression"
+    second: "Expression"
+
+
+class Known(_Expression, tag="known"):
+    """What a table of knowledge says of a value."""
+
+    table: str
+    of: "Expression"
+
+
+class Expected(_Expression, tag="expected"):
+    """What people expect after an event."""
+
+    of: "Expression"
+
+
+Expression: TypeAlias = (
+    Literally
+    | Values
+    | Variable
+    | Compare
+    | Related
+    | Timed
+    | Members
+    | RelatedTo
+    | InDirection
+    | The
+    | Select
+    | AttributeOf
+    | Aggregate
+    | Arithmetic
+    | View
+    | DirectionOf
+    | Pair
+    | Known
+    | Expected
+)
+
+
+class Step(Record, omit_defaults=True):
+    """`variable = value`; `line` is where a person wrote it and no part of what is hashed."""
+
+    variable: str
+    value: Expression
+    line: int = 0
+
+
+class Condition(Record, omit_defaults=True):
+    """A condition: its id and the skill that it takes."""
+
+    id: str
+    skill: Skill
+
+
+class Composition(Record, omit_defaults=True):
+    """A composed question. The last step is `answer`."""
+
+    composition: str
+    scene: str
+    steps: tuple[Step, ...]
+    conditions: tuple[Condition, ...]
+    question: str = ""
+    options: tuple[ValueOrNumber, ...] = ()
+    answer: ValueOrNumber | None = None
+    """What it is said to be; None: not said."""
+    scene_sha256: str = ""
+    vocabulary_sha256: str = ""
+    format: Literal["vidence-composition/1"] = FORMAT
+
+
+def canonical(composition: Composition) -> bytes:
+    """A composition as one line of canonical JSON: sorted keys, atoms by condition, no lines of a text.
+
+    Conditions are known by their ids, so that the order in which atoms of a set are written means nothing.
+    """
+    plain = msgspec.structs.replace(
+        composition,
+        steps=tuple(msgspec.structs.replace(step, line=0) for step in composition.steps),
+        conditions=tuple(sorted(composition.conditions, key=lambda one: one.id)),
+    )
+    raw = _sorted_atoms(msgspec.to_builtins(plain))
+    return msgspec.json.encode(raw, order="deterministic")
+
+
+def _sorted_atoms(raw: object) -> object:
+    if isinstance(raw, dict):
+        made = {key: _sorted_atoms(value) for key, value in raw.items() if key != "column"}
+        atoms = made.get("atoms")
+        return (
+            {**made, "atoms": sorted(atoms, key=lambda one: str(one["condition"]))}
+            if isinstance(atoms, list)
+            else made
+        )
+    return [_sorted_atoms(one) for one in raw] if isinstance(raw, list | tuple) else raw
+
+
+def read_composition_line(line: str | bytes) -> Composition:
+    """A composition from its JSON.
+
+    Raises:
+        DataError: it is none; the message says at which field.
+    """
+    try:
+        return msgspec.json.decode(line, type=Composition)
+    except msgspec.DecodeError as error:
+        raise DataError(f"no composition: {error}") from error
+
+
+def parts(expression: Expression) -> Iterator[Expression]:
+    """An expression and all that is inside it, outer ones first."""
+    yield expression
+    for child in children(expression):
+        yield from parts(child)
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """What stands directly inside an expression, in the order in which it is written."""
+    found: list[Expression] = []
+    for name in _inner_fields(type(expression)):
+        value = getattr(expression, name)
+        inner = value if isinstance(value, tuple) else (value,)
+        found += [one for one in inner if isinstance(one, Expression)]
+    return tuple(found)
+
+
+@cache
+def _inner_fields(kind: type[_Expression]) -> tuple[str, ...]:
+    """The fields in which expressions stand, as they are declared."""
+    declared = get_type_hints(kind)
+    return tuple(name for name in kind.__struct_fields__ if _may_hold_expressions(declared[name]))
+
+
+def _may_hold_expressions(declared: object) -> bool:
+    inner = get_args(declared)
+    if inner:
+        return any(map(_may_hold_expressions, inner))
+    return isinstance(declared, type) and issubclass(declared, _Expression)
+
+
+def conditions_in(expression: Expression) -> tuple[str, ...]:
+    """The ids of the conditions inside an expression."""
+    found: list[str] = []
+    for one in parts(expression):
+        if isinstance(one, Compare | Related | Timed | RelatedTo | InDirection | Select):
+            found.append(one.condition)
+        elif isinstance(one, Members) and one.head:
+            found.append(one.head)
+        elif isinstance(one, View):
+            found += [name for name in (one.facing_condition, one.turned_condition) if name]
+    return tuple(found)
+
+
+def variables_in(expression: Expression) -> tuple[str, ...]:
+    """The variables that an expression uses, each once."""
+    return tuple(dict.fromkeys(one.name for one in parts(expression) if isinstance(one, Variable)))

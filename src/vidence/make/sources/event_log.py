@@ -1,0 +1,87 @@
+"""What an importer of event logs gives: the narrated events of each video, and what could not be used."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from vidence.errors import DataError
+from vidence.make.pipeline.material import Event
+
+_MOST_SHOWN = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventLog:
+    """Narrated events by video, in the order of time: by start, then by end, then by id.
+
+    `problems` are rows that were left out, `notes` what is odd and was kept; each with file and line.
+    """
+
+    events: Mapping[str, tuple[Event, ...]]
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_events(self) -> int:
+        """How many events there are in all videos."""
+        return sum(len(found) for found in self.events.values())
+
+
+class EventLogReader(Protocol):
+    """Reads one format of event logs; one file in ``make/sources/logs/``.
+
+    `name` is its name in the catalog, `needs` the columns without which a file cannot be used.
+    """
+
+    name: str
+    version: int
+    needs: tuple[str, ...]
+
+    def read(self, path: Path) -> EventLog:
+        """The events in a file, or in every log file of a folder.
+
+        Raises:
+            DataError: there is nothing at `path`, or not one row in it can be used.
+        """
+
+
+def in_time(events: Sequence[Event]) -> tuple[Event, ...]:
+    """The same events by start, then by end, then by id."""
+    return tuple(sorted(events, key=lambda e: (e.start_s, e.end_s, e.event_id)))
+
+
+def logged(
+    events: Sequence[Event], *, problems: Sequence[str], notes: Sequence[str], where: Path
+) -> EventLog:
+    """Put events together by video, and say how far they were out of order and how many overlap.
+
+    Args:
+        events: in the order of the files.
+        problems: what was left out.
+        notes: what was kept and is odd.
+        where: the file or folder, for messages.
+
+    Raises:
+        DataError: there is no event at all.
+    """
+    if not events:
+        shown = "; ".join(problems[:_MOST_SHOWN]) or "no row was found"
+        more = len(problems) - _MOST_SHOWN
+        raise DataError(
+            f"{where} holds no event that can be used: {shown}" + (f"; and {more} more" if more > 0 else "")
+        )
+    found: dict[str, list[Event]] = {}
+    for event in events:
+        found.setdefault(event.video_id, []).append(event)
+    ordered = {video_id: in_time(found[video_id]) for video_id in sorted(found)}
+    pairs = [(a, b) for log in found.values() for a, b in itertools.pairwise(log)]
+    n_unsorted = sum(b.start_s < a.start_s for a, b in pairs)
+    n_overlapping = sum(b.start_s < a.end_s for log in ordered.values() for a, b in itertools.pairwise(log))
+    said = list(notes)
+    if n_unsorted:
+        said.append(f"{where}: {n_unsorted} events stand after a later one; all were sorted by their start")
+    if n_overlapping:
+        said.append(f"{where}: {n_overlapping} of {len(pairs)} events begin before the one before them ends")
+    return EventLog(events=ordered, problems=tuple(problems), notes=tuple(said))

@@ -1,0 +1,280 @@
+"""From the fields of a row to an event: times, words, classes, and everything that can be wrong with them."""
+
+import ast
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta
+
+from vidence.catalog import FilePath
+from vidence.errors import DataError
+from vidence.make.pipeline.material import Event
+from vidence.make.sources.event_log import EventLog, logged
+from vidence.make.sources.logs.files import Fault, beside, csv_rows
+from vidence.records import Record
+
+_SPACES = re.compile(r"\s+")
+_CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
+_EXPECTED_TIME = "expected seconds (12.5) or HH:MM:SS.ff"
+
+
+def seconds(text: str) -> float | None:
+    """A time in seconds, from seconds or from ``HH:MM:SS.ff`` or ``MM:SS.ff``; None for anything else.
+
+    >>> seconds("00:01:02.50"), seconds("3.25"), seconds("-1"), seconds("soon")
+    (62.5, 3.25, None, None)
+    """
+    if found := _CLOCK.fullmatch(text.strip()):
+        hours, minutes, rest = found.groups()
+        return round(3600 * int(hours or 0) + 60 * int(minutes) + float(rest), 6)
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """When something happens, ``[start_s, end_s)`` in seconds."""
+
+    start_s: float
+    end_s: float
+
+
+def span(row: Mapping[str, str], start: str, end: str) -> Span | Fault:
+    """The span in two columns of a row, or what is wrong with it."""
+    times = {}
+    for column in (start, end):
+        if (value := seconds(row[column])) is None:
+            return Fault(field=column, reason=f"{row[column]!r} found; {_EXPECTED_TIME}, not below 0")
+        times[column] = value
+    if times[end] <= times[start]:
+        return Fault(
+            field=end, reason=f"{row[end]} is not after the start, {row[start]}; expected a later time"
+        )
+    return Span(start_s=times[start], end_s=times[end])
+
+
+def class_id(text: str) -> int | None:
+    """A class as it stands in a cell: -1 for an empty cell, None for what is no class."""
+    stripped = text.strip()
+    if not stripped or stripped == "-1":
+        return -1
+    return int(stripped) if stripped.isdecimal() else None
+
+
+def given_classes(row: Mapping[str, str]) -> tuple[int, int] | Fault:
+    """The classes of verb and noun as the log gives them, -1 for an empty or absent cell."""
+    found = []
+    for name in ("verb_class", "noun_class"):
+        if (value := class_id(row.get(name, ""))) is None:
+            return Fault(field=name, reason=f"{row[name]!r} found; expected a whole number or nothing")
+        found.append(value)
+    return found[0], found[1]
+
+
+# --------------------------------------------------------------------------- words and classes
+
+
+def plain(text: str) -> str:
+    """Lower case, one blank between words, no closing full stop.
+
+    >>> plain("  Turn-On  the_tap. ")
+    'turn on the tap'
+    """
+    return _SPACES.sub(" ", re.sub(r"[-_]", " ", text)).strip(" .").lower()
+
+
+def noun_words(text: str) -> str:
+    """A noun of the EPIC logs, which have the head first and colons between, in the usual order.
+
+    The rest keeps its order: the narrations of EPIC-KITCHENS-100 have it so in all rows that decide.
+
+    >>> noun_words("container:milk")
+    'milk container'
+    >>> noun_words("liquid:washing:up")
+    'washing up liquid'
+    >>> noun_words("handle of cupboard")
+    'handle of cupboard'
+    """
+    head, *rest = text.split(":")
+    return plain(" ".join((*rest, head)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classes:
+    """The classes of verbs or of nouns. `ids` are all of them, `of_text` gives the class of a text.
+
+    A text that stands in several classes is not in `of_text`.
+    """
+
+    ids: frozenset[int] = frozenset()
+    of_text: Mapping[str, int] = field(default_factory=dict)
+
+    def find(self, text: str, given: int) -> int:
+        """The class of a text: as the log gives it, otherwise by the table; -1 for none or several."""
+        return given if given >= 0 else self.of_text.get(text, -1)
+
+
+def literal_list(text: str) -> list[object] | None:
+    """A Python list or tuple written out, read without running anything; None where it is none.
+
+    >>> literal_list("['plate', 'top:plate']")
+    ['plate', 'top:plate']
+    >>> literal_list("__import__('os')") is None
+    True
+    """
+    try:
+        found: object = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return list(found) if isinstance(found, list | tuple) else None
+
+
+def _read_classes(path: Path, *, worded: Callable[[str], str]) -> Classes:
+    """Read a table with the columns ``id``, ``key``, ``instances`` (upper or lower case).
+
+    Args:
+        path: a CSV file; ``instances`` are Python lists, read as literals and never run.
+        worded: how texts are written, the same as for the events.
+
+    Raises:
+        DataError: the file cannot be read, has other columns, or a bad row; with its line.
+    """
+    ids: list[int] = []
+    owners: dict[str, set[int]] = {}
+    for where, row in csv_rows(path, needs=("id", "key", "instances")):
+        if isinstance(row, Fault):
+            raise DataError(row.at(where))
+        found, texts = row["id"], literal_list(row["instances"])
+        if not found.isdecimal():
+            raise DataError(f"{where}: id: {found!r} found; expected a whole number from 0")
+        if texts is None or not all(isinstance(text, str) for text in texts):
+            raise DataError(f"{where}: instances: expected a list of words such as ['take', 'pick-up']")
+        ids.append(int(found))
+        for text in (row["key"], *texts):
+            owners.setdefault(worded(str(text)), set()).add(int(found))
+    return Classes(
+        ids=frozenset(ids),
+        of_text={text: next(iter(of)) for text, of in owners.items() if len(of) == 1},
+    )
+
+
+class ClassSettings(Record):
+    """Which words mean the same: tables of verb and noun classes, by default those beside the log."""
+
+    verb_classes: Annotated[FilePath, Meta(description="table of verb classes, a CSV file")] = ""
+    noun_classes: Annotated[FilePath, Meta(description="table of noun classes, a CSV file")] = ""
+
+    def builder(
+        self, log: Path, *, worded: Callable[[str], str], noun_worded: Callable[[str], str]
+    ) -> "LogBuilder":
+        """Read the tables and begin a log; `log` is its file or folder.
+
+        Raises:
+            DataError: a table that cannot be used.
+        """
+        verbs = Path(self.verb_classes) if self.verb_classes else beside(log, "verb_classes.csv")
+        nouns = Path(self.noun_classes) if self.noun_classes else beside(log, "noun_classes.csv")
+        return LogBuilder(
+            verbs=_read_classes(verbs, worded=worded) if verbs else Classes(),
+            nouns=_read_classes(nouns, worded=noun_worded) if nouns else Classes(),
+        )
+
+
+class LogBuilder:
+    """Takes the events of a log one by one: classes filled in, ids unique, oddities noted."""
+
+    def __init__(self, *, verbs: Classes, nouns: Classes) -> None:
+        self._verbs, self._nouns = verbs, nouns
+        self.events: list[Event] = []
+        self.problems: list[str] = []
+        self._places: dict[str, str] = {}
+        self._classless: dict[tuple[str, str], list[str]] = {}
+
+    def refuse(self, where: str, fault: Fault) -> None:
+        """A row that is left out."""
+        self.problems.append(fault.at(where))
+
+    def add(self, where: str, event: Event | Fault) -> None:
+        """An event of the row at `where`, or what is wrong with it."""
+        if isinstance(event, Fault):
+            self.refuse(where, event)
+            return
+        for name, value in (("verb", event.verb), ("noun", event.noun), ("video_id", event.video_id)):
+            if not value:
+                self.refuse(where, Fault(field=name, reason="empty; expected a value"))
+                return
+        if (before := self._places.get(event.event_id)) is not None:
+            reason = f"{event.event_id!r} was used at {before} before; expected each id once"
+            self.refuse(where, Fault(field="id", reason=reason))
+            return
+        self._places[event.event_id] = where
+        self.events.append(event)
+        for kind, table, text, found in (
+            ("verb", self._verbs, event.verb, event.verb_class),
+            ("noun", self._nouns, event.noun, event.noun_class),
+        ):
+            if table.ids and (found < 0 or found not in table.ids):
+                self._classless.setdefault((kind, f"{text!r} (class {found})"), []).append(where)
+
+    def verb_class(self, text: str, given: int) -> int:
+        """The class of a verb: as the log gives it, otherwise by the table; -1 for an unknown one."""
+        return self._verbs.find(text, given)
+
+    def noun_class(self, text: str, given: int) -> int:
+        """The class of a noun: as the log gives it, otherwise by the table; -1 for an unknown one."""
+        return self._nouns.find(text, given)
+
+    def event(
+        self,
+        event_id: str,
+        row: Mapping[str, object],
+        when: Span,
+        *,
+        verb: tuple[str, int],
+        nouns: Sequence[tuple[str, int]],
+        noun: tuple[str, int] | None = None,
+    ) -> Event:
+        """The event of a row; verb and nouns with their classes as the log gives them, -1 for none.
+
+        Args:
+            event_id: its id.
+            row: has ``video_id`` and ``narration``.
+            when: its span.
+            verb: what is done.
+            nouns: everything that is named.
+            noun: what it is done to; the first of `nouns` where it is not given.
+        """
+        noun = nouns[0] if noun is None else noun
+        return Event(
+            event_id=event_id,
+            video_id=str(row["video_id"]),
+            start_s=when.start_s,
+            end_s=when.end_s,
+            narration=str(row["narration"]),
+            verb=verb[0],
+            noun=noun[0],
+            verb_class=self.verb_class(*verb),
+            noun_class=self.noun_class(*noun),
+            nouns=tuple(text for text, _ in nouns),
+            noun_classes=tuple(self.noun_class(*one) for one in nouns),
+        )
+
+    def log(self, where: Path, extra: Sequence[str] = ()) -> EventLog:
+        """All of it.
+
+        Raises:
+            DataError: no event at all.
+        """
+        notes = [
+            f"{places[0]}: {kind} {text} is in no class, or in several; it counts by its own words"
+            + (f" (and in {len(places) - 1} more rows)" if len(places) > 1 else "")
+            for (kind, text), places in self._classless.items()
+        ]
+        return logged(self.events, problems=self.problems, notes=[*extra, *notes], where=where)

@@ -1,0 +1,234 @@
+"""The records of a scene (`vidence-scene/1`): entities, facts, what is complete."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from vidence.make.sources.vocabulary import EVENT, Vocabulary
+from vidence.records import Record
+
+FORMAT: Literal["vidence-scene/1"] = "vidence-scene/1"
+Span: TypeAlias = tuple[float, float]
+ValueOrNumber: TypeAlias = str | int | float
+
+
+SILVER_TRACKS = "silver tracks"
+"""The truth of scenes from tracks in which a tracker says who is who."""
+
+
+class Header(Record, omit_defaults=True):
+    """The first line of a scene: which video, which vocabulary."""
+
+    scene: str
+    vocabulary: str
+    """The path of the vocabulary, from the folder of the scene's file."""
+    video: str = ""
+    duration_s: float | None = None
+    source_id: str = ""
+    category: str = ""
+    truth: str = ""
+    """What the facts rest on: person, tracks, log, model, phantom."""
+    format: Literal["vidence-scene/1"] = FORMAT
+
+
+class Entity(Record, omit_defaults=True):
+    """One thing in the world, whatever shots it is in."""
+
+    entity: str
+    category: str
+    spans: tuple[Span, ...] = ()
+    """When it is in view; empty where nobody said."""
+
+
+class AttributeFact(Record, omit_defaults=True, tag_field="fact", tag="attribute"):
+    """That an entity has, or (`holds` false) has not, a value; in a span, or always."""
+
+    of: str
+    name: str
+    value: ValueOrNumber
+    id: str = ""
+    holds: bool = True
+    span: Span | None = None
+    seen_at: tuple[float, ...] = ()
+    by: str = ""
+
+
+class RelationFact(Record, omit_defaults=True, tag_field="fact", tag="relation"):
+    """That `of` NAME `to` holds, or does not; in a span, or always."""
+
+    name: str
+    of: str
+    to: str
+    id: str = ""
+    holds: bool = True
+    frame: str = ""
+    """`camera`, `plan`, or the entity from which it is seen so; empty: the frame of the vocabulary."""
+    span: Span | None = None
+    seen_at: tuple[float, ...] = ()
+    by: str = ""
+
+
+class EventFact(Record, omit_defaults=True, tag_field="fact", tag="event"):
+    """Something that happens. Its id is an entity of the category `event`."""
+
+    id: str
+    kind: str
+    span: Span
+    roles: dict[str, str] = msgspec.field(default_factory=dict)
+    seen_at: tuple[float, ...] = ()
+    by: str = ""
+
+
+class PlaceFact(Record, omit_defaults=True, tag_field="fact", tag="place"):
+    """Where on a plan an entity is, in metres, `y` to the left of `x`; its heading: degrees, or an entity."""
+
+    of: str
+    at: tuple[float, float]
+    plan: str = "plan"
+    heading: str | float | None = None
+    id: str = ""
+    by: str = ""
+
+
+class KnownFact(Record, omit_defaults=True, tag_field="fact", tag="known"):
+    """What is known beyond the video, with a link."""
+
+    table: str
+    of: ValueOrNumber
+    value: ValueOrNumber
+    link: str = ""
+    id: str = ""
+    by: str = ""
+
+
+class ExpectedFact(Record, omit_defaults=True, tag_field="fact", tag="expected"):
+    """What is expected to follow an event, as people stated it independently."""
+
+    of: str
+    value: str
+    by: tuple[str, ...]
+    id: str = ""
+
+
+class Complete(Record, omit_defaults=True):
+    """That what is not stated is false.
+
+    `complete` names an attribute, a relation, a role (with `for`: of entities of this category), a category
+    (all its members are listed), or a kind of event (all events of the kind are listed; `event`: of all).
+    """
+
+    complete: str
+    for_: str = msgspec.field(default="", name="for")
+
+
+Fact: TypeAlias = AttributeFact | RelationFact | EventFact | PlaceFact | KnownFact | ExpectedFact
+
+
+class Contradiction(Record):
+    """Facts that exclude each other; none of them is used."""
+
+    about: tuple[str, ...]
+    """Whether it is an attribute, relation, place or known thing, and of what; it is unknown there."""
+    facts: tuple[str, ...]
+    says: str
+
+
+def fact_id(fact: Fact) -> str:
+    """The id of a fact, or one made of what it says.
+
+    >>> fact_id(AttributeFact(of="p3", name="top", value="black"))
+    'p3.top=black'
+    """
+    if fact.id:
+        return fact.id
+    match fact:
+        case AttributeFact():
+            said = f"{fact.of}.{fact.name}{'=' if fact.holds else '!='}{fact.value}"
+        case RelationFact():
+            said = f"{fact.of} {'' if fact.holds else 'not '}{fact.name} {fact.to}"
+        case PlaceFact():
+            said = f"{fact.of}@{fact.plan}"
+        case KnownFact():
+            said = f"{fact.table}({fact.of})={fact.value}"
+        case ExpectedFact():
+            said = f"expected({fact.of})={fact.value}"
+        case EventFact():
+            said = fact.id
+    span = getattr(fact, "span", None)
+    return f"{said}[{span[0]:g},{span[1]:g}]" if span and not fact.id else said
+
+
+@cache
+def _defaults(kind: type[Record]) -> Mapping[str, object]:
+    return {
+        one.name: one.default for one in msgspec.structs.fields(kind) if one.default is not msgspec.NODEFAULT
+    }
+
+
+def _said(one: Record) -> bytes:
+    """A record as JSON without its defaults.
+
+    `omit_defaults` leaves out what *is* the default; a copy of it, as pickling makes, is only equal to it.
+    """
+    copies = {
+        name: default
+        for name, default in _defaults(type(one)).items()
+        if (value := getattr(one, name)) is not default and type(value) is type(default) and value == default
+    }
+    if copies:
+        one = msgspec.structs.replace(one, **copies)
+    return msgspec.json.encode(one, order="deterministic")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """A scene as it was read, its vocabulary, and which facts contradict each other."""
+
+    header: Header
+    vocabulary: Vocabulary
+    entities: Mapping[str, Entity]
+    facts: tuple[Fact, ...]
+    complete: frozenset[tuple[str, str]]
+    """Pairs (what, for)."""
+    contradictions: tuple[Contradiction, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def members(self) -> Mapping[str, tuple[str, ...]]:
+        """The entities and events of each category, those below it among them, in the order of their ids."""
+        words = self.vocabulary
+        return {
+            category: tuple(
+                sorted(
+                    (e.entity for e in self.entities.values() if words.is_a(e.category, category)),
+                    key=natural,
+                )
+            )
+            for category in (*words.categories, EVENT, "entity")
+        }
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of what the scene says; the order of its lines does not matter."""
+        lines, known = sorted(map(_said, self.facts)), sorted(map(_said, self.entities.values()))
+        said = [_said(self.header), *known, *lines]
+        said += [msgspec.json.encode(pair) for pair in sorted(self.complete)]
+        return f"sha256:{hashlib.sha256(bytes([10]).join(said)).hexdigest()}"
+
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+def natural(name: str) -> tuple[tuple[int, int, str], ...]:
+    """The key by which ids are sorted: numbers inside them by size.
+
+    >>> sorted(["p10", "p9", "e1"], key=natural)
+    ['e1', 'p9', 'p10']
+    """
+    parts = _DIGITS.split(name)
+    return tuple((0, int(one), one) if one.isdigit() else (1, 0, one) for one in parts if one)

@@ -1,0 +1,220 @@
+"""Read scenes from JSON lines; every refusal has the line."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from vidence.errors import DataError, UsageError
+from vidence.make.sources.contradictions import find_contradictions, find_twins, named
+from vidence.make.sources.scene import (
+    AttributeFact,
+    Complete,
+    Entity,
+    EventFact,
+    ExpectedFact,
+    Fact,
+    Header,
+    KnownFact,
+    PlaceFact,
+    RelationFact,
+    Scene,
+    Span,
+    fact_id,
+)
+from vidence.make.sources.vocabulary import ENTITY, EVENT, Vocabulary, read_vocabulary, unknown
+
+MOST_ENTITIES = 2000
+"""Of one scene. A scene of a video of some minutes has up to 200."""
+MOST_FACTS = 200_000
+Line: TypeAlias = Header | Entity | Complete | Fact
+"""One line of a file of scenes."""
+Numbered: TypeAlias = tuple[int, Line]
+
+
+def read_scenes(path: Path) -> dict[str, Scene]:
+    """The scenes of a file by name; each begins with its header.
+
+    Raises:
+        DataError: a line that is no scene's, a word that the vocabulary has not, a span past the end; the
+            message has the line.
+        UsageError: a vocabulary cannot be read.
+    """
+    found: dict[str, Scene] = {}
+    for header, lines in _parts(path, _lines(path)):
+        scene = _scene(path, header, lines)
+        name = scene.header.scene
+        if name in found:
+            raise DataError(f"{path}:{header}: the scene {name!r} is there twice; give it another name")
+        found[name] = scene
+    if not found:
+        raise DataError(f"{path}: no scene is in it; expected a line with `scene` and `vocabulary` first")
+    return found
+
+
+def _lines(path: Path) -> Iterator[Numbered]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"the scenes {path} cannot be read: {error}") from error
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield number, read_line(line)
+            except (msgspec.DecodeError, ValueError) as error:
+                raise DataError(f"{path}:{number}: {error}") from error
+
+
+def read_line(line: str) -> Line:
+    """One line of a file of scenes.
+
+    Raises:
+        ValueError: it is none, or no JSON; `msgspec.DecodeError` for a field that is not as it must be.
+    """
+    raw = json.loads(line)
+    keys = {"scene": Header, "entity": Entity, "complete": Complete, "fact": Fact}
+    kind = next((kind for key, kind in keys.items() if isinstance(raw, dict) and key in raw), None)
+    if kind is None:
+        raise ValueError(f"expected an object with one of {', '.join(keys)}, found {line[:60]!r}")
+    made: Line = msgspec.json.decode(line, type=kind)
+    return made
+
+
+def _parts(path: Path, lines: Iterable[Numbered]) -> Iterator[tuple[int, list[Numbered]]]:
+    part: list[Numbered] = []
+    for number, line in lines:
+        if isinstance(line, Header) and part:
+            yield part[0][0], part
+            part = []
+        if not part and not isinstance(line, Header):
+            raise DataError(f"{path}:{number}: this belongs to no scene; a line with `scene` comes first")
+        part.append((number, line))
+    if part:
+        yield part[0][0], part
+
+
+def _scene(path: Path, first: int, lines: Sequence[Numbered]) -> Scene:
+    header = lines[0][1]
+    assert isinstance(header, Header)  # noqa: S101 - so `_parts` cut them
+    try:
+        words = read_vocabulary(path.parent / header.vocabulary)
+    except UsageError as error:
+        raise UsageError(f"{path}:{first}: {error}") from error
+    return make_scene(header, lines[1:], words=words, source=str(path), first=first)
+
+
+def make_scene(
+    header: Header, lines: Sequence[Numbered], *, words: Vocabulary, source: str, first: int = 1
+) -> Scene:
+    """A scene of its lines, each with its number, once all of them are checked.
+
+    Raises:
+        DataError: a line that says what cannot be, or too many; the message has `source` and the number.
+    """
+    for fault in line_faults(header, header, known={}, words=words):
+        raise DataError(f"{source}:{first}: {fault}")
+    n_entities = sum(isinstance(line, Entity | EventFact) for _, line in lines)
+    if n_entities > MOST_ENTITIES or len(lines) > MOST_FACTS:
+        raise DataError(
+            f"{source}:{first}: the scene {header.scene!r} has {n_entities:,} entities and events in "
+            f"{1 + len(lines):,} lines; at most {MOST_ENTITIES:,} and {MOST_FACTS:,}: split the video"
+        )
+    entities: dict[str, Entity] = {}
+    for number, line in lines:
+        for one in entity_of(line):
+            if one.entity in entities:
+                raise DataError(f"{source}:{number}: the entity {one.entity!r} is there twice")
+            entities[one.entity] = one
+    for number, line in lines:
+        for fault in line_faults(line, header, known=entities, words=words):
+            raise DataError(f"{source}:{number}: {fault}")
+    facts = tuple(line for _, line in lines if not isinstance(line, Header | Entity | Complete))
+    complete = frozenset((line.complete, line.for_) for _, line in lines if isinstance(line, Complete))
+    return Scene(
+        header=header,
+        vocabulary=words,
+        entities=entities,
+        facts=facts,
+        complete=complete,
+        contradictions=tuple(find_contradictions(facts, words)),
+        notes=tuple(find_twins(entities, facts)),
+    )
+
+
+def entity_of(line: Line) -> Iterator[Entity]:
+    """The entity or event that a line introduces, if any."""
+    if isinstance(line, Entity):
+        yield line
+    elif isinstance(line, EventFact):
+        yield Entity(entity=line.id, category=EVENT, spans=(line.span,))
+
+
+def line_faults(
+    line: Line, header: Header, *, known: Mapping[str, Entity], words: Vocabulary
+) -> Iterator[str]:
+    """What is wrong with one line of a scene whose entities are known."""
+    yield from _span_faults(line, header.duration_s)
+    match line:
+        case Header():
+            return
+        case Entity():
+            yield from unknown("category", line.category, words.categories, where=line.entity)
+        case Complete():
+            words_known = {*words.attributes, *words.relations, *words.roles(), *words.categories}
+            listed = words_known | {*words.events, EVENT, ENTITY}
+            yield from unknown("word", line.complete, listed, where="complete")
+            if line.for_:
+                yield from unknown("category", line.for_, {*words.categories, EVENT, ENTITY}, where="for")
+        case _:
+            for one in named(line):
+                yield from unknown("entity", one, known, where=fact_id(line))
+            yield from _word_faults(line, known, words)
+
+
+def _word_faults(line: Fact, known: Mapping[str, Entity], words: Vocabulary) -> Iterator[str]:
+    where = fact_id(line)
+    match line:
+        case AttributeFact():
+            yield from unknown("attribute", line.name, words.attributes, where=where)
+            if line.name in words.attributes and line.of in known:
+                yield from _value_faults(line, known[line.of].category, words)
+        case RelationFact():
+            yield from unknown("relation", line.name, words.relations, where=where)
+            yield from unknown("frame", line.frame, ("", "camera", "plan", *known), where=where)
+        case EventFact():
+            yield from unknown("kind of event", line.kind, words.events, where=where)
+            for role in line.roles:
+                yield from unknown("role", role, words.events[line.kind].roles, where=where)
+        case PlaceFact():
+            if isinstance(line.heading, str):
+                yield from unknown("entity", line.heading, known, where=f"{where}.heading")
+        case KnownFact():
+            yield from unknown("table", line.table, words.known, where=where)
+        case ExpectedFact():
+            return
+
+
+def _value_faults(line: AttributeFact, category: str, words: Vocabulary) -> Iterator[str]:
+    known = words.attributes[line.name]
+    if not any(words.is_a(category, of) for of in known.of):
+        yield f"{fact_id(line)}: a {category} has no {line.name!r}; only {', '.join(known.of)}"
+    if known.number and isinstance(line.value, str):
+        yield f"{fact_id(line)}: {line.value!r} found; expected a number"
+    elif not known.number and not isinstance(line.value, str):
+        yield f"{fact_id(line)}: {line.value!r} found; expected a text"
+    elif known.values:
+        yield from unknown("value", line.value, known.values, where=f"{line.of}.{line.name}")
+
+
+def _span_faults(line: Line, duration_s: float | None) -> Iterator[str]:
+    spans: tuple[Span, ...] = getattr(line, "spans", ())
+    if isinstance(line, AttributeFact | RelationFact | EventFact) and line.span is not None:
+        spans = (line.span,)
+    for start_s, end_s in spans:
+        if not (math.isfinite(start_s) and math.isfinite(end_s)) or start_s < 0 or end_s < start_s:
+            yield f"the span [{start_s:g}, {end_s:g}] is none; expected 0 <= start <= end"
+        elif duration_s is not None and end_s > duration_s:
+            yield f"the span [{start_s:g}, {end_s:g}] ends after the video, which has {duration_s:g} s"

@@ -1,0 +1,327 @@
+"""Tracks with identities (MOTChallenge): who is in view when, comes and goes where, is left of whom.
+
+tracks:gt.txt?fps=30&identities=true&size=1920x1080&complete=person    annotated by people
+tracks:result.txt?fps=7&identities=silver&size=768x576                 made by a tracker
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Annotated, ClassVar, Final, Literal
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from vidence.catalog import FilePath
+from vidence.contracts import Flow
+from vidence.errors import DataError, UsageError
+from vidence.make.sources.scene import (
+    SILVER_TRACKS,
+    AttributeFact,
+    Entity,
+    EventFact,
+    Header,
+    RelationFact,
+    Span,
+)
+from vidence.make.sources.scene_sources.source import AsksNobody, SceneSource, complete_lines
+from vidence.make.sources.scene_writing import SceneDraft, SceneSet, Told
+from vidence.make.sources.vocabulary import Attribute, Category, EventKind, Relation, Vocabulary
+from vidence.records import Record
+from vidence.seeing.track_files import read_mot
+from vidence.seeing.tracks import PERSON
+
+_SIDES: Final = ("left", "right", "top", "bottom", "inside")
+ALREADY, STILL = "there already", "still there"
+"""Instead of a side: in the picture from the first frame on, and to the last."""
+_PERSON_CLASS: Final = 1
+_CLEAR: Final = 3.0
+"""Whoever is further than so many times `edge` from every border appears or vanishes inside the picture."""
+_APART: Final = 0.25
+"""Centres are to the left of each other from this share of the mean width of the two boxes on."""
+
+
+class Settings(Record):
+    """Options of tracks."""
+
+    positional: ClassVar[str] = "path"
+    path: Annotated[FilePath, Meta(description="tracks in the format of MOTChallenge, with identities")]
+    fps: Annotated[float, Meta(gt=0, description="frames a second")]
+    identities: Annotated[
+        Literal["true", "silver"],
+        Meta(description="whether people annotated who is who, or a tracker found it"),
+    ]
+    size: Annotated[
+        str, Meta(description="WIDTHxHEIGHT of the picture in pixels (empty: no sides are told)")
+    ] = ""
+    edge: Annotated[
+        float, Meta(gt=0, lt=0.1, description="how near to the border is at it, in shares of the picture")
+    ] = 0.01
+    gap_s: Annotated[
+        float, Meta(ge=0, description="seconds without a box after which somebody was out of view")
+    ] = 1.0
+    hold_s: Annotated[
+        float, Meta(ge=0, description="seconds for which somebody has to be left of somebody")
+    ] = 0.5
+    nearer: Annotated[
+        float, Meta(gt=1, description="factor by which the nearest has to be nearer than everybody else")
+    ] = 1.2
+    complete: Annotated[
+        tuple[str, ...], Meta(description="what the file has in full: person, enter, leave")
+    ] = ()
+    scene: Annotated[str, Meta(description="name of the scene (empty: that of the file)")] = ""
+
+    def __post_init__(self) -> None:
+        if self.size and not re.fullmatch(r"[1-9]\d*x[1-9]\d*", self.size):
+            raise UsageError(f"size={self.size!r}: expected WIDTHxHEIGHT in pixels, such as 768x576")
+
+
+@dataclass(frozen=True)
+class _Person:
+    """One identity. Shapes: `frames` (n,) ascending, `boxes_px` (n, 4) as left, top, right, bottom."""
+
+    id: str
+    frames: NDArray[np.int64]
+    boxes_px: NDArray[np.float64]
+
+
+@dataclass
+class _Tracks(AsksNobody):
+    """Tracks of people.
+
+    Who is in the picture from the first frame on does not enter, and who is in it to the last does not leave.
+    Somebody at the left or right border is there, whatever the lower border cuts off.
+    `left_of` holds where the centres of two boxes are apart for some time and is denied where they never are.
+    `nearest_to` is who comes nearest to somebody, by the middle of the lower edge in heights of the boxes.
+    What is too near to be told is not stated.
+    """
+
+    settings: Settings
+    name: str = "tracks"
+    version: int = 2
+
+    def read(self) -> Flow[SceneSet]:
+        """The scene of the file.
+
+        Raises:
+            DataError: it cannot be read, has no identities, or no person.
+        """
+        yield from ()
+        path = Path(self.settings.path)
+        people, last_frame = _people(path)
+        known: dict[str, tuple[str, ...]] = {PERSON: (), "enter": ("event",), "leave": ("event",)}
+        complete = complete_lines(self.settings.complete, known, owner=f"tracks:{path}")
+        lines: list[Told] = []
+        for one in people:
+            lines += self._person(one, last_frame)
+        for one, other in combinations(people, 2):
+            lines += self._sides(one, other)
+        for one in people:
+            lines += self._nearest(one, people)
+        is_true = self.settings.identities == "true"
+        header = Header(
+            scene=self.settings.scene or path.stem,
+            vocabulary="",
+            duration_s=self._time(last_frame + 1),
+            source_id=path.stem,
+            truth="given tracks" if is_true else SILVER_TRACKS,
+        )
+        return SceneSet(
+            vocabulary=_WORDS,
+            scenes=(SceneDraft(header=header, lines=(*lines, *complete)),),
+            notes=() if is_true else tuple(_broken(lines, len(people))),
+        )
+
+    def _time(self, frame: int) -> float:
+        return round(frame / self.settings.fps, 3)
+
+    def _span(self, first: int, last: int) -> Span:
+        return self._time(first), self._time(last + 1)
+
+    def _person(self, one: _Person, last_frame: int) -> list[Told]:
+        cuts = np.flatnonzero(np.diff(one.frames) > self.settings.gap_s * self.settings.fps + 1) + 1
+        spans = tuple(self._span(int(part[0]), int(part[-1])) for part in np.split(one.frames, cuts))
+        lines: list[Told] = [Entity(entity=one.id, category=PERSON, spans=spans)]
+        first, last = int(one.frames[0]), int(one.frames[-1])
+        for kind, attribute, frame, box, otherwise in (
+            ("enter", "enters", first, one.boxes_px[0], ALREADY if first == 0 else ""),
+            ("leave", "leaves", last, one.boxes_px[-1], STILL if last == last_frame else ""),
+        ):
+            side = otherwise or self._side(box)
+            if not side:
+                never = (ALREADY if kind == "enter" else STILL, *self._far_sides(box))
+                lines += [AttributeFact(of=one.id, name=attribute, value=v, holds=False) for v in never]
+            if not otherwise:
+                span = self._span(frame, frame)
+                lines.append(EventFact(id=f"{kind}-{one.id}", kind=kind, roles={"who": one.id}, span=span))
+            if side:
+                lines.append(AttributeFact(of=one.id, name=attribute, value=side))
+        return lines
+
+    def _far(self, box: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How far a box is from the left, right, top and bottom, in shares of the picture."""
+        width, height = map(int, self.settings.size.split("x"))
+        far = np.array([box[0], width - box[2], box[1], height - box[3]])
+        return far / [width, width, height, height]
+
+    def _far_sides(self, box: NDArray[np.float64]) -> list[str]:
+        """The borders that a box certainly is not at."""
+        if not self.settings.size:
+            return []
+        return [_SIDES[i] for i in np.flatnonzero(self._far(box) >= _CLEAR * self.settings.edge)]
+
+    def _side(self, box: NDArray[np.float64]) -> str:
+        """At which border a box is, or that it is inside; empty where that cannot be told."""
+        if not self.settings.size:
+            return ""
+        far = self._far(box)
+        for pair in (0, 2):  # left and right, then top and bottom
+            near = np.flatnonzero(far[pair : pair + 2] <= self.settings.edge)
+            if len(near) == 1:
+                return _SIDES[pair + int(near[0])]
+        return "inside" if np.all(far >= _CLEAR * self.settings.edge) else ""
+
+    def _sides(self, one: _Person, other: _Person) -> list[Told]:
+        frames, a, b = _together(one, other)
+        apart = (b[:, 0] + b[:, 2] - a[:, 0] - a[:, 2]) / 2  # above 0: `one` is on the left
+        least = _APART * (a[:, 2] - a[:, 0] + b[:, 2] - b[:, 0]) / 2
+        lines: list[Told] = []
+        for left, right, to_left in ((one, other, apart), (other, one, -apart)):
+            run = _longest_run(frames[to_left > least])
+            if len(run) >= max(1.0, self.settings.hold_s * self.settings.fps):
+                span = self._span(int(run[0]), int(run[-1]))
+                lines.append(RelationFact(name="left_of", of=left.id, to=right.id, span=span))
+            elif np.all(to_left < -least):  # also where they are never in view together
+                lines.append(RelationFact(name="left_of", of=left.id, to=right.id, holds=False))
+        return lines
+
+    def _nearest(self, to: _Person, people: list[_Person]) -> list[Told]:
+        others = [one for one in people if one is not to]
+        found = {one.id: _distance(one, to) for one in others}
+        if not any(np.isfinite(value) for value in found.values()):
+            return [RelationFact(name="nearest_to", of=n, to=to.id, holds=False) for n in found]
+        least = min(found.values())
+        near = [name for name, value in found.items() if value <= least * self.settings.nearer]
+        lines: list[Told] = [
+            RelationFact(name="nearest_to", of=name, to=to.id, holds=False)
+            for name in found
+            if name not in near
+        ]
+        return [*lines, RelationFact(name="nearest_to", of=near[0], to=to.id)] if len(near) == 1 else lines
+
+
+def create(settings: Settings) -> SceneSource:
+    """The scene of a file of tracks."""
+    return _Tracks(settings)
+
+
+def _relation(inverse: str, has: str) -> Relation:
+    return Relation(of=(PERSON,), to=(PERSON,), inverse=inverse, frame="camera", has=has)
+
+
+def _said(moves: str) -> dict[str, str]:
+    """Sides as they are said inside a sentence."""
+    at = {side: f"at the {side}" for side in ("top", "bottom")} | {"inside": "inside the picture"}
+    return {side: f"seen {moves} {at.get(side, f'on the {side}')}" for side in _SIDES}
+
+
+_WORDS: Final = Vocabulary(
+    categories={PERSON: Category()},
+    attributes={
+        "enters": Attribute(
+            of=(PERSON,),
+            values=(*_SIDES, ALREADY),
+            skill="temporal",
+            answer="location",
+            noun="way into view",
+            has="who is {value}",
+            has_not="who is not {value}",
+            said=_said("coming into view") | {ALREADY: "in view from the first frame on"},
+            asks="Where does {who} come into view?",
+        ),
+        "leaves": Attribute(
+            of=(PERSON,),
+            values=(*_SIDES, STILL),
+            skill="temporal",
+            answer="location",
+            noun="way out of view",
+            has="who is {value}",
+            has_not="who is not {value}",
+            said=_said("going out of view") | {STILL: "in view until the last frame"},
+            asks="Where does {who} go out of view?",
+        ),
+    },
+    relations={
+        "left_of": _relation("right_of", "who is for a while to the left of"),
+        "right_of": _relation("left_of", "who is for a while to the right of"),
+        "nearest_to": _relation("", "who comes nearest of all to"),
+    },
+    events={
+        "enter": EventKind(roles={"who": PERSON}, phrase="somebody comes into view"),
+        "leave": EventKind(roles={"who": PERSON}, phrase="somebody goes out of view"),
+    },
+)
+
+
+def _people(path: Path) -> tuple[list[_Person], int]:
+    """Everybody in a file, and its last frame. In ground truth only people on foot whose boxes count."""
+    rows = read_mot(path)
+    if len(rows.ids) == 0 or np.all(rows.ids < 0):
+        raise DataError(f"{path} has no identities; expected tracks, as frame,id,left,top,width,height,...")
+    last_frame = int(rows.frame_indices.max())
+    if rows.has_classes:
+        rows = rows.part((rows.class_ids == _PERSON_CLASS) & (rows.marks != 0))
+    people = []
+    for number in np.unique(rows.ids[rows.ids >= 0]):
+        own = rows.part(rows.ids == number)
+        if len(np.unique(own.frame_indices)) < len(own.frame_indices):
+            raise DataError(f"{path}: identity {number} has two boxes in one frame; expected one")
+        people.append(_Person(f"p{number}", own.frame_indices, own.boxes_px))
+    if not people:
+        raise DataError(f"{path} has no person whose boxes count")
+    return people, last_frame
+
+
+def _broken(lines: list[Told], n_people: int) -> Iterator[str]:
+    """How many tracks begin or end inside the picture, as a tracker's do that loses somebody."""
+    for name, how in (("enters", "begin"), ("leaves", "end")):
+        inside = [
+            one
+            for one in lines
+            if isinstance(one, AttributeFact) and (one.name, one.value) == (name, "inside")
+        ]
+        if inside:
+            yield (
+                f"{len(inside)} of {n_people} tracks {how} inside the picture. Where the tracker lost "
+                "somebody, one person is counted as several; people have to look at every question"
+            )
+
+
+def _together(
+    one: _Person, other: _Person
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """The frames that two are both in, and their boxes there."""
+    frames, mine, theirs = np.intersect1d(one.frames, other.frames, return_indices=True)
+    return frames, one.boxes_px[mine], other.boxes_px[theirs]
+
+
+def _longest_run(frames: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The longest part of ascending frames without a gap, the first if there are several.
+
+    >>> _longest_run(np.array([1, 2, 5, 6, 7, 9])).tolist()
+    [5, 6, 7]
+    """
+    return max(np.split(frames, np.flatnonzero(np.diff(frames) > 1) + 1), key=len)
+
+
+def _distance(one: _Person, to: _Person) -> float:
+    """How near two come, in mean heights of their boxes; infinite where they are never in view together."""
+    _, a, b = _together(one, to)
+    if len(a) == 0:
+        return float("inf")
+    foot_x = (a[:, 0] + a[:, 2] - b[:, 0] - b[:, 2]) / 2
+    heights = (a[:, 3] - a[:, 1] + b[:, 3] - b[:, 1]) / 2
+    return float(np.min(np.hypot(foot_x, a[:, 3] - b[:, 3]) / heights))

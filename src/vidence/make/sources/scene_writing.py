@@ -1,0 +1,107 @@
+"""Write scenes and their vocabulary as files; every line is checked before anything is written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from vidence.make.sources.scene import Complete, Entity, Fact, Header, Scene
+from vidence.make.sources.scene_files import make_scene
+from vidence.make.sources.vocabulary import Vocabulary, check_vocabulary
+from vidence.media.whole import write_whole
+
+Told: TypeAlias = Entity | Fact | Complete
+
+
+@dataclass(frozen=True, kw_only=True)
+class SceneDraft:
+    """One scene as a source tells it. Its `Header.vocabulary` is filled in where it is written."""
+
+    header: Header
+    lines: tuple[Told, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SceneSet:
+    """Scenes of one source with the words that they use.
+
+    `problems` are what was left out, each with its place; `notes` are what is odd and was kept.
+    """
+
+    vocabulary: Vocabulary
+    scenes: tuple[SceneDraft, ...]
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def scenes_of(told: SceneSet, *, source: str) -> dict[str, Scene]:
+    """The scenes by name, checked as those of a file are.
+
+    Raises:
+        DataError: a word that the vocabulary has not, a span past the end, too many entities; the message
+            has `source` and the number of the line as it is written.
+    """
+    check_vocabulary(told.vocabulary, source=source)
+    words = told.vocabulary.with_domains()
+    found: dict[str, Scene] = {}
+    first = 1
+    for draft in told.scenes:
+        lines = [(first + number, line) for number, line in enumerate(draft.lines, start=1)]
+        found[draft.header.scene] = make_scene(draft.header, lines, words=words, source=source, first=first)
+        first += 1 + len(lines)
+    return found
+
+
+def write_scenes(told: SceneSet, path: Path) -> dict[str, Scene]:
+    """Write scenes as JSON lines and, beside them, the vocabulary as TOML; the scenes as they will be read.
+
+    Raises:
+        DataError: as for `scenes_of`; then nothing is written.
+    """
+    words = path.with_suffix(".toml")
+    named = tuple(
+        SceneDraft(header=msgspec.structs.replace(one.header, vocabulary=words.name), lines=one.lines)
+        for one in told.scenes
+    )
+    told = SceneSet(vocabulary=told.vocabulary, scenes=named, problems=told.problems, notes=told.notes)
+    found = scenes_of(told, source=str(path))
+    lines = [one for draft in told.scenes for one in (draft.header, *draft.lines)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(words, vocabulary_toml(told.vocabulary).encode())
+    write_whole(path, b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    return found
+
+
+def vocabulary_toml(words: Vocabulary) -> str:
+    """A vocabulary as TOML, without what it says by default.
+
+    >>> from vidence.make.sources.vocabulary import Category
+    >>> print(vocabulary_toml(Vocabulary(categories={"cup": Category(parent="dish"), "dish": Category()})))
+    [categories.cup]
+    parent = "dish"
+    <BLANKLINE>
+    [categories.dish]
+    <BLANKLINE>
+    """
+    raw: dict[str, object] = {}
+    for section in Vocabulary.__struct_fields__:
+        value = getattr(words, section)
+        if isinstance(value, Mapping):
+            if value:
+                raw[section] = {name: _said(value[name]) for name in sorted(value)}
+        elif plain := _said(value):
+            raw[section] = plain
+    return msgspec.toml.encode(raw).decode()
+
+
+def _said(record: msgspec.Struct) -> dict[str, object]:
+    """The fields of a record that differ from their defaults."""
+    found: dict[str, object] = {}
+    for known in msgspec.structs.fields(record):
+        default = known.default if known.default_factory is msgspec.NODEFAULT else known.default_factory()
+        value = getattr(record, known.name)
+        if value != default:
+            found[known.name] = msgspec.to_builtins(value)
+    return found

@@ -1,0 +1,190 @@
+"""What a question must not do: hold its answer, retell the caption, speak of texts, ask two things."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from vidence.make.pipeline.lexicon import content_words, listed, words_in
+from vidence.make.pipeline.writer import Objection
+from vidence.make.sources.event_words import singular
+
+LABEL_IN_QUESTION: Final = "label-in-question"
+CAPTION_DETAIL: Final = "caption-detail"
+NAMES_CAPTION: Final = "names-caption"
+NOT_PLAIN: Final = "not-plain"
+NOT_ONE_QUESTION: Final = "not-one-question"
+IMAGINED: Final = "imagined"
+POINTS_ELSEWHERE: Final = "points-elsewhere"
+MOST_WORDS: Final = 60
+
+# Words that any question about a picture may use.
+_COMMON: Final = listed(
+    """
+    person people someone somebody anyone anybody one image images picture pictures photo photograph frame
+    video clip scene moment shown show shows see seen visible appear appears happen happens happening camera
+    many much number kind type sort thing things following best describe describes described different
+    first second main look looks looking whole throughout take place doing done
+    """
+)
+_TEXTS: Final = re.compile(
+    r"\b(?:captions?|descriptions?|annotations?|labels?|labell?ed|annotated|narrations?|narrated|"
+    r"according to the text|the text (?:says|above|below)|as described|is described as|metadata)\b",
+    re.IGNORECASE,
+)
+_MARKUP: Final = re.compile(
+    r"\*\*|__|`|^\s*(?:#{1,6}\s|[-*+]\s|\d+[.)]\s|[\"\u201c'])|</?[a-z]+\s*/?>|\[[^\]]*\]\([^)]*\)|\n|\|"
+    r"|^\s*(?:question|q)\s*\d*\s*:|\(\s*[A-E]\s*\)|\b[A-E][.)]\s",
+    re.IGNORECASE,
+)
+_TWO: Final = re.compile(
+    r"\b(?:and|or)\s+(?:also\s+)?(?:what|who|whom|whose|where|when|why|how|which|is|are|does|do|did)\b",
+    re.IGNORECASE,
+)
+_COUNTED: Final = "zero one two three four five six seven eight nine ten eleven twelve"
+_NUMBERS: Final = {str(i): word for i, word in enumerate(_COUNTED.split())}
+_DOUBLED: Final = re.compile(r"([bdgklmnprt])\1$")
+
+
+def stem(word: str) -> str:
+    """A word without its endings, as far as rules go; only for comparing words with each other.
+
+    >>> [stem(word) for word in ("taking", "takes", "cut", "cutting", "dried", "dry", "pressed")]
+    ['tak', 'tak', 'cut', 'cut', 'dri', 'dri', 'press']
+    """
+    found = singular(word.casefold().removesuffix("'s"))
+    for ending in ("ing", "ed"):
+        if found.endswith(ending) and len(found) >= len(ending) + 3:
+            found = _DOUBLED.sub(r"\1", found.removesuffix(ending))
+            break
+    found = found.removesuffix("e")
+    return f"{found[:-1]}i" if found.endswith("y") and len(found) > 2 else found
+
+
+@lru_cache(maxsize=65536)
+def stems(text: str) -> tuple[str, ...]:
+    """The stems of all words of a text, in their order."""
+    return tuple(stem(word) for part in words_in(text) for word in part.split("-"))
+
+
+@lru_cache(maxsize=65536)
+def content(text: str) -> frozenset[str]:
+    """The stems of the words that carry meaning."""
+    return frozenset(stem(word) for part in content_words(text) for word in part.split("-"))
+
+
+_FREE: Final = frozenset(map(stem, _COMMON))
+
+
+def says(text: str, phrase: str) -> bool:
+    """Whether a text has the words of a phrase behind each other, in any form.
+
+    >>> says("What is the man cutting?", "cut"), says("Who sits on the left?", "left hand")
+    (True, False)
+    """
+    said, wanted = stems(text), stems(phrase)
+    n = len(wanted)
+    return n > 0 and any(said[i : i + n] == wanted for i in range(len(said) - n + 1))
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether two phrases say the same but for little words, forms and order.
+
+    >>> same_words("Holding the cup", "holds a cup"), same_words("on", "off")
+    (True, False)
+    """
+    ours, theirs = content(one), content(other)
+    return ours == theirs if ours or theirs else stems(one) == stems(other)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionSource:
+    """What a question was made of: the label, its synonyms, the caption, and words that it may use."""
+
+    label: str
+    synonyms: tuple[str, ...] = ()
+    caption: str = ""
+    owned: tuple[str, ...] = ()
+
+
+def fault_of(question: str, asked: QuestionSource) -> Objection | None:
+    """The first rule that a question breaks; None where it breaks none.
+
+    Source: HumanPCR, appendix B.1 and figure 12 (seven rules for the model that writes).
+    Departs: the paper tells the model; here each reply is checked. `imagined` and `points-elsewhere`, the
+        other two of the seven, are looked at apart: `imagined_words`, `points_at`.
+    """
+    for found in (
+        _form(question),
+        _texts(question, asked.owned),
+        _label(question, asked),
+        _caption(question, asked),
+    ):
+        if found is not None:
+            return found
+    return None
+
+
+def form_of(question: str) -> Objection | None:
+    """What is wrong with the form of a question or of a template, whatever it is about."""
+    return _form(question) or _texts(question)
+
+
+def _form(question: str) -> Objection | None:
+    if marks := _MARKUP.search(question):
+        detail = f"it holds {marks[0]!r}; wanted is one line of plain words"
+        return Objection(reason=NOT_PLAIN, detail=detail)
+    n_marks = question.count("?")
+    if n_marks != 1 or not question.rstrip().endswith("?"):
+        detail = f"it has {n_marks} question marks; wanted is one, at its end"
+        return Objection(reason=NOT_ONE_QUESTION, detail=detail)
+    if two := _TWO.search(question):
+        return Objection(reason=NOT_ONE_QUESTION, detail=f"{two[0]!r} asks for a second thing")
+    n_words = len(words_in(question))
+    if not 3 <= n_words <= MOST_WORDS:
+        detail = f"it has {n_words} words; wanted are 3 to {MOST_WORDS}"
+        return Objection(reason=NOT_ONE_QUESTION, detail=detail)
+    return None
+
+
+def _texts(question: str, owned: Iterable[str] = ()) -> Objection | None:
+    named = _TEXTS.search(question)
+    # A label of a bottle is a thing, where the record hands the word to the template.
+    if named is None or content(named[0]) <= _owned(owned):
+        return None
+    return Objection(reason=NAMES_CAPTION, detail=f"it says {named[0]!r}; viewers see no text")
+
+
+def _label(question: str, asked: QuestionSource) -> Objection | None:
+    for phrase in (asked.label, *asked.synonyms, _NUMBERS.get(asked.label, "")):
+        # A synonym of little or common words, such as "do" or "one", says nothing.
+        is_telling = phrase == asked.label or (content(phrase) - _FREE)
+        if phrase and is_telling and says(question, phrase):
+            return Objection(reason=LABEL_IN_QUESTION, detail=f"it holds {phrase!r}, which is the answer")
+    return None
+
+
+def _caption(question: str, asked: QuestionSource) -> Objection | None:
+    shared = (content(question) & content(asked.caption)) - _FREE - _owned(asked.owned)
+    if not shared:
+        return None
+    listed_ = ", ".join(sorted(shared))
+    return Objection(reason=CAPTION_DETAIL, detail=f"it takes from the caption what is not asked: {listed_}")
+
+
+def imagined_words(question: str, asked: QuestionSource) -> tuple[str, ...]:
+    """Stems of a question that stand in neither caption, label nor aspect: for a person to look at."""
+    known = content(asked.caption) | content(asked.label) | _owned(asked.owned) | _FREE
+    return tuple(sorted(content(question) - known))
+
+
+def points_at(reply: str, asked: QuestionSource) -> bool:
+    """Whether an answer to the question, given the caption, is the label or one of its synonyms."""
+    said = reply.strip().strip("\"'.").strip()
+    wanted = (asked.label, *asked.synonyms, _NUMBERS.get(asked.label, ""))
+    return any(same_words(said, one) for one in wanted if one)
+
+
+def _owned(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(one for text in texts for one in content(text))

@@ -1,0 +1,504 @@
+"""The stages of ``vidence make choices``, from records to drafts behind the gates."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, Generic, TypeAlias, TypeVar
+
+import msgspec
+
+from vidence.contracts import Flow
+from vidence.make.gates.frames import FrameSource, frame_source
+from vidence.make.gates.gate_sequence import Gated, GateRoom, pass_gates
+from vidence.make.gates.model_gates import as_items
+from vidence.make.gates.rules import ALL_TASKS
+from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
+from vidence.make.pipeline.ledger import write_file
+from vidence.make.pipeline.material import Draft, Dropped
+from vidence.make.pipeline.models import Models
+from vidence.make.pipeline.session import Results, Session
+from vidence.make.pipeline.writer import Objection
+from vidence.make.writing.choices_config import CHECKER, JUDGE, OPTIONS, WRITER, Order, Plan
+from vidence.make.writing.choices_options import n_wanted, near_misses, options_fault
+from vidence.make.writing.choices_output import Call, Question, draft_of
+from vidence.make.writing.choices_rules import (
+    IMAGINED,
+    POINTS_ELSEWHERE,
+    QuestionSource,
+    fault_of,
+    imagined_words,
+    points_at,
+)
+from vidence.make.writing.gathering import GatheredRecords, Pair, gather, generator, pair_up, read_sources
+from vidence.make.writing.phrases import (
+    SHEET_FILE,
+    Filled,
+    Phrase,
+    choose_phrases,
+    decided,
+    fill,
+    pick,
+    read_seeds,
+    read_sheet,
+    sheet,
+)
+from vidence.make.writing.written import (
+    ASK,
+    EXPAND,
+    POINT,
+    SAME,
+    PromptsInEffect,
+    Wrote,
+    WroteAll,
+    answer_from_text,
+    judge_options,
+    write_options,
+    write_phrases,
+    write_questions,
+)
+from vidence.make.writing.written import OPTIONS as OPTIONS_PROMPT
+
+STAGES: Final = (
+    *("records", "tasks", "templates", "questions", "pointing"),
+    *("options", "meaning", "gates", "people", "items", "release"),
+)
+VERSION: Final = 1
+T = TypeVar("T")
+_Pieces: TypeAlias = dict[str, tuple[dict[str, str], Callable[[], Flow[T]]]]
+"""What a model is asked for, by name: what decides the result, and how it is begun."""
+_UNSURE: Final = "the checker gave no answer"
+_UNJUDGED: Final = "the judge gave no answer"
+
+
+@dataclass(frozen=True)
+class _ModelRequest(Generic[T]):
+    """What a model is asked for: the stage, under which name results are kept, by which prompt, by whom."""
+
+    stage: str
+    name: str
+    kind: type[T]
+    prompt: str
+    model: str
+
+
+_EXPANDED: Final = _ModelRequest("templates", "choices-expanded", Wrote, EXPAND, WRITER)
+_WRITTEN: Final = _ModelRequest("questions", "choices-written", WroteAll, ASK, WRITER)
+_POINTED: Final = _ModelRequest("pointing", "choices-pointed", Wrote, POINT, CHECKER)
+_OPTIONS: Final = _ModelRequest("options", "choices-options", Wrote, OPTIONS_PROMPT, OPTIONS)
+_JUDGED: Final = _ModelRequest("meaning", "choices-judged", Wrote, SAME, JUDGE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoicesSession(Session):
+    """One call of the maker."""
+
+    plan: Plan
+    models: Models
+    words: PromptsInEffect
+
+    # ------------------------------------------------------------------ records and tasks
+
+    def records(self) -> GatheredRecords:
+        """What can be used of all sources."""
+        read = read_sources(self.plan, self.root)
+        self.began("records", sum(len(one.records) for one in read.values()))
+        found = gather(self.plan, read, root=self.root, context=self.context)
+        self.ledger.notes.append(self.plan.taxonomy.words())
+        self.ledger.notes.extend(found.notes)
+        kept = list(found.records)
+        self.close("records", unit="records", taken=found.taken, kept=kept, dropped=found.dropped)
+        return found
+
+    def pairs(self, gathered: GatheredRecords) -> tuple[Pair, ...]:
+        """Which record is asked about in which task."""
+        self.began("tasks", len(gathered.records))
+        taken, kept, dropped = pair_up(self.plan, gathered, limit=self.overrides.limit)
+        self.close("tasks", unit="questions", taken=taken, kept=[p.key for p in kept], dropped=dropped)
+        return kept
+
+    # ------------------------------------------------------------------ templates
+
+    def phrases(self) -> dict[str, tuple[Phrase, ...]]:
+        """The templates of each task that has some: seeds, and what a model makes of them."""
+        orders = [one for one in self.plan.orders if one.rules.way == "template"]
+        seeds = {one.name: read_seeds(one.rules.seeds, self.root) for one in orders}
+        more = self._expanded([one for one in orders if one.rules.expand], seeds)
+        found: dict[str, tuple[Phrase, ...]] = {}
+        taken: list[str] = []
+        dropped: list[Dropped] = []
+        for order in orders:
+            texts = [one.text for one in seeds[order.name]]
+            further = [t for t in dict.fromkeys(more.get(order.name, ())) if t not in texts]
+            kept, gone = choose_phrases(order.name, seeds[order.name], further, near=self.plan.config.near)
+            found[order.name] = kept
+            taken += [f"{order.name}: {text}" for text in (*texts, *further)]
+            dropped += gone
+        names = [f"{task}: {one.text}" for task, some in found.items() for one in some]
+        self.close("templates", unit="templates", taken=taken, kept=names, dropped=dropped)
+        return found
+
+    def _expanded(
+        self, orders: Sequence[Order], seeds: Mapping[str, Sequence[Phrase]]
+    ) -> dict[str, tuple[str, ...]]:
+        """Further templates by a model, for each task that wants some."""
+        pieces: _Pieces[Wrote] = {}
+        for order in orders:
+            texts = [one.text for one in seeds[order.name]]
+            inputs = {"seeds": digest_of(texts), "aspect": order.aspect, "n": str(order.rules.expand)}
+            start = partial(write_phrases, texts, self.words, aspect=order.aspect, n=order.rules.expand)
+            pieces[order.name] = inputs, start
+        found = self._put(_EXPANDED, pieces)
+        for name, failed in found.failed.items():
+            self.ledger.notes.append(f"templates: {name} has its seeds only: {failed.message}")
+        return {name: one.value.texts for name, one in found.made.items()}
+
+    # ------------------------------------------------------------------ questions
+
+    def questions(
+        self, pairs: Sequence[Pair], phrases: Mapping[str, tuple[Phrase, ...]]
+    ) -> tuple[Question, ...]:
+        """A question for each pair, by the way of its task, that breaks no rule."""
+        made: dict[str, Question | Dropped] = {}
+        by_way = {
+            way: [one for one in pairs if one.order.rules.way == way]
+            for way in ("template", "model", "people")
+        }
+        made |= self._filled(by_way["template"], phrases)
+        made |= self._written(by_way["model"])
+        made |= {one.key: _by_person(one) for one in by_way["people"]}
+        kept: list[Question] = []
+        dropped: list[Dropped] = []
+        for pair in pairs:
+            one = made[pair.key]
+            if isinstance(one, Dropped):
+                dropped.append(one)
+                continue
+            fault = fault_of(one.text, _asked(one))
+            if fault is None:
+                kept.append(_with_doubts(one))
+            else:
+                dropped.append(_gone(one.key, "questions", fault))
+        self.close(
+            "questions",
+            unit="questions",
+            taken=[one.key for one in pairs],
+            kept=[one.key for one in kept],
+            dropped=dropped,
+        )
+        return tuple(kept)
+
+    def _filled(
+        self, pairs: Sequence[Pair], phrases: Mapping[str, tuple[Phrase, ...]]
+    ) -> dict[str, Question | Dropped]:
+        """Templates filled with the words of records; what is ambiguous goes onto the sheet for people."""
+        path = self.root / self.plan.config.sheet if self.plan.config.sheet else None
+        said = read_sheet(path) if path is not None and path.is_file() else {}
+        usable: dict[str, tuple[Phrase, ...]] = {}
+        for task, some in phrases.items():
+            usable[task], refused = decided(some, {t: d for (k, t), d in said.items() if k == task})
+            self.ledger.notes += [f"templates: people refused {text!r} of {task}" for text in refused]
+        made: dict[str, Question | Dropped] = {}
+        unclear: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for pair in pairs:
+            some = usable[pair.order.name]
+            rng = generator(self.plan.config.seed, "template", pair.key)
+            found = pick(some, pair.record, rng)
+            if isinstance(found, Filled):
+                made[pair.key] = _by_template(pair, found)
+                continue
+            detail = (
+                "no template fits what the record has" if found == "no-slot" else "whom it means is not clear"
+            )
+            made[pair.key] = Dropped(what=pair.key, stage="questions", reason=found, detail=detail)
+            for phrase in some:
+                if fill(phrase, pair.record) == "ambiguous":
+                    unclear[pair.order.name, phrase.text].append(pair.key)
+        rows = [(task, text, len(keys), keys[0]) for (task, text), keys in unclear.items()]
+        if phrases:
+            write_file(self.out / SHEET_FILE, sheet(rows))
+        return made
+
+    def _written(self, pairs: Sequence[Pair]) -> dict[str, Question | Dropped]:
+        """Questions that a model writes, some records in a call."""
+        self.began("questions", len(pairs))
+        groups: dict[str, list[Pair]] = {}
+        by_task: dict[str, list[Pair]] = defaultdict(list)
+        for pair in pairs:
+            by_task[pair.order.name].append(pair)
+        for mine in by_task.values():
+            step = mine[0].order.rules.per_call
+            groups |= {mine[i].key: mine[i : i + step] for i in range(0, len(mine), step)}
+        pieces: _Pieces[WroteAll] = {}
+        for name, group in groups.items():
+            records, aspect = [one.record for one in group], group[0].order.aspect
+            told = digest_of([[one.caption, one.label] for one in records])
+            start = partial(write_questions, records, self.words, aspect=aspect)
+            pieces[name] = {"records": told, "aspect": aspect}, start
+        found = self._put(_WRITTEN, pieces)
+        made: dict[str, Question | Dropped] = {}
+        for name, group in groups.items():
+            if name in found.failed:
+                made |= {one.key: found.dropped(name, stage="questions", what=one.key) for one in group}
+                continue
+            for pair, wrote in zip(group, found.made[name].value.wrote, strict=True):
+                made[pair.key] = self._by_model(pair, wrote)
+        return made
+
+    def _by_model(self, pair: Pair, wrote: Wrote) -> Question | Dropped:
+        if not wrote.text:
+            return Dropped(what=pair.key, stage="questions", reason=wrote.reason, detail=wrote.detail)
+        call = msgspec.structs.replace(
+            _call(pair),
+            written_by=self.models.spec(WRITER),
+            prompts=(self.words.label(ASK),),
+            n_together=wrote.n_together,
+            n_tries=wrote.n_tries,
+        )
+        return Question(pair=pair, text=wrote.text, call=call)
+
+    def pointing(self, questions: tuple[Question, ...]) -> tuple[Question, ...]:
+        """Drop what another model, given the caption, answers with something else than the label."""
+        spec = self.models.spec(CHECKER)
+
+        def judged(one: Question, wrote: Wrote) -> Question | Objection:
+            call = msgspec.structs.replace(one.call, checked_by=spec)
+            if not wrote.text:
+                return replace(one, call=call, for_people=(*one.for_people, _UNSURE))
+            if points_at(wrote.text, _asked(one)):
+                return replace(one, call=call)
+            detail = f"the answer is {wrote.text[:80]!r}; the label is {one.pair.record.label!r}"
+            return Objection(reason=POINTS_ELSEWHERE, detail=detail)
+
+        pieces: _Pieces[Wrote] = {
+            one.key: (
+                {"question": one.text, "caption": one.pair.record.caption},
+                partial(answer_from_text, one.text, one.pair.record, self.words),
+            )
+            for one in questions
+            if one.call.way == "model"
+        }
+        lacks = "questions were not answered by another"
+        return self._checked(_POINTED, questions, pieces, judged=judged, lacks=lacks)
+
+    # ------------------------------------------------------------------ options
+
+    def options(self, questions: tuple[Question, ...]) -> tuple[Question, ...]:
+        """Wrong choices for each question, in a way that is apart from that of the question, and checked."""
+        n_left: dict[str, Counter[str]] = defaultdict(Counter)
+        for one in questions:
+            n_left[one.pair.order.name][one.pair.record.label] += _n_wrong(one.pair)
+        by_model = self._options_by_model([q for q in questions if q.pair.order.rules.options == "model"])
+        kept: dict[str, Question] = {}
+        dropped: list[Dropped] = []
+        for one in questions:
+            pair, rules = one.pair, one.pair.order.rules
+            n = _n_wrong(pair)
+            found: Question | Dropped | Objection
+            if rules.options == "model":
+                found = by_model[one.key]
+            elif rules.options == "people":
+                found = replace(one, wrong=pair.record.wrong)
+                n = len(pair.record.wrong) if 1 <= len(pair.record.wrong) < rules.n_choices else n
+            else:
+                found = self._near(one, n, n_left=n_left[one.pair.order.name])
+            if isinstance(found, Question):
+                fault = options_fault(found.text, pair.record, found.wrong, n=n, space=pair.space)
+                found = fault or found
+            if isinstance(found, Question):
+                kept[one.key] = found
+            else:
+                dropped.append(found if isinstance(found, Dropped) else _gone(one.key, "options", found))
+        return self._closed("options", questions, kept=kept, dropped=dropped)
+
+    def _near(self, one: Question, n: int, *, n_left: Counter[str]) -> Question | Objection:
+        if one.pair.space is None:
+            return Objection(reason="no-label", detail="there is no label space")
+        found = near_misses(
+            one.pair.record,
+            one.pair.space,
+            n=n,
+            confusable=one.pair.order.rules.confusable,
+            n_left=n_left,
+            rng=generator(self.plan.config.seed, "labels", one.key),
+        )
+        if isinstance(found, Objection):
+            return found
+        n_left.subtract(found)
+        return replace(one, wrong=found, call=msgspec.structs.replace(one.call, options_by="labels"))
+
+    def _options_by_model(self, questions: Sequence[Question]) -> dict[str, Question | Dropped]:
+        """Wrong choices that a model writes in a call of their own."""
+        pieces: _Pieces[Wrote] = {}
+        for one in questions:
+            n, record = _n_wrong(one.pair), one.pair.record
+            told = digest_of([record.caption, record.label])
+            start = partial(write_options, one.text, record, self.words, n=n)
+            pieces[one.key] = {"question": one.text, "record": told, "n": str(n)}, start
+        found = self._put(_OPTIONS, pieces)
+        made: dict[str, Question | Dropped] = {}
+        for one in questions:
+            if one.key in found.failed:
+                made[one.key] = found.dropped(one.key, stage="options")
+                continue
+            wrote = found.made[one.key].value
+            if not wrote.texts:
+                made[one.key] = Dropped(
+                    what=one.key, stage="options", reason=wrote.reason, detail=wrote.detail
+                )
+                continue
+            prompts = (*one.call.prompts, self.words.label(OPTIONS_PROMPT))
+            call = msgspec.structs.replace(one.call, options_by=self.models.spec(OPTIONS), prompts=prompts)
+            made[one.key] = replace(one, wrong=wrote.texts, call=call)
+        return made
+
+    def meaning(self, questions: tuple[Question, ...]) -> tuple[Question, ...]:
+        """Drop questions of which a judge says that a wrong choice is right, too."""
+        spec = self.models.spec(JUDGE)
+
+        def judged(one: Question, wrote: Wrote) -> Question | Objection:
+            call = msgspec.structs.replace(one.call, judged_by=spec)
+            if wrote.reason:
+                return replace(one, call=call, for_people=(*one.for_people, _UNJUDGED))
+            if not wrote.texts:
+                return replace(one, call=call)
+            detail = f"{', '.join(map(repr, wrote.texts))} would be right, too"
+            return Objection(reason="paraphrase", detail=detail)
+
+        pieces: _Pieces[Wrote] = {
+            one.key: (
+                {"question": digest_of([one.text, one.pair.record.label, one.wrong])},
+                partial(judge_options, one.text, one.pair.record.label, one.wrong, words=self.words),
+            )
+            for one in questions
+            if one.pair.order.rules.options == "model"
+        }
+        lacks = "paraphrases were looked for by words alone"
+        return self._checked(_JUDGED, questions, pieces, judged=judged, lacks=lacks)
+
+    def _put(self, asked: _ModelRequest[T], pieces: _Pieces[T]) -> Results[T]:
+        """What a model makes of each piece; where there are none, no model is needed."""
+        if not pieces:
+            self.began(asked.stage, 0)
+            return Results(made={}, failed={})
+        settings = [self.words.label(asked.prompt), self.models.spec(asked.model)]
+        kept = Stage(name=asked.name, kind=asked.kind, version=VERSION, settings=settings)
+        units = [
+            FlowUnit(stage=kept, name=one, inputs=inputs, start=start)
+            for one, (inputs, start) in pieces.items()
+        ]
+        return self.ask(asked.stage, units, models=self.models, model=asked.model)
+
+    def _checked(
+        self,
+        asked: _ModelRequest[Wrote],
+        questions: tuple[Question, ...],
+        pieces: _Pieces[Wrote],
+        *,
+        judged: Callable[[Question, Wrote], Question | Objection],
+        lacks: str,
+    ) -> tuple[Question, ...]:
+        """The questions behind a check of some of them by a model; `lacks` is said where there is none."""
+        stage, model = asked.stage, asked.model
+        if model not in self.models.named or not pieces:
+            self.ledger.notes += [f"{stage}: no model {model!r}; {lacks}"] if pieces else []
+            return questions
+        found = self._put(asked, pieces)
+        dropped = [found.dropped(one, stage=stage) for one in found.failed]
+        kept: dict[str, Question] = {}
+        for one in questions:
+            made = judged(one, found.made[one.key].value) if one.key in found.made else one
+            if isinstance(made, Objection):
+                dropped.append(_gone(one.key, stage, made))
+            elif one.key not in found.failed:
+                kept[one.key] = made
+        return self._closed(stage, questions, kept=kept, dropped=dropped, n_cached=found.n_cached)
+
+    def _closed(
+        self,
+        stage: str,
+        questions: Sequence[Question],
+        *,
+        kept: Mapping[str, Question],
+        dropped: Sequence[Dropped],
+        n_cached: int = 0,
+    ) -> tuple[Question, ...]:
+        left = tuple(kept[one.key] for one in questions if one.key in kept)
+        taken, names = [one.key for one in questions], [one.key for one in left]
+        self.close(stage, unit="questions", taken=taken, kept=names, dropped=dropped, n_cached=n_cached)
+        return left
+
+    # ------------------------------------------------------------------ gates
+
+    def gates(self, questions: Sequence[Question]) -> Gated:
+        """The questions as drafts, behind the gates."""
+        config = self.plan.config
+        drafts = tuple(draft_of(one, name=config.name, seed=config.seed) for one in questions)
+        room = GateRoom(
+            session=self,
+            models=self.models,
+            frames=self._frames,
+            seed=config.seed,
+            sources={},
+            holds=(ALL_TASKS,),
+            tasks={one.name: one.title for one in self.plan.orders},
+        )
+        return pass_gates(drafts, config.gates, room)
+
+    def _frames(self, drafts: Sequence[Draft]) -> FrameSource:
+        return frame_source(
+            as_items(drafts),
+            media_root=self.out,
+            pictures=self.out / "pictures",
+            cache=self.cache,
+            context=self.context,
+        )
+
+
+def _n_wrong(pair: Pair) -> int:
+    return n_wanted(pair.order.rules.n_choices, pair.space) - 1
+
+
+def _call(pair: Pair) -> Call:
+    """How a question about a record begins."""
+    return Call(
+        item_id=pair.key,
+        record=pair.key.partition("/")[2],
+        source_split=pair.record.source_split,
+        way=pair.order.rules.way,
+        label=pair.record.label,
+    )
+
+
+def _by_template(pair: Pair, filled: Filled) -> Question:
+    phrase = filled.phrase
+    call = msgspec.structs.replace(_call(pair), template=phrase.text, is_seed=phrase.is_seed)
+    given = (*filled.given, phrase.text)
+    return Question(pair=pair, text=filled.text, call=call, given=given)
+
+
+def _by_person(pair: Pair) -> Question:
+    call = msgspec.structs.replace(_call(pair), written_by="people", options_by="people")
+    return Question(pair=pair, text=pair.record.question.strip(), call=call, given=(pair.record.question,))
+
+
+def _asked(one: Question) -> QuestionSource:
+    record, space = one.pair.record, one.pair.space
+    label = None if space is None else space.find(record.label)
+    order = one.pair.order
+    return QuestionSource(
+        label=record.label,
+        synonyms=() if label is None else (label.name, *label.synonyms),
+        caption=record.caption,
+        owned=(order.aspect, order.title, *order.rules.owns, *one.given),
+    )
+
+
+def _with_doubts(one: Question) -> Question:
+    """The question; with the words that nothing it was made of has, for people to look at."""
+    found = imagined_words(one.text, _asked(one))
+    return replace(one, for_people=(f"{IMAGINED}: {', '.join(found)}",)) if found else one
+
+
+def _gone(key: str, stage: str, why: Objection) -> Dropped:
+    return Dropped(what=key, stage=stage, reason=why.reason, detail=why.detail)

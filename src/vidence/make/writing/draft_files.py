@@ -1,0 +1,190 @@
+"""Drafts read from a file or a folder of files, row by row; a released file read as drafts."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from vidence.ask.benchmarks.mmvu import create as mmvu
+from vidence.ask.files import FieldError, near
+from vidence.ask.mapping.rows import read_rows
+from vidence.contracts import Loaded
+from vidence.errors import DataError
+from vidence.make.writing.drafts import COLUMNS, ExpertDraft, Link, cell_text, read_cell
+from vidence.make.writing.expert_films import Film
+from vidence.make.writing.expert_findings import WHOLE_ROW, DraftRow, Finding
+from vidence.make.writing.subjects import Concept, Subject
+from vidence.records import Item
+
+_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv", ".xlsx")
+_OURS: Final = re.compile(r"@.*|place|state|(?:fault|warning):.*")
+_STEP: Final = re.compile(r"(?m)^\s*\d+[.)]\s+")
+
+
+def draft_files(path: Path) -> tuple[Path, ...]:
+    """The file, or those of a folder in the order of their names.
+
+    Raises:
+        DataError: there is none.
+    """
+    found = sorted(p for p in path.iterdir() if p.suffix in _ENDINGS) if path.is_dir() else [path]
+    if not found or not all(one.is_file() for one in found):
+        raise DataError(
+            f"{path}: no drafts there; expected a file, or a folder of files, {', '.join(_ENDINGS)}"
+        )
+    return tuple(found)
+
+
+def read_drafts(path: Path) -> tuple[DraftRow, ...]:
+    """Every row of the files, whatever is wrong with it, in order.
+
+    Raises:
+        DataError: a file cannot be read at all.
+    """
+    rows = [row for file in draft_files(path) for row in _rows_of(file)]
+    counts = Counter(row.row_id for row in rows)
+    seen: Counter[str] = Counter()
+    found: list[DraftRow] = []
+    for row in rows:
+        seen[row.row_id] += 1
+        if counts[row.row_id] > 1 and seen[row.row_id] > 1:
+            row_id = f"{row.row_id} ({row.place})"
+            twice = Finding(
+                row_id=row_id,
+                column="draft_id",
+                kind="repeated-id",
+                is_fault=True,
+                says=f"{row.row_id!r} is the id of an earlier row; give this one another",
+            )
+            mine = tuple(msgspec.structs.replace(one, row_id=row_id) for one in row.findings)
+            row = DraftRow(  # noqa: PLW2901 - the same row under another name
+                row_id=row_id,
+                place=row.place,
+                cells=row.cells,
+                draft=row.draft,
+                findings=(*mine, twice),
+            )
+        found.append(row)
+    return tuple(found)
+
+
+def _rows_of(path: Path) -> Iterator[DraftRow]:
+    table = read_rows(path, what="drafts")
+    lines = table.file.content.splitlines()
+    for place, row in table.lines:
+        where = f"{path.name}:{place}"
+        if not isinstance(row, FieldError):
+            yield _row(where, row)
+            continue
+        number = int((re.match(r"\d+", place) or [0])[0])
+        raw = lines[number - 1].decode(errors="replace") if 0 < number <= len(lines) else ""
+        said = Finding(row_id=where, column=WHOLE_ROW, kind="unreadable", is_fault=True, says=str(row))
+        yield DraftRow(row_id=where, place=where, cells={WHOLE_ROW: raw}, draft=None, findings=(said,))
+
+
+def _row(where: str, row: Mapping[str, object]) -> DraftRow:
+    own = {str(name): value for name, value in row.items() if not _OURS.fullmatch(str(name))}
+    own.pop(WHOLE_ROW, None)
+    cells = {name: cell_text(name, value) for name, value in own.items()}
+    row_id = cells.get("draft_id", "").strip() or where
+    values: dict[str, object] = {}
+    findings: list[Finding] = []
+    for name, value in own.items():
+        if name not in COLUMNS:
+            says = f"unknown column;{near(name, COLUMNS)}"
+            findings.append(
+                Finding(row_id=row_id, column=name, kind="unknown-column", is_fault=True, says=says)
+            )
+            continue
+        try:
+            values[name] = read_cell(name, value)
+        except FieldError as error:
+            findings.append(
+                Finding(row_id=row_id, column=name, kind="unreadable", is_fault=True, says=error.reason)
+            )
+    if not cells.get("draft_id", "").strip():
+        says = "the cell is empty; give the draft a name that it keeps"
+        findings.append(Finding(row_id=row_id, column="draft_id", kind="empty", is_fault=True, says=says))
+    draft = msgspec.structs.replace(ExpertDraft(draft_id=row_id), **values)
+    draft = msgspec.structs.replace(draft, draft_id=row_id)
+    return DraftRow(row_id=row_id, place=where, cells=cells, draft=draft, findings=tuple(findings))
+
+
+# --------------------------------------------------------------------------- a released file
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """A released file as the files of experts; `notes` is what its reader says."""
+
+    subjects: Mapping[str, Subject]
+    concepts: tuple[Concept, ...]
+    films: tuple[Film, ...]
+    rows: tuple[DraftRow, ...]
+    notes: tuple[str, ...]
+
+
+def import_mmvu(path: Path) -> Imported:
+    """MMVU's released questions: a concept for each textbook of a subject, a video for each clip.
+
+    Source: MMVU, the released validation.json.
+    Departs: it has no chapters, times, misconceptions, authors; a rationale without numbered lines is one
+        step.
+
+    Raises:
+        DataError: the file cannot be used.
+    """
+    loaded: Loaded = mmvu().load(path, split="validation")
+    items = loaded.items
+    books: dict[str, dict[str, None]] = {}
+    disciplines: dict[str, str] = {}
+    for item in items:
+        books.setdefault(item.tags["subject"], {})[item.tags["textbook"]] = None
+        disciplines[item.tags["subject"]] = item.tags["discipline"]
+    subjects = {
+        name: Subject(subject=name, discipline=disciplines[name], textbooks=tuple(mine))
+        for name, mine in books.items()
+    }
+    concepts = [
+        Concept(concept_id=f"{name}: {book}", subject=name, textbook=book, state="filmed")
+        for name, mine in books.items()
+        for book in mine
+    ]
+    films = {item.video_id: _film(item) for item in items}
+    return Imported(
+        subjects=subjects,
+        concepts=tuple(concepts),
+        films=tuple(films.values()),
+        rows=tuple(_of_item(item) for item in items),
+        notes=tuple(loaded.problems),
+    )
+
+
+def _film(item: Item) -> Film:
+    url = item.provenance.source if item.provenance else ""
+    return Film(video_id=item.video_id, url=url, path=item.media[0].path or "", source_id=item.source_id)
+
+
+def _of_item(item: Item) -> DraftRow:
+    draft = ExpertDraft(
+        draft_id=item.item_id,
+        video=item.video_id,
+        concept_id=f"{item.tags['subject']}: {item.tags['textbook']}",
+        question=item.question,
+        kind="choice" if item.answer_kind == "choice" else "open",
+        choices=item.choices,
+        answer=item.answer,
+        steps=_steps(item.rationale),
+        knowledge=tuple(Link(url=url) for url in item.knowledge),
+    )
+    made = msgspec.to_builtins(draft)
+    cells = {name: cell_text(name, made[name]) for name in COLUMNS if name in made}
+    return DraftRow(row_id=item.item_id, place=item.item_id, cells=cells, draft=draft)
+
+
+def _steps(rationale: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in _STEP.split(rationale) if part.strip())

@@ -1,0 +1,206 @@
+"""What a configuration of `vidence make expert` says."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from vidence.errors import UsageError
+from vidence.make.gates.item_gates import WHOLE_SET, BalanceRules, ItemGateRules
+from vidence.make.gates.licence_checks import DAYS
+from vidence.make.gates.presets import PRESETS, PresetName
+from vidence.make.gates.rules import (
+    CheckRules,
+    JudgeRules,
+    NeedsAllRules,
+    OneFrameRules,
+    TextOnlyRules,
+)
+from vidence.make.pipeline.config_file import Count, CountOrNone
+from vidence.make.pipeline.models import AskLimits, NamedModel
+from vidence.make.release.made_release import MakingRelease
+from vidence.records import Record
+
+Form: TypeAlias = Literal["mmvu", "humanpcr-r"]
+REASONING = ("causal", "prediction", "counter-factual", "assessment", "planning")
+"""HumanPCR's five types of reasoning (appendix B.3.1, step 2)."""
+
+
+_BOUNDS: Mapping[Form, dict[str, float]] = MappingProxyType(
+    {
+        "mmvu": {
+            **{"longest_clip_s": 228.0, "most_answer_words": 7, "most_per_clip": 3},
+            **{"least_video_s": 0.0, "most_age_days": 0.0},
+        },
+        "humanpcr-r": {
+            **{"longest_clip_s": 0.0, "most_answer_words": 0, "most_per_clip": 0},
+            **{"least_video_s": 300.0, "most_age_days": 731.0},
+        },
+    }
+)
+
+
+class DraftRules(Record, omit_defaults=True):
+    """What is asked of a draft beside its form; 0 stands for no bound.
+
+    A clip longer than `longest_clip_s`, an open answer of more than `most_answer_words`, more than
+    `most_per_clip` questions about one clip, and more than `most_per_day` of one author are warnings; of the
+    first three None follows the form: of ``mmvu`` 228 s, 7 words, 3 questions, of ``humanpcr-r`` no bound.
+    `most_per_video` is a quota: what comes after it in the file is a fault. So is a video shorter than
+    `least_video_s`, or published more than `most_age_days` before the draft was written (where it has no
+    date, before now): of ``humanpcr-r`` 300 s and 731 days, of ``mmvu`` no bound.
+
+    Source: MMVU, section 3.2, appendix A.5 (the longest of its clips and answers, two or three questions a
+        clip, ten a day); HumanPCR, appendix B.3.1 (two pieces of evidence; videos of five minutes or more, of
+        the last two years).
+    Departs: the bounds on steps and links, and that the longest of the paper bound others, are ours.
+    """
+
+    choices: Count = 5
+    least_steps: CountOrNone = 2
+    least_knowledge: CountOrNone = 1
+    longest_clip_s: Annotated[float, Meta(ge=0)] | None = None
+    most_answer_words: CountOrNone | None = None
+    most_per_clip: CountOrNone | None = None
+    least_video_s: Annotated[float, Meta(ge=0)] | None = None
+    most_age_days: Annotated[float, Meta(ge=0)] | None = None
+    most_per_video: CountOrNone = 0
+    most_per_day: CountOrNone = 10
+    least_evidence: CountOrNone = 2
+    least_proactive: CountOrNone = 1
+
+    def of(self, form: Form) -> "DraftRules":
+        """The rules with the bounds of a form where none is given."""
+        usual = _BOUNDS[form]
+        given = {name: getattr(self, name) for name in usual if getattr(self, name) is not None}
+        return msgspec.structs.replace(self, **(usual | given))
+
+
+class VideoRules(Record, omit_defaults=True):
+    """Where videos are listed; `kept` is what ``vidence select videos`` kept of them (``kept.csv``)."""
+
+    file: str = "videos.jsonl"
+    kept: str = ""
+
+
+class LicenceRules(Record, omit_defaults=True):
+    """Where licences were kept (`vidence licence check`); `manual` is the sheet of people, see there."""
+
+    kept: str = "licences.jsonl"
+    manual: str = ""
+    days: Annotated[float, Meta(ge=0)] = DAYS
+
+
+class OnlineRules(Record, omit_defaults=True):
+    """With `online` the pages of knowledge are looked up in Wikipedia, and kept with their date in `kept`."""
+
+    online: bool = False
+    kept: str = "pages.jsonl"
+    days: Annotated[float, Meta(ge=0)] = DAYS
+
+
+class HeldStructures(BalanceRules, omit_defaults=True):
+    """As `BalanceRules`; held back are all structures by default."""
+
+    hold: tuple[str, ...] = (WHOLE_SET,)
+
+
+class ExpertGates(Record, omit_defaults=True):
+    """The gates of `vidence gate` on what passed the checks, by the rule of a paper.
+
+    `text_only` are the names of models that see the words alone; `one_frame` and `needs_all` name one each.
+    `blind` are the structures that texts give away: with the preset ``mmvu`` their questions are left open
+    for people, as everything is that this preset finds; otherwise they are dropped. `judge` says who judges
+    free answers.
+    """
+
+    preset: PresetName = "mmvu"
+    checks: CheckRules = CheckRules()
+    blind: HeldStructures = HeldStructures()
+    judge: JudgeRules | None = None
+    text_only: tuple[str, ...] = ()
+    one_frame: str = ""
+    needs_all: str = ""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of all models that are asked."""
+        readers = (*self.text_only, *filter(None, (self.one_frame, self.needs_all)))
+        return (*readers, *(self.judge.models if self.judge is not None else ()))
+
+    @property
+    def rules(self) -> ItemGateRules:
+        """The rules of the gates."""
+        preset = PRESETS[self.preset]
+        words = None
+        if self.text_only:
+            words = TextOnlyRules(
+                models=self.text_only,
+                at_least=preset.at_least or len(self.text_only),
+                runs=preset.runs,
+                forced=preset.forced,
+            )
+        one = OneFrameRules(model=self.one_frame, forced=preset.forced) if self.one_frame else None
+        needs = NeedsAllRules(model=self.needs_all, forced=preset.forced) if self.needs_all else None
+        return ItemGateRules(
+            checks=self.checks,
+            text_only=words,
+            one_frame=one,
+            needs_all=needs,
+            balance=self.blind,
+            judge=self.judge,
+            to_people=preset.to_people,
+        )
+
+
+class ExpertReview(Record, omit_defaults=True):
+    """The review by people: `folder` is that of `vidence review`, `protocol` a name or a file."""
+
+    folder: str = "review"
+    protocol: str = "mmvu"
+
+
+class ExpertConfig(Record, omit_defaults=True):
+    """The configuration; paths start from its folder. `media` is the folder that paths of videos start from.
+
+    `form` says by which paper's rules drafts are checked. `origin` (in the file: ``import``) reads `drafts`
+    as a released file: what such a file does not have is a warning then. The choices of a question are put
+    into an order by `seed` where `shuffle` is set.
+    """
+
+    name: str
+    form: Form = "mmvu"
+    origin: Literal["", "mmvu"] = msgspec.field(default="", name="import")
+    subjects: str = "subjects.toml"
+    concepts: str = "concepts.jsonl"
+    videos: str | VideoRules = VideoRules()
+    drafts: str = "drafts.jsonl"
+    media: str = ""
+    out: str = ""
+    seed: int = 0
+    shuffle: bool = True
+    models: dict[str, NamedModel | str] = msgspec.field(default_factory=dict)
+    asking: AskLimits = AskLimits()
+    checks: DraftRules = DraftRules()
+    licence: LicenceRules | None = None
+    knowledge: OnlineRules = OnlineRules()
+    gates: ExpertGates | None = None
+    review: ExpertReview | None = None
+    release: MakingRelease | None = None
+
+    @property
+    def films(self) -> VideoRules:
+        """Where videos are listed, and which were kept."""
+        return VideoRules(file=self.videos) if isinstance(self.videos, str) else self.videos
+
+    def __post_init__(self) -> None:
+        wanted = self.gates.models if self.gates is not None else ()
+        if unknown := [name for name in wanted if name not in self.models]:
+            known = ", ".join(self.models) or "none"
+            raise UsageError(f"[gates] asks {unknown[0]!r}; [models] has {known}. Name one of these")
+        if self.release is not None and self.review is None and not self.release.unreviewed:
+            raise UsageError(
+                "[release] without [review]: nobody would have looked; add [review], or unreviewed = true"
+            )

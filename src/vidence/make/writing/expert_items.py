@@ -1,0 +1,136 @@
+"""Checked drafts as questions of our format, and as what a review shows of them."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from vidence.errors import DataError
+from vidence.explain.audit.checks import text_reasons
+from vidence.make.gates.licence_checks import LicenceCheck
+from vidence.make.writing.drafts import ExpertDraft
+from vidence.make.writing.expert_checking import right_place
+from vidence.make.writing.expert_films import Film, Length
+from vidence.make.writing.subjects import Concept, Subject
+from vidence.records import Item, Media, Provenance
+
+_FIXED = frozenset({"refers-to-choices", "letters-as-names", "letter-in-question", "choices-in-question"})
+_NO_ITEM = ("author", "minutes", "misconception")  # for those who review; a question does not have them
+OPEN_TAG = "left_open"
+MADE_BY = "vidence make expert 1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ground:
+    """What a draft stands on; `licence` is the check that lets its video pass, None where there is none."""
+
+    concept: Concept
+    subject: Subject
+    film: Film
+    length: Length
+    licence: LicenceCheck | None
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where the video is from, and its licence: of the check, or else as the video's record says."""
+        said = self.film.licence
+        if self.licence is not None:
+            said = f"{self.licence.licence}, as declared on {self.licence.at:%Y-%m-%d}"
+        return Provenance(source=self.film.url.strip() or self.film.path, licence=said, maker=MADE_BY)
+
+
+def item_of(draft: ExpertDraft, ground: Ground, *, benchmark: str) -> Item:
+    """A draft without faults as a question; the media path starts from the folder of media."""
+    place = right_place(draft) if draft.kind == "choice" else None
+    tags = {
+        "subject": ground.subject.subject,
+        "discipline": ground.subject.discipline,
+        "textbook": ground.concept.textbook,
+        "chapter": ground.concept.chapter,
+        "concept": draft.concept_id,
+        "question_type": "multiple-choice" if draft.kind == "choice" else "open-ended",
+        "reasoning": draft.reasoning,
+    }
+    film = ground.film
+    return Item(
+        item_id=draft.draft_id,
+        benchmark=benchmark,
+        media=(
+            Media(
+                path=film.path or None,
+                url=film.url.strip() or None,
+                start_s=draft.start_s,
+                end_s=draft.end_s,
+                sha256=ground.length.sha256 or None,
+            ),
+        ),
+        source=film.source,
+        question=draft.question,
+        choices=draft.choices,
+        answer=draft.answer if place is None else chr(ord("A") + place),
+        answer_kind="choice" if draft.kind == "choice" else "text",
+        tags={name: value for name, value in tags.items() if value},
+        evidence=draft.evidence,
+        rationale="\n".join(f"{n}. {step}" for n, step in enumerate(draft.steps, 1)),
+        steps=draft.steps,
+        knowledge=tuple(link.url for link in draft.knowledge),
+        provenance=ground.provenance,
+    )
+
+
+def shuffled(item: Item, *, seed: int) -> Item:
+    """The question with its choices in an order drawn from the seed and its id.
+
+    Questions whose words name letters or other choices stay as they are.
+    """
+    if item.answer_kind != "choice" or any(one.kind in _FIXED for one in text_reasons(item)):
+        return item
+    drawn = hashlib.sha256(f"{seed}/{item.item_id}".encode()).digest()
+    order = np.random.default_rng(list(drawn)).permutation(len(item.choices))
+    return item.with_order(tuple(int(i) for i in order))
+
+
+def to_review(item: Item, draft: ExpertDraft, *, author: str) -> dict[str, object]:
+    """What a review keeps of a question: all but its provenance, which ages, and what its author says beside.
+
+    That is who wrote it, how long that took, and by choice why somebody would take a wrong one.
+    """
+    content: dict[str, object] = dict(msgspec.to_builtins(item))
+    content.pop("provenance", None)
+    content["author"] = author
+    if draft.minutes is not None:
+        content["minutes"] = draft.minutes
+    place = right_place(draft)
+    wrong = [one for i, one in enumerate(draft.choices) if i != place]
+    told = {choice: why for choice, why in zip(wrong, draft.misconception, strict=False) if why}
+    if told:
+        content["misconception"] = told
+    return content
+
+
+def from_review(item: Item, content: Mapping[str, object]) -> Item:
+    """The question in the last wording that a review holds, with the provenance that it has now.
+
+    Raises:
+        DataError: the wording is no question: an edit has broken it.
+    """
+    bare = {name: value for name, value in content.items() if name not in _NO_ITEM}
+    try:
+        found = msgspec.convert(bare, Item)
+    except msgspec.ValidationError as error:
+        raise DataError(
+            f"the last wording of {item.item_id} in the review is no question ({error}); have it edited again"
+        ) from error
+    return msgspec.structs.replace(found, provenance=item.provenance)
+
+
+def marked_open(items: Sequence[Item], open_at: Mapping[str, Sequence[str]]) -> tuple[Item, ...]:
+    """The questions with the tag ``left_open`` where gates left them to people: the gates by name."""
+    return tuple(
+        msgspec.structs.replace(item, tags={**item.tags, OPEN_TAG: ", ".join(open_at[item.item_id])})
+        if open_at.get(item.item_id)
+        else item
+        for item in items
+    )

@@ -1,0 +1,191 @@
+"""Whether pages of Wikipedia are there, asked of its API (``action=query``), 50 titles a call.
+
+Every look is kept with its date; what the server cannot say is ``unknown``, and never passes for a page.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import msgspec
+
+from vidence.make.gates.licence_checks import read_looks, write_checks
+from vidence.make.gates.licence_youtube import read_bounded
+from vidence.make.writing.expert_links import Page
+from vidence.records import Record
+
+if TYPE_CHECKING:
+    import httpx2
+
+ADDRESS: Final = "https://{language}.wikipedia.org"
+ADDRESS_VARIABLE: Final = "VIDENCE_WIKIPEDIA"
+PER_CALL: Final = 50
+_AGENT: Final = "vidence (looks up whether the pages that questions name are there)"
+_TIMEOUT_S: Final = 30.0
+_TRIES: Final = 4
+_FIRST_WAIT_S: Final = 1.0
+PageOutcome: TypeAlias = Literal["page", "redirect", "disambiguation", "missing", "unknown"]
+
+
+class PageLook(Record, omit_defaults=True):
+    """One look at one page, by language and title; `to` is where a redirect leads."""
+
+    page: str
+    outcome: PageOutcome
+    at: datetime
+    to: str = ""
+    why: str = ""
+
+
+class _Moved(msgspec.Struct, frozen=True, rename={"source": "from"}):
+    source: str
+    to: str
+
+
+class _Properties(msgspec.Struct, frozen=True):
+    disambiguation: str | None = None
+
+
+class _Page(msgspec.Struct, frozen=True):
+    title: str
+    missing: bool = False
+    invalid: bool = False
+    pageprops: _Properties = _Properties()
+
+
+class _Query(msgspec.Struct, frozen=True):
+    pages: list[_Page] = []
+    normalized: list[_Moved] = []
+    redirects: list[_Moved] = []
+
+
+class _Answer(msgspec.Struct, frozen=True, rename={"more": "continue"}):
+    query: _Query
+    more: dict[str, object] = {}
+
+
+class Wikipedia:
+    """The API at an address, which has ``{language}`` where the language stands."""
+
+    def __init__(
+        self,
+        *,
+        address: str = ADDRESS,
+        now: Callable[[], datetime],
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._address, self._now, self._wait = address.rstrip("/"), now, wait
+
+    def look(self, pages: Iterable[Page]) -> Iterator[list[PageLook]]:
+        """One look at each page, language by language, 50 at a time."""
+        import httpx2
+
+        by_language: dict[str, dict[str, None]] = defaultdict(dict)
+        for page in pages:
+            by_language[page.language][page.title] = None
+        with httpx2.Client(timeout=_TIMEOUT_S, headers={"user-agent": _AGENT}) as client:
+            for language, titles in by_language.items():
+                asked = list(titles)
+                for start in range(0, len(asked), PER_CALL):
+                    yield self._of_call(client, language, asked[start : start + PER_CALL])
+
+    def _of_call(self, client: "httpx2.Client", language: str, titles: Sequence[str]) -> list[PageLook]:
+        import httpx2
+
+        why = ""
+        for attempt in range(_TRIES):
+            if attempt:
+                self._wait(_FIRST_WAIT_S * 2 ** (attempt - 1))
+            try:
+                status, body = self._read(client, language, titles)
+            except httpx2.HTTPError as error:
+                why = f"the server did not answer ({error or type(error).__name__})"
+                continue
+            if status == 200:
+                try:
+                    found = msgspec.json.decode(body, type=_Answer)
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    why = "the server's answer is no list of pages"
+                    continue
+                if found.more:
+                    why = "the server's answer is only a part"
+                    break
+                return [self._one(language, title, found.query) for title in titles]
+            why = f"the server answered {status}"
+            if status < 500 and status != 429:
+                break
+        return [self._said(language, title, "unknown", why=why) for title in titles]
+
+    def _read(self, client: "httpx2.Client", language: str, titles: Sequence[str]) -> tuple[int, bytes]:
+        parameters = {
+            "action": "query",
+            "format": "json",
+            "formatversion": "2",
+            "prop": "pageprops",
+            "ppprop": "disambiguation",
+            "redirects": "1",
+            "titles": "|".join(titles),
+        }
+        address = self._address.replace("{language}", language)
+        return read_bounded(client, f"{address}/w/api.php", parameters)
+
+    def _one(self, language: str, title: str, query: _Query) -> PageLook:
+        normal = {one.source: one.to for one in query.normalized}.get(title, title)
+        moved = {one.source: one.to for one in query.redirects}
+        end, steps = normal, 0
+        while end in moved and steps < len(moved):
+            end, steps = moved[end], steps + 1
+        found = next((one for one in query.pages if one.title == end), None)
+        if found is None:
+            return self._said(language, title, "unknown", why="the server's answer does not name this page")
+        if found.missing or found.invalid:
+            return self._said(language, title, "missing")
+        if found.pageprops.disambiguation is not None:
+            return self._said(language, title, "disambiguation", to=end if steps else "")
+        return self._said(language, title, "redirect" if steps else "page", to=end if steps else "")
+
+    def _said(
+        self, language: str, title: str, outcome: PageOutcome, *, to: str = "", why: str = ""
+    ) -> PageLook:
+        return PageLook(page=f"{language}:{title}", outcome=outcome, at=self._now(), to=to, why=why)
+
+
+def look_up(
+    pages: Sequence[Page],
+    *,
+    kept: Path,
+    now: datetime,
+    days: float,
+    api: Callable[[], Wikipedia],
+) -> dict[str, PageLook]:
+    """The last look at each page: from what is kept, where it is believed still, else asked for.
+
+    What was found stands in `kept` before the next 50 are asked for.
+
+    Raises:
+        DataError: the file cannot be used.
+    """
+    history = read_looks(kept, PageLook, what="looks")
+    known = {
+        one.page: one
+        for one in sorted(history, key=lambda one: one.at)
+        if one.outcome != "unknown" and timedelta() <= now - one.at <= timedelta(days=days)
+    }
+    wanted = {page.name: page for page in pages}
+    asked = [page for name, page in wanted.items() if name not in known]
+    for looks in api().look(asked) if asked else ():
+        history += looks
+        write_checks(kept, history)
+        known |= {one.page: one for one in looks}
+    return {name: known[name] for name in wanted}
+
+
+def outcomes(looks: Mapping[str, PageLook]) -> dict[str, int]:
+    """How many pages have which outcome."""
+    counts: dict[str, int] = defaultdict(int)
+    for one in looks.values():
+        counts[one.outcome] += 1
+    return dict(sorted(counts.items()))

@@ -1,0 +1,329 @@
+"""Records out of their sources: what can be used, and which record is asked about in which task."""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from vidence.catalog import create as make_one
+from vidence.errors import DataError, MediaError
+from vidence.make.pipeline.material import Dropped
+from vidence.make.pipeline.session import BuildContext
+from vidence.make.sources.annotations.annotation_records import (
+    AnnotationReader,
+    AnnotationRecord,
+    Annotations,
+    LabelSpace,
+    unusable,
+)
+from vidence.make.writing.choices_config import Order, Plan, SourceRules
+from vidence.media.files import resolve
+from vidence.records import Media
+from vidence.text import normal_form
+
+TASKS: Final = "tasks"
+MOST_MEDIA: Final = 6
+MEDIA_FOLDER: Final = "media"
+_TRAIN: Final = ("train", "training", "trainval")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """A record that is asked about in a task; `key` is the name of its question everywhere."""
+
+    key: str
+    order: Order
+    record: AnnotationRecord
+    space: LabelSpace | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatheredRecords:
+    """The records that can be used, by their names in the set, and the account of the others."""
+
+    taken: tuple[str, ...]
+    records: Mapping[str, AnnotationRecord]
+    source_of: Mapping[str, str]
+    spaces: Mapping[str, Mapping[str, LabelSpace]]
+    dropped: tuple[Dropped, ...]
+    notes: tuple[str, ...]
+
+
+def read_sources(plan: Plan, root: Path) -> dict[str, Annotations]:
+    """What is in the files of all sources that tasks want.
+
+    Raises:
+        VidenceError: a file cannot be used.
+    """
+    wanted = {name for order in plan.orders for name in order.rules.sources}
+    found: dict[str, Annotations] = {}
+    for source in plan.config.records:
+        if source.name in wanted:
+            reader: AnnotationReader = make_one("annotation-format", source.format)
+            found[source.name] = reader.read(root / source.path)
+    return found
+
+
+def gather(
+    plan: Plan, read: Mapping[str, Annotations], *, root: Path, context: BuildContext
+) -> GatheredRecords:
+    """The records of all sources that can be used.
+
+    Reasons: ``no-medium``, ``missing``, ``unreadable``, ``span-outside``, ``train-split``, ``no-licence``,
+    ``label-not-in-space``, ``contradiction``, ``twice``, and those of the formats.
+
+    Source: HumanPCR, appendix B.3.1 (test and validation splits; the paper says it of its open questions).
+    """
+    taken: dict[str, None] = {}
+    records: dict[str, AnnotationRecord] = {}
+    source_of: dict[str, str] = {}
+    dropped: list[Dropped] = []
+    notes: list[str] = []
+    for source in plan.config.records:
+        if source.name not in read:
+            continue
+        mine = read[source.name]
+        looker = _Looker(source=source, root=root, context=context)
+        notes += [f"{source.name}: {note}" for note in mine.notes]
+        if not source.media:
+            notes.append(f"{source.name}: no folder of media is named; no medium was looked at")
+        for one in mine.dropped:
+            name = _once(f"{source.name}/{one.what}", taken)
+            taken[name] = None
+            dropped.append(msgspec.structs.replace(one, what=name))
+        for record in mine.records:
+            name = f"{source.name}/{record.record_id}"
+            is_second = name in records
+            name = _once(name, taken)
+            taken[name] = None
+            fault = (
+                ("twice", "a second record of this id") if is_second else looker.fault(record, mine.spaces)
+            )
+            if fault is not None:
+                dropped.append(unusable(name, *fault))
+                continue
+            records[name] = looker.completed(record)
+            source_of[name] = source.name
+    against = _contradictions(records, {name: one.spaces for name, one in read.items()}, source_of)
+    dropped += [unusable(name, "contradiction", why) for name, why in against.items()]
+    return GatheredRecords(
+        taken=tuple(taken),
+        records={name: one for name, one in records.items() if name not in against},
+        source_of=source_of,
+        spaces={name: one.spaces for name, one in read.items()},
+        dropped=tuple(dropped),
+        notes=tuple(notes),
+    )
+
+
+def _once(name: str, taken: Collection[str]) -> str:
+    """The name, or where it is taken the same with a number."""
+    number = 2
+    found = name
+    while found in taken:
+        found, number = f"{name}#{number}", number + 1
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Looker:
+    """What is asked of each record of a source."""
+
+    source: SourceRules
+    root: Path
+    context: BuildContext
+
+    def fault(self, record: AnnotationRecord, spaces: Mapping[str, LabelSpace]) -> tuple[str, str] | None:
+        """Why a record cannot be used, with what was seen."""
+        split = record.source_split or self.source.split
+        if split.casefold() in _TRAIN and not self.source.allow_train:
+            return "train-split", f"split {split!r}; set allow_train to use it"
+        if not (record.licence or self.source.licence):
+            return "no-licence", "neither the record nor its source says under which licence it is"
+        if found := _media_fault(record.media) or self._unreadable(record.media):
+            return found
+        space = spaces.get(record.space)
+        if record.space and space is None:
+            return "label-not-in-space", f"there is no label space {record.space!r}"
+        if record.label and space is not None and space.find(record.label) is None:
+            return "label-not-in-space", f"{record.label!r} is no label of {record.space!r}"
+        return None
+
+    def _unreadable(self, media: Sequence[Media]) -> tuple[str, str] | None:
+        """What is wrong with the files of a record, where a folder of media is named."""
+        if not self.source.media:
+            return None
+        for one in media:
+            try:
+                path = resolve(self.root / self.source.media, one)
+                if not path.exists():
+                    return "missing", f"there is nothing at {one.path or one.url}"
+                video = self.context.video(path, kind=one.kind)
+            except (DataError, MediaError) as error:
+                return "unreadable", str(error)
+            end_s = video.probe.counted.duration_s
+            if one.end_s is not None and one.end_s > end_s + 1.0:
+                return "span-outside", f"{one.path} lasts {end_s:.1f} s; the clip ends at {one.end_s:.1f} s"
+        return None
+
+    def completed(self, record: AnnotationRecord) -> AnnotationRecord:
+        """The record with what its source says for it, and its media under the folder of the set."""
+        return msgspec.structs.replace(
+            record,
+            media=tuple(_placed(one, self.source.name) for one in record.media),
+            source=record.source or self.source.name,
+            source_split=record.source_split or self.source.split,
+            licence=record.licence or self.source.licence,
+            source_id=record.source_id or (record.media[0].path or record.media[0].url or ""),
+            truth=record.truth or f"labels by {record.source or self.source.name}",
+        )
+
+
+def _media_fault(media: Sequence[Media]) -> tuple[str, str] | None:
+    """A question shows an image, two to six images, or one clip."""
+    if not media or not all(one.path or one.url for one in media):
+        return "no-medium", "the record names none"
+    if len(media) > MOST_MEDIA:
+        return "no-medium", f"{len(media)} media; expected {MOST_MEDIA} at most"
+    if len(media) > 1 and any(one.kind != "image" for one in media):
+        return "no-medium", "several media that are not all images; expected one clip, or only images"
+    for one in media:
+        if one.start_s is not None and one.end_s is not None and one.end_s <= one.start_s:
+            return "no-medium", f"a clip from {one.start_s:g} to {one.end_s:g} s"
+    return None
+
+
+def _placed(medium: Media, source: str) -> Media:
+    if medium.path is None or Path(medium.path).is_absolute():
+        return medium
+    return msgspec.structs.replace(medium, path=f"{MEDIA_FOLDER}/{source}/{medium.path}")
+
+
+def _contradictions(
+    records: Mapping[str, AnnotationRecord],
+    spaces: Mapping[str, Mapping[str, LabelSpace]],
+    source_of: Mapping[str, str],
+) -> dict[str, str]:
+    """Records that say something else of the same thing than another one, and what."""
+    groups: dict[tuple[object, ...], list[str]] = defaultdict(list)
+    for name, one in records.items():
+        if one.label and not one.question:
+            boxes = tuple(box.box_px for box in one.boxes if box.is_target)
+            groups[(one.space, one.media, boxes, tuple(sorted(one.fields.items())))].append(name)
+    found: dict[str, str] = {}
+    for names in groups.values():
+        for name in names:
+            one = records[name]
+            space = spaces[source_of[name]].get(one.space)
+            for other in names:
+                label = records[other].label
+                if other != name and not _agree(one, records[other], space):
+                    found[name] = f"{one.label!r}; {other} says {label!r}"
+    return found
+
+
+def _agree(one: AnnotationRecord, other: AnnotationRecord, space: LabelSpace | None) -> bool:
+    """Whether both labels may be true: the same, one said to be true with the other, or above it."""
+    if normal_form(one.label) == normal_form(other.label):
+        return True
+    if other.label in one.also_true or one.label in other.also_true:
+        return True
+    label = None if space is None else space.find(one.label)
+    return space is not None and label is not None and other.label in space.kin(label.name)
+
+
+# --------------------------------------------------------------------------- tasks
+
+
+def pair_up(
+    plan: Plan, gathered: GatheredRecords, *, limit: int | None
+) -> tuple[tuple[str, ...], tuple[Pair, ...], tuple[Dropped, ...]]:
+    """Every record with every task that wants its source: all names, the pairs that stay, and the others.
+
+    Reasons: ``other-medium``, ``no-label``, ``no-caption``, ``no-question``, ``over-label``, ``over-most``,
+    ``over-the-limit``. Which of too many stay is drawn from the seed and the names.
+    """
+    taken: list[str] = []
+    kept: list[Pair] = []
+    dropped: list[Dropped] = []
+    for order in plan.orders:
+        mine: list[Pair] = []
+        for name, record in gathered.records.items():
+            source = gathered.source_of[name]
+            if source not in order.rules.sources:
+                continue
+            key = f"{order.name}/{name}"
+            taken.append(key)
+            space = gathered.spaces[source].get(order.rules.space or record.space)
+            fault = _unfit(order, record, space)
+            if fault is None:
+                mine.append(Pair(key=key, order=order, record=record, space=space))
+            else:
+                dropped.append(Dropped(what=key, stage=TASKS, reason=fault[0], detail=fault[1]))
+        some, over = _thinned(mine, order, seed=plan.config.seed, limit=limit)
+        kept += some
+        dropped += over
+    return tuple(taken), tuple(kept), tuple(dropped)
+
+
+def _unfit(order: Order, record: AnnotationRecord, space: LabelSpace | None) -> tuple[str, str] | None:
+    rules, wanted = order.rules, order.home.task.medium
+    medium = medium_word(record.media)
+    if wanted and medium != wanted:
+        return "other-medium", f"{medium}; the task wants {wanted}"
+    if not record.label.strip():
+        return "no-label", "nothing says what is right"
+    if rules.options == "labels" and space is None:
+        return "no-label", f"no label space {rules.space or record.space!r} to take wrong choices from"
+    if rules.way == "model" and not record.caption.strip():
+        return "no-caption", "a model writes from caption and label"
+    if rules.way == "people" and not record.question.strip():
+        return "no-question", "nobody has written one"
+    return None
+
+
+def medium_word(media: Sequence[Media]) -> str:
+    """``image``, ``images`` or ``video``."""
+    if any(one.kind != "image" for one in media):
+        return "video"
+    return "image" if len(media) == 1 else "images"
+
+
+def _thinned(
+    mine: Sequence[Pair], order: Order, *, seed: int, limit: int | None
+) -> tuple[list[Pair], list[Dropped]]:
+    """Those of a task that are not too many, in their own order."""
+    rules = order.rules
+    by_label: Counter[str] = Counter()
+    out: dict[str, tuple[str, str]] = {}
+    n_kept = 0
+    for pair in sorted(mine, key=lambda one: rank(seed, one.key)):
+        if rules.per_label and by_label[pair.record.label] >= rules.per_label:
+            out[pair.key] = "over-label", f"{rules.per_label} questions about {pair.record.label!r} are there"
+        elif rules.most and n_kept >= rules.most:
+            out[pair.key] = "over-most", f"{rules.most} questions of the task are there"
+        elif limit is not None and n_kept >= limit:
+            out[pair.key] = "over-the-limit", f"--limit {limit}"
+        else:
+            by_label[pair.record.label] += 1
+            n_kept += 1
+    kept = [one for one in mine if one.key not in out]
+    gone = [
+        Dropped(what=key, stage=TASKS, reason=reason, detail=detail) for key, (reason, detail) in out.items()
+    ]
+    return kept, gone
+
+
+def rank(seed: int, name: str) -> bytes:
+    """A place in an order that is drawn from a seed."""
+    return hashlib.sha256(f"choices/{seed}/{name}".encode()).digest()
+
+
+def generator(seed: int, *names: str) -> np.random.Generator:
+    """Numbers that depend on a seed and on what they are for, and on nothing else."""
+    return np.random.default_rng(list(rank(seed, "/".join(names))))

@@ -1,0 +1,149 @@
+"""What is asked about: levels, dimensions, tasks; a TOML file, ours or a user's."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from vidence.errors import UsageError
+from vidence.make.pipeline.config_file import CountOrNone, read_config
+from vidence.records import Record
+
+OURS: Final = "humanpcr"
+
+
+class TaxonomyTask(Record, omit_defaults=True):
+    """One task: its `aspect` in words, which questions may use, and the medium that it wants, if any."""
+
+    name: str
+    title: str = ""
+    aspect: str = ""
+    medium: Literal["", "image", "images", "video"] = ""
+    difficulty: str = ""
+
+
+class Dimension(Record, omit_defaults=True):
+    """A group of tasks. With `n_tasks` it may have other tasks than so many, and the account says so."""
+
+    name: str
+    tasks: tuple[TaxonomyTask, ...] = ()
+    n_tasks: CountOrNone | None = None
+
+
+class Level(Record, omit_defaults=True):
+    """A group of dimensions."""
+
+    name: str
+    dimensions: tuple[Dimension, ...]
+
+
+class Home(Record):
+    """Where a task stands."""
+
+    level: str
+    dimension: str
+    task: TaxonomyTask
+
+
+class Taxonomy(Record, omit_defaults=True):
+    """Levels of dimensions of tasks, each name once.
+
+    Source: HumanPCR, section 3.1 and figure 2 (two levels with choices, nine dimensions, 34 tasks).
+    Departs: the names of 32 of the tasks are not in the text; they are the user's.
+    """
+
+    title: str = ""
+    levels: tuple[Level, ...]
+
+    def __post_init__(self) -> None:
+        dimensions = [one.name for level in self.levels for one in level.dimensions]
+        tasks = [one.name for _, _, one in self._tasks()]
+        for what, names in (("levels", [one.name for one in self.levels]), ("dimensions", dimensions)):
+            if twice := _twice(names):
+                raise UsageError(f"two {what} are called {twice!r}; expected each name once")
+        if twice := _twice(tasks):
+            raise UsageError(f"two tasks are called {twice!r}; a task stands in one dimension")
+        empty = [
+            one.name
+            for level in self.levels
+            for one in level.dimensions
+            if not one.tasks and one.n_tasks is None
+        ]
+        if empty:
+            raise UsageError(f"the dimension {empty[0]!r} has no task; give it one, or leave it out")
+
+    def _tasks(self) -> Iterator[tuple[Level, Dimension, TaxonomyTask]]:
+        for level in self.levels:
+            for dimension in level.dimensions:
+                for task in dimension.tasks:
+                    yield level, dimension, task
+
+    @property
+    def homes(self) -> dict[str, Home]:
+        """Where each task stands, by its name."""
+        return {
+            task.name: Home(level=level.name, dimension=dimension.name, task=task)
+            for level, dimension, task in self._tasks()
+        }
+
+    def with_tasks(self, tasks: Mapping[str, tuple[str, TaxonomyTask]]) -> "Taxonomy":
+        """The same with further tasks, each by its name with the dimension that it stands in.
+
+        Raises:
+            UsageError: there is no such dimension, or a task is there already.
+        """
+        known = [one.name for level in self.levels for one in level.dimensions]
+        for name, (dimension, _) in tasks.items():
+            if dimension not in known:
+                raise UsageError(
+                    f"the task {name!r} is of the dimension {dimension!r}; expected one of {', '.join(known)}"
+                )
+        return Taxonomy(
+            title=self.title,
+            levels=tuple(
+                msgspec.structs.replace(
+                    level,
+                    dimensions=tuple(
+                        msgspec.structs.replace(
+                            one, tasks=(*one.tasks, *(t for d, t in tasks.values() if d == one.name))
+                        )
+                        for one in level.dimensions
+                    ),
+                )
+                for level in self.levels
+            ),
+        )
+
+    def words(self) -> str:
+        """The counts by level, and which dimensions have other numbers of tasks than they say."""
+        counts = Counter(level.name for level, _, _ in self._tasks())
+        said = ", ".join(f"{one.name} {counts[one.name]}" for one in self.levels)
+        other = [
+            f"{one.name} {len(one.tasks)} of {one.n_tasks}"
+            for level in self.levels
+            for one in level.dimensions
+            if one.n_tasks is not None and one.n_tasks != len(one.tasks)
+        ]
+        more = f"; not as declared: {', '.join(other)}" if other else ""
+        return f"tasks by level: {said}{more}"
+
+
+def load_taxonomy(name: str, root: Path) -> Taxonomy:
+    """The taxonomy of this name, or in this file, whose name ends in ``.toml``.
+
+    Raises:
+        UsageError: there is no such thing, or it makes no sense.
+    """
+    if name.endswith(".toml"):
+        return read_config(root / name, Taxonomy)
+    if name != OURS:
+        raise UsageError(f"taxonomy is {name!r}; expected {OURS!r} or a file that ends in .toml")
+    with resources.as_file(resources.files("vidence.make.writing") / f"{OURS}.toml") as path:
+        return read_config(path, Taxonomy)
+
+
+def _twice(names: list[str]) -> str:
+    return next((name for name, n in Counter(names).items() if n > 1), "")

@@ -1,0 +1,222 @@
+"""What models write for questions with choices: questions, wrong choices, and what checkers say of them."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Self
+
+import msgspec
+
+from vidence.ask.judging.objects import find_objects
+from vidence.ask.prompting.templates import Template
+from vidence.contracts import Flow
+from vidence.make.pipeline.wording import CardWording, load_template
+from vidence.make.pipeline.writer import Objection, WritingTask, in_words, write_all
+from vidence.make.sources.annotations.annotation_records import AnnotationRecord
+from vidence.make.writing.phrases import read_list
+from vidence.records import Prompt, Record, TextPart
+from vidence.text import normal_form
+
+ASK, EXPAND, OPTIONS = "choices_ask", "choices_expand", "choices_options"
+POINT, SAME = "choices_point", "choices_same"
+_NOTES: Final = {"notes": "what it is about, as JSON"}
+_N: Final = {"n": "how many are wanted, or shown"}
+_ASPECT: Final = {"aspect": "what the task asks about, in words"}
+VARIABLES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        ASK: {**_N, **_NOTES, **_ASPECT},
+        EXPAND: {**_N, **_NOTES, **_ASPECT},
+        OPTIONS: {**_N, **_NOTES},
+        POINT: _NOTES,
+        SAME: {**_N, **_NOTES},
+    }
+)
+QUESTION_CHANGED, WRONG_NUMBER, TRUTH_AMONG = "question-changed", "wrong-number", "truth-among-wrong"
+_LINE: Final = re.compile(r"^\W{0,3}(\d{1,2})\s*[.):]\s*(\S.*)$")
+_NONE: Final = re.compile(r"^\W*none\W*$", re.IGNORECASE)
+_SOME: Final = re.compile(r"^[\s\d,;.and]+$")
+
+
+class Wrote(Record, omit_defaults=True):
+    """A text that a model wrote, or why there is none; `n_together` were asked for in one call."""
+
+    text: str = ""
+    texts: tuple[str, ...] = ()
+    reason: str = ""
+    detail: str = ""
+    n_together: int = 1
+    n_tries: int = 1
+
+
+class WroteAll(Record):
+    """What came of one call, one for each thing that was asked for."""
+
+    wrote: tuple[Wrote, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptsInEffect:
+    """The prompts in effect."""
+
+    templates: Mapping[str, Template]
+    repair: CardWording
+
+    @classmethod
+    def load(cls, folder: Path | None = None) -> Self:
+        """Read the templates; files in `folder` replace ours.
+
+        Raises:
+            UsageError: as for `load_template`.
+        """
+        found = {n: load_template(n, variables=known, folder=folder) for n, known in VARIABLES.items()}
+        return cls(templates=MappingProxyType(found), repair=CardWording.load())
+
+    def label(self, name: str) -> str:
+        """Whose template it is, its name, and its hash."""
+        return self.templates[name].label
+
+    def prompt(self, name: str, notes: object, **values: object) -> Prompt:
+        """A template filled with notes as JSON, and with further values."""
+        told = json.dumps(notes, ensure_ascii=False)
+        wanted = {key: value for key, value in values.items() if key in VARIABLES[name]}
+        text = self.templates[name].fill({"notes": told, **wanted})
+        return Prompt(parts=(TextPart(text=text),), template=self.label(name))
+
+
+def write_questions(
+    records: Sequence[AnnotationRecord], words: PromptsInEffect, *, aspect: str
+) -> Flow[WroteAll]:
+    """One question for each record: together; where the reply has other numbers, once more; then singly.
+
+    Source: HumanPCR, appendix B.1 and figure 12 (three records in a call).
+    Departs: what becomes of replies with other numbers is ours.
+    """
+
+    def piece(some: Sequence[AnnotationRecord]) -> WritingTask[tuple[str, ...]]:
+        notes = [
+            {"number": i, "text": one.caption, "label": one.label} for i, one in enumerate(some, start=1)
+        ]
+        prompt = words.prompt(ASK, notes, n=len(some), aspect=aspect)
+        return WritingTask(prompt=prompt, read=in_words(partial(read_numbered, n=len(some))))
+
+    (together,) = yield from write_all([piece(records)], words.repair)
+    if together.made is not None:
+        said = (Wrote(text=t, n_together=len(records), n_tries=together.n_tries) for t in together.made)
+        return WroteAll(wrote=tuple(said))
+    if len(records) == 1:
+        return WroteAll(wrote=(_none(together),))
+    apart = yield from write_all([piece([one]) for one in records], words.repair)
+    return WroteAll(
+        wrote=tuple(
+            _none(one) if one.made is None else Wrote(text=one.made[0], n_tries=one.n_tries) for one in apart
+        )
+    )
+
+
+def _none(piece: WritingTask[tuple[str, ...]]) -> Wrote:
+    return Wrote(reason=piece.why.reason, detail=piece.why.detail, n_tries=piece.n_tries)
+
+
+def read_numbered(text: str, *, n: int) -> tuple[str, ...] | Objection:
+    r"""The lines of a reply that begin with the numbers 1 to `n`, each once and in order.
+
+    >>> read_numbered("1. Who sits?\n2) Who stands?", n=2)
+    ('Who sits?', 'Who stands?')
+    """
+    found = [match for line in text.splitlines() if (match := _LINE.match(line)) is not None]
+    if [int(one[1]) for one in found] == list(range(1, n + 1)):
+        return tuple(one[2].strip() for one in found)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if n == 1 and len(lines) == 1 and not found:
+        return (lines[0],)
+    numbers = ", ".join(one[1] for one in found) or "none"
+    detail = f"it has the numbered lines {numbers}; wanted are 1 to {n}, one question each"
+    return Objection(reason="misshapen", detail=detail)
+
+
+def write_phrases(seeds: Sequence[str], words: PromptsInEffect, *, aspect: str, n: int) -> Flow[Wrote]:
+    """`n` further templates."""
+    prompt = words.prompt(EXPAND, list(seeds), n=n, aspect=aspect)
+    return (yield from _asked(prompt, partial(read_list, least=1), words))
+
+
+def _asked(
+    prompt: Prompt, read: Callable[[str], tuple[str, ...] | Objection], words: PromptsInEffect
+) -> Flow[Wrote]:
+    """What comes of one prompt, in `texts`."""
+    (one,) = yield from write_all([WritingTask(prompt=prompt, read=in_words(read))], words.repair)
+    return _none(one) if one.made is None else Wrote(texts=one.made, n_tries=one.n_tries)
+
+
+def write_options(question: str, record: AnnotationRecord, words: PromptsInEffect, *, n: int) -> Flow[Wrote]:
+    """`n` wrong choices in a call of their own; the question must come back as it was.
+
+    Source: HumanPCR, appendix B.1 and figure 14.
+    Departs: the words of the prompt are ours.
+    """
+    notes = {"question": question, "right": record.label, "text": record.caption}
+    prompt = words.prompt(OPTIONS, notes, n=n)
+    read = partial(read_options, question=question, right=record.label, n=n)
+    return (yield from _asked(prompt, read, words))
+
+
+def read_options(text: str, *, question: str, right: str, n: int) -> tuple[str, ...] | Objection:
+    """The wrong choices of a reply: the last JSON object, with the question letter by letter.
+
+    >>> read_options('{"question": "Who?", "wrong": ["Ann"]}', question="Who?", right="Bob", n=2).reason
+    'wrong-number'
+    """
+    try:
+        objects = [found.value for found in find_objects(text)]
+    except ValueError as error:
+        return Objection(reason="unreadable", detail=f"the reply cannot be read: {error}")
+    if not objects:
+        return Objection(reason="unreadable", detail="there is no JSON object in the reply")
+    values = dict(objects[-1].pairs)
+    asked, wrong = values.get("question"), values.get("wrong")
+    if not isinstance(wrong, list) or not all(isinstance(one, str) and normal_form(one) for one in wrong):
+        return Objection(reason="unreadable", detail='"wrong" is no list of texts')
+    if asked != question:
+        return Objection(reason=QUESTION_CHANGED, detail=f"it has {asked!r}; wanted is {question!r}")
+    texts = tuple(str(one).strip() for one in wrong)
+    if any(normal_form(one) == normal_form(right) for one in texts):
+        return Objection(reason=TRUTH_AMONG, detail=f"{right!r} is right, and stands among the wrong ones")
+    if len(texts) != n:
+        return Objection(reason=WRONG_NUMBER, detail=f"{len(texts)} wrong choices; wanted are {n}")
+    return texts
+
+
+def answer_from_text(question: str, record: AnnotationRecord, words: PromptsInEffect) -> Flow[Wrote]:
+    """What a checker answers to a question, given the caption."""
+    prompt = words.prompt(POINT, {"text": record.caption, "question": question})
+    said = yield from _asked(prompt, _whole, words)
+    return msgspec.structs.replace(said, text="".join(said.texts), texts=())
+
+
+def _whole(text: str) -> tuple[str, ...]:
+    return (text.strip(),)
+
+
+def judge_options(question: str, right: str, wrong: Sequence[str], *, words: PromptsInEffect) -> Flow[Wrote]:
+    """The wrong choices that a judge takes for right, too, in `texts`."""
+    notes = {
+        "question": question,
+        "right": right,
+        "others": {str(i): one for i, one in enumerate(wrong, start=1)},
+    }
+    prompt = words.prompt(SAME, notes, n=len(wrong))
+    said = yield from _asked(prompt, partial(_read_same, n=len(wrong)), words)
+    return msgspec.structs.replace(said, texts=tuple(wrong[int(i) - 1] for i in said.texts))
+
+
+def _read_same(text: str, *, n: int) -> tuple[str, ...] | Objection:
+    if _NONE.match(text):
+        return ()
+    numbers = re.findall(r"\d+", text)
+    if not _SOME.match(text) or not numbers or not all(1 <= int(one) <= n for one in numbers):
+        return Objection(reason="misshapen", detail=f"wanted are numbers from 1 to {n}, or the word none")
+    return tuple(dict.fromkeys(numbers))

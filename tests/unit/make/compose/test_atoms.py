@@ -1,0 +1,41 @@
+"""Statements about members, and which single one out."""
+
+import random
+
+from subjects.composing import event_log, street
+from vidence.make.compose.atoms import AskableAttribute, Single, Statements, singled_out
+from vidence.make.compose.scene_bits import SceneBits
+
+STREET = SceneBits(street())
+
+
+def test_statements_are_true_of_some_and_not_of_all():
+    statements = Statements(STREET, negations=True)
+    for category in statements.categories:
+        for one in statements.of(category):
+            assert 0 < one.masks.must <= one.masks.may < STREET.everybody[category]
+    assert {one.how for one in Statements(STREET, negations=False).of("person")} == {"=="}
+
+
+def test_what_can_be_asked():
+    asked = Statements(STREET, negations=False).asked()
+    assert AskableAttribute("person", "holds", "object") in asked
+    assert AskableAttribute("event", "kind", "action") in asked
+    log = Statements(SceneBits(event_log()), negations=False)
+    assert log.asked() == (
+        AskableAttribute("event", "kind", "action"),
+        AskableAttribute("event", "object", "object"),
+    )
+    assert {one.attribute for one in log.of("event")} == {"kind", "object"}
+
+
+def test_one_member_is_left():
+    statements = Statements(STREET, negations=False)
+    for member in range(10):
+        wanted = Single("person", member, STREET.everybody["person"], 3, frozenset({"hair"}))
+        found = singled_out(wanted, statements, random.Random(member), most=5)
+        rest = STREET.everybody["person"]
+        for one in found or ():
+            assert one.attribute != "hair"
+            rest &= one.masks.may
+        assert found is None or rest == 1 << member

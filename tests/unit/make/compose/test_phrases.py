@@ -1,0 +1,148 @@
+"""Phrases by the type of a value, those of the vocabulary, and the way back from both."""
+
+import msgspec
+import pytest
+
+from subjects.composing import WORDS
+from vidence.errors import DataError
+from vidence.make.compose.phrases import Phrases, ValueStatement, of_several, plural, with_article
+from vidence.make.sources.vocabulary import Attribute, Category, Vocabulary
+
+WEAR = Vocabulary(
+    categories={"person": Category(), "child": Category(parent="person"), "bag": Category(plural="baggage")},
+    attributes={
+        "glasses": Attribute(of=("person",), values=("yes", "no")),
+        "beard": Attribute(of=("person",), values=("yes", "no"), has="who wears a beard"),
+        "hat": Attribute(of=("person",), values=("none", "red", "red or blue", "blue")),
+        "age": Attribute(of=("person",), number=True),
+        "size": Attribute(of=("bag",), values=("small", "large"), ordered=True, noun="size of the bag"),
+        "note": Attribute(of=("person",), free=True),
+        "holds": Attribute(
+            of=("person",), values=("cup", "nothing"), has="holding {value}", said={"cup": "a cup"}
+        ),
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (ValueStatement("glasses", "==", "yes"), "with glasses"),
+        (ValueStatement("glasses", "==", "no"), "without glasses"),
+        (ValueStatement("glasses", "!=", "no"), "not without glasses"),
+        (ValueStatement("beard", "==", "yes"), "who wears a beard"),
+        (ValueStatement("hat", "==", "none"), "without a hat"),
+        (ValueStatement("hat", "!=", "none"), "with a hat"),
+        (ValueStatement("hat", "==", "red or blue"), "whose hat is red or blue"),
+        (ValueStatement("hat", "in", ("blue", "none")), "whose hat is blue or none"),
+        (ValueStatement("hat", "in", ("red or blue", "none")), "whose hat is red or blue or none"),
+        (ValueStatement("age", ">", 40), "whose age is more than 40"),
+        (ValueStatement("age", "==", 40), "whose age is 40"),
+        (ValueStatement("size", "<=", "small"), "whose size of the bag is not above small"),
+        (ValueStatement("note", "!=", "a. B"), "whose note is not “a. B”"),
+        (ValueStatement("holds", "==", "cup"), "holding a cup"),
+        (ValueStatement("holds", "in", ("cup", "nothing")), "holding a cup or nothing"),
+    ],
+)
+def test_statements_in_both_directions(told, said):
+    phrases = Phrases(WEAR)
+    assert phrases.says(told) == said
+    assert phrases.read_value(said) == told
+
+
+def test_names_of_several():
+    phrases = Phrases(WEAR)
+    assert (phrases.several("child"), phrases.several("bag")) == ("children", "baggage")
+    assert phrases.is_person("child")
+    assert not phrases.is_person("bag")
+    assert [plural(one) for one in ("bus", "city", "traffic light")] == ["buses", "cities", "traffic lights"]
+    assert [with_article(one) for one in ("ear ring", "bus", "glass")] == ["an ear ring", "a bus", "a glass"]
+    assert of_several("that has a lid") == "that have a lid"
+    assert of_several("who wears a hat") == "who wear a hat"
+
+
+def test_relations_and_times_are_read_of_one_and_of_several():
+    phrases = Phrases(WORDS)
+    for name in WORDS.relations:
+        for holds in (True, False):
+            said = phrases.relation(name, holds=holds)
+            assert phrases.read_relation(said) == phrases.read_relation(of_several(said)) == (name, holds)
+    for category in ("thing", "event"):
+        said = phrases.time("during", category)
+        assert phrases.read_time(said) == phrases.read_time(of_several(said)) == "during"
+    assert phrases.read_time("that is red during") is None
+    assert phrases.read_relation("that is red") is None
+
+
+@pytest.mark.parametrize(
+    ("more", "match"),
+    [
+        ({"noun": "age"}, "two attributes, .* read 'age'; change `noun`"),
+        ({"has": "holding {value}", "values": ("nothing",)}, "both read 'holding nothing'"),
+        ({"asks": "What is {who}'s hat?"}, "change `asks`"),
+    ],
+)
+def test_phrases_that_read_alike_are_refused(more, match):
+    other = Attribute(**{"of": ("person",), "values": ("a", "b")} | more)
+    with pytest.raises(DataError, match=match):
+        Phrases(msgspec.structs.replace(WEAR, attributes={**WEAR.attributes, "other": other}))
+
+
+def test_categories_that_read_alike_are_refused():
+    words = msgspec.structs.replace(WEAR, categories={**WEAR.categories, "man": Category(phrase="person")})
+    with pytest.raises(DataError, match="two categories, person and man, read 'person'"):
+        Phrases(words)
+
+
+def test_questions_by_the_type_of_the_values():
+    """Colours are asked for as colours, yes and no by the verb of the phrase; each is read back."""
+    words = Vocabulary(
+        categories={"person": Category()},
+        attributes={
+            "pants": Attribute(of=("person",), values=("dark blue", "khaki")),
+            "hat": Attribute(of=("person",), values=("red", "light-green", "none")),
+            "colour": Attribute(of=("person",), values=("red", "blue")),
+            "sign": Attribute(of=("person",), values=("red", "round"), noun="colour of the sign"),
+            "shape": Attribute(of=("person",), values=("round",), noun="shape of the face"),
+            "hair": Attribute(of=("person",), values=("grey", "curly")),
+            "lamp": Attribute(of=("person",), values=("yes", "no")),
+            "carries": Attribute(of=("person",), values=("yes", "no"), has="who carries a bag", has_not="x"),
+            "tall": Attribute(of=("person",), values=("yes", "no"), has="who is tall", has_not="y"),
+            "swims": Attribute(of=("person",), values=("yes", "no"), has="who can swim", has_not="z"),
+            "sits": Attribute(of=("person",), values=("yes", "no"), has="on a chair", has_not="w"),
+        },
+    )
+    phrases = Phrases(words)
+    assert {name: phrases.asks(name) for name in words.attributes} == {
+        "pants": "What colour are {who}'s pants?",
+        "hat": "What colour is {who}'s hat, if any?",
+        "colour": "What colour is {who}?",
+        "sign": "What colour is {who}'s sign?",
+        "shape": "What is the shape of the face of {who}?",
+        "hair": "What is {who}'s hair?",
+        "lamp": "Does {who} have a lamp, yes or no?",
+        "carries": "Does {who} carry a bag, yes or no?",
+        "tall": "Is {who} tall, yes or no?",
+        "swims": "Is it so that {who} can swim, yes or no?",
+        "sits": "Is {who} on a chair, yes or no?",
+    }
+    for told, said in (
+        (ValueStatement("pants", "==", "khaki"), "whose pants are khaki"),
+        (ValueStatement("pants", "!=", "khaki"), "whose pants are not khaki"),
+        (ValueStatement("hat", "==", "red"), "whose hat is red"),
+    ):
+        assert phrases.says(told) == said
+        assert phrases.read_value(said) == told
+    assert (phrases.noun("pants"), phrases.noun("colour")) == ("pants colour", "colour")
+    assert phrases.owned("P", "sign") == "the colour of the sign of P"
+
+
+def test_one_of_two_values_is_read_of_somebody_and_of_several():
+    place = Attribute(
+        of=("person",), values=("left", "right"), has="who is {value}", has_not="who is not {value}"
+    )
+    words = Vocabulary(categories={"person": Category()}, attributes={"place": place})
+    phrases, told = Phrases(words), ValueStatement("place", "in", ("left", "right"))
+    said = phrases.says(told)
+    assert said == "who is left or right"
+    assert phrases.read_value(said) == phrases.read_value(of_several(said)) == told

@@ -1,0 +1,163 @@
+"""What the search lists is all that there is, and only that."""
+
+import dataclasses
+import random
+from collections import Counter
+
+import msgspec
+import pytest
+
+from subjects.composing import WORDS, event_log, random_scene, searched, street, wide_scene
+from vidence.make.compose import search as search_module
+from vidence.make.compose.atoms import Single, Statements, needed, singled_out
+from vidence.make.compose.program import set_of, without_atom
+from vidence.make.compose.prove import Rules, prove
+from vidence.make.compose.question_proofs import differences
+from vidence.make.compose.scene_bits import SceneBits
+from vidence.make.compose.search import QuotaCell, Search
+from vidence.make.compose.world import World
+from vidence.make.sources.composition import Select, Variable
+from vidence.make.sources.scene import AttributeFact
+from vidence.make.sources.vocabulary import Domain
+
+
+def test_the_same_seed_gives_the_same():
+    one, other = (list(searched(street(), n=80, seed=4)) for _ in range(2))
+    assert one == other
+    assert one
+
+
+def test_every_condition_that_is_left_is_needed():
+    scene = street()
+    world = World(scene)
+    for made in searched(scene, n=150):
+        assert all(one.without.outcome != "unneeded" for one in made.found.conditions)
+        assert prove(made.composition, world, rules=Rules(), subsets="all").is_proven
+
+
+def test_a_link_is_never_taken_out():
+    (made, *_) = searched(street(), n=200, shapes=("carried",))
+    links = [c for c in made.composition.conditions if c.skill == "correspondence"]
+    assert without_atom(made.composition, links[0].id) is None
+    other = next(c for c in made.composition.conditions if c.skill == "semantic")
+    fewer = without_atom(made.composition, other.id)
+    assert [one.id for one in fewer.conditions] == [f"c{i + 1}" for i in range(len(fewer.conditions))]
+
+
+def test_a_value_is_carried_to_another_attribute_of_its_domain():
+    rim = msgspec.structs.replace(WORDS.attributes["c"], domain="colour")
+    domains = {"colour": Domain(values=rim.values, near=rim.near)}
+    words = msgspec.structs.replace(
+        WORDS, domains=domains, attributes={**WORDS.attributes, "c": rim, "d": rim}
+    )
+    drawn, rng = random_scene(3, n=14), random.Random(3)
+    more = tuple(AttributeFact(of=f"t{i}", name="d", value=rng.choice(rim.values)) for i in range(14))
+    scene = dataclasses.replace(drawn, vocabulary=words, facts=(*drawn.facts, *more))
+    carried = list(searched(scene, n=600, shapes=("carried",)))
+    world = World(scene)
+    assert all(prove(made.composition, world, rules=Rules()).is_proven for made in carried)
+    names = {(made.composition.steps[-3].value.name, _linked(made)) for made in carried}
+    assert {("c", "d"), ("d", "c")} & names, names
+
+
+def _linked(made):
+    """The attribute that is compared with what was found before."""
+    last = made.composition.steps[-2].value.of
+    return next(a.attribute for a in last.atoms if isinstance(getattr(a, "value", None), Variable))
+
+
+def test_twins_are_never_meant_and_always_counted():
+    scene = street()
+    assert any("h1, h2" in note for note in scene.notes)
+    made = list(searched(scene, n=500))
+    assert not any({"h1", "h2"} & set(map(str, one.found.binding.values())) for one in made)
+    assert any(one.shape == "count" for one in made)
+
+
+def test_what_others_make_needless_is_dropped():
+    bits = SceneBits(street())
+    statements = Statements(bits, negations=False)
+    wanted = Single("person", 2, bits.everybody["person"], 3, frozenset())
+    taken = singled_out(wanted, statements, random.Random(0), most=4)
+    assert needed(taken, wanted.may, 1 << 2) == list(taken)
+    assert singled_out(wanted, statements, random.Random(0), most=0) is None
+
+
+@pytest.mark.parametrize("unique", ["jointly", "value"])
+def test_what_has_to_be_one_can_be_less(unique):
+    """Where steps need not find one thing each, conditions that only served that are left out."""
+    scenes = [street(), *(random_scene(seed, n=12, n_events=9) for seed in range(3))]
+    several = 0
+    for scene in scenes:
+        world = World(scene)
+        for made in searched(scene, n=300, unique=unique):
+            verdict = prove(made.composition, world, rules=Rules(unique=unique))
+            assert verdict.is_proven, verdict.problems
+            assert differences(made.found, verdict.proof) == ()
+            several += not prove(made.composition, world, rules=Rules()).is_proven
+    assert several > 0
+
+
+def test_a_log_of_events_gives_what_comes_next_and_counts():
+    scene = event_log()
+    world, shapes = World(scene), Counter()
+    for made in searched(scene, n=900):
+        assert prove(made.composition, world, rules=Rules(), subsets="all").is_proven
+        shapes[made.shape] += 1
+    assert set(shapes) == {"count", "next", "tally"}
+    assert min(shapes.values()) >= 5, shapes
+
+
+def test_scenes_in_which_nothing_happens_are_searched_too():
+    scene = random_scene(2, n=10, n_events=0)
+    everything = dataclasses.replace(scene, complete=frozenset([("entity", "")]))
+    assert "tally" not in {made.shape for made in searched(everything, n=200)}
+
+
+def test_who_is_like_others_is_told_by_coming_first_or_last():
+    shapes = Counter(
+        one.shape
+        for seed in range(6)
+        for one in searched(random_scene(seed, n=14), n=200)
+        if any(
+            isinstance(step.value, Select) and step.variable in ("P", "T") for step in one.composition.steps
+        )
+        or one.shape == "ranked"
+    )
+    assert shapes["ranked"] > 0
+    assert len(shapes) > 1
+
+
+def test_only_conditions_of_what_is_taken_together_are_swapped(monkeypatch):
+    """Where somebody is picked, hardly any other statement has a witness: nothing is drawn for it."""
+    swapped = []
+    with_atom = search_module.with_atom
+
+    def noted(composition, condition, said):
+        swapped.append(set_of(composition, condition)[0].value)
+        return with_atom(composition, condition, said)
+
+    monkeypatch.setattr(search_module, "with_atom", noted)
+    for seed in range(4):
+        list(searched(wide_scene(seed), n=100))
+    assert swapped
+    assert {type(one).__name__ for one in swapped} == {"Aggregate"}
+
+
+def test_a_cell_without_a_shape_says_so():
+    search = Search(SceneBits(random_scene(0)), rng=random.Random(0))
+    assert search.tried(QuotaCell("location", "conjunctive", 2), number=1) is None
+    assert search.refused == {"no-shape": 1}
+
+
+def test_a_condition_without_a_witness_is_swapped_before_it_is_left_out():
+    search = Search(SceneBits(street()), rng=random.Random(0))
+    world, made = World(street()), []
+    for number in range(200):
+        before = search.mended["swapped"]
+        one = search.tried(QuotaCell("attribute", "conjunctive", 2 + number % 3), number=number)
+        if search.mended["swapped"] > before:
+            made.append(one)
+    assert made
+    assert search.mended["left out"] > 0
+    assert all(prove(one.composition, world, rules=Rules(), subsets="all").is_proven for one in made)

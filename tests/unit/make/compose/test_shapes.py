@@ -1,0 +1,125 @@
+"""Each shape comes out of a scene that offers it, and the verifier proves it; the words say it."""
+
+import random
+
+import pytest
+
+from subjects.composing import searched, street, wide_scene, yard
+from vidence.make.compose.offers import NoOffer, OptionRules, offer
+from vidence.make.compose.prove import Rules, prove
+from vidence.make.compose.question_proofs import differences
+from vidence.make.compose.quotas import Quota, Strength, fill, skills_of
+from vidence.make.compose.scene_bits import SceneBits
+from vidence.make.compose.search import QuotaCell, Search
+from vidence.make.compose.shapes import CONJUNCTIVE, SEQUENTIAL, carried, shape_of
+from vidence.make.compose.wording import PlainWords
+from vidence.make.compose.world import World
+from vidence.make.sources.composition import (
+    Aggregate,
+    Arithmetic,
+    Compare,
+    DirectionOf,
+    InDirection,
+    Known,
+    Related,
+    Select,
+    View,
+    parts,
+)
+
+KINDS = {
+    "either": lambda one: isinstance(one, Compare) and one.how in ("in", "<", ">"),
+    "known": lambda one: isinstance(one, Known),
+    "direction": lambda one: isinstance(one, DirectionOf),
+    "seen": lambda one: isinstance(one, InDirection),
+    "nearest": lambda one: isinstance(one, Select) and one.how in ("nearest", "farthest"),
+    "commonest": lambda one: isinstance(one, Aggregate) and one.how == "mode",
+    "sum": lambda one: isinstance(one, Arithmetic),
+    "above": lambda one: isinstance(one, Compare) and one.how in ("<", ">"),
+    "unrelated": lambda one: isinstance(one, Related) and not one.holds,
+}
+
+
+def drawn(scene, *shapes, n=60):
+    """What comes of attempts at shapes, with answers of every type for which the scene has them."""
+    search, number = Search(SceneBits(scene), rng=random.Random(0), shapes=shapes), 0
+    for logic in ("conjunctive", "sequential"):
+        for kind in ("attribute", "object", "location", "relationship"):
+            for _ in range(n if search.shapes(QuotaCell(kind, logic, 4)) else 0):
+                number += 1
+                if made := search.tried(QuotaCell(kind, logic, 2 + number % 4), number=number):
+                    yield made
+
+
+def test_every_shape_is_looked_for():
+    assert set(KINDS) == {*CONJUNCTIVE, *SEQUENTIAL}
+
+
+@pytest.mark.parametrize("shape", KINDS)
+def test_a_shape_comes_out_and_is_proven(shape):
+    scenes = [street(), yard(), *(wide_scene(seed) for seed in (4, 7))]
+    n = 0
+    for scene in scenes:
+        world, words = World(scene), PlainWords(scene.vocabulary)
+        for made in drawn(scene, shape):
+            verdict = prove(made.composition, world, rules=Rules())
+            assert verdict.is_proven, verdict.problems
+            assert differences(made.found, verdict.proof) == ()
+            assert words.read(words.write(made.composition)) == made.composition.steps
+            if made.shape == shape:
+                n += 1
+                found = [one for step in made.composition.steps for one in parts(step.value)]
+                assert any(KINDS[shape](one) for one in found)
+    assert n >= 1
+
+
+def test_views_are_of_people_and_have_a_facing():
+    made = [one for one in drawn(yard(), "direction", "seen")]
+    views = [step.value for one in made for step in one.composition.steps if isinstance(step.value, View)]
+    assert views
+    assert all(one.facing_condition for one in views)
+    assert all(str(one.found.binding["P"]).startswith("p") for one in made)
+
+
+def test_directions_and_tables_have_options():
+    scenes = {"yard": yard(), "lane": street()}
+    domains = {"yard": "direction", "lane": "country"}
+    for name, scene in scenes.items():
+        bits, world = SceneBits(scene), World(scene)
+        rules = OptionRules(n=4)
+        made = list(drawn(scene, "direction", "known"))
+        proofs = [prove(one.composition, world, rules=Rules()).proof for one in made]
+        asked = [one for one in proofs if one.answer.domain == domains[name]]
+        assert asked
+        offers = [offer(one, bits, rules, seed=0) for one in asked]
+        assert any(not isinstance(one, NoOffer) and len(one.options) == 4 for one in offers)
+
+
+def test_skills_reach_the_shapes():
+    search = Search(SceneBits(street()), rng=random.Random(0))
+    assert search.shapes(QuotaCell("location", "conjunctive", 2, "visual knowledge")) == ("known",)
+    assert set(search.shapes(QuotaCell("object", "sequential", 4, "spatial"))) >= {"nearest", "seen"}
+    assert search.shapes(QuotaCell("relationship", "sequential", 4)) == ("direction",)
+    assert search.shapes(QuotaCell("relationship", "conjunctive", 4)) == ()
+    known = next(drawn(street(), "known"))
+    assert "visual knowledge" in skills_of(known.composition)
+
+
+def test_only_the_wanted_shapes_are_drawn():
+    quota = Quota(per_video=6, shapes=("nearest", "attribute"), tries=60)
+    found = fill({"lane": SceneBits(street())}, quota, Strength(), seed=0).composed
+    assert {one.shape for one in found} <= {"nearest", "attribute"}
+    assert found
+
+
+def test_what_is_left_of_a_shape_gives_it_its_name():
+    made = next(one for one in searched(street(), n=200) if one.shape == "attribute")
+    assert shape_of(made.composition, "either") == "attribute"
+    assert shape_of(made.composition, "nearest") == "nearest"
+
+
+def test_whether_or_not_is_never_carried():
+    search = Search(SceneBits(street()), rng=random.Random(0))
+    assert "glasses" not in carried(search.statements, "person")
+    assert "number" not in carried(search.statements, "shop")
+    assert "hair" in carried(search.statements, "person")

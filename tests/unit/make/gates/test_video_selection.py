@@ -1,0 +1,233 @@
+"""A selection from files to files: cached, accounted for, with models that say what they are told."""
+
+import csv
+import json
+from datetime import date
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from vidence.contracts import Loaded
+from vidence.engine.side_by_side import Parallelism
+from vidence.errors import UsageError
+from vidence.make.gates import video_selection as selection
+from vidence.make.gates.video_list import PeopleSaid, list_videos
+from vidence.make.gates.video_model_measures import SelectWording, read_caption
+from vidence.make.gates.video_rules import read_rules
+from vidence.make.gates.video_selection import SelectJob, select_videos
+from vidence.make.pipeline.session import BuildContext
+from vidence.records import Item, Media
+from videos import pans
+
+TODAY = date(2026, 3, 1)
+CAPTION = (
+    "A wide field of soft patches in many colours drifts slowly past the camera from the right to the left, "
+    "and nothing else happens in it until the end of the film."
+)
+MODELS = f'''
+"""A looker that sees text in the first two frames, a captioner, and a reader that believes captions."""
+
+
+def looks(prompt, images):
+    if "caption" in prompt:
+        return "{CAPTION}"
+    assert len(images) == 8
+    return "TEXT: 1, 2\\nLECTURE: none"
+
+
+def reads(prompt):
+    return "B" if "soft patches" in prompt else "A"
+'''
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("films")
+    for name, speed in (("still", 0), ("slow", 3), ("fast", 10)):
+        pans.write(folder / f"{name}.mp4", pans.pan(speed, n_frames=40))
+    (folder / "broken.mp4").write_bytes(b"no video at all")
+    return folder
+
+
+def question(number: int, film: str, answer: str, **more) -> Item:
+    return Item(
+        item_id=f"q{number}",
+        media=(Media(path=f"{film}.mp4"),),
+        question=f"What is shown in scene {number}?",
+        choices=("a car", "a field", "a boat"),
+        answer=answer,
+        **more,
+    )
+
+
+QUESTIONS = (
+    question(1, "slow", "B"),
+    question(2, "slow", "A"),
+    question(3, "fast", "B"),
+    question(4, "gone", "B"),
+)
+
+
+def selected(films: Path, folder: Path, rules: str, *, said=None, questions=(), detector=""):
+    folder.mkdir(exist_ok=True, parents=True)
+    file = folder / "rules.toml"
+    file.write_text(f'[measure]\ndetector = "{detector}"\n{rules}')
+    context = BuildContext(
+        cache_root=films / ".cache",
+        memory=folder / "replies.sqlite",
+        is_trusted=True,
+        parallel=Parallelism(n_workers=2),
+    )
+    job = SelectJob(
+        listing=list_videos(films),
+        rules=read_rules(file),
+        rules_file=file,
+        today=TODAY,
+        said=said or {},
+        questions=Loaded(items=tuple(questions), media_root=films, content_hash="") if questions else None,
+    )
+    return select_videos(job, out=folder / "out", context=context)
+
+
+def rows(folder: Path, name: str) -> dict[str, dict[str, str]]:
+    with (folder / "out" / name).open(newline="") as file:
+        return {row["video"]: row for row in csv.DictReader(file)}
+
+
+def test_videos_are_kept_and_dropped_with_reasons_and_nothing_is_lost(films, tmp_path) -> None:
+    found = selected(films, tmp_path, "[gates.motion]\nat_least = 5\n")
+    assert [one.video_id for one in found.selected.kept] == ["fast.mp4", "slow.mp4"]
+    assert list(rows(tmp_path, "kept.csv")) == ["fast.mp4", "slow.mp4"]
+    sources = rows(tmp_path, "sources.csv")
+    assert {name: row["outcome"] for name, row in sources.items()} == {
+        "fast.mp4": "kept",
+        "slow.mp4": "kept",
+        "still.mp4": "dropped",
+        "broken.mp4": "unreadable",
+    }
+    assert "broken.mp4" in sources["broken.mp4"]["reasons"]
+    dropped = [json.loads(line) for line in (tmp_path / "out" / "dropped.jsonl").read_text().splitlines()]
+    assert [(one["what"], one["reason"]) for one in dropped] == [
+        ("broken.mp4", "unreadable"),
+        ("still.mp4", "motion-low"),
+    ]
+    assert "expected at least 5" in dropped[1]["detail"]
+    account = json.loads((tmp_path / "out" / "account.json").read_text())
+    assert [(one["stage"], one["n_in"], one["n_out"]) for one in account["stages"]] == [
+        ("videos", 4, 3),
+        ("measured", 3, 3),
+        ("gates", 3, 2),
+    ]
+    assert found.sentences[0] == "4 videos: 2 kept, 1 dropped, 1 cannot be read"
+
+
+def test_the_same_again_decodes_nothing_and_writes_the_same_bytes(films, tmp_path, monkeypatch) -> None:
+    gates = "[gates.motion]\nfrom_quantile = 0.5\n"
+    selected(films, tmp_path, gates)
+    files = sorted(path for path in (tmp_path / "out").iterdir() if path.is_file())
+    before = [path.read_bytes() for path in files]
+    monkeypatch.setattr(selection, "measure", None)  # whoever measured would fail
+    selected(films, tmp_path, gates)
+    assert [path.read_bytes() for path in files] == before
+
+
+def test_a_selection_that_was_stopped_goes_on_to_the_same_bytes(films, tmp_path, monkeypatch) -> None:
+    gates = "[gates.motion]\nfrom_quantile = 0.5\n"
+    selected(films, tmp_path / "straight", gates)
+    put = selection.Session.done
+
+    def stopped(self, stage, unit, *, was_cached):
+        put(self, stage, unit, was_cached=was_cached)
+        if stage == "measured":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(selection.Session, "done", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            selected(films, tmp_path / "stopped", gates)
+    assert not (tmp_path / "stopped" / "out" / "sources.csv").exists()
+    assert len(list((tmp_path / "stopped" / "out" / "stages" / "measured").iterdir())) == 1
+    selected(films, tmp_path / "stopped", gates)
+    for path in (tmp_path / "straight" / "out").iterdir():
+        if path.is_file():
+            assert (tmp_path / "stopped" / "out" / path.name).read_bytes() == path.read_bytes()
+
+
+def asked(folder: Path) -> str:
+    folder.mkdir(exist_ok=True, parents=True)
+    code = folder / "models.py"
+    code.write_text(MODELS)
+    return (
+        f'[models]\nvlm = "python:{code}:looks"\nllm = "python:{code}:reads"\n'
+        f'[ask]\nlooker = "vlm"\ncaptioner = "vlm"\nreader = "llm"\n'
+    )
+
+
+def test_models_look_caption_and_read_and_people_go_before_them(films, tmp_path) -> None:
+    said = {"still.mp4": PeopleSaid(text=1.0, lecture=0.0, by="Ann")}
+    found = selected(films, tmp_path, asked(tmp_path), said=said, questions=QUESTIONS)
+    table = rows(tmp_path, "sources.csv")
+    assert [(row["text"], row["seen_by"]) for row in table.values()] == [
+        ("0.25", "model"),
+        ("0.25", "model"),
+        ("1", "Ann"),
+        ("", ""),
+    ]
+    slow = table["slow.mp4"]
+    # The reader says B with the caption and A without: one question each, of answers B and A.
+    assert (slow["questions"], slow["caption"], slow["blind"], slow["caption_gain"]) == (
+        "2",
+        "0.5",
+        "0.5",
+        "0",
+    )
+    assert (table["fast.mp4"]["caption"], table["fast.mp4"]["blind"]) == ("1", "0")
+    assert table["still.mp4"]["caption"] == ""
+    assert any("66.7 % of 3 questions, blind 33.3 %, by chance 33.3 %" in one for one in found.sentences)
+    assert any("1 questions are about no video" in one for one in found.sentences)
+
+
+def test_asking_again_asks_nobody(films, tmp_path) -> None:
+    rules = asked(tmp_path)
+    selected(films, tmp_path, rules, questions=QUESTIONS)
+    before = (tmp_path / "out" / "sources.csv").read_bytes()
+    (tmp_path / "replies.sqlite").unlink()
+    (tmp_path / "models.py").write_text("def looks(prompt):\n    1 / 0\n\n\ndef reads(prompt):\n    1 / 0\n")
+    selected(films, tmp_path, rules, questions=QUESTIONS)
+    assert (tmp_path / "out" / "sources.csv").read_bytes() == before
+
+
+def test_a_looker_that_says_nothing_usable_passes_no_gate(films, tmp_path) -> None:
+    rules = (
+        f'[models]\nvlm = "scripted:{quote("It is lovely.")}"\n[ask]\nlooker = "vlm"\n'
+        "[gates.text]\nat_most = 1\n"
+    )
+    found = selected(films, tmp_path, rules)
+    assert not found.selected.kept
+    faults = found.selected.verdicts["slow.mp4"].faults
+    assert [one.reason for one in faults] == ["text-unknown"]
+    assert "wanted are the two lines" in faults[0].detail
+    assert "the looker said nothing usable of 3 videos: fast.mp4, slow.mp4, still.mp4" in found.sentences
+
+
+def test_the_prompt_with_a_caption_is_the_blind_one_and_the_caption() -> None:
+    flow = read_caption(QUESTIONS[:1], CAPTION, SelectWording.load(None))()
+    told, blind = next(flow)
+    assert told.parts[1:] == blind.parts
+    assert CAPTION in told.parts[0].text
+    assert told.choices == blind.choices == QUESTIONS[0].choices
+
+
+def test_a_quota_is_a_stage_of_its_own(films, tmp_path) -> None:
+    found = selected(films, tmp_path, '[quotas]\n"*" = 1\n')
+    assert len(found.selected.kept) == 1
+    account = json.loads((tmp_path / "out" / "account.json").read_text())
+    assert account["stages"][-1]["dropped"] == {"quota": 2}
+    assert "no gate was asked for" in found.sentences[1]
+
+
+def test_boxes_of_one_video_are_not_taken_for_those_of_several(films, tmp_path) -> None:
+    (tmp_path / "det.txt").write_text("1,-1,10,10,20,60,0.9\n")
+    with pytest.raises(UsageError, match="boxes of one video, and there are 4"):
+        selected(films, tmp_path, "", detector=f"boxes:{tmp_path}/det.txt")

@@ -1,0 +1,34 @@
+"""Words that carry meaning, and those that say what somebody looks like or does."""
+
+import pytest
+
+from vidence.make.pipeline import lexicon
+from vidence.make.pipeline.lexicon import action_words, appearance_words, content_words, words_in
+
+
+def test_words_are_taken_as_they_are_written():
+    assert words_in("A red-haired woman\u2019s cap (2nd)!") == ("A", "red-haired", "woman's", "cap", "2nd")
+    assert words_in("...") == ()
+
+
+def test_content_is_small_without_possession_and_function_words():
+    assert content_words("The Woman's CAP is on the table, not under it") == {"woman", "cap", "table"}
+
+
+@pytest.mark.parametrize(
+    ("text", "looks", "acts"),
+    [
+        ("A woman in a red coat walks to the left", {"red", "coat"}, {"walks", "left"}),
+        ("A man watches the top of the table", set(), set()),  # words said of things, too
+        ("Ties a lace", set(), set()),
+        ("", set(), set()),
+    ],
+)
+def test_words_of_appearance_and_of_action(text, looks, acts):
+    assert appearance_words(text) == looks
+    assert action_words(text) == acts
+
+
+def test_no_word_says_both_what_somebody_looks_like_and_does():
+    assert not (lexicon.GARMENTS | lexicon.COLOURS) & (lexicon.MOTIONS | lexicon.PLACES)
+    assert lexicon.GLUE_WORDS <= lexicon.FUNCTION_WORDS

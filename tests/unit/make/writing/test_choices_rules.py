@@ -1,0 +1,71 @@
+"""The rules for questions: what each of them sees, and what it lets pass."""
+
+import pytest
+
+from vidence.make.writing.choices_rules import (
+    QuestionSource,
+    fault_of,
+    imagined_words,
+    points_at,
+    same_words,
+    says,
+)
+
+ASKED = QuestionSource(
+    label="cut",
+    synonyms=("slice", "do"),
+    caption="someone cuts an onion with a large knife near the sink",
+    owned=("what a person does with a thing in the kitchen", "onion"),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("What does the person do with the onion?", ""),
+        ("What is the person cutting?", "label-in-question"),
+        ("Who slices the onion?", "label-in-question"),
+        ("What does the person do near the sink?", "caption-detail"),
+        ("According to the text, what does the person do?", "names-caption"),
+        ("What is annotated for the person?", "names-caption"),
+        ("What does the person do? And where?", "not-one-question"),
+        ("What does the person do, and why does that happen?", "not-one-question"),
+        ("Say what the person does.", "not-one-question"),
+        ("Why?", "not-one-question"),
+        ("## What does the person do?", "not-plain"),
+        ("What does the person do: A) eat B) sleep?", "not-plain"),
+        ("Question: what does the person do?", "not-plain"),
+        ("What does the\nperson do?", "not-plain"),
+    ],
+)
+def test_each_rule(question, reason):
+    found = fault_of(question, ASKED)
+    assert (found.reason if found is not None else "") == reason
+
+
+def test_a_number_is_found_in_words_and_a_word_of_a_record_may_name_a_label():
+    assert fault_of("Do you see three people here?", QuestionSource(label="3")).reason == "label-in-question"
+    bottle = QuestionSource(label="peel", owned=("label",))
+    assert fault_of("What does the person do with the label?", bottle) is None
+    assert fault_of("What does the label say here?", QuestionSource(label="peel")).reason == "names-caption"
+
+
+def test_what_nothing_says_is_imagined():
+    assert imagined_words("What does the angry person do with the onion?", ASKED) == ("angri",)
+    assert imagined_words("What does the person do with the onion?", ASKED) == ()
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_it"),
+    [("Cut.", True), ("cutting", True), ("slicing it", True), ("wash", False), ("not said", False)],
+)
+def test_an_answer_points_at_a_label_or_a_synonym(reply, is_it):
+    assert points_at(reply, ASKED) is is_it
+
+
+def test_words_are_compared_without_their_endings():
+    assert same_words("holding the cups", "Holds a cup")
+    assert not same_words("open door", "close door")
+    assert not same_words("2", "3")
+    assert says("Where do they put it down?", "put it down")
+    assert not says("What is put there, down at the side?", "put down")

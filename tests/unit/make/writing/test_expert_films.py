@@ -1,0 +1,80 @@
+"""Videos: three forms of addresses, what cannot be used, and the licences that let them pass."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from vidence.make.writing.expert_films import Film, LicenceDesk, read_films
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+FAULTS = {
+    "no-place": {},
+    "no-film-name": {"url": "https://www.youtube.com/watch?v=short"},
+    "refused-by-people": {"url": "https://youtu.be/aaaaaaaaaaa", "refused": "a lecture"},
+    "unreadable": {"url": 3},
+    "repeated-id": {"video_id": "good", "path": "x.mp4"},
+}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        " https://www.youtube.com/watch?v=aaaaaaaaaaa&t=15s",
+        "https://youtu.be/aaaaaaaaaaa",
+        "https://www.youtube.com/shorts/aaaaaaaaaaa",
+    ],
+)
+def test_a_film_by_its_address(url):
+    assert Film(video_id="v", url=url).film == "aaaaaaaaaaa"
+    assert Film(video_id="v", url=url).source == "aaaaaaaaaaa"
+
+
+def test_each_planted_fault_of_a_video_is_found_and_no_other(tmp_path):
+    path = tmp_path / "videos.jsonl"
+    lines = [{"video_id": "good", "url": "https://youtu.be/aaaaaaaaaaa"}]
+    lines += [{"video_id": reason} | changes for reason, changes in FAULTS.items()]
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    found = read_films(path)
+    assert [one.reason for one in found.dropped] == list(FAULTS)
+    assert len({one.video_id for one in found.films}) == len(lines)
+
+
+def test_licences_pass_or_are_told_apart(tmp_path):
+    looks = {
+        "passedxxxxx": ("passed", "2026-02-20"),
+        "refusedxxxx": ("refused", "2026-02-20"),
+        "gonexxxxxxx": ("gone", "2026-02-20"),
+        "unknownxxxx": ("unknown", "2026-02-20"),
+        "oldxxxxxxxx": ("passed", "2026-01-01"),
+    }
+    kept = tmp_path / "licences.jsonl"
+    kept.write_text(
+        "".join(
+            json.dumps({"video": name, "outcome": outcome, "at": f"{day}T10:00:00Z"}) + "\n"
+            for name, (outcome, day) in looks.items()
+        )
+    )
+    sheet = tmp_path / "look.csv"
+    sheet.write_text(
+        "video,licence,by,date,page\n"
+        + "".join(f"peoplexxxxx,creativeCommon,{who},2026-01-01,p.html\n" for who in ("ann", "ben"))
+    )
+    films = [
+        Film(video_id=name, url=f"https://youtu.be/{name}") for name in (*looks, "peoplexxxxx", "newxxxxxxxx")
+    ]
+    films += [Film(video_id="own", path="own.mp4", licence="CC BY 4.0"), Film(video_id="mute", path="m.mp4")]
+    passed, dropped = LicenceDesk.open(kept, manual=sheet, now=NOW, days=30).look(films)
+    assert {name: one and one.way for name, one in passed.items()} == {
+        "passedxxxxx": "api",
+        "peoplexxxxx": "manual",
+        "own": None,
+    }
+    assert {one.what: one.reason for one in dropped} == {
+        "refusedxxxx": "licence-refused",
+        "gonexxxxxxx": "licence-gone",
+        "unknownxxxx": "licence-unknown",
+        "oldxxxxxxxx": "licence-old",
+        "newxxxxxxxx": "licence-not-checked",
+        "mute": "licence-not-checked",
+    }

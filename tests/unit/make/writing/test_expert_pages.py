@@ -1,0 +1,125 @@
+"""Pages are looked up at a server that answers in the form of Wikipedia's API, and fails on demand."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from servers.wikipedia import WikipediaServer
+from vidence.errors import DataError
+from vidence.make.gates.licence_checks import read_looks
+from vidence.make.writing.expert_links import Page
+from vidence.make.writing.expert_pages import PageLook, Wikipedia, look_up, outcomes
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+PAGES = {"Lens": None, "Lenses": "Lens", "Optics glass": "Lenses", "Spin": "?", "Spinning": "Spin"}
+
+
+@pytest.fixture
+def server():
+    with WikipediaServer(pages=PAGES) as running:
+        yield running
+
+
+def looked(server, folder, *titles, now=NOW, language="en", waits=None):
+    client = Wikipedia(address=server.url, now=lambda: now, wait=(waits if waits is not None else []).append)
+    pages = [Page(language=language, title=title) for title in titles]
+    return look_up(pages, kept=folder / "pages.jsonl", now=now, days=30, api=lambda: client)
+
+
+def test_page_redirect_disambiguation_and_missing_are_told_apart(server, tmp_path):
+    found = looked(server, tmp_path, "Lens", "lens", "Lenses", "Optics glass", "Spin", "Spinning", "Nowhere")
+    assert {one.page: (one.outcome, one.to) for one in found.values()} == {
+        "en:Lens": ("page", ""),
+        "en:lens": ("page", ""),
+        "en:Lenses": ("redirect", "Lens"),
+        "en:Optics glass": ("redirect", "Lens"),
+        "en:Spin": ("disambiguation", ""),
+        "en:Spinning": ("disambiguation", "Spin"),
+        "en:Nowhere": ("missing", ""),
+    }
+    assert outcomes(found) == {"disambiguation": 2, "missing": 1, "page": 2, "redirect": 2}
+
+
+def test_what_was_found_is_kept_with_its_date_and_grows_old(server, tmp_path):
+    looked(server, tmp_path, "Lens", "Nowhere")
+    again = looked(server, tmp_path, "Lens", "Nowhere", "Spin", now=NOW + timedelta(days=29))
+    assert server.asked == [("en", ["Lens", "Nowhere"]), ("en", ["Spin"])]
+    assert again["en:Lens"].at == NOW
+    looked(server, tmp_path, "Lens", now=NOW + timedelta(days=31))
+    assert server.asked[-1] == ("en", ["Lens"])
+    assert [one.page for one in read_looks(tmp_path / "pages.jsonl", PageLook)] == [
+        "en:Lens",
+        "en:Nowhere",
+        "en:Spin",
+        "en:Lens",
+    ]
+
+
+def test_fifty_titles_a_call_and_each_language_at_its_own(server, tmp_path):
+    titles = [f"Title {i}" for i in range(101)]
+    looked(server, tmp_path, *titles)
+    looked(server, tmp_path, "Linse", language="de")
+    assert [(language, len(mine)) for language, mine in server.asked] == [
+        ("en", 50),
+        ("en", 50),
+        ("en", 1),
+        ("de", 1),
+    ]
+
+
+def test_a_server_in_trouble_is_asked_again_and_then_unknown(server, tmp_path):
+    waits = []
+    server.faults = [503, "cut", 429]
+    assert looked(server, tmp_path, "Lens", waits=waits)["en:Lens"].outcome == "page"
+    assert waits == [1, 2, 4]
+    server.faults = [500, 500, 500, 500]
+    (one,) = looked(server, tmp_path, "Spin").values()
+    assert (one.outcome, one.why) == ("unknown", "the server answered 500")
+    assert looked(server, tmp_path, "Spin")["en:Spin"].outcome == "disambiguation"  # asked for again
+    server.faults = [403]
+    assert looked(server, tmp_path, "Nowhere")["en:Nowhere"].why == "the server answered 403"
+
+
+def test_no_server_is_unknown_and_a_bad_file_is_named(tmp_path):
+    class Nowhere:
+        url = "http://127.0.0.1:9/{language}"
+
+    (one,) = looked(Nowhere, tmp_path, "Lens").values()
+    assert one.outcome == "unknown"
+    assert one.why.startswith("the server did not answer")
+    (tmp_path / "pages.jsonl").write_text('{"page": "en:Lens"}\n')
+    with pytest.raises(DataError, match=r"pages\.jsonl:1"):
+        read_looks(tmp_path / "pages.jsonl", PageLook)
+
+
+def test_a_look_that_was_stopped_goes_on_where_it_was(server, tmp_path):
+    class Stopped(Wikipedia):
+        def look(self, pages):
+            for number, looks in enumerate(super().look(pages)):
+                if number == 2:
+                    raise KeyboardInterrupt
+                yield looks
+
+    pages = [Page(language="en", title=f"Title {i}") for i in range(101)]
+    kept = tmp_path / "pages.jsonl"
+
+    def look(kind):
+        client = kind(address=server.url, now=lambda: NOW)
+        return look_up(pages, kept=kept, now=NOW, days=30, api=lambda: client)
+
+    with pytest.raises(KeyboardInterrupt):
+        look(Stopped)
+    assert len(read_looks(kept, PageLook)) == 100
+    server.asked.clear()
+    assert len(look(Wikipedia)) == 101
+    assert server.asked == [("en", ["Title 100"])]
+    whole = tmp_path / "whole.jsonl"
+    client = Wikipedia(address=server.url, now=lambda: NOW)
+    look_up(pages, kept=whole, now=NOW, days=30, api=lambda: client)
+    assert whole.read_bytes() == kept.read_bytes()
+
+
+def test_a_part_of_an_answer_is_no_answer(tmp_path):
+    with WikipediaServer(pages=PAGES, faults=["part"]) as server:
+        (one,) = looked(server, tmp_path, "Spin").values()
+    assert (one.outcome, one.why) == ("unknown", "the server's answer is only a part")
