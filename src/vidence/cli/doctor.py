@@ -39,7 +39,6 @@ EXTRAS = {
     "rfdetr": ("the people detector RF-DETR", ("rfdetr",)),
     "studio": ("the studio and the viewer, in the browser", ("django", "django_htmx", "uvicorn", "argon2")),
     "studio-postgres": ("the studio's database in Postgres", ("psycopg",)),
-    "postgres": ("the reply memory of a team, in Postgres", ("psycopg",)),
     "ray": ("work on a Ray cluster", ("ray",)),
     "remote": ("videos at https:// and s3:// (hf:// needs nothing; gs:// needs gcsfs)", ("aiohttp", "s3fs")),
     "vllm": ("models from local weights, in a vLLM engine (Linux with a GPU)", ("vllm",)),

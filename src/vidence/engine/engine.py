@@ -30,7 +30,6 @@ from vidence.engine.limits import (
 )
 from vidence.engine.memory_key import memory_key
 from vidence.engine.store import Memory
-from vidence.engine.team_memory import TeamMemory
 from vidence.errors import (
     DataError,
     MediaError,
@@ -497,14 +496,14 @@ class Engine(AbstractAsyncContextManager["Engine"]):
 
     A model is opened when it is first asked or looked at, and stays open. The name ``""`` is the model under
     test; its spec is another name for it. `again` is what goes on where the limits end the work. `memory` is
-    a file, the address of a database, or where another process keeps the replies. `open_model` opens a model
+    a file, or where another process keeps the replies. `open_model` opens a model
     by its spec (`executors.openers`); None: as the catalogue does.
     """
 
     def __init__(
         self,
         *,
-        memory: Path | str | Replies,
+        memory: Path | Replies,
         limits: AskLimits,
         on_event: Listener,
         again: str = SAME_COMMAND,
@@ -544,11 +543,10 @@ class Engine(AbstractAsyncContextManager["Engine"]):
         Raises:
             UsageError: another process has it.
         """
-        if not isinstance(self._replies, Path | str):
+        if not isinstance(self._replies, Path):
             raise UsageError("the reply memory of this engine is that of another process")
         if self._memory is None:
-            is_file = isinstance(self._replies, Path)
-            self._memory = Memory(Path(self._replies)) if is_file else TeamMemory(str(self._replies))
+            self._memory = Memory(self._replies)
         return self._memory
 
     def allow(self, n: int, *, part: float) -> None:
@@ -636,7 +634,7 @@ class Engine(AbstractAsyncContextManager["Engine"]):
             most = min(limits.concurrency, model.max_in_flight or limits.concurrency)
             self._askers[name] = Asker(
                 model,
-                memory=self.memory if isinstance(self._replies, Path | str) else self._replies,
+                memory=self.memory if isinstance(self._replies, Path) else self._replies,
                 limits=Limits(
                     in_flight=AdaptiveLimit(most, clock=anyio.current_time),
                     pace=Pace(limits.requests_per_minute, limits.tokens_per_minute),

@@ -18,8 +18,6 @@ SETTINGS_VARIABLE = "VIDENCE_SETTINGS"
 STATE_VARIABLE = "VIDENCE_STATE"
 WORKER_SIZE_VARIABLE = "VIDENCE_WORKER_GB"
 ON_VARIABLE = "VIDENCE_ON"
-MEMORY_VARIABLE = "VIDENCE_MEMORY"
-_DATABASES = ("postgresql://", "postgres://")
 _LEAST_WORKER_BYTES = 2**29  # Python, numpy and FFmpeg take half of it before a picture is decoded
 _MOST_GB = 1_000_000
 
@@ -42,17 +40,14 @@ class Environment:
     on: str = "local"
     """Where the work is done: here, or on the machines of a cluster (`executors.executor_of`)."""
 
-    team_memory: str = ""
-    """The address of the database with the replies of a team; empty: they are in the file `memory`."""
-
     @property
     def memory(self) -> Path:
         """The file of remembered replies, unless a plan names another."""
         return self.cache_root / "replies.sqlite"
 
-    def replies(self, named: str = "") -> Path | str:
-        """Where replies are remembered: the file that a plan names, else the team's database, or our file."""
-        return Path(named) if named else self.team_memory or self.memory
+    def replies(self, named: str = "") -> Path:
+        """Where replies are remembered: the file that a plan names, or ours."""
+        return Path(named) if named else self.memory
 
 
 def cache_root() -> Path:
@@ -69,8 +64,7 @@ def environment(cache: Path | None = None, *, on: str | None = None) -> Environm
         on: where the work is done; None takes VIDENCE_ON, or this machine.
 
     Raises:
-        UsageError: VIDENCE_CACHE_GB or VIDENCE_WORKER_GB is not a number of gigabytes, or VIDENCE_MEMORY no
-            address of a database.
+        UsageError: VIDENCE_CACHE_GB or VIDENCE_WORKER_GB is not a number of gigabytes.
     """
     settings, state = os.environ.get(SETTINGS_VARIABLE), os.environ.get(STATE_VARIABLE)
     return Environment(
@@ -81,21 +75,9 @@ def environment(cache: Path | None = None, *, on: str | None = None) -> Environm
         n_workers=max(
             1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         ),
-        team_memory=_database(),
         on=on or os.environ.get(ON_VARIABLE) or "local",
         worker_max_bytes=_bytes_of(WORKER_SIZE_VARIABLE, MOST_BYTES, least=_LEAST_WORKER_BYTES),
     )
-
-
-def _database() -> str:
-    """The address in VIDENCE_MEMORY; it may hold a password, and is not shown."""
-    address = os.environ.get(MEMORY_VARIABLE, "")
-    if address and not address.startswith(_DATABASES):
-        raise UsageError(
-            f"{MEMORY_VARIABLE} is no address of a database; expected postgresql://USER@HOST/DATABASE, or a "
-            "file with --memory"
-        )
-    return address
 
 
 def _bytes_of(variable: str, usual: int, *, least: int = 0) -> int:

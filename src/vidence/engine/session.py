@@ -493,7 +493,7 @@ class _OpenedParts:
 async def _opened_parts(
     plan: Plan,
     *,
-    replies: Path | str | Replies,
+    replies: Path | Replies,
     on_event: Listener,
     views: Mapping[str, View] | None,
     others: Mapping[str, str] | None,
