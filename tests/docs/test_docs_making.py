@@ -10,7 +10,8 @@ from vidence.make import writing
 from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule, TaskRules, read_herbench
 from vidence.make.lights.panels import PanelRules
 from vidence.make.lights.study import StudyRules
-from vidence.make.makers.actpld import ActpldConfig
+from vidence.make.lights.trials import read_map
+from vidence.make.makers.actpld import ActpldConfig, create
 from vidence.make.pipeline.config_file import read_config
 from vidence.make.writing.drafts import COLUMNS
 from vidence.make.writing.expert_config import (
@@ -23,6 +24,7 @@ from vidence.make.writing.expert_config import (
 )
 from vidence.make.writing.expert_films import Film
 from vidence.make.writing.subjects import Concept, Subject
+from vidence.pointlight.specs import spec_of
 
 PAGE = "docs/making/herbench.md"
 
@@ -104,3 +106,18 @@ def test_the_configuration_of_point_lights_is_read_and_every_key_is_described(pa
     for record in (PanelRules, StudyRules):
         for field in msgspec.structs.fields(record):
             assert f"`{field.name}`" in text or f"{field.name} =" in text, field.name
+
+
+def test_the_map_and_configuration_of_conditions_are_read(page, tmp_path):
+    blocks = page["docs/making/conditions.md"].blocks("csv", "toml")
+    for block in blocks:
+        (tmp_path / block.title).write_text(block.body, encoding="utf-8")
+    create().check(tmp_path / "lights.toml")
+    config = read_config(tmp_path / "lights.toml", ActpldConfig)
+    read = read_map(tmp_path / "map.csv", config.rows)
+    assert (len(read.trials), read.dropped) == (9, ())
+    inverted, noise, scrambled, side = (read.trials[n] for n in range(1, 5))
+    assert spec_of(inverted.settings).is_inverted
+    assert spec_of(noise.settings).n_noise == 20
+    assert spec_of(scrambled.settings).scramble == "places"
+    assert side.yaw_deg == 90

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from vidence.ask.benchmarks.actpld import create
+
 FALLING, EVEN = "110" * 4 + "100" * 4, "10" * 12
 
 
@@ -41,3 +43,40 @@ def test_what_cannot_be_contrasted_is_refused(vidence, leveled_runs, words, says
     done = vidence("contrast", "even", *words)
     assert (done.code, says in done.err) == (2, True), done.err
     assert "Traceback" not in done.err
+
+
+def test_conditions_of_point_lights_are_compared_over_their_motions(vidence):
+    motions = {"walk": "a", "run": "a", "jump": "b", "wave": "c", "hop": "d", "kick": "e"}
+    rows = [
+        f"{label},single,to {label},{group},walker:walk?duration_s=1&height_m=1.{60 + n},{condition}"
+        for n, (label, group) in enumerate(motions.items())
+        for condition in ("upright", "inverted")
+    ]
+    head = "label,set,intention,group,file,condition"
+    (vidence.folder / "map.csv").write_text("\n".join([head, *rows]))
+    (vidence.folder / "c.toml").write_text(
+        'name = "c"\nmap = "map.csv"\nout = "made"\n[clips.stimulus]\nwidth_px = 64\nheight_px = 64\n'
+        '[rows.inverted]\nsettings = "is_inverted=true"\n'
+    )
+    done = vidence("make", "actpld", "c.toml")
+    assert done.code == 0, done.err
+    items = create().load(vidence.folder / "made", split="label").items
+    assert len({item.source for item in items}) == len(motions)
+    for label in motions:
+        upright, inverted = (item for item in items if item.tags["label"] == label)
+        assert {*upright.choices} == {*inverted.choices}
+    replies = [
+        {
+            "item_id": i.item_id,
+            "text": i.answer if i.tags["condition"] == "upright" else "BCA"["ABC".index(i.answer)],
+        }
+        for i in items
+    ]
+    (vidence.folder / "replies.jsonl").write_text("\n".join(map(json.dumps, replies)))
+    asked = ("--data", "made", "--split", "label", "--no-shuffle-choices", "--model", "replay:replies.jsonl")
+    assert vidence("run", "actpld", *asked, "--out", "run").code == 0
+    done = vidence("contrast", "run", "--tag", "condition", "--of", "inverted", "--to", "upright")
+    assert done.code == 0, done.err
+    text = " ".join(done.out.split())
+    assert "condition inverted less upright is -100.0 points" in text
+    assert "12 questions on 6 sources, 6 with more than one value" in text

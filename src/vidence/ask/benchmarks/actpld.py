@@ -37,6 +37,7 @@ MORE_CLIP_COLUMNS = (
     "sha256",
     "subject",
     "take",
+    "condition",
 )
 LABEL_COLUMNS = ("target", "name", "group")
 MORE_LABEL_COLUMNS = ("text", "synonyms", "features")
@@ -132,6 +133,7 @@ class ClipRow(Record):
     """One clip and what is right for it, by the columns of ``clips.csv``.
 
     `subject` and `take` are for the reader of the table; what clusters and splits go by is `source_id`.
+    `condition` is how the motion is shown, and a tag.
     """
 
     clip_id: str
@@ -148,6 +150,7 @@ class ClipRow(Record):
     sha256: str = ""
     subject: str = ""
     take: str = ""
+    condition: str = ""
 
     def name(self, target: Target) -> str:
         """The right label or intention."""
@@ -280,6 +283,7 @@ def _item(clip: ClipRow, labels: Labels, *, task: str, target: Target) -> Item:
             "group": truth.group,
             "label": clip.label,
             "intention": clip.intention,
+            **({"condition": clip.condition} if clip.condition else {}),
         },
         knowledge=_words(shown if is_choice else (truth, *eligible(known.values(), truth))),
         provenance=Provenance(source=clip.source, licence=clip.licence),

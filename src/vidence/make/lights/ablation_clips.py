@@ -98,7 +98,7 @@ def recorded_clips(table: Path, folder: Path) -> tuple[tuple[AblationTrial, ...]
     wrong: dict[str, list[str]] = {}
     for row in read.dropped:
         wrong.setdefault(row.detail, []).append(row.what)
-    notes = list(read.notes)
+    notes: list[str] = []
     for detail, rows in wrong.items():
         notes.append(f"{rows[0]}{f' and {len(rows) - 1} more' if len(rows) > 1 else ''}: {detail}")
     found = [(trial, files_of(trial, folder, known)) for trial in read.trials]

@@ -1,6 +1,7 @@
 """Make a clip of moving dots from a trial: read, check, draw, write."""
 
 import hashlib
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from vidence.pointlight.dots import Dots, dots_of
 from vidence.pointlight.drawing import frames
 from vidence.pointlight.figures import Staging, is_walker
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.specs import StimulusSpec
+from vidence.pointlight.specs import StimulusSpec, spec_of
 from vidence.pointlight.stimulus import Stimulus, make_stimulus
 from vidence.pointlight.writing import passed, sidecar, video_file
 from vidence.records import Record
@@ -35,7 +36,7 @@ class PairRules(Record, omit_defaults=True):
 class ClipRules(Record, omit_defaults=True):
     """How clips are made; each is as large as its one view allows.
 
-    What a row of the map says of points, angle and part counts for its clip.
+    What a row of the map says of points, angle, part and settings counts for its clip.
     `fewest_frames` is what a benchmark shows; shorter clips are dropped. With `is_strict` a motion that fails
     a check (height, limbs, gravity, gaps, ...) is dropped; otherwise it is kept, and the account says what is
     doubtful. `pairs` are by subjects, such as ``18+19``, or by clip id.
@@ -97,6 +98,8 @@ class ClipJob:
             "yaw_deg": f"{trial.yaw_deg:g}" if trial.yaw_deg else "",
             "points": trial.points,
             "subjects": "+".join(trial.subjects),
+            "condition": trial.condition,
+            "settings": ";".join(f"{key}={value}" for key, value in trial.settings.items()),
             **{f"option-{key}": value for key, value in trial.options.items()},
             **{
                 f"option-{key}-file": hashlib.sha256(Path(value).read_bytes()).hexdigest()
@@ -115,7 +118,7 @@ class ClipJob:
         """
         trial, staging = self.trial, self._staging()
         figures = staging.figures()
-        spec = self.rules.stimulus
+        spec = self._spec()
         view = msgspec.structs.replace(spec.view, yaw_deg=spec.view.yaw_deg + trial.yaw_deg)
         spec = of_part(msgspec.structs.replace(spec, view=view), trial.part, figures)
         return staging, figures, make_stimulus(figures, spec)
@@ -175,6 +178,14 @@ class ClipJob:
     def make_away(self) -> MadeAway[ClipResult]:
         """As `make`, on a machine that does not have the folder: clip and sidecar come with the result."""
         return MadeAway.of(lambda folder: replace(self, folder=folder).make())
+
+    def _spec(self) -> StimulusSpec:
+        """The settings; what is drawn follows from the motion where conditions of it are compared."""
+        start = self.rules.stimulus
+        if self.trial.condition:
+            drawn = start.seed ^ zlib.crc32(self.trial.motion.encode())
+            start = msgspec.structs.replace(start, seed=drawn)
+        return spec_of(self.trial.settings, start=start)
 
     def _staging(self) -> Staging:
         made = Staging(

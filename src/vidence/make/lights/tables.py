@@ -75,22 +75,27 @@ def fixed_choices(
     """The choices of every clip for both targets, and the clips for which there are none.
 
     Source: ActPLD, section 2.5: two distractors from other semantic groups, the same for all models.
-    Departs: as `vidence.ask.benchmarks.actpld` says; the draw follows from the id of the clip and the names.
+    Departs: as `vidence.ask.benchmarks.actpld` says; the draw follows from the id of the clip and the names,
+    and for a clip with a condition from its motion, so that all conditions have the same distractors.
     """
     made: dict[str, tuple[ClipChoices, ...]] = {}
     dropped: list[Dropped] = []
-    for clip_id in clips:
+    for clip_id, trial in ((clip_id, trials[clip_id]) for clip_id in clips):
         row = ClipRow(
             clip_id=clip_id,
             path=clips[clip_id].path,
-            set=trials[clip_id].set,
-            label=trials[clip_id].label,
-            intention=trials[clip_id].intention,
+            set=trial.set,
+            label=trial.label,
+            intention=trial.intention,
         )
         found: dict[Target, tuple[LabelRow, ...]] = {}
         faults: list[str] = []
         for target in TARGETS:
             try:
+                if trial.condition:
+                    drawn = choices_for(msgspec.structs.replace(row, clip_id=trial.motion), target, labels)
+                    wrong = tuple(c.name for c in drawn if c.name != row.name(target))
+                    row = msgspec.structs.replace(row, **{f"{target}_distractors": wrong})
                 found[target] = choices_for(row, target, labels)
             except FieldError as error:
                 faults.append(str(error))
@@ -140,7 +145,8 @@ def sources_of(trials: Mapping[str, Trial], names: Mapping[str, Sequence[str]]) 
 
     Clips are of one source that share a subject, a partner, a take or a recording, directly or through
     others: one half of a trial of two goes with the pair, and everything else that either of them did. Where
-    the map names no subject, the recordings stand for them; a walker has no source.
+    the map names no subject, the recordings stand for them. A walker has no source, except that all
+    conditions of one motion are of one source.
 
     Args:
         trials: what the clips show.
@@ -170,19 +176,22 @@ def sources_of(trials: Mapping[str, Trial], names: Mapping[str, Sequence[str]]) 
 
 
 def _named(clips: Sequence[str], trials: Mapping[str, Trial], names: Mapping[str, Sequence[str]]) -> str:
-    """What clips of one source are called by: their people, else their recordings, else the take."""
+    """The name of a source: its people, else its recordings, else its motion, else the take."""
     people = {who for c in clips for who in (*trials[c].subjects, *trials[c].partners)}
     files = {name for c in clips for name in names[c] if not is_walker(name)}
-    said = "+".join(sorted(people or files or {trials[c].take for c in clips}, key=_by_number))
+    motions = {trials[c].motion for c in clips if trials[c].condition}
+    said = "+".join(sorted(people or files or motions or {trials[c].take for c in clips}, key=_by_number))
     return f"subject {said}" if people else said
 
 
 def _marks(trial: Trial) -> Iterator[tuple[str, str]]:
-    """What ties a clip to others: people, the take, recordings in whatever format."""
+    """What ties a clip to others: people, take, motion in all conditions, recordings in any format."""
     for who in (*trial.subjects, *trial.partners):
         yield "subject", who
     if trial.take:
         yield "take", trial.take
+    if trial.condition:
+        yield "motion", trial.motion
     for file in trial.files:
         if not is_walker(file):
             path = PurePath(file)

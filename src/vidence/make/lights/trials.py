@@ -15,6 +15,7 @@ from vidence.errors import DataError, UsageError
 from vidence.make.lights.parts import RecordingPart
 from vidence.make.pipeline.material import Dropped
 from vidence.pointlight.figures import is_walker
+from vidence.pointlight.specs import spec_of
 from vidence.records import Record
 
 # What a column may be called, the first name first.
@@ -34,6 +35,8 @@ _COLUMNS = {
     "points": ("points",),
     "yaw_deg": ("yaw_deg",),
     "options": ("options",),
+    "condition": ("condition",),
+    "settings": ("settings",),
     **{name: (name,) for name in ("units", "fps", "skeleton", "up")},
     **{name: (name,) for name in RecordingPart.__struct_fields__},
 }
@@ -53,8 +56,9 @@ class Trial(Record, omit_defaults=True):
 
     `files` are relative to the folder of motions. `line` is that of the table. `subjects` are who moves,
     `partners` who was recorded with them and is not shown, `take` the recording that several files are of.
-    `part` is what of the recording is shown, `points` which points (empty: as the clips have them), and
-    `options` are those of the reader of its files.
+    `part` is what of the recording is shown, `points` which points (empty: as the clips have them),
+    `options` are those of the reader of its files, and `settings` those of the stimulus. `condition` is the
+    name of the way in which the motion is shown; clips of one motion are compared over it.
     """
 
     clip_id: str
@@ -75,6 +79,14 @@ class Trial(Record, omit_defaults=True):
     """Added to the angle of view."""
     points: str = ""
     options: dict[str, str] = msgspec.field(default_factory=dict)
+    condition: str = ""
+    settings: dict[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def motion(self) -> str:
+        """The label, the recording and its part: what clips of one motion share in all conditions."""
+        source = "+".join(self.files or _numbered(self.subjects, self.trial))
+        return "-".join(filter(None, (self.label, source, self.part.name)))
 
 
 Cells: TypeAlias = Mapping[str, str | int | float]
@@ -83,7 +95,7 @@ Cells: TypeAlias = Mapping[str, str | int | float]
 
 @dataclass(frozen=True, kw_only=True)
 class ReadMap:
-    """The rows of a table: those that can be used, the others, and what to tell the user.
+    """The rows of a table: those that can be used, and the others.
 
     `taken` names every row, usable or not.
     """
@@ -91,7 +103,6 @@ class ReadMap:
     taken: tuple[str, ...]
     trials: tuple[Trial, ...]
     dropped: tuple[Dropped, ...]
-    notes: tuple[str, ...]
 
 
 def read_map(path: Path, more: Mapping[str, Cells] | None = None) -> ReadMap:
@@ -104,11 +115,11 @@ def read_map(path: Path, more: Mapping[str, Cells] | None = None) -> ReadMap:
 
     Args:
         path: the table.
-        more: cells for the rows whose id, label or file a pattern such as ``*.bvh`` fits; they fill those
-            that the table leaves empty, later patterns before earlier ones.
+        more: cells for the rows whose id, label, condition or file a pattern such as ``*.bvh`` fits; they
+            fill those that the table leaves empty, later patterns before earlier ones.
 
     Raises:
-        DataError: it cannot be read, or a column is missing.
+        DataError: it cannot be read, a column is missing, or a column is unknown.
         UsageError: a pattern that fits no row, or a column that there is not.
     """
     more = more or {}
@@ -145,10 +156,10 @@ def read_map(path: Path, more: Mapping[str, Cells] | None = None) -> ReadMap:
         taken.append(made.clip_id)
         trials.append(made)
     if idle := [pattern for pattern in more if pattern not in fitted]:
-        raise UsageError(f"rows.{idle[0]!r} fits no row of {path}: neither its id, nor its label, nor a file")
-    unused = [c for c in found if c not in columns.values()]
-    notes = (f"{path.name}: columns that are not used: {', '.join(unused)}",) if unused else ()
-    return ReadMap(taken=tuple(taken), trials=tuple(trials), dropped=tuple(dropped), notes=notes)
+        raise UsageError(
+            f"rows.{idle[0]!r} fits no row of {path}: neither its id, nor its label, condition or file"
+        )
+    return ReadMap(taken=tuple(taken), trials=tuple(trials), dropped=tuple(dropped))
 
 
 def _columns(path: Path, found: Sequence[str]) -> dict[str, str]:
@@ -165,6 +176,12 @@ def _columns(path: Path, found: Sequence[str]) -> dict[str, str]:
             f"{path}: the table lacks {wanted}; it has {', '.join(found) or 'no columns'} "
             "(see vidence help making/actpld)"
         )
+    if strange := [name for name in found if name not in columns.values() or found.count(name) > 1]:
+        known = ", ".join(" or ".join(aliases) for aliases in _COLUMNS.values())
+        raise DataError(
+            f"{path}: columns that are unknown or there twice: {', '.join(map(repr, strange))}; "
+            f"known are {known}"
+        )
     return columns
 
 
@@ -179,10 +196,11 @@ def _check_columns(more: Mapping[str, Cells]) -> None:
 
 
 def _fits(pattern: str, words: Mapping[str, str]) -> bool:
-    """Whether a pattern fits a row by its id, its label or one of its files."""
+    """Whether a pattern fits a row by its id, its label, its condition or one of its files."""
     files = _parts(words.get("file", ""))
     by_number = _numbered(_parts(words.get("subject", "")), words.get("trial", ""))
-    names = (words.get("clip_id", ""), words["label"], *files, *(Path(f).name for f in files), *by_number)
+    own = (words.get("clip_id", ""), words["label"], words.get("condition", ""))
+    names = (*own, *files, *(Path(f).name for f in files), *by_number)
     return any(fnmatchcase(name, pattern) for name in names if name)
 
 
@@ -231,12 +249,15 @@ def _trial(words: Mapping[str, str], line: int) -> Trial | str:
         part = _part(words)
         yaw_deg = _number(words, "yaw_deg", 0.0)
         options = _options(words)
+        settings = _pairs(words, "settings")
+        spec_of(settings)
     except UsageError as error:
         return str(error)
     if options and any(map(is_walker, files)):
         return "the built-in figure takes its options in its name, walker:ACTION?key=value"
     source = "+".join(_short(f) for f in files) or "+".join(_numbered(subjects, trial))
-    name = "-".join(filter(None, (words["label"], source, part.name, f"yaw{yaw_deg:g}" if yaw_deg else "")))
+    turned, condition = f"yaw{yaw_deg:g}" if yaw_deg else "", words.get("condition", "")
+    name = "-".join(filter(None, (words["label"], source, part.name, turned, condition)))
     return Trial(
         clip_id=words.get("clip_id") or name.replace("/", "_").replace(" ", "_"),
         label=words["label"],
@@ -255,6 +276,8 @@ def _trial(words: Mapping[str, str], line: int) -> Trial | str:
         yaw_deg=yaw_deg,
         points=words.get("points", ""),
         options=options,
+        condition=condition,
+        settings=settings,
     )
 
 
@@ -286,13 +309,22 @@ def _number(words: Mapping[str, str], name: str, otherwise: float) -> float:
 
 def _options(words: Mapping[str, str]) -> dict[str, str]:
     """What the reader of the files is told: by columns of their own, and as key=value in one."""
-    made = {name: words[name] for name in _READER if words.get(name)}
-    for text in filter(None, (part.strip() for part in words.get("options", "").split(";"))):
+    own = {name: words[name] for name in _READER if words.get(name)}
+    more = _pairs(words, "options")
+    if twice := [key for key in own if key in more]:
+        raise UsageError(f"the option {twice[0]} is given twice")
+    return own | more
+
+
+def _pairs(words: Mapping[str, str], column: str) -> dict[str, str]:
+    """The ``key=value`` of a cell, several parted by ``;``."""
+    made: dict[str, str] = {}
+    for text in filter(None, (part.strip() for part in words.get(column, "").split(";"))):
         key, equals, value = (part.strip() for part in text.partition("="))
         if not (key and equals and value):
-            raise UsageError(f"options hold {text!r}; expected key=value, several parted by ;")
+            raise UsageError(f"{column} hold {text!r}; expected key=value, several parted by ;")
         if key in made:
-            raise UsageError(f"the option {key} is given twice")
+            raise UsageError(f"{key} is given twice in {column}")
         made[key] = value
     return made
 

@@ -50,7 +50,7 @@ class ActpldConfig(Record, omit_defaults=True):
     these `confidence` are used (empty: all), and only these `sets`. `labels` is a table of your own with
     words, synonyms and features; without it one is made from all rows of the map, also those that no clip
     shows: wrong choices are drawn from all labels. `rows` fills empty cells of the map, by patterns of the
-    id, label or file of its rows. `panel` names the models of ``panel.toml``.
+    id, label, condition or file of its rows. `panel` names the models of ``panel.toml``.
     """
 
     name: str
@@ -161,7 +161,6 @@ class _Build(Session):
 
     def _rows(self, read: ReadMap) -> dict[str, Trial]:
         """The rows of the map that are wanted."""
-        self.ledger.notes.extend(read.notes)
         self.began("rows", len(read.taken))
         kept: dict[str, Trial] = {}
         dropped = list(read.dropped)

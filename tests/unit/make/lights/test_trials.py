@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vidence.errors import UsageError
+from vidence.errors import DataError, UsageError
 from vidence.make.lights.parts import RecordingPart
 from vidence.make.lights.trials import read_map, with_paths
 
@@ -29,7 +29,6 @@ def test_a_row_says_how_its_file_is_read_and_what_is_shown(tmp_path):
     assert (trial.yaw_deg, trial.points, trial.take) == (90.0, "markers", "t1")
     assert (trial.subjects, trial.partners) == (("ann",), ("ben",))
     assert trial.clip_id == "dab-dab-1.5-3s-yaw90"
-    assert read.notes == ()
 
 
 def test_several_parts_of_one_file_are_several_clips(tmp_path):
@@ -46,10 +45,12 @@ def test_several_parts_of_one_file_are_several_clips(tmp_path):
         ("m.bvh,,,,cm", "expected key=value"),
         ("m.bvh,,,,up=z;up=y", "given twice"),
         ("walker:walk,,,,up=z", "options in its name"),
+        ("m.bvh,,,,,n_noise=", "settings hold 'n_noise='"),
+        ("m.bvh,,,,,glow=1", "no setting 'glow'"),
     ],
 )
 def test_a_cell_that_cannot_be_meant_is_named_with_its_line(tmp_path, cells, said):
-    read = mapped(tmp_path, "start_s,end_s,yaw_deg,options", f"a,single,x,g,{cells}")
+    read = mapped(tmp_path, "start_s,end_s,yaw_deg,options,settings", f"a,single,x,g,{cells}")
     (dropped,) = read.dropped
     assert dropped.what == "map.csv:2"
     assert said in dropped.detail
@@ -106,3 +107,22 @@ def test_files_that_options_name_are_found_beside_the_motions(tmp_path: Path):
         "map": "cmu",
         "fps": "60",
     }
+
+
+def test_conditions_of_one_motion_are_clips_of_their_own(tmp_path):
+    rows = ("a,single,x,g,d/m.bvh,upright,", "a,single,x,g,d/m.bvh,hidden,n_noise=9;scramble=places")
+    more = {"hidden": {"settings": "n_noise=1"}, "up*": {"settings": "is_mirrored=true"}}
+    first, second = mapped(tmp_path, "condition,settings", *rows, more=more).trials
+    assert (first.clip_id, second.clip_id) == ("a-m-upright", "a-m-hidden")
+    assert first.motion == second.motion == "a-d/m.bvh"
+    assert (first.condition, first.settings) == ("upright", {"is_mirrored": "true"})
+    assert second.settings == {"n_noise": "9", "scramble": "places"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "named"),
+    [("colour", "'colour'"), ("kind", "'kind'"), ("points,points", "'points', 'points'"), ("", "''")],
+)
+def test_columns_that_cannot_be_used_are_named_beside_those_that_can(tmp_path, columns, named):
+    with pytest.raises(DataError, match=f"unknown or there twice: {named}; known are label, set or kind"):
+        mapped(tmp_path, columns, "a,single,x,g,m.bvh,,")
