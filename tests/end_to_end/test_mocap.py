@@ -3,7 +3,6 @@
 import json
 
 from subjects.mocap_files import AMC, ASF, cmu_bvh, write
-from vidence.pointlight.walker import WalkerSpec, walker
 
 
 def test_a_batch_is_told_and_goes_on_after_a_bad_file(vidence):
@@ -60,30 +59,3 @@ def test_a_map_is_written_with_guesses_and_taken(vidence):
     assert 'pelvis = ["Rig_Hips"]  # guessed' in made
     wrong = vidence("mocap", "own.bvh", "--option", "units=cmu", "--option", "map=mixama")
     assert "Did you mean mixamo?" in wrong.err
-
-
-def test_a_space_of_walks_is_fitted_and_shown(vidence):
-    """Tables of the built-in figure at three speeds; what bows is left out."""
-    rows = {f"walk{i}.csv": WalkerSpec(speed_m_s=v, fps=30) for i, v in enumerate((0.9, 1.2, 1.5))}
-    for name, spec in (rows | {"bow.csv": WalkerSpec(action="bow", fps=30)}).items():
-        figure = walker(spec)
-        heading = ["time_s", *(f"{n}_{a}" for n in figure.names for a in "xyz")]
-        lines = [
-            ",".join([f"{f / 30:.6f}", *(f"{v:.6f}" for v in p.ravel())])
-            for f, p in enumerate(figure.positions_m)
-        ]
-        (vidence.folder / name).write_text("\n".join([",".join(heading), *lines]))
-    (vidence.folder / "labels.csv").write_text("file,hurry\nwalk0.csv,0\nwalk1.csv,1\nwalk2.csv,2\n")
-    told = ("--option", "units=m", "--option", "up=y")
-    done = vidence("mocap", *rows, "bow.csv", *told, "--walks", "space.json", "--labels", "labels.csv")
-    assert done.code == 0
-    assert "left out: bow.csv: no steady walk" in done.out
-    assert "wrote space.json: 3 walks; pc1 to pc2 have" in done.out
-    assert "  hurry: 3 walks; correlation with each as the others predict it unknown" in done.out
-    shown = vidence("pointlight", "walks:space.json?hurry=2&duration_s=1", "--out", "fast", "--write", "npz")
-    assert shown.code == 0
-    again = vidence("pointlight", "--again", "fast/stimulus.json", "--out", "again", "--write", "npz")
-    assert "the same as before, pixel by pixel" in again.out
-    alone = vidence("mocap", *rows, *told, "--labels", "labels.csv")
-    assert alone.code == 2
-    assert "give --walks FILE, too" in alone.err

@@ -1,7 +1,6 @@
 """Real files: all of them parse, formats agree, bones are rigid, and known defects are found and mended."""
 
 import gzip
-import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +20,6 @@ from vidence.pointlight.checks import inspect
 from vidence.pointlight.figures import closest, contact, pair
 from vidence.pointlight.kinematics import bone_lengths
 from vidence.pointlight.reading import read_motion
-from vidence.pointlight.walk_spaces import fit_walks
-from vidence.pointlight.walks import morph, walk_of, walked
 
 UNIT = 0.0254 / 0.45
 
@@ -361,35 +358,6 @@ def test_exchanged_markers_of_a_c3d_are_found(mocap):
         assert found.value == 2
         assert "after frame 99" in found.message
         assert first in found.message
-
-
-# ----------------------------------------------------------------- walks
-
-
-def test_a_walk_is_the_same_from_markers_and_from_joints(mocap):
-    markers, joints = (
-        walk_of(read(mocap / name)) for name in ("cmu_c3d/02_01.c3d", "cmu_asfamc/02_01.amc.gz")
-    )
-    assert markers.rate_hz == pytest.approx(joints.rate_hz, rel=2e-3)
-    assert markers.speed_m_s == pytest.approx(joints.speed_m_s, rel=0.01)
-    assert min(markers.explained, joints.explained) > 0.96
-
-
-def test_walks_of_bandai_are_mixed(mocap):
-    styles = ("happy", "normal", "old", "sad")
-    files = [mocap / f"bandai_bvh/dataset-1_walk_{style}_001.bvh.gz" for style in styles]
-    walks = [walk_of(read(file)) for file in files]
-    assert all(walk.explained > 0.96 for walk in walks)
-    for first, second in itertools.combinations(walks, 2):
-        half = morph(first, second, 0.5)
-        np.testing.assert_allclose(half.waves_m, (first.waves_m + second.waves_m) / 2)
-        report = inspect(walked(half, duration_s=6))
-        assert {c.name for c in report.doubts} <= set(), report.doubts
-    ratings = {w.file: value for w, value in zip(walks, (1.0, 0.0, 0.0, -1.0), strict=True)}
-    space = fit_walks(walks, {"happy": ratings})
-    assert space.walk({"happy": 1.0}).speed_m_s > space.walk({"happy": -1.0}).speed_m_s
-    with pytest.raises(DataError, match="no steady walk"):
-        walk_of(read(mocap / "bandai_bvh/dataset-1_bow_normal_001.bvh.gz"))
 
 
 def test_rates_that_files_claim_are_put_right_or_doubted(mocap):

@@ -15,7 +15,6 @@ from vidence.pointlight.checks import Check, judged
 from vidence.pointlight.motion import Motion, noted, part
 from vidence.pointlight.reading import read_motion
 from vidence.pointlight.stimulus import without_dots
-from vidence.pointlight.walk_spaces import morph_of, read_space, walk_in
 from vidence.pointlight.walker import walker_of
 from vidence.records import Record
 
@@ -264,8 +263,8 @@ def staged(
     """The figures to show.
 
     Args:
-        sources: for each figure a file of motion capture, ``walker:ACTION?key=value``, or a walk that is
-            mixed (``morph:``, ``walks:``; see `motion_of`). Two share one clock and one space.
+        sources: for each figure a file of motion capture, or ``walker:ACTION?key=value``. Two share one
+            clock and one space.
         points: the set of points of a body (see `vidence.pointlight.body.SETS`), or ``markers`` for
             everything that a file holds.
         hold_hands: move the second figure until hands that hold each other meet (see `align`).
@@ -302,17 +301,7 @@ def is_walker(source: str) -> bool:
 
 
 def motion_of(source: str, options: Mapping[str, str] | None = None) -> Motion:
-    """The motion in a file, or of ``walker:ACTION?key=value``; errors as for `staged`.
-
-    ``morph:A.bvh,B.bvh?share=0.5`` is a walk between those of two files, and ``walks:SPACE.json?happy=1`` one
-    at a place of a space of walks (see `vidence.pointlight.walk_spaces`).
-    """
-    if source.startswith(("morph:", "walks:")):
-        spec = parse_spec(source)
-        if spec.name == "walks":
-            return walk_in(read_space(Path(spec.argument)), spec.options)
-        files = [read_motion(Path(file), options=options or {}) for file in spec.argument.split(",")]
-        return morph_of(files, spec.options)
+    """The motion in a file, or of ``walker:ACTION?key=value``; errors as for `staged`."""
     if is_walker(source):
         spec = parse_spec(source)
         return walker_of(spec.argument, spec.options)

@@ -145,13 +145,8 @@ def heading_deg(figures: Sequence[Motion]) -> float:
     the first to the second, over the whole clip, goes to the right.
 
     Raises:
-        UsageError: a figure has neither hips nor shoulders, is one of a picture, or two stand in one place.
+        UsageError: a figure has neither hips nor shoulders, or two stand in one place.
     """
-    if any(figure.source.is_flat for figure in figures):
-        raise UsageError(
-            "heading=viewer: points of a picture have no depth, so that it is not known where the body "
-            "faces; leave heading=recorded, which shows it as the camera saw it"
-        )
     if len(figures) > 1:
         way = np.mean(root(figures[1]) - root(figures[0]), axis=0)
         if not np.linalg.norm(way) > 1e-6:

@@ -32,8 +32,6 @@ class MotionSource(Record, omit_defaults=True):
     """Frames of the file that were left out before the first, so that partners can be put on one clock."""
     bones_of: str = ""
     """Whose bones the body has, where they are not the subject's own."""
-    is_flat: bool = False
-    """The points are those of a picture and have no depth; where the body faces is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -234,7 +234,7 @@ def format_of(path: Path) -> str:
         DataError: no format fits; where the content looks like that of another, the message says so.
     """
     if path.is_dir():
-        return _format_of_folder(path)
+        raise DataError(f"{path} cannot be read: it is a folder; name a file")
     opened = open_file(path)
     name, head = opened.name.lower(), _head(opened)
     made = {n: open_format(n) for n in catalog.names("mocap-format")}
@@ -258,18 +258,6 @@ def format_of(path: Path) -> str:
             f"skeleton={opened.label}"
         )
     raise DataError(f"{opened.label}: its name tells no format that fits, and {looks}{hint}")
-
-
-def _format_of_folder(path: Path) -> str:
-    """The format of a folder with a file for each frame: that of its first file."""
-    first = next((p for p in sorted(path.iterdir()) if p.name.lower().endswith(".json")), None)
-    found = format_of(first) if first is not None else ""
-    if found != "openpose":
-        raise DataError(
-            f"{path} cannot be read: it is a folder, and only the frames of OpenPose "
-            "(NAME_000000000012_keypoints.json) are read from one: name a file"
-        )
-    return found
 
 
 def read_motions(

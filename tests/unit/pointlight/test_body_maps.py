@@ -31,10 +31,6 @@ MIXAMO = (
     "RightShoulder RightArm RightForeArm RightHand LeftUpLeg LeftLeg LeftFoot LeftToeBase RightUpLeg "
     "RightLeg RightFoot RightToeBase"
 )
-COCO = (
-    "nose left_eye right_eye left_ear right_ear left_shoulder right_shoulder left_elbow right_elbow "
-    "left_wrist right_wrist left_hip right_hip left_knee right_knee left_ankle right_ankle"
-)
 SMPLX = (
     "pelvis left_hip right_hip spine1 left_knee right_knee spine2 left_ankle right_ankle spine3 "
     "left_foot right_foot neck left_collar right_collar head left_shoulder right_shoulder left_elbow "
@@ -54,7 +50,6 @@ MOCAPBANK = (
     ("words", "expected"),
     [
         (MIXAMO, "mixamo"),
-        (COCO, "coco"),
         (SMPLX, "points"),
         (PLUG_IN_GAIT, "plug-in-gait"),
         (MOCAPBANK, "mocapbank"),

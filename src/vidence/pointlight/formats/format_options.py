@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 import numpy as np
 from msgspec import Meta
@@ -18,9 +18,6 @@ from vidence.pointlight.units import Unit, metres_for_stature, read_unit, settle
 from vidence.records import Record
 
 Floats = NDArray[np.float64]
-LeastScore: TypeAlias = Annotated[
-    float, Meta(ge=0, le=1, description="points with a lower score or visibility are hidden")
-]
 
 
 class MotionSettings(Record):
@@ -76,25 +73,6 @@ class MarkerSettings(MotionSettings):
     subject: Annotated[str, Meta(description="part of the labels before the colon, of several subjects")] = ""
 
 
-class TableSettings(MotionSettings):
-    """Options of formats that hold positions and no word about the axes."""
-
-    up: Annotated[
-        Literal["y", "z"] | None, Meta(description="axis that points up, where the file does not say it")
-    ] = None
-
-    def upwards(self, opened: UnpackedFile, *, said: str | None) -> str:
-        """The axis that points up: the user's, otherwise that of the file.
-
-        Raises:
-            DataError: nobody says it.
-        """
-        up = self.up or said
-        if up is None:
-            raise DataError(f"{opened.label} does not say which axis points up; give up=y or up=z")
-        return up
-
-
 @dataclass(frozen=True, kw_only=True)
 class RawPoints:
     """Points as a file gives them: in its own units and with its own axes.
@@ -102,8 +80,7 @@ class RawPoints:
     `positions` (n_frames, n_points, 3), NaN where a point was not seen. `up` is the axis that points up.
     `bones_of` says whose bones these are where they are not the subject's own. `metres_per_unit` is None
     where nothing tells; `unit_problem` then says why, or `stature_m` to what height the body is scaled. `fps`
-    is what the file says, None where it says nothing; `is_cmu` where it is of the library of CMU, `is_flat`
-    where the points are those of a picture.
+    is what the file says, None where it says nothing; `is_cmu` where it is of the library of CMU.
     `notes` are what was found, and what was done about it.
     """
 
@@ -119,7 +96,6 @@ class RawPoints:
     unit_problem: str = ""
     fps: float | None = None
     is_cmu: bool = False
-    is_flat: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -176,7 +152,6 @@ def finish(read: RawPoints, *, opened: UnpackedFile, settings: MotionSettings) -
             scaled_to_m=None if given is None else given.stature_m,
             notes=notes,
             bones_of=read.bones_of,
-            is_flat=read.is_flat,
         ),
     )
     return made if settings.naming is None else by_map(made, settings.naming)
