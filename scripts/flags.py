@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from vidence.cli.main import COMMANDS, app
+from vidence.cli.finding import all_commands
+from vidence.cli.main import app
 
 PAGE = Path(__file__).parents[1] / "docs" / "guides" / "flags.md"
 HEAD = """# Every flag
@@ -65,16 +66,16 @@ def written() -> str:
     """The whole page."""
     context = click.Context(app)
     parts = [HEAD]
-    for name, (_, purpose) in COMMANDS.items():
+    for name, file in all_commands().items():
         command = app.get_command(context, name)
         if command is None:
             raise SystemExit(f"the command {name} is listed and not there")
         if isinstance(command, click.Group):
-            parts.append(f"## {name}\n\n{purpose}\n")
+            parts.append(f"## {name}\n\n{file.help}\n")
             for part, one in command.commands.items():
                 parts += described(f"{name} {part}", one, one.help or "", context=context, level=3)
         else:
-            parts += described(name, command, purpose, context=context)
+            parts += described(name, command, file.help, context=context)
     return "\n".join(parts)
 
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from vidence import catalog
-from vidence.cli.listing import KINDS
+from vidence.cli.commands.list import KINDS
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "options.md"
 HEAD = """# Everything with a name, and its options

@@ -205,12 +205,12 @@ def panel(
     import secrets
 
     from vidence.cli.live import watching
+    from vidence.engine.config_file import read_config
     from vidence.engine.diagnose import diagnose
     from vidence.engine.environment import environment, now
     from vidence.engine.panel import PanelFile, check_panel, given_runs, panel_of, planned, slug
     from vidence.engine.panel_diagnostics import examinations
     from vidence.engine.trust import begun, remember
-    from vidence.make.pipeline.config_file import read_config
     from vidence.report.panel_runs import ask_panel, read_panel
 
     place = environment(_path(cache))

@@ -444,7 +444,4 @@ def _read(given: object, hint: object, owner: str) -> object:
         cause = None
     except msgspec.DecodeError as error:
         cause = error
-    said = " (this was yes or no before)" if given in ("yes", "no") else ""
-    raise UsageError(
-        f"{owner}={given!r} cannot be read: expected {expected or _expected(kind)}{said}"
-    ) from cause
+    raise UsageError(f"{owner}={given!r} cannot be read: expected {expected or _expected(kind)}") from cause

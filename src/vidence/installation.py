@@ -46,6 +46,14 @@ def adding(*extras: str) -> str:
     return f"{pip()} install {shlex.join(wanted)}"
 
 
+def install_trackers() -> str:
+    """The commands that install the library of trackers and measures."""
+    return (
+        f"{adding('build', 'trackers')} && {pip()} install --no-deps 'trackers>=2.6,<2.7' (--no-deps, "
+        "because that package asks for an OpenCV with windows, which replaces the one without)"
+    )
+
+
 def pages() -> Path | None:
     """The folder of the documentation, which a wheel brings and a checkout has; None where neither is."""
     package = Path(__file__).parent

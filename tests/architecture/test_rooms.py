@@ -12,7 +12,7 @@ from vidence import catalog
 PACKAGE = Path(vidence.__file__).parent
 TESTS = Path(__file__).parents[1]
 UNIT = TESTS / "unit"
-MOST_FOLDERS, MOST_FILES = 12, 7
+MOST_FOLDERS, MOST_FILES = 13, 7
 
 
 def modules() -> dict[str, Path]:
@@ -68,11 +68,17 @@ def plugin_of(name: str) -> str | None:
     return plugin if kind is not None and plugin in catalog.names(kind) else None
 
 
+@cache
+def called() -> frozenset[str]:
+    """Every text of the end-to-end tests, the names of commands among them."""
+    return frozenset(text for test in (TESTS / "end_to_end").glob("*.py") for text in strings(test))
+
+
 def is_tested(name: str, path: Path, named: set[str]) -> bool:
     """Whether a module has its own test file, or a test names it.
 
-    A plug-in is also named by a test of its folder that makes it by its name, as users do; a command of
-    the command line by the end-to-end test of its name.
+    A plug-in is also named by a test of its folder that makes it by its name, as users do; a command by
+    an end-to-end test that calls it.
     """
     folder = UNIT / path.relative_to(PACKAGE).parent
     if name in named or (folder / f"test_{path.stem}.py").exists():
@@ -81,7 +87,7 @@ def is_tested(name: str, path: Path, named: set[str]) -> bool:
     if plugin is not None:
         texts = {text for test in folder.glob("*.py") for text in strings(test)}
         return any(text == plugin or text.startswith(f"{plugin}:") for text in texts)
-    return name.startswith("vidence.cli.") and (TESTS / "end_to_end" / f"test_{path.stem}.py").exists()
+    return path.parent.name == "commands" and path.stem.rstrip("_").replace("_", "-") in called()
 
 
 def test_the_top_can_be_seen_at_a_glance():

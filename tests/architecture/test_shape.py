@@ -85,7 +85,8 @@ def test_the_help_imports_neither_numpy_nor_a_command():
     code = (
         "import sys\nfrom vidence.cli.main import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
-        "print([m for m in ('numpy', 'vidence.cli.run', 'rich', 'av') if m in sys.modules], file=sys.stderr)"
+        "heavy = ('numpy', 'vidence.cli.commands.run', 'rich', 'av')\n"
+        "print([m for m in heavy if m in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"
@@ -118,12 +119,12 @@ def test_only_engine_models_and_the_studio_wait_at_all():
         for p in FILES
         if any(isinstance(n, ast.AsyncFunctionDef | ast.Await) for n in ast.walk(ast.parse(p.read_text())))
     }
-    assert found == {"engine/", "ask/models", "contracts.py", "cli/", "studio/"}
+    assert found == {"engine/", "ask/models", "contracts.py", "cli/", "make/", "studio/"}
 
 
 def test_nothing_prints_outside_the_command_line():
     for path in FILES:
-        if path.relative_to(PACKAGE).parts[0] != "cli":
+        if path.relative_to(PACKAGE).parts[0] != "cli" and path.parent.name != "commands":
             tree = ast.walk(ast.parse(path.read_text()))
             functions = [n.func for n in tree if isinstance(n, ast.Call)]
             calls = [f.id for f in functions if isinstance(f, ast.Name)]

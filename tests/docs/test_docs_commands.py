@@ -7,7 +7,8 @@ import pytest
 
 from vidence import catalog
 from vidence.ask.prompting.templates import sets
-from vidence.cli.main import COMMANDS, app
+from vidence.cli.finding import all_commands
+from vidence.cli.main import app
 
 # Names that a page makes up for the parser to replace.
 _PLACEHOLDERS = {"BENCHMARK", "SPEC", "NAME", "..."}
@@ -16,7 +17,7 @@ _PLACEHOLDERS = {"BENCHMARK", "SPEC", "NAME", "..."}
 @pytest.fixture(scope="module")
 def commands() -> dict[str, click.Command]:
     context = click.Context(app)
-    found = {name: app.get_command(context, name) for name in COMMANDS}
+    found = {name: app.get_command(context, name) for name in all_commands()}
     return {name: command for name, command in found.items() if command is not None}
 
 

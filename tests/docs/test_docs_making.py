@@ -6,13 +6,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from vidence.engine.config_file import read_config
 from vidence.make import writing
 from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule, TaskRules, read_herbench
 from vidence.make.lights.panels import PanelRules
 from vidence.make.lights.study import StudyRules
 from vidence.make.lights.trials import read_map
 from vidence.make.makers.actpld import ActpldConfig, create
-from vidence.make.pipeline.config_file import read_config
 from vidence.make.writing.drafts import COLUMNS
 from vidence.make.writing.expert_config import (
     DraftRules,

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from vidence.engine.config_file import read_config
 from vidence.engine.panel import PanelFile, paper_rows, planned
-from vidence.make.pipeline.config_file import read_config
 
 PAGE = "docs/guides/runs.md"
 

@@ -325,43 +325,7 @@ def test_a_flag_of_an_earlier_version_is_named_with_its_new_name(vidence, comman
     assert f"{command.split()[0]} [OPTIONS]" in done.err
 
 
-def test_a_kind_of_an_earlier_version_is_named_with_its_new_name(vidence):
-    done = vidence("list", "readers")
-    assert done.code == 2
-    assert "vidence list parsers" in done.err
-
-
 def test_a_flag_that_never_was_is_told_as_ever(vidence):
     done = vidence("report", "r", "--parsre", "robust")
     assert done.code == 2
     assert "--parser" in done.err
-
-
-def test_a_folder_of_an_earlier_version_is_refused_until_it_is_migrated(vidence, questions):
-    questions(n_clips=1, n_questions=1)
-    asked = (
-        "run",
-        "table",
-        "--data",
-        "questions.jsonl",
-        "--model",
-        "baseline:constant",
-        "--out",
-        "r",
-        "--no-page",
-    )
-    assert vidence(*asked).code == 0
-    plan = vidence.folder / "r" / "plan.toml"
-    plan.write_text(plan.read_text().replace('strategy = "once"', "retries = 2"))
-    done = vidence("report", "r")
-    assert done.code == 2
-    assert "vidence migrate r" in done.err
-    assert vidence("migrate", "r").code == 0
-    assert vidence("report", "r").code == 0
-    assert 'strategy = "retry?tries=2"' in plan.read_text()
-    done = vidence("migrate", "r")
-    assert done.code == 2
-    assert "nothing in it has to be rewritten" in done.err
-    done = vidence(*asked, "--retries", "2")
-    assert done.code == 2
-    assert "--strategy 'retry?tries=2'" in done.err

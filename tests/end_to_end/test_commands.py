@@ -6,7 +6,7 @@ import json
 import pytest
 
 from servers.openai_stub import OpenAIStub
-from vidence.cli.main import COMMANDS
+from vidence.cli.finding import all_commands
 
 
 def test_list_names_everything_that_has_a_file(vidence):
@@ -221,7 +221,7 @@ def test_help_and_version(vidence):
     titles = ["Ask:", "Explain:", "Make:", "Look up:"]
     assert [line for line in said if line in titles] == titles
     listed = [line.split()[0] for line in said if line.startswith("  ") and line[2:3].islower()]
-    assert [name for name in listed if name in COMMANDS] == list(COMMANDS)
+    assert [name for name in listed if name in all_commands()] == list(all_commands())
     assert "vidence, version" in vidence("--version").out
     assert "--replay-columns" in vidence("run", "--help").out
     unknown = vidence("run", "table", "--nonsense")

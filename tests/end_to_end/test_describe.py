@@ -34,35 +34,6 @@ def test_a_file_of_questions_is_described_with_the_videos_that_are_here(vidence)
     assert "How long the videos are was not measured." in whole["sentences"]
 
 
-def test_concepts_are_shown_by_chapter_as_covered_filmed_open_or_dropped(vidence):
-    concept = {"subject": "Mechanics", "textbook": "Motion", "chapter": "11", "why_moving": "It moves."}
-    named = {"torque": "filmed", "spin": "filmed", "beats": "open", "drag": "dropped"}
-    (vidence.folder / "concepts.jsonl").write_text(
-        "".join(
-            json.dumps(concept | {"concept_id": name, "state": state, "reason": "no video"}) + "\n"
-            for name, state in named.items()
-        )
-    )
-    one = {
-        "item_id": "1",
-        "media": [{"path": "a.mp4"}],
-        "question": "Why?",
-        "choices": ["x", "y"],
-        "answer": "A",
-    }
-    (vidence.folder / "q.jsonl").write_text(json.dumps(one | {"tags": {"concept": "torque"}}) + "\n")
-    words = ("describe", "q.jsonl", "--no-measure", "--concepts", "concepts.jsonl")
-    done = vidence(*words, "--json", "-")
-    assert done.code == 0, done.err
-    (table,) = (one for one in json.loads(done.out)["tables"] if one["name"] == "concepts")
-    (line,) = table["lines"]
-    assert {name: line[name]["value"] for name in ("covered", "filmed", "open", "dropped")} == dict.fromkeys(
-        ("covered", "filmed", "open", "dropped"), 1
-    )
-    (vidence.folder / "concepts.jsonl").write_text('{"concept_id": 3}\n')
-    assert "concepts.jsonl:1" in vidence(*words).err
-
-
 def test_what_makes_no_sense_is_one_message(vidence):
     (vidence.folder / "q.jsonl").write_text("no question\n")
     for arguments, said in {

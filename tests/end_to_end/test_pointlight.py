@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from PIL import Image
 
 from subjects.standing import standing
-from vidence.cli.pointlight import pointlight
 from vidence.errors import DataError, UsageError
 from vidence.media.video import open_video
+from vidence.pointlight.commands.pointlight import pointlight
 from vidence.pointlight.drawing import montage_of
 from vidence.pointlight.figures import staged
 from vidence.pointlight.specs import spec_of

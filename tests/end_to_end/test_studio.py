@@ -10,8 +10,8 @@ from contextlib import closing
 
 import pytest
 
-from vidence.cli import studio as command
 from vidence.errors import UsageError
+from vidence.studio.commands import studio as command
 
 SECRET = "planted horse battery"  # noqa: S105 - of tests
 

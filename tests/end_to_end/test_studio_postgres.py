@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from servers.postgres import postgres, why_not
-from vidence.cli.studio import DATABASE_VARIABLE
+from vidence.studio.commands.studio import DATABASE_VARIABLE
 
 TESTS = Path(__file__).parents[1]
 # Where the database itself has a say: rules of tables, chains, what is written at once and together.

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from vidence.cli.studio import DATABASE_VARIABLE
+from vidence.studio.commands.studio import DATABASE_VARIABLE
 from vidence.studio.rules.floods import Limits, Rate
 from vidence.studio.settings import Mode, Studio, StudioSettings, Ticket
 

@@ -170,7 +170,7 @@ def test_settings_are_read_from_texts_and_from_values():
         ({"n": "x"}, "expected a whole number from 1 to 9"),
         ({"n": 1.5}, "option n=1.5 cannot be read"),
         ({"share": "nan"}, "expected a number 0 or above"),
-        ({"is_strict": "yes"}, r"expected true or false \(this was yes or no before\)"),
+        ({"is_strict": "yes"}, r"expected true or false"),
         ({"kind": "c"}, "expected one of a, b"),
         ({"names": "p||q"}, "expected different values, split by"),
         ({"names": "p|p"}, "expected different values, split by"),

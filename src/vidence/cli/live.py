@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from vidence.cli.console import Display
+from vidence.engine.display import Display
 from vidence.engine.events import (
     Event,
     ExaminedOne,

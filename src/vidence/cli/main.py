@@ -1,7 +1,6 @@
 """The command and its help. Each command's code is imported when the command is used."""
 
 import errno
-import importlib
 import io
 import logging
 import os
@@ -15,84 +14,12 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from vidence import __version__
+from vidence.cli.finding import COMPLETE_VARIABLE, all_commands, by_section, find_command
 from vidence.errors import UnknownNameError, UsageError, VidenceError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-# What each command is for, and the module of this folder that defines it, in a function of its name.
-SECTIONS = {
-    "Ask": {
-        "demo": ("demo", "The whole system on planted-truth videos, offline, no key; ends with a page."),
-        "get": ("get", "Fetch a benchmark by its name: questions, and the videos that they need."),
-        "run": ("run", "Put a benchmark to a model."),
-        "resume": ("run", "Take a run up where it stopped; nothing is asked twice."),
-        "panel": ("panel", "Models under conditions on benchmarks: one table, one figure, one page."),
-        "cluster": ("cluster", "The file that asks Slurm or Kubernetes for machines and runs a command."),
-        "runs": ("runs", "The runs in a folder: how far each is, its score, what it cost."),
-        "judge": ("judge", "Judge the replies that a run has stored; nobody else is asked again."),
-        "migrate": ("migrate", "Rewrite run folders of an earlier version."),
-        "import": ("importing", "Results of lmms-eval, VLMEvalKit, inspect_ai or others as a run folder."),
-        "convert": ("convert", "Questions in another layout, written in the item format."),
-    },
-    "Explain": {
-        "report": ("report", "Tables, a page, CSV or JSON from run folders; --parser reads replies again."),
-        "compare": ("compare", "Two runs or more on the same questions: is the difference real?"),
-        "contrast": ("contrast", "Inside a run: hard questions less easy ones, or the trend over a tag."),
-        "correlate": ("correlate", "Two scores over models, tasks or rows of a table: do they go together?"),
-        "diagnose": ("diagnose", "Why the score is what it is: MRFS, frame shares, modality, budgets, ..."),
-        "errors": ("errors", "Which kinds of errors wrong replies make: draw, label, import, report."),
-        "judges": ("judges", "Whether scores depend on who judges: judges against people and rules."),
-        "power": ("power", "Before a run: which difference between two models it would find."),
-        "audit": ("audit", "The report card of a set of questions: what they give away, what they demand."),
-        "audit-table": ("audit_table", "Whether the numbers of a printed table can be true."),
-        "describe": ("describe", "Statistics of a set: lengths, videos, evidence, letters, words, tags."),
-    },
-    "Make": {
-        "make": ("make", "Make questions from videos, logs, motion capture, annotations, scenes or drafts."),
-        "select": ("select", "Which videos questions are made about: measured, gated, kept with reasons."),
-        "licence": ("licence", "Under which licence videos may be used: asked of YouTube, or of two people."),
-        "track": ("track", "Find the people in a video and follow them: tracks, a contact sheet, measures."),
-        "scenes": (
-            "scenes",
-            "Write the scenes of a table, a log of events, tracks, or what a model proposes.",
-        ),
-        "prove": ("prove", "Whether composed questions have one answer and need each of their conditions."),
-        "review": ("review", "Who looked at which question, and what follows: draw, read, state, rates."),
-        "gate": ("gate", "Quality gates for any set: doubles, leaks, readers without the video, balance."),
-        "split": ("split", "Cut a set into splits that share no source; what two splits have in common."),
-        "release": (
-            "release",
-            "Give a set away: formats, datasheet, checksums; answers of a split stay hidden.",
-        ),
-        "mocap": ("mocap", "What a file of motion capture holds, what was mended, what is doubtful."),
-        "pointlight": ("pointlight", "Show motion capture, or a built-in figure, as points of light."),
-        "view": ("view", "Look at runs, sets and questions in the browser; nothing is changed."),
-        "studio": ("studio", "Make and review questions in the browser: alone, or as a team."),
-        "ablate": ("ablate", "The same point-light motions shown in many ways: what each costs a model."),
-        "threshold": (
-            "threshold",
-            "The level of noise, contrast or frames at which point lights are still seen.",
-        ),
-    },
-    "Look up": {
-        "list": ("listing", "What there is: benchmarks, models, selectors, parsers, prompts."),
-        "prompts": ("prompts", "Sets of prompts; the authors' own from your copy of their release."),
-        "probe": ("probe", "What a video file claims, and what it really holds."),
-        "schema": ("listing", "The JSON Schema of the item format."),
-        "doctor": (
-            "doctor",
-            "What is installed, what is wrong; with --model whether a model sees and answers.",
-        ),
-        "help": ("pages", "The pages of the documentation."),
-        "completion": ("completion", "The script that completes names in your shell."),
-    },
-}
-COMMANDS = {name: told for section in SECTIONS.values() for name, told in section.items()}
-# Functions that cannot have the name of their command.
-_FUNCTIONS = {"list": "list_names", "import": "import_results", "help": "show_page"}
-COMPLETE_VARIABLE = "_VIDENCE_COMPLETE"
-"""Set by the script of a shell that wants to know what a word can be."""
 INTERRUPTED = 130
 # What a stream says that takes no more; an error about a file has its name.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -100,18 +27,18 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(all_commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS and ctx.resilient_parsing:  # half a word is completed
-            return None
-        if cmd_name not in COMMANDS:
+        try:
+            command = find_command(cmd_name)
+        except UnknownNameError:
+            if ctx.resilient_parsing:  # half a word is completed
+                return None
             _refuse_removed("commands", cmd_name, f"vidence {cmd_name}")
-            raise UnknownNameError("command", cmd_name, COMMANDS)
-        module = importlib.import_module(f"vidence.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, _FUNCTIONS.get(cmd_name, cmd_name.replace("-", "_")))
+            raise
         if os.environ.get(COMPLETE_VARIABLE):
-            from vidence.cli.completion import with_names
+            from vidence.cli.words import with_names
 
             return with_names(command, cmd_name)
         return command
@@ -120,19 +47,19 @@ class _Commands(click.Group):
         """The commands that begin so, without importing any, or the flags of the whole."""
         from click.shell_completion import CompletionItem
 
-        found = [
-            CompletionItem(name, help=help_text)
-            for name, (_, help_text) in COMMANDS.items()
+        commands = [
+            CompletionItem(name, help=file.help)
+            for name, file in all_commands().items()
             if name.startswith(incomplete)
         ]
-        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list in the help, without importing any command."""
-        widest = max(map(len, COMMANDS))
-        for title, section in SECTIONS.items():
+        widest = max(map(len, all_commands()))
+        for title, section in by_section():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(widest), text) for name, (_, text) in section.items()])
+                formatter.write_dl([(name.ljust(widest), file.help) for name, file in section.items()])
 
 
 _HELP = """Ask video models questions, and say how sure the score is.
@@ -168,19 +95,15 @@ def _refuse_removed(table: str, name: str, shown: str) -> None:
 def _with_new_name(error: click.NoSuchOption) -> click.NoSuchOption:
     """A flag that is not known; where an earlier version had it, with what replaces it."""
     from vidence.cli.removed import replacement
-    from vidence.engine.plan import RENAMED
 
-    command = error.ctx.command_path.partition(" ")[2] if error.ctx is not None else ""
+    command = ""
+    if error.ctx is not None:
+        command = error.ctx.command_path.removeprefix(f"{error.ctx.find_root().info_name} ")
     sentence = replacement("options", f"{command} {error.option_name}")
     if sentence is not None:
         message = f"{error.option_name} has been removed. {sentence}"
         return click.NoSuchOption(error.option_name, message, ctx=error.ctx)
-    old = error.option_name.removeprefix("--").replace("-", "_")
-    if old not in RENAMED:
-        return error
-    new = "--" + RENAMED[old].replace("_", "-")
-    message = f"No such option: {error.option_name}. It is called {new} now."
-    return click.NoSuchOption(error.option_name, message, ctx=error.ctx)
+    return error
 
 
 class _Visible(logging.Formatter):
@@ -276,6 +199,6 @@ def _complain(message: str) -> None:
 
 
 def _forget_output() -> None:
-    from vidence.cli.console import forget
+    from vidence.console.screen import forget
 
     forget(sys.stdout)

@@ -370,10 +370,6 @@ class PlanOverrides(TypedDict, total=False):
     memory: str | None
 
 
-RENAMED = {"reader": "parser", "text_reader": "text_parser"}
-"""Settings of an earlier version, and what they are called now; flags have the same names with dashes."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Flag:
     """A field of a plan as a flag."""
@@ -572,7 +568,6 @@ def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
             f"{path} has format {found!r}, this version of vidence reads {FORMAT!r}; "
             "use the version that wrote it, or run again into a new folder"
         )
-    _check_keys(raw["plan"], path)
     sampling = raw["plan"].get("sampling", {})
     for name in _MAY_BE_UNSET:
         if sampling.get(name) == "unset":
@@ -599,37 +594,6 @@ def read_source(path: Path) -> tuple[Path, Plan, Facts | None]:
         return source, *read_plan_file(source)
     except FileNotFoundError as error:
         raise UsageError(f"there is no plan {source}; give the plan.toml of a run, or its folder") from error
-
-
-def _check_keys(plan: Mapping[str, object], path: Path) -> None:
-    """Refuse the keys of earlier versions; the message says what they are now."""
-    new = {old: f"{name} says it" for old, name in RENAMED.items()}
-    new["retries"] = 'strategy = "retry?tries=N" says it'
-    for name in sorted(new.keys() & plan.keys()):
-        raise StoreError(
-            f"{path} has the key {name!r} of an earlier version; now {new[name]}. "
-            f"Rewrite the folder with: vidence migrate {path.parent}"
-        )
-
-
-def migrate_plan(folder: Path) -> bool:
-    """Give the plan of an earlier version the names of today; whether anything had to be changed."""
-    path = folder / PLAN_FILE
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StoreError(f"cannot read {path}: {error}") from error
-    plan = raw.get("plan", {})
-    before = dict(plan)
-    for name in RENAMED.keys() & before.keys():
-        plan[RENAMED[name]] = plan.pop(name)
-    if "retries" in before:
-        retries = plan.pop("retries")
-        plan["strategy"] = f"retry?tries={retries}" if retries else "once"
-    if plan != before:
-        _write_toml(folder, raw)
-    read_plan(folder)
-    return bool(plan != before)
 
 
 def git_revision() -> str:

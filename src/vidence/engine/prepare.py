@@ -35,7 +35,6 @@ from vidence.engine.environment import cache_root
 from vidence.engine.get import command_for, fetched_from, noted
 from vidence.engine.plan import (
     MUST_AGREE,
-    RENAMED,
     Facts,
     Plan,
     PlanOverrides,
@@ -282,18 +281,8 @@ def _check_values(given: Mapping[str, object]) -> None:
 
 
 def _check_names(overrides: Mapping[str, object]) -> None:
-    """Refuse what is no setting; the message says what it is called now, or which name is nearest."""
-    if "retries" in overrides:
-        tries = overrides["retries"]
-        raise UsageError(
-            f"retries is a strategy now: say --strategy 'retry?tries={tries}' (in Python "
-            f'strategy="retry?tries={tries}") instead'
-        )
-    for name in {"wishes", "overrides"} & overrides.keys():
-        raise UsageError(f"{name}= is no setting: give settings as keywords, for example n_frames=32")
+    """Refuse what is no setting; the message says which name is nearest."""
     for name in sorted(overrides.keys() - PlanOverrides.__annotations__.keys()):
-        if name in RENAMED:
-            raise UsageError(f"{name} is called {RENAMED[name]} now; say {RENAMED[name]}={overrides[name]!r}")
         raise UnknownNameError("setting of a run", name, PlanOverrides.__annotations__)
 
 

@@ -75,12 +75,6 @@ class FindingRow(Record):
     failed: Failed | None = None
 
 
-class OldLine(FindingRow):
-    """The same as a line of an earlier format."""
-
-    item_id: str
-
-
 @dataclass(frozen=True, kw_only=True)
 class Stored:
     """One row of trials; `seq` grows with every row. Without a `trial` it is damaged, as `problem` says."""

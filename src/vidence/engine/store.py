@@ -21,9 +21,9 @@ import msgspec
 from vidence.contracts import Examined
 from vidence.engine.environment import machine
 from vidence.engine.keeper import LogSync, log_of
-from vidence.engine.rows import BriefRow, FindingRow, Header, OldLine, Stored, TrialRow
+from vidence.engine.rows import BriefRow, FindingRow, Header, Stored, TrialRow
 from vidence.errors import StoreError
-from vidence.media.whole import PRIVATE, is_running, make_private, make_private_file, whole_file
+from vidence.media.whole import is_running, make_private, make_private_file
 from vidence.records import (
     Failed,
     Item,
@@ -39,7 +39,6 @@ from vidence.records import (
 RUN_FILE, PLAN_NAME, _LOCK_FILE = "run.sqlite", "plan.toml", "lock.sqlite"
 RUN_FORMAT, MEMORY_FORMAT = "vidence-run/2", "vidence-memory/1"
 _NOT_FAILED = ("answered", "unreadable", "refused")
-_OLD_FILE = "trials.sqlite"  # of vidence-run/1, with findings in diagnostics/*.jsonl
 _LOG_TRIES, _LOG_WAIT_S = 600, 0.05
 
 # Generated columns and the view are for whoever filters with SQL.
@@ -112,12 +111,6 @@ _MUST_AGREE = ("version", "options", "plan_digest", "content_hash", "model_ident
 
 
 DecodedT = TypeVar("DecodedT")
-
-_OLD_COLUMNS = {
-    "items": "position, item_id",
-    "selections": "digest",
-    "trials": "seq, item_id, repeat, selection",
-}
 
 
 def diagnosis_name(name: str, options: Mapping[str, str]) -> str:
@@ -336,14 +329,8 @@ class RunStore(ExitStack):
     def __init__(self, folder: Path, *, is_writer: bool = False) -> None:
         super().__init__()
         self.path = folder / RUN_FILE
-        if not self.path.exists():
-            if (folder / _OLD_FILE).exists():
-                raise StoreError(
-                    f"{folder} holds a run of an earlier version ({_OLD_FILE}); rewrite it with: "
-                    f"vidence migrate {folder}"
-                )
-            if not is_writer:
-                raise StoreError(f"{folder} is not a run folder: {RUN_FILE} is missing")
+        if not self.path.exists() and not is_writer:
+            raise StoreError(f"{folder} is not a run folder: {RUN_FILE} is missing")
         with ExitStack() as opening:
             if is_writer:
                 _refuse_links(folder)
@@ -610,58 +597,6 @@ class RunStore(ExitStack):
                 value = row.failed or msgspec.json.decode(row.finding, type=finding)
                 found[item_id] = Examined(item=items[item_id], finding=value)
         return found
-
-
-def migrate_run(folder: Path) -> bool:
-    """Rewrite the store of an earlier version as ``run.sqlite``, and remove what it was made of.
-
-    Returns:
-        Whether there was one.
-
-    Raises:
-        StoreError: it is in use, damaged, or cannot be rewritten.
-    """
-    old = folder / _OLD_FILE
-    if not old.exists():
-        return False
-    _refuse_links(folder)
-    lines = sorted((folder / "diagnostics").glob("*.jsonl"))
-    with _locked(folder):
-        try:
-            if not (folder / RUN_FILE).exists():
-                with _opened(old, file_format="vidence-run/1"):
-                    pass
-                with whole_file(folder / RUN_FILE, mode=PRIVATE) as new:
-                    _copy(old, new, findings=lines)
-            for path in (old, *(old.with_name(old.name + end) for end in ("-wal", "-shm")), *lines):
-                path.unlink(missing_ok=True)
-        except OSError as error:
-            raise StoreError(f"cannot rewrite {folder}: {error}") from error
-    return True
-
-
-def _copy(old: Path, new: Path, *, findings: Sequence[Path]) -> None:
-    with _translated(old), _opened(new, file_format=RUN_FORMAT, tables=_RUN_TABLES) as db:
-        db.execute("ATTACH DATABASE ? AS old", (str(old),))
-        with _transaction(db):
-            for table, columns in _OLD_COLUMNS.items():
-                db.execute(
-                    f"INSERT INTO main.{table} ({columns}, json) "  # noqa: S608 - fixed words
-                    f"SELECT {columns}, CAST(json AS TEXT) FROM old.{table}"
-                )
-            for path in findings:
-                header, *lines = path.read_bytes().split(b"\n")[:-1]  # a torn last line is dropped
-                msgspec.json.decode(header, type=Header)
-                db.execute("INSERT INTO diagnoses VALUES (?, ?)", (path.stem, header.decode()))
-                for line in filter(None, lines):
-                    row = msgspec.json.decode(line, type=OldLine)
-                    kept = msgspec.json.encode(FindingRow(finding=row.finding, failed=row.failed))
-                    db.execute(
-                        "INSERT INTO findings (diagnosis, item_id, json) VALUES (?, ?, ?)",
-                        (path.stem, row.item_id, kept.decode()),
-                    )
-        db.execute("DETACH DATABASE old")
-        db.execute("PRAGMA journal_mode = DELETE")
 
 
 class Memory(ExitStack):

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from vidence.errors import StoreError
+
 PRIVATE: Final = 0o600
 """For what models were shown and said: nobody else on the machine reads it."""
 SHARED: Final = 0o666
@@ -152,3 +154,23 @@ def _to_disk(path: Path) -> None:
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all; text as UTF-8, and what is no character as its number.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    if path.is_dir():
+        raise StoreError(f"cannot write {path}: it is a folder; give the name of a file in it")
+    if not path.parent.is_dir():
+        raise StoreError(f"cannot write {path}: there is no folder {path.parent}; make it or choose another")
+    if isinstance(content, str):
+        content = content.encode("utf-8", errors="backslashreplace")
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        raise StoreError(
+            f"cannot write {path}: {error.strerror or error}; make room or choose another file"
+        ) from error

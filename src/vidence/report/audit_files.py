@@ -5,8 +5,9 @@ from pathlib import Path
 import msgspec
 
 from vidence.explain.audit.reasons import Suspect
+from vidence.media.whole import write_file
 from vidence.report.datasheet import datasheet
-from vidence.report.export import make_folder, write_file
+from vidence.report.export import make_folder
 from vidence.report.item_card import Card
 from vidence.tables.export import csv_text, statement_as_json
 from vidence.tables.rendering import render

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from vidence.media.whole import write_file
 from vidence.records import OutcomeName
 from vidence.report.comparison import Compared, Provenance, Ranked, Setting, TagDifference
 from vidence.report.comparison_sentences import Verdict, ranked_sentences, sentences, verdict
-from vidence.report.export import write_file
 from vidence.report.pairing import PairedRuns
 from vidence.report.provenance import trial_origin
 from vidence.report.results import OUTCOMES, Run

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vidence.errors import UsageError
+from vidence.media.whole import write_file
 from vidence.records import ClusterNoun, Clusters, Estimate, OutcomeName, Record, source_noun
-from vidence.report.export import write_file
 from vidence.report.pairing import sources_note
 from vidence.report.provenance import asked_sentence, is_asked
 from vidence.report.results import Run

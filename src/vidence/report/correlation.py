@@ -12,8 +12,8 @@ import numpy as np
 from vidence.errors import UsageError
 from vidence.explain.published import published
 from vidence.explain.published.printed_tables import PublishedRow, PublishedTable, number, read_file
+from vidence.media.whole import write_file
 from vidence.records import Estimate, Record
-from vidence.report.export import write_file
 from vidence.report.results import Run
 from vidence.report.scores import ScoredQuestions, check_answered, natural_order
 from vidence.report.sections import Section

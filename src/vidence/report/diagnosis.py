@@ -18,8 +18,8 @@ from vidence.engine.rows import Header
 from vidence.engine.specs import label
 from vidence.engine.store import RunStore, diagnosis_name
 from vidence.errors import UsageError, VidenceError
+from vidence.media.whole import write_file
 from vidence.records import Failed, source_noun
-from vidence.report.export import write_file
 from vidence.report.provenance import diagnosed_note
 from vidence.report.results import SEED
 from vidence.tables.charts import Statement, table_of

@@ -26,8 +26,9 @@ from vidence.explain.errors.packet import (
 from vidence.explain.errors.sheets import LabelledPacket
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.media.accepted import open_image
+from vidence.media.whole import write_file
 from vidence.records import Failed, ImagePart, Refused, Trial, Unreadable, VideoPart
-from vidence.report.export import make_folder, write_file
+from vidence.report.export import make_folder
 from vidence.report.questions import MOST_TIMES, ContactSheet, ContactSheets
 from vidence.report.results import Row, Run
 from vidence.tables.export import said_as_json

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from vidence.errors import StoreError
-from vidence.media.whole import write_whole
+from vidence.media.whole import write_file
 from vidence.report.results import Run
 from vidence.report.trials import trial_records, trials_as_csv, trials_as_jsonl, trials_as_parquet
 from vidence.tables.export import table_as_csv, table_as_json
@@ -104,23 +104,3 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot make the folder {folder}: {error.strerror or error}") from error
-
-
-def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all; text as UTF-8, and what is no character as its number.
-
-    Raises:
-        StoreError: the file cannot be written.
-    """
-    if path.is_dir():
-        raise StoreError(f"cannot write {path}: it is a folder; give the name of a file in it")
-    if not path.parent.is_dir():
-        raise StoreError(f"cannot write {path}: there is no folder {path.parent}; make it or choose another")
-    if isinstance(content, str):
-        content = content.encode("utf-8", errors="backslashreplace")
-    try:
-        write_whole(path, content)
-    except OSError as error:
-        raise StoreError(
-            f"cannot write {path}: {error.strerror or error}; make room or choose another file"
-        ) from error

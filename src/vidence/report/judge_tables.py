@@ -8,8 +8,8 @@ from typing import TypeVar
 import msgspec
 
 from vidence.engine.judges import JudgedReply
+from vidence.media.whole import write_file
 from vidence.records import Estimate
-from vidence.report.export import write_file
 from vidence.report.judge_figures import NOT_WORSE, Reliability, SelfPreference
 from vidence.report.judge_reliability import JSON_FORMAT, Judges
 from vidence.report.sections import Section

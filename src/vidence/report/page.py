@@ -13,9 +13,9 @@ import numpy as np
 
 from vidence.engine.specs import label
 from vidence.errors import UsageError
+from vidence.media.whole import write_file
 from vidence.report.browser import browse
 from vidence.report.diagnosis import Excerpt, excerpts
-from vidence.report.export import write_file
 from vidence.report.judge_summary import JUDGE_TABLES
 from vidence.report.logps import LOGP_TABLES, logp_words
 from vidence.report.on_the_way import ON_THE_WAY

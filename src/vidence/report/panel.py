@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from vidence.contracts import PaperColumn
-from vidence.report.export import write_file
+from vidence.media.whole import write_file
 from vidence.report.pairing import pair_where_possible
 from vidence.report.papers import best_of
 from vidence.report.provenance import how_asked

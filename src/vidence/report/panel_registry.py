@@ -11,8 +11,8 @@ import msgspec
 
 from vidence.catalog import names, parse_spec
 from vidence.errors import UnknownNameError, UsageError
+from vidence.media.whole import write_file
 from vidence.records import Record
-from vidence.report.export import write_file
 from vidence.report.panel_grid import ALL, Grid, open_view
 from vidence.report.scores import Draws
 from vidence.tables.charts import Statement, table_of

@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from vidence.errors import UsageError
-from vidence.report.export import write_file
+from vidence.media.whole import write_file
 from vidence.tables.charts import Statement
 from vidence.tables.rendering import drawing_of
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from vidence.errors import UsageError
+from vidence.media.whole import write_file
 from vidence.records import Evidence, Item, source_noun
-from vidence.report.export import write_file
 from vidence.report.sections import Section
 from vidence.tables.export import csv_text, object_as_json
 from vidence.tables.rendering import render

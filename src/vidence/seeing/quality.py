@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
-from vidence.installation import adding, pip
+from vidence.installation import install_trackers
 from vidence.records import Record
 from vidence.seeing.boxes import iou
 from vidence.seeing.track_files import MotRows
@@ -30,14 +30,6 @@ _COUNTS: Final = {
     **{"n_switches": "IDSW", "n_fragmentations": "Frag", "n_missed": "CLR_FN", "n_false": "CLR_FP"},
     **{"n_mostly_tracked": "MT", "n_mostly_lost": "ML"},
 }
-
-
-def install_trackers() -> str:
-    """The commands that install the library of trackers and measures."""
-    return (
-        f"{adding('build', 'trackers')} && {pip()} install --no-deps 'trackers>=2.6,<2.7' (--no-deps, "
-        "because that package asks for an OpenCV with windows, which replaces the one without)"
-    )
 
 
 class Quality(Record):

@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from vidence.engine.config_file import read_config
 from vidence.errors import DataError, UsageError
 from vidence.explain.audit.checks import text_reasons
 from vidence.make.compose.parsing import parse_compositions
@@ -23,7 +24,6 @@ from vidence.make.gates.leaks import leak_in
 from vidence.make.gates.licence_checks import DAYS
 from vidence.make.gates.verdicts import ItemVerdict, read_verdicts
 from vidence.make.gates.verdicts import content_of as asked_content
-from vidence.make.pipeline.config_file import read_config
 from vidence.make.sources.proof import Verdict
 from vidence.make.sources.scene_files import read_scenes
 from vidence.make.writing.drafts import ExpertDraft, Link

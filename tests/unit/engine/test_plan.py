@@ -19,7 +19,6 @@ from vidence.engine.plan import (
     SamplingFlags,
     git_revision,
     machine_facts,
-    migrate_plan,
     plan_flags,
     read_plan,
     read_source,
@@ -160,33 +159,6 @@ def test_outside_git_there_is_no_revision(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(subprocess, "run", no_git)
     assert git_revision() == ""
-
-
-def test_a_plan_with_retries_is_refused_and_rewritten_as_a_strategy(tmp_path: Path):
-    write_plan(tmp_path, PLAN, FACTS)
-    path = tmp_path / "plan.toml"
-    for retries, strategy in ((3, "retry?tries=3"), (0, "once")):
-        today = f'strategy = "{read_plan(tmp_path)[0].strategy}"'
-        path.write_text(path.read_text().replace(today, f"retries = {retries}"))
-        with pytest.raises(StoreError, match=r"retry\?tries=N.*vidence migrate"):
-            read_plan(tmp_path)
-        migrate_plan(tmp_path)
-        assert read_plan(tmp_path)[0].strategy == strategy
-    path.unlink()
-    with pytest.raises(StoreError, match="cannot read"):
-        migrate_plan(tmp_path)
-
-
-def test_a_plan_with_a_renamed_key_is_refused_and_rewritten(tmp_path: Path):
-    write_plan(tmp_path, PLAN, FACTS)
-    path = tmp_path / "plan.toml"
-    today = path.read_text()
-    path.write_text(re.sub(r"^(text_)?parser = ", r"\1reader = ", today, flags=re.MULTILINE))
-    with pytest.raises(StoreError, match=r"'reader' of an earlier version; now parser .*vidence migrate"):
-        read_plan(tmp_path)
-    assert migrate_plan(tmp_path)
-    assert read_plan(tmp_path) == (PLAN, FACTS)
-    assert not migrate_plan(tmp_path)
 
 
 def test_the_typed_overrides_are_the_settings_of_a_plan():

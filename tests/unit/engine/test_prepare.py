@@ -89,8 +89,6 @@ def test_what_a_spec_says_about_drawing_goes_to_the_plan():
         ("scripted:A?temperature=0.5", {"temperature": 0.7}, "temperature is 0.5 in the model spec and 0.7"),
         ("scripted:A", {"n_frames": "many"}, "these settings make no plan"),
         ("scripted:A", {"n_frame": 1}, "no setting of a run named 'n_frame'. Did you mean 'n_frames'"),
-        ("scripted:A", {"reader": "herbench-official"}, "reader is called parser now; say parser="),
-        ("scripted:A", {"wishes": {"n_frames": 1}}, "wishes= is no setting: give settings as keywords"),
     ],
 )
 def test_overrides_that_make_no_plan(model: str, overrides: dict[str, object], message: str):

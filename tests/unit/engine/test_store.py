@@ -17,7 +17,7 @@ import pytest
 from vidence.contracts import Request
 from vidence.engine.memory_key import memory_key
 from vidence.engine.rows import Header
-from vidence.engine.store import Memory, RunStore, is_in_use, migrate_run
+from vidence.engine.store import Memory, RunStore, is_in_use
 from vidence.errors import StoreError
 from vidence.records import (
     Answered,
@@ -510,15 +510,6 @@ def test_a_lock_that_was_removed_by_its_owner_locks_nothing(tmp_path: Path):
     second.close()
 
 
-OLD = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE items (position INTEGER PRIMARY KEY, item_id TEXT UNIQUE NOT NULL, json BLOB NOT NULL);
-CREATE TABLE selections (digest BLOB PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE trials (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, item_id TEXT NOT NULL, repeat INTEGER NOT NULL,
-    is_failed INTEGER NOT NULL, selection BLOB, json BLOB NOT NULL);
-INSERT INTO meta VALUES ('format', 'vidence-run/1');
-"""
 HEADER = Header(
     diagnostic="mrfs",
     version=1,
@@ -530,74 +521,8 @@ HEADER = Header(
 )
 
 
-def write_old(folder: Path) -> None:
-    """A run as version 1 of the format left it, its log beside it."""
-    with RunStore(folder / "new", is_writer=True) as store:
-        store.put_items(ITEMS)
-        for item_id in ("q1", "q0"):
-            store.add(trial(item_id))
-        tables = ("items", "selections", "trials")
-        rows = {t: store._db.execute(f"SELECT * FROM {t}").fetchall() for t in tables}
-    with closing(sqlite3.connect(folder / "trials.sqlite")) as db:
-        db.executescript(OLD)
-        db.executemany("INSERT INTO items VALUES (?, ?, CAST(? AS BLOB))", [row[:3] for row in rows["items"]])
-        db.executemany("INSERT INTO selections VALUES (?, CAST(? AS BLOB))", rows["selections"])
-        db.executemany(
-            "INSERT INTO trials VALUES (?, ?, ?, 0, ?, CAST(? AS BLOB))", [row[:5] for row in rows["trials"]]
-        )
-        db.commit()
-    (folder / "diagnostics").mkdir()
-    lines = [
-        msgspec.json.encode(HEADER),
-        b'{"item_id":"q0","finding":{"n":1},"failed":null}',
-        b'{"item_id":"q1","failed":{"type":"failed","stage":"model","error":"E","message":"m"}}',
-        b'{"item_id":"q0","fin',
-    ]
-    (folder / "diagnostics" / "mrfs.jsonl").write_bytes(b"\n".join(lines))
-
-
 class Count(Record):
     n: int
-
-
-@pytest.fixture
-def old(tmp_path: Path) -> Path:
-    folder = tmp_path / "old"
-    (folder / "new").mkdir(parents=True)
-    write_old(folder)
-    return folder
-
-
-def test_a_run_of_an_earlier_version_is_refused_with_the_command_that_rewrites_it(old: Path):
-    for is_writer in (True, False):
-        with pytest.raises(StoreError, match=r"earlier version .*: vidence migrate "):
-            RunStore(old, is_writer=is_writer)
-
-
-def test_a_run_of_an_earlier_version_is_rewritten_with_its_findings(old: Path):
-    assert migrate_run(old)
-    assert not (old / "trials.sqlite").exists()
-    assert not list((old / "diagnostics").iterdir())
-    with RunStore(old) as store:
-        assert store.items() == ITEMS
-        assert list(store.trials()) == [trial("q0"), trial("q1")]
-        assert store.header("mrfs") == HEADER
-        found = store.findings("mrfs", Count)
-        assert {name: store.finding("mrfs", name, Count) for name in found} == {
-            name: one.finding for name, one in found.items()
-        }
-        assert store.finding("mrfs", "absent", Count) is None
-    assert found["q0"].finding == Count(n=1)
-    assert found["q1"].finding == Failed(stage="model", error="E", message="m")
-    assert not migrate_run(old)
-
-
-def test_what_cannot_be_rewritten_stays_as_it_is(old: Path):
-    (old / "diagnostics" / "mrfs.jsonl").write_bytes(b"no json\n")
-    with pytest.raises(StoreError, match="damaged"):
-        migrate_run(old)
-    assert (old / "trials.sqlite").exists()
-    assert not (old / "run.sqlite").exists()
 
 
 def test_brief_trials_share_what_they_repeat_and_leave_words_and_images_out(tmp_path: Path):

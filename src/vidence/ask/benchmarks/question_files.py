@@ -4,6 +4,7 @@ import difflib
 import hashlib
 import itertools
 import math
+import os
 import re
 import sys
 from array import array
@@ -127,6 +128,17 @@ def said_answer(item: Item) -> str:
         for letter, text in zip(item.letters, item.choices, strict=True)
     )
     return f"({item.answer})" if item.answer_kind == "choice" and is_text_of_another else item.answer
+
+
+def seen_from(folder: Path, item: Item, media_root: Path) -> Item:
+    """The item with the paths of its media as they are seen from another folder."""
+    media = tuple(
+        msgspec.structs.replace(one, path=os.path.relpath(media_root / one.path, folder.resolve()))
+        if one.path and not Path(one.path).is_absolute()
+        else one
+        for one in item.media
+    )
+    return msgspec.structs.replace(item, media=media)
 
 
 def _check(item: Item) -> None:

@@ -6,12 +6,12 @@ from typing import Literal
 
 import msgspec
 
+from vidence.engine.config_file import Count, read_config
 from vidence.errors import UsageError
 from vidence.make.compose.compose_drafting import TASK
 from vidence.make.compose.offers import OptionRules
 from vidence.make.compose.quotas import Quota, Strength
 from vidence.make.gates.rules import GateRules
-from vidence.make.pipeline.config_file import Count, read_config
 from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.make.release.made_release import MakingRelease
 from vidence.records import Record

@@ -7,12 +7,12 @@ from random import Random
 
 import msgspec
 
+from vidence.engine.config_file import Count, CountOrNone, Share
 from vidence.errors import UsageError
 from vidence.make.compose.exhaustive import MOST_TOGETHER, everything
 from vidence.make.compose.reached import Logic, Unique
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import ALL_SHAPES, Composed, QuotaCell, Search, Shape
-from vidence.make.pipeline.config_file import Count, CountOrNone, Share
 from vidence.make.sources.composition import (
     MOST_CONDITIONS,
     Compare,

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Meta
 
 from vidence.catalog import names
+from vidence.engine.config_file import Count, CountOrNone, Share
 from vidence.errors import UnknownNameError, UsageError
-from vidence.make.pipeline.config_file import Count, CountOrNone, Share
 from vidence.records import Record
 
 ALL: Final = "test"

@@ -8,8 +8,8 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from vidence.engine.config_file import Count, CountOrNone, read_config
 from vidence.errors import UnknownNameError, UsageError
-from vidence.make.pipeline.config_file import Count, CountOrNone, read_config
 from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.records import Record
 

@@ -13,13 +13,13 @@ import msgspec
 from msgspec import Meta
 
 from vidence.catalog import Spec, names
+from vidence.engine.config_file import Count, Share, read_config
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.gates.rules import GateRules, ReleaseRules, ReviewRules
 from vidence.make.herbench.cards.cards import CardChecks
 from vidence.make.herbench.cards.crops import CropRules
 from vidence.make.herbench.cards.identification import IdentifyRules
 from vidence.make.herbench.cards.scenes import SceneRules
-from vidence.make.pipeline.config_file import Count, Share, read_config
 from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.records import Record
 from vidence.seeing.appearance import AppearanceSettings

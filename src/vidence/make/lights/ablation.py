@@ -23,9 +23,9 @@ from vidence.make.lights.ablation_config import (
     unique,
     words_of,
 )
+from vidence.media.whole import write_file
 from vidence.pointlight.observer import Viewing, observed_accuracy, template
 from vidence.records import Estimate, Record
-from vidence.report.export import write_file
 from vidence.report.results import Run, load_run
 from vidence.report.tables import guesses_of
 from vidence.statistics.intervals import mean_interval

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 import msgspec
 
+from vidence.engine.config_file import read_config
 from vidence.errors import UsageError
-from vidence.make.pipeline.config_file import read_config
 from vidence.pointlight.specs import StimulusSpec, spec_of
 from vidence.records import Record
 

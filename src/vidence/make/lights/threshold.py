@@ -16,8 +16,8 @@ from vidence.make.lights.threshold_config import (
     curve_of,
     setting_of,
 )
+from vidence.media.whole import write_file
 from vidence.records import Estimate, Failed, Item, Record, Trial
-from vidence.report.export import write_file
 from vidence.report.results import load_run
 from vidence.statistics.detection import Detected, choose, detect
 from vidence.statistics.intervals import mean_interval

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from vidence.engine.config_file import read_config
 from vidence.errors import UsageError
 from vidence.make.lights.ablation_config import (
     ALIASES,
@@ -20,7 +21,6 @@ from vidence.make.lights.ablation_config import (
     base_spec,
     conditions,
 )
-from vidence.make.pipeline.config_file import read_config
 from vidence.pointlight.specs import Share, StimulusSpec
 from vidence.records import Record
 from vidence.statistics.psychometrics import FEWEST_LEVELS, Curve, Shape

@@ -8,6 +8,7 @@ import msgspec
 
 from vidence.ask.benchmarks.actpld import Labels
 from vidence.ask.files import DataFile
+from vidence.engine.config_file import read_config
 from vidence.errors import DataError
 from vidence.make.lights.answers import write_people
 from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
@@ -24,7 +25,6 @@ from vidence.make.lights.tables import (
 )
 from vidence.make.lights.trials import ReadMap, Trial, files_of, motion_files, read_map
 from vidence.make.pipeline.cache import Stage, Unit
-from vidence.make.pipeline.config_file import read_config
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.session import (

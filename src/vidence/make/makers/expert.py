@@ -9,11 +9,11 @@ from pathlib import Path
 
 import msgspec
 
+from vidence.engine.config_file import read_config
 from vidence.errors import MediaError, UsageError
 from vidence.make.gates.frames import frame_source
 from vidence.make.gates.item_gates import GateDesk, GatedItems, gate_items
 from vidence.make.gates.licence_checks import LicenceCheck
-from vidence.make.pipeline.config_file import read_config
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, StageEnded, write_file
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import Models

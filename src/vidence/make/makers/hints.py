@@ -13,6 +13,7 @@ from vidence.ask.scoring.letters import plain
 from vidence.ask.strategies.hints import said as behind
 from vidence.catalog import create as make_one
 from vidence.contracts import Benchmark, Flow, Loaded
+from vidence.engine.config_file import Count, read_config
 from vidence.errors import DataError, UsageError
 from vidence.explain.diagnostics.conditions import Condition, n_right
 from vidence.explain.diagnostics.conditions import ask_together as sit
@@ -20,7 +21,6 @@ from vidence.make.gates.checks import right_answer
 from vidence.make.gates.leaks import leak_in
 from vidence.make.gates.model_gates import DraftSubject
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
-from vidence.make.pipeline.config_file import Count, read_config
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import AskLimits, Models, NamedModel

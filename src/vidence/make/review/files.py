@@ -10,8 +10,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from vidence.engine.config_file import read_config
 from vidence.errors import DataError, UsageError
-from vidence.make.pipeline.config_file import read_config
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.output import json_lines
 from vidence.make.review.protocol import Protocol

@@ -10,8 +10,8 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from vidence.engine.config_file import Count, CountOrNone, Share, config_of, read_config
 from vidence.errors import UnknownNameError, UsageError
-from vidence.make.pipeline.config_file import Count, CountOrNone, Share, config_of, read_config
 from vidence.records import Record
 
 YES, NO, NOT_APPLICABLE = "yes", "no", "na"

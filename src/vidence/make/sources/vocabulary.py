@@ -9,8 +9,8 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from vidence.engine.config_file import read_config
 from vidence.errors import DataError
-from vidence.make.pipeline.config_file import read_config
 from vidence.records import Record
 
 Skill: TypeAlias = Literal[

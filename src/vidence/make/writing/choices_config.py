@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Meta
 
 from vidence.catalog import check_name
+from vidence.engine.config_file import CountOrNone, read_config
 from vidence.errors import UsageError
 from vidence.make.gates.rules import GateRules
-from vidence.make.pipeline.config_file import CountOrNone, read_config
 from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.make.release.made_release import MakingRelease
 from vidence.make.writing.taxonomy import OURS, Home, Taxonomy, TaxonomyTask, load_taxonomy

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from vidence.engine.config_file import Count, CountOrNone
 from vidence.errors import UsageError
 from vidence.make.gates.item_gates import WHOLE_SET, BalanceRules, ItemGateRules
 from vidence.make.gates.licence_checks import DAYS
@@ -18,7 +19,6 @@ from vidence.make.gates.rules import (
     OneFrameRules,
     TextOnlyRules,
 )
-from vidence.make.pipeline.config_file import Count, CountOrNone
 from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.make.release.made_release import MakingRelease
 from vidence.records import Record

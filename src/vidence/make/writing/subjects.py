@@ -9,8 +9,8 @@ from typing import Literal
 import msgspec
 
 from vidence.ask.files import FieldError, decoded, objects, read
+from vidence.engine.config_file import read_config
 from vidence.errors import DataError, UsageError
-from vidence.make.pipeline.config_file import read_config
 from vidence.make.pipeline.material import Dropped
 from vidence.records import Record
 
@@ -104,23 +104,6 @@ def read_concepts(path: Path, subjects: Mapping[str, Subject], *, needs_textbook
         known.add(one.concept_id)
         concepts.append(one)
     return Curriculum(subjects=subjects, concepts=tuple(concepts), dropped=tuple(dropped))
-
-
-def listed_concepts(path: Path) -> Curriculum:
-    """The concepts of a file by itself: the subjects and textbooks that it names are those that there are.
-
-    Raises:
-        DataError: the file cannot be read, or a line of it is none.
-    """
-    found = read_concepts(path, {}, needs_textbook=False)
-    if bad := [one for one in found.dropped if one.reason in ("unreadable", "repeated-id")]:
-        more = f"; and {len(bad) - 1:,} more" if len(bad) > 1 else ""
-        raise DataError(f"{path}: {bad[0].what}: {bad[0].detail}{more}")
-    books: dict[str, dict[str, None]] = {}
-    for one in found.concepts:
-        books.setdefault(one.subject, {})[one.textbook] = None
-    subjects = {name: Subject(subject=name, textbooks=tuple(mine)) for name, mine in books.items()}
-    return read_concepts(path, subjects, needs_textbook=False)
 
 
 def _fault(one: Concept, subjects: Mapping[str, Subject], *, needs_textbook: bool) -> tuple[str, str] | None:

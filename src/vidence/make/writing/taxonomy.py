@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from vidence.engine.config_file import CountOrNone, read_config
 from vidence.errors import UsageError
-from vidence.make.pipeline.config_file import CountOrNone, read_config
 from vidence.records import Record
 
 OURS: Final = "humanpcr"

@@ -14,9 +14,9 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
+from vidence.installation import install_trackers
 from vidence.records import Record
 from vidence.seeing.association import by_class, named_classes, tracks_of
-from vidence.seeing.quality import install_trackers
 from vidence.seeing.tracks import PERSON, Detections, Track, frames_in
 
 

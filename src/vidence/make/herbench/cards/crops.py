@@ -10,8 +10,8 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from vidence.engine.config_file import Count
 from vidence.errors import UsageError
-from vidence.make.pipeline.config_file import Count
 from vidence.make.pipeline.material import Crop, Dropped
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.media.encode import Size

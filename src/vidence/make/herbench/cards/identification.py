@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.contracts import Flow
-from vidence.make.pipeline.config_file import Count
+from vidence.engine.config_file import Count
 from vidence.make.pipeline.material import Card, Crop, Dropped
 from vidence.make.pipeline.wording import IDENTIFY, SYSTEM, CardWording
 from vidence.make.pipeline.writer import Objection, WritingTask, image, in_words, write_all

@@ -10,7 +10,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.contracts import Flow
-from vidence.make.pipeline.config_file import Count
+from vidence.engine.config_file import Count
 from vidence.make.pipeline.lexicon import words_in
 from vidence.make.pipeline.material import Crop, Dropped, SceneCard
 from vidence.make.pipeline.pictures import PictureFolder

@@ -1,0 +1,126 @@
+"""A plan is run: its lines on the terminal, its page, and what is written when it has ended."""
+
+import gc
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from vidence.console.options import NOT_ALL, json_option, on_option, progress_option, together
+from vidence.console.screen import Screen, say, several, show_licence
+from vidence.engine.display import watched
+from vidence.engine.environment import environment, now
+from vidence.engine.evaluate import Summary
+from vidence.engine.plan import Plan
+from vidence.text import sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    """Where a run is done, how it is shown while it goes on, and what is written when it has ended."""
+
+    page: bool
+    json_path: Path | None
+    progress: str
+    on: str | None
+
+
+ending_options = together(
+    "ending",
+    Ending,
+    click.option("--page/--no-page", default=True, help="Write report.html at the end."),
+    json_option,
+    on_option,
+    progress_option,
+)
+
+
+def go(plan: Plan, folder: Path, ending: Ending) -> int:
+    """Run a plan in a folder, with its page and tables at the end; the exit code."""
+    console = Screen(stderr=True)
+    again = f"vidence resume {folder}"
+    summary = asked(plan, folder, console, again=again, progress=ending.progress, on=ending.on)
+    page_path = folder / "report.html"
+    if summary.n_tried == 0 and ending.json_path is None and (page_path.exists() or not ending.page):
+        say(console, f"nothing is left to ask; see vidence report {folder}")
+        _say_left_out(summary, console)
+        return NOT_ALL if summary.n_left_out else 0
+    from vidence.cli.commands.report import show_run
+
+    show_run(folder, page=page_path if ending.page else None, json_path=ending.json_path)
+    say_summary(summary, folder, console, max_tokens=plan.sampling.max_tokens)
+    return NOT_ALL if summary.n_failed or summary.n_left_out else 0
+
+
+def asked(
+    plan: Plan, folder: Path, console: Console, *, again: str, progress: str = "auto", on: str | None = None
+) -> Summary:
+    """Ask what is left of a plan in a folder, and have the run keep its line; `again` goes on with it."""
+    from vidence.engine.evaluate import run as evaluate
+    from vidence.report.run_list import keep_line
+
+    place = environment(on=on)
+    show_licence(plan.benchmark, console, cache_root=place.cache_root)
+    say(console, (plan.benchmark, "bold"), f" · {plan.model} · {folder}")
+    summary = watched(
+        lambda listen: evaluate(plan, folder, environment=place, now=now(), on_event=listen),
+        console,
+        doing="asking",
+        what=f"the run in {folder}",
+        kept="what was answered is kept",
+        again=again,
+        progress=progress,
+    )
+    gc.collect()  # questions of the run and replies of its model are in cycles; what follows reads anew
+    keep_line(folder)
+    return summary
+
+
+def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens: int | None = None) -> None:
+    """What a session did, in a few lines; `max_tokens` is the limit of a reply."""
+    if summary.n_answered_before:
+        say(console, f"{summary.n_answered_before} of {summary.n_planned} were answered before")
+    if summary.n_remembered:
+        say(console, several(summary.n_remembered, "reply", many="replies"), " came from the memory")
+    decoding = summary.decoding
+    if decoding.n_passes:
+        times = several(decoding.n_passes, "time")
+        say(console, f"videos read {times}, {several(decoding.n_decoded, 'frame')} decoded")
+    if summary.input_tokens or summary.output_tokens:
+        money = f", ${summary.cost:.4f}" if summary.cost else ""
+        say(console, f"{summary.input_tokens} tokens read, {summary.output_tokens} written{money}")
+    if summary.judge_input_tokens or summary.judge_output_tokens:
+        read, wrote = summary.judge_input_tokens, summary.judge_output_tokens
+        say(console, f"the judges read {read} tokens and wrote {wrote}")
+    _say_judged(summary, folder, console)
+    if summary.n_failed:
+        failed = f"{several(summary.n_failed, 'question')} failed"
+        why = f", which counts as wrong: {sentence(str(summary.failures))}"
+        say(console, (failed, "red"), f"{why} Ask again with: vidence resume {folder}")
+    if summary.n_cut:
+        cut = f"{summary.n_cut:,} of {several(summary.n_tried, 'reply', many='replies')} cut off"
+        limit = "of the server" if max_tokens is None else f"of {max_tokens:,} tokens"
+        say(console, (cut, "yellow"), f" at the limit {limit}; --max-tokens sets a higher one")
+    _say_left_out(summary, console)
+
+
+def _say_judged(summary: Summary, folder: Path, console: Console) -> None:
+    """What judges did not decide, and how to ask them again."""
+    if summary.n_judge_errors:
+        n = several(summary.n_judge_errors, "reply", many="replies")
+        say(console, (f"{n} got no usable verdict", "red"), ": counted as wrong, listed as judge errors")
+    if summary.n_scores_kept:
+        n = several(summary.n_scores_kept, "reply", many="replies")
+        say(console, (f"{n} got no new verdict", "red"), ": what they had before stays and counts")
+    if summary.n_judge_errors or summary.n_scores_kept:
+        say(console, f"Ask about these alone with: vidence judge {folder} --judge-model (the same)")
+    if summary.n_undecided:
+        n = several(summary.n_undecided, "reply", many="replies")
+        say(console, f"{n} left the judges undecided: listed apart, and counted as wrong unless left open")
+
+
+def _say_left_out(summary: Summary, console: Console) -> None:
+    if n := summary.n_left_out:
+        lines = f"{several(n, 'line')} of the questions left out"
+        say(console, (lines, "red"), ": no usable question is there. --strict stops at the first")

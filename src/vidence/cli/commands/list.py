@@ -1,0 +1,182 @@
+"""What there is: benchmarks, models, selectors, parsers, prompts."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vidence import catalog
+from vidence.console.files import screen, write_said
+from vidence.console.options import json_option
+from vidence.errors import UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from vidence.catalog import Option
+
+SECTION = "Look up"
+
+KINDS: Mapping[str, str] = {catalog.plural(kind): kind for kind in catalog.FOLDERS}
+# What the things of each kind are for.
+PURPOSES: Mapping[str, str] = {
+    "benchmarks": "sets of questions, for vidence run",
+    "models": "who is asked, for --model",
+    "selectors": "which frames are shown, for --selector",
+    "parsers": "how an answer is read out of a reply, for --parser",
+    "judges": "how models mark replies, for --judge with --judge-model",
+    "strategies": "how one question is answered, for --strategy",
+    "diagnostics": "why a score is what it is, for vidence diagnose",
+    "views": "tables and figures over all runs, for vidence panel --as",
+    "embedders": "how frames and words are matched, for selectors that search",
+    "makers": "what makes questions, for vidence make",
+    "exporters": "formats of a release, for vidence release --format",
+    "tasks": "the kinds of questions that the maker herbench makes",
+    "shot-detectors": "who finds the cuts of a video, for vidence track and make",
+    "event-logs": "formats of narrated events, for vidence make",
+    "annotation-formats": "labels, captions, boxes, tracks, for vidence make choices",
+    "scene-sources": "where scenes of composed questions come from, for vidence scenes",
+    "detectors": "who finds people in frames, for vidence track and make",
+    "describers": "how people are told apart by their looks, for trackers",
+    "trackers": "who joins boxes to tracks, for vidence track and make",
+    "mocap-formats": "files of motion capture, for vidence mocap and pointlight",
+    "protocols": "named ways of asking a benchmark, for --protocol",
+    "prompts": "sets of words, for --prompt-set",
+    "rows": "how papers asked the models of their tables, for vidence panel",
+    "figures": "tables and figures of papers by name, for vidence panel --as",
+    "mappings": "layouts of other people's questions and results, for --map and vidence import",
+}
+
+
+@click.command("list")
+@click.argument("kind", required=False)
+@click.argument("name", required=False)
+@json_option
+def list_names(*, kind: str | None, name: str | None, json_path: Path | None) -> None:
+    """What there is, with a line for each: everything, one KIND, or one NAME with all its options."""
+    is_quiet = screen(json_path).quiet
+    words, values = _said(kind, name)
+    if not is_quiet:
+        click.echo(words)
+    write_said(json_path, "list", values=values)
+
+
+def _said(kind: str | None, name: str | None) -> tuple[str, Mapping[str, object]]:
+    """What is listed, in words and for programs."""
+    if kind is None:
+        return "\n".join(map(_everything, plurals())), {
+            "kinds": {one: tuple(_described(one)) for one in plurals()}
+        }
+    if kind not in plurals():
+        raise UnknownNameError("kind", kind, plurals())
+    if name is None:
+        described = _described(kind)
+        return _two_columns(described), {"kind": kind, "names": described}
+    if kind == "mappings":
+        return _mapping(name)
+    if kind in _OTHERS:
+        raise UsageError(f"{kind} have no options; say vidence list {kind}")
+    return _one(KINDS[kind], name)
+
+
+def plurals() -> tuple[str, ...]:
+    """The kinds of things that can be listed, as users write them."""
+    return (*KINDS, *_OTHERS)
+
+
+def _described(plural: str) -> Mapping[str, str]:
+    """The names of one kind, and what each says of itself."""
+    if plural in _OTHERS:
+        return _OTHERS[plural]()
+    return {name: catalog.summary(KINDS[plural], name) for name in catalog.names(KINDS[plural])}
+
+
+def _everything(plural: str) -> str:
+    """One kind: what it is for, and a line for each of its names; names that say all in one line."""
+    heading, found = f"{plural}: {PURPOSES[plural]}", _described(plural)
+    if plural in ("protocols", "prompts"):
+        return f"{heading}\n  {', '.join(found)}"
+    described = {f"  {name}": summary for name, summary in found.items()}
+    return "\n".join(filter(None, (heading, _two_columns(described))))
+
+
+def _two_columns(described: Mapping[str, str]) -> str:
+    width = max(map(len, described), default=0)
+    return "\n".join(f"{name:{width}}  {text}".rstrip() for name, text in described.items())
+
+
+def _one(kind: str, name: str) -> tuple[str, Mapping[str, object]]:
+    """One thing with its options, in words and for programs."""
+    settings = catalog.settings_type(kind, name)
+    options = catalog.options_of(settings) if settings else ()
+    summary = catalog.summary(kind, name)
+    described = {"kind": kind, "name": name, "summary": summary, "options": [_as_json(o) for o in options]}
+    argument = next((f":{o.name.upper()}" for o in options if o.is_argument), "")
+    lines = [f"{kind} {name}{argument}: {summary}"]
+    for option in options:
+        default = "must be given" if option.default is None else f"default {option.default}"
+        lines += [f"  {option.name}: {option.kind} ({default})", f"      {option.help}"]
+    return "\n".join(lines if options else [*lines, "  no options"]), described
+
+
+def _mapping(name: str) -> tuple[str, Mapping[str, object]]:
+    """A mapping as its file says it, which is what a mapping of one's own begins with."""
+    import tomllib
+
+    from vidence.ask.mapping.mapping import presets
+
+    if name not in presets():
+        raise UnknownNameError("mapping", name, presets())
+    text = presets()[name].read_text("utf-8")
+    return text.rstrip(), {"kind": "mapping", "name": name, "fields": tomllib.loads(text)}
+
+
+def _as_json(option: "Option") -> dict[str, object]:
+    default = None if option.default is None else json.loads(option.default)
+    return {
+        "name": option.name,
+        "expects": option.kind,
+        "is_required": option.default is None,
+        "default": default,
+        "is_argument": option.is_argument,
+        "help": option.help,
+    }
+
+
+def _prompt_sets() -> Mapping[str, str]:
+    from vidence.ask.prompting.templates import sets
+
+    return dict.fromkeys(sets(), "")
+
+
+def _protocols() -> Mapping[str, str]:
+    found = {name: catalog.create("benchmark", name).protocols for name in catalog.names("benchmark")}
+    return {f"{name}/{protocol}": "" for name, protocols in found.items() for protocol in protocols}
+
+
+def _rows() -> Mapping[str, str]:
+    from vidence.engine.panel import paper_rows
+
+    return {name: row.says for name, row in paper_rows().items()}
+
+
+def _mappings() -> Mapping[str, str]:
+    from vidence.ask.mapping.mapping import presets, read_map
+
+    return {name: read_map(name).about for name in presets()}
+
+
+def _figures() -> Mapping[str, str]:
+    from vidence.report.panel_registry import paper_views
+
+    return {name: view.says for name, view in paper_views().items()}
+
+
+# Names that are no files of code.
+_OTHERS = {
+    "protocols": _protocols,
+    "prompts": _prompt_sets,
+    "rows": _rows,
+    "figures": _figures,
+    "mappings": _mappings,
+}

@@ -1,0 +1,283 @@
+"""Before a run: which difference between two models it would find."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vidence.console.files import screen, write_said
+from vidence.console.options import PATH, json_option
+from vidence.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from vidence.statistics.power import Design
+
+SECTION = "Explain"
+
+
+@click.command()
+@click.option("--items", type=click.IntRange(min=2), help="Questions.")
+@click.option("--videos", type=click.IntRange(min=2), help="Videos that they are about (default: one each).")
+@click.option(
+    "--run",
+    "folder",
+    type=PATH,
+    help="Take questions, videos, accuracy and icc from an earlier run.",
+)
+@click.option(
+    "--accuracy",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Accuracy expected of the first model, between 0 and 1.",
+)
+@click.option(
+    "--correlation",
+    type=click.FloatRange(-1, 1),
+    default=0.4,
+    show_default=True,
+    help="Of right and wrong between the two models, over questions.",
+)
+@click.option(
+    "--icc",
+    type=click.FloatRange(0, 1),
+    help="Correlation of the differences on questions about one video (default: 0.1, or that of --run).",
+)
+@click.option("--difference", type=click.FloatRange(0, 1, min_open=True), help="The difference hoped for.")
+@click.option(
+    "--power",
+    "wanted",
+    type=click.FloatRange(0, 1),
+    default=0.8,
+    show_default=True,
+    help="Power that is wanted.",
+)
+@click.option(
+    "--level", type=click.FloatRange(0, 1), default=0.95, show_default=True, help="Level of the test."
+)
+@click.option("--unpaired", is_flag=True, help="The two models are asked different questions.")
+@json_option
+def power(
+    *,
+    items: int | None,
+    videos: int | None,
+    folder: Path | None,
+    accuracy: float | None,
+    correlation: float,
+    icc: float | None,
+    difference: float | None,
+    wanted: float,
+    level: float,
+    unpaired: bool,
+    json_path: Path | None,
+) -> None:
+    """The difference that a planned comparison of two models would find, and what a given one takes.
+
+    Found is what `vidence compare` calls clear, clustered by video. The correlation within a video that
+    --run takes is that of the scores; that of the differences between two models is mostly smaller.
+    """
+    from vidence.statistics.power import USUAL_ICC, Design
+
+    console = screen(json_path)
+    found = _of_run(folder) if folder is not None else _EarlierRun()
+    n_items = items or found.n_items
+    if n_items is None:
+        raise UsageError("how many questions? say --items N, or --run DIR to take it from an earlier run")
+    share = found.accuracy if accuracy is None else accuracy
+    if share is None:
+        raise UsageError("which accuracy is expected? say --accuracy 0.5, or --run DIR")
+    known = found.icc if icc is None else icc
+    design = Design(
+        n_items=n_items,
+        n_clusters=videos or (found.n_videos if items is None else None) or n_items,
+        icc=USUAL_ICC if known is None else known,
+    )
+    if difference is not None and share + difference > 1:
+        raise UsageError(
+            f"an accuracy of {100 * share:.1f} % cannot grow by {100 * difference:g} points; say a smaller "
+            "--difference"
+        )
+    plan = _Plan(
+        design=design,
+        accuracy=share,
+        correlation=correlation,
+        power=wanted,
+        level=level,
+        is_icc_assumed=known is None,
+        source="video" if videos or items is not None else found.source,
+    )
+    said = (plan.unpaired if unpaired else plan.paired)(difference)
+    write_said(json_path, "power", sentences=said.sentences, values=plan.settings | said.values)
+    if not console.quiet:
+        click.echo("\n".join(said.sentences))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _EarlierRun:
+    """What an earlier run says."""
+
+    n_items: int | None = None
+    n_videos: int | None = None
+    accuracy: float | None = None
+    icc: float | None = None
+    source: str = "video"
+
+
+def _of_run(folder: Path) -> _EarlierRun:
+    from vidence.records import source_noun
+    from vidence.report.results import load_run
+    from vidence.report.scores import ScoredQuestions
+    from vidence.statistics.power import intraclass_correlation
+
+    scored = ScoredQuestions.of(load_run(folder, are_brief=True).rows)
+    if not len(scored.values):
+        raise UsageError(f"{folder} has no scored question yet")
+    icc = 0.0
+    if 2 <= scored.n_videos < len(scored.values):
+        icc = intraclass_correlation(scored.values, clusters=scored.clusters)
+    return _EarlierRun(
+        n_items=len(scored.values),
+        n_videos=scored.n_videos,
+        accuracy=float(scored.values.mean()),
+        icc=0.0 if math.isnan(icc) else min(max(icc, 0.0), 1.0),
+        source=source_noun(scored.items),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _PowerFindings:
+    """What is found of a planned comparison: sentences, and the numbers in them."""
+
+    sentences: list[str]
+    values: dict[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Plan:
+    """A planned comparison, in sentences."""
+
+    design: "Design"
+    accuracy: float
+    correlation: float
+    power: float
+    level: float
+    is_icc_assumed: bool
+    source: str
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What the comparison is planned with."""
+        return {
+            "n_questions": self.design.n_items,
+            "n_clusters": self.design.n_clusters,
+            "clustered_by": self.source,
+            "n_effective": self.design.n_effective,
+            "icc": self.design.icc,
+            "is_icc_assumed": self.is_icc_assumed,
+            "accuracy": self.accuracy,
+            "power": self.power,
+            "level": self.level,
+        }
+
+    def _size(self) -> list[str]:
+        design = self.design
+        size = f"{design.n_items:,} questions on {design.n_clusters:,} {self.source}s"
+        if design.n_items == design.n_clusters:
+            return [f"{size}, one each."]
+        said = [
+            f"{size}, correlation within a {self.source} {design.icc:.2f}: they count as "
+            f"{design.n_effective:,.0f} independent questions."
+        ]
+        if self.is_icc_assumed:
+            said.append(
+                f"The correlation is assumed: {design.icc:g} is the most that pairs of models on three "
+                "benchmarks have; say --icc, or --run for that of an earlier run."
+            )
+        return said
+
+    def _rng(self) -> "np.random.Generator":
+        """Where simulated runs come from: the same ones for the same words."""
+        import numpy as np
+
+        return np.random.default_rng(0)
+
+    def paired(self, difference: float | None) -> _PowerFindings:
+        from vidence.statistics.power import discordance, paired_detectable, paired_needed, paired_power
+
+        apart = discordance(self.accuracy, self.accuracy, correlation=self.correlation)
+        least = paired_detectable(
+            discordance=apart, design=self.design, rng=self._rng(), power=self.power, level=self.level
+        )
+        said = [
+            *self._size(),
+            f"Two models around {100 * self.accuracy:.1f} % that agree with correlation {self.correlation:g} "
+            f"differ on {100 * apart:.1f} % of the questions.",
+            self._detectable(least, "on the same questions"),
+        ]
+        values: dict[str, object] = {
+            "correlation": self.correlation,
+            "discordance": apart,
+            "detectable_difference": least,
+        }
+        if difference is None:
+            return _PowerFindings(sentences=said, values=values)
+        apart = discordance(self.accuracy, self.accuracy + difference, correlation=self.correlation)
+        chance = paired_power(
+            difference, discordance=apart, design=self.design, rng=self._rng(), level=self.level
+        )
+        needed = paired_needed(
+            difference,
+            discordance=apart,
+            rng=self._rng(),
+            like=self.design,
+            power=self.power,
+            level=self.level,
+        )
+        return self._with(
+            _PowerFindings(sentences=said, values=values), difference=difference, chance=chance, needed=needed
+        )
+
+    def unpaired(self, difference: float | None) -> _PowerFindings:
+        from vidence.statistics.power import unpaired_detectable, unpaired_needed, unpaired_power
+
+        least = unpaired_detectable(self.accuracy, design=self.design, power=self.power, level=self.level)
+        found = _PowerFindings(
+            sentences=[*self._size(), self._detectable(least, "on different questions, as many each")],
+            values={"detectable_difference": least},
+        )
+        if difference is None:
+            return found
+        both = (self.accuracy, self.accuracy + difference)
+        chance = unpaired_power(*both, designs=(self.design, self.design), level=self.level)
+        needed = unpaired_needed(*both, like=self.design, power=self.power, level=self.level)
+        return self._with(found, difference=difference, chance=chance, needed=needed)
+
+    def _detectable(self, least: float, how: str) -> str:
+        if math.isinf(least):
+            return (
+                f"No difference {how} is found with power {self.power:g}: {self.design.n_clusters:,} "
+                f"{self.source}s are too few; ask about more {self.source}s."
+            )
+        return (
+            f"Smallest difference found with power {self.power:g} at level {self.level:g}, {how}: "
+            f"{100 * least:.1f} points."
+        )
+
+    def _with(
+        self, said: _PowerFindings, *, difference: float, chance: float, needed: "Design"
+    ) -> _PowerFindings:
+        """The same with what is found of a difference that is hoped for."""
+        more = [
+            f"A difference of {100 * difference:g} points is found with power {chance:.2f}.",
+            f"For power {self.power:g} it takes {needed.n_items:,} questions "
+            f"on {needed.n_clusters:,} {self.source}s.",
+        ]
+        values = {
+            "difference": difference,
+            "power_of_difference": chance,
+            "needed_questions": needed.n_items,
+            "needed_clusters": needed.n_clusters,
+        }
+        return _PowerFindings(sentences=[*said.sentences, *more], values=said.values | values)

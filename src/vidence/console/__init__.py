@@ -1,0 +1,1 @@
+"""What every command stands on: a screen, progress, files to write, options."""

@@ -1,0 +1,102 @@
+"""Files that a command is asked to write; ``-`` is the standard output."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vidence.errors import UsageError
+
+if TYPE_CHECKING:
+    from vidence.console.screen import Screen
+    from vidence.tables.table import Table
+
+STANDARD_OUTPUT = Path("-")
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """The file to write into for a path that the user gave, which is then said.
+
+    What is for the standard output goes there in one piece when the block has ended, and nothing before:
+    half a file would be read as a whole one.
+    """
+    if path != STANDARD_OUTPUT:
+        yield path
+        click.echo(f"wrote {path}", err=True)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "output"
+        yield file
+        with file.open("rb") as source:
+            shutil.copyfileobj(source, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+
+
+def write_asked(*wanted: tuple[Path | None, Callable[[Path], object]]) -> None:
+    """Write each file that was asked for; None was not.
+
+    Args:
+        wanted: the path that the user gave, and what writes into a file.
+
+    Raises:
+        StoreError: one cannot be written.
+    """
+    for path, write in wanted:
+        if path is not None:
+            with written(path) as file:
+                write(file)
+
+
+def screen(*paths: Path | None) -> "Screen":
+    """Where people read what a command says; it is quiet where a file goes to the standard output.
+
+    Args:
+        paths: all that the command is asked to write.
+
+    Raises:
+        UsageError: two of them are the standard output.
+    """
+    from vidence.console.screen import Screen
+
+    n = sum(path == STANDARD_OUTPUT for path in paths)
+    if n > 1:
+        raise UsageError(f"{n} files are to be written to the standard output (-); give one of them at most")
+    return Screen(quiet=n > 0)
+
+
+def write_said(
+    path: Path | None,
+    command: str,
+    *,
+    sentences: Sequence[str] = (),
+    tables: "Sequence[Table]" = (),
+    values: Mapping[str, object] | None = None,
+) -> None:
+    """Write what a command says as one JSON object, where that was asked for.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    from vidence.media.whole import write_file
+    from vidence.tables.export import said_as_json
+
+    if path is not None:
+        with written(path) as file:
+            write_file(file, said_as_json(command, sentences=sentences, tables=tables, values=values or {}))
+
+
+def show(shown: "Screen", sentences: Sequence[str], tables: "Sequence[Table]") -> None:
+    """Say sentences and tables, where the standard output is not taken by a file."""
+    from vidence.console.screen import say
+    from vidence.tables.terminal import print_table
+
+    for sentence in sentences:
+        say(shown, sentence)
+    for table in tables:
+        print_table(table, shown)

@@ -1,0 +1,84 @@
+"""What commands show on the terminal: lines, and the licence of data."""
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TextIO, TypeVar
+
+from rich.console import Console
+from rich.text import Text
+
+from vidence.catalog import create
+from vidence.contracts import Benchmark
+from vidence.media.whole import make_private
+from vidence.text import visible
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Screen(Console):
+    """A console that outlives its reader (``| head``).
+
+    What nobody reads of the messages goes unsaid, and the work goes on; where nobody reads the output, the
+    command ends as it does without a console.
+    """
+
+    def on_broken_pipe(self) -> None:
+        """Say no more.
+
+        Raises:
+            BrokenPipeError: it was the output.
+        """
+        if not self.stderr:
+            raise BrokenPipeError
+        self.quiet = True
+        forget(sys.stderr)
+
+
+def forget(stream: TextIO) -> None:
+    """Let what is still written to a stream go nowhere; else it fails again when the process ends."""
+    with suppress(OSError, ValueError):  # it has no file, or is closed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def say(console: Console, *parts: str | tuple[str, str]) -> None:
+    """Print words, and pairs of words and their style, on one line.
+
+    Args:
+        console: where to.
+        parts: what to say, in order.
+    """
+    line = Text()
+    for part in parts:
+        words, style = (part, "") if isinstance(part, str) else part
+        line.append(visible(words), style=style)
+    console.print(line, soft_wrap=True)
+
+
+def several(n: int, what: str, *, many: str = "") -> str:
+    """A number and what it counts: ``1 reply``, ``2 replies``.
+
+    >>> several(1, "reply", many="replies"), several(2_000, "question")
+    ('1 reply', '2,000 questions')
+    """
+    return f"{n:,} {what if n == 1 else many or what + 's'}"
+
+
+def show_licence(benchmark_name: str, console: Console, *, cache_root: Path) -> None:
+    """Say what the data may be used for, unless this user was told before."""
+    benchmark: Benchmark = create("benchmark", benchmark_name)
+    words = f"{benchmark.name}\n{benchmark.licence}\n{benchmark.terms}"
+    mark = cache_root / "terms-shown" / f"{benchmark.name}-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
+    with suppress(OSError):
+        if mark.exists():
+            return
+    say(console, (benchmark.name, "bold"), f": {benchmark.citation}")
+    say(console, f"licence: {benchmark.licence}")
+    say(console, f"terms: {benchmark.terms} (said once)")
+    with suppress(OSError):  # it is said once more; what needs the folder says so itself
+        make_private(mark.parent)
+        mark.touch()

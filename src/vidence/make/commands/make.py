@@ -1,0 +1,176 @@
+"""Make questions from videos, logs, motion capture, annotations, scenes or drafts."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from vidence.catalog import create
+from vidence.console.files import screen, show, write_said
+from vidence.console.options import PATH, jobs_option, json_option, on_option, progress_option, trust_option
+from vidence.console.progress import Meter, interruptible
+from vidence.console.screen import Screen, say, several
+from vidence.engine.display import Waits
+from vidence.engine.environment import environment
+from vidence.engine.events import Away, Back, Event, JobDone, Waiting
+from vidence.errors import VidenceError
+from vidence.make.pipeline.ledger import (
+    FramesDone,
+    MakeEvent,
+    StageAccount,
+    StageBegan,
+    StageEnded,
+    Trouble,
+    UnitDone,
+)
+from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
+
+SECTION = "Make"
+
+NOTHING_MADE = 3  # the command did its work, and there is no question
+
+
+class MakeDisplay:
+    """Shows stages inside ``with display.progress``: a line for each that is done, and how far one is."""
+
+    def __init__(self, console: Console, *, mode: str = "auto") -> None:
+        """Nothing is shown yet; `mode` is one of `cli.progress.MODES`."""
+        self._console = console
+        self.progress = Meter(console, mode=mode, is_transient=True)
+        self.progress.begin("making")
+        self._n_jobs = self._n_failed = 0
+        self._waits = Waits(console)
+        self.has_begun = False
+        self._counts_frames = False
+
+    def __call__(self, event: MakeEvent) -> None:
+        """Show what happened in the making."""
+        match event:
+            case StageBegan():
+                self.has_begun = True
+                self._counts_frames = event.counts_frames
+                doing = f"{event.stage}, frames" if event.counts_frames else event.stage
+                self.progress.begin(doing, total=event.n_units, n_done=event.n_done)
+                self._note("")
+            case FramesDone():
+                self.progress.advance(event.n_frames)
+                self.progress.note(event.video_id)
+            case UnitDone():
+                if not self._counts_frames:
+                    self.progress.advance()
+            case StageEnded():
+                self._console.print(account_line(event.account, n_cached=event.n_cached), soft_wrap=True)
+            case Trouble():
+                say(self._console, ("note: ", "yellow"), event.message)
+
+    def asking(self, event: Event) -> None:
+        """Draw what happened to the models that were asked."""
+        match event:
+            case Waiting() | Away() | Back():
+                self._note(self._waits.words(event))
+            case JobDone():
+                self._n_jobs += 1
+                self._n_failed += event.failed is not None
+                self._note("")
+            case _:
+                pass
+
+    def _note(self, words: str) -> None:
+        """What was asked so far, and why nothing is asked now."""
+        jobs = f"{several(self._n_jobs, 'job')} done, {self._n_failed:,} failed" if self._n_jobs else ""
+        self.progress.note("; ".join(filter(None, (jobs, words))))
+
+
+def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
+    """One stage on one line: what came in, what came out, and what was dropped for which reasons."""
+    what, *more = account.unit.split()
+    unit = " ".join((what.removesuffix("s") if account.n_in == 1 else what, *more))
+    line = Text(f"{account.stage:12} {account.n_in:>7,} {unit} -> {account.n_out:,}")
+    if account.dropped:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in account.dropped.items())
+        line.append(f"; dropped {account.n_dropped:,}: {reasons}", style="dim")
+    if n_cached:
+        line.append(f" ({n_cached:,} results were cached)", style="dim")
+    return line
+
+
+@click.command()
+@click.argument("name")
+@click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--out", type=PATH, help="Folder to work in (default: the configuration's).")
+@click.option("--only", multiple=True, metavar="TASK", help="Only this task; repeatable.")
+@click.option("--until", default="", metavar="STAGE", help="Stop after this stage.")
+@click.option(
+    "--sheets",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Only watch the videos, and write sheets for people into DIR: cards, tracks, shots, counts.",
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Use only so many sources, the first ones.")
+@trust_option
+@click.option("--check", is_flag=True, help="Only say what the configuration can give, and what it lacks.")
+@jobs_option
+@on_option
+@json_option
+@progress_option
+def make(
+    *,
+    name: str,
+    config: Path,
+    out: Path | None,
+    only: tuple[str, ...],
+    until: str,
+    sheets: Path | None,
+    limit: int | None,
+    trust: bool,
+    check: bool,
+    jobs: int | None,
+    on: str | None,
+    json_path: Path | None,
+    progress: str,
+) -> int:
+    """Make questions with the maker NAME as the file CONFIG says; the same command goes on.
+
+    Every stage keeps its results, so that what was done is not done again, and accounts for everything
+    that did not become a question: OUT/account.json, OUT/dropped.jsonl. The exit code is 3 when there is no
+    question.
+    """
+    maker: Maker = create("maker", name)
+    console = Screen(stderr=True)
+    overrides = MakeOverrides(
+        only=only,
+        until=until,
+        limit=limit,
+        sheets="" if sheets is None else str(sheets),
+    )
+    if check:
+        maker.check(config)
+        outlook = maker.foresee(config, overrides=overrides, context=BuildContext.of(environment()))
+        write_said(json_path, "make", sentences=outlook.sentences, tables=outlook.tables)
+        show(screen(json_path), outlook.sentences, outlook.tables)
+        return 0 if outlook.can_make else NOTHING_MADE
+    display = MakeDisplay(console, mode=progress)
+    with display.progress, interruptible(console):
+        context = BuildContext.of(
+            environment(on=on),
+            on_event=display,
+            on_asking=display.asking,
+            is_trusted=trust,
+            jobs=jobs,
+        )
+        try:
+            built = maker.make(config, out=out, overrides=overrides, context=context)
+        except (KeyboardInterrupt, VidenceError) as error:
+            if display.has_begun:
+                ended = "stopped" if isinstance(error, KeyboardInterrupt) else "the making did not finish"
+                click.echo(f"{ended}; every result is kept, and the same command goes on", err=True)
+            raise
+    counts = ", ".join(f"{task} {n:,}" for task, n in built.account.questions.items())
+    sentences = (*built.sentences, *([counts] if counts else []))
+    values = {"folder": str(built.folder), "account": built.account, "files": [str(p) for p in built.files]}
+    write_said(json_path, "make", sentences=sentences, tables=built.tables, values=values)
+    show(screen(json_path), sentences, built.tables)
+    for path in built.files:
+        click.echo(f"wrote {path}", err=True)
+    return NOTHING_MADE if built.is_empty else 0

@@ -1,0 +1,155 @@
+"""Whether composed questions have one answer and need each of their conditions."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vidence.console.files import screen, write_asked, write_said
+from vidence.console.options import PATH, file_option, json_option
+
+if TYPE_CHECKING:
+    from vidence.make.sources.proof import Problem, Verdict, Without
+    from vidence.make.sources.scene import Scene
+
+SECTION = "Make"
+
+
+@click.command()
+@click.argument("compositions", type=PATH)
+@click.option("--scenes", required=True, type=PATH, help="The file of scenes.")
+@file_option("--out", "out", "Write the proofs of what is proved, as JSON lines; - prints them.")
+@click.option("--todo", is_flag=True, help="List the unknown facts that would decide most, best first.")
+@click.option(
+    "--unique",
+    type=click.Choice(["each step", "jointly", "value"]),
+    default="each step",
+    show_default=True,
+    help="What has to be one: what each step finds, all steps together, or the value.",
+)
+@click.option(
+    "--most-guess",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="Warn above this share of right bindings without a condition.",
+)
+@click.option(
+    "--most-prior",
+    type=click.FloatRange(0, 1),
+    default=0.4,
+    show_default=True,
+    help="Warn above this share of right bindings without all conditions.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Processes that prove side by side; results are the same.",
+)
+@json_option
+def prove(
+    *,
+    compositions: Path,
+    scenes: Path,
+    out: Path | None,
+    todo: bool,
+    unique: str,
+    most_guess: float,
+    most_prior: float,
+    jobs: int,
+    json_path: Path | None,
+) -> None:
+    """Whether composed questions have one answer, and need each of their conditions.
+
+    COMPOSITIONS is a file of programs, apart by lines of ---, or of JSON lines. The exit code is 0 if all are
+    proven, 1 if some are not, 2 for input that cannot be read.
+    """
+    import msgspec
+
+    from vidence.engine.environment import environment
+    from vidence.make.compose.composition_files import read_compositions
+    from vidence.make.compose.many import prove_all
+    from vidence.make.compose.missing_facts import wanted_facts
+    from vidence.make.compose.prove import Rules
+    from vidence.make.sources.scene_files import read_scenes
+    from vidence.media.whole import write_file
+    from vidence.text import visible
+
+    shown = screen(out, json_path)
+    known = read_scenes(scenes)
+    read = read_compositions(compositions, known)
+    given = {"unique": unique, "most_guess": most_guess, "most_prior": most_prior}
+    rules = msgspec.convert(given, Rules)
+    most_bytes = environment().worker_max_bytes
+    verdicts = prove_all(read, known, rules=rules, n_workers=jobs, most_bytes=most_bytes)
+    wanted = wanted_facts(verdicts) if todo else []
+    used = dict.fromkeys(one.scene for one, _ in read)
+    sentences = [*(line for name in used for line in _notes(known[name])), *_counts(verdicts)]
+    proofs = [one.proof for one in verdicts if one.is_proven]
+    lines = b"".join(msgspec.json.encode(one, order="deterministic") + b"\n" for one in proofs)
+    write_asked((out, lambda file: write_file(file, lines)))
+    write_said(
+        json_path,
+        "prove",
+        sentences=sentences,
+        values={"verdicts": msgspec.to_builtins(verdicts), "wanted": [list(one) for one in wanted]},
+    )
+    said = [line for verdict in verdicts for line in _said(verdict, compositions)]
+    said += [f"to look up: {fact} (would help to decide {n})" for fact, n in wanted]
+    if not shown.quiet:
+        for line in [*said, *sentences]:
+            click.echo(visible(line))
+    if not all(verdict.is_proven for verdict in verdicts):
+        click.get_current_context().exit(1)
+
+
+def _notes(scene: "Scene") -> Iterator[str]:
+    """What is to be known of a scene: contradictions, whose facts are not used, and twins."""
+    for one in dict.fromkeys(contradiction.says for contradiction in scene.contradictions):
+        yield f"{scene.header.scene}: contradiction, neither is used: {one}"
+    for note in scene.notes:
+        yield f"{scene.header.scene}: {note}"
+
+
+def _counts(verdicts: "Sequence[Verdict]") -> Iterator[str]:
+    n_proven = sum(verdict.is_proven for verdict in verdicts)
+    yield f"{n_proven:,} of {len(verdicts):,} proven"
+    reasons = Counter(reason for one in verdicts for reason in {problem.reason for problem in one.problems})
+    for reason, count in sorted(reasons.items(), key=lambda one: (-one[1], one[0])):
+        yield f"{reason}: {count:,}"
+
+
+def _said(verdict: "Verdict", path: Path) -> Iterator[str]:
+    """What people read of one composition: the proof with its witnesses, or the reasons with their lines."""
+    proof = verdict.proof
+    if proof is not None and verdict.is_proven:
+        tried = f"{proof.subsets.tried} {'subsets' if proof.subsets.mode == 'all' else 'conditions left out'}"
+        n = len(proof.conditions)
+        yield f"{verdict.composition}: proven: {proof.answer.value}; {n} conditions, {tried}"
+        for one in proof.conditions:
+            yield f"  {one.id} ({one.skill}) left out: {_left(one.without)}"
+    for problem in verdict.problems:
+        yield f"{path}:{problem.line}: {verdict.composition}: {problem.name}: {_at(problem)}"
+    for problem in verdict.warnings:
+        yield f"{path}:{problem.line}: {verdict.composition}: warning, {problem.name}: {_at(problem)}"
+
+
+def _left(without: "Without") -> str:
+    witness = without.witness
+    if witness is None:
+        return "nothing fits"
+    binding = ", ".join(f"{name} = {value}" for name, value in witness.binding.items())
+    return f"{witness.value}{f' ({binding})' if binding else ''}"
+
+
+def _at(problem: "Problem") -> str:
+    return (
+        f"step {problem.step}: {problem.says}"
+        if problem.step and "step" not in problem.says
+        else problem.says
+    )

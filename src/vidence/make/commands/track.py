@@ -1,0 +1,367 @@
+"""Find the people in a video and follow them: tracks, a contact sheet, measures."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from vidence.catalog import check_name
+from vidence.console.options import PATH, flags_given, jobs_option, on_option, progress_option
+from vidence.console.progress import Meter, interruptible
+from vidence.console.screen import Screen, say, several
+from vidence.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vidence.make.pipeline.watching import KeptWork
+    from vidence.media.video import Video
+    from vidence.seeing.chunks import ChunkWork
+    from vidence.seeing.given_tracks import GivenTracks
+    from vidence.seeing.quality import Quality
+    from vidence.seeing.refine import RefineSettings
+    from vidence.seeing.track_files import MotRows
+    from vidence.seeing.track_run import TrackJob, TrackRecord
+    from vidence.seeing.tracks import TrackedVideo
+
+SECTION = "Make"
+
+_SHOWN_PROBLEMS = 3
+# What says how people are found and followed, by the names of its flags.
+_FOLLOWING = {
+    "detector": "--detector",
+    "tracker": "--tracker",
+    "rate": "--rate",
+    "cuts": "--cuts",
+    "steps": "--refine",
+}
+_FINDING = {**_FOLLOWING, "config": "--config", "jobs": "--jobs", "on": "--on"}
+_LOOKS_PER_S = 10.0  # that of `seeing.following`, which takes long to import
+_STEPS = "outliers,gaps,smoothing,merging"
+
+
+@click.command()
+@click.argument("video", type=PATH, required=False)
+@click.option(
+    "--detector",
+    default="hog",
+    show_default=True,
+    metavar="SPEC",
+    help="Who finds people: hog, rfdetr:WEIGHTS, onnx:FILE, boxes:FILE.",
+)
+@click.option(
+    "--tracker",
+    default="deepsort",
+    show_default=True,
+    metavar="SPEC",
+    help="Who joins boxes to tracks: deepsort, deepsort:mobilenet, motion, bytetrack.",
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(0),
+    default=_LOOKS_PER_S,
+    show_default=True,
+    metavar="PER_S",
+    help="How often a second of video the detector looks, at most; 0: at every frame.",
+)
+@click.option(
+    "--cuts",
+    default="content",
+    show_default=True,
+    metavar="SPEC",
+    help="Who finds the cuts, where tracks end: content, transnetv2; none follows people across them.",
+)
+@click.option(
+    "--refine",
+    "steps",
+    default=_STEPS,
+    show_default=True,
+    metavar="STEPS",
+    help="Cleaning steps, a comma between them; all adds the hard filter, none leaves tracks as they are.",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Follow people as this configuration of make herbench does: tracks have the numbers of its sheets.",
+)
+@click.option(
+    "--tracks",
+    "given",
+    metavar="FILE",
+    help="Tracks in the format of MOTChallenge: show and measure them as they are; nobody is looked for.",
+)
+@click.option(
+    "--gt",
+    type=PATH,
+    help="Ground truth in the format of MOTChallenge: measure the tracks against it.",
+)
+@click.option("--out", type=PATH, help="Folder (default: tracks/ and the name of the video).")
+@click.option(
+    "--table",
+    type=click.Choice(["parquet", "csv"]),
+    default="parquet",
+    show_default=True,
+    help="Form of the table.",
+)
+@click.option("--video/--no-video", "with_video", default=True, help="Write the video with boxes drawn.")
+@click.option(
+    "--most-shown",
+    type=click.IntRange(1),
+    default=40,
+    show_default=True,
+    help="Tracks on the contact sheet.",
+)
+@jobs_option
+@on_option
+@progress_option
+@click.pass_context
+def track(
+    context: click.Context,
+    *,
+    video: Path | None,
+    detector: str,
+    tracker: str,
+    rate: float,
+    cuts: str,
+    steps: str,
+    config: Path | None,
+    given: str | None,
+    gt: Path | None,
+    out: Path | None,
+    table: str,
+    with_video: bool,
+    most_shown: int,
+    jobs: int | None,
+    on: str | None,
+    progress: str,
+) -> None:
+    """Find the people in VIDEO, follow them, and write their tracks.
+
+    VIDEO is a file, or a folder of numbered images. Written are tracks.txt and detections.txt (format of
+    MOTChallenge), a table, contact-sheet.jpg, annotated.mp4, and track.json with settings and counts. With
+    --tracks, those of a file are shown and measured instead; to measure alone (--gt), no VIDEO is needed.
+    """
+    from vidence.seeing.track_files import check_parquet
+    from vidence.seeing.track_run import TrackJob, track_video
+
+    if given is not None:
+        if unused := flags_given(context, _FINDING):
+            raise UsageError(f"--tracks takes tracks as they are; leave out {', '.join(unused)}")
+        if video is None:
+            _measure_given(given, _truth(gt))
+            return
+    if video is None:
+        raise UsageError("which video? say vidence track VIDEO")
+    job = TrackJob(detector=detector, tracker=tracker, cuts=cuts, rate=rate, refine=_settings(steps))
+    if config is not None:
+        job = _configured(config, video, said=flags_given(context, _FOLLOWING))
+    _check_names(job)
+    medium, content_hash = _open(video)
+    truth = _truth(gt)
+    if table == "parquet":
+        check_parquet()
+    shown = _TrackOutput(
+        folder=out if out is not None else Path("tracks") / video.resolve().stem,
+        table=table,
+        with_video=with_video,
+        most=most_shown,
+    )
+    if given is not None:
+        _show_given(medium, given, truth=truth, shown=shown)
+        return
+    kept = _kept(shown.folder, job, content_hash=content_hash, jobs=jobs, on=on)
+    with _progress(video.name, kept, mode=progress) as work:
+        tracked, record = track_video(medium, job, truth=truth, work=work)
+    shown.write(medium, tracked, record)
+    kept.clear()
+    for line in _lines(record):
+        click.echo(line)
+    click.echo(f"wrote {shown.folder}", err=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TrackOutput:
+    """Where results go, and how they are shown."""
+
+    folder: Path
+    table: str
+    with_video: bool
+    most: int
+
+    def write(self, medium: "Video", tracked: "TrackedVideo", record: "TrackRecord") -> None:
+        """The files of a run, and its pictures."""
+        from vidence.seeing.pictures import ContactSheet, paint
+        from vidence.seeing.track_run import write_run
+
+        write_run(self.folder, tracked, record, table=self.table)
+        title = f"{Path(medium.probe.path).name}: {several(len(tracked.tracks), 'track')}"
+        paint(
+            medium,
+            tracked,
+            sheet=ContactSheet(tracked, title=title, most=self.most),
+            sheet_path=self.folder / "contact-sheet.jpg",
+            film_path=self.folder / "annotated.mp4" if self.with_video else None,
+        )
+
+
+def _open(video: Path) -> "tuple[Video, str]":
+    """A video, and the hash of what is in it."""
+    from vidence.engine.environment import environment
+    from vidence.media.files import known_video
+
+    kind: Literal["frames", "video"] = "frames" if video.is_dir() else "video"
+    return known_video(video, kind=kind, cache_root=environment().cache_root)
+
+
+def _kept(
+    folder: Path, job: "TrackJob", *, content_hash: str, jobs: int | None, on: str | None
+) -> "KeptWork":
+    """The work on a video, which is kept in pieces in the folder until all is done."""
+    from vidence.engine.environment import environment
+    from vidence.engine.side_by_side import Parallelism
+    from vidence.make.pipeline.cache import ArtifactCache
+    from vidence.make.pipeline.watching import KeptWork
+    from vidence.seeing.following import open_tracker
+
+    return KeptWork(
+        ArtifactCache(folder=folder / "stages"),
+        inputs={"video": content_hash},
+        specs=(job.detector, open_tracker(job.tracker).describer),
+        parallel=Parallelism.of(environment(on=on), jobs=jobs),
+    )
+
+
+def _given(spec: str) -> "GivenTracks":
+    """The tracks of a file, which may be said with its format and options."""
+    from vidence.seeing.given_tracks import open_tracks
+
+    return open_tracks(spec if spec.startswith("mot:") else f"mot:{spec}")
+
+
+def _measure_given(spec: str, truth: "MotRows | None") -> None:
+    """Measure a file of tracks; no video is needed."""
+    from vidence.seeing.quality import measure
+
+    given = _given(spec)
+    if truth is None:
+        raise UsageError("--tracks shows a file in its video, or measures it: say the VIDEO, --gt, or both")
+    for line in _quality_lines({"given": measure(truth, given.rows)}):
+        click.echo(line)
+
+
+def _show_given(medium: "Video", spec: str, *, truth: "MotRows | None", shown: _TrackOutput) -> None:
+    """Show a file of tracks in its video."""
+    from vidence.seeing.given_run import show_given
+
+    tracked, record, notes = show_given(medium, _given(spec), truth=truth)
+    shown.write(medium, tracked, record)
+    counts = record.counts
+    others = counts["people_not_considered"]
+    click.echo(
+        f"{counts['tracks']} tracks, {counts['boxes']} boxes in {counts['frames_with_boxes']} of "
+        f"{record.n_frames} frames" + (f"; {others} people are not to be considered" if others else "")
+    )
+    for line in (*notes, *_quality_lines(record.quality)):
+        click.echo(line)
+    click.echo(f"wrote {shown.folder}", err=True)
+
+
+@contextmanager
+def _progress(name: str, kept: "KeptWork", *, mode: str) -> "Iterator[ChunkWork]":
+    """The work on a video while it is shown how far it is."""
+    console = Screen(stderr=True)
+    meter = Meter(console, mode=mode)
+
+    def begin(n_frames: int, n_done: int) -> None:
+        meter.begin("looking for people, frames", total=n_frames, n_done=n_done)
+        meter.note(name)
+
+    with meter, interruptible(console):
+        yield kept.work(
+            on_begin=begin,
+            on_frames=meter.advance,
+            on_trouble=lambda words: say(console, ("note: ", "yellow"), words),
+        )
+
+
+def _check_names(job: "TrackJob") -> None:
+    """Raises: UnknownNameError where a detector or tracker is none."""
+    for kind, spec in {"detector": job.detector, "tracker": job.tracker}.items():
+        check_name(kind, spec)
+    if job.cuts != "none":
+        check_name("shot-detector", job.cuts)
+
+
+def _configured(config: Path, video: Path, *, said: Sequence[str]) -> "TrackJob":
+    """The job of a configuration, which no other option may contradict."""
+    from vidence.make.herbench.config import read_herbench
+    from vidence.make.herbench.track_job import job_of
+
+    if said:
+        raise UsageError(
+            f"{', '.join(said)} and --config both say how people are followed; leave out one of them"
+        )
+    return job_of(read_herbench(config), video, root=config.parent)
+
+
+def _settings(steps: str) -> "RefineSettings":
+    """Raises: UsageError where a step is not known."""
+    from vidence.seeing.refine import STEPS, RefineSettings
+
+    if steps == "none":
+        return RefineSettings(steps=())
+    if steps == "all":
+        return RefineSettings(steps=STEPS)
+    named = [step.strip() for step in steps.split(",") if step.strip()]
+    unknown = [step for step in named if step not in STEPS]
+    if unknown or not named:
+        raise UsageError(
+            f"--refine {steps!r}: expected all, none, or some of {', '.join(STEPS)} with commas between them"
+        )
+    return RefineSettings(steps=tuple(step for step in STEPS if step in named))
+
+
+def _truth(path: Path | None) -> "MotRows | None":
+    """The ground truth, read before the long work; the library that measures must be there too."""
+    from vidence.seeing.quality import check_installed
+    from vidence.seeing.track_files import read_mot
+
+    if path is None:
+        return None
+    check_installed()
+    return read_mot(path)
+
+
+def _lines(record: "TrackRecord") -> list[str]:
+    counts = record.counts
+    lines = [
+        f"{counts['detections']} boxes in {counts['frames_looked_at']} frames; "
+        f"{counts['tracks_associated']} tracks, {counts['tracks']} after cleaning"
+    ]
+    if record.cuts:
+        lines.append(f"{counts['shots']} shots; nobody is followed from one into the next")
+    if not counts["detections"]:
+        lines.append(
+            "nobody was found; look at contact-sheet.jpg, and try a detector that finds smaller people: "
+            "hog:?least_px=32"
+        )
+    elif not counts["tracks"]:
+        lines.append("no track is left; account in track.json says what became of each")
+    if record.caution:
+        lines.append(record.caution)
+    if record.problems:
+        lines.append(f"{len(record.problems)} frames could not be shown, and are gaps in the tracks:")
+        lines += [f"  {problem}" for problem in record.problems[:_SHOWN_PROBLEMS]]
+    return lines + _quality_lines(record.quality)
+
+
+def _quality_lines(quality: "Mapping[str, Quality]") -> list[str]:
+    return [
+        f"{name:<11} MOTA {found.mota:.4f}  IDF1 {found.idf1:.4f}  HOTA {found.hota:.4f}  "
+        f"switches {found.n_switches}  missed {found.n_missed}  false {found.n_false}  "
+        f"of {found.n_true_boxes} boxes"
+        for name, found in quality.items()
+    ]

@@ -1,0 +1,94 @@
+"""What a file of motion capture holds, what was mended, what is doubtful."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vidence.console.files import screen, write_said
+from vidence.console.options import PATH, json_option
+
+if TYPE_CHECKING:
+    from vidence.pointlight.checks import MotionReport
+
+SECTION = "Make"
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=PATH)
+@click.option(
+    "--format", "format_name", default="", help="The format; otherwise the name and the first lines tell."
+)
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option of the format, such as fps=120.",
+)
+@click.option(
+    "--template",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a map of names for the first of FILES, with guesses, to fill in and take as --option map=.",
+)
+@json_option
+def mocap(
+    *,
+    files: tuple[Path, ...],
+    format_name: str,
+    options: tuple[str, ...],
+    template: Path | None,
+    json_path: Path | None,
+) -> int:
+    """What FILES of motion capture hold, which defects were mended, and what is doubtful.
+
+    The exit code is 1 when one cannot be read; the others are still shown.
+    """
+    from vidence.catalog import parse_spec
+    from vidence.errors import VidenceError
+    from vidence.media.whole import write_file
+    from vidence.pointlight.body_maps import template as map_template
+    from vidence.pointlight.checks import inspect
+    from vidence.pointlight.reading import read_motions
+
+    given = parse_spec("mocap?" + "&".join(options)).options if options else {}
+    is_quiet = screen(json_path).quiet
+    reports: list[MotionReport] = []
+    n_bad = 0
+    for path, read in read_motions(files, format=format_name, options=given):
+        if isinstance(read, VidenceError):
+            click.echo(f"{read}" if is_quiet else f"{path}: not read\n  {read}", err=True)
+            n_bad += 1
+            continue
+        reports.append(inspect(read))
+        if template is not None and len(reports) == 1:
+            write_file(template, map_template(read.names, file=path.name).encode())
+            click.echo(f"wrote {template}", err=True)
+        if not is_quiet:
+            click.echo("\n".join(_lines(reports[-1])))
+    write_said(json_path, "mocap", values={"files": reports})
+    return int(n_bad > 0)
+
+
+def _lines(report: "MotionReport") -> list[str]:
+    """A report for people."""
+    claims = f"{report.fps_claimed:g} claimed" if report.fps_claimed else "none claimed"
+    lines = [
+        report.file,
+        f"  {report.format}, {report.kind}, {len(report.points)} points, {report.n_frames} frames, "
+        f"{report.duration_s:.2f} s",
+        f"  {report.fps:g} frames per second ({claims})"
+        + (f": {report.fps_note}" if report.fps_note else ""),
+        f"  one unit is {report.metres_per_unit:g} m",
+    ]
+    if report.points_missing:
+        lines.append(f"  no {', '.join(report.points_missing)}")
+    lines += [f"  note: {note}" for note in report.notes]
+    for check in report.checks:
+        value = "" if check.value is None else f" {check.value:.4g} {check.unit}"
+        told = f": {check.message}" if check.message else ""
+        if check.verdict == "doubtful":
+            lines.append(f"  DOUBTFUL {check.name}{value}{told}")
+        elif check.verdict == "fine" and check.value is not None:
+            lines.append(f"  {check.name}{value}, fine")
+    return lines

@@ -1,0 +1,242 @@
+"""Show motion capture, or a built-in figure, as points of light."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vidence.console.options import PATH
+from vidence.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from vidence.pointlight.figures import Staging
+    from vidence.pointlight.motion import Motion
+    from vidence.pointlight.stimulus import Stimulus
+    from vidence.pointlight.writing import Sink
+
+SECTION = "Make"
+
+# A metre that is less than this share of the picture's height makes a figure that is hard to see.
+_SMALL = 0.12
+_VIDEOS = {"mp4": "clip.mp4", "webm": "clip.webm", "gif": "clip.gif", "lossless": "clip-lossless.mp4"}
+_KINDS = (*_VIDEOS, "png", "montage", "npz", "csv", "json", "mat", "psychopy", "jspsych")
+
+
+@click.command()
+@click.argument("sources", nargs=-1)
+@click.option("--out", required=True, type=PATH, help="Folder for the files.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting of the stimulus, such as yaw_deg=45, scramble=places, n_noise=30; repeatable.",
+)
+@click.option(
+    "--points",
+    default="13",
+    show_default=True,
+    help="12, 13 or 15 points of a body, upper, lower, hands, feet, or markers for all that a file holds.",
+)
+@click.option(
+    "--hold-hands",
+    is_flag=True,
+    help="Move the second of two figures until hands that hold each other meet.",
+)
+@click.option("--leave-out", multiple=True, metavar="POINT", help="A point that is not shown; repeatable.")
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option of the format of the files, such as fps=60.",
+)
+@click.option(
+    "--write",
+    "kinds",
+    multiple=True,
+    type=click.Choice(_KINDS),
+    default=("mp4",),
+    show_default=True,
+    help="What is written; repeatable: videos, numbered PNG files, a montage of 8 frames in 4 columns and 2 "
+    "rows, the dots as numbers (npz, csv, json, mat), or a folder that PsychoPy or jsPsych shows.",
+)
+@click.option(
+    "--again",
+    type=PATH,
+    help="A stimulus.json: make that stimulus again and check every pixel; name SOURCES that have moved.",
+)
+def pointlight(
+    *,
+    sources: tuple[str, ...],
+    out: Path,
+    settings: tuple[str, ...],
+    points: str,
+    hold_hands: bool,
+    leave_out: tuple[str, ...],
+    options: tuple[str, ...],
+    kinds: tuple[str, ...],
+    again: Path | None,
+) -> int:
+    """Show one or two SOURCES as points of light: files of motion capture, or walker:ACTION.
+
+    The folder gets the clip, a contact sheet, a picture of the paths of all dots, and stimulus.json, from
+    which alone the same stimulus can be made again.
+    """
+    import msgspec
+
+    from vidence import __version__
+    from vidence.console.options import pairs
+    from vidence.pointlight.dots import KINDS, refuse_limbs
+    from vidence.pointlight.drawing import path_plot
+    from vidence.pointlight.experiments import PLAYERS
+    from vidence.pointlight.figures import Staging
+    from vidence.pointlight.specs import spec_of
+    from vidence.pointlight.stimulus import make_stimulus
+    from vidence.pointlight.writing import sidecar
+
+    staging = Staging(
+        sources=sources, points=points, hold_hands=hold_hands, options=pairs(options, "--option")
+    )
+    if again is not None:
+        is_plain = msgspec.structs.replace(staging, sources=()) == Staging(sources=())
+        if settings or leave_out or not is_plain:
+            raise UsageError(
+                "--again takes everything from the file; leave out --set, --leave-out, --points, "
+                "--hold-hands and --option"
+            )
+        stimulus, figures, staging = _again(again, sources)
+    elif not sources:
+        raise UsageError("name a file of motion capture, or walker:walk")
+    else:
+        given = pairs(settings, "--set")
+        if leave_out:
+            given = {**given, "leave_out": ",".join(leave_out)}
+        spec = spec_of(given)
+        figures = staging.figures()
+        stimulus = make_stimulus(figures, spec)
+    kinds = tuple(dict.fromkeys(kinds))
+    if {*kinds} & {*KINDS, *PLAYERS}:
+        refuse_limbs(stimulus)
+    out.mkdir(parents=True, exist_ok=True)
+    digest = _written(stimulus, kinds, out)
+    _write_dots(stimulus, kinds, out)
+    from PIL import Image
+
+    kept = sidecar(stimulus, figures, digest, vidence=__version__, staging=staging)
+    Image.fromarray(path_plot(stimulus)).save(out / "paths.png")
+    (out / "stimulus.json").write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2))
+    for line in _lines(stimulus, figures, is_same=again is not None):
+        click.echo(line if line.startswith(" ") else f"{out}: {line}")
+    return 0
+
+
+def _again(path: Path, sources: tuple[str, ...]) -> "tuple[Stimulus, list[Motion], Staging]":
+    """The stimulus of a sidecar, the figures that it shows, and how they were come by."""
+    import msgspec
+
+    from vidence.pointlight.figures import Staging
+    from vidence.pointlight.writing import read_sidecar, remake
+
+    kept = read_sidecar(path)
+    staging = kept.staging or Staging(sources=())
+    if sources:
+        staging = msgspec.structs.replace(staging, sources=sources)
+    if not staging.sources:
+        raise UsageError(f"{path} was made by vidence {kept.vidence} and names no sources; name them")
+    figures = staging.figures()
+    return remake(kept, figures), figures, staging
+
+
+def _written(stimulus: "Stimulus", kinds: tuple[str, ...], out: Path) -> str:
+    """Write pictures, videos, montage and contact sheet in one pass; the digest over all pixels."""
+    from contextlib import ExitStack
+
+    from PIL import Image
+
+    from vidence.pointlight.drawing import contact_sheet, evenly, frames, montage_of
+    from vidence.pointlight.writing import numbered_pictures, passed, video_file
+
+    on_sheet, on_montage = evenly(stimulus.n_frames, 12), evenly(stimulus.n_frames, 8)
+    wanted, shown = {*on_sheet, *on_montage}, dict[int, "NDArray[np.uint8]"]()
+    numbers = iter(range(stimulus.n_frames))
+
+    def keep(picture: "NDArray[np.uint8]") -> None:
+        number = next(numbers)
+        if number in wanted:
+            shown[number] = picture.copy()
+
+    size_px = (stimulus.spec.width_px, stimulus.spec.height_px)
+    with ExitStack() as files:
+        sinks: list[Sink] = [keep]
+        for kind in kinds:
+            if kind in _VIDEOS:
+                video = video_file(
+                    out / _VIDEOS[kind], fps=stimulus.fps, size_px=size_px, is_lossless=kind == "lossless"
+                )
+                sinks.append(files.enter_context(video))
+            elif kind == "png":
+                sinks.append(files.enter_context(numbered_pictures(out / "frames")))
+        digest = passed(frames(stimulus), sinks)
+    sheet = contact_sheet({n: shown[n] for n in on_sheet}, fps=stimulus.fps)
+    Image.fromarray(sheet).save(out / "sheet.png")
+    if "montage" in kinds:
+        Image.fromarray(montage_of([shown[n] for n in on_montage])).save(out / "montage.png")
+    return digest
+
+
+def _write_dots(stimulus: "Stimulus", kinds: tuple[str, ...], out: Path) -> None:
+    """Write the dots as numbers, and the folders that show them."""
+    from vidence.pointlight.dots import KINDS, write_dots
+    from vidence.pointlight.experiments import PLAYERS, write_player
+
+    for kind in KINDS:
+        if kind in kinds:
+            write_dots(stimulus, out / f"dots.{kind}")
+    for player in PLAYERS:
+        if player in kinds:
+            write_player(player, stimulus, out / player)
+
+
+def _lines(stimulus: "Stimulus", figures: "Sequence[Motion]", *, is_same: bool) -> list[str]:
+    """What was made, and what there is to say of it."""
+    from vidence.pointlight.checks import absences, spans
+    from vidence.pointlight.stimulus import in_time
+
+    told = (
+        f"{stimulus.n_frames} frames at {stimulus.fps:g} per second, {stimulus.centres_px.shape[1]} dots"
+        + (", the same as before, pixel by pixel" if is_same else "")
+    )
+    lines = [told]
+    outside = _share_outside(stimulus)
+    if outside > 0:
+        lines.append(f"  {outside:.0%} of the dots are outside the picture; a smaller px_per_m shows them")
+    if stimulus.px_per_m < _SMALL * stimulus.spec.height_px:
+        lines.append(
+            f"  a metre is {stimulus.px_per_m:.0f} px, as the whole way fits in from every side; "
+            "framing=follow or fit=view shows the figure larger"
+        )
+    for figure, shown in zip(figures, in_time(figures, stimulus.spec), strict=True):
+        if away := absences(shown):
+            lines.append(
+                f"  {figure.source.file or 'walker'}: frames {spans(away)} of the display show fewer than "
+                "half of the points; start_frame and n_frames leave them out"
+            )
+    lines += [
+        f"  {figure.source.file or 'walker'}: {note}" for figure in figures for note in figure.source.notes
+    ]
+    return lines
+
+
+def _share_outside(stimulus: "Stimulus") -> float:
+    """The share of the figures' dots, over all frames, whose middle is not in the picture."""
+    import numpy as np
+
+    own = stimulus.centres_px[:, stimulus.owners >= 0]
+    shown = own[np.isfinite(own).all(axis=-1)]
+    size = np.array([stimulus.spec.width_px, stimulus.spec.height_px])
+    return float(((shown < 0) | (shown > size)).any(axis=-1).mean()) if len(shown) else 0.0

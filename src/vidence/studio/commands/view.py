@@ -1,0 +1,201 @@
+"""Look at runs, sets and questions in the browser; nothing is changed."""
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import click
+
+from vidence.console.options import PATH
+from vidence.engine.environment import cache_root
+from vidence.errors import UsageError
+from vidence.studio.commands.studio import need_studio, start_alone, there
+
+if TYPE_CHECKING:
+    from vidence.studio.settings import Export, StudioSettings
+    from vidence.studio.viewer.filters import Filter
+
+SECTION = "Make"
+
+_USUAL = (Path("runs"), Path("made"))
+_FOLDER = "viewer"
+_MOST = 200
+_MOST_NAMED = 20
+
+
+@click.command()
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=PATH)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any that is free.")
+@click.option(
+    "--media-root",
+    "media_roots",
+    metavar="DIR",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Where videos lie that are not where the runs say; more than one may be given.",
+)
+@click.option("--open/--no-open", "is_opened", default=True, help="Open the address in a browser (default).")
+@click.option("--host", default="127.0.0.1", hidden=True)
+@click.option(
+    "--export",
+    "export_to",
+    metavar="DIR",
+    type=PATH,
+    help="Write the pages into a new folder that opens without a server, and end.",
+)
+@click.option(
+    "--list",
+    "listed",
+    metavar="ADDRESS",
+    default="",
+    help="With --export: one list alone, by its address in the browser, or such as 'run=runs/a&fate=wrong'.",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(1),
+    default=_MOST,
+    show_default=True,
+    help="With --export: so many questions of each list.",
+)
+@click.option(
+    "--with-media/--without-media",
+    "has_media",
+    default=False,
+    help="With --export: copy the videos and images, too; stills of the frames that were shown always are.",
+)
+def view(
+    *,
+    paths: tuple[Path, ...],
+    port: int,
+    media_roots: tuple[Path, ...],
+    is_opened: bool,
+    host: str,
+    export_to: Path | None,
+    listed: str,
+    most: int,
+    has_media: bool,
+) -> None:
+    """Look at runs, sets and questions in the browser; nothing is written beside them.
+
+    PATH is a run, a folder of runs, a set made by ``vidence make``, or a file of questions (default: runs and
+    made). A run that is going on is shown as it grows.
+    """
+    need_studio()
+    from vidence.studio.serving import Bind
+    from vidence.studio.settings import Export
+
+    if export_to is None and (listed or has_media):
+        raise UsageError("--list and --with-media say what is exported; give --export DIR as well")
+    shown = paths or tuple(path for path in _USUAL if path.exists())
+    if not shown:
+        raise UsageError(
+            "there is no folder runs or made here; give the path of a run or of a folder of runs"
+        )
+    export = None if export_to is None else Export(most=most, has_media=has_media)
+    with ExitStack() as opened:
+        settings = _settings(there(shown), media_roots=media_roots, export=export, opened=opened)
+        if export_to is not None:
+            _export(settings, export_to, listed)
+            return
+        start_alone(settings, Bind(host=host, port=port), said="vidence view", is_opened=is_opened)
+
+
+def _settings(
+    paths: tuple[Path, ...], *, media_roots: Sequence[Path], export: "Export | None", opened: ExitStack
+) -> "StudioSettings":
+    """What the viewer is told. A folder for this process takes the place of a cache that is read-only."""
+    from vidence.media.whole import make_private
+    from vidence.studio.rules.floods import Limits, Rate
+    from vidence.studio.settings import StudioSettings
+
+    cache = cache_root()
+    try:
+        make_private(cache / _FOLDER)
+        with tempfile.TemporaryFile(dir=cache / _FOLDER):
+            pass
+    except OSError as error:
+        click.echo(
+            f"The cache folder {cache} cannot be written ({error.strerror}): the index and the pictures "
+            "are kept in a temporary folder, and are made anew the next time.",
+            err=True,
+        )
+        cache = Path(
+            opened.enter_context(
+                tempfile.TemporaryDirectory(prefix="vidence-view-", ignore_cleanup_errors=True)
+            )
+        )
+        make_private(cache / _FOLDER)
+    # One command that reads its own pages is no flood.
+    wide = Rate(at_once=sys.maxsize, a_second=1)
+    limits = Limits() if export is None else Limits(of_session=wide, of_address=wide)
+    return StudioSettings(
+        mode="view",
+        data=(cache / _FOLDER).resolve(),
+        paths=paths,
+        media_roots=tuple(path.resolve() for path in media_roots),
+        cache_root=cache,
+        export=export,
+        limits=limits,
+    )
+
+
+def _export(settings: "StudioSettings", to: Path, listed: str) -> None:
+    """Write the pages of what is shown into a folder, and say what came of it."""
+    import anyio
+
+    from vidence.studio.app import configure
+    from vidence.studio.serving import new_ticket
+    from vidence.studio.upkeep import migrate
+
+    ticket = new_ticket()
+    application = configure(settings, ticket=ticket)
+    migrate()
+    from vidence.studio.viewer.desk import desk
+    from vidence.studio.viewer.exporting import export
+    from vidence.studio.viewer.page_client import Asker
+
+    asker = Asker(application)
+    anyio.run(asker.get, f"/enter?ticket={ticket}")
+    places = desk().places()
+    done = export(asker, places, to, listed=_filter(listed) if listed else None)
+    click.echo(
+        f"{to / 'index.html'}: {done.n_pages} pages, {done.n_questions} of them questions, "
+        f"{done.n_pictures} pictures"
+    )
+    for problem in done.problems[:_MOST_NAMED]:
+        click.echo(problem, err=True)
+    if len(done.problems) > _MOST_NAMED:
+        click.echo(f"and {len(done.problems) - _MOST_NAMED} more", err=True)
+
+
+def _filter(listed: str) -> "Filter":
+    """The list of an address; runs may be named by their folders, too.
+
+    Raises:
+        UsageError: it names no run that is shown, or more than the viewer puts side by side.
+    """
+    from django.http import Http404, QueryDict
+
+    from vidence.studio.bridge.places import place_id
+    from vidence.studio.viewer.desk import desk
+    from vidence.studio.viewer.filters import MOST_RUNS, read_filter
+
+    runs = {place.id: place for place in desk().places() if place.kind == "run"}
+    pairs = parse_qsl(urlsplit(listed).query or listed)
+    named = [
+        (name, place_id(Path(value)) if name == "run" and value not in runs else value)
+        for name, value in pairs
+    ]
+    for (_, said), (name, run) in zip(pairs, named, strict=True):
+        if name == "run" and run not in runs:
+            raise UsageError(f"--list names the run {said!r}, which is not among those that are shown")
+    try:
+        return read_filter(QueryDict(urlencode(named)))
+    except Http404 as error:
+        raise UsageError(
+            f"--list names {sum(n == 'run' for n, _ in pairs)} runs; expected 1 to {MOST_RUNS}"
+        ) from error

@@ -1,0 +1,56 @@
+"""``vidence help`` shows the pages that messages name."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from vidence.cli.commands import help as pages
+from vidence.cli.commands.help import show_page
+from vidence.errors import UsageError
+
+ROOT = Path(__file__).parents[4]
+
+
+def said(*words):
+    return CliRunner().invoke(show_page, words, catch_exceptions=False, standalone_mode=False).output
+
+
+@pytest.mark.parametrize("name", ["item-format", "docs/item-format.md"])
+def test_a_page_is_printed_as_it_is_where_no_terminal_is(name):
+    assert said(name) == (ROOT / "docs" / "item-format.md").read_text(encoding="utf-8") + "\n"
+
+
+def test_all_pages_are_listed_with_their_headings():
+    lines = said().splitlines()
+    assert len(lines) == len(list((ROOT / "docs").rglob("*.md")))
+    assert re.search(r"^guides/fetching +Fetching a benchmark$", "\n".join(lines), re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("herbench", "say one of benchmarks/herbench, making/herbench"),
+        ("item-formt", "say one of item-format"),
+        ("?", "`vidence help` lists all pages"),
+    ],
+)
+def test_a_name_that_no_page_or_several_have(name, hint):
+    with pytest.raises(UsageError, match=hint):
+        said(name)
+
+
+def test_without_pages_it_is_said(monkeypatch):
+    monkeypatch.setattr(pages, "pages", lambda: None)
+    with pytest.raises(UsageError, match="no pages of documentation"):
+        said()
+
+
+def test_every_page_that_a_message_names_is_there():
+    named = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        named |= set(re.findall(r"vidence help ([a-z][\w/-]+)", path.read_text(encoding="utf-8")))
+    assert "item-format" in named
+    for name in named:
+        assert said(name).startswith("# "), name

@@ -1,0 +1,79 @@
+"""Commands are found by their files; those of other distributions by their entry points."""
+
+import importlib
+import sys
+
+import click
+import pytest
+
+from vidence.cli import finding
+from vidence.cli.main import main
+from vidence.errors import UnknownNameError, UsageError
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Installs a distribution with the entry point of a command."""
+
+    def install(name: str, text: str) -> None:
+        info = tmp_path / "added-1.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.4\nName: added\nVersion: 1\n")
+        (info / "entry_points.txt").write_text(f"[vidence.commands]\n{name} = added_command\n")
+        if text:
+            (tmp_path / "added_command.py").write_text(text)
+        monkeypatch.syspath_prepend(tmp_path)
+        importlib.invalidate_caches()
+        finding.added_commands.cache_clear()
+
+    yield install
+    finding.added_commands.cache_clear()
+    sys.modules.pop("added_command", None)
+
+
+TALLY = '''"""Count what there is."""
+
+import click
+
+SECTION = "Explain"
+
+
+@click.command()
+def tally() -> None:
+    """Count."""
+    click.echo("three")
+'''
+
+
+def test_a_command_of_another_distribution_is_listed_and_called(installed, capsys):
+    installed("tally", TALLY)
+    file = finding.all_commands()["tally"]
+    assert (file.section, file.help) == ("Explain", "Count what there is.")
+    assert "added_command" not in sys.modules
+    with pytest.raises(SystemExit) as stopped:
+        main(["tally"])
+    assert (stopped.value.code, capsys.readouterr().out) == (0, "three\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("run", TALLY, "has a name that vidence has itself"),
+        ("tally", "", "names added_command, which is not there"),
+        ("count", TALLY, "defines no click.Command with the name 'count'"),
+    ],
+)
+def test_a_command_that_cannot_be_is_refused(installed, name, text, message):
+    installed(name, text)
+    with pytest.raises(UsageError, match=message):
+        (finding.all_commands(), finding.find_command(name))
+
+
+def test_a_name_that_no_file_has_is_refused_with_the_nearest():
+    with pytest.raises(UnknownNameError, match="'run'"):
+        finding.find_command("rnu")
+
+
+def test_files_without_a_title_are_no_commands():
+    assert "items" not in finding.command_files()
+    assert isinstance(finding.find_command("import"), click.Command)
