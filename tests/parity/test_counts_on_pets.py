@@ -1,6 +1,6 @@
 """Two counters on the right edge of PETS09-S2L1, through the board, and the questions that come of it.
 
-The tracks are those of a detector whose recall nobody measured: alone they are refused. Who counts here is no
+The tracks are those of a detector: alone they are refused. Who counts here is no
 person: the first counter notes where tracks of the published tracker (silver, not truth) begin at the edge,
 the second one misses two of them and is a few frames late.
 """
@@ -58,7 +58,7 @@ def said(frames):
 def test_two_counters_differ_agree_and_are_asked_about_where_tracks_were_refused(pets, tmp_path):
     refused = pets.make()
     assert pets.drafts() == []
-    assert any("recall-not-known" in one for one in refused.sentences)
+    assert any("detected-tracks-alone" in one for one in refused.sentences)
     with studio("team", tmp_path / "studio", paths=(pets.config,)) as made:
         made.project("films")
         made.user("Olga", "operator", project="films")

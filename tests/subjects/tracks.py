@@ -8,24 +8,10 @@ from typing import Literal
 import numpy as np
 
 from vidence.make.herbench.tasks.people import REACH, End
-from vidence.seeing.tracks import PERSON, Detections, Recall, Span, Track, TrackBasis, TrackedVideo
+from vidence.seeing.tracks import PERSON, Detections, Span, Track, TrackBasis, TrackedVideo
 
-# Tracks of a detector that misses nobody and sees nobody who is not there, as far as was counted.
-FINDS_ALL = TrackBasis(
-    detector="all",
-    recall=Recall(
-        share=1.0,
-        low=1.0,
-        high=1.0,
-        confidence=0.95,
-        n_people=1000,
-        n_frames=100,
-        n_independent=1e9,
-        false_high=0.0,
-        n_independent_tracks=1e9,
-        method="100 frames",
-    ),
-)
+# Tracks of a detector, for which no person answers.
+DETECTED = TrackBasis(detector="all")
 
 
 def track(

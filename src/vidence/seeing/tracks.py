@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar, Literal, Self
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -150,47 +149,14 @@ class Span:
         return self.clear_frame <= frame_index <= self.last_frame
 
 
-class Recall(Record, omit_defaults=True):
-    """How much of the people in a video is found, measured on frames that a person looked at.
-
-    `share` of `n_people` people in `n_frames` frames of `n_videos` videos were found, and with `confidence`
-    the true share lies between `low` and `high`. `false_share` of the tracks show nobody, or somebody who has
-    another one, at most `false_high`. The same person in many frames tells little more than in one:
-    `n_independent` and `n_independent_tracks` are how many people and tracks the two shares are worth.
-    `method` says how all this came about.
-    """
-
-    share: float
-    low: float
-    high: float
-    confidence: float
-    n_people: int
-    n_frames: int
-    n_videos: int = 1
-    n_independent: float = 1.0
-    false_share: float = 0.0
-    false_high: float = 1.0
-    n_independent_tracks: float = 1.0
-    method: str = ""
-
-
 class TrackBasis(Record, omit_defaults=True):
     """What tracks rest on: found by a detector, given by people, or found and then reviewed by people.
 
-    `detector` names what found the boxes, or the file that gave the tracks; `recall` says how much of the
-    people is found, where somebody measured it, and `regions` the same for parts of the frame by name.
+    `detector` names what found the boxes, or the file that gave the tracks.
     """
 
     kind: Literal["detected", "given", "reviewed"] = "detected"
     detector: str = ""
-    recall: Recall | None = None
-    regions: dict[str, Recall] = msgspec.field(default_factory=dict)
-
-    def recall_in(self, region: str) -> Recall | None:
-        """The recall in a part of the frame: the measured one there, or that of the whole frame if lower."""
-        there = self.regions.get(region)
-        both = [one for one in (self.recall, there) if one is not None]
-        return min(both, key=lambda one: one.low) if both else None
 
     @property
     def is_trusted(self) -> bool:

@@ -102,10 +102,7 @@ class TrackingRules(Record, omit_defaults=True):
     cut somebody else may stand in the same place. `refine` cleans the tracks, `same_person` says which of
     them change the person and are left out, `looks` and `rank` score them, `pick` says how many are chosen
     and how. `reviewed` is a file of what people say of tracks (`--sheets` writes it), before some are picked;
-    ``{video_id}`` stands for that of a video. `counted` is a file of frames in which a person counted the
-    people (`--sheets` writes it, too), `labelled` one in which everybody is marked, ``mot:FILE`` with
-    ``{video_id}`` for that of a video: what is known of how many people the detector finds, with bounds at
-    `recall_confidence`.
+    ``{video_id}`` stands for that of a video.
     """
 
     detector: str = "hog"
@@ -118,20 +115,11 @@ class TrackingRules(Record, omit_defaults=True):
     rank: RankSettings = RankSettings()
     pick: DiversitySettings = DiversitySettings()
     reviewed: str = ""
-    counted: str = ""
-    labelled: str = ""
-    recall_confidence: Annotated[float, Meta(gt=0, lt=1)] = 0.95
-
-    def __post_init__(self) -> None:
-        if self.labelled and not self.labelled.startswith("mot:"):
-            raise UsageError(
-                f"labelled is {self.labelled!r}; expected the format and the file: mot:seen/{{video_id}}.txt"
-            )
 
     @property
     def of_tracks(self) -> "TrackingRules":
         """The same without what says nothing of how programs make tracks."""
-        return msgspec.structs.replace(self, reviewed="", counted="", labelled="", recall_confidence=0.95)
+        return msgspec.structs.replace(self, reviewed="")
 
 
 class ShotRules(Record, omit_defaults=True):

@@ -20,8 +20,8 @@ SCENES: Final = "[scenes] or scene_cards"
 SCENE_WRITER: Final = "model in [scenes] or scene_cards"
 """Shots are described by a model, or by people in `scene_cards` of a source."""
 TASK_WRITER: Final = f"{ASKED} in [models]"
-COUNTED: Final = "people counted in frames"
-"""What tells how many people a detector misses."""
+COUNTED: Final = "people's counts"
+"""Who answers for how many people there are: a detector misses some."""
 _MOST_NAMED: Final = 6
 
 # The setting that decides about a reason for which something was dropped.
@@ -53,7 +53,7 @@ DECIDED_BY: Final[Mapping[str, str]] = MappingProxyType(
         "not-told-apart": "[tasks.NAME.options] alike",
         "over-per-video": "[tasks.NAME] per_video",
         "over-total": "[tasks.NAME] total",
-        "recall-not-known": "[tracking] counted or labelled, or [[sources]] tracks,",
+        "detected-tracks-alone": "[people], [[sources]] tracks, or [tasks.rlpc.options] count,",
         "shot-too-short": "[tasks.NAME.options] shortest_s",
         "solved-blind": "[gates.text_only] at_least",
         "solved-one-frame": "[gates.one_frame] suffice",
@@ -126,21 +126,18 @@ def lacks(task: Task, source: Source, config: HerbenchConfig) -> Tables:
     found = [one for part in task.needs for one in tables_for(part, source, config)]
     if getattr(task, "asks", False) and ASKED not in config.models:
         found.append(TASK_WRITER)
-    if source.file is not None and wants_recall(task, source) and not _can_know_recall(config):
+    if source.file is not None and wants_people(task, source) and not _have_people(config):
         found.append(COUNTED)
     return tuple(dict.fromkeys(found))
 
 
-def wants_recall(task: Task, source: Source) -> bool:
-    """Whether a task counts people of a source whom a detector is to find."""
-    return bool(getattr(task, "wants_recall", False)) and not source.rule.tracks
+def wants_people(task: Task, source: Source) -> bool:
+    """Whether a task wants people to answer for the tracks of a source, which a detector is to find."""
+    return bool(getattr(task, "wants_people", False)) and not source.rule.tracks
 
 
-def _can_know_recall(config: HerbenchConfig) -> bool:
-    rules = config.tracking
-    if config.people is not None:
-        return True
-    return rules is not None and bool(rules.counted or rules.labelled or rules.reviewed)
+def _have_people(config: HerbenchConfig) -> bool:
+    return config.people is not None or (config.tracking is not None and bool(config.tracking.reviewed))
 
 
 def lacked_by_all(task: Task, sources: Sequence[Source], config: HerbenchConfig) -> Tables:

@@ -38,9 +38,9 @@ _LINES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = MappingProxyType
         "[tracking]": (("[tracking]", 'detector = "hog"', "the last resort; better onnx:FILE, rfdetr:FILE"),),
         COUNTED: (
             (
-                "[tracking]",
-                f'counted = "{SHEETS}/counts.csv"',
-                "or labelled; or [tasks.rlpc.options] count = 'paper'; or tracks in [[sources]]",
+                "[people]",
+                'folder = "people"',
+                "with counts.csv; or tracks in [[sources]]; or [tasks.rlpc.options] count = 'paper'",
             ),
         ),
         "[cards]": (_CARDS,),
@@ -51,7 +51,7 @@ _LINES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = MappingProxyType
         TASK_WRITER: (("[models]", f'{ASKED} = "openai:gpt-4o?temperature=0"', "who writes questions"),),
     }
 )
-_ORDER: Final = ("[[logs]]", "[tracking]", "[shots]", "[cards]", "[scenes]", "[models]")
+_ORDER: Final = ("[[logs]]", "[tracking]", "[shots]", "[cards]", "[scenes]", "[models]", "[people]")
 
 
 def lines_that_add(missing: Iterable[Tables], config: HerbenchConfig, *, path: Path) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,6 @@ from vidence.make.herbench.cards.card_files import are_described, read_cards
 from vidence.make.herbench.cards.correction_files import read_verdicts
 from vidence.make.herbench.cards.filled_cards import is_sheet, kinds_in
 from vidence.make.herbench.config import HerbenchConfig
-from vidence.make.herbench.counting import read_counts
 from vidence.make.herbench.drafting import TaskOrder
 from vidence.make.herbench.hints import (
     Tables,
@@ -23,7 +22,7 @@ from vidence.make.herbench.hints import (
     lacks,
     listed,
     named,
-    wants_recall,
+    wants_people,
 )
 from vidence.make.herbench.lines import lines_that_add
 from vidence.make.herbench.report_tables import number_column, plain_table, text_column
@@ -36,7 +35,6 @@ from vidence.make.review.decision import clean_needed
 from vidence.make.review.people.rows import CountRow, read_rows
 from vidence.media.video import Video
 from vidence.seeing.given_tracks import open_tracks
-from vidence.seeing.recall import LEAST_POOLED
 from vidence.tables.table import Table, several
 
 _PEOPLE = ("a_cards", "b_cards")
@@ -84,8 +82,7 @@ def foresee(
     """
     _check_names(config)
     of_tracks = check_tracks(found.sources, root=root, open_video=open_video)
-    counted = _counted_videos(config, found, root=root)
-    tasks = [_outlook(order, found.sources, config, counted=counted, root=root) for order in orders]
+    tasks = [_outlook(order, found.sources, config, root=root) for order in orders]
     able = [one for one in tasks if one.most]
     most = sum(one.most for one in able)
     said = [f"{path} makes sense" if able else f"{path} can be read, and gives no question as it is"]
@@ -142,7 +139,6 @@ def _outlook(
     sources: Sequence[Source],
     config: HerbenchConfig,
     *,
-    counted: Collection[str],
     root: Path,
 ) -> TaskOutlook:
     task, rules = order.task, order.rules
@@ -153,7 +149,7 @@ def _outlook(
         and _has_enough_events(order, one)
         and _has_cards(order, one, config, root=root)
         and _has_scenes(order, one, config, root=root)
-        and _knows_recall(order, one, config, counted=counted, root=root)
+        and _has_counts(order, one, config, root=root)
     ]
     most = len(able) * rules.per_video
     missing = lacked_by_all(task, sources, config)
@@ -204,31 +200,15 @@ def _has_scenes(order: TaskOrder, source: Source, config: HerbenchConfig, *, roo
         raise DataError(f"the cards of the video {source.video.video_id}: {error}") from error
 
 
-def _counted_videos(config: HerbenchConfig, found: Sources, *, root: Path) -> Collection[str]:
-    """The videos in which somebody has counted people; nothing where the file is still to be written."""
-    pattern = "" if config.tracking is None else config.tracking.counted
-    if not pattern or not (root / pattern).exists():
-        return ()
-    known = {*found.taken, *(one.video.video_id for one in found.sources)}
-    return {row.video_id for row in read_counts(root / pattern, videos=known) if row.n_people}
-
-
-def _knows_recall(
-    order: TaskOrder, source: Source, config: HerbenchConfig, *, counted: Collection[str], root: Path
-) -> bool:
-    """Whether it is known how many people are missed, or nobody is, or the task does not ask."""
+def _has_counts(order: TaskOrder, source: Source, config: HerbenchConfig, *, root: Path) -> bool:
+    """Whether people answer for how many there are in a video, or the task does not ask."""
     rules, video_id = config.tracking, source.video.video_id
-    if rules is None or not wants_recall(order.task, source):
-        return True
-    if video_id in counted or len(counted) >= LEAST_POOLED:
+    if rules is None or not wants_people(order.task, source):
         return True
     if config.people is not None:
         rows = read_rows(root / config.people.folder, CountRow, videos=None)
         if any(row.video_id == video_id for row in rows):
             return True
-    labelled = source.beside(rules.labelled.removeprefix("mot:"), root)
-    if labelled is not None and labelled.is_file():
-        return True
     reviewed = source.beside(rules.reviewed, root)
     if reviewed is None or not reviewed.is_file():
         return False
@@ -244,10 +224,7 @@ def _too_little(order: TaskOrder, config: HerbenchConfig) -> Tables:
         return (f"{kinds} in files of cards",)
     if "scene_cards" in order.task.needs:
         return ("sentences in files of scene cards",)
-    rules = config.tracking
-    if rules is None or not rules.counted:
-        return ("labelled frames, or everybody reviewed",)
-    return (f"numbers of people in {rules.counted}",)
+    return ("counts of people, or verdicts on everybody",)
 
 
 def _sources_words(found: Sources) -> str:

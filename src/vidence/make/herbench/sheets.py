@@ -28,7 +28,6 @@ from vidence.make.herbench.cards.people_sheets import (
     shots_csv,
     tracks_csv,
 )
-from vidence.make.herbench.counting import write_count_sheet
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.material import Crop
 from vidence.media.encode import Size
@@ -52,8 +51,6 @@ class Sheets:
 
 def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Path) -> Sheets:
     """Write the sheets of all videos that are here: for each a folder with a page, its data, and tables.
-
-    Where tracks come from a detector there are also frames in which people are to be counted.
 
     A table that somebody has begun to fill in stays as it is, and is named. Corrections that are in effect
     are those of the tables that the configuration names, and no table for them is written.
@@ -82,9 +79,7 @@ def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Pa
         said += [f"{path} was begun and stays as it is" for path in kept]
     made = sum(path.name == PAGE_FILE for path in files)
     words = f"{made:,} sheet{'' if made == 1 else 's'} to fill in."
-    frames, to_count = write_count_sheet(work, videos, folder)
-    said += [to_count] if to_count else []
-    return Sheets(files=(*files, *frames), sentences=(words, *said))
+    return Sheets(files=tuple(files), sentences=(words, *said))
 
 
 def _why(one: VideoState) -> str:

@@ -13,7 +13,6 @@ from vidence.errors import DataError, MediaError
 from vidence.make.herbench.cards.correction_files import NO_VERDICTS, Verdicts, read_shots, read_verdicts
 from vidence.make.herbench.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules, option_spec
-from vidence.make.herbench.counting import calibrate, check_counts
 from vidence.make.herbench.people import name_unused, rows_of
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.herbench.watching import (
@@ -73,8 +72,6 @@ def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collect
     wants_shots = bool(set(NEED_SHOTS) & set(needs))
     if wants_tracks and (tracking or TrackingRules()).end_at_cuts:
         wants_shots = True
-    if wants_tracks:
-        check_counts(work, videos)
     for one in videos:
         reason = "" if one.source.file is not None else "the video is not here"
         if reason or (tracking is None and not one.source.rule.tracks):
@@ -95,7 +92,6 @@ def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collect
     work.close("watching", unit="videos", taken=names, dropped=dropped, n_cached=watcher.n_cached)
     if watcher.rules is not None:
         work.close(STAGE, unit="tracks", taken=watcher.taken, kept=watcher.chosen, dropped=watcher.dropped)
-        calibrate(work, videos)
 
 
 def _open_shots(work: HerbenchSession) -> ShotDetector | None:

@@ -165,9 +165,7 @@ class Corpus:
 
 
 BY_MODEL: Final = "model"
-Doubt: TypeAlias = Literal[
-    "truth-by-model", "detected-count", "paper-count", "by-words-only", "identities-by-tracker"
-]
+Doubt: TypeAlias = Literal["truth-by-model", "paper-count", "by-words-only", "identities-by-tracker"]
 """Why a person looks at a question in any case: a model gave the answer, people were counted by a detector,
 or as the paper counts them, nobody tried whom the description of a person fits, or a tracker said who is
 who."""

@@ -10,19 +10,12 @@ _MOST_WRITERS = 3
 
 
 def tracks_words(basis: TrackBasis) -> str:
-    """What tracks rest on; detected ones are told with the recall, where it was measured.
+    """What tracks rest on.
 
     >>> tracks_words(TrackBasis(kind="given"))
     'given tracks'
-    >>> tracks_words(TrackBasis(kind="detected"))
-    'detected tracks, recall not known'
     """
-    if basis.kind != "detected":
-        return f"{basis.kind} tracks"
-    recall = basis.recall
-    if recall is None:
-        return "detected tracks, recall not known"
-    return f"detected tracks, recall {recall.share:.2f} ({recall.low:.2f} to {recall.high:.2f})"
+    return f"{basis.kind} tracks"
 
 
 def truth_words(material: Material, parts: Iterable[str]) -> str:
@@ -38,11 +31,11 @@ def truth_kind(draft: Draft) -> str:
     """What a draft rests on without figures and names, by which questions are sorted.
 
     >>> draft = Draft(draft_id="", task="", structure="", video_id="", question="", choices=(),
-    ...     answer_index=0, evidence=(), k=3, truth="detected tracks, recall 0.83 (0.71 to 0.92); cards by A")
+    ...     answer_index=0, evidence=(), k=3, truth="detected tracks; cards by A")
     >>> truth_kind(draft)
     'detected tracks, cards'
     """
-    parts = (part.partition(", recall")[0].partition(" by ")[0] for part in draft.truth.split("; "))
+    parts = (part.partition(" by ")[0] for part in draft.truth.split("; "))
     return ", ".join(dict.fromkeys(parts))
 
 

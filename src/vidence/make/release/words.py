@@ -70,7 +70,7 @@ def datasheet(
         rules=rules,
         facts=facts,
         of_truths=_truths(questions),
-        n_counted=sum(one.draft.doubt in ("detected-count", "paper-count") for one in questions),
+        n_counted=sum(one.draft.doubt == "paper-count" for one in questions),
         n_spans=min(len(one.draft.evidence) for one in questions),
         described=described,
         statistics=statistics_of(described),

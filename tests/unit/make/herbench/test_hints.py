@@ -38,14 +38,13 @@ def test_a_file_of_cards_stands_for_the_table():
     assert lacks(scenes, source(scene_cards="c.csv"), config()) == ("[shots]",)
 
 
-def test_counts_of_people_whom_a_detector_finds_need_its_recall():
+def test_counts_of_people_whom_a_detector_finds_need_people():
     task, tracked = create("task", "rlpc"), config(tracking=TrackingRules())
     assert lacks(task, source(), config()) == ("[tracking]", COUNTED)
     assert lacks(task, source(), tracked) == (COUNTED,)
     assert lacks(create("task", "rlpc?count=paper"), source(), tracked) == ()
     assert lacks(task, source(tracks="mot:{video_id}.txt"), config()) == ()
-    for name, file in {"counted": "n.csv", "labelled": "mot:n.txt", "reviewed": "v.csv"}.items():
-        assert lacks(task, source(), config(tracking=TrackingRules(**{name: file}))) == ()
+    assert lacks(task, source(), config(tracking=TrackingRules(reviewed="v.csv"))) == ()
 
 
 def test_a_video_that_is_not_here_can_only_be_asked_about_by_its_log():

@@ -175,7 +175,7 @@ def test_counts_of_persons_are_asked_where_tracks_alone_refused(street):
     street.make()
     before = street.bytes()
     assert [one for one in drafts(street) if one["task"] == "RLPC"] == []
-    assert any(one["reason"] == "recall-not-known" for one in street.dropped())
+    assert any(one["reason"] == "detected-tracks-alone" for one in street.dropped())
     count(street, 6, high=7, frames=(10, 50, 70, 100, 130, 150))
     count(street, 6, counter="P07")
     street.make()

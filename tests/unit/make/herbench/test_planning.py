@@ -57,7 +57,7 @@ def test_a_folder_of_videos_alone_is_told_what_it_lacks_in_ten_lines(clips):
     assert "Add [[logs]] for AC, ASII, FAM and FOM (4 tasks)." in found.sentences
     assert "Add [tracking] and [cards] for AGLT, MEGL and MPDR (3 tasks)." in found.sentences
     assert "Add [shots] and [scenes] or scene_cards for SVA and TSO (2 tasks)." in found.sentences
-    assert "Add [tracking] and people counted in frames for RLPC (1 task)." in found.sentences
+    assert "Add [tracking] and people's counts for RLPC (1 task)." in found.sentences
     assert "upright videos are used as they are shown: turned90.mp4" in said
     assert "variable frame rate are used with the time of each frame: vfr.mp4" in said
     assert {row[:2] for row in numbers(found).values()} == {(0, 0)}
@@ -79,6 +79,9 @@ def test_bounds_follow_videos_and_quotas(clips):
     assert list(numbers(outlook(config(clips, more), only=("rlpc",)))) == ["RLPC"]
 
 
+COUNTED = (
+    "video_id,check,window,place,n,n_low,n_high,counter\nstreet,abcdefghijkl,whole,entered:left,3,3,3,P1\n"
+)
 PASTED = "Lines that add all this, for the end of the file:\n"
 LOG = "video_id,start,end,narration,verb,noun\n" + "".join(
     f"{video},{i},{i + 1},take cup,take,cup\n" for video in ("street", "turned90", "vfr") for i in range(3)
@@ -101,12 +104,13 @@ def test_the_lines_to_paste_lead_to_questions_of_every_task(clips):
     assert missing == {
         "A-cards in files of cards",
         "A-cards and B-cards in files of cards",
-        "numbers of people in sheets/counts.csv",
+        "counts of people, or verdicts on everybody",
     }
     (clips / "sheets" / "street").mkdir(parents=True)
     row = "video_id,track_id,appearance,path\nstreet,1,A red coat.,Walks by.\n"
     (clips / "sheets" / "street" / "cards.csv").write_text(row)
-    (clips / "sheets" / "counts.csv").write_text("video_id,frame,n_people,n_false\nstreet,3,2,0\nvfr,1,,\n")
+    (clips / "people").mkdir()
+    (clips / "people" / "counts.csv").write_text(COUNTED)
     found = outlook(path)
     assert {code: row[2] for code, row in numbers(found).items() if not row[0]} == {}
     assert numbers(found)["RLPC"][1] == 1
@@ -114,28 +118,21 @@ def test_the_lines_to_paste_lead_to_questions_of_every_task(clips):
 
 
 def test_lines_for_a_table_that_is_there_say_so(clips):
-    found = outlook(config(clips, '[models]\nwriter = "baseline:longest"\n[tracking]\n[tasks.rlpc]\n'))
-    assert "# into the [tracking] that is there:\ncounted = " in found.sentences[-1]
+    by_rules = '[shots]\n[scenes]\nfalse_model = "rules"\n[tasks.tso]\n'
+    assert "# into the [scenes] that is there:\nmodel = " in outlook(config(clips, by_rules)).sentences[-1]
     scenes = '[models]\nwriter = "baseline:longest"\n[tasks.tso]\n'
     lines = pasted(outlook(config(clips, scenes)))
     assert [line.split()[0] for line in lines.splitlines()] == ["[shots]", "detector", "[scenes]", "model"]
 
 
-def test_counts_of_people_need_a_recall(clips):
-    """It is measured on the video, on three others, on marked frames, or everybody has a verdict."""
-    counted = '[tracking]\ncounted = "n.csv"\n[tasks.rlpc]\n'
-    assert numbers(outlook(config(clips, counted)))["RLPC"] == (0, 0, "numbers of people in n.csv")
-    head = "video_id,frame,n_people,n_false\n"
-    rows = [f"{name},0,1,0\n" for name in ("street", "turned90", "vfr")]
-    (clips / "n.csv").write_text(head + "".join(rows[:2]))
-    assert numbers(outlook(config(clips, counted)))["RLPC"][1] == 2
-    (clips / "n.csv").write_text(head + rows[0] + rows[1].replace(",1,", ",0,"))
+def test_counts_of_people_need_people(clips):
+    """They counted, or everybody has a verdict, or they gave the tracks."""
+    said = "counts of people, or verdicts on everybody"
+    counted = "[people]\n[tracking]\n[tasks.rlpc]\n"
+    assert numbers(outlook(config(clips, counted)))["RLPC"] == (0, 0, said)
+    (clips / "people").mkdir()
+    (clips / "people" / "counts.csv").write_text(COUNTED)
     assert numbers(outlook(config(clips, counted)))["RLPC"][1] == 1
-    labelled = '[tracking]\nlabelled = "mot:{video_id}.txt"\n[tasks.rlpc]\n'
-    said = "labelled frames, or everybody reviewed"
-    assert numbers(outlook(config(clips, labelled)))["RLPC"] == (0, 0, said)
-    (clips / "vfr.txt").write_text("1,1,1,1,9,9,1\n")
-    assert numbers(outlook(config(clips, labelled)))["RLPC"][1] == 1
     reviewed = '[tracking]\nreviewed = "verdicts.csv"\n[tasks.rlpc]\n'
     some = "video_id,track_id,verdict\nstreet,1,ok\n"
     (clips / "verdicts.csv").write_text(some)

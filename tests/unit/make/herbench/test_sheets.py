@@ -128,9 +128,8 @@ def stages(built):
 def test_the_sheet_of_a_video_has_a_page_its_data_and_three_tables(street):
     built = street.sheets()
     names = {path.name for path in built.files if path.suffix != ".jpg"}
-    assert names == {"sheet.html", "sheet.json", "cards.csv", "tracks.csv", "shots.csv", "counts.csv"}
-    assert built.sentences[0] == "1 sheet to fill in."
-    assert built.sentences[1].startswith("12 frames to count: fill in n_people and n_false in ")
+    assert names == {"sheet.html", "sheet.json", "cards.csv", "tracks.csv", "shots.csv"}
+    assert built.sentences == ("1 sheet to fill in.",)
     data = street.data()
     picked = [one for one in data.tracks if one.is_picked]
     assert [row["track_id"] for row in street.rows("cards.csv")][: len(picked)] == [
@@ -257,8 +256,7 @@ def test_reviewed_tracks_need_no_count(street):
         row["verdict"] = "all" if row["track_id"] == "everybody" else "ok"
     street.fill("tracks.csv", rows)
     street.configure(reviewed="sheets/{video_id}/tracks.csv")
-    built = street.sheets()
-    assert not [path for path in built.files if path.name == "counts.csv"]
+    street.sheets()
     street.fill_cards(lambda name: name)
     street.make()
     assert {draft["truth"] for draft in street.drafts()} == {"reviewed tracks; cards by a person"}
@@ -311,7 +309,7 @@ def test_one_file_for_all_videos_may_speak_of_those_beyond_the_limit(street, tmp
     write_street(also, tmp_path / "videos")
     (tmp_path / "all.csv").write_text("video_id,track_id,verdict\nsouth,1,ok\n")
     street.configure(reviewed="all.csv", also=SOURCE.format(name="south"))
-    assert len(street.make(sheets=str(tmp_path / "sheets"), limit=1).files) == 4 + 1 + 12
+    assert len(street.make(sheets=str(tmp_path / "sheets"), limit=1).files) == 4
     (tmp_path / "all.csv").write_text("video_id,track_id,verdict\neast,1,ok\n")
     with pytest.raises(DataError, match="'east' found; expected north, south"):
         street.sheets()

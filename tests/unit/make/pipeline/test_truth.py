@@ -7,21 +7,19 @@ from subjects.gated import draft
 from subjects.tracks import video
 from vidence.make.pipeline.material import Card, Draft, Event, Material, VideoSource
 from vidence.make.pipeline.truth import tracks_words, truth_kind, truth_words
-from vidence.seeing.tracks import Recall, TrackBasis
+from vidence.seeing.tracks import TrackBasis
 
 SOURCE = VideoSource(
     video_id="v", path="v.mp4", n_frames=10, fps=10.0, duration_s=1.0, width_px=64, height_px=48
 )
-RECALL = Recall(share=0.834, low=0.712, high=0.92, confidence=0.95, n_people=40, n_frames=8)
 
 
 @pytest.mark.parametrize(
     ("basis", "words"),
     [
-        (TrackBasis(), "detected tracks, recall not known"),
-        (TrackBasis(recall=RECALL), "detected tracks, recall 0.83 (0.71 to 0.92)"),
+        (TrackBasis(), "detected tracks"),
         (TrackBasis(kind="given"), "given tracks"),
-        (TrackBasis(kind="reviewed", recall=RECALL), "reviewed tracks"),
+        (TrackBasis(kind="reviewed"), "reviewed tracks"),
     ],
 )
 def test_tracks_are_told_by_how_they_came_about(basis: TrackBasis, words: str) -> None:
@@ -49,7 +47,7 @@ def test_many_writers_and_nameless_ones_are_counted() -> None:
 
 
 def test_kinds_leave_out_figures_and_names() -> None:
-    said = "detected tracks, recall 0.83 (0.71 to 0.92); cards by x, y"
+    said = "detected tracks; cards by x, y"
     assert truth_kind(draft("d", truth=said)) == "detected tracks, cards"
     assert truth_kind(draft("d", truth="log")) == "log"
 
@@ -59,7 +57,3 @@ def test_drafts_of_older_sets_are_read(truth: str, doubt: str) -> None:
     line = msgspec.json.encode(msgspec.to_builtins(draft("d")) | {"truth": truth})
     found = msgspec.json.decode(line, type=Draft)
     assert (found.truth, found.doubt) == (truth, doubt)
-
-
-def test_a_count_of_detected_people_is_doubtful() -> None:
-    assert draft("d", truth="detected tracks", review="detected-count").doubt == "detected-count"

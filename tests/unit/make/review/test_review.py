@@ -78,20 +78,20 @@ def test_questions_about_people_whom_nobody_told_apart_are_all_looked_at():
     assert [(row.why, row.note) for row in drawn.rows] == [("by-words-only", "needs-all"), ("sample", "")]
 
 
-@pytest.mark.parametrize("why", ["detected-count", "paper-count"])
+@pytest.mark.parametrize("why", ["paper-count", "by-words-only"])
 def test_counts_that_hang_on_a_detector_are_all_looked_at(why):
     drafts = [draft(f"d{i}", truth="given tracks") for i in range(10)]
-    drafts += [draft(f"c{i}", truth="detected tracks, recall not known", review=why) for i in range(4)]
+    drafts += [draft(f"c{i}", truth="detected tracks", review=why) for i in range(4)]
     drawn = drawn_of(questions(drafts))
     assert [row.question.draft.draft_id for row in drawn.rows if row.why == why] == ["c0", "c1", "c2", "c3"]
     assert drawn.strata == {"AC: v1 (given tracks)": 10}
     sheet = list(csv.DictReader(io.StringIO(as_csv(drawn.rows).decode("utf-8-sig"))))
-    assert {row["rests on"] for row in sheet if row["why"] == why} == {"detected tracks, recall not known"}
+    assert {row["rests on"] for row in sheet if row["why"] == why} == {"detected tracks"}
 
 
 def test_questions_that_rest_on_something_else_are_another_stratum():
     drafts = [draft(f"g{i}", truth="given tracks") for i in range(5)]
-    drafts += [draft(f"d{i}", truth=f"detected tracks, recall 0.9{i} (0.7 to 1.0)") for i in range(5)]
+    drafts += [draft(f"d{i}", truth="detected tracks") for i in range(5)]
     assert drawn_of(questions(drafts)).strata == {"AC: v1 (detected tracks)": 5, "AC: v1 (given tracks)": 5}
 
 

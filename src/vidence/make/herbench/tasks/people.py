@@ -17,7 +17,7 @@ from vidence.make.herbench.tasks.timeline import Timeline
 from vidence.make.pipeline.english import MOST_ALIKE, closest, number_word, numbered, sentence
 from vidence.make.pipeline.material import Card, Corpus, Doubt, Material
 from vidence.records import Evidence, Record
-from vidence.seeing import recall
+from vidence.seeing.corrections import listed_others
 from vidence.seeing.ends import EndMotion
 from vidence.seeing.same_person import distance
 from vidence.seeing.space import EDGES, Edge, edges_at
@@ -321,7 +321,12 @@ def without_card(material: Material) -> tuple[Track, ...]:
     if tracked is None:
         return ()
     described = {card.track_id for card in material.a_cards if card.kind == "A"}
-    return tuple(track for track in recall.people_of(tracked) if track.track_id not in described)
+    return tuple(track for track in _everybody(tracked) if track.track_id not in described)
+
+
+def _everybody(tracked: TrackedVideo) -> tuple[Track, ...]:
+    every = (*tracked.tracks, *listed_others(tracked.others, tracked))
+    return tuple(track for track in every if track.class_name == PERSON)
 
 
 def _double(

@@ -29,14 +29,13 @@ from vidence.make.herbench.tasks.person_counts import (
     structure_of,
     subject_of,
 )
-from vidence.make.herbench.tasks.thinning import true_count
 from vidence.make.herbench.tasks.timeline import Timeline
 from vidence.make.pipeline.material import Corpus, Doubt, Material, PersonCount, Task
 from vidence.records import Evidence, Record
 from vidence.seeing.boxes import share_inside
 from vidence.seeing.corrections import listed_others
 from vidence.seeing.space import EDGES, Edge, Region, edges_at, named_regions
-from vidence.seeing.tracks import PERSON, Recall, Track, TrackedVideo
+from vidence.seeing.tracks import PERSON, Track, TrackedVideo
 
 _INSIDE = 0.5
 SURE: Final = "sure"
@@ -88,10 +87,6 @@ class Settings(Record):
         Literal["sure", "paper"],
         Meta(description="sure: with all doubts in the range; paper: every track counts, as the paper does"),
     ] = SURE
-    confidence: Annotated[
-        float,
-        Meta(gt=0, lt=1, description="how sure it is that the true number lies in the range, for a detector"),
-    ] = 0.95
     widest: Annotated[
         float,
         Meta(ge=1, description="largest number over smallest that the count can be, if it is asked for"),
@@ -112,16 +107,12 @@ class Settings(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class _Count:
-    """Who is counted, each with the moment that shows it, and how many more may be.
-
-    `recall` is the one that holds where they are counted, None where no detector is doubted.
-    """
+    """Who is counted, each with the moment that shows it, and how many more may be."""
 
     subject: str
     question: str
     people: tuple[tuple[str, Evidence], ...]
     n_unclear: int
-    recall: Recall | None = None
 
 
 class Rlpc(ComputedTask):
@@ -132,16 +123,14 @@ class Rlpc(ComputedTask):
     their box in the region, tracks in it that may be the rest of others, and tracks that refining left out
     (`TrackedVideo.others`): who passes quickly is somebody all the same.
 
-    Tracks that a detector found say nothing of whom it does not see. They are counted only where its recall
-    was measured: the range then holds the true number with the `confidence` that is asked for
-    (`thinning.true_count`), and a person looks at each such question. Tracks that people gave or reviewed
-    are taken for everybody, and their identities for those of people.
+    Tracks that a detector found say nothing of whom it does not see, and are not counted. Tracks that people
+    gave or reviewed are taken for everybody, and their identities for those of people.
 
     Which place by size the right range has is drawn first, and the ranges are built around it. A count too
     small for the largest place, with four smaller ranges, is not asked at all: asked at the others alone it
     would make the smallest ranges right most often.
 
-    Where persons counted (`Material.counts`), the right range is theirs, whatever the recall of the tracks;
+    Where persons counted (`Material.counts`), the right range is theirs;
     what the tracks show at the same place stands beside it, and the tracks are not asked there as well.
 
     Source: HERBench, section 7.3, figure 21.
@@ -164,8 +153,8 @@ class Rlpc(ComputedTask):
         self._settings = settings
 
     @property
-    def wants_recall(self) -> bool:
-        """Whether people whom a detector found are counted only where its recall is known."""
+    def wants_people(self) -> bool:
+        """Whether people must count, or answer for the tracks: those of a detector alone are not counted."""
         return self._settings.count != PAPER
 
     def sources(
@@ -179,17 +168,17 @@ class Rlpc(ComputedTask):
         done = {(structure_of(one), subject_of(one)) for one in material.counts if one.window is None}
 
         crowd: _PaperCrowd | _Crowd
-        doubt: Literal["", Doubt] = "" if tracked.basis.is_trusted else "detected-count"
+        doubt: Literal["", Doubt] = ""
         if self._settings.count == PAPER:
             crowd, doubt = _PaperCrowd(tracked), "paper-count"
-        elif tracked.basis.is_trusted or tracked.basis.recall is not None:
+        elif tracked.basis.is_trusted:
             crowd = _Crowd(tracked, self._settings)
         else:
             log.drop(
                 "",
-                reason="recall-not-known",
-                detail="a detector found these tracks, and how many people it misses was not measured: count "
-                "the people in some frames (--sheets writes them), or give tracks that people made",
+                reason="detected-tracks-alone",
+                detail="a detector found these tracks, and how many people it misses is not known: count the "
+                "people, answer for the tracks (--sheets writes them), or give tracks that people made",
             )
             return by_persons
 
@@ -239,11 +228,10 @@ class Rlpc(ComputedTask):
                 detail = f"{n}, at least {LEAST_EVIDENCE}"
                 yield NoCandidate(subject=subject, reason="too-few-counted", detail=detail)
                 continue
-            low, high, facts = self._sure(count)
-            if low < 1 or high > self._settings.widest * low:
-                reason = "count-not-clear" if count.recall is None else "range-too-wide"
-                detail = f"{count.n_unclear} unclear beside {n}" if count.recall is None else facts["people"]
-                yield NoCandidate(subject=subject, reason=reason, detail=detail)
+            low, high = n, n + count.n_unclear
+            if high > self._settings.widest * low:
+                detail = f"{count.n_unclear} unclear beside {n}"
+                yield NoCandidate(subject=subject, reason="count-not-clear", detail=detail)
                 continue
             if not has_room(low, high):
                 detail = f"{low} to {high}: four smaller ranges do not fit below"
@@ -260,29 +248,14 @@ class Rlpc(ComputedTask):
                 evidence=by_time(e for _, e in count.people),
                 review=doubt,
                 tags={"counted": AS_THE_PAPER} if doubt == "paper-count" else {},
-                facts=facts
-                | {
+                facts={
+                    "counted": str(low),
+                    "unclear": str(count.n_unclear),
+                    **({"counted as": AS_THE_PAPER} if self._settings.count == PAPER else {}),
                     "smaller ranges": str(rank),
                     "tracks": ", ".join(track_id for track_id, _ in count.people),
                 },
             )
-
-    def _sure(self, count: _Count) -> tuple[int, int, dict[str, str]]:
-        """The least and the most that the true number can be, and the figures that say why."""
-        low = len(count.people)
-        high, recall, confidence = low + count.n_unclear, count.recall, self._settings.confidence
-        facts = {"counted": str(low), "unclear": str(count.n_unclear)}
-        if self._settings.count == PAPER:
-            facts["counted as"] = AS_THE_PAPER
-        if recall is None:
-            return low, high, facts
-        low, high = true_count(low, high, recall, confidence=confidence)
-        facts["people"] = (
-            f"{low} to {high}, sure at {confidence:.0%} with {facts['counted']} counted, {count.n_unclear} "
-            f"unclear and a recall of {recall.share:.2f} ({recall.low:.2f} to {recall.high:.2f}) from "
-            f"{recall.method}; false tracks {recall.false_share:.2f} (at most {recall.false_high:.2f})"
-        )
-        return low, high, facts
 
 
 def _places(
@@ -416,10 +389,8 @@ class _Crowd:
 
     def counts(self, structure: str, rng: np.random.Generator) -> Iterator[_Count]:
         """How many pass each edge, or each two edges, or are in each region at some time."""
-        basis = self._tracked.basis
         for name, question, place in _places(structure, self._tracked, rng):
             found = [self._shown(track, place) for track in self._people]
-            recall = basis.recall_in(name) if isinstance(place, Region) else basis.recall
             both = list(zip(self._people, found, strict=True))
             clear = [(track, one) for track, one in both if isinstance(one, Evidence)]
             rests = set() if self._is_trusted else self._rests([track for track, _ in clear])
@@ -431,7 +402,6 @@ class _Crowd:
                 question=question,
                 people=tuple((track.track_id, one) for track, one in clear if track.track_id not in rests),
                 n_unclear=sum(one is True for one in (*found, *again)) + len(rests),
-                recall=None if self._is_trusted else recall,
             )
 
     def _shown(self, track: Track, place: tuple[Edge | None, Edge | None] | Region) -> Evidence | bool:

@@ -120,7 +120,7 @@ def test_tracks_give_counts_and_sides():
     assert counts.spaces["count"].is_numeric
     sides = read("tracks", path, ask="side", detected="true", width_px="800", **options)
     assert [one.label for one in sides.records] == ["left", "left"]
-    assert sides.records[0].truth == "detected tracks, recall not known"
+    assert sides.records[0].truth == "detected tracks"
     near = read("tracks", path, ask="side", width_px="8000", **options)
     assert set(reasons(near).values()) == {"places-too-near"}
 
