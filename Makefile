@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: install demo test coverage attack mutants check audit lock bench soak dist pictures docs clean
+.PHONY: install demo test test-long coverage attack mutants check audit lock bench soak dist pictures docs clean
 .DEFAULT_GOAL := help
 
 help: ## what there is
@@ -45,6 +45,9 @@ COUNTED := $(ROOMS:%=tests/unit/%) $(ROOMS:%=src/vidence/%) \
 	tests/conformance/test_parsers.py tests/conformance/test_selectors.py tests/conformance/test_scored_selectors.py
 # RF-DETR needs torchvision, which no other test may see: with a torch for the CPU it loads only by a plugin.
 WITH_RFDETR := tests/conformance/test_detectors.py tests/unit/seeing/detectors/test_rfdetr.py
+# Clusters, browsers, attacks, floods and the crawl of every page by every role: `make test-long`.
+LONG := tests/long tests/browser tests/hostile tests/unit/studio/test_access.py \
+	tests/end_to_end/test_studio_load.py tests/end_to_end/test_studio_postgres.py
 PYTEST = $(BIN)/python -m pytest -q --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 
 # Three workers share two processors, since many tests wait; none of them needs threads. Tests start hundreds of
@@ -52,10 +55,15 @@ PYTEST = $(BIN)/python -m pytest -q --numprocesses=3 --dist=loadfile --no-loadsc
 test: export OMP_NUM_THREADS := 1
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.test-installed ## install what the tests need, and run them
-	$(PYTEST) tests src $(COUNTED:%=--ignore=%)
+	$(PYTEST) tests src $(COUNTED:%=--ignore=%) $(LONG:%=--ignore=%)
 	PYTHONPATH=$(VENV)/beside:tests $(BIN)/python -m pytest -q -p servers.torchvision_on_cpu -k rfdetr $(WITH_RFDETR)
 	$(PYTEST) --cov=vidence --cov-report= $(COUNTED)
 	$(BIN)/python scripts/coverage_floor.py $(ROOMS)
+
+test-long: export OMP_NUM_THREADS := 1
+test-long: export PYTHONDONTWRITEBYTECODE :=
+test-long: $(VENV)/.test-installed ## run the tests that take longest: clusters, browsers, attacks, floods
+	$(PYTEST) $(wildcard $(LONG))
 
 coverage: export OMP_NUM_THREADS := 1
 coverage: $(VENV)/.test-installed ## count the lines of all modules that their tests execute
