@@ -29,7 +29,6 @@ DOCUMENTED = (
     "best-of-n",
     "self-refine",
     "repeats",
-    "own-reasoning",
 )
 PLAN = {"selector": "midpoints", "n_frames": 8}
 CHOICE = Item(

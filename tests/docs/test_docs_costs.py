@@ -48,15 +48,9 @@ def readers():
 
     yield from (right_from(n) for n in range(N_FRAMES + 2))
     counter = itertools.count()
-    wordings = "\n".join(f"{i}. What is it, in way {i}?" for i in range(1, 10))
 
     def wordy(ask):
-        text = ask.prompt.text
-        if "words: paraphrase-check" in text:
-            return Reply(text="same")
-        if "words: paraphrase" in text:
-            return Reply(text=wordings)
-        if "words:" in text:
+        if "words:" in ask.prompt.text:
             return Reply(text="nonsense")
         return Reply(text="B", reasoning=f"It is number {next(counter)} since many things can be seen there.")
 

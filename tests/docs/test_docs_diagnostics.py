@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
     "name",
     [
         *("best-of-n", "blind-panel", "budgets", "frame-shares", "modality", "mrfs"),
-        *("own-reasoning", "paraphrase", "repeats", "rotations", "selector-gap", "self-refine"),
+        *("repeats", "rotations", "selector-gap", "self-refine"),
     ],
 )
 def test_every_option_stands_on_the_page_of_its_diagnostic(page, name):

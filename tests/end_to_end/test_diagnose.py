@@ -438,24 +438,3 @@ def test_rotations_do_not_remove_guesses_that_keep_to_a_text(lab: Lab):
     guessed = [right[i.item_id] for i, _ in found.pairs if i.item_id not in told]
     chance = found.value("rotations", "all", "text")
     assert abs(np.mean(guessed) - chance) < 3 * math.sqrt(chance * (1 - chance) / len(guessed))
-
-
-def test_another_wording_reaches_the_model_in_place_of_the_question(lab: Lab):
-    """The simulated model understands its own words alone: it knows nothing of any other wording."""
-    options = {"writer": "scripted:What is it?", "checker": "scripted:same"}
-    found = lab.find("paraphrase", FUSER, options=options)
-    assert found.account.n_examined == len(found.pairs)
-    for _, finding in found.pairs:
-        assert [one.fate for one in finding.wordings] == ["asked", "missing", "missing"]
-        assert finding.wordings[0].mark.kind != "answered"
-        assert {one.value for one in finding.repeats} == {1.0}
-    assert found.value("paraphrase", "paraphrases", "disagreement") == 1.0
-    assert found.value("paraphrase", "repeats", "disagreement") == 0.0
-
-
-def test_the_words_of_a_run_are_read_by_the_matcher(lab: Lab):
-    options = {"matcher": "scripted:A"}
-    found = lab.find("own-reasoning", FUSER, options=options)
-    assert {finding.fate for _, finding in found.pairs} == {"matched"}
-    is_a = [item.answer == "A" for item, _ in found.pairs]
-    assert found.value("own-reasoning", "all", "own") == pytest.approx(sum(is_a) / len(is_a))

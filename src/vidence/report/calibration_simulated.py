@@ -19,7 +19,7 @@ from vidence.explain.errors.taxonomies import load_taxonomy
 from vidence.explain.planted import hint_readers, readers
 from vidence.explain.planted.errors import PlantedErrors, plant
 from vidence.explain.planted.hint_readers import HintReader
-from vidence.explain.planted.readers import LEVEL, Candidates, Refiner, Swayed, Torn
+from vidence.explain.planted.readers import LEVEL, Candidates, Refiner
 from vidence.explain.planted.simulated import Simulated
 from vidence.records import Estimate, Failed
 from vidence.report.calibration_judges import JudgesAsked, recovered_judges
@@ -40,14 +40,12 @@ def recovered_simulated(*, seed: int) -> tuple[Recovered, ...]:
     """
     rng = np.random.default_rng(seed)
     candidates = Candidates(p=0.4, points=readers.perfect, rng=rng)
-    refiner, swayed, torn = Refiner(rng=rng), Swayed(rng=rng), Torn(rng=rng)
+    refiner = Refiner(rng=rng)
     judges = JudgesAsked()
     return (
         *recovered_candidates(candidates, p=candidates.p, n=150),
         *recovered_refining(refiner, planted=refiner, n=150),
         *recovered_hints(HintReaders(), n=60),
-        *recovered_wordings(swayed, planted=swayed, n=150),
-        *recovered_words(torn, planted=torn, n=150),
         *recovered_errors(ErrorsPlanted(), planted=ErrorsPlanted(), n=200, seed=seed),
         *recovered_judges(judges, planted=judges, n_questions=200, seed=seed),
     )
@@ -185,48 +183,6 @@ def _noted(row: Recovered, said: _ReaderStatement) -> Recovered:
     """The same; every question differs where the table does not say that the hints leak."""
     is_said = "they give answers away" in said.tables["hints"].note
     return row if is_said else replace(row, n_different=row.n)
-
-
-def recovered_wordings(reader: Swayed, *, planted: Swayed, n: int) -> tuple[Recovered, ...]:
-    """How often another wording moves an answer.
-
-    Args:
-        reader: who answers.
-        planted: what it is held to be.
-        n: how many questions.
-    """
-    subjects = [Simulated(readers.item(number), {"plan": (0.0,)}) for number in range(n)]
-    said = _asked(_made("paraphrase"), subjects, reader)
-    more = said.beside(
-        "wordings move answers, beyond repeats",
-        planted.disagreement,
-        ("paraphrase", "paraphrases", "more"),
-        is_drawn=True,
-    )
-    steady = said.beside(
-        "repeats move answers", 0.0, ("paraphrase", "repeats", "disagreement"), is_drawn=False
-    )
-    return more, steady
-
-
-def recovered_words(reader: Torn, *, planted: Torn, n: int) -> tuple[Recovered, ...]:
-    """How often words support the choice that was named, and how often another one.
-
-    Args:
-        reader: who answers, and reads the words.
-        planted: what it is held to be.
-        n: how many questions.
-    """
-    subjects = [Simulated(readers.item(number), {"plan": (0.0,)}) for number in range(n)]
-    said = _asked(_made("own-reasoning"), subjects, reader)
-    own = said.beside(
-        "words support the choice that is named",
-        1 - planted.strays,
-        ("own-reasoning", "all", "own"),
-        is_drawn=True,
-    )
-    none = said.beside("words support no choice", 0.0, ("own-reasoning", "all", "none"), is_drawn=False)
-    return own, none
 
 
 # ------------------------------------------------------------------ kinds of errors

@@ -77,21 +77,6 @@ ASIDES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "forced": MappingProxyType({}),
         "forced-frame": MappingProxyType({}),
         "hints": MappingProxyType({"hints": "help on where to look, one line for each level"}),
-        "paraphrase": MappingProxyType({"question": "the question", "n": "how many wordings are wanted"}),
-        "paraphrase-check": MappingProxyType(
-            {
-                "first": "the question, shown as data",
-                "second": "its other wording, shown as data",
-                "choices": VARIABLES["choices"],
-            }
-        ),
-        "own-reasoning": MappingProxyType(
-            {
-                "question": "the question",
-                "choices": VARIABLES["choices"],
-                "log": "the reasoning under judgement, shown as data",
-            }
-        ),
     }
 )
 # Every template that a set can hold, with the variables that it can use.

@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.explain.diagnostics.frame_matched import Beyond, as_share, matched_table
 from vidence.explain.diagnostics.tables import Difference, Figures, adjusted
 from vidence.records import Estimate, Item
 from vidence.tables.table import Column, Measure, Table, lines, number, share, tabulate
@@ -116,6 +115,13 @@ def share_with_effect(tests: Sequence[Permuted]) -> list[float]:
     return [1 - one.above / expected for one in tests]
 
 
+def as_share(estimate: Estimate) -> Estimate:
+    """The estimate cut to 0 and 1: Storey's share may lie outside of them."""
+    value, low, high = (min(max(end, 0.0), 1.0) for end in (estimate.value, estimate.low, estimate.high))
+    ends = {} if math.isnan(estimate.low) else {"low": low, "high": high}
+    return msgspec.structs.replace(estimate, value=value, **ends)
+
+
 # --------------------------------------------------------------------------- the table
 
 
@@ -211,7 +217,7 @@ def with_floor(some: Some) -> list[tuple[PlaceboDeltas, float, float]]:
 def placebo_tables(
     groups: Mapping[str, Some], labels: Mapping[str, str], figures: Figures, *, kind: Kind
 ) -> list[Table]:
-    """The evidence against a placebo, for each group, and right against wrong answers with as many frames.
+    """The evidence against a placebo, for each group.
 
     The first group holds the questions of all others. Nothing where there are no questions. With ``jitter``
     evidence and placebo cannot change places, so that no share of questions with an effect is told.
@@ -243,17 +249,7 @@ def placebo_tables(
             else "",
         ),
     )
-    beyond = [
-        Beyond(
-            item=one.item,
-            is_right=one.is_right,
-            n_frames=len(one.evidence),
-            beyond=top - floor,
-            held=None if held is None else held[one.item.item_id],
-        )
-        for one, top, floor in with_floor(every)
-    ]
-    return [table, *matched_table(beyond, rng=figures.rng, level=figures.level)]
+    return [table]
 
 
 def _effects(groups: Mapping[str, Some], figures: Figures) -> dict[str, Difference]:

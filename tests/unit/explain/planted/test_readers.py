@@ -9,12 +9,9 @@ from scipy import integrate, stats
 from vidence.contracts import Ask
 from vidence.explain.planted.readers import (
     LETTERS,
-    WORDINGS,
     Candidates,
     GradedReward,
     Refiner,
-    Swayed,
-    Torn,
     candidate_subjects,
     drawn_letter,
     item,
@@ -96,24 +93,3 @@ def test_the_balance_of_repairing_and_spoiling():
     refiner = Refiner(rng=np.random.default_rng(0))
     assert [refiner.after(n) for n in (0, 1)] == [0.3, pytest.approx(0.3 * 0.8 + 0.7 * 0.5)]
     assert refiner.after(50) == pytest.approx(0.5 / 0.7)
-
-
-def test_wordings_move_who_is_swayed_and_the_own_words_do_not():
-    reader = Swayed(rng=np.random.default_rng(0), moves=0.3)
-    says = reader(item(0))
-    assert says(ask("words: paraphrase")).text.split("\n") == list(WORDINGS)
-    assert says(ask("words: paraphrase-check")).text == "same"
-    assert {says(ask("Which 0?")).text for _ in range(50)} == {"A"}
-    moved = [says(ask(WORDINGS[0])).text for _ in range(N)].count("B") / N
-    assert moved == pytest.approx(0.3, abs=0.03)
-    assert reader.disagreement == pytest.approx(0.36)
-
-
-def test_words_stray_as_often_as_is_planted_and_are_read_as_they_are():
-    asked = item(0)
-    says = Torn(rng=np.random.default_rng(0), strays=0.25)(asked)
-    said = [says(ask("Which 0?")) for _ in range(N)]
-    assert {one.text for one in said} == {asked.answer}
-    read = [says(ask(f"words: own-reasoning\nlog: {one.reasoning}")).text for one in said]
-    assert sum(letter != asked.answer for letter in read) / N == pytest.approx(0.25, abs=0.03)
-    assert says(ask("words: own-reasoning\nlog: nothing of use")).text == "none"
