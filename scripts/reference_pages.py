@@ -1,23 +1,32 @@
-"""Write docs/guides/flags.md from the commands themselves; with --check only say whether it is up to date."""
+"""A hook of mkdocs: the pages that are generated from the commands and from the records of options."""
 
-import sys
 from pathlib import Path
 
 import click
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
 
+from vidence import catalog
+from vidence.cli.commands.list import KINDS
 from vidence.cli.finding import all_commands
 from vidence.cli.main import app
 
-PAGE = Path(__file__).parents[1] / "docs" / "guides" / "flags.md"
-HEAD = """# Every flag
+FLAGS_HEAD = """# Every flag
 
-Made by `python scripts/flags.py` from the commands; do not edit by hand. `vidence run --help` says the same
-in the terminal, and so for every command.
+Generated from the commands when this site is built. `vidence run --help` prints the same in the terminal.
 
 The column *field* is the name of the setting in `plan.toml`, and of the keyword of
 [`vidence.evaluate`](../reference/python.md), which takes `data`, `model` and `out` by themselves. Where a
 flag of `run` has no default here, the benchmark's own protocol decides
 ([benchmarks](../benchmarks/index.md)).
+"""
+OPTIONS_HEAD = """# Everything with a name, and its options
+
+Generated from the code when this site is built. `vidence list KIND` and `vidence list KIND NAME` print the same
+in the terminal, with `--json -` for other programs.
+
+Options are written behind a question mark, as in `NAME:ARGUMENT?option=value&option=value`; in a
+configuration file they are keys. Truth values are `true` and `false`; several values are split by `|`.
 """
 # Flags of `run` that say where to write and not what to ask; they are no part of the plan.
 NO_FIELD = {"out", "page", "progress", "replay_columns", "json_path", "on"}
@@ -62,10 +71,10 @@ def table(command: click.Command, *, with_fields: bool) -> str:
     return "".join(f"| {' | '.join(map(cell, line))} |\n" for line in lines)
 
 
-def written() -> str:
-    """The whole page."""
+def flags_page() -> str:
+    """All commands and their flags as a page."""
     context = click.Context(app)
-    parts = [HEAD]
+    parts = [FLAGS_HEAD]
     for name, file in all_commands().items():
         command = app.get_command(context, name)
         if command is None:
@@ -90,19 +99,34 @@ def described(
     return [head, table(command, with_fields=name == "run")]
 
 
-def main() -> int:
-    """Write the page, or check it."""
-    page = written()
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(page, encoding="utf-8")
-        print(f"wrote {PAGE.name}")
-        return 0
-    if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page:
-        print("docs/guides/flags.md is not what the commands say; run: python scripts/flags.py")
-        return 1
-    print("flags: up to date")
-    return 0
+def section(kind: str, name: str) -> str:
+    """One thing: what it is, and a table of its options."""
+    settings = catalog.settings_type(kind, name)
+    options = catalog.options_of(settings) if settings else ()
+    argument = next((f":{option.name.upper()}" for option in options if option.is_argument), "")
+    lines = [f"### `{name}{argument}`", "", catalog.summary(kind, name)]
+    if options:
+        lines += ["", "| option | value | default | what it does |", "|---|---|---|---|"]
+    for option in options:
+        default = "" if option.default is None else f"`{cell(option.default)}`"
+        lines.append(f"| `{option.name}` | {cell(option.kind)} | {default} | {cell(option.help)} |")
+    return "\n".join(lines) + "\n"
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def options_page() -> str:
+    """Everything of the catalog and its options as a page."""
+    parts = [OPTIONS_HEAD]
+    for plural, kind in KINDS.items():
+        if kind in catalog.FOLDERS:
+            parts += [f"## {plural.capitalize()}\n", *(section(kind, name) for name in catalog.names(kind))]
+    return "\n".join(parts)
+
+
+PAGES = {"guides/flags.md": flags_page, "reference/options.md": options_page}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages to those that lie in the folder."""
+    for name, page in PAGES.items():
+        files.append(File.generated(config, name, content=page()))
+    return files
