@@ -22,8 +22,8 @@ flag of `run` has no default here, the benchmark's own protocol decides
 """
 OPTIONS_HEAD = """# Everything with a name, and its options
 
-Generated from the code when this site is built. `vidence list KIND` and `vidence list KIND NAME` print the same
-in the terminal, with `--json -` for other programs.
+Generated from the code when this site is built. `vidence list KIND` and `vidence list KIND NAME` print the
+same in the terminal, with `--json -` for other programs.
 
 Options are written behind a question mark, as in `NAME:ARGUMENT?option=value&option=value`; in a
 configuration file they are keys. Truth values are `true` and `false`; several values are split by `|`.
