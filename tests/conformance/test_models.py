@@ -47,21 +47,6 @@ def _replay(folder: Path, _: OpenAIStub) -> Example:
     return str(path), {}
 
 
-def _pointlight(folder: Path, _: OpenAIStub) -> Example:
-    clip = folder / "clip"
-    clip.mkdir()
-    for n in range(3):
-        picture = Image.new("L", (32, 24))
-        for x, y in ((8 + n, 5), (20, 15 + n)):
-            picture.putpixel((x, y), 255)
-        picture.save(clip / f"{n}.png")
-    (folder / "clips.csv").write_text(
-        "clip_id,path,kind,set,label,intention\na,clip,frames,single,red,stop\n"
-    )
-    (folder / "labels.csv").write_text("target,name,group\nlabel,red,warm\nintention,stop,warm\n")
-    return str(folder), {}
-
-
 def _transformers(folder: Path, _: OpenAIStub) -> Example:
     for library in ("torch", "transformers"):
         pytest.importorskip(library, reason=f"{library} is not installed (extra 'transformers')")
@@ -86,7 +71,6 @@ EXAMPLES: dict[str, Callable[[Path, OpenAIStub], Example]] = {
     "gemini": _served,
     "openai": _served,
     "phantom": lambda *_: ("fuser", {}),
-    "pointlight-nn": _pointlight,
     "python": lambda *_: (f"{FUNCTIONS}:answer", {}),
     "replay": _replay,
     "scripted": lambda *_: ("The answer is B", {}),

@@ -108,7 +108,7 @@ def test_the_panel_that_making_writes_gives_the_paper_as_it_lies(vidence, lights
     """Two commands: models of the configuration, and people who described and chose, in every table."""
     (vidence.folder / "s.toml").write_text(
         f"{CONFIG}[study]\nn_forms = 1\nn_practice = 0\nn_catch = 0\n"
-        '[panel]\nmodels = ["replay:m1.jsonl", "pointlight-nn"]\nmontages = ["replay:m3.jsonl"]\n'
+        '[panel]\nmodels = ["replay:m1.jsonl", "baseline:random"]\nmontages = ["replay:m3.jsonl"]\n'
     )
     assert vidence("make", "actpld", "s.toml").code == 0
     assert vidence("panel", "made/lights/panel.toml", "--as", "actpld", "--out", "alone").code == 0
@@ -138,7 +138,7 @@ def test_the_panel_that_making_writes_gives_the_paper_as_it_lies(vidence, lights
         measured = 100 * single["row:m1:label"][f"share:{i}"]["value"]
         assert measured == pytest.approx(share("m1", "single", planted))
     # Who knows no words has no log, and is in no mean of descriptions.
-    nearest = single["row:pointlight-nn:label"]
+    nearest = single["row:baseline:random:label"]
     assert (nearest["n:0"]["text"], nearest["n:1"]["text"], nearest["left:1"]["text"]) == ("16", "0", "16")
     mean = sum(share_of_both(model, "single", (2, 3)) for model in ("m1", "m3")) / 2
     assert 100 * found["actpld-table4"]["row:description"]["column:single"]["value"] == pytest.approx(mean)

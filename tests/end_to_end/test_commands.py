@@ -28,7 +28,6 @@ def test_list_names_everything_that_has_a_file(vidence):
         "gemini",
         "openai",
         "phantom",
-        "pointlight-nn",
         "python",
         "replay",
         "scripted",

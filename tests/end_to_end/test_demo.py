@@ -56,7 +56,6 @@ def test_everything_planted_is_recovered(demo):
     assert f"{n_right} of {n_made} questions say what was planted" in page
     assert "Planted leaks and the gate that asks without the video" in page
     assert "Naming the action" in page
-    assert "pointlight-nn" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "https://" not in page
 

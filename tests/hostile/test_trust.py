@@ -242,31 +242,6 @@ def test_a_strangers_making_configuration_gets_nothing_without_the_word(command,
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        'models = ["openai:m?api_key_env=SECRET_TOKEN"]',
-        'overrides = {memory = "EVIL/m.sqlite"}',
-        'models = ["EVIL/f.py:f"]',
-        'overrides = {parser = "EVIL/f.py:f"}',
-        'overrides = {selector = "python:EVIL/f.py:f"}',
-    ],
-)
-@pytest.mark.parametrize(
-    ("verb", "varied"), [("ablate", "frames = [8]"), ("threshold", "levels = [0, 5, 10]")]
-)
-def test_a_strangers_configuration_gets_nothing_without_the_word(
-    command, server, tmp_path, line, verb, varied
-):
-    evil_plans(server, tmp_path)
-    line = line.replace("EVIL", str(tmp_path / "evil"))
-    (tmp_path / "a.toml").write_text(f"[vary]\n{varied}\n[motions]\nn_each = 1\n[ask]\n{line}\n")
-    code, said = command(verb, "a.toml", "--out", "made")
-    assert (code, "your word" in said, server.seen) == (2, True, [])
-    assert not (tmp_path / "made").exists()
-    assert not (tmp_path / "ran").exists()
-
-
 def sent_tokens(server: Canary) -> int:
     return sum(CANARY in one for one in server.seen)
 

@@ -32,12 +32,6 @@ Agreement and correlation
     * `correlation.pearson` [#fisher1921]_, `correlation.spearman` [#bonett2000]_,
       `correlation.cluster_permutation` [#good2005]_
 
-Observers
-    * psychometric functions and thresholds: `psychometrics.fit` [#wichmann2001]_; which level tells most:
-      `staircase.QuestPlus` [#watson2017]_
-    * d' and criterion: `detection.detect`, `detection.choose` [#macmillan2005]_, for certain answers, too
-      [#hautus1995]_
-
 Questions
     * what guessing and rules get: `chance`, `answer_keys`, `position`
     * texts that say nearly the same: `near_duplicates` [#broder1997]_
@@ -65,21 +59,14 @@ References:
     .. [#fisher1921] Fisher, "On the probable error of a coefficient of correlation", 1921.
     .. [#fleiss1971] Fleiss, "Measuring nominal scale agreement among many raters", 1971.
     .. [#good2005] Good, "Permutation, parametric, and bootstrap tests of hypotheses", 2005.
-    .. [#hautus1995] Hautus, "Corrections for extreme proportions and their biasing effects on estimated
-       values of d'", Behavior Research Methods, Instruments & Computers 27, 1995.
     .. [#holm1979] Holm, "A simple sequentially rejective multiple test procedure", 1979.
     .. [#kish1965] Kish, "Survey sampling", 1965.
     .. [#krippendorff2011] Krippendorff, "Computing Krippendorff's alpha-reliability", 2011.
-    .. [#macmillan2005] Macmillan & Creelman, "Detection theory: a user's guide", 2nd edition, 2005.
     .. [#miller2024] Miller, "Adding error bars to evals", 2024.
     .. [#piepho2004] Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons",
        2004.
     .. [#pustejovsky2018] Pustejovsky & Tipton, "Small-sample methods for cluster-robust variance estimation
        and hypothesis testing in fixed effects models", Journal of Business & Economic Statistics 36, 2018.
     .. [#searle1992] Searle, Casella & McCulloch, "Variance components", 1992.
-    .. [#watson2017] Watson, "QUEST+: a general multidimensional Bayesian adaptive psychometric method",
-       Journal of Vision 17(3), 2017.
-    .. [#wichmann2001] Wichmann & Hill, "The psychometric function: I. Fitting, sampling, and goodness of fit"
-       and "II. Bootstrap-based confidence intervals and sampling", Perception & Psychophysics 63, 2001.
     .. [#wilson1927] Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
 """

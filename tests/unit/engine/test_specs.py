@@ -41,7 +41,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("replay:said.jsonl?id=key&text=a%26b", "replay:{}/said.jsonl?id=key&text=a%26b"),
         ("transformers:weights?dtype=float32", "transformers:{}/weights?dtype=float32"),
         ("vllm:./weights", "vllm:{}/weights"),
-        ("pointlight-nn:weights", "pointlight-nn:{}/weights"),
         ("transformers:Qwen/Qwen2.5-VL-3B-Instruct", "transformers:Qwen/Qwen2.5-VL-3B-Instruct"),
         ("replay:weights/../said.jsonl", "replay:{}/said.jsonl"),
         ("vllm:weights/../weights", "vllm:{}/weights"),

@@ -23,7 +23,6 @@ from vidence.engine.events import Event, MediaTrouble
 from vidence.engine.prepare import make_plan
 from vidence.errors import DataError
 from vidence.make.pipeline.session import BuildContext
-from vidence.make.planted.planted_lights import VERSIONS, lights_section, make_lights
 from vidence.make.planted.planted_making import PlantedMaking, make_planted
 from vidence.make.planted.planted_page import made_section
 from vidence.report.calibration import Compared, calibration_section, compare, opening_section
@@ -34,7 +33,6 @@ from vidence.report.diagnosis_calibration import Recovered, beside_planted, why_
 from vidence.report.page import write_page
 from vidence.report.panel_calibration import recovered_by_views
 from vidence.report.results import Run, load_run
-from vidence.report.sections import Section
 
 SECTION = "Ask"
 
@@ -88,10 +86,6 @@ DIAGNOSES: tuple[tuple[str, str], ...] = (
     ("rotations", "blind-guessing"),
 )
 SWEEP = ("fuser-midpoints-8", "fuser-midpoints-16", "fuser-midpoints-32")
-
-
-# Who is asked which action the points of light show; the second one is told where the clean clips are.
-LIGHTS_ASKED = ("baseline:random", "pointlight-nn:{clean}")
 
 
 @click.command()
@@ -159,7 +153,7 @@ def _step(meter: Meter, doing: str) -> None:
 
 def _everything(out: Path, console: Console, meter: Meter) -> _DemoResult:
     """Ask, diagnose and make, and write the page."""
-    n_runs = len(RUNS) + len(GUESSERS) + len(REASONERS) + len(LIGHTS_ASKED) * len(VERSIONS)
+    n_runs = len(RUNS) + len(GUESSERS) + len(REASONERS)
     meter.begin("demo", total=1 + n_runs + len(DIAGNOSES) + 2, n_done=-1)
     _step(meter, "rendering videos")
     _world(out, console)
@@ -176,7 +170,6 @@ def _everything(out: Path, console: Console, meter: Meter) -> _DemoResult:
     ]
     _step(meter, "making questions")
     made = make_planted(out / "made", seed=_SEED, context=_context(out))
-    lights = _lights(out, meter)
     rng = np.random.default_rng(_SEED)
     page = out / "report.html"
     _step(meter, "writing the page")
@@ -199,7 +192,6 @@ def _everything(out: Path, console: Console, meter: Meter) -> _DemoResult:
             calibration_section(compared, rng=rng),
             why_section(recovered),
             made_section(made),
-            lights,
         ],
     )
     return _DemoResult(compared=compared, recovered=recovered, made=made, page=page)
@@ -314,22 +306,3 @@ def _diagnose_all(out: Path, console: Console, meter: Meter, *, runs: Mapping[st
 
 def _context(out: Path) -> BuildContext:
     return BuildContext(cache_root=out / "cache", memory=out / "replies.sqlite")
-
-
-def _lights(out: Path, meter: Meter) -> Section:
-    """Make the clips of points of light, ask about them, and show both."""
-    versions = make_lights(out / "lights")
-
-    async def go() -> dict[tuple[str, str], Run]:
-        runs: dict[tuple[str, str], Run] = {}
-        for spec in LIGHTS_ASKED:
-            model = spec.partition("{")[0].rstrip(":")
-            _step(meter, f"asking {model} about points of light")
-            for version, data in versions.items():
-                asked = spec.format(clean=versions["clean"])
-                folder = out / "lights" / "runs" / f"{model.partition(':')[0]}-{version}"
-                await _ask(out, "actpld", data, model=asked, folder=folder, split="label")
-                runs[model, version] = load_run(folder)
-        return runs
-
-    return lights_section(anyio.run(go), rng=np.random.default_rng(_SEED))

@@ -1,1 +1,1 @@
-"""Point-light benchmarks like ActPLD, and ablations of their stimuli."""
+"""Point-light benchmarks like ActPLD."""

@@ -21,12 +21,11 @@ _OURS = "# Written anew by each `vidence make actpld`; name models under [panel]
 class PanelRules(Record, omit_defaults=True):
     """Which models the panel asks; specs as of ``--model``, paths relative to the configuration.
 
-    `models` see eight images, `montages` one picture of 4 by 2, as the paper has it for Gemini.
-    ``pointlight-nn`` alone compares with the clips that are made. `judges` say what descriptions mean, in
-    place of the rules. `max_cost` is as in any panel.
+    `models` see eight images, `montages` one picture of 4 by 2, as the paper has it for Gemini. `judges` say
+    what descriptions mean, in place of the rules. `max_cost` is as in any panel.
     """
 
-    models: tuple[str, ...] = ("pointlight-nn", "baseline:random")
+    models: tuple[str, ...] = ("baseline:random",)
     montages: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
     max_cost: float | None = None
@@ -60,7 +59,7 @@ def panel_table(
     logs: dict[str, object] = {"protocol": "thought-log"}
     if rules.judges:
         logs |= {"judge": "description-match", "judge_models": list(rules.judges)}
-    models = [_model(spec, row, folder=folder, root=root) for spec, row in _rows(rules)]
+    models = [_model(spec, row, root=root) for spec, row in _rows(rules)]
     if people is not None:
         models.append(_people(people))
     panel: dict[str, object] = {
@@ -88,7 +87,7 @@ def _rows(rules: PanelRules) -> list[tuple[str, str]]:
     return [(spec, "frames") for spec in rules.models] + [(spec, "montage") for spec in rules.montages]
 
 
-def _model(spec: str, row: str, *, folder: Path, root: Path) -> dict[str, object]:
+def _model(spec: str, row: str, *, root: Path) -> dict[str, object]:
     """A model of the panel; paths become whole, since a panel may be run from any folder.
 
     Recorded letters are those of the benchmark's own order of choices.
@@ -100,10 +99,6 @@ def _model(spec: str, row: str, *, folder: Path, root: Path) -> dict[str, object
         file = (root / path).resolve()
         model = f"replay:{file}{mark}{options}"
         return {"model": model, "name": file.stem, "rows": rows, "settings": {"shuffle_choices": False}}
-    if name.partition("?")[0] == "pointlight-nn":
-        if not colon:
-            spec = spec.replace("pointlight-nn", f"pointlight-nn:{folder.resolve()}", 1)
-        return {"model": spec, "name": "pointlight-nn", "rows": rows}
     return {"model": spec, "rows": rows}
 
 

@@ -1,4 +1,4 @@
-"""Questions made of planted material, and points of light, without the libraries of the `build` extra."""
+"""Questions made of planted material without the libraries of the `build` extra."""
 
 import json
 import subprocess
@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import pytest
 
 from vidence.errors import DataError
@@ -28,14 +27,12 @@ class Blocked:
 
 sys.meta_path.insert(0, Blocked())
 from vidence.make.pipeline.session import BuildContext
-from vidence.make.planted.planted_lights import make_lights
 from vidence.make.planted.planted_making import make_planted
 
 out = Path(sys.argv[1])
 context = BuildContext(cache_root=out / "cache", memory=out / "replies.sqlite")
 made = make_planted(out / "made", seed=7, context=context)
-lights = make_lights(out / "lights")
-print(json.dumps({"n": len(made.held), "lights": {k: str(v) for k, v in lights.items()}}))
+print(json.dumps({"n": len(made.held)}))
 """
 
 
@@ -112,35 +109,3 @@ def test_the_section_shows_plan_account_and_evidence(made):
         assert low <= line.cells[2].value <= (high[0] if high else low)
     assert made.page.is_file()
     assert "made/made/report.html" in section.paragraphs[0]
-
-
-def test_the_clips_of_lights_are_the_same_in_all_versions(without):
-    folders = without[1]["lights"]
-    rows = {name: (Path(path) / "clips.csv").read_text().splitlines() for name, path in folders.items()}
-    ids = {name: [line.split(",")[0] for line in lines] for name, lines in rows.items()}
-    assert ids["clean"] == ids["scrambled"] == ids["noisy"]
-    assert len(ids["clean"]) == 1 + 32
-    films = {name: (Path(path) / "clips" / "walk-01.mp4").read_bytes() for name, path in folders.items()}
-    assert len(set(films.values())) == 3
-
-
-def test_the_section_of_lights_compares_models_and_versions(without):
-    from types import SimpleNamespace
-
-    from vidence.make.planted.planted_lights import lights_section
-
-    def run(n_right: int) -> SimpleNamespace:
-        item = [SimpleNamespace(source_id=f"v{i}") for i in range(8)]
-        return SimpleNamespace(
-            rows=[SimpleNamespace(correct=float(i < n_right), item=item[i]) for i in range(8)]
-        )
-
-    runs = {("a", "clean"): run(8), ("a", "noisy"): run(4), ("b", "clean"): run(2), ("b", "noisy"): run(2)}
-    section = lights_section(runs, rng=np.random.default_rng(0))
-    (table,) = section.tables
-    assert table.estimate("a", "clean").value == 1.0
-    assert table.estimate("a", "noisy").value == 0.5
-    assert table.value("b", "n") == 8
-    low, high = table.estimate("a", "noisy").low, table.estimate("a", "noisy").high
-    assert low < 0.5 < high
-    assert len(section.pictures) == 2
