@@ -1,4 +1,4 @@
-"""The files of an audit: page, JSON, datasheet, and the list of suspicious questions."""
+"""The files of an audit: page, JSON, and the list of suspicious questions."""
 
 from pathlib import Path
 
@@ -6,14 +6,13 @@ import msgspec
 
 from vidence.explain.audit.reasons import Suspect
 from vidence.media.whole import write_file
-from vidence.report.datasheet import datasheet
 from vidence.report.export import make_folder
 from vidence.report.item_card import Card
 from vidence.tables.export import csv_text, statement_as_json
 from vidence.tables.rendering import render
 
 JSON_FORMAT = "vidence-item-audit/1"
-PAGE, JSON, DATASHEET = "audit.html", "audit.json", "datasheet.md"
+PAGE, JSON = "audit.html", "audit.json"
 SUSPECTS_JSONL, SUSPECTS_CSV = "suspicious.jsonl", "suspicious.csv"
 
 
@@ -26,7 +25,6 @@ def write_audit(card: Card, folder: Path, *, with_page: bool) -> tuple[Path, ...
     make_folder(folder)
     contents: dict[str, str | bytes] = {
         JSON: audit_json(card),
-        DATASHEET: datasheet(card),
         SUSPECTS_JSONL: b"".join(msgspec.json.encode(one) + b"\n" for one in card.suspects),
         SUSPECTS_CSV: suspects_csv(card.suspects),
     }
@@ -43,7 +41,6 @@ def audit_json(card: Card) -> bytes:
         "format": JSON_FORMAT,
         "name": card.name,
         "n_items": len(card.audit.items),
-        "n_asked": card.n_asked,
         "n_severe": card.n_severe,
         "sentences": card.sentences(),
         "problems": card.audit.problems,
@@ -57,18 +54,13 @@ def audit_json(card: Card) -> bytes:
 
 def audit_page(card: Card) -> str:
     """The audit as one HTML file that loads nothing from elsewhere."""
-    found = {} if card.asked is None else card.asked.found
     return render(
         "diagnosis.html.j2",
         eyebrow="vidence audit",
         title=card.name,
         sentences=card.sentences(),
         statements=card.statements(),
-        facts=(
-            ("Audit", {"set": card.name, "level": card.level}),
-            *((name, one.header) for name, one in found.items()),
-            *(("Plan", one.plan) for one in list(found.values())[:1]),
-        ),
+        facts=(("Audit", {"set": card.name, "level": card.level}),),
     )
 
 

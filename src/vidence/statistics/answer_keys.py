@@ -1,8 +1,7 @@
 """Where right and chosen answers stand among the choices: counts, and tests against no preference."""
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,84 +117,6 @@ def simulated_p(counts: NDArray[np.int64], drawn: NDArray[np.int64], expected: N
     # Equal tables can differ by rounding in the order of the sum.
     n_reached = int((distance(drawn) >= distance(counts) * (1 - 1e-9)).sum())
     return (1 + n_reached) / (1 + len(drawn))
-
-
-def length_rank(choices: Sequence[str], right: int) -> float:
-    """Where the right choice stands among all by its length: 0 the shortest, 1 the longest.
-
-    It is the share of the other choices that are shorter, those of equal length counted half; its mean
-    over questions is 0.5 where length says nothing. NaN for a single choice.
-
-    Raises:
-        UsageError: no such choice.
-
-    Source: the probability of superiority of Vargha & Delaney (2000) within each question.
-    Departs: no.
-
-    >>> length_rank(["a", "bb", "cc", "dddd"], 1)
-    0.5
-    """
-    if not 0 <= right < len(choices):
-        raise UsageError(f"choice {right} of {len(choices)}; expected 0 to {len(choices) - 1}")
-    lengths = [len(choice.strip()) for choice in choices]
-    others = lengths[:right] + lengths[right + 1 :]
-    if not others:
-        return math.nan
-    score = sum((one < lengths[right]) + 0.5 * (one == lengths[right]) for one in others)
-    return score / len(others)
-
-
-def answer_prior(
-    choices: Sequence[Sequence[str]],
-    right: Sequence[int],
-    *,
-    contexts: Sequence[Hashable],
-    clusters: Sequence[str],
-) -> tuple[float | None, ...]:
-    """What knowing the other videos' answers gets: the choice that is right most often when it is offered.
-
-    For each question the choices are scored by their texts: how often a text was right among the questions
-    of the same context in *other* clusters that offered it, with one success and one failure added at the
-    rate of guessing there. The best is answered; of several equally good ones each has an equal share.
-
-    Args:
-        choices: the texts of the choices of each question, n of them.
-        right: the position of the right one of each.
-        contexts: what must agree for an answer to be carried over: one value for all, or for example the
-            wording of the question.
-        clusters: the name of the video of each.
-
-    Returns:
-        For each question the chance to be right, None where no other cluster offered any of its choices.
-
-    Raises:
-        UsageError: sequences of different lengths, or a right one that is not there.
-    """
-    if not len(choices) == len(right) == len(contexts) == len(clusters):
-        raise UsageError(
-            f"{len(choices)} lists of choices, {len(right)} right ones, {len(contexts)} contexts and "
-            f"{len(clusters)} clusters; expected the same number of each"
-        )
-    offered: Counter[tuple[Hashable, str]] = Counter()
-    hits: Counter[tuple[Hashable, str]] = Counter()
-    own_offered: dict[str, Counter[tuple[Hashable, str]]] = defaultdict(Counter)
-    own_hits: dict[str, Counter[tuple[Hashable, str]]] = defaultdict(Counter)
-    for texts, answer, context, cluster in zip(choices, right, contexts, clusters, strict=True):
-        if not 0 <= answer < len(texts):
-            raise UsageError(f"choice {answer} of {len(texts)}; expected 0 to {len(texts) - 1}")
-        for i, text in enumerate(texts):
-            for total in (offered, own_offered[cluster]):
-                total[context, text] += 1
-            if i == answer:
-                for total in (hits, own_hits[cluster]):
-                    total[context, text] += 1
-    said: list[float | None] = []
-    for texts, answer, context, cluster in zip(choices, right, contexts, clusters, strict=True):
-        keys = [(context, text) for text in texts]
-        n_offered = [offered[key] - own_offered[cluster][key] for key in keys]
-        n_hits = [hits[key] - own_hits[cluster][key] for key in keys]
-        said.append(_prior_hit(n_offered, n_hits, answer) if any(n_offered) else None)
-    return tuple(said)
 
 
 def _prior_hit(n_offered: Sequence[int], n_hits: Sequence[int], right: int) -> float:

@@ -10,8 +10,6 @@ from scipy.stats import chisquare
 from vidence.errors import UsageError
 from vidence.statistics.answer_keys import (
     PositionBias,
-    answer_prior,
-    length_rank,
     letter_balance,
     position_bias,
     simulated_p,
@@ -61,41 +59,6 @@ def test_the_shortest_choice_is_one_alone():
     assert shortest_choice(["long one", " b ", "a"]) is None
     with pytest.raises(UsageError, match="at least one"):
         shortest_choice([])
-
-
-def test_the_length_rank_counts_shorter_choices_and_half_of_the_equal_ones():
-    choices = ["a", "bb", "cc", "dddd"]
-    assert [length_rank(choices, i) for i in range(4)] == pytest.approx([0, 0.5, 0.5, 1])
-    assert math.isnan(length_rank(["a"], 0))
-    with pytest.raises(UsageError, match="expected 0 to 1"):
-        length_rank(["a", "b"], 2)
-
-
-def test_a_favourite_answer_is_found_in_other_videos_only():
-    choices = [["yes", "no"]] * 4
-    # Three videos say yes; the fourth is answered by them, and each of them by the others.
-    assert answer_prior(choices, [0, 0, 0, 1], contexts=[0] * 4, clusters=list("abcd")) == (1, 1, 1, 0)
-    # All about one video: nothing is known from elsewhere.
-    assert answer_prior(choices, [0, 0, 0, 1], contexts=[0] * 4, clusters=["a"] * 4) == (None,) * 4
-
-
-def test_an_answer_is_carried_over_within_its_context():
-    choices = [["red", "blue"], ["red", "blue"], ["red", "blue"]]
-    said = answer_prior(choices, [0, 0, 1], contexts=["x", "x", "y"], clusters=list("abc"))
-    assert said == (1, 1, None)
-
-
-def test_equals_share_and_what_was_wrong_elsewhere_is_avoided():
-    # "red" was offered once elsewhere and wrong; "x" and "y" are unknown and share.
-    said = answer_prior([["red", "x", "y"], ["red", "z", "w"]], [1, 1], contexts=[0, 0], clusters=["a", "b"])
-    assert said == pytest.approx((0.5, 0.5))
-
-
-def test_a_prior_of_unequal_lists_is_refused():
-    with pytest.raises(UsageError, match="the same number of each"):
-        answer_prior([["a"]], [0, 0], contexts=[0], clusters=["a"])
-    with pytest.raises(UsageError, match="choice 3 of 2"):
-        answer_prior([["a", "b"]], [3], contexts=[0], clusters=["a"])
 
 
 def measure(
@@ -211,14 +174,6 @@ def test_a_count_far_from_a_large_expected_one_is_no_surprise() -> None:
     seen, drawn = np.array([3, 3, 3]), np.array([[1, 2, 6]])
     assert simulated_p(seen, drawn, np.array([1.0, 4.0, 4.0])) == 0.5
     assert simulated_p(np.array([1, 2, 6]), seen[None], np.array([1.0, 4.0, 4.0])) == 1.0
-
-
-def test_the_prior_adds_one_success_and_one_failure_at_the_rate_of_guessing() -> None:
-    # In other videos a was right in its 1 question and b in 3 of 4: (1 + 1) / 3 and (3 + 1) / 6 tie.
-    choices = [["a", "x"], *[["b", "y"]] * 4, ["a", "b"]]
-    right = [0, 0, 0, 0, 1, 1]
-    said = answer_prior(choices, right, contexts=[0] * 6, clusters=["v"] * 5 + ["w"])
-    assert said[-1] == 0.5
 
 
 def pearson_of(counts, expected):

@@ -19,13 +19,12 @@ class ItemAudit:
     """What was found without a model.
 
     `reasons` are by item id; `problems` are lines that hold no usable question, `notes` what the loader
-    has to say. `missing` are the ids of items whose media are not there.
+    has to say.
     """
 
     items: tuple[Item, ...]
     problems: tuple[str, ...]
     notes: tuple[str, ...]
-    missing: frozenset[str]
     twins: Twins
     reasons: Mapping[str, tuple[Reason, ...]]
 
@@ -34,18 +33,15 @@ class ItemAudit:
         """How many videos the questions are about."""
         return len({item.video_id for item in self.items})
 
-    def suspects(self, more: Mapping[str, Sequence[Reason]] | None = None) -> tuple[Suspect, ...]:
-        """Every question with something against it, in the order of the data; unusable lines come first.
-
-        Args:
-            more: further reasons by item id, such as what models found.
-        """
-        found = [suspect(place, "", [severe("unusable", what)]) for place, what in map(_apart, self.problems)]
-        for item in self.items:
-            reasons = [*self.reasons.get(item.item_id, ()), *(more or {}).get(item.item_id, ())]
-            if reasons:
-                found.append(suspect(item.item_id, item.video_id, reasons))
-        return tuple(found)
+    def suspects(self) -> tuple[Suspect, ...]:
+        """Every question with something against it, in the order of the data; unusable lines come first."""
+        lines = (suspect(place, "", [severe("unusable", what)]) for place, what in map(_apart, self.problems))
+        items = (
+            suspect(item.item_id, item.video_id, self.reasons[item.item_id])
+            for item in self.items
+            if item.item_id in self.reasons
+        )
+        return (*lines, *items)
 
 
 def audit_items(
@@ -86,7 +82,6 @@ def audit_items(
         items=tuple(items),
         problems=tuple(problems),
         notes=tuple(notes),
-        missing=missing,
         twins=twins,
         reasons={item_id: tuple(some) for item_id, some in reasons.items() if some},
     )

@@ -348,24 +348,6 @@ WORD_RULES: Final = frozenset({"odd-words", "plain-words", "popular-words"})
 TITLES: Final = {key: title for key, title, _ in (*_FIXED, *_LEARNED)}
 
 
-def picks(boards: Sequence[Board], key: str) -> Weights:
-    """The share of each text in what a rule takes, shape (boards, texts); a row of zeros: it says nothing.
-
-    Raises:
-        UsageError: no such rule, or no boards.
-    """
-    if not boards or key not in TITLES:
-        raise UsageError(
-            f"{len(boards)} boards and the rule {key!r}; expected boards, and one of {[*TITLES]}"
-        )
-    table = _Table.of(boards)
-    fixed = {name: pick for name, _, pick in _FIXED}
-    if key in fixed:
-        return fixed[key](table)
-    learner = _Learner.of(table, {name: features for name, _, features in _LEARNED}[key])
-    return np.zeros(table.is_there.shape) if learner is None else learner.weights(table.right)
-
-
 # --------------------------------------------------------------------------- the test
 
 

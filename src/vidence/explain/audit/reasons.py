@@ -36,9 +36,6 @@ KINDS: dict[str, str] = {
     "no-evidence": "no evidence, where most questions of the set have some",
     "no-media": "no video or image",
     "missing-media": "a file that is not there, where others are",
-    "solved-blind": "models answer it without the video",
-    "solved-one-frame": "answered from one central frame, and not from the words alone",
-    "never-solved": "not answered with all frames; the key may be wrong, or the question too hard",
 }
 
 

@@ -1,57 +1,13 @@
-"""The tables of an audit without models: the set, its key, rules that beat guessing, suspects."""
+"""The tables of an audit: letters, rules, forms of question, reasons, suspects."""
 
-import statistics
 from collections import Counter
 from collections.abc import Sequence
 
-from vidence.explain.audit.audit import ItemAudit
-from vidence.explain.audit.key import Key, choice_items
+from vidence.explain.audit.key import Key
 from vidence.explain.audit.reasons import KINDS, SEVERITIES, Suspect
-from vidence.tables.table import RowSpec, Table, Value, by_name, lines, number, share, tabulate
-from vidence.text import scripts
+from vidence.tables.table import RowSpec, Table, by_name, lines, number, share, tabulate
 
 MOST_SUSPECTS = 200
-_LISTED_GROUPS = 50
-
-
-def set_sheet(audit: ItemAudit) -> Table:
-    """How many there are of everything."""
-    items = audit.items
-    videos = Counter(item.video_id for item in items)
-    sizes = Counter(len(item.choices) for item in choice_items(items))
-    written = Counter(_main_script(item.question) for item in items)
-    found: list[tuple[str, str, Value]] = [
-        ("questions", "questions", len(items)),
-        ("unusable", "lines left out as unusable", len(audit.problems)),
-        ("videos", "videos", len(videos)),
-        ("per-video", "questions per video, mean", len(items) / len(videos)),
-        ("most", "questions about one video at most", max(videos.values())),
-        ("open", "open questions", sum(item.answer_kind == "text" for item in items)),
-        ("choices", "questions by number of choices", _counts(sizes)),
-        ("evidence", "questions with evidence", sum(bool(item.evidence) for item in items)),
-        ("words", "words of a question, median", statistics.median(len(i.question.split()) for i in items)),
-        ("scripts", "questions by script", _counts(written)),
-        ("missing", "questions whose media are not there", len(audit.missing)),
-        ("repeats", "exact repeats of an earlier question", len(audit.twins.repeats)),
-        ("groups", "groups of (nearly) equal questions, whatever the video", len(audit.twins.groups)),
-    ]
-    return tabulate(
-        "set",
-        "The set",
-        label="",
-        rows=(RowSpec(key, label, value) for key, label, value in found),
-        measures=(number("value", lambda value: value),),
-        notes=[f"{note[0].upper()}{note[1:]}." for note in audit.notes],
-    )
-
-
-def _counts(counts: Counter[int] | Counter[str]) -> str:
-    return ", ".join(f"{name}: {n:,}" for name, n in sorted(counts.items(), key=lambda c: -c[1])) or "none"
-
-
-def _main_script(text: str) -> str:
-    counts = Counter(name for character in text for name in scripts(character))
-    return counts.most_common(1)[0][0].capitalize() if counts else "none"
 
 
 def letters_sheet(key: Key) -> Table:
@@ -74,22 +30,19 @@ def letters_sheet(key: Key) -> Table:
 
 
 def rules_sheet(key: Key) -> Table:
-    """What rules get that look at no video."""
+    """What rules get that look at no video, the furthest above guessing first."""
     return tabulate(
         "rules",
         "What rules get that look at no video",
         label="rule",
-        rows=(RowSpec(rule.key, rule.title, rule, detail=rule.meaning) for rule in key.rules),
+        rows=(RowSpec(rule.key, rule.title, rule) for rule in key.rules),
         measures=(
-            number("n", lambda rule: rule.n, "questions", note="of which the rule says something"),
-            share("accuracy", lambda rule: rule.accuracy),
-            share("guessing", lambda rule: rule.guessing if rule.n else None, note="on the same questions"),
+            number("n", lambda rule: rule.n, "questions", note="of which the rule picks a choice"),
+            share("accuracy", lambda rule: rule.score),
+            share("guessing", lambda rule: rule.chance, note="on the same questions"),
             share("margin", lambda rule: rule.margin, "above guessing"),
         ),
-        notes=(
-            "Intervals are by video and not adjusted for the number of rules. The best letter is chosen on "
-            "these very questions, so that it is above guessing by its making.",
-        ),
+        notes=("Intervals are by video, and adjusted for the number of rules.",),
         figure="scores",
     )
 
@@ -133,7 +86,7 @@ def reasons_sheet(suspects: Sequence[Suspect]) -> Table:
         rows=by_name((kind for kind in KINDS if any(counts[kind, one] for one in SEVERITIES)), KINDS),
         measures=(
             number("severe", lambda kind: counts[kind, "severe"], note=severe),
-            number("warning", lambda kind: counts[kind, "warning"], note="somebody should look"),
+            number("warning", lambda kind: counts[kind, "warning"], note="a person should look"),
             number("note", lambda kind: counts[kind, "note"], note="often harmless"),
         ),
         notes=(
@@ -141,26 +94,6 @@ def reasons_sheet(suspects: Sequence[Suspect]) -> Table:
             "candidates for a person to look at, and cannot see a wrong answer.",
         ),
         figure="counts",
-    )
-
-
-def groups_sheet(audit: ItemAudit) -> Table:
-    """The largest groups of questions that are equal or nearly so."""
-    by_id = {item.item_id: item for item in audit.items}
-    groups = sorted(audit.twins.groups, key=lambda group: -len(group))[:_LISTED_GROUPS]
-    return tabulate(
-        "groups",
-        "Questions that are asked again",
-        label="the first of them",
-        rows=(RowSpec(one[0], " ".join(by_id[one[0]].question.split())[:160], one) for one in groups),
-        measures=(
-            number("n", len, "questions"),
-            number("videos", lambda group: len({by_id[i].video_id for i in group})),
-            number("ids", lambda group: ", ".join(group[:8])),
-        ),
-        notes=(
-            f"{len(audit.twins.groups):,} groups; question and choices resemble each other by 0.8 or more.",
-        ),
     )
 
 

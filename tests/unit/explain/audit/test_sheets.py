@@ -5,16 +5,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from vidence.explain.audit.audit import audit_items
 from vidence.explain.audit.key import read_key
 from vidence.explain.audit.reasons import note, severe, suspect, warning
 from vidence.explain.audit.sheets import (
     MOST_SUSPECTS,
-    groups_sheet,
     letters_sheet,
     reasons_sheet,
     rules_sheet,
-    set_sheet,
     suspects_sheet,
 )
 from vidence.records import Evidence, Item, Media
@@ -35,44 +32,12 @@ SET = (
 )
 
 
-def test_the_set_is_counted():
-    audit = audit_items(
-        SET, problems=("line 9: no question",), notes=("one file was left out",), missing=frozenset({"q2"})
-    )
-    sheet = set_sheet(audit)
-    counted = {row.key: row.values[0] for row in sheet.rows}
-    assert counted == {
-        "questions": 4,
-        "unusable": 1,
-        "videos": 2,
-        "per-video": 2.0,
-        "most": 3,
-        "open": 1,
-        "choices": "2: 2, 3: 1",
-        "evidence": 1,
-        "words": 5.0,  # of 8, 8, 2 and 1
-        "scripts": "Latin: 3, Cyrillic: 1",
-        "missing": 1,
-        "repeats": 0,
-        "groups": 1,
-    }
-    assert sheet.note == "One file was left out."
-
-
 def test_letters_have_their_share_and_what_they_had_if_balanced():
     key = read_key(SET, rng=np.random.default_rng(0), level=0.95)
     rows = {row.key: row.values for row in letters_sheet(key).rows}
     third, half = 1 / 3, 1 / 2
     assert rows["A"] == (3, 1.0, pytest.approx((third + 2 * half) / 3))
     assert rows["C"] == (0, 0.0, pytest.approx(third / 3))
-
-
-def test_a_rule_without_questions_has_no_guessing():
-    key = read_key(SET, rng=np.random.default_rng(0), level=0.95)
-    rows = {row.key: row.values for row in rules_sheet(key).rows}
-    assert rows["median"] == (0, None, None, None)
-    assert rows["constant"][0] == 3
-    assert rows["constant"][1].value == 1.0
 
 
 def test_reasons_are_counted_once_for_each_question():
@@ -82,12 +47,6 @@ def test_reasons_are_counted_once_for_each_question():
     )
     rows = {row.key: row.values for row in reasons_sheet(found).rows}
     assert rows == {"contradiction": (1, 0, 0), "garbled": (0, 1, 1), "markup": (0, 0, 1)}
-
-
-def test_groups_come_with_their_videos_and_the_largest_first():
-    (row,) = groups_sheet(audit_items(SET)).rows
-    assert row.label == "Which cup does the cook lift at last?"
-    assert row.values == (2, 2, "q1, q2")
 
 
 def test_the_worst_suspects_come_first_and_notes_alone_not_at_all():
