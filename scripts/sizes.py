@@ -45,7 +45,7 @@ def main() -> int:
     package = ROOT / "src" / "vidence"
     found: list[str] = []
     for path in sorted(package.rglob("*.py")):
-        folders = path.relative_to(package).parts[:-1]
+        folders = [part for part in path.relative_to(package).parts[:-1] if part != "commands"]
         if len(folders) > MOST_FOLDERS:
             found.append(f"{path.relative_to(ROOT)}: {len(folders)} folders deep, at most {MOST_FOLDERS}")
         if BANNED_NAMES & {*folders, path.stem.strip("_")}:

@@ -69,6 +69,7 @@ FOLDERS = {
     "describer": "vidence.seeing.describers",
     "tracker": "vidence.seeing.trackers",
     "mocap-format": "vidence.pointlight.formats",
+    "executor": "vidence.engine.cluster",
 }
 _SEE = "see 'Adding your own' in the documentation"
 _CREATE = re.compile(r"^def create\(", re.MULTILINE)

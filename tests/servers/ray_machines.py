@@ -64,8 +64,7 @@ def connection(address: str) -> Iterator[None]:
 
 def workers() -> list[psutil.Process]:
     """The actors that work, on machines that this process has started."""
-    titles = ("ray::Machine", "ray::PieceMachine", "ray::ReplicaMachine")
-    return sorted((one for title in titles for one in _processes(title)), key=lambda one: one.pid)
+    return _processes("ray::Machine")
 
 
 def decoders() -> list[psutil.Process]:

@@ -14,7 +14,6 @@ from vidence.engine.engine import AskCount
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Failures, opened_run
 from vidence.engine.events import ExaminedOne, Listener, Started
-from vidence.engine.executors.executor import Duty, Executor, executor_of
 from vidence.engine.plan import Plan
 from vidence.engine.rows import Header
 from vidence.engine.session import Session, ShownSubject, check_draws, opened_session
@@ -98,7 +97,6 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
             "diagnostics show parts of a video, and the layout 'video' sends it whole; add --layout images"
         )
     check_draws(diagnostic, plan)
-    executor = executor_of(environment.on)
     async with opened_session(
         plan,
         environment=environment,
@@ -124,7 +122,7 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
         with opened_run(folder, session.prepared) as store:
             name = diagnosis_name(diagnostic.name, options)
             store.begin_diagnosis(name, header)
-            return await _examine_all(session, diagnostic, store, name=name, executor=executor)
+            return await _examine_all(session, diagnostic, store, name=name)
 
 
 def plan_digest(plan: Plan) -> str:
@@ -163,9 +161,7 @@ def own_frames(diagnostic: Diagnostic, plan: Plan) -> tuple[str, ...]:
     )
 
 
-async def _examine_all(
-    session: Session, diagnostic: Diagnostic, store: RunStore, *, name: str, executor: Executor
-) -> Account:
+async def _examine_all(session: Session, diagnostic: Diagnostic, store: RunStore, *, name: str) -> Account:
     prepared = session.prepared
     known = store.findings(name, diagnostic.finding)
     done = {item_id for item_id, one in known.items() if not isinstance(one.finding, Failed)}
@@ -180,51 +176,21 @@ async def _examine_all(
         )
     )
 
-    def keep(one: _Examined) -> None:
-        finding = one.examined.finding
-        store.add_finding(name, one.examined)
+    async def examine(subject: ShownSubject) -> None:
+        count = AskCount()
+        finding = await session.engine.run(diagnostic.examine(subject), subject.context, count=count)
+        store.add_finding(name, Examined(item=subject.item, finding=finding))
         account.n_examined += 1
-        account.n_asked += one.n_asked
-        account.n_remembered += one.n_remembered
+        account.n_asked += count.n_asked
+        account.n_remembered += count.n_remembered
         if isinstance(finding, Failed):
             account.n_failed += 1
             account.failures.add(finding)
-        session.on_event(ExaminedOne(item_id=one.examined.item.item_id, finding=finding))
+        session.on_event(ExaminedOne(item_id=subject.item.item_id, finding=finding))
 
     if todo:
-        duty = Duty(
-            todo=[(item, 0) for item in todo],
-            task=_Examine(diagnostic=diagnostic),
-            keep=keep,
-            together=store.together,
-            n_consumers=prepared.plan.concurrency,
-            most_each=None,
-            count=account.decoding,
-        )
-        await executor.work(session, duty)
+        planned = [(item, 0) for item in todo]
+        n_consumers = prepared.plan.concurrency
+        await session.work(planned, examine, n_consumers=n_consumers, count=account.decoding)
     account.cost = session.asking.cost + session.judging.cost
     return account
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Examined:
-    """What came of one question, and how many replies it took."""
-
-    examined: Examined
-    n_asked: int
-    n_remembered: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Examine:
-    """The `Task` of a diagnostic."""
-
-    diagnostic: Diagnostic
-
-    async def __call__(self, session: Session, subject: ShownSubject) -> _Examined:
-        """The finding of one question."""
-        count = AskCount()
-        flow = self.diagnostic.examine(subject)
-        finding = await session.engine.run(flow, subject.context, count=count)
-        examined = Examined(item=subject.item, finding=finding)
-        return _Examined(examined=examined, n_asked=count.n_asked, n_remembered=count.n_remembered)

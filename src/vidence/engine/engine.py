@@ -2,11 +2,11 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, closing
+from contextlib import AbstractAsyncContextManager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Final, Literal, TypeAlias, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -68,50 +68,6 @@ class CostedReply:
     cost: float
 
 
-class Replies(Protocol):
-    """The memory of replies as the engine uses it: `store.Memory`, or another process that has it."""
-
-    async def find(self, key: bytes, *, claims: bool) -> Reply | None:
-        """The reply under a key; `claims` says that the key is claimed next where there is none."""
-        ...
-
-    async def take(self, key: bytes) -> bool:
-        """Take the lease on a key; False while somebody else has it, and when its reply is there."""
-        ...
-
-    async def keep(self, key: bytes, reply: Reply) -> None:
-        """Keep a reply; no end of any process can lose it when this returns."""
-        ...
-
-    def release(self, key: bytes) -> None:
-        """Let go of a lease without a reply; nothing where it is not held."""
-        ...
-
-
-class OwnReplies(Replies, Protocol):
-    """The memory of replies where this process keeps it itself: in a file, or a database of a team."""
-
-    def get(self, key: bytes) -> Reply | None:
-        """The reply under a key, or None."""
-        ...
-
-    def put(self, key: bytes, reply: Reply) -> None:
-        """Keep a reply; the first one under a key stays."""
-        ...
-
-    def claim(self, key: bytes) -> bool:
-        """Take the lease on a key; False while it is held, and when its reply is there."""
-        ...
-
-    def together(self) -> AbstractContextManager[None]:
-        """What is written inside may be kept at its end."""
-        ...
-
-    def close(self) -> None:
-        """Let go of all leases, and of the file or database."""
-        ...
-
-
 class Asker:
     """Puts requests to one model: looks into the memory first, retries, keeps within limits.
 
@@ -120,7 +76,7 @@ class Asker:
     see `Outage`.
     """
 
-    def __init__(self, model: Model, *, memory: Replies, limits: Limits, on_event: Listener) -> None:
+    def __init__(self, model: Model, *, memory: Memory, limits: Limits, on_event: Listener) -> None:
         self._model = model
         self._memory = memory
         self._limits = limits
@@ -136,11 +92,6 @@ class Asker:
         )
         self._answered: Request | None = None  # one that the server can answer
 
-    def allow(self, most: int, *, part: float) -> None:
-        """So many requests may be in flight from now on, and this part of the rates be used."""
-        self._limits.in_flight.allow(most)
-        self._limits.pace.take(part)
-
     async def ask(self, request: Request) -> CostedReply:
         """The reply to a request, remembered or new.
 
@@ -155,7 +106,7 @@ class Asker:
             await running.wait()
         done = self._in_flight[key] = anyio.Event()
         try:
-            remembered = await self._memory.find(key, claims=not self._model.by_item)
+            remembered = self._memory.get(key)
             if remembered is not None:
                 return CostedReply(reply=clean_record(remembered), is_remembered=True, cost=0.0)
             return await self._ask_once(key, request)
@@ -168,8 +119,8 @@ class Asker:
         if self._model.by_item:  # recorded, or a rule: it costs nothing
             return await self._ask_now(key, request)
         wait_s = _FIRST_LOOK_S
-        while not await self._memory.take(key):
-            remembered = await self._memory.find(key, claims=True)
+        while not self._memory.claim(key):
+            remembered = self._memory.get(key)
             if remembered is not None:
                 return CostedReply(reply=remembered, is_remembered=True, cost=0.0)
             if wait_s == _LAST_LOOK_S:
@@ -186,7 +137,7 @@ class Asker:
 
     async def _ask_now(self, key: bytes, request: Request) -> CostedReply:
         reply, cost = await self._send(request)
-        await self._memory.keep(key, reply)
+        self._memory.put(key, reply)
         return CostedReply(reply=reply, is_remembered=False, cost=cost)
 
     async def _send(self, request: Request) -> tuple[Reply, float]:
@@ -496,14 +447,14 @@ class Engine(AbstractAsyncContextManager["Engine"]):
 
     A model is opened when it is first asked or looked at, and stays open. The name ``""`` is the model under
     test; its spec is another name for it. `again` is what goes on where the limits end the work. `memory` is
-    a file, or where another process keeps the replies. `open_model` opens a model
-    by its spec (`executors.openers`); None: as the catalogue does.
+    the file of the replies. `open_model` opens a model
+    by its spec (`engine.executor`); None: as the catalogue does.
     """
 
     def __init__(
         self,
         *,
-        memory: Path | Replies,
+        memory: Path,
         limits: AskLimits,
         on_event: Listener,
         again: str = SAME_COMMAND,
@@ -515,11 +466,10 @@ class Engine(AbstractAsyncContextManager["Engine"]):
         self._again = again
         self._on_event = on_event
         self._replies = memory
-        self._memory: OwnReplies | None = None
+        self._memory: Memory | None = None
         self._rules: dict[str, ModelRules] = {}
         self._models: dict[str, Model] = {}
         self._askers: dict[str, Asker] = {}
-        self._part = 1.0
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -537,29 +487,11 @@ class Engine(AbstractAsyncContextManager["Engine"]):
         self._rules[name] = rules
 
     @property
-    def memory(self) -> OwnReplies:
-        """The remembered replies, opened.
-
-        Raises:
-            UsageError: another process has it.
-        """
-        if not isinstance(self._replies, Path):
-            raise UsageError("the reply memory of this engine is that of another process")
+    def memory(self) -> Memory:
+        """The remembered replies, opened."""
         if self._memory is None:
             self._memory = Memory(self._replies)
         return self._memory
-
-    def allow(self, n: int, *, part: float) -> None:
-        """What this process may use of the limits from now on; other processes of the session have the rest.
-
-        Args:
-            n: so many requests to each model may be in flight at most, or as many as it takes.
-            part: of the requests and tokens per minute.
-        """
-        self._limits = msgspec.structs.replace(self._limits, concurrency=n)
-        self._part = part
-        for name, asker in self._askers.items():
-            asker.allow(min(n, self.model(name).max_in_flight or n), part=part)
 
     def model(self, name: str) -> Model:
         """The model of that name, opened.
@@ -634,7 +566,7 @@ class Engine(AbstractAsyncContextManager["Engine"]):
             most = min(limits.concurrency, model.max_in_flight or limits.concurrency)
             self._askers[name] = Asker(
                 model,
-                memory=self.memory if isinstance(self._replies, Path) else self._replies,
+                memory=self.memory,
                 limits=Limits(
                     in_flight=AdaptiveLimit(most, clock=anyio.current_time),
                     pace=Pace(limits.requests_per_minute, limits.tokens_per_minute),
@@ -647,6 +579,4 @@ class Engine(AbstractAsyncContextManager["Engine"]):
                 ),
                 on_event=self._on_event,
             )
-            if self._part != 1.0:
-                self._askers[name].allow(most, part=self._part)
         return self._askers[name]

@@ -38,7 +38,7 @@ class Environment:
     """The user's own folder, where `engine.trust` keeps what they have said; None: nothing is kept."""
     worker_max_bytes: int = MOST_BYTES
     on: str = "local"
-    """Where the work is done: here, or on the machines of a cluster (`executors.executor_of`)."""
+    """Where the work is done: here, or on other machines (`executor.executor_of`)."""
 
     @property
     def memory(self) -> Path:

@@ -15,7 +15,6 @@ from vidence.ask.judging.verdicts import has_judge_error, is_undecided
 from vidence.engine.engine import LONG_CHARACTERS, AskCount, Context
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, TrialStored
-from vidence.engine.executors.executor import Duty, Executor, executor_of
 from vidence.engine.limits import Budget
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.engine.prepare import PreparedRun, check_same
@@ -116,11 +115,10 @@ async def run(
         VidenceError: the run cannot go on; everything answered so far is kept.
     """
     is_new = not (folder / PLAN_FILE).exists()
-    executor = executor_of(environment.on)
     try:
         async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
             with opened_run(folder, session.prepared) as store:
-                return await _answer_all(session, store, executor)
+                return await _answer_all(session, store)
     except MissingKeyError:
         if is_new:
             _remove_unbegun(folder)
@@ -184,7 +182,7 @@ def _said(value: object) -> str:
     return "not set" if value in (None, "", [], {}) else msgspec.json.encode(value).decode()
 
 
-async def _answer_all(session: Session, store: RunStore, executor: Executor) -> Summary:
+async def _answer_all(session: Session, store: RunStore) -> Summary:
     prepared, plan = session.prepared, session.prepared.plan
     todo = Planned(prepared.items, n_repeats=plan.repeats, numbers=store.unanswered(plan.repeats))
     n_planned = len(prepared.items) * plan.repeats
@@ -202,28 +200,21 @@ async def _answer_all(session: Session, store: RunStore, executor: Executor) -> 
         )
     )
 
-    def keep(tried: TrialStored) -> None:
+    async def ask(subject: ShownSubject) -> None:
+        tried = await answered(session, subject)
         store.add(tried.trial)
         summary.add(tried.trial)
         session.on_event(tried)
 
     if todo:
-        duty = Duty(
-            todo=todo,
-            task=answered,
-            keep=keep,
-            together=store.together,
-            n_consumers=plan.concurrency,
-            most_each=prepared.model.max_in_flight,
-            count=summary.decoding,
-        )
-        await executor.work(session, duty)
+        n_consumers = min(plan.concurrency, prepared.model.max_in_flight or plan.concurrency)
+        await session.work(todo, ask, n_consumers=n_consumers, count=summary.decoding)
         summary.close(session.asking, session.judging)
     return summary
 
 
 async def answered(session: Session, subject: ShownSubject) -> TrialStored:
-    """One question asked, and what it cost: the `Task` of a run."""
+    """One question asked, and what it cost."""
     count = AskCount(keeps=True)
     trial = await _trial(session, subject, count)
     return TrialStored(trial=trial, cost=count.cost)

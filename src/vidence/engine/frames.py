@@ -13,6 +13,7 @@ import numpy as np
 from vidence.ask.prompting.compose import ShownFrame
 from vidence.ask.selection.search import SearchResult
 from vidence.engine.engine import ITEM_ERRORS, Engine, failure
+from vidence.engine.executor import Processes
 from vidence.engine.search import Found, ScoreDesk, Scores
 from vidence.engine.views import (
     Clipped,
@@ -27,7 +28,6 @@ from vidence.engine.views import (
     positions_of,
     video_type,
 )
-from vidence.engine.workers import Workers
 from vidence.errors import MediaError, UsageError, VidenceError
 from vidence.media.address import Address, MediaPath
 from vidence.media.cache import FrameCache
@@ -66,7 +66,7 @@ class FrameDesk:
         views: Mapping[str, OpenView],
         place: FrameStore,
         *,
-        workers: Workers,
+        workers: Processes,
         engine: Engine,
         count: DecodeCount,
         on_trouble: Callable[[str], None],
@@ -74,6 +74,7 @@ class FrameDesk:
         self._views = views
         self._place = place
         self._workers = workers
+        self.n_places = workers.n_places
         self._on_trouble = on_trouble
         self._cache = FrameCache(place.cache_root, max_bytes=place.cache_max_bytes)
         self._aside: dict[Source, Failed] = {}

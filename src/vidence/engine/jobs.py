@@ -17,8 +17,7 @@ from vidence.catalog import parse_spec
 from vidence.contracts import Flow, MadeT
 from vidence.engine.engine import Context, Engine, ModelRules, no_image
 from vidence.engine.events import JobDone, Listener
-from vidence.engine.executors.executor import LOCAL
-from vidence.engine.executors.openers import opener
+from vidence.engine.executor import LOCAL, executor_of
 from vidence.engine.limits import AskLimits, Budget
 from vidence.engine.session import each
 from vidence.engine.specs import check_secrets, without_sampling
@@ -55,7 +54,7 @@ class Jobs:
 
     A model is opened when the first flow asks it, and stays open until the end. Replies are remembered in
     the same file as those of runs, so that nothing is asked twice, whatever ended the session before. Weights
-    are opened here, or where `on` says (`executors.openers.opener`).
+    are opened here, or where `on` says (`executor.Executor.opener`).
     """
 
     def __init__(
@@ -73,7 +72,9 @@ class Jobs:
         self._on_event = on_event
         self._exits = ExitStack()
         self._portal: BlockingPortal | None = None
-        open_model = opener(on, [named.spec for named in models.values()])
+        open_model = executor_of(on).opener(
+            [without_sampling(parse_spec(named.spec))[0] for named in models.values()]
+        )
         self._engine = Engine(memory=memory, limits=limits, on_event=on_event, open_model=open_model)
         self._overrides: dict[str, Mapping[str, object]] = {}
         self._budgets: list[Budget] = []

@@ -11,7 +11,7 @@ from vidence.engine.engine import Context, Engine
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Summary
 from vidence.engine.events import Listener, Started, TrialStored
-from vidence.engine.executors.openers import opener
+from vidence.engine.executor import executor_of
 from vidence.engine.limits import Budget
 from vidence.engine.plan import Plan, read_plan, write_plan
 from vidence.engine.scoring import JudgePool, score_reply
@@ -44,7 +44,7 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
     before, facts = read_plan(folder)
     judging = Budget(price_in=plan.judge_price_in, price_out=plan.judge_price_out, max_cost=plan.max_cost)
     memory = environment.replies(plan.memory)
-    open_model = opener(environment.on, plan.judge_models)
+    open_model = executor_of(environment.on).opener(plan.judge_models)
     async with Engine(memory=memory, limits=plan.limits, on_event=on_event, open_model=open_model) as engine:
         pool = add_judges(engine, plan, judging)
         if pool is None:

@@ -13,7 +13,7 @@ from vidence.contracts import Judge, Scorer
 from vidence.engine.engine import AskCount, Context, Engine
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, TrialStored
-from vidence.engine.executors.openers import opener
+from vidence.engine.executor import executor_of
 from vidence.engine.limits import AskLimits, Budget
 from vidence.engine.plan import Plan, read_plan
 from vidence.engine.scoring import JudgeModel, JudgePool, score_reply
@@ -163,7 +163,7 @@ async def ask_judges(
         memory=environment.replies(),
         limits=wanted.limits,
         on_event=on_event,
-        open_model=opener(environment.on, wanted.models),
+        open_model=executor_of(environment.on).opener(wanted.models),
     ) as engine:
         budgets = _budgets(wanted)
         tasks: list[_Task] = []

@@ -62,13 +62,6 @@ class AdaptiveLimit:
                 await anyio.sleep(wait_s)
             yield self._clock()
 
-    def allow(self, most: int) -> None:
-        """So many may be in flight at most from now on; what is in flight ends as it is."""
-        if most != self._most:
-            self._allowed = float(most) if self._allowed >= self._most else min(self._allowed, float(most))
-            self._most = most
-            self._slots.total_tokens = self.allowed
-
     def on_reply(self) -> None:
         """A request was answered: allow a little more."""
         self._last_reply_s = self._clock()
@@ -108,14 +101,9 @@ class Pace:
         self._requests = requests_per_minute
         self._tokens = tokens_per_minute
         self._clock = clock
-        self._part = 1.0
         self._next_s = {"requests": -math.inf, "tokens": -math.inf}
         self._n_replies = 0
         self._n_tokens = 0
-
-    def take(self, part: float) -> None:
-        """Only this part of the rates is to be used from now on; other processes have the rest."""
-        self._part = part
 
     async def turn(self) -> float:
         """Wait until one more may be sent; gives how many tokens it counts for the time being."""
@@ -140,7 +128,7 @@ class Pace:
     def _count(self, what: str, per_minute: float | None, n: float) -> None:
         if per_minute is not None:
             begins_s = max(self._next_s[what], self._clock()) if n >= 0 else self._next_s[what]
-            self._next_s[what] = begins_s + n * 60.0 / (per_minute * self._part)
+            self._next_s[what] = begins_s + n * 60.0 / per_minute
 
 
 @dataclass(kw_only=True)
@@ -174,8 +162,6 @@ class Budget:
     shared: "list[Budget]" = field(default_factory=list)
     input_tokens: int = field(default=0, init=False)
     output_tokens: int = field(default=0, init=False)
-    elsewhere: float = field(default=0.0, init=False)
-    """What other processes of this session have spent, in US dollars."""
     _is_blind: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -207,7 +193,7 @@ class Budget:
                 "the model does not say how many tokens a reply takes, so --max-cost cannot be kept; "
                 "what was answered is kept; run without a limit, or with one of the server's own"
             )
-        spent = sum(budget.cost + budget.elsewhere for budget in self.shared)
+        spent = sum(budget.cost for budget in self.shared)
         if spent >= self.max_cost:
             raise BudgetSpentError(
                 f"spent {spent:.4f} US dollars in this session, the limit is {self.max_cost:.4f}; "

@@ -1,7 +1,6 @@
 """From what a user asked for to a plan, and from a plan to everything that a run needs."""
 
 import hashlib
-import platform
 import re
 import stat
 from collections.abc import Container, Mapping, Sequence
@@ -399,39 +398,6 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
         model=model,
         strategy=strategy,
         prompter=prompter,
-        parser=create("parser", plan.parser),
-        text_parser=create("parser", plan.text_parser),
-    )
-
-
-def prepared_again(
-    plan: Plan,
-    facts: Facts,
-    *,
-    strategy: Strategy,
-    view: OpenView,
-    models: Mapping[str, Model],
-    media_root: MediaPath,
-) -> PreparedRun:
-    """What `prepare` made in another process, without its questions, which come from there.
-
-    Raises:
-        UsageError: here a template, a selector or a model is another.
-    """
-    for name, value in _asked_with(strategy, view, models).items():
-        if value != getattr(facts, name):
-            raise UsageError(
-                f"the machine {platform.node()} would ask otherwise than the one that began: {name} is "
-                f"{value!r} here and {getattr(facts, name)!r} there; let both see the same files"
-            )
-    return PreparedRun(
-        plan=plan,
-        facts=facts,
-        items=(),
-        media_root=media_root,
-        model=models[""],
-        strategy=strategy,
-        prompter=_prompter(plan, view),
         parser=create("parser", plan.parser),
         text_parser=create("parser", plan.text_parser),
     )

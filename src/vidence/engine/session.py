@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar, overload
+from typing import Generic, TypeVar, overload
 
 import anyio
 import msgspec
@@ -17,26 +17,24 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from vidence.ask.judging.verdict_request import TemplateJudge
 from vidence.ask.prompting.compose import Prompted, ShownFrame
 from vidence.catalog import create, parse_spec
-from vidence.contracts import Drawing, Flow, Judge, Model, Strategy, View
-from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules, Replies, check_texts
+from vidence.contracts import Drawing, Flow, Judge, Strategy, View
+from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules, check_texts
 from vidence.engine.environment import Environment
-from vidence.engine.events import Listener, MediaTrouble
+from vidence.engine.events import Listener, MachineLost, MediaTrouble
+from vidence.engine.executor import LOCAL, Parallelism, executor_of
 from vidence.engine.frames import FrameDesk, FrameStore
 from vidence.engine.limits import RESUME, SAME_COMMAND, Budget
-from vidence.engine.plan import Facts, Plan
-from vidence.engine.prepare import PreparedRun, open_views, prepare, prepared_again
+from vidence.engine.plan import Plan
+from vidence.engine.prepare import PreparedRun, open_views, prepare
 from vidence.engine.scoring import JudgeModel, JudgePool, reads_of, score_reply
 from vidence.engine.specs import model_spec, without_sampling
 from vidence.engine.views import DecodeCount, OpenView, ViewContent
-from vidence.engine.workers import Workers
 from vidence.errors import BudgetSpentError, UsageError, VidenceError
-from vidence.media.address import MediaPath
 from vidence.records import Aside, Failed, Item, Outcome, Prompt, Reply, Sampling, Score, Selection
 
 Todo = Sequence[tuple[Item, int]]  # questions, each with the number of its repeat
 _GROUP_WITHOUT_MEDIA = 200
 GroupT = TypeVar("GroupT")
-GroupT_co = TypeVar("GroupT_co", covariant=True)
 ReadyT = TypeVar("ReadyT")
 ErrorT = TypeVar("ErrorT", bound=Exception)
 _NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
@@ -256,20 +254,6 @@ class Planned(Sequence[tuple[Item, int]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opening:
-    """What a session was opened with, so that another process can open it once more (`opened_again`).
-
-    `facts` are those of the run, without notes and problems.
-    """
-
-    plan: Plan
-    views: Mapping[str, View] | None
-    others: Mapping[str, str] | None
-    facts: Facts
-    media_root: MediaPath
-
-
-@dataclass(frozen=True, kw_only=True)
 class Session:
     """A plan with its models opened. `asking` is the budget of the answers, `judging` that of the judges."""
 
@@ -287,7 +271,6 @@ class Session:
     """A run shows choices in the order that the plan draws, and frames only to a model that looks at them."""
     needs_frames: bool
     """Whether media are opened."""
-    opening: Opening
 
     def groups(self, todo: Todo, *, most: int = _GROUP_WITHOUT_MEDIA) -> Iterator[Todo]:
         """The questions by video, in the order of the first of each; without media `most` of them together.
@@ -309,7 +292,7 @@ class Session:
 
     async def work(
         self,
-        todo: "Todo | Feed[Todo]",
+        todo: Todo,
         ask: Callable[[ShownSubject], Awaitable[None]],
         *,
         n_consumers: int,
@@ -318,7 +301,7 @@ class Session:
         """Show every question and `ask` it; frames are prepared and questions asked at the same time.
 
         Args:
-            todo: the questions, or groups of them that come one after the other.
+            todo: the questions.
             ask: what is done with one that is shown.
             n_consumers: how many at a time.
             count: of what is decoded.
@@ -327,11 +310,11 @@ class Session:
             BudgetSpentError: the budget ends it early.
             VidenceError: no further question can be asked.
         """
-        groups = self.groups(todo) if isinstance(todo, Sequence) else todo
+        groups = self.groups(todo)
         async with self.desk(count=count) as desk:
             # Twice as many as decode: a video is decoded while questions about others still wait.
             await Pipeline(produce=partial(self.show, desk=desk), consume=ask).work(
-                groups, n_producers=2 * self.environment.n_workers, n_consumers=n_consumers
+                groups, n_producers=2 * desk.n_places, n_consumers=n_consumers
             )
 
     @asynccontextmanager
@@ -346,7 +329,13 @@ class Session:
             whole_video=plan.layout == "video",
             audio=plan.audio,
         )
-        async with Workers(environment.n_workers, most_bytes=environment.worker_max_bytes) as workers:
+        parallel = Parallelism.of(environment)
+        if place.whole_video:  # nothing is decoded, and the files that are sent lie here
+            parallel = replace(parallel, on=LOCAL)
+        executor = executor_of(parallel.on)
+        async with executor.processes(
+            parallel, on_trouble=lambda message: self.on_event(MachineLost(message=message))
+        ) as workers:
             yield FrameDesk(
                 self.views,
                 place,
@@ -404,100 +393,58 @@ async def opened_session(
         others: specs of further models by the names under which flows ask them, where one that begins with
             ``+`` is the plan's with other options; None: those of the plan's strategy.
     """
-    async with _opened_parts(
-        plan, replies=environment.replies(plan.memory), on_event=on_event, views=views, others=others
-    ) as parts:
+    asking, judging = _budgets(plan)
+    strategy: Strategy = create("strategy", plan.strategy)
+    if views is None:
+        check_draws(strategy, plan)
+    wanted = strategy.views(plan.view) if views is None else views
+    asked_by = strategy.models() if others is None else others
+    named = {"": plan.model, **{name: model_spec(plan.model, spec) for name, spec in asked_by.items()}}
+    # The plan's own selector is among them, whether it is shown or not: its facts are kept.
+    opened = open_views({"plan": plan.view, **{f"view {k}": v for k, v in wanted.items()}}, plan)
+    asked = dict.fromkeys(spec for view in opened.values() for spec in view.traits.models)
+    specs = [*named.values(), *asked, *plan.judge_models]
+    async with Engine(
+        memory=environment.replies(plan.memory),
+        limits=plan.limits,
+        on_event=on_event,
+        again=RESUME if views is None else SAME_COMMAND,
+        open_model=executor_of(environment.on).opener([without_sampling(parse_spec(s))[0] for s in specs]),
+    ) as engine:
+        for name, text in named.items():
+            spec, sampled = without_sampling(parse_spec(text)) if name else (text, {})
+            engine.add(name, ModelRules(spec=spec, budget=asking, sampling=plan.sampling, overrides=sampled))
+        for spec in asked.keys() - {plan.model}:
+            engine.add(spec, ModelRules(spec=spec, budget=asking))
+        models = {name: engine.model(name) for name in (*named, *asked, plan.model)}
+        check_texts(models[""], plan.sampling)
+        pool = add_judges(engine, plan, judging)
         prepared = prepare(
             plan,
-            strategy=parts.strategy,
-            view=parts.opened["plan"],
-            models=parts.models,
-            pool=parts.pool,
+            strategy=strategy,
+            view=opened["plan"],
+            models=models,
+            pool=pool,
             now=now,
             cache_root=environment.cache_root,
         )
-        opening = Opening(
-            plan=plan,
-            views=views,
-            others=others,
-            facts=msgspec.structs.replace(prepared.facts, notes=(), problems=()),
-            media_root=prepared.media_root.resolve(),
-        )
-        yield parts.session(prepared, opening=opening, environment=environment, on_event=on_event)
-
-
-@asynccontextmanager
-async def opened_again(
-    opening: Opening, *, environment: Environment, replies: Replies, on_event: Listener
-) -> AsyncIterator[Session]:
-    """Open a session once more, in a process that does a part of its work; it has no questions of its own.
-
-    Args:
-        opening: that of the session.
-        environment: cache and workers of this machine.
-        replies: the reply memory, which another process has.
-        on_event: told of what happens.
-
-    Raises:
-        UsageError: something is another here than where the session was first opened.
-    """
-    plan = opening.plan
-    async with _opened_parts(
-        plan, replies=replies, on_event=on_event, views=opening.views, others=opening.others
-    ) as parts:
-        prepared = prepared_again(
-            plan,
-            opening.facts,
-            strategy=parts.strategy,
-            view=parts.opened["plan"],
-            models=parts.models,
-            media_root=opening.media_root,
-        )
-        yield parts.session(prepared, opening=opening, environment=environment, on_event=on_event)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _OpenedParts:
-    """What a plan names, opened."""
-
-    engine: Engine
-    strategy: Strategy
-    wanted: Mapping[str, View]
-    opened: Mapping[str, OpenView]
-    models: Mapping[str, Model]
-    pool: JudgePool | None
-    asking: Budget
-    judging: Budget
-
-    def session(
-        self, prepared: PreparedRun, *, opening: Opening, environment: Environment, on_event: Listener
-    ) -> Session:
-        """The session over them."""
-        return Session(
+        yield Session(
             prepared=prepared,
-            engine=self.engine,
-            views={name: self.opened[f"view {name}"] for name in self.wanted},
-            asking=self.asking,
-            judging=self.judging,
-            pool=self.pool,
+            engine=engine,
+            views={name: opened[f"view {name}"] for name in wanted},
+            asking=asking,
+            judging=judging,
+            pool=pool,
             environment=environment,
             on_event=on_event,
-            is_run=opening.views is None,
-            needs_frames=opening.views is not None or self.models[""].looks,
-            identities={name: model.identity for name, model in self.models.items()},
-            opening=opening,
+            is_run=views is None,
+            needs_frames=views is not None or models[""].looks,
+            identities={name: model.identity for name, model in models.items()},
         )
 
 
-@asynccontextmanager
-async def _opened_parts(
-    plan: Plan,
-    *,
-    replies: Path | Replies,
-    on_event: Listener,
-    views: Mapping[str, View] | None,
-    others: Mapping[str, str] | None,
-) -> AsyncIterator[_OpenedParts]:
+def _budgets(plan: Plan) -> tuple[Budget, Budget]:
+    """Those of the answers and of the judges, with one limit."""
     asking = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
     judging = Budget(
         price_in=plan.judge_price_in,
@@ -505,56 +452,10 @@ async def _opened_parts(
         max_cost=plan.max_cost,
         shared=asking.shared,
     )
-    again = RESUME if views is None else SAME_COMMAND
-    async with Engine(memory=replies, limits=plan.limits, on_event=on_event, again=again) as engine:
-        strategy: Strategy = create("strategy", plan.strategy)
-        if views is None:
-            check_draws(strategy, plan)
-        wanted = strategy.views(plan.view) if views is None else views
-        asked_by = strategy.models() if others is None else others
-        named = {"": plan.model, **{name: model_spec(plan.model, spec) for name, spec in asked_by.items()}}
-        # The plan's own selector is among them, whether it is shown or not: its facts are kept.
-        opened = open_views({"plan": plan.view, **{f"view {k}": v for k, v in wanted.items()}}, plan)
-        for name, text in named.items():
-            spec, sampled = without_sampling(parse_spec(text)) if name else (text, {})
-            engine.add(name, ModelRules(spec=spec, budget=asking, sampling=plan.sampling, overrides=sampled))
-        asked = dict.fromkeys(spec for view in opened.values() for spec in view.traits.models)
-        for spec in asked.keys() - {plan.model}:
-            engine.add(spec, ModelRules(spec=spec, budget=asking))
-        models = {name: engine.model(name) for name in (*named, *asked, plan.model)}
-        check_texts(models[""], plan.sampling)
-        yield _OpenedParts(
-            engine=engine,
-            strategy=strategy,
-            wanted=wanted,
-            opened=opened,
-            models=models,
-            pool=add_judges(engine, plan, judging),
-            asking=asking,
-            judging=judging,
-        )
+    return asking, judging
 
 
 # --------------------------------------------------------------------------- producers and consumers
-
-
-class Feed(Protocol[GroupT_co]):
-    """Groups of questions, one after the other."""
-
-    async def following(self) -> GroupT_co | None:
-        """The next group; None at the end."""
-        ...
-
-
-class KnownGroups(Generic[GroupT]):
-    """Groups that are known."""
-
-    def __init__(self, groups: Iterable[GroupT]) -> None:
-        self._waiting = iter(groups)
-
-    async def following(self) -> GroupT | None:
-        """The next one."""
-        return next(self._waiting, None)
 
 
 @dataclass(kw_only=True)
@@ -569,9 +470,7 @@ class Pipeline(Generic[GroupT, ReadyT]):
     consume: Callable[[ReadyT], Awaitable[None]]
     _spent: BudgetSpentError | None = field(default=None, init=False)
 
-    async def work(
-        self, groups: Iterable[GroupT] | Feed[GroupT], *, n_producers: int, n_consumers: int
-    ) -> None:
+    async def work(self, groups: Iterable[GroupT], *, n_producers: int, n_consumers: int) -> None:
         """Produce and consume everything.
 
         Raises:
@@ -579,7 +478,7 @@ class Pipeline(Generic[GroupT, ReadyT]):
             VidenceError: the first error that ended the work.
         """
         send, receive = anyio.create_memory_object_stream[ReadyT](0)
-        waiting = KnownGroups(groups) if isinstance(groups, Iterable) else groups
+        waiting = iter(groups)
         try:
             async with anyio.create_task_group() as tasks, send, receive:
                 for _ in range(n_producers):
@@ -598,9 +497,9 @@ class Pipeline(Generic[GroupT, ReadyT]):
         if self._spent is not None:
             raise self._spent
 
-    async def _produce_all(self, groups: Feed[GroupT], send: MemoryObjectSendStream[ReadyT]) -> None:
+    async def _produce_all(self, groups: Iterator[GroupT], send: MemoryObjectSendStream[ReadyT]) -> None:
         async with aclosing(send):
-            while (group := await groups.following()) is not None:
+            for group in groups:
                 try:
                     for ready in await self.produce(group):
                         await send.send(ready)

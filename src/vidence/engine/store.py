@@ -401,12 +401,6 @@ class RunStore(ExitStack):
                 (trial.item_id, trial.repeat, digest, self._json(TrialRow.of(trial))),
             )
 
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """What is added inside is kept at its end, all or nothing; it costs the disk one commit."""
-        with _translated(self.path), _transaction(self._db):
-            yield
-
     def answered(self) -> set[tuple[str, int]]:
         """Item id and repeat of every trial that did not fail; these are never asked again."""
         with _translated(self.path):
@@ -646,24 +640,6 @@ class Memory(ExitStack):
             self._keeper.check()
             if self._db.execute(_PUT, (key, msgspec.json.encode(reply))).rowcount == 1:
                 self._held.discard(key)  # see `_ANSWERED`
-
-    async def find(self, key: bytes, *, claims: bool) -> Reply | None:
-        """As `get`, for an engine, whose memory may also be another process's (`engine.Replies`)."""
-        return self.get(key)
-
-    async def take(self, key: bytes) -> bool:
-        """As `claim`."""
-        return self.claim(key)
-
-    async def keep(self, key: bytes, reply: Reply) -> None:
-        """As `put`."""
-        self.put(key, reply)
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """What is written inside is kept at its end, all or nothing; it costs the disk one commit."""
-        with _translated(self.path), _transaction(self._db):
-            yield
 
     def claim(self, key: bytes) -> bool:
         """Take the lease on a key; False while somebody has it, and when its reply is there."""

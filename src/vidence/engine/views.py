@@ -95,22 +95,6 @@ class DecodeCount:
             self.n_passes += 1
             self.passes_by_file[path] = self.passes_by_file.get(path, 0) + 1
 
-    def join(self, other: "DecodeCount") -> None:
-        """Add what was counted elsewhere."""
-        self.n_passes += other.n_passes
-        self.n_scoring_passes += other.n_scoring_passes
-        self.n_decoded += other.n_decoded
-        self.n_from_cache += other.n_from_cache
-        for path, n in other.passes_by_file.items():
-            self.passes_by_file[path] = self.passes_by_file.get(path, 0) + n
-
-    def taken(self) -> "DecodeCount":
-        """What was counted so far; counting begins anew."""
-        so_far = replace(self, passes_by_file=dict(self.passes_by_file))
-        self.n_passes = self.n_scoring_passes = self.n_decoded = self.n_from_cache = 0
-        self.passes_by_file.clear()
-        return so_far
-
 
 def check_whole(item: Item) -> None:
     """Refuse what would be sent only in part, or with more than the question is about."""

@@ -51,6 +51,7 @@ class Workers(AbstractAsyncContextManager["Workers"]):
     """
 
     def __init__(self, most: int, *, most_bytes: int = MOST_BYTES, n_threads: int = 1) -> None:
+        self.n_places = most
         self._free = anyio.CapacityLimiter(most)
         self._threads = dict.fromkeys(_THREADS, str(n_threads))
         self._most_bytes = most_bytes

@@ -84,21 +84,21 @@ def rule() -> Model:
 
 @pytest.mark.parametrize(
     ("model", "told"),
-    [(create("A", {}), [True, "take", "A", "release"]), (rule(), [False, "A"])],
+    [(create("A", {}), ["get", "claim", "A", "release"]), (rule(), ["get", "A"])],
 )
-def test_a_memory_is_told_whether_what_it_lacks_will_be_claimed(model: Model, told: list[object]):
+def test_what_a_memory_lacks_is_claimed_where_asking_costs(model: Model, told: list[object]):
     """What is recorded, or a rule, is never claimed: it costs nothing to ask it twice."""
     seen: list[object] = []
 
     class Replies:
-        async def find(self, key: bytes, *, claims: bool) -> None:
-            seen.append(claims)
+        def get(self, key: bytes) -> None:
+            seen.append("get")
 
-        async def take(self, key: bytes) -> bool:
-            seen.append("take")
+        def claim(self, key: bytes) -> bool:
+            seen.append("claim")
             return True
 
-        async def keep(self, key: bytes, reply: Reply) -> None:
+        def put(self, key: bytes, reply: Reply) -> None:
             seen.append(reply.text)
 
         def release(self, key: bytes) -> None:

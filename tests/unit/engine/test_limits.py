@@ -108,29 +108,6 @@ def test_a_wait_that_was_asked_for_ends_when_it_was_said_and_the_longest_counts(
     assert virtual_time.run(go) == pytest.approx([107.0, 107.0])
 
 
-def test_another_number_at_most_holds_at_once_and_never_raises_what_was_cut():
-    async def go() -> None:
-        clock = Clock()
-        limit = AdaptiveLimit(8, clock=clock)
-        limit.allow(12)  # nothing was cut: all of them
-        assert limit.allowed == 12
-        limit.allow(3)
-        assert limit.allowed == 3
-        limit.allow(6)
-        assert limit.allowed == 6
-        clock.now_s = 1.0
-        limit.on_overload(None, sent_s=1.0)
-        assert limit.allowed == 3
-        limit.allow(20)
-        assert limit.allowed == 3
-        limit.allow(2)
-        assert limit.allowed == 2
-        limit.allow(2)
-        assert limit.allowed == 2
-
-    anyio.run(go)
-
-
 def test_no_more_in_flight_than_allowed():
     async def go() -> None:
         limit = AdaptiveLimit(3, clock=anyio.current_time)
@@ -236,15 +213,13 @@ def test_one_count_of_tokens_is_enough_to_watch_a_limit():
     assert (budget.input_tokens, budget.output_tokens) == (20, 10)
 
 
-def test_budgets_that_share_a_limit_and_what_others_spent_are_counted_together():
+def test_budgets_that_share_a_limit_are_counted_together():
     answers = Budget(price_in=1e6, max_cost=10.0)
     judges = Budget(price_out=1e6, max_cost=10.0, shared=answers.shared)
     answers.add(Reply(text="A", usage=Usage(input_tokens=4, output_tokens=3)))
     judges.add(Reply(text="A", usage=Usage(input_tokens=3, output_tokens=5)))
     answers.check()
-    judges.elsewhere = 0.5
-    answers.check()
-    judges.elsewhere = 1.0
+    judges.add(Reply(text="A", usage=Usage(input_tokens=0, output_tokens=1)))
     for one in (answers, judges):
         with pytest.raises(BudgetSpentError, match=r"spent 10\.0000"):
             one.check()
@@ -261,12 +236,11 @@ def test_a_model_without_prices_needs_no_counts():
             blind.check()
 
 
-def paced(n, *, tokens=0, part=1.0, latency_s=0.0, **rates):
+def paced(n, *, tokens=0, latency_s=0.0, **rates):
     """When each of `n` requests is sent, where all want to be sent at once."""
 
     async def go():
         pace, sent_s = Pace(**rates), []
-        pace.take(part)
 
         async def one():
             expected = await pace.turn()
@@ -288,7 +262,6 @@ def test_without_a_rate_nothing_waits():
 
 def test_requests_of_a_minute_are_spread_evenly():
     assert paced(4, requests_per_minute=60) == pytest.approx([0.0, 1.0, 2.0, 3.0])
-    assert paced(3, requests_per_minute=60, part=0.5) == pytest.approx([0.0, 2.0, 4.0])
 
 
 def test_tokens_hold_over_a_minute_though_they_are_known_late():

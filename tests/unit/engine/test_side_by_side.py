@@ -6,9 +6,8 @@ from functools import partial
 
 import pytest
 
-from vidence.engine.environment import Environment
-from vidence.engine.executors.executor import LOCAL
-from vidence.engine.side_by_side import Parallelism, side_by_side
+from vidence.engine.executor import Parallelism
+from vidence.engine.side_by_side import side_by_side
 from vidence.errors import DataError, MediaError
 
 ONE, TWO = Parallelism(), Parallelism(n_workers=2)
@@ -64,15 +63,3 @@ def test_a_fault_of_the_program_ends_the_work():
     with pytest.raises(ExceptionGroup) as raised:
         list(side_by_side([("f.mp4", lambda: 1)], ONE))
     assert "pickle" in str(raised.value.exceptions[0])
-
-
-def test_work_is_done_as_an_environment_says(tmp_path):
-    here = Environment(cache_root=tmp_path, n_workers=3, worker_max_bytes=10**9)
-    made = Parallelism.of(here)
-    assert (made.n_workers, made.most_bytes, made.on, made.most_each) == (3, 10**9, LOCAL, None)
-    assert (made.is_away, made.has_others) == (False, True)
-    one = Parallelism.of(here, jobs=1)
-    assert (one.n_workers, one.most_each, one.has_others) == (1, 1, False)
-    away = Parallelism(on="ray://head:10001")
-    assert away.is_away
-    assert away.has_others

@@ -638,23 +638,6 @@ def test_one_question_and_the_line_of_a_list_are_kept(tmp_path: Path):
         assert store.line() == ("another", after)
 
 
-def test_what_is_added_together_is_kept_together_or_not_at_all(tmp_path: Path):
-    with RunStore(tmp_path, is_writer=True) as store:
-        store.put_items(ITEMS)
-        with store.together():
-            store.add(trial("q0"))
-            store.add(trial("q1"))
-
-        def broken_off() -> None:
-            with store.together():
-                store.add(trial("q2"))
-                raise KeyError
-
-        with pytest.raises(KeyError):
-            broken_off()
-        assert [one.item_id for one in store.trials()] == ["q0", "q1"]
-
-
 def test_a_folder_is_in_use_as_long_as_somebody_writes(tmp_path: Path):
     assert not is_in_use(tmp_path)
     with RunStore(tmp_path, is_writer=True) as store:

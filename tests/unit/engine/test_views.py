@@ -197,19 +197,19 @@ def test_a_wait_that_nobody_sits_through_ends_the_run():
     anyio.run(go)
 
 
-def test_passes_are_counted_joined_and_counted_anew():
-    one, other = DecodeCount(), DecodeCount()
-    one.add(Delivery(frames={}, problems={}, n_decoded=3, n_from_cache=1), "a", is_scoring=False)
-    one.add(Delivery(frames={}, problems={}, n_decoded=5, n_from_cache=2), "a", is_scoring=True)
-    other.add(Delivery(frames={}, problems={}, n_decoded=7, n_from_cache=4), "a", is_scoring=False)
-    other.add(Delivery(frames={}, problems={}, n_decoded=0, n_from_cache=0), "b", is_scoring=False)
-    one.join(other)
-    whole = DecodeCount(
+def test_passes_are_counted_by_file_and_those_for_scores_apart():
+    count = DecodeCount()
+    for path, n_decoded, n_from_cache, is_scoring in (
+        ("a", 3, 1, False),
+        ("a", 5, 2, True),
+        ("a", 7, 4, False),
+        ("b", 0, 0, False),
+    ):
+        delivery = Delivery(frames={}, problems={}, n_decoded=n_decoded, n_from_cache=n_from_cache)
+        count.add(delivery, path, is_scoring=is_scoring)
+    assert count == DecodeCount(
         n_passes=3, n_scoring_passes=1, n_decoded=15, n_from_cache=7, passes_by_file={"a": 2, "b": 1}
     )
-    assert one == whole
-    assert one.taken() == whole
-    assert one == DecodeCount()
 
 
 def test_images_leave_one_frame_at_least_of_a_budget():

@@ -40,6 +40,7 @@ PURPOSES: Mapping[str, str] = {
     "describers": "how people are told apart by their looks, for trackers",
     "trackers": "who joins boxes to tracks, for vidence track and make",
     "mocap-formats": "files of motion capture, for vidence mocap and pointlight",
+    "executors": "other machines that do the work, for --on",
     "protocols": "named ways of asking a benchmark, for --protocol",
     "prompts": "sets of words, for --prompt-set",
     "rows": "how papers asked the models of their tables, for vidence panel",

@@ -221,7 +221,7 @@ def _kept(
 ) -> "KeptWork":
     """The work on a video, which is kept in pieces in the folder until all is done."""
     from vidence.engine.environment import environment
-    from vidence.engine.side_by_side import Parallelism
+    from vidence.engine.executor import Parallelism
     from vidence.make.pipeline.cache import ArtifactCache
     from vidence.make.pipeline.watching import KeptWork
     from vidence.seeing.following import open_tracker

@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from vidence.engine.side_by_side import Parallelism, side_by_side
+from vidence.engine.executor import Parallelism
+from vidence.engine.side_by_side import side_by_side
 from vidence.engine.workers import MOST_BYTES
 from vidence.errors import VidenceError
 from vidence.make.compose.prove import Rules, prove

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from vidence.engine.engine import no_image
 from vidence.engine.events import Event, Listener
-from vidence.engine.executors.executor import LOCAL
+from vidence.engine.executor import LOCAL
 from vidence.engine.jobs import Jobs, NamedModel
 from vidence.engine.limits import AskLimits
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from vidence.engine.side_by_side import Parallelism, side_by_side
+from vidence.engine.executor import Parallelism
+from vidence.engine.side_by_side import side_by_side
 from vidence.errors import MediaError, VidenceError
 from vidence.media.files import MediaFacts, cached_facts, keep_facts, look_into
 

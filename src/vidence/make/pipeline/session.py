@@ -10,7 +10,8 @@ from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 from vidence.contracts import Flow
 from vidence.engine.engine import no_image
 from vidence.engine.environment import Environment, now
-from vidence.engine.side_by_side import Parallelism, side_by_side
+from vidence.engine.executor import Parallelism
+from vidence.engine.side_by_side import side_by_side
 from vidence.engine.trust import check, needs_of_spec
 from vidence.errors import MediaError, StoreError, UnknownNameError, UsageError, VidenceError
 from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, KeptRow, MadeAway, Stage, Unit

@@ -8,7 +8,8 @@ from functools import lru_cache, partial
 from typing import Final
 
 from vidence.catalog import parse_spec
-from vidence.engine.side_by_side import Parallelism, Piece, side_by_side
+from vidence.engine.executor import Parallelism
+from vidence.engine.side_by_side import Piece, side_by_side
 from vidence.errors import DataError, MediaError, UsageError, VidenceError
 from vidence.make.pipeline.cache import ArtifactCache, Stage
 from vidence.media.encode import Size

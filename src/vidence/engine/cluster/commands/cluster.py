@@ -44,7 +44,7 @@ def slurm(  # one flag is one argument
     """A batch script for Slurm: vidence cluster slurm --nodes 8 -- run herbench --model ..."""
     import msgspec
 
-    from vidence.engine.executors import submitting
+    from vidence.engine.cluster import submitting
 
     wanted = msgspec.convert(machines, submitting.ResourceRequest)
     return _give(submitting.slurm(words, wanted, time_limit=time_limit, partition=partition), out)
@@ -69,7 +69,7 @@ def k8s(
     """A RayJob for KubeRay: vidence cluster k8s --image ... --claim ... -- run herbench --model ..."""
     import msgspec
 
-    from vidence.engine.executors import submitting
+    from vidence.engine.cluster import submitting
 
     wanted = msgspec.convert(machines, submitting.ResourceRequest)
     text = submitting.kubernetes(words, wanted, image=image, claim=claim, mount=mount, secret=secret)

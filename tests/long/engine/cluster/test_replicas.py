@@ -1,7 +1,9 @@
 """Weights that are replicas of a cluster, asked by flows of this process; machines are processes of it."""
 
+import json
 import shutil
 import threading
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -10,17 +12,20 @@ import msgspec
 import pytest
 
 from servers import weights_standin
+from servers.openai_stub import OpenAIStub
 from servers.ray_machines import kill_one, wait_for, workers
 from vidence.contracts import Ask
+from vidence.engine import evaluate
+from vidence.engine.cluster import machines
 from vidence.engine.environment import Environment
-from vidence.engine.executors import actors, ray_models
 from vidence.engine.jobs import Jobs, NamedModel
 from vidence.engine.judge import judge_run
 from vidence.engine.judges import JudgesWanted, ask_judges
 from vidence.engine.plan import read_plan
+from vidence.engine.prepare import make_plan
 from vidence.engine.store import RunStore
 from vidence.errors import UsageError
-from vidence.records import ImagePart, Prompt, Reply, TextPart
+from vidence.records import ImagePart, Prompt, TextPart
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
@@ -92,28 +97,9 @@ def test_a_replica_that_is_killed_costs_what_it_was_asked(on_ray, weights, tmp_p
     assert found == here
 
 
-def test_bounds_hold_and_an_idle_replica_is_given_back(on_ray, weights, tmp_path, asked_for, monkeypatch):
-    monkeypatch.setattr(ray_models, "IDLE_S", 0.2)
-    monkeypatch.setattr(ray_models, "_BEAT_S", 0.1)
-    monkeypatch.setattr(actors, "LOOK_S", 0.3)
-    answers(weights, tmp_path, "ray?replicas=1&gpus=0", questions(12))
-    assert [len(asked(weights)), asked_for] == [1, [[{"CPU": 1.0}], []]]
-    named = {"m": NamedModel(spec=f"standin:{weights}?temperature=0")}
-    more = {f"more {key}": flow for key, flow in questions(60).items()}
-    weights_standin.hold(weights, 3)
-    memory, on = tmp_path / "more.sqlite", "ray?replicas=1..2&cpus=1&gpus=0"
-    with Jobs(named, memory=memory, pictures=lambda digest: b"picture", on=on) as jobs:
-        jobs.run(more, model="m")
-        assert len(asked(weights)) == 3
-        wait_for(lambda: len(workers()) == 1)
-        assert len(workers()) == 1
-    assert [{"CPU": 1.0}] * 2 in asked_for
-    assert asked_for[-2:] == [[{"CPU": 1.0}], []]
-
-
 def test_another_version_on_a_machine_ends_the_asking(on_ray, weights, tmp_path, monkeypatch):
-    monkeypatch.setattr(actors, "hello", lambda: actors.Hello(vidence="9.9", git_revision=""))
-    with pytest.raises(UsageError, match=r"has vidence .*, and the run begins with 9\.9"):
+    monkeypatch.setattr(machines, "version", lambda: machines.Version(vidence="9.9", git_revision=""))
+    with pytest.raises(UsageError, match=r"has vidence .*, and the command begins with 9\.9"):
         answers(weights, tmp_path, "ray", questions(1))
 
 
@@ -121,15 +107,27 @@ def test_another_version_on_a_machine_ends_the_asking(on_ray, weights, tmp_path,
 
 
 @pytest.fixture
-def run(bench, fake_model):
+def run(tmp_path):
     """A run over twelve open questions, all answered."""
-    bench.write(12, choices=[], answer="a pan", answer_kind="text")
-
-    async def say(request):
-        return Reply(text=f"A frying pan, {request.item_id}.")
-
-    bench.run(fake_model(turn=say))
-    return bench.folder / "run"
+    rows = [
+        {"item_id": f"q{n}", "question": "What is it?", "answer": "a pan", "answer_kind": "text"}
+        for n in range(12)
+    ]
+    (tmp_path / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with OpenAIStub(answer="A frying pan.") as server:
+        plan = make_plan(
+            "table",
+            data=tmp_path / "questions.jsonl",
+            model=f"openai:m?base_url={server.base_url}",
+            overrides={"memory": str(tmp_path / "answers.sqlite")},
+        )
+        place = Environment(cache_root=tmp_path / "cache", n_workers=1)
+        now = datetime(2026, 1, 1, tzinfo=UTC)
+        answering = partial(
+            evaluate.run, plan, tmp_path / "run", environment=place, now=now, on_event=lambda event: None
+        )
+        anyio.run(answering)
+    return tmp_path / "run"
 
 
 def test_a_finished_run_is_judged_with_the_same_verdicts(on_ray, run, weights):

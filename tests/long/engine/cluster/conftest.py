@@ -26,14 +26,3 @@ def on_ray(ray_cluster):
     """This process is connected to them."""
     with ray_machines.connection(ray_cluster):
         yield
-
-
-@pytest.fixture
-def asked_for(monkeypatch):
-    """What the cluster is asked for: it has no more machines, and so does nothing."""
-    pytest.importorskip("ray", reason="Ray is not installed")
-    from ray.autoscaler import sdk
-
-    asked = []
-    monkeypatch.setattr(sdk, "request_resources", lambda *, bundles: asked.append(bundles))
-    return asked

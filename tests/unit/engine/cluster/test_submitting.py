@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from vidence.engine.executors.submitting import ResourceRequest, command_line, kubernetes, slurm
+from vidence.engine.cluster.submitting import ResourceRequest, command_line, kubernetes, slurm
 from vidence.errors import UsageError
 
 WORDS = [

@@ -2,7 +2,7 @@
 
 from click.testing import CliRunner
 
-from vidence.cli.commands.cluster import cluster
+from vidence.engine.cluster.commands.cluster import cluster
 
 
 def test_the_script_is_printed_or_written(tmp_path):

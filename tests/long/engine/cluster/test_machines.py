@@ -3,22 +3,19 @@
 import os
 import platform
 import re
-import signal
 import threading
-from contextlib import suppress
 from datetime import date
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pytest
 
 from servers import detector_standin
-from servers.ray_machines import PATIENCE_S, decoders, hold, holder, kill_one, mark, marks, wait_for, workers
-from vidence.engine.environment import Environment
-from vidence.engine.executors import actors, ray_pieces
-from vidence.engine.side_by_side import Parallelism, side_by_side
+from servers.ray_machines import decoders, kill_one, mark, marks, wait_for, workers
+from vidence.engine.cluster import machines
+from vidence.engine.executor import Parallelism
+from vidence.engine.side_by_side import side_by_side
 from vidence.errors import MediaError, UsageError
 from vidence.make.gates.video_list import list_videos
 from vidence.make.gates.video_rules import read_rules
@@ -78,61 +75,6 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-def test_without_ray_the_command_that_installs_it_is_named_before_anything_is_done(monkeypatch, tmp_path):
-    monkeypatch.setitem(__import__("sys").modules, "ray", None)
-    with pytest.raises(UsageError, match=r"--on ray needs Ray, which is not installed: .*install.*ray"):
-        Parallelism.of(Environment(cache_root=tmp_path, on="ray"))
-
-
-def test_a_place_that_is_none_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="'dask' is no place to work"):
-        Parallelism.of(Environment(cache_root=tmp_path, on="dask"))
-
-
-def test_gpus_are_refused_before_anything_is_done(tmp_path):
-    pytest.importorskip("ray", reason="Ray is not installed")
-    with pytest.raises(
-        UsageError, match=r"--on ray\?gpus=1: gpus=1, and what watches.* takes the GPUs that it needs"
-    ):
-        Parallelism.of(Environment(cache_root=tmp_path, on="ray?gpus=1"))
-    found = Parallelism.of(Environment(cache_root=tmp_path, on="ray?gpus=0&cpus=2"), jobs=3)
-    assert (found.on, found.most_each) == ("ray?gpus=0&cpus=2", 3)
-
-
-@pytest.mark.parametrize(
-    ("n_cpus", "most_each", "expected"),
-    [
-        (0, None, [8]),
-        (0, 3, [3]),
-        (3, None, [3, 3]),
-        (4, 2, [2]),
-        (2, 5, [2, 2]),
-        (16, None, []),
-        (16, 2, [2]),
-    ],
-)
-def test_a_worker_has_so_many_processes_and_a_machine_no_more_than_jobs(n_cpus, most_each, expected):
-    found = ray_pieces.piece_rooms({"CPU": 8.0, "GPU": 2.0}, n_cpus=n_cpus, most_each=most_each)
-    assert [room.n_cpus for room in found] == expected
-    assert not any(room.n_gpus for room in found)
-
-
-@pytest.mark.parametrize(
-    ("n_gpus", "n_cpus", "expected"),
-    [(0, 0, [(8, 0)]), (0, 2, [(2, 0)]), (1, 0, [(4, 1), (4, 1)]), (1, 3, [(3, 1), (3, 1)]), (3, 0, [])],
-)
-def test_a_network_has_a_machine_for_itself_or_a_gpu(n_gpus, n_cpus, expected):
-    found = ray_pieces.network_rooms({"CPU": 8.0, "GPU": 2.0}, n_gpus=n_gpus, n_cpus=n_cpus)
-    assert [(room.n_cpus, room.n_gpus) for room in found] == expected
-
-
-def test_gpus_of_machines_that_are_gone_do_not_count():
-    nodes = [{"Alive": False, "Resources": {"GPU": 4.0}}, {"Alive": True, "Resources": {"GPU": 1.0}}]
-    ray_pieces.check_gpus(nodes, 1)
-    with pytest.raises(UsageError, match=r"each worker wants 2 .* more than 1 that Ray counts"):
-        ray_pieces.check_gpus(nodes, 2)
-
-
 def unheard(message):
     raise AssertionError(message)
 
@@ -145,39 +87,6 @@ def test_every_piece_comes_back_with_its_number_or_its_error(on_ray):
     assert isinstance(found[20], MediaError)
     assert "bad.mp4: the decoder crashed" in str(found[20])
     assert "odd.mp4: reading it broke off with ValueError" in str(found[21])
-
-
-def test_bounds_hold_and_the_cluster_is_asked_for_more(on_ray, tmp_path, asked_for):
-    def work(on, n):
-        pieces = [(f"{n}.mp4", partial(os.getppid)) for n in range(n)]
-        return {found for _, found in side_by_side(pieces, Parallelism(on=on), on_trouble=unheard)}
-
-    assert len(work("ray?replicas=1&cpus=1", 20)) == 1
-    assert asked_for == [[{"CPU": 1.0}], []]
-    work("ray?replicas=1..6", 4)
-    assert asked_for[2] == [{"CPU": 1.0}] * 4
-    assert asked_for[-1] == []
-
-
-def test_a_worker_with_nothing_to_do_is_given_back(on_ray, tmp_path, asked_for, monkeypatch):
-    monkeypatch.setattr(ray_pieces, "IDLE_S", 0.5)
-    pieces = [(f"{name}.mp4", partial(hold, tmp_path, name)) for name in ("two", "one")]
-    seen = []
-
-    def look():
-        one, two = holder(tmp_path, "one"), holder(tmp_path, "two")
-        (tmp_path / "two").touch()
-        with suppress(psutil.TimeoutExpired):
-            two.wait(PATIENCE_S)
-        seen.extend([one != two, one.is_running(), two.is_running()])
-        (tmp_path / "one").touch()
-
-    thread = threading.Thread(target=look, daemon=True)
-    thread.start()
-    found = dict(side_by_side(pieces, Parallelism(on="ray?replicas=1..2&cpus=1"), on_trouble=unheard))
-    thread.join()
-    assert (found, seen) == ({0: "two", 1: "one"}, [True, True, False])
-    assert asked_for[-2:] == [[{"CPU": 1.0}], []]
 
 
 def begun(pieces, folder, n_marks, act):
@@ -203,27 +112,7 @@ def test_a_machine_that_is_killed_costs_what_it_had_under_way(on_ray, tmp_path):
     assert len(said) == 1
     assert "its worker is lost" in said[0]
     assert sorted(set(marks(tmp_path))) == names
-    assert len(marks(tmp_path)) <= 12 + 2  # one that was lost, and the last one for a second time
-
-
-def test_a_machine_that_hangs_is_given_up(on_ray, tmp_path, monkeypatch):
-    monkeypatch.setattr(ray_pieces, "STALLED_S", 1.0)
-    monkeypatch.setattr(ray_pieces, "_BEAT_S", 0.5)
-    stopped = []
-
-    def stop():
-        stopped.append(workers()[0])
-        stopped[0].send_signal(signal.SIGSTOP)
-
-    pieces = [(f"{n}.mp4", partial(mark, tmp_path, f"{n:02}", 0.2)) for n in range(12)]
-    try:
-        found, said = begun(pieces, tmp_path, 4, stop)
-    finally:
-        for process in stopped:
-            with suppress(psutil.NoSuchProcess):
-                process.kill()
-    assert len(found) == 12
-    assert len(said) == 1
+    assert len(marks(tmp_path)) <= 12 + 1  # the one that was lost
 
 
 def test_a_caller_who_stops_leaves_nothing_running(on_ray, tmp_path):
@@ -238,10 +127,11 @@ def test_a_caller_who_stops_leaves_nothing_running(on_ray, tmp_path):
 
 
 def test_another_version_on_a_machine_is_refused(on_ray, monkeypatch):
-    ours = actors.Hello(vidence="9.9", git_revision="")
-    monkeypatch.setattr(actors, "hello", lambda: ours)
-    with pytest.raises(UsageError, match=r"has vidence .*, and the run begins with 9\.9"):
-        list(side_by_side([("f.mp4", partial(pow, 2, 2))], RAY))
+    ours = machines.Version(vidence="9.9", git_revision="")
+    monkeypatch.setattr(machines, "version", lambda: ours)
+    ((_, problem),) = side_by_side([("f.mp4", partial(pow, 2, 2))], RAY)
+    assert isinstance(problem, UsageError)
+    assert re.search(r"has vidence .*, and the command begins with 9\.9", str(problem))
 
 
 # ------------------------------------------------------------------ making
@@ -406,7 +296,7 @@ def test_a_gpu_that_no_machine_has_is_told_at_once(on_ray, street, tmp_path):
     spec = detector_standin.put(tmp_path / "weights")
     watch = Watch(open_video(street / "videos" / "0.mp4"), Eyes(detector=open_detector(spec)), rate=0)
     parted = Parted(watch=watch, detector=f"{spec}?device=cuda", describer="")
-    with pytest.raises(UsageError, match="device=cuda: each worker wants 1 of the GPUs"):
+    with pytest.raises(UsageError, match="has the 1 GPUs and a processor that a worker takes"):
         watch_side_by_side([parted], RAY, on_trouble=unheard)
 
 

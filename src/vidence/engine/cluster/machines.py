@@ -1,0 +1,437 @@
+"""Actors of Ray on the machines of a cluster: each does what it is called for; a lost one is replaced."""
+
+import asyncio
+import os
+import pickle
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, Final, Self, TypeAlias, TypeVar
+
+import anyio
+
+from vidence import __version__
+from vidence.catalog import create
+from vidence.contracts import Model, Request
+from vidence.engine.engine import said
+from vidence.engine.environment import environment
+from vidence.engine.plan import git_revision
+from vidence.engine.workers import NO_BOUND_BYTES, Workers
+from vidence.errors import MediaError, UsageError, VidenceError
+from vidence.records import Record, Reply
+
+T = TypeVar("T")
+MOST_LOSSES: Final = 3
+"""So many workers may be lost with one call, or in one place; it may well be what they die of."""
+BEGIN_S: Final = 300.0
+"""How long a worker may take to be there: Python, vidence and its libraries are loaded from a shared disk."""
+COMING_S: Final = 900.0
+"""The same where its machine may have to come first."""
+STALLED_S: Final = 60.0
+"""How much longer than its deadline a call may take before its worker counts as lost."""
+_END_S: Final = 2.0
+Actor: TypeAlias = Any
+"""Ray has no types for actors."""
+Connected: TypeAlias = Callable[[], AbstractContextManager[ModuleType]]
+"""Connects this process to the cluster; gives the library."""
+
+
+class Version(Record):
+    """What must be the same on every machine."""
+
+    vidence: str
+    git_revision: str
+
+    def __str__(self) -> str:
+        return f"{self.vidence} ({self.git_revision})" if self.git_revision else self.vidence
+
+
+def version() -> Version:
+    """That of this process."""
+    return Version(vidence=__version__, git_revision=git_revision())
+
+
+def version_problem(theirs: Version, ours: Version, *, machine: str) -> UsageError | None:
+    """Why a machine cannot work with us: it has another vidence; None where it can."""
+    known = theirs.git_revision and ours.git_revision
+    if theirs.vidence == ours.vidence and not (known and theirs.git_revision != ours.git_revision):
+        return None
+    return UsageError(
+        f"{machine} has vidence {theirs}, and the command begins with {ours}; install the same version on "
+        "every machine of the cluster"
+    )
+
+
+@dataclass(frozen=True)
+class _Pickled:
+    """Work that is unpickled by the process that does it, and what it made by the driver.
+
+    Nothing on the way needs its libraries, and arrays are no views into Ray's store, which they would fill.
+    """
+
+    content: bytes
+
+    def __call__(self) -> bytes:
+        work: Callable[[], object] = pickle.loads(self.content)  # noqa: S301 - the driver wrote it
+        return pickle.dumps(work(), protocol=pickle.HIGHEST_PROTOCOL)
+
+
+class Machine:
+    """The actor: does work in processes of its own, and asks models that it opens."""
+
+    def __init__(self) -> None:
+        self._workers: Workers | None = None
+        self._models: dict[str, Model] = {}
+
+    async def begin(self, *, folder: str, n_cpus: int, n_workers: int, n_threads: int) -> Version:
+        """Be ready; paths start from `folder` where this machine has it.
+
+        With `n_threads` each process keeps a network, which works with so many, and its memory has no bound.
+        """
+        if Path(folder).is_dir():
+            os.chdir(folder)
+        os.environ["OMP_NUM_THREADS"] = str(n_cpus)
+        most_bytes = NO_BOUND_BYTES if n_threads else environment().worker_max_bytes
+        self._workers = Workers(n_workers, most_bytes=most_bytes, n_threads=n_threads or 1)
+        return version()
+
+    async def do(self, key: str, content: bytes, deadline_s: float) -> bytes | VidenceError:
+        """Do work in a process of its own; what it made is pickled."""
+        if self._workers is None:
+            raise VidenceError("a machine was given work before it had begun")
+        try:
+            return await self._workers.run(key, _Pickled(content), deadline_s=deadline_s)
+        except VidenceError as error:
+            return error
+
+    async def reply(self, spec: str, identity: str, request: Request) -> Reply | VidenceError:
+        """The reply of a model, which is opened when it is first asked, or why there is none.
+
+        Args:
+            spec: the model.
+            identity: what tells it from others, where the command was begun.
+            request: what is asked.
+        """
+        try:
+            if spec not in self._models:
+                model: Model = create("model", spec)
+                if model.identity != identity:
+                    raise UsageError(
+                        f"a machine of the cluster opens {spec} as {model.identity}, and it is {identity} "
+                        "where the command was begun; give all machines the same files"
+                    )
+                self._models[spec] = model
+        except VidenceError as error:
+            return error
+        return await said(self._models[spec], request)
+
+    async def end(self) -> None:
+        """End the processes, and let go of the weights."""
+        for model in self._models.values():
+            await model.close()
+        if self._workers is not None:
+            await self._workers.__aexit__(None, None, None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """How many actors there are, and what each takes of its machine."""
+
+    replicas: int = 0
+    """How many; 0: one on each machine, or for `n_cpus` processors or `n_gpus` GPUs of it."""
+    n_cpus: int = 0
+    """0: its part of the machine's."""
+    n_gpus: int = 0
+    takes_cpus: bool = True
+    """Whether its processors are taken from other work of the cluster."""
+    most_each: int | None = None
+    """How many processes may work on each machine; None: one for each processor."""
+    is_network: bool = False
+    """Whether what it does keeps a network: one process, with all its processors as threads."""
+
+    def rooms(self, resources: Mapping[str, float]) -> list[int]:
+        """The processors of each actor on a machine, of which Ray counts these resources.
+
+        >>> Size(n_gpus=2).rooms({"CPU": 16.0, "GPU": 8.0})
+        [4, 4, 4, 4]
+        >>> Size(n_cpus=4, most_each=10).rooms({"CPU": 16.0})
+        [4, 4]
+        """
+        n_here = int(resources.get("CPU", 0))
+        n = n_here // max(self.n_cpus, 1)  # each needs a processor
+        if self.n_gpus:
+            n = min(n, int(resources.get("GPU", 0)) // self.n_gpus)
+        elif not self.n_cpus or self.is_network or not self.takes_cpus:
+            n = min(n, 1)
+        if self.most_each is not None and self.n_cpus and not self.is_network:
+            n = min(n, max(1, self.most_each // self.n_cpus))
+        return [self.n_cpus or n_here // max(n, 1)] * n
+
+    def n_processes(self, n_cpus: int) -> int:
+        """How many processes an actor with so many processors has."""
+        return 1 if self.is_network else min(n_cpus, self.most_each or n_cpus)
+
+
+@dataclass(eq=False, kw_only=True)
+class Place:
+    """Where an actor is."""
+
+    host: str
+    node_id: str
+    """Ray's name of the machine; empty: Ray finds one, or waits for it."""
+    n_cpus: int
+    actor: Actor = None
+    """None: it is lost, or has not begun."""
+    is_ready: bool = False
+    n_calls: int = 0
+    n_lost: int = 0
+
+
+def places(size: Size, nodes: Iterable[Mapping[str, Any]]) -> list[Place]:
+    """The places of the actors on the machines of a cluster.
+
+    Args:
+        size: of the actors.
+        nodes: the machines, as Ray counts them.
+
+    Raises:
+        UsageError: no machine has room for one.
+    """
+    if size.replicas:
+        return [Place(host="the cluster", node_id="", n_cpus=size.n_cpus or 1) for _ in range(size.replicas)]
+    found = [
+        Place(host=node["NodeManagerHostname"], node_id=node["NodeID"], n_cpus=n_cpus)
+        for node in nodes
+        if node["Alive"]
+        for n_cpus in size.rooms(node["Resources"])
+    ]
+    if not found:
+        wanted = f"{size.n_gpus} GPUs and a processor" if size.n_gpus else f"{max(size.n_cpus, 1)} processors"
+        raise UsageError(
+            f"no machine of the cluster has the {wanted} that a worker takes, as Ray counts them; see `ray "
+            "status`, or ask for less (cpus=, gpus=, device=cpu)"
+        )
+    return found
+
+
+async def answer(reference: Any) -> Any:  # noqa: ANN401 - Ray has no types for what actors return
+    """What an actor answers; a wait that is cancelled leaves the call alone.
+
+    Ray's own awaiting cancels its future, and its client then fails in a thread when the answer comes.
+    """
+    loop, has_come = asyncio.get_running_loop(), anyio.Event()
+
+    def tell(_: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nothing waits any more
+            loop.call_soon_threadsafe(has_come.set)
+
+    future = reference.future()
+    future.add_done_callback(tell)
+    await has_come.wait()
+    return future.result()
+
+
+class Machines:
+    """Actors of one size. A call goes to the one with least to do, and to another one where that is lost.
+
+    Args:
+        connected: connects this process to the cluster.
+        size: of the actors.
+        on_trouble: told of actors that are lost.
+    """
+
+    def __init__(self, connected: Connected, size: Size, *, on_trouble: Callable[[str], None]) -> None:
+        self._connected = connected
+        self._on_trouble = on_trouble
+        self._stack = ExitStack()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._change = anyio.Event()
+        self._problem: VidenceError | None = None
+        self.size = size
+        self.places: list[Place] = []
+
+    def open(self, size_of: Callable[[Size, list[Mapping[str, Any]]], Size] = lambda size, _: size) -> None:
+        """Connect, and see where there is room; actors begin with the first call.
+
+        Args:
+            size_of: changes the size, as the machines are.
+
+        Raises:
+            UsageError: there is no cluster, or no room on it.
+        """
+        with ExitStack() as stack:
+            self._ray = stack.enter_context(self._connected())
+            nodes = self._ray.nodes()
+            self.size = size_of(self.size, nodes)
+            self.places = places(self.size, nodes)
+            self._stack = stack.pop_all()
+
+    async def close(self) -> None:
+        """End the actors, whatever they are at."""
+        for task in self._tasks:
+            task.cancel()
+        with anyio.CancelScope(shield=True):
+            actors = [place.actor for place in self.places if place.actor is not None]
+            with anyio.move_on_after(_END_S):
+                async with anyio.create_task_group() as tasks:
+                    for actor in actors:
+                        tasks.start_soon(self._end, actor)
+            for actor in actors:
+                self._kill(actor)
+        self.places = []
+        self._stack.close()
+
+    async def call(
+        self, method: str, *words: object, most_calls: int | None = None, most_s: float | None = None
+    ) -> Any:  # noqa: ANN401 - what the method returns
+        """What a method of an actor returns; None where `MOST_LOSSES` of them were lost with it.
+
+        Args:
+            method: of `Machine`.
+            words: its arguments.
+            most_calls: how many of these calls one actor takes at a time; None: one for each process.
+            most_s: after which time an actor counts as lost; None: never.
+
+        Raises:
+            VidenceError: no actor can be had.
+        """
+        for _ in range(MOST_LOSSES):
+            place = await self._free(most_calls)
+            actor = place.actor
+            place.n_calls += 1
+            try:
+                with anyio.fail_after(most_s):
+                    return await answer(getattr(actor, method).remote(*words))
+            except self._ray.exceptions.RayTaskError:  # a fault of the program
+                raise
+            except (self._ray.exceptions.RayError, TimeoutError) as error:
+                self._lose(place, actor, error)
+            finally:
+                place.n_calls -= 1
+                self._tell()
+        return None
+
+    async def _free(self, most_calls: int | None) -> Place:
+        """The place with least to do that takes one more call."""
+        for place in self.places:
+            if place.actor is None and place.n_lost < MOST_LOSSES:
+                self._begin(place)
+        while True:
+            if self._problem is not None:
+                raise self._problem
+            free = [
+                place
+                for place in self.places
+                if place.is_ready and place.n_calls < (most_calls or self.size.n_processes(place.n_cpus))
+            ]
+            if free:
+                return min(free, key=lambda place: place.n_calls)
+            await self._change.wait()
+
+    def _tell(self) -> None:
+        self._change.set()
+        self._change = anyio.Event()
+
+    # ------------------------------------------------------------------ beginning and ending
+
+    def _begin(self, place: Place) -> None:
+        """Begin an actor in a place; `is_ready` once it has said its version."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        where = NodeAffinitySchedulingStrategy(place.node_id, soft=False) if place.node_id else "SPREAD"
+        actor = place.actor = (
+            self._ray.remote(Machine)
+            .options(
+                num_cpus=place.n_cpus if self.size.takes_cpus else 0,
+                num_gpus=self.size.n_gpus,
+                max_restarts=0,
+                max_concurrency=1000,
+                scheduling_strategy=where,
+            )
+            .remote()
+        )
+        task = asyncio.create_task(self._ready(place, actor))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _ready(self, place: Place, actor: Actor) -> None:
+        size = self.size
+        begun = actor.begin.remote(
+            folder=str(Path.cwd()),
+            n_cpus=place.n_cpus,
+            n_workers=size.n_processes(place.n_cpus),
+            n_threads=place.n_cpus if size.is_network else 0,
+        )
+        try:
+            with anyio.fail_after(BEGIN_S if place.node_id else COMING_S):
+                theirs: Version = await answer(begun)
+        except (self._ray.exceptions.RayError, TimeoutError) as error:
+            self._lose(place, actor, error)
+            return
+        self._problem = self._problem or version_problem(theirs, version(), machine=place.host)
+        place.is_ready = True
+        self._tell()
+
+    def _lose(self, place: Place, actor: Actor, error: Exception) -> None:
+        """An actor is lost: say so, and begin another one in its place, unless too many were lost there."""
+        if place.actor is not actor:
+            return
+        place.actor, place.is_ready = None, False
+        place.n_lost += 1
+        lines = str(error).strip().splitlines()
+        why = lines[0] if lines else type(error).__name__
+        self._on_trouble(f"{place.host}: its worker is lost ({why}); others do its work")
+        self._kill(actor)
+        if place.n_lost < MOST_LOSSES:
+            self._begin(place)
+        elif all(other.actor is None for other in self.places):
+            self._problem = VidenceError(
+                f"no machine of the cluster works any more ({why}); what was done is kept: see `ray status`, "
+                "and run the same command again"
+            )
+        self._tell()
+
+    async def _end(self, actor: Actor) -> None:
+        with suppress(self._ray.exceptions.RayError):
+            await answer(actor.end.remote())
+
+    def _kill(self, actor: Actor) -> None:
+        with suppress(self._ray.exceptions.RayError, ValueError):
+            self._ray.kill(actor)
+
+
+class MachineProcesses(AbstractAsyncContextManager["MachineProcesses"]):
+    """The `engine.executor.Processes` of a cluster: those of its machines; the arguments are `Machines`'."""
+
+    def __init__(self, connected: Connected, size: Size, *, on_trouble: Callable[[str], None]) -> None:
+        self._machines = Machines(connected, size, on_trouble=on_trouble)
+
+    async def __aenter__(self) -> Self:
+        self._machines.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._machines.close()
+
+    @property
+    def n_places(self) -> int:
+        """How many functions they do at a time."""
+        machines = self._machines
+        return sum(machines.size.n_processes(place.n_cpus) for place in machines.places)
+
+    async def run(self, key: str, function: Callable[[], T], *, deadline_s: float) -> T:
+        """What `function` returns; see `Workers.run`."""
+        content = pickle.dumps(function, protocol=pickle.HIGHEST_PROTOCOL)
+        came = await self._machines.call("do", key, content, deadline_s, most_s=2 * deadline_s + STALLED_S)
+        if isinstance(came, VidenceError):
+            raise came
+        if came is None:
+            raise MediaError(
+                f"{key}: {MOST_LOSSES} workers of the cluster were lost with it; it is set aside"
+            )
+        made: T = pickle.loads(came)  # noqa: S301 - our own worker wrote it
+        return made

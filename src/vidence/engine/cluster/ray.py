@@ -1,0 +1,169 @@
+"""Machines of a Ray cluster: `ray` is the one that this machine is part of, `ray://HOST:10001` any other."""
+
+import importlib
+import logging
+import socket
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Annotated, ClassVar, Final
+from urllib.parse import urlsplit
+
+from msgspec import Meta
+
+from vidence.engine.cluster.machines import MachineProcesses, Size
+from vidence.engine.cluster.replicas import Replicas, has_weights
+from vidence.engine.executor import Opener, Parallelism
+from vidence.errors import UsageError
+from vidence.installation import adding
+from vidence.records import Record
+
+_ANSWER_S: Final = 10.0  # how long the head of a cluster may take to accept a connection
+
+
+class Settings(Record):
+    """What stands behind ``ray``, as ``ray?replicas=8&gpus=1``."""
+
+    positional: ClassVar[str] = "address"
+
+    address: Annotated[str, Meta(description="//HOST:10001 of another cluster, as in ray://HOST:10001")] = ""
+    replicas: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100_000,
+            description="how many workers: a cluster that can grow is asked for their machines; "
+            "0: one on each machine that is there",
+        ),
+    ] = 0
+    gpus: (
+        Annotated[
+            int, Meta(ge=0, description="GPUs of each replica of weights; without it as the model takes")
+        ]
+        | None
+    ) = None
+    cpus: Annotated[
+        int, Meta(ge=0, description="processors of each worker; 0: its part of the machine's")
+    ] = 0
+
+
+def create(settings: Settings) -> "RayExecutor":
+    """The executor.
+
+    Raises:
+        UsageError: Ray is not installed.
+    """
+    return RayExecutor(settings)
+
+
+class RayExecutor:
+    """The `engine.executor.Executor` of a cluster."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._ray = library()
+
+    @contextmanager
+    def connected(self) -> Iterator[ModuleType]:
+        """A connection to the cluster; one that is there is used, and stays.
+
+        Raises:
+            UsageError: there is no cluster, nothing takes connections where one was, or it takes no driver.
+        """
+        ray = self._ray
+        if ray.is_initialized():
+            yield ray
+            return
+        _connect(ray, f"ray:{self._settings.address}" if self._settings.address else "")
+        try:
+            yield ray
+        finally:
+            ray.shutdown()
+
+    def processes(self, wanted: Parallelism, *, on_trouble: Callable[[str], None]) -> MachineProcesses:
+        """Processes on all machines; see `Executor.processes`."""
+        settings = self._settings
+        size = Size(
+            replicas=settings.replicas,
+            n_cpus=settings.cpus,
+            n_gpus=wanted.gpus_each or 0,
+            most_each=wanted.most_each,
+            is_network=wanted.gpus_each is not None,
+        )
+        return MachineProcesses(self.connected, size, on_trouble=on_trouble)
+
+    def opener(self, specs: Collection[str]) -> Opener | None:
+        """Weights are opened on the machines; servers are asked from here; see `Executor.opener`."""
+        weights = [spec for spec in specs if has_weights(spec)]
+        if not weights:
+            return None
+        settings = self._settings
+        size = Size(replicas=settings.replicas, n_cpus=settings.cpus, takes_cpus=False)
+        return Replicas(self.connected, size, weights, n_gpus=settings.gpus).open
+
+
+def library() -> ModuleType:
+    """Ray.
+
+    Raises:
+        UsageError: it is not installed; the message has the command that does.
+    """
+    try:
+        return importlib.import_module("ray")
+    except ImportError as error:
+        raise UsageError(f"--on ray needs Ray, which is not installed: {adding('ray')}") from error
+
+
+def _connect(ray: ModuleType, address: str) -> None:
+    named = address or "ray"
+    try:
+        place = _answering(address or _own_cluster())
+        try:
+            _join(ray, place)
+        except ConnectionAbortedError:  # its head begins a process for each driver, which may take too long
+            _join(ray, place)
+    except ConnectionAbortedError as error:
+        why = str(error).strip().splitlines() or [type(error).__name__]
+        raise UsageError(
+            f"the Ray cluster at {named} was asked twice and took no driver: {why[-1].strip()}; try again "
+            "when its head is less busy, whose logs say more, or work on one of its machines with --on ray"
+        ) from error
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UsageError(
+            f"there is no Ray cluster at {named}: {error}; start one with `ray start --head`, on further "
+            "machines `ray start --address=HOST:6379`, and name it with --on ray://HOST:10001 or, on one of "
+            "them, --on ray"
+        ) from error
+
+
+def _join(ray: ModuleType, place: str) -> None:
+    ray.init(address=place, namespace="vidence", log_to_driver=False, logging_level=logging.ERROR)
+
+
+def _own_cluster() -> str:
+    """Where the head of this machine's cluster listens, as HOST:PORT.
+
+    Raises:
+        ConnectionError: there is none, or several are and nothing says which.
+    """
+    services = importlib.import_module("ray._private.services")
+    try:
+        return str(services.canonicalize_bootstrap_address_or_die("auto"))
+    except ConnectionError as error:  # its message names flags of Ray's own commands
+        raise ConnectionError(
+            "this machine is part of none, or of several, and RAY_ADDRESS names none"
+        ) from error
+
+
+def _answering(place: str) -> str:
+    """The place, if something there takes connections: Ray itself waits for minutes for a head that is gone.
+
+    Raises:
+        OSError: nothing does.
+    """
+    parts = urlsplit(place if "://" in place else f"//{place}")
+    try:
+        socket.create_connection((parts.hostname, parts.port), timeout=_ANSWER_S).close()
+    except OSError as error:
+        raise ConnectionError(f"nothing answers at {place} ({error.strerror or error})") from error
+    return place

@@ -1,0 +1,150 @@
+"""Weights on the machines of a cluster: replicas that are asked by flows of this process."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Literal
+
+from vidence.ask.models.weights import WeightSettings
+from vidence.catalog import create, names, parse_spec, settings_type
+from vidence.contracts import Model, Request, TextScoringModel
+from vidence.engine.cluster.machines import MOST_LOSSES, Connected, Machines, Size
+from vidence.errors import RejectedRequestError, UsageError, VidenceError
+from vidence.records import Reply
+
+_log: Final = logging.getLogger(__name__)
+
+
+def has_weights(spec: str) -> bool:
+    """Whether a model has weights of its own; servers have theirs elsewhere."""
+    name = parse_spec(spec).name
+    settings = settings_type("model", name) if name in names("model") else None
+    return settings is not None and issubclass(settings, WeightSettings)
+
+
+def gpus_of(spec: str) -> int:
+    """How many GPUs the weights of a spec take.
+
+    >>> gpus_of("vllm:some/weights?tensor_parallel_size=2"), gpus_of("transformers:w?device=cpu")
+    (2, 0)
+    """
+    options = parse_spec(spec).options
+    return 0 if options.get("device") == "cpu" else int(options.get("tensor_parallel_size", 1))
+
+
+def gpus_taken(wanted: int, nodes: Iterable[Mapping[str, Any]], *, may_grow: bool) -> int:
+    """How many GPUs a replica takes on a cluster; where it has none, weights are on processors.
+
+    Args:
+        wanted: what the weights take.
+        nodes: the machines, as Ray counts them.
+        may_grow: whether machines may come that have GPUs.
+
+    Raises:
+        UsageError: the cluster has some, and no machine has as many as are wanted.
+    """
+    if may_grow:
+        return wanted
+    most = max((int(node["Resources"].get("GPU", 0)) for node in nodes), default=0)
+    if 0 < most < wanted:
+        raise UsageError(
+            f"one model takes {wanted} GPUs, and no machine of the cluster has more than {most}; give a "
+            "smaller tensor_parallel_size"
+        )
+    return min(wanted, most)
+
+
+class Replicas:
+    """Replicas of some models: each has all of them, since the first one alone would take all GPUs.
+
+    Args:
+        connected: connects this process to the cluster.
+        size: of each, without its GPUs.
+        specs: the models.
+        n_gpus: the GPUs of each; None: as the models take.
+    """
+
+    def __init__(self, connected: Connected, size: Size, specs: Sequence[str], *, n_gpus: int | None) -> None:
+        self._n_gpus = n_gpus
+        self._n_wanted = max(map(gpus_of, specs))
+        self._machines = Machines(connected, size, on_trouble=_log.warning)
+        self._n_open = 0
+
+    def open(self, spec: str) -> Model:
+        """A model: weights on the replicas, which begin with the first request; all else in this process.
+
+        Raises:
+            UsageError: there is no cluster, or none of its machines has as many GPUs as a model takes.
+            VidenceError: the model cannot be opened.
+        """
+        own: Model = create("model", spec)
+        if not has_weights(spec):
+            return own
+        if not self._n_open:
+            self._machines.open(self._sized)
+        self._n_open += 1
+        kind = _ScoringModel if isinstance(own, TextScoringModel) else ReplicatedModel
+        return kind(spec, own, self)
+
+    def _sized(self, size: Size, nodes: Sequence[Mapping[str, Any]]) -> Size:
+        n_gpus = self._n_gpus
+        if n_gpus is None:
+            n_gpus = gpus_taken(self._n_wanted, nodes, may_grow=size.replicas > 0)
+        return replace(size, n_gpus=n_gpus)
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return len(self._machines.places)
+
+    async def ask(
+        self, spec: str, identity: str, request: Request, *, most_each: int
+    ) -> Reply | VidenceError | None:
+        """What a replica says to a request; None where several were lost with it."""
+        reply: Reply | VidenceError | None = await self._machines.call(
+            "reply", spec, identity, request, most_calls=most_each
+        )
+        return reply
+
+    async def close(self) -> None:
+        """A model is closed; with the last one the replicas end."""
+        self._n_open -= 1
+        if not self._n_open:
+            await self._machines.close()
+
+
+class ReplicatedModel:
+    """A `Model` whose weights are replicas: a request goes to the one with least to do."""
+
+    by_item = False
+
+    def __init__(self, spec: str, own: Model, replicas: Replicas) -> None:
+        """`own` is the model as this process would open it; its weights are not loaded here."""
+        self._spec, self._replicas = spec, replicas
+        self.identity = own.identity
+        self.looks = own.looks
+        self._most_each = own.max_in_flight or 1
+        self.max_in_flight: int | None = self._most_each * replicas.n
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer one request; see `Model.reply`."""
+        sent = replace(request, images=dict(request.images))
+        reply = await self._replicas.ask(self._spec, self.identity, sent, most_each=self._most_each)
+        if isinstance(reply, VidenceError):
+            raise reply
+        if reply is None:
+            raise RejectedRequestError(
+                f"{MOST_LOSSES} workers of the cluster were lost with this question; {self.identity} is not "
+                "asked again"
+            )
+        return reply
+
+    async def close(self) -> None:
+        """Let go of the replicas, when no other model of theirs is open."""
+        await self._replicas.close()
+
+
+class _ScoringModel(ReplicatedModel):
+    """One that computes how likely given texts are (`contracts.TextScoringModel`)."""
+
+    scores_choice_texts: Literal[True] = True

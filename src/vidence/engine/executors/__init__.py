@@ -1,1 +1,0 @@
-"""Where the work of a session is done: on this machine, or on those of a Ray cluster."""

@@ -1,0 +1,224 @@
+"""Calls of machines that are lost, hang or differ, with actors that are objects of this process."""
+
+import asyncio
+import concurrent.futures
+import os
+import pickle
+import threading
+from contextlib import nullcontext
+from functools import partial
+from types import SimpleNamespace
+
+import anyio
+import pytest
+
+from vidence.engine.cluster import machines
+from vidence.engine.cluster.machines import MOST_LOSSES, Machine, MachineProcesses, Size, places
+from vidence.errors import MediaError, UsageError, VidenceError
+
+
+class RayError(Exception):
+    pass
+
+
+class RayTaskError(RayError):
+    pass
+
+
+class Actor:
+    """An actor whose methods run in the loop of the test; it dies when `dies` says so of a call."""
+
+    def __init__(self, cluster, kind):
+        self._cluster, self._object, self.is_dead = cluster, kind(), False
+
+    def __getattr__(self, method):
+        return SimpleNamespace(remote=partial(self._call, method))
+
+    def _call(self, method, *words, **named):
+        future = concurrent.futures.Future()
+
+        async def go():
+            try:
+                if self.is_dead or self._cluster.dies(method):
+                    self.is_dead = True
+                    raise RayError("the actor died")
+                future.set_result(await getattr(self._object, method)(*words, **named))
+            except Exception as error:  # noqa: BLE001 - it is that of the call
+                future.set_exception(error)
+
+        self._cluster.tasks.append(asyncio.get_running_loop().create_task(go()))
+        return SimpleNamespace(future=lambda: future)
+
+
+class Cluster:
+    """What `machines` wants of Ray: nodes, actors and its errors."""
+
+    exceptions = SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError)
+
+    def __init__(self, *cpus, dies=lambda method: False):
+        self.dies, self.actors, self.options, self.tasks = dies, [], [], []
+        self._nodes = [
+            {
+                "NodeID": f"{n:056x}",
+                "NodeManagerHostname": f"host{n}",
+                "Alive": True,
+                "Resources": {"CPU": float(c)},
+            }
+            for n, c in enumerate(cpus)
+        ]
+
+    def nodes(self):
+        return self._nodes
+
+    def remote(self, kind):
+        def options(**given):
+            self.options.append(given)
+            return SimpleNamespace(remote=partial(self._made, kind))
+
+        return SimpleNamespace(options=options)
+
+    def _made(self, kind):
+        self.actors.append(Actor(self, kind))
+        return self.actors[-1]
+
+    def kill(self, actor):
+        actor.is_dead = True
+
+
+@pytest.fixture(autouse=True)
+def _strategies(monkeypatch):
+    pytest.importorskip("ray", reason="Ray is not installed")
+    monkeypatch.chdir(os.getcwd())  # an actor goes to the folder of its driver
+
+
+def done(cluster, pieces, *, size=None, deadline_s=60.0):
+    """What came of each piece, how many are done at a time, and what was said of machines."""
+    said, connected = [], partial(nullcontext, cluster)
+
+    async def go():
+        found = {}
+        async with MachineProcesses(connected, size or Size(), on_trouble=said.append) as processes:
+
+            async def run(key, work):
+                try:
+                    found[key] = await processes.run(key, work, deadline_s=deadline_s)
+                except VidenceError as error:
+                    found[key] = error
+
+            async with anyio.create_task_group() as tasks:
+                for key, work in pieces.items():
+                    tasks.start_soon(run, key, work)
+            return found, processes.n_places
+
+    return *anyio.run(go), said
+
+
+def dying(n, *, of="do"):
+    """The first `n` calls of a method cost the actor."""
+    left = [n]
+
+    def dies(method):
+        left[0] -= method == of
+        return method == of and left[0] >= 0
+
+    return dies
+
+
+def test_work_is_done_by_all_machines_with_its_errors():
+    cluster = Cluster(1, 2)
+    pieces = {f"{n}.mp4": partial(pow, n, 2) for n in range(6)} | {"odd.mp4": partial(int, "x")}
+    found, n_places, said = done(cluster, pieces)
+    assert (n_places, len(cluster.actors), said) == (3, 2, [])
+    assert [found[f"{n}.mp4"] for n in range(6)] == [0, 1, 4, 9, 16, 25]
+    assert isinstance(found["odd.mp4"], MediaError)
+    assert "odd.mp4: reading it broke off with ValueError" in str(found["odd.mp4"])
+    assert [one["num_cpus"] for one in cluster.options] == [1, 2]
+
+
+def test_what_a_lost_machine_had_is_done_again_in_its_place():
+    cluster = Cluster(1, dies=dying(1))
+    found, _, said = done(cluster, {"a.mp4": partial(pow, 3, 2)})
+    assert found == {"a.mp4": 9}
+    assert said == ["host0: its worker is lost (the actor died); others do its work"]
+    assert len(cluster.actors) == 2
+
+
+def test_work_that_machines_die_of_is_set_aside():
+    cluster = Cluster(1, 1, dies=dying(MOST_LOSSES))
+    found, _, said = done(cluster, {"a.mp4": partial(pow, 3, 2)})
+    assert isinstance(found["a.mp4"], MediaError)
+    assert str(found["a.mp4"]) == "a.mp4: 3 workers of the cluster were lost with it; it is set aside"
+    assert len(said) == MOST_LOSSES
+
+
+def test_where_no_machine_can_begin_the_work_ends():
+    cluster = Cluster(1, dies=dying(99, of="begin"))
+    found, _, said = done(cluster, {"a.mp4": partial(pow, 3, 2)})
+    assert "no machine of the cluster works any more (the actor died)" in str(found["a.mp4"])
+    assert len(said) == len(cluster.actors) == MOST_LOSSES
+
+
+def test_a_call_that_hangs_is_given_to_another_machine(monkeypatch):
+    monkeypatch.setattr(machines, "STALLED_S", 0.2)
+    has_hung = threading.Event()
+
+    class Hanging(Machine):
+        async def do(self, key, content, deadline_s):
+            if not has_hung.is_set():
+                has_hung.set()
+                await anyio.sleep_forever()
+            return pickle.dumps(pickle.loads(content)())  # noqa: S301 - ours
+
+    monkeypatch.setattr(machines, "Machine", Hanging)
+    found, _, said = done(Cluster(1), {"a.mp4": partial(pow, 3, 2)}, deadline_s=0.0)
+    assert found == {"a.mp4": 9}
+    assert said == ["host0: its worker is lost (TimeoutError); others do its work"]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "is_refused"),
+    [(("1", ""), False), (("1", "a"), False), (("1", "b"), True), (("2", "a"), True)],
+)
+def test_a_machine_with_another_version_is_refused(theirs, is_refused):
+    ours = machines.Version(vidence="1", git_revision="a")
+    problem = machines.version_problem(
+        machines.Version(vidence=theirs[0], git_revision=theirs[1]), ours, machine="host3"
+    )
+    assert (problem is not None) == is_refused
+    assert problem is None or "host3 has vidence" in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        (Size(), [8]),
+        (Size(most_each=3), [8]),
+        (Size(n_cpus=3), [3, 3]),
+        (Size(n_cpus=4, most_each=2), [4]),
+        (Size(n_cpus=2, most_each=5), [2, 2]),
+        (Size(n_cpus=16), []),
+        (Size(n_gpus=1), [4, 4]),
+        (Size(n_gpus=1, n_cpus=3), [3, 3]),
+        (Size(n_gpus=3), []),
+        (Size(n_cpus=2, is_network=True), [2]),
+        (Size(n_cpus=2, takes_cpus=False), [2]),
+    ],
+)
+def test_a_machine_has_room_for_so_many_workers(size, expected):
+    assert size.rooms({"CPU": 8.0, "GPU": 2.0}) == expected
+
+
+@pytest.mark.parametrize(
+    ("size", "n"), [(Size(), 8), (Size(most_each=3), 3), (Size(is_network=True, most_each=3), 1)]
+)
+def test_a_worker_has_so_many_processes(size, n):
+    assert size.n_processes(8) == n
+
+
+def test_workers_that_are_counted_need_no_machine_yet_and_dead_machines_do_not_count():
+    assert [(p.node_id, p.n_cpus) for p in places(Size(replicas=2, n_cpus=4), [])] == [("", 4), ("", 4)]
+    nodes = Cluster(2, 2).nodes()
+    nodes[0]["Alive"] = False
+    assert [p.host for p in places(Size(), nodes)] == ["host1"]
+    with pytest.raises(UsageError, match="no machine of the cluster has the 1 GPUs and a processor"):
+        places(Size(n_gpus=1), nodes)
