@@ -10,6 +10,7 @@ from vidence import catalog
 from vidence.cli.commands.list import KINDS
 from vidence.cli.finding import all_commands
 from vidence.cli.main import app
+from vidence.engine.plan import plan_settings
 
 FLAGS_HEAD = """# Every flag
 
@@ -29,7 +30,7 @@ Options are written behind a question mark, as in `NAME:ARGUMENT?option=value&op
 configuration file they are keys. Truth values are `true` and `false`; several values are split by `|`.
 """
 # Flags of `run` that say where to write and not what to ask; they are no part of the plan.
-NO_FIELD = {"out", "page", "progress", "replay_columns", "json_path", "on"}
+NO_FIELD = {"settings", "out", "page", "progress", "replay_columns", "json_path", "on"}
 
 
 def cell(text: str) -> str:
@@ -71,6 +72,12 @@ def table(command: click.Command, *, with_fields: bool) -> str:
     return "".join(f"| {' | '.join(map(cell, line))} |\n" for line in lines)
 
 
+def plan_table() -> str:
+    """The fields of a plan that have no flag."""
+    rows = "".join(f"| `{name}` | {cell(text)} |\n" for name, text in plan_settings().items())
+    return f"For `--set FIELD=VALUE`:\n\n| field | what it is |\n| --- | --- |\n{rows}"
+
+
 def flags_page() -> str:
     """All commands and their flags as a page."""
     context = click.Context(app)
@@ -95,8 +102,9 @@ def described(
     arguments = [p.make_metavar(context) for p in command.params if isinstance(p, click.Argument)]
     has_flags = any(isinstance(p, click.Option) for p in command.params)
     call = " ".join(["vidence", name, *arguments, *(["[flags]"] if has_flags else [])])
+    more = [plan_table()] if name == "run" else []
     head = f"{'#' * level} {name}\n\n{purpose}\n\n```text\n{call}\n```\n"
-    return [head, table(command, with_fields=name == "run")]
+    return [head, table(command, with_fields=name == "run"), *more]
 
 
 def section(kind: str, name: str) -> str:

@@ -573,6 +573,7 @@ def _begun(
     import secrets
 
     from vidence.engine import caller_objects
+    from vidence.engine.plan import read_overrides
     from vidence.engine.prepare import default_folder, make_plan
     from vidence.engine.trust import begun
 
@@ -589,7 +590,7 @@ def _begun(
         name,
         data=None if where is None else Path(where),
         model=caller_objects.spec_of(model, chance=chance, threads=caller_objects.threads_of(settings)),
-        overrides=settings,
+        overrides=read_overrides(settings),
         cache=place.cache_root,
     )
     folder = default_folder(plan) if out is None else out
@@ -611,7 +612,7 @@ def _repeated(  # noqa: PLR0913 - one argument for each thing that differs
     import secrets
 
     from vidence.engine import caller_objects
-    from vidence.engine.plan import read_source
+    from vidence.engine.plan import read_overrides, read_source
     from vidence.engine.prepare import changed_plan, new_folder
     from vidence.engine.trust import repeated
 
@@ -627,7 +628,7 @@ def _repeated(  # noqa: PLR0913 - one argument for each thing that differs
         written,
         data=None if data is None else Path(data),
         model=None if model is None else caller_objects.spec_of(model, chance=chance, threads=threads),
-        overrides=settings,
+        overrides=read_overrides(settings),
     )
     folder = new_folder(plan) if out is None else out
     repeated(plan, written, source=path, folder=folder, environment=place, is_trusted=trust)

@@ -167,7 +167,7 @@ def test_a_bad_video_fails_its_own_questions_and_no_others(vidence, questions):
 
 def test_a_server_that_is_down_ends_the_run_with_what_to_do(vidence, questions):
     questions(n_clips=2, n_questions=10)
-    flags = ("--attempts", "2", "--concurrency", "2", "--patience", "2s")
+    flags = ("--set", "attempts=2", "--concurrency", "2", "--patience", "2s")
     done = vidence(*RUN, "openai:m?base_url=http://127.0.0.1:9/v1", *flags)
     assert done.code == 2
     assert "no answer: trying on for 0:0" in done.err
@@ -209,7 +209,7 @@ def test_work_that_did_not_begin_is_not_said_to_be_kept(vidence, questions):
 
 def test_a_message_that_ends_in_a_question_has_no_second_stop(vidence, questions):
     questions(n_clips=1)
-    away = ("openai:m?base_url=http://127.0.0.1:9/v1", "--attempts", "1", "--patience", "1s")
+    away = ("openai:m?base_url=http://127.0.0.1:9/v1", "--set", "attempts=1", "--patience", "1s")
     done = vidence("diagnose", "modality", "table", "--data", "questions.jsonl", "--model", *away)
     assert done.code == 2
     assert "is base_url right? Check the server" in done.err
@@ -307,22 +307,6 @@ def test_templates_of_ones_own_are_checked(vidence, questions):
     with OpenAIStub(answer="Answer: A") as server:
         assert vidence(*RUN, model(server), "--prompts", "mine").code == 0
     assert vidence.trials("r")["0-0"].prompt.text.startswith("My words: Question 0")
-
-
-@pytest.mark.parametrize(
-    ("command", "old", "new"),
-    [
-        ("run table --data q.jsonl --model scripted:A", "--reader", "--parser"),
-        ("run table --data q.jsonl --model scripted:A", "--text-reader", "--text-parser"),
-        ("report r", "--reader", "--parser"),
-        ("compare r s", "--reader", "--parser"),
-    ],
-)
-def test_a_flag_of_an_earlier_version_is_named_with_its_new_name(vidence, command, old, new):
-    done = vidence(*command.split(), old, "robust")
-    assert done.code == 2
-    assert f"No such option: {old}. It is called {new} now." in done.err
-    assert f"{command.split()[0]} [OPTIONS]" in done.err
 
 
 def test_a_flag_that_never_was_is_told_as_ever(vidence):

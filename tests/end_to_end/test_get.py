@@ -334,7 +334,7 @@ def test_videos_of_a_sample_are_those_that_run_samples(vidence, hub, mmvu) -> No
 def test_videos_of_the_hubs_cache_lie_inside(vidence, mmvu) -> None:
     assert vidence("get", "mmvu", "--media", "--limit", "1", "--yes").code == 0
     run = ("run", "mmvu", "--model", MODEL, "--limit", "1", "--no-page", "--out", "r")
-    done = vidence(*run, "--media-inside")
+    done = vidence(*run, "--set", "media_inside=true")
     assert done.code == 0, done.err
     assert "outside the folder" not in done.err
 

@@ -120,7 +120,7 @@ def test_a_busy_server_is_asked_again_by_the_run_alone(vidence, questions):
     questions(n_clips=1, n_questions=1)
     with AnthropicStub(answer="Answer: A") as server:
         server.canned += [Canned(status=529), Canned(status=500, headers={"x-should-retry": "true"})]
-        done = run(vidence, f"anthropic:claude?base_url={server.base_url}", "--attempts", "4")
+        done = run(vidence, f"anthropic:claude?base_url={server.base_url}", "--set", "attempts=4")
         assert done.code == 0, done.err
     assert server.n_requests == 3
 

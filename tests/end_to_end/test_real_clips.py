@@ -65,8 +65,11 @@ def test_texts_of_choices_from_a_run_to_its_report(vidence, questions, weights: 
     questions(n_clips=1)
     words = ["run", "table", "--data", "questions.jsonl", "--model", f"transformers:{weights}?device=cpu"]
     words += ["--frames", "2", "--size", "long:160", "--max-tokens", "4"]
-    plain, wanting = vidence(*words, "--out", "plain"), vidence(*words, "--choice-text-logps", "--out", "r")
-    again = vidence(*words, "--choice-text-logps", "--out", "again")
+    plain, wanting = (
+        vidence(*words, "--out", "plain"),
+        vidence(*words, "--set", "want_choice_text_logps=true", "--out", "r"),
+    )
+    again = vidence(*words, "--set", "want_choice_text_logps=true", "--out", "again")
     assert (plain.code, wanting.code, again.code) == (0, 0, 0), wanting.err
     assert "Calibration of the log-probabilities of the texts" in " ".join(wanting.out.split())
     assert "Calibration" not in plain.out

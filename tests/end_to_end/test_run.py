@@ -334,7 +334,7 @@ def test_texts_are_not_asked_of_a_server(vidence, questions):
     questions(n_clips=1)
     with OpenAIStub(answer="A") as server:
         words = ["run", "table", "--data", "questions.jsonl", "--model", model(server), "--out", "r"]
-        done = vidence(*words, "--choice-text-logps")
+        done = vidence(*words, "--set", "want_choice_text_logps=true")
     assert done.code == 2
     assert "does not say how likely a given text is" in " ".join(done.err.split())
     assert server.requests == []
@@ -437,7 +437,7 @@ def test_a_server_that_never_answers_is_the_headline(vidence, questions):
     questions(n_clips=1, n_questions=3)
     done = vidence(
         "run", "table", "--data", "questions.jsonl", "--model", "openai:m?base_url=http://127.0.0.1:9/v1",
-        "--attempts", "1", "--patience", "0", "--out", "r",
+        "--set", "attempts=1", "--patience", "0", "--out", "r",
     )  # fmt: skip
     assert done.code == 3
     said = " ".join(done.out.split())

@@ -298,7 +298,7 @@ def test_a_key_that_is_sent_back_is_nowhere(command, questions, server, tmp_path
         judged = ("--judge-model", model.replace("openai:m", "openai:j")) if echo == "content" else ()
         _, said = command(
             *("run", "table", "--data", str(questions), "--model", model, "--out", f"run-{echo}"),
-            *("--attempts", "1", *judged),
+            *("--set", "attempts=1", *judged),
         )
         more = ""
         if echo in {"content", "model"}:
@@ -399,7 +399,9 @@ def test_media_outside_the_folder_are_named_once_and_can_be_refused(command, ser
     ]
     (data / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     run = ("run", "table", "--data", "data/q.jsonl", "--model", f"openai:m?base_url={server.address}/v1")
-    code, said = command(*run, "--out", "inside", "--media-inside", "--selector", "all", "--no-page")
+    code, said = command(
+        *run, "--out", "inside", "--set", "media_inside=true", "--selector", "all", "--no-page"
+    )
     refused = code == 2 and "5 media lie outside" in said and server.seen == []
     code, said = command(*run, "--out", "outside", "--selector", "all", "--no-page")
     named = said.count("media lie outside") == 1 and str(secret / "a.png") in said

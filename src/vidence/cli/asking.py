@@ -1,39 +1,32 @@
 """A plan is run: its lines on the terminal, its page, and what is written when it has ended."""
 
 import gc
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-import click
 from rich.console import Console
 
-from vidence.console.options import NOT_ALL, json_option, on_option, progress_option, together
+from vidence.console.flags import JSON, ON, PROGRESS, flag, record_flags
+from vidence.console.options import NOT_ALL
 from vidence.console.screen import Screen, say, several, show_licence
 from vidence.engine.display import watched
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
 from vidence.engine.plan import Plan
+from vidence.records import Record
 from vidence.text import sentence
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ending:
+class Ending(Record):
     """Where a run is done, how it is shown while it goes on, and what is written when it has ended."""
 
-    page: bool
-    json_path: Path | None
-    progress: str
-    on: str | None
+    page: Annotated[bool, flag("Write report.html at the end.", "--page/--no-page")] = True
+    json_path: Annotated[Path | None, JSON] = None
+    on: Annotated[str | None, ON] = None
+    progress: Annotated[str, PROGRESS] = "auto"
 
 
-ending_options = together(
-    "ending",
-    Ending,
-    click.option("--page/--no-page", default=True, help="Write report.html at the end."),
-    json_option,
-    on_option,
-    progress_option,
-)
+ending_options = record_flags("ending", Ending)
 
 
 def go(plan: Plan, folder: Path, ending: Ending) -> int:

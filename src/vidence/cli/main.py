@@ -100,6 +100,10 @@ def _with_new_name(error: click.NoSuchOption) -> click.NoSuchOption:
     if error.ctx is not None:
         command = error.ctx.command_path.removeprefix(f"{error.ctx.find_root().info_name} ")
     sentence = replacement("options", f"{command} {error.option_name}")
+    if sentence is None and command in ("run", "diagnose"):
+        from vidence.cli.plan_flags import moved
+
+        sentence = moved(command, error.option_name) or None
     if sentence is not None:
         message = f"{error.option_name} has been removed. {sentence}"
         return click.NoSuchOption(error.option_name, message, ctx=error.ctx)

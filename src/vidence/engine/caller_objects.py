@@ -49,10 +49,8 @@ def spec_of(thing: object, *, chance: str, threads: int = 1) -> str:
 def with_specs(overrides: Mapping[str, object], *, chance: str) -> dict[str, object]:
     """Settings with specs for the functions and objects among them."""
     given = {name: overrides[name] for name in _PARTS if overrides.get(name) is not None}
-    return {
-        **overrides,
-        **{name: spec_of(one, chance=f"{chance}-{name}") for name, one in given.items()},
-    }
+    specs = {name: spec_of(one, chance=f"{chance}-{name}") for name, one in given.items()}
+    return {**overrides, **specs}
 
 
 def threads_of(settings: Mapping[str, object]) -> int:

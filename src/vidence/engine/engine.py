@@ -210,7 +210,7 @@ class Asker:
             raise
         except TimeoutError as error:
             raise TransientModelError(
-                f"no reply within {self._limits.timeout_s:g} s; --timeout sets how long to wait"
+                f"no reply within {self._limits.timeout_s:g} s; --set timeout_s=N waits longer"
             ) from error
         except Exception as error:
             _log.debug("the model broke: %s", without_keys(repr(error)))
@@ -414,8 +414,8 @@ def check_texts(model: Model, sampling: Sampling) -> None:
     """
     if sampling.want_choice_text_logps and not isinstance(model, TextScoringModel):
         raise UsageError(
-            f"{model.identity} does not say how likely a given text is, so --choice-text-logps cannot be had "
-            "of it (a chat server gives the log-probabilities of its own words alone); leave the flag away, "
+            f"{model.identity} does not say how likely a given text is, so want_choice_text_logps cannot be "
+            "had of it (a chat server gives the log-probabilities of its own words alone); leave it away, "
             "take --choice-logps for those of the letters, or ask the weights with transformers: or vllm:"
         )
 

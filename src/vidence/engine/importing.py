@@ -21,7 +21,7 @@ from vidence.contracts import Loaded
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import opened_run
 from vidence.engine.events import Listener, Started, TrialStored
-from vidence.engine.plan import PLAN_FILE, Facts, Plan
+from vidence.engine.plan import PLAN_FILE, Facts, Plan, PlanOverrides, read_overrides
 from vidence.engine.prepare import PreparedRun, load_questions, make_plan
 from vidence.engine.scoring import score_reply
 from vidence.engine.session import opened_session
@@ -251,7 +251,7 @@ async def import_log(
     log: Log,
     folder: Path,
     *,
-    overrides: Mapping[str, object],
+    overrides: PlanOverrides,
     environment: Environment,
     now: datetime,
     on_event: Listener,
@@ -278,11 +278,11 @@ async def import_log(
     _write(folder / ITEMS_FILE, log.items)
     _write(replies_file, log.replies)
     told = f"imported from {log.layout}: {log.path.name}, {log.model}"
-    given = {
+    given: PlanOverrides = {
         "media": None if log.media_root is None else str(log.media_root),
         "repeats": 1 + max((one.sample for one in log.replies), default=0),
         "name": log.model,
-        **{name: value for name, value in overrides.items() if value is not None},
+        **read_overrides(overrides),
     }
     plan = make_plan(
         "table",

@@ -17,7 +17,7 @@ from vidence.catalog import parse_spec, settings_type
 from vidence.engine.caller_objects import spec_of
 from vidence.engine.diagnose import option_texts
 from vidence.engine.environment import Environment
-from vidence.engine.plan import Plan, PlanOverrides, read_plan
+from vidence.engine.plan import Plan, PlanOverrides, read_overrides, read_plan
 from vidence.engine.prepare import make_plan
 from vidence.engine.specs import label as label_of
 from vidence.engine.specs import model_spec, short_name
@@ -243,7 +243,7 @@ def planned(panel: PanelFile, *, beside: Path, root: Path, cache: Path | None = 
                 entry.benchmark,
                 data=_place(entry.data, beside),
                 model=_with_options(model.model, condition.options),
-                overrides=settings | {"name": label, "media": _media_of(entry, beside)},
+                overrides=read_overrides(settings | {"name": label, "media": _media_of(entry, beside)}),
                 cache=cache,
             )
         except UsageError as error:

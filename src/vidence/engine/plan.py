@@ -8,10 +8,9 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from types import NoneType
-from typing import Annotated, Literal, TypedDict, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, TypedDict, cast, get_origin, get_type_hints
 
 import msgspec
 import tomli_w
@@ -19,18 +18,18 @@ import tomli_w
 from vidence import __version__
 from vidence.ask.judging.panel import PANEL_RULES
 from vidence.ask.prompting.compose import STYLES
+from vidence.console.flags import Flag, flag, flags_of
 from vidence.contracts import View
 from vidence.engine.caller_objects import AnyParser, AnySelector, AnyStrategy
 from vidence.engine.limits import AskLimits, duration_s
 from vidence.engine.store import PLAN_NAME, RUN_FILE
-from vidence.errors import StoreError, UsageError
+from vidence.errors import StoreError, UnknownNameError, UsageError
 from vidence.media.encode import MOST_QUALITY
 from vidence.media.whole import PRIVATE, whole_file
 from vidence.records import Record, Sampling
 
 PLAN_FILE = PLAN_NAME
 AUDIO = ("drop", "keep")
-_PLAIN = (int, float, bool, str)
 _LEAST, _MOST = math.nextafter(0, 1), sys.float_info.max  # above zero, and below infinity
 _BOUNDS: Mapping[str, tuple[float, float, str]] = {
     **dict.fromkeys(
@@ -52,9 +51,9 @@ MOST_NAME = 60  # characters: what a column of a table can hold
 FORMAT: Literal["vidence-plan/1"] = "vidence-plan/1"
 
 
-def _flag(help_text: str, name: str = "", **more: object) -> msgspec.Meta:
-    """A field that is also a flag; `name` where it is not the field's with dashes, `more` is for click."""
-    return msgspec.Meta(description=help_text, extra={"flag": name, "click": more})
+def _setting(help_text: str) -> msgspec.Meta:
+    """A field that has no flag of its own: ``--set FIELD=VALUE``."""
+    return msgspec.Meta(description=help_text, extra={})
 
 
 _IN = "US dollars per million tokens read."
@@ -70,15 +69,15 @@ UNTAGGED = "(none)"
 class SamplingFlags(Record):
     """The flags that change the `sampling` of a plan; None leaves it as it is."""
 
-    temperature: Annotated[float | None, _flag("0 is greedy.")] = None
-    top_p: Annotated[float | None, _flag("Nucleus sampling.")] = None
-    max_tokens: Annotated[int | None, _flag("Longest reply.")] = None
-    model_seed: Annotated[int | None, _flag("Seed that is sent to the model.")] = None
+    temperature: Annotated[float | None, flag("0 is greedy.")] = None
+    top_p: Annotated[float | None, _setting("Nucleus sampling.")] = None
+    max_tokens: Annotated[int | None, flag("Longest reply.")] = None
+    model_seed: Annotated[int | None, _setting("Seed that is sent to the model.")] = None
     want_choice_logps: Annotated[
-        bool | None, _flag("Ask for the letters' log-probabilities.", "--choice-logps")
+        bool | None, flag("Ask for the letters' log-probabilities.", "--choice-logps")
     ] = None
     want_choice_text_logps: Annotated[
-        bool | None, _flag("Ask for those of the choices' texts (own weights only).", "--choice-text-logps")
+        bool | None, _setting("Ask for those of the choices' texts (own weights only).")
     ] = None
 
 
@@ -94,135 +93,131 @@ class Plan(Record):
     data: str
     media: Annotated[
         str | None,
-        _flag(
+        flag(
             "Folder in which the videos lie, or its address, such as s3://BUCKET/FOLDER (default: beside the "
             "questions)."
         ),
     ] = None
     map: Annotated[
         str | None,
-        _flag(
+        flag(
             "For table: how a file in another layout is read; a preset, FILE.toml, or FIELD=COLUMN,...",
             metavar="MAP",
         ),
     ] = None
-    split: Annotated[str, _flag("Which part of the benchmark (default: its first split).")]
+    split: Annotated[str, flag("Which part of the benchmark (default: its first split).")]
     protocol: Annotated[
-        str, _flag("A named way to ask (default: the paper's); `vidence list` names them.")
+        str, flag("A named way to ask (default: the paper's); `vidence list` names them.")
     ] = "paper"
     model: str
     name: Annotated[
-        str, _flag("What tables and figures call the run (default: a short name of its model).")
+        str, flag("What tables and figures call the run (default: a short name of its model).")
     ] = ""
-    selector: Annotated[str, _flag("How frames are chosen: midpoints, fps:1, all, none, ...")]
-    n_frames: Annotated[int, _flag("Frames per question.", "--frames")]
+    selector: Annotated[str, flag("How frames are chosen: midpoints, fps:1, all, none, ...")]
+    n_frames: Annotated[int, flag("Frames per question.", "--frames")]
     strategy: Annotated[
         str,
-        _flag(
+        flag(
             "How a question is answered: once, self-consistency?n=N, best-of-n?m=M, self-refine?rounds=N, "
             "retry?tries=N."
         ),
     ] = "once"
-    style: Annotated[str, _flag("Answer at once, or think first.", type=STYLES)]
-    prompts: Annotated[str, _flag("Named set of templates (default: the benchmark's).", "--prompt-set")]
+    style: Annotated[str, flag("Answer at once, or think first.", type=STYLES)]
+    prompts: Annotated[str, flag("Named set of templates (default: the benchmark's).", "--prompt-set")]
     prompts_dir: Annotated[
-        str | None, _flag("Folder with template files that replace those of the set.", "--prompts")
+        str | None, flag("Folder with template files that replace those of the set.", "--prompts")
     ] = None
-    layout: Annotated[str, _flag("images, montage:4x2 (columns x rows), or video (the whole file).")]
-    frame_times: Annotated[bool, _flag("Write each frame's time.", "--frame-times/--no-frame-times")]
-    size: Annotated[str, _flag("native, short:720 or long:448 (pixels; frames are never enlarged).")]
-    jpeg_quality: Annotated[int, _flag("1 to 95.")]
+    layout: Annotated[str, flag("images, montage:4x2 (columns x rows), or video (the whole file).")]
+    frame_times: Annotated[bool, flag("Write each frame's time.", "--frame-times/--no-frame-times")]
+    size: Annotated[str, flag("native, short:720 or long:448 (pixels; frames are never enlarged).")]
+    jpeg_quality: Annotated[int, _setting("1 to 95.")]
     sampling: Sampling
-    parser: Annotated[str, _flag("How the letter is read from a reply (default: the benchmark's).")]
-    text_parser: Annotated[str, _flag("How answers that are texts are scored without a judge.")] = (
+    parser: Annotated[str, flag("How the letter is read from a reply (default: the benchmark's).")]
+    text_parser: Annotated[str, _setting("How answers that are texts are scored without a judge.")] = (
         "needs-judge"
     )
     headline: str
-    judge: Annotated[str, _flag("The judge's protocol, used with --judge-model.")] = "rule-first"
+    judge: Annotated[str, flag("The judge's protocol, used with --judge-model.")] = "rule-first"
     judge_models: Annotated[
-        tuple[str, ...], _flag("Who judges, as --model; several are a panel.", "--judge-model")
+        tuple[str, ...], flag("Who judges, as --model; several are a panel.", "--judge-model")
     ] = ()
-    judge_panel: Annotated[
-        str, _flag("What counts where the judge models of a panel differ.", type=PANEL_RULES)
-    ] = "majority"
+    judge_panel: Annotated[str, _setting("What counts where the judge models of a panel differ.")] = (
+        "majority"
+    )
     judge_prompts_dir: Annotated[
-        str | None, _flag("Folder with template files that replace those of the judge.", "--judge-prompts")
+        str | None, flag("Folder with template files that replace those of the judge.", "--judge-prompts")
     ] = None
     audio: Annotated[
         str,
-        _flag("With --layout video: drop (default) or keep the sound of the files.", metavar="drop|keep"),
+        _setting("With --layout video: drop (default) or keep the sound of the files."),
     ] = "drop"
     shuffle_choices: Annotated[
         bool,
-        _flag(
+        flag(
             "Draw an order of the choices for every question and repeat.",
             "--shuffle-choices/--no-shuffle-choices",
         ),
     ] = False
     where: dict[str, str] = msgspec.field(default_factory=dict)
-    limit: Annotated[int | None, _flag("Only the first N questions.")] = None
-    sample: Annotated[int | None, _flag("N questions sampled with --seed.")] = None
+    limit: Annotated[int | None, flag("Only the first N questions.")] = None
+    sample: Annotated[int | None, flag("N questions sampled with --seed.")] = None
     sample_by: Annotated[
-        str | None, _flag("N questions with each value of a tag, sampled with --seed.", metavar="TAG=N")
+        str | None, flag("N questions with each value of a tag, sampled with --seed.", metavar="TAG=N")
     ] = None
     strata: Annotated[
-        str | None, _flag("With --sample: of each value of this tag its share of the N.", metavar="TAG")
+        str | None, _setting("With --sample: of each value of this tag its share of the N.")
     ] = None
     strata_missing: Annotated[
         str,
-        _flag(
+        _setting(
             "Questions without the tag of a sample: leave-out (default, and said), keep (as values of their "
-            "own), or refuse.",
-            type=STRATA_MISSING,
+            "own), or refuse."
         ),
     ] = "leave-out"
-    sample_videos: Annotated[int | None, _flag("All questions of N videos, sampled with --seed.")] = None
-    seed: Annotated[int, _flag("Seed of the sample, waiting times and ids of verdicts (default 0).")] = 0
-    repeats: Annotated[int, _flag("Ask each question K times.")] = 1
-    strict: Annotated[bool, _flag("Stop at the first bad line of the data.")] = False
-    allow_missing: Annotated[bool, _flag("Leave out questions whose media are missing.")] = False
+    sample_videos: Annotated[int | None, _setting("All questions of N videos, sampled with --seed.")] = None
+    seed: Annotated[int, flag("Seed of the sample, waiting times and ids of verdicts (default 0).")] = 0
+    repeats: Annotated[int, flag("Ask each question K times.")] = 1
+    strict: Annotated[bool, flag("Stop at the first bad line of the data.")] = False
+    allow_missing: Annotated[bool, flag("Leave out questions whose media are missing.")] = False
     media_inside: Annotated[
         bool,
-        _flag(
-            "Refuse media outside the folder of the questions (absolute paths, `..`, links).",
-            "--media-inside/--no-media-inside",
-        ),
+        _setting("Refuse media outside the folder of the questions (absolute paths, `..`, links)."),
     ] = False
     media_at: Annotated[
         tuple[str, ...],
-        _flag(
+        flag(
             "A bucket, data set or server (s3://BUCKET) that questions may name media at; repeatable.",
             "--media-at",
         ),
     ] = ()
-    recorded_only: Annotated[bool, _flag("With replay: ask only what has a recorded reply.")] = False
-    concurrency: Annotated[int, _flag("Requests in flight at most (default 16).")] = 16
-    timeout_s: Annotated[float, _flag("Seconds to wait for one reply (default 180).", "--timeout")] = 180.0
-    attempts: Annotated[int, _flag("Tries per question (default 6).")] = 6
+    recorded_only: Annotated[bool, flag("With replay: ask only what has a recorded reply.")] = False
+    concurrency: Annotated[int, flag("Requests in flight at most (default 16).")] = 16
+    timeout_s: Annotated[float, _setting("Seconds to wait for one reply (default 180).")] = 180.0
+    attempts: Annotated[int, _setting("Tries per question (default 6).")] = 6
     patience_s: Annotated[
         float,
-        _flag(
+        flag(
             "How long to sit out a server that answers nobody: 90s, 15m, 1h (default 10m).",
             "--patience",
             type=duration_s,
             metavar="DURATION",
         ),
     ] = 600.0
-    requests_per_minute: Annotated[float | None, _flag("Requests to each model in a minute at most.")] = None
-    tokens_per_minute: Annotated[
-        float | None, _flag("Tokens that each model reads and writes in a minute at most.")
-    ] = None
-    decode_timeout_s: Annotated[float, _flag("Seconds for one video (default 300).", "--decode-timeout")] = (
-        300.0
+    requests_per_minute: Annotated[float | None, _setting("Requests to each model in a minute at most.")] = (
+        None
     )
-    max_cost: Annotated[
-        float | None, _flag("Stop when a session has spent this many US dollars; needs prices.")
+    tokens_per_minute: Annotated[
+        float | None, _setting("Tokens that each model reads and writes in a minute at most.")
     ] = None
-    price_in: Annotated[float, _flag(_IN)] = 0.0
-    price_out: Annotated[float, _flag(_OUT)] = 0.0
-    judge_price_in: Annotated[float, _flag(_IN)] = 0.0
-    judge_price_out: Annotated[float, _flag(_OUT)] = 0.0
-    memory: Annotated[str, _flag("File of the reply memory (default: in the cache folder).")] = ""
+    decode_timeout_s: Annotated[float, _setting("Seconds for one video (default 300).")] = 300.0
+    max_cost: Annotated[
+        float | None, flag("Stop when a session has spent this many US dollars; needs prices.")
+    ] = None
+    price_in: Annotated[float, flag(_IN)] = 0.0
+    price_out: Annotated[float, flag(_OUT)] = 0.0
+    judge_price_in: Annotated[float, _setting(_IN)] = 0.0
+    judge_price_out: Annotated[float, _setting(_OUT)] = 0.0
+    memory: Annotated[str, flag("File of the reply memory (default: in the cache folder).")] = ""
 
     def __post_init__(self) -> None:
         for name, (low, high, expected) in _BOUNDS.items():
@@ -370,42 +365,46 @@ class PlanOverrides(TypedDict, total=False):
     memory: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Flag:
-    """A field of a plan as a flag."""
-
-    field: str
-    flag: str
-    kind: type
-    """int, float, bool, str or tuple."""
-    help: str
-    click: Mapping[str, object]
-    """What click is told besides."""
-
-
 def plan_flags() -> tuple[Flag, ...]:
-    """The flags of a plan, in the order of its fields."""
-    found = []
-    hints = get_type_hints(Plan, include_extras=True)
-    hints = {k: v for k, v in hints.items() if k != "sampling"} | get_type_hints(
-        SamplingFlags, include_extras=True
-    )
-    for name, hint in hints.items():
-        meta = next((m for m in getattr(hint, "__metadata__", ()) if isinstance(m, msgspec.Meta)), None)
-        if meta is None or meta.extra is None:
-            continue
-        bare = hint.__origin__
-        kind = next((k for k in get_args(bare) if k is not NoneType), bare) if bare not in _PLAIN else bare
-        found.append(
-            Flag(
-                field=name,
-                flag=meta.extra["flag"] or "--" + name.replace("_", "-"),
-                kind=tuple if get_origin(bare) is tuple else kind,
-                help=meta.description or "",
-                click=meta.extra["click"],
-            )
-        )
-    return tuple(found)
+    """The flags of a plan, in the order of its fields; what is not given is None."""
+    flags = flags_of(Plan, SamplingFlags)
+    return tuple(replace(one, default=None) for one in flags)
+
+
+def plan_settings() -> dict[str, str]:
+    """The fields of a plan that have no flag of their own, with what each is for."""
+    hints = get_type_hints(Plan, include_extras=True) | get_type_hints(SamplingFlags, include_extras=True)
+    metas = {name: meta for name, hint in hints.items() for meta in getattr(hint, "__metadata__", ())}
+    return {name: meta.description or "" for name, meta in metas.items() if meta.extra == {}}
+
+
+def read_setting(name: str, text: str) -> object:
+    """The value of a field of `plan_settings` from what a user wrote.
+
+    Raises:
+        UnknownNameError: there is no such field.
+        UsageError: it cannot be read.
+    """
+    known = plan_settings()
+    if name not in known:
+        raise UnknownNameError("setting of a plan without a flag of its own", name, known)
+    hint = (get_type_hints(Plan) | get_type_hints(SamplingFlags))[name]
+    value = tuple(text.split("|")) if get_origin(hint) is tuple else text
+    try:
+        return msgspec.convert(value, hint, strict=False)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"--set {name}={text} cannot be read: {error}") from error
+
+
+def read_overrides(given: Mapping[str, object]) -> PlanOverrides:
+    """Overrides that a file or a program gives by name; None and what is not given leave a setting as it is.
+
+    Raises:
+        UnknownNameError: a name that no setting has.
+    """
+    for name in sorted(given.keys() - PlanOverrides.__annotations__.keys()):
+        raise UnknownNameError("setting of a run", name, PlanOverrides.__annotations__)
+    return cast("PlanOverrides", {name: value for name, value in given.items() if value is not None})
 
 
 class Stratum(Record):

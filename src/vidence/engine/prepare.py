@@ -40,6 +40,7 @@ from vidence.engine.plan import (
     SamplingFlags,
     Stratum,
     machine_facts,
+    read_overrides,
 )
 from vidence.engine.samples import drawn, no_such_tag, strata_met
 from vidence.engine.scoring import JudgePool
@@ -69,7 +70,7 @@ def make_plan(
     *,
     data: Path | None,
     model: str,
-    overrides: Mapping[str, object],
+    overrides: PlanOverrides,
     cache: Path | None = None,
 ) -> Plan:
     """The plan for a benchmark: what its paper prescribes, and what the user overrides of it.
@@ -95,8 +96,7 @@ def make_plan(
     if protocol not in benchmark.protocols:
         raise UnknownNameError(f"protocol of {benchmark.name}", protocol, benchmark.protocols)
     rules = benchmark.protocols[protocol]
-    given = {k: v for k, v in overrides.items() if v is not None}
-    _check_names(given)
+    given = dict[str, object](read_overrides(overrides))
     _check_values(given)
     if data is None:
         found = noted(cache or cache_root(), benchmark_name)
@@ -113,7 +113,7 @@ def make_plan(
 
 
 def changed_plan(
-    plan: Plan, *, data: Path | None = None, model: str | None = None, overrides: Mapping[str, object]
+    plan: Plan, *, data: Path | None = None, model: str | None = None, overrides: PlanOverrides
 ) -> Plan:
     """A plan with other settings.
 
@@ -127,7 +127,7 @@ def changed_plan(
     Raises:
         UsageError: an unknown name, an impossible value, or a protocol: a plan has its rules written out.
     """
-    given = {k: v for k, v in overrides.items() if v not in (None, (), {})}
+    given = {k: v for k, v in read_overrides(overrides).items() if v not in ((), {})}
     if "protocol" in given:
         raise UsageError("a plan has the rules of its protocol written out; change them one by one")
     fields: dict[str, object] = msgspec.to_builtins(plan)
@@ -145,7 +145,6 @@ def _filled(base: Mapping[str, object], *, model: str | None, given: Mapping[str
     if model is not None:
         check_secrets("model", model)  # before anything of it is shown or stored
         spec, sampled = without_sampling(parse_spec(model))
-    _check_names(given)
     given = dict(given)
     flags = {
         name.removeprefix("model_"): given.pop(name)
@@ -263,7 +262,7 @@ def _check_values(given: Mapping[str, object]) -> None:
     """Refuse a setting that would say nothing, and a memory in a folder that is not there."""
     for name, flag in {
         "judge": "--judge",
-        "judge_panel": "--judge-panel",
+        "judge_panel": "--set judge_panel",
         "judge_prompts_dir": "--judge-prompts",
     }.items():
         if given.get(name) and not given.get("judge_models"):
@@ -277,12 +276,6 @@ def _check_values(given: Mapping[str, object]) -> None:
             f"the reply memory {memory} is to lie in a folder that is not there; make "
             f"{Path(str(memory)).resolve().parent}, or name another file"
         )
-
-
-def _check_names(overrides: Mapping[str, object]) -> None:
-    """Refuse what is no setting; the message says which name is nearest."""
-    for name in sorted(overrides.keys() - PlanOverrides.__annotations__.keys()):
-        raise UnknownNameError("setting of a run", name, PlanOverrides.__annotations__)
 
 
 def open_views(views: Mapping[str, View], plan: Plan) -> dict[str, OpenView]:
@@ -589,8 +582,8 @@ def _outside(items: Sequence[Item], media_root: MediaPath, *, is_allowed: bool) 
     listed = ", ".join(map(str, found[:3])) + (", ..." if len(found) > 3 else "")
     said = f"{n} outside the folder of the questions, {media_root.resolve()}: {listed}"
     if not is_allowed:
-        raise DataError(f"{said}; --media-inside refuses them: move them into it, or leave the flag out")
-    return [f"{said}; the model is shown what they hold, and --media-inside refuses them"]
+        raise DataError(f"{said}; media_inside refuses them: move them into it, or leave the setting out")
+    return [f"{said}; the model is shown what they hold, and --set media_inside=true refuses them"]
 
 
 def _with_media(

@@ -90,8 +90,8 @@ class _Strata:
         if n_without and plan.strata_missing == "refuse":
             raise UsageError(
                 f"{n_without:,} of {len(items):,} questions lack the tag {tag!r} of the sample; say "
-                "--strata-missing keep to draw them as a stratum of their own, or leave-out to sample the "
-                "others"
+                "--set strata_missing=keep to draw them as a stratum of their own, or leave-out to sample "
+                "the others"
             )
         is_kept = plan.strata_missing == "keep"
         return cls(items=items, tag=tag, places=strata(items, tag, has_untagged=is_kept))

@@ -111,7 +111,7 @@ class Workers(AbstractAsyncContextManager["Workers"]):
             await _end(process)
             raise DecodeTimeoutError(
                 f"{key}: the decoder did not finish within {deadline_s:g} s "
-                "and was stopped; --decode-timeout sets how long it may take"
+                "and was stopped; the setting decode_timeout_s says how long it may take"
             ) from error
         except (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError) as error:
             with anyio.move_on_after(_EXIT_S):

@@ -101,7 +101,7 @@ def without_sound(path: MediaPath, *, content_hash: str, cache_root: Path, max_b
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except (av.FFmpegError, ValueError, OSError) as error:
         raise MediaError(
-            f"the sound of {path} cannot be left out: {error}; --audio keep sends the file as it is"
+            f"the sound of {path} cannot be left out: {error}; --set audio=keep sends the file as it is"
         ) from error
     return Silent(path=place, digest=digest, is_copy=True)
 

@@ -4,19 +4,32 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from vidence.cli.plan_flags import flag_of, patience_option, with_columns, with_plan_flags
+from vidence.cli.plan_flags import flag_of, moved, patience_option, plan_option, with_columns
+from vidence.engine.plan import PlanOverrides
 from vidence.errors import UsageError
 
 
 @click.command()
-@with_plan_flags
-def given(**overrides: object) -> None:
+@plan_option(has_settings=True)
+def given(*, overrides: PlanOverrides) -> None:
     """Say what was given."""
-    click.echo(sorted((name, value) for name, value in overrides.items() if value not in (None, (), {})))
+    click.echo(sorted(overrides.items()))
 
 
 def test_what_is_given_has_the_names_of_fields() -> None:
-    words = ["--frames", "3", "--prompts", "mine", "--no-frame-times", "--judge-model", "m", "--where", "a=b"]
+    words = [
+        "--frames",
+        "3",
+        "--prompts",
+        "mine",
+        "--no-frame-times",
+        "--judge-model",
+        "m",
+        "--where",
+        "a=b",
+        "--set",
+        "timeout_s=9",
+    ]
     done = CliRunner().invoke(given, words)
     assert done.output.strip() == str(
         [
@@ -24,6 +37,7 @@ def test_what_is_given_has_the_names_of_fields() -> None:
             ("judge_models", ("m",)),
             ("n_frames", 3),
             ("prompts_dir", "mine"),
+            ("timeout_s", 9.0),
             ("where", {"a": "b"}),
         ]
     )
@@ -36,6 +50,21 @@ def test_a_field_has_its_flag() -> None:
         "--frame-times",
         "--where",
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "flag", "sentence"),
+    [
+        ("run", "--timeout", "Say --set timeout_s=VALUE."),
+        ("run", "--choice-text-logps", "Say --set want_choice_text_logps=VALUE."),
+        ("run", "--framse", ""),
+        ("diagnose", "--timeout", "Say it with vidence run, and diagnose its folder."),
+        ("diagnose", "--repeats", "Say it with vidence run, and diagnose its folder."),
+        ("diagnose", "--framse", ""),
+    ],
+)
+def test_a_flag_that_has_gone_is_known(command: str, flag: str, sentence: str) -> None:
+    assert moved(command, flag) == sentence
 
 
 def test_the_columns_of_recorded_replies_join_the_spec() -> None:

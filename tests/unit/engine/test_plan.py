@@ -20,11 +20,13 @@ from vidence.engine.plan import (
     git_revision,
     machine_facts,
     plan_flags,
+    plan_settings,
     read_plan,
+    read_setting,
     read_source,
     write_plan,
 )
-from vidence.errors import StoreError, UsageError
+from vidence.errors import StoreError, UnknownNameError, UsageError
 from vidence.records import Sampling
 
 PLAN = Plan(
@@ -172,18 +174,43 @@ def test_the_typed_overrides_are_the_settings_of_a_plan():
 def test_every_flag_is_a_field_with_help_and_a_type_that_the_command_line_reads():
     flags = {one.field: one for one in plan_flags()}
     assert flags["n_frames"].flag == "--frames"
-    assert (flags["limit"].kind, flags["judge_models"].kind, flags["strict"].kind) == (int, tuple, bool)
+    assert (flags["limit"].kind, flags["judge_models"].kind, flags["allow_missing"].kind) == (
+        int,
+        tuple,
+        bool,
+    )
     assert all(one.help.endswith((".", ")", "...")) for one in flags.values())
     fields = {*Plan.__struct_fields__, *SamplingFlags.__struct_fields__}
     without = {"format", "benchmark", "data", "model", "sampling", "headline", "where"}
-    assert flags.keys() == fields - without
+    assert flags.keys() | plan_settings().keys() == fields - without
+    assert not flags.keys() & plan_settings().keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("timeout_s", "900", 900.0),
+        ("media_inside", "true", True),
+        ("model_seed", "7", 7),
+        ("audio", "keep", "keep"),
+    ],
+)
+def test_a_setting_without_a_flag_is_read_from_a_text(name: str, text: str, value: object):
+    assert read_setting(name, text) == value
+
+
+def test_a_setting_that_cannot_be_read_is_refused():
+    with pytest.raises(UnknownNameError, match="Did you mean 'timeout_s'"):
+        read_setting("timeout", "3")
+    with pytest.raises(UsageError, match="--set timeout_s=long cannot be read"):
+        read_setting("timeout_s", "long")
 
 
 def test_the_default_that_the_help_of_a_flag_names_is_the_one_that_is_taken():
     named = {
-        one.field: float(said[1]) * {"": 1, "m": 60}[said[2]]
-        for one in plan_flags()
-        if (said := re.search(r"\(default (\d+)(m?)\)", one.help))
+        name: float(said[1]) * {"": 1, "m": 60}[said[2]]
+        for name, text in ({one.field: one.help for one in plan_flags()} | plan_settings()).items()
+        if (said := re.search(r"\(default (\d+)(m?)\)", text))
     }
     assert named.keys() >= {"concurrency", "timeout_s", "attempts", "decode_timeout_s", "patience_s", "seed"}
     assert named == {one.name: one.default for one in msgspec.structs.fields(Plan) if one.name in named}

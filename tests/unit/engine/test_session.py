@@ -184,7 +184,7 @@ def test_texts_are_only_asked_of_models_that_compute_how_likely_they_are(plan, b
     server = "openai:m?base_url=http://localhost:9/v1"
     for spec in ("scripted:A", "baseline:longest", server):
         with pytest.raises(
-            UsageError, match="does not say how likely a given text is, so --choice-text-logps"
+            UsageError, match="does not say how likely a given text is, so want_choice_text_logps"
         ):
             within(msgspec.structs.replace(wanting, model=spec), bench.folder, look)
     able = msgspec.structs.replace(wanting, model="phantom:fuser")

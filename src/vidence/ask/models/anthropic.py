@@ -145,7 +145,7 @@ class MessagesDialect(Dialect):
         """Temperature and top_p, where they are not what the API does by itself."""
         settings, name = self._settings, self._settings.name
         if sampling.seed is not None:
-            raise UsageError(f"anthropic:{name} takes no seed (got {sampling.seed}); leave --model-seed away")
+            raise UsageError(f"anthropic:{name} takes no seed (got {sampling.seed}); leave model_seed away")
         if settings.fixed_sampling:
             return {}
         temperature, top_p = sampling.temperature, sampling.top_p
@@ -158,7 +158,7 @@ class MessagesDialect(Dialect):
         if settings.thinks and top_p is not None and top_p < LEAST_THINKING_TOP_P:
             raise UsageError(
                 f"anthropic:{name} cannot think with top_p {top_p:g}: with thinking the API takes "
-                f"{LEAST_THINKING_TOP_P:g} to 1; leave --top-p away, or ask without thinking"
+                f"{LEAST_THINKING_TOP_P:g} to 1; leave top_p away, or ask without thinking"
             )
         return {"temperature": None if temperature == OWN_TEMPERATURE else temperature, "top_p": top_p}
 

@@ -246,7 +246,7 @@ class Engine(Weights):
                 outcomes[i] = RejectedRequestError(
                     f"{jobs[i].request.item_id}: vllm cannot put {text!r} behind the prompt of {self._name}: "
                     "its chat template or its tokenizer writes a reply that is begun in another way than "
-                    "one that is not; ask with transformers: or without --choice-text-logps"
+                    "one that is not; ask with transformers: or without want_choice_text_logps"
                 )
         return [
             msgspec.structs.replace(outcome, choice_text_logps=found[i])

@@ -93,7 +93,7 @@ def read_text_logps(item: Item, reply: Reply) -> Answered | Unreadable:
     if reply.choice_text_logps is None:
         return Unreadable(
             reason="no log-probabilities of choice texts are stored with the reply; "
-            "ask with --choice-text-logps"
+            "ask with --set want_choice_text_logps=true"
         )
     scores = text_scores(reply.choice_text_logps, item.letters, norm="byte")
     if not scores:

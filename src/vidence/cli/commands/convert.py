@@ -30,10 +30,11 @@ def convert(
 
     Paths of media are written as they are seen from the folder of the new file.
     """
+    from vidence.engine.plan import PlanOverrides
     from vidence.engine.prepare import load_questions, make_plan
     from vidence.media.whole import whole_file
 
-    overrides = {"map": mapping, "split": split, "strict": strict or None}
+    overrides: PlanOverrides = {"map": mapping, "split": split, "strict": strict or None}
     plan = make_plan(benchmark, data=data, model="baseline:random", overrides=overrides)
     loaded = load_questions(plan)
     is_file = out is not None and str(out) != "-"

@@ -20,6 +20,7 @@ from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.environment import Environment, environment, now
 from vidence.engine.evaluate import run
 from vidence.engine.events import Event, MediaTrouble
+from vidence.engine.plan import read_overrides
 from vidence.engine.prepare import make_plan
 from vidence.errors import DataError
 from vidence.make.pipeline.session import BuildContext
@@ -231,8 +232,8 @@ async def _ask(
     out: Path, benchmark: str, data: Path, *, model: str, folder: Path, **overrides: object
 ) -> int:
     """Run a benchmark with a model into a folder; how many questions were asked."""
-    overrides = {**overrides, "memory": str(out / "replies.sqlite")}
-    plan = make_plan(benchmark, data=data, model=model, overrides=overrides)
+    given = read_overrides({**overrides, "memory": str(out / "replies.sqlite")})
+    plan = make_plan(benchmark, data=data, model=model, overrides=given)
     summary = await run(plan, folder, environment=_environment(out), now=now(), on_event=_print_trouble)
     return summary.n_tried
 

@@ -48,6 +48,7 @@ def describe(
     Lengths of texts, videos, sources, evidence, letters, vocabulary and tags; videos that are not here are
     counted and not measured.
     """
+    from vidence.engine.plan import PlanOverrides
     from vidence.engine.prepare import NOBODY, every_item, load_questions, make_plan, media_root_of
     from vidence.report import set_statistics
     from vidence.report.terminal import draw_section
@@ -55,8 +56,7 @@ def describe(
     shown = files.screen()
     crossed = [_crossed(text) for text in cross]
     benchmark, source = named_questions(what, data)
-    given = {"split": split, "map": map, "media": media, "where": where}
-    overrides = {key: value for key, value in given.items() if value}
+    overrides: PlanOverrides = {"split": split, "map": map, "media": media, "where": where or None}
     plan = make_plan(benchmark, data=source, model=NOBODY, overrides=overrides)
     show_licence(plan.benchmark, Screen(stderr=True), cache_root=cache_root())
     loaded = load_questions(plan)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vidence.catalog import names, options_of, parse_spec, settings_type
-from vidence.cli.plan_flags import flag_of, with_columns, with_plan_flags
+from vidence.cli.plan_flags import FOR_DIAGNOSES, flag_of, plan_option, with_columns
 from vidence.console.files import screen, write_asked
 from vidence.console.options import (
     NOT_ALL,
@@ -21,7 +21,7 @@ from vidence.console.options import (
 from vidence.console.screen import Screen, say, several
 from vidence.engine.display import watched
 from vidence.engine.environment import environment, now
-from vidence.engine.plan import PLAN_FILE, Plan, read_plan
+from vidence.engine.plan import PLAN_FILE, Plan, PlanOverrides, read_plan
 from vidence.engine.prepare import default_folder, make_plan
 from vidence.engine.trust import begun, taken_up
 from vidence.errors import UsageError
@@ -78,7 +78,7 @@ class _WithOptions(click.Command):
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="An option of the diagnostic; repeatable."
 )
-@with_plan_flags
+@plan_option(only=FOR_DIAGNOSES)
 @click.option("--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the file.")
 @click.option("--out", type=PATH, help="Run folder (default: runs/ and a name).")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
@@ -102,7 +102,7 @@ def diagnose(
     page: bool,
     on: str | None,
     progress: str,
-    **overrides: object,
+    overrides: PlanOverrides,
 ) -> int:
     """Find out with the diagnostic NAME why a score is what it is; ``NAME?key=value`` sets an option.
 
@@ -117,7 +117,7 @@ def diagnose(
     diagnostic = open_diagnostic(spec.name, options)
     if (Path(what) / PLAN_FILE).exists():
         folder = Path(what)
-        given = sorted(k for k, v in overrides.items() if v not in (None, (), {}))
+        given = sorted(overrides)
         if data or model or out or given:
             raise UsageError(
                 f"{what} is a run folder, and its plan says what is asked; leave out "

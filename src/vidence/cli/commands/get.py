@@ -31,6 +31,7 @@ from vidence.console.screen import say, several
 from vidence.contracts import Benchmark
 from vidence.engine import get as getting
 from vidence.engine.environment import environment, now
+from vidence.engine.plan import read_overrides
 from vidence.engine.prepare import NOBODY, make_plan, narrowed
 from vidence.errors import UsageError
 from vidence.records import Item
@@ -85,7 +86,7 @@ def get(
     console, here = Console(stderr=True), environment()
     hub = Hub(hub_cache(), endpoint=os.environ.get("HF_ENDPOINT"))
     offered = getting.offer(name, hub=hub, revision=revision, config=config)
-    given = {key: value for key, value in chosen.items() if value not in (None, {})}
+    given = read_overrides({key: value for key, value in chosen.items() if value != {}})
     if not offered.benchmark and (given or questions):
         raise UsageError(
             "--split, --where, --limit, the samples and --questions go with a benchmark, not with an address"

@@ -50,17 +50,22 @@ def import_results(
     """
     from vidence.cli.commands.report import show_run
     from vidence.engine.importing import agreement, default_import_folder, import_log, read_log
+    from vidence.engine.plan import PlanOverrides
     from vidence.engine.prepare import make_plan
 
     console, place = Console(stderr=True), environment()
     questions = None
     if data is not None or benchmark != "table":
-        asked = {"map": mapping, "split": split, "media": None if media is None else str(media)}
+        asked: PlanOverrides = {
+            "map": mapping,
+            "split": split,
+            "media": None if media is None else str(media),
+        }
         questions = make_plan(benchmark, data=data, model="baseline:random", overrides=asked)
     found = read_log(log, layout, questions=questions, model=model_name or "")
     folder = out if out is not None else default_import_folder(found)
     say(console, (found.model, "bold"), f" · {found.path} · {folder}")
-    overrides = {
+    overrides: PlanOverrides = {
         "parser": parser,
         "name": name,
         "text_parser": text_parser,

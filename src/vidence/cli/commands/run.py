@@ -1,6 +1,5 @@
 """Put a benchmark to a model."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,11 +7,11 @@ import click
 from rich.console import Console
 
 from vidence.cli.asking import Ending, ending_options, go
-from vidence.cli.plan_flags import with_columns, with_plan_flags
+from vidence.cli.plan_flags import plan_option, with_columns
 from vidence.console.options import PATH, trust_option
 from vidence.console.screen import say
 from vidence.engine.environment import environment
-from vidence.engine.plan import MUST_AGREE, read_plan, read_source
+from vidence.engine.plan import MUST_AGREE, PlanOverrides, read_plan, read_source
 from vidence.engine.prepare import changed_plan, default_folder, make_plan, new_folder
 from vidence.engine.specs import differing
 from vidence.engine.trust import begun, repeated
@@ -55,7 +54,7 @@ class _RunCommand(click.Command):
     type=PATH,
     help="Repeat the plan of a run, plan.toml or its folder, in a new folder; other flags change it.",
 )
-@with_plan_flags
+@plan_option(has_settings=True)
 @click.option(
     "--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the recorded file."
 )
@@ -72,7 +71,7 @@ def run(
     out: Path | None,
     trust: bool,
     ending: Ending,
-    **overrides: object,
+    overrides: PlanOverrides,
 ) -> int:
     """Put BENCHMARK to a model and report the score.
 
@@ -95,7 +94,7 @@ class _Changes:
 
     data: Path | None
     model: str | None
-    overrides: Mapping[str, object]
+    overrides: PlanOverrides
 
 
 def _repeat(path: Path, changes: _Changes, *, out: Path | None, trust: bool, ending: Ending) -> int:

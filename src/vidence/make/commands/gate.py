@@ -22,6 +22,7 @@ from vidence.console.options import (
 from vidence.console.progress import interruptible
 from vidence.console.screen import Screen, show_licence
 from vidence.engine.environment import cache_root, environment
+from vidence.engine.plan import PlanOverrides
 from vidence.errors import UsageError
 from vidence.make.commands.items import items_in
 
@@ -177,8 +178,13 @@ def gate(
 
     wanted = _decisions(drop)
     shown = screen(out, json_path)
-    given = {"split": split, "map": map, "media": str(media) if media else None, "where": where}
-    loaded, items = load_items(what, data, overrides={key: value for key, value in given.items() if value})
+    overrides: PlanOverrides = {
+        "split": split,
+        "map": map,
+        "media": str(media) if media else None,
+        "where": where or None,
+    }
+    loaded, items = load_items(what, data, overrides=overrides)
     if by is not None:
         return _by_verdicts(by, loaded, items, drop=wanted, out=out, said=(json_path, shown))
     balance = BalanceRules(hold=hold, level=level)
@@ -203,7 +209,7 @@ def _said(
 
 
 def load_items(
-    what: str, data: Path | None, *, overrides: dict[str, object]
+    what: str, data: Path | None, *, overrides: PlanOverrides
 ) -> "tuple[Loaded, tuple[Item, ...]]":
     """The questions of a file or a benchmark, with what was left out said.
 

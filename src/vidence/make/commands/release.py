@@ -11,6 +11,7 @@ import click
 from vidence.console.files import screen, show, write_said
 from vidence.console.options import PATH, json_option
 from vidence.engine.environment import now
+from vidence.engine.plan import PlanOverrides
 from vidence.errors import UsageError
 from vidence.make.commands.gate import load_items
 from vidence.make.commands.split import shares_of
@@ -142,8 +143,8 @@ def release(
     from vidence.make.release.sets import SetRules, release_set
 
     shown = screen(json_path)
-    given = {"split": part, "media": str(media) if media else None}
-    loaded, items = load_items(what, data, overrides={key: value for key, value in given.items() if value})
+    given: PlanOverrides = {"split": part, "media": str(media) if media else None}
+    loaded, items = load_items(what, data, overrides=given)
     items, root = inside_one_folder(items, loaded.media_root)
     rules = SetRules(
         name=name or Path(what).name.partition(".")[0],

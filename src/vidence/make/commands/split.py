@@ -10,6 +10,7 @@ import click
 
 from vidence.console.files import screen, show, write_said
 from vidence.console.options import PATH, json_option
+from vidence.engine.plan import PlanOverrides
 from vidence.errors import UsageError
 from vidence.make.commands.gate import load_items
 from vidence.make.commands.items import items_in
@@ -64,8 +65,7 @@ def split(
     others. With --check the exit code is 3 where the two sets share something.
     """
     shown = screen(json_path)
-    given = {"split": part, "media": str(media) if media else None}
-    overrides: dict[str, object] = {key: value for key, value in given.items() if value}
+    overrides: PlanOverrides = {"split": part, "media": str(media) if media else None}
     if check:
         if len(whats) != _PAIR or shares is not None:
             raise UsageError("--check takes two files and no --shares: vidence split --check A B")
@@ -112,7 +112,7 @@ def shares_of(text: str) -> dict[str, float]:
 
 def _cut(
     what: str,
-    source: tuple[Path | None, dict[str, object]],
+    source: tuple[Path | None, PlanOverrides],
     *,
     shares: Mapping[str, float],
     stratify: Sequence[str],
@@ -171,7 +171,7 @@ def _stratum(item: "Item", stratify: Sequence[str]) -> str:
 
 
 def _compare(
-    whats: Sequence[str], overrides: dict[str, object], *, hashed: bool, near: float
+    whats: Sequence[str], overrides: PlanOverrides, *, hashed: bool, near: float
 ) -> "tuple[list[Table], list[str], int]":
     from vidence.make.gates.splits import hashes_of, near_images, shared_between
 

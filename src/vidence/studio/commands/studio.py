@@ -598,8 +598,9 @@ def _import(what: str, *, project: str, data: Path | None, part: str | None, by:
     from vidence.studio.accounts import project_of
 
     row = project_of(project)
-    given = {"split": part} if part else {}
-    loaded, questions = load_items(str(recorded_files.questions_in(path)), data, overrides=dict(given))
+    loaded, questions = load_items(
+        str(recorded_files.questions_in(path)), data, overrides={"split": part or None}
+    )
     recorded_files.refuse_root(row, loaded.media_root)
     taken = recorded_files.take_items(row, questions, by=by)
     return f"{taken.n_new:,} questions new, {taken.n_same:,} there already; media below {row.media_root}"

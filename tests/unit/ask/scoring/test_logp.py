@@ -95,7 +95,7 @@ def test_log_probabilities_are_divided_by_what_is_said(norm: logp.Norm, scores: 
 @pytest.mark.parametrize(
     ("logps", "part"),
     [
-        (None, "--choice-text-logps"),
+        (None, "want_choice_text_logps"),
         ({"A": text(-1.0, 1, 1), "B": text(-1.0, 1, 1)}, "of a choice is not stored"),
         (dict.fromkeys("ABC", text(-1.0, 1, 1)), "the texts of A, B, C are equally likely"),
     ],

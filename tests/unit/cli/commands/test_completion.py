@@ -29,7 +29,7 @@ def completed(capsysbinary, monkeypatch, *words):
         (["run", "mm"], ["mmvu"]),
         (["run", "mmvu", "--model", "open"], ["openai:"]),
         (["run", "mmvu", "--parser", "herb"], ["herbench-official"]),
-        (["run", "mmvu", "--sampl"], ["--sample", "--sample-by", "--sample-videos"]),
+        (["run", "mmvu", "--sampl"], ["--sample", "--sample-by"]),
         (["report", "r", "--parser", "herb"], ["herbench-official"]),
         (["judge", "r", "--judge", "rule"], ["rule-first"]),
         (["diagnose", "mod"], ["modality"]),
