@@ -10,7 +10,7 @@ from vidence.console.files import screen, write_asked
 from vidence.console.options import PATH, data_option, json_option, named_questions, where_option
 from vidence.console.screen import Screen, show_licence
 from vidence.engine.environment import cache_root
-from vidence.engine.plan import Plan
+from vidence.engine.plan import Plan, PlanOverrides
 from vidence.engine.prepare import NOBODY, make_plan
 
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ def audit(
 
     shown = screen(json_path)
     benchmark, source = named_questions(what, data)
-    given = {"split": split, "map": map, "media": media, "where": where}
-    overrides = {key: value for key, value in given.items() if value}
+    overrides: PlanOverrides = {"split": split, "map": map, "media": media, "where": where or None}
     plan = make_plan(benchmark, data=source, model=NOBODY, overrides=overrides)
     show_licence(plan.benchmark, Screen(stderr=True), cache_root=cache_root())
     name = source.name if data is None and source is not None else benchmark
