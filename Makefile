@@ -35,7 +35,7 @@ $(VENV)/.test-installed: pyproject.toml $(LOCKS) | $(BIN)/python
 install: $(VENV)/.installed ## install into .venv
 	@echo "installed; try: $(BIN)/vidence demo"
 
-demo: $(VENV)/.installed ## run the whole system on planted-truth videos, offline
+demo: $(VENV)/.installed ## ask simulated models about planted videos, offline
 	$(BIN)/vidence demo --out demo-out
 
 # Lines are counted over rooms in which each must be tried, by the tests of these rooms alone, in the process of the

@@ -18,13 +18,7 @@ import pytest
 
 from subjects.composed_reader import Reader, Thing
 from subjects.scene_sources import told
-from vidence import catalog
-from vidence.ask.phantom.code import read
-from vidence.ask.phantom.scene import colour_of
-from vidence.ask.phantom.world import WorldSpec, render
-from vidence.make.makers.compose import create
-from vidence.make.pipeline.session import BuildContext, MakeOverrides
-from vidence.make.planted.street import (
+from subjects.streets import (
     FIGURE_PX,
     HEIGHT_PX,
     WIDTH_PX,
@@ -33,6 +27,12 @@ from vidence.make.planted.street import (
     plan_street,
     write_street,
 )
+from vidence import catalog
+from vidence.ask.phantom.code import read
+from vidence.ask.phantom.scene import colour_of
+from vidence.ask.phantom.world import WorldSpec, render
+from vidence.make.makers.compose import create
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.sources.scene_writing import write_scenes
 
 CONFIG = """

@@ -3,7 +3,7 @@
 import json
 import math
 
-from vidence.make.planted.street import FIGURE_PX, WIDTH_PX, Passer, Street, write_street
+from subjects.streets import FIGURE_PX, WIDTH_PX, Passer, Street, write_street
 
 CONFIG = """name = "rates"
 seed = 3

@@ -14,13 +14,13 @@ import msgspec
 import numpy as np
 import pytest
 
+from subjects.street_claims import true_choices
+from subjects.streets import FIGURE_PX, HEIGHT_PX, WIDTH_PX, Passer, Street, write_street
 from vidence.ask.phantom.looks import LOOKS
 from vidence.engine import engine
 from vidence.make.makers import herbench
 from vidence.make.pipeline.material import Draft
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
-from vidence.make.planted.street import FIGURE_PX, HEIGHT_PX, WIDTH_PX, Passer, Street, write_street
-from vidence.make.planted.street_claims import true_choices
 from vidence.records import Reply
 
 N_PEOPLE, FPS, N_FRAMES = 90, 8, 480

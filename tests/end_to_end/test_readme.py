@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from servers.openai_stub import OpenAIStub
-from vidence.make.planted.kitchen import log_of, plan_kitchen
-from vidence.make.planted.street import plan_street, write_street
+from subjects.planted_kitchens import log_of, plan_kitchen
+from subjects.streets import plan_street, write_street
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

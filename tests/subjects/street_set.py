@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from subjects.streets import plan_street, write_street
 from vidence.ask.phantom.looks import LOOKS
 from vidence.make.herbench.opened_set import OpenedSet
 from vidence.make.makers import herbench
 from vidence.make.pipeline.ledger import MakeListener
 from vidence.make.pipeline.material import Draft
 from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides
-from vidence.make.planted.street import plan_street, write_street
 
 CONFIG = """name = "street"
 seed = 7

@@ -105,7 +105,6 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     extra_sections: Sequence[Section] = (),
     level: float = 0.95,
     title: str = "",
-    opening: Section | None = None,
 ) -> None:
     """Write the page of one run, or of several side by side.
 
@@ -122,7 +121,6 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
         extra_sections: shown below the headline, or behind the scores, as their places say.
         level: coverage of the intervals.
         title: the heading of the page (default: what was asked).
-        opening: all that the page shows at first; everything else is folded.
 
     Raises:
         StoreError: the file cannot be written.
@@ -145,7 +143,6 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
         subtitle=asked(runs[0]) if len(runs) == 1 else "",
         views=views,
         comparison=side_by_side(runs, [view.scores for view in views]) if len(runs) > 1 else (),
-        opening=opening,
         sections=extra_sections,
         links=_links(views, extra_sections),
         browser=browser,

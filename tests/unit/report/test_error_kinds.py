@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from subjects.planted_errors import item, plant
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import ReplyScore
 from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, GapFinding
 from vidence.explain.errors.packet import Draw
 from vidence.explain.errors.taxonomies import load_taxonomy
-from vidence.explain.planted.errors import item, plant
 from vidence.records import (
     Answered,
     Failed,

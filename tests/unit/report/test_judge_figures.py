@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vidence.report.calibration_judges import FAMILIES, RUNS, PlantedJudge, judged_replies, verdicts
+from subjects.planted_judges import FAMILIES, RUNS, PlantedJudge, judged_replies, verdicts
 from vidence.report.judge_figures import (
     Replies,
     against_rule,

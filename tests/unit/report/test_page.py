@@ -267,30 +267,6 @@ def test_sections_that_come_after_stand_behind_the_scores(runs, page_of):
     assert [text.index(one) for one in places] == sorted(text.index(one) for one in places)
 
 
-def test_behind_an_opening_all_else_is_folded(runs, page_of, stays_at_home):
-    table = Table(
-        name="t",
-        title="Three bars",
-        label="l",
-        columns=(Column(key="accuracy", title="accuracy", kind="share"),),
-        rows=(Row(key="a", label="a", values=(0.5,)),),
-        figure="scores",
-    )
-    opening = Section(title="In short", paragraphs=("What was asked.",), figures=(table,))
-    section = Section(title="Checks", paragraphs=("All of them.",))
-    text, page = page_of(runs.load("a"), runs.load("b"), opening=opening, extra_sections=[section])
-    stays_at_home(text, page)
-    assert page.open == []
-    (shown,) = page.text_of("section", class_="opening")
-    assert "What was asked." in shown
-    assert "Three bars" in shown
-    folded = page.text_of("details", class_="run")
-    assert len(folded) == 4  # the checks, side by side, and the runs
-    assert "All of them." in folded[0]
-    assert "Overview" in folded[1]
-    assert all("What was asked." not in one for one in folded)
-
-
 def test_wide_tables_keep_their_first_column_and_shade_the_side_that_goes_on(runs, page_of):
     _, page = page_of(runs.load())
     (css,) = page.text_of("style")

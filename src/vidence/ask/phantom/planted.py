@@ -3,8 +3,7 @@
 Nothing here looks at pixels, prompts or replies: it is the truth that a run is compared with.
 """
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from vidence.ask.phantom.guessing import Guess
@@ -120,56 +119,6 @@ def expected_mrfs(model: SimulatedModel, item: Item) -> int | None:
     if not expected(model, item, times_s=times_s):
         return None
     return next(n for n in range(1, len(times_s) + 1) if expected(model, item, times_s=times_s[:n]))
-
-
-def expected_top_share(model: SimulatedModel, item: Item) -> float | None:
-    """The largest leave-one-out share among frames that show one needed card each.
-
-    None where there is nothing to share out: the words give the answer away, or there is one frame. A
-    ``single`` has a share, always 1, only where its answer is less likely without its card.
-
-    Raises:
-        DataError: this is no item of a phantom world, or a model whose shares are not planted.
-    """
-    n_cards = demand(item)
-    shares = {"fuser": 1 / n_cards, "single": 1.0}
-    if model.name not in shares:
-        raise DataError(
-            f"shares are planted for {', '.join(shares)}, not for {model.name!r}; ask one of them"
-        )
-    return None if item.tags["leak"] == "yes" or n_cards < 2 else shares[model.name]
-
-
-def missing_card_loss(item: Item) -> float:
-    """What each needed card that is missing takes from the log-probability of the right letter, in nats.
-
-    >>> round(missing_card_loss(Item(item_id="q", question="?", choices=tuple("abcde"), answer="A")), 2)
-    1.79
-    """
-    return math.log(LOSS_PER_LETTER * len(item.choices))
-
-
-def expected_accuracy(
-    items: Iterable[Item], times_s: Mapping[str, Sequence[float]], *, model: SimulatedModel
-) -> float:
-    """The share of the items on which the model must be right.
-
-    Args:
-        items: items of a phantom world.
-        times_s: for each item id, the times of the frames shown, in seconds.
-        model: who answers.
-
-    Raises:
-        DataError: no items, an item that is not of a phantom world, or one without times.
-    """
-    are_right: list[bool] = []
-    for item in items:
-        if item.item_id not in times_s:
-            raise DataError(f"item {item.item_id!r} has no frame times; give an empty list for no frames")
-        are_right.append(expected(model, item, times_s=times_s[item.item_id]))
-    if not are_right:
-        raise DataError("there are no items; expected at least one item of a phantom world")
-    return sum(are_right) / len(are_right)
 
 
 def _check(item: Item) -> None:

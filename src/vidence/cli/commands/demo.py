@@ -1,92 +1,72 @@
-"""The whole system on planted-truth videos, offline, no key; ends with a page."""
+"""Three simulated models on planted videos, offline, no key; measured beside planted figures."""
 
-import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import anyio
 import click
 import numpy as np
-from rich.console import Console
+from rich.text import Text
 
 from vidence.ask.phantom.plan import WorldSpec
-from vidence.ask.phantom.world import World, read_world, render
-from vidence.catalog import parse_spec
-from vidence.console.options import PATH, progress_option
-from vidence.console.progress import Meter
+from vidence.ask.phantom.planted import SimulatedModel, expected, expected_mrfs
+from vidence.ask.phantom.world import read_world, render
+from vidence.console.options import PATH
 from vidence.console.screen import Screen
 from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.environment import Environment, environment, now
 from vidence.engine.evaluate import run
-from vidence.engine.events import Event, MediaTrouble
-from vidence.engine.plan import read_overrides
 from vidence.engine.prepare import make_plan
 from vidence.errors import DataError
-from vidence.make.pipeline.session import BuildContext
-from vidence.make.planted.planted_making import PlantedMaking, make_planted
-from vidence.make.planted.planted_page import made_section
-from vidence.report.calibration import Compared, calibration_section, compare, opening_section
-from vidence.report.calibration_reasoning import recovered_reasoning
-from vidence.report.calibration_simulated import recovered_simulated
+from vidence.records import Estimate
+from vidence.report.comparison import compare_two
 from vidence.report.diagnosis import load_diagnosed
-from vidence.report.diagnosis_calibration import Recovered, beside_planted, why_section
 from vidence.report.page import write_page
-from vidence.report.panel_calibration import recovered_by_views
-from vidence.report.results import Run, load_run
+from vidence.report.pairing import pair
+from vidence.report.results import SEED, Run, load_run
+from vidence.report.scores import Draws
+from vidence.report.sections import Section
+from vidence.statistics.resampling import Resampling
+from vidence.tables.table import Cell, Kind, RowSpec, Table, number, show, tabulate
+from vidence.tables.terminal import print_table
 
 SECTION = "Ask"
 
-_SEED = 7
-_LEVEL = 0.95
-# Who is asked what. The fuser fails only where the frames miss evidence; the others have defects.
-RUNS: tuple[tuple[str, str, int], ...] = (
-    ("phantom:fuser", "midpoints", 8),
-    ("phantom:fuser", "midpoints", 16),
-    ("phantom:fuser", "midpoints", 32),
-    ("phantom:fuser", "evidence", 16),
-    ("phantom:fuser", "none", 1),
-    ("phantom:single", "midpoints", 16),
-    ("phantom:blind", "midpoints", 16),
-    ("phantom:letter-biased?letter=C", "midpoints", 16),
-    ("phantom:forgetful?memory=2", "midpoints", 16),
-)
-
-# Who guesses where it does not know, and whose log-probabilities move by themselves; by their folders.
-GUESSERS: Mapping[str, str] = {
-    "fuser-guessing": "phantom:fuser?guess=text&stick=0.5",
-    "blind-guessing": "phantom:blind?guess=text&stick=0.5",
-    "blind-drawing": "phantom:blind?guess=independent&temperature=1",
-    "blind-noisy": "phantom:blind?noise=0.3",
+_SPEC: Final = WorldSpec(n_videos=8, min_s=20, max_s=24, sizes=((320, 180),), rates=(10,), n_variable=1)
+_N_FRAMES: Final = 24
+_N_QUESTIONS: Final = 60  # a sample, so that the videos differ in what is asked about them
+_MODELS: Final[Mapping[str, SimulatedModel]] = {
+    "all evidence": SimulatedModel(name="fuser"),
+    "one frame only": SimulatedModel(name="single"),
+    "text only": SimulatedModel(name="blind"),
 }
+_SOUND: Final = "all evidence"
+_MRFS: Final = {"selector": "evidence"}  # ranks first one frame of each card that a question needs
+_N_STEPS: Final = 3 + len(_MODELS)
 
-# Who forgets cards unless it may write them down, asked for the answer and step by step; by their folders.
-REASONERS: Mapping[str, str] = {"notes-direct": "direct", "notes-cot": "cot"}
-REASONER = "phantom:forgetful?notes=true"
 
-# Which diagnostic, with its options, on which of these runs, by their folders.
-DIAGNOSES: tuple[tuple[str, str], ...] = (
-    ("mrfs", "fuser-evidence-16"),
-    ("mrfs?mode=exhaustive", "fuser-guessing"),
-    ("mrfs?mode=exhaustive", "blind-guessing"),
-    ("frame-shares?placebo=n", "fuser-evidence-16"),
-    ("frame-shares?placebo=n", "blind-noisy"),
-    ("frame-shares?placebo=jitter", "blind-noisy"),
-    ("frame-shares", "fuser-evidence-16"),
-    ("frame-shares", "single-midpoints-16"),
-    ("modality", "fuser-midpoints-16"),
-    ("modality", "blind-midpoints-16"),
-    ("selector-gap", "fuser-midpoints-16"),
-    ("selector-gap", "forgetful-midpoints-16"),
-    ("blind-panel", "fuser-midpoints-16"),
-    ("budgets", "fuser-midpoints-32"),
-    ("best-of-n?rewards=phantom:fuser", "blind-drawing"),
-    ("self-refine?controls=resample", "blind-drawing"),
-    ("repeats", "blind-drawing"),
-    ("rotations", "letter-biased-midpoints-16"),
-    ("rotations", "blind-guessing"),
-)
-SWEEP = ("fuser-midpoints-8", "fuser-midpoints-16", "fuser-midpoints-32")
+@dataclass(frozen=True, kw_only=True)
+class _Figure:
+    """A measured figure beside the planted one; `kind` is how both are written."""
+
+    label: str
+    planted: float
+    measured: Estimate | None
+    kind: Kind
+
+    @property
+    def is_recovered(self) -> bool:
+        return self.measured is not None and abs(self.measured.value - self.planted) < 1e-9
+
+    @property
+    def words(self) -> str:
+        measured = show(self.measured, self.kind)
+        return (
+            f"measured {measured.text} % ({measured.detail}), planted {show(self.planted, self.kind).text} %"
+        )
 
 
 @click.command()
@@ -97,213 +77,167 @@ SWEEP = ("fuser-midpoints-8", "fuser-midpoints-16", "fuser-midpoints-32")
     show_default=True,
     help="Folder for videos, runs and the page.",
 )
-@progress_option
-def demo(*, out: Path, progress: str) -> int:
-    """Render videos with planted evidence, ask simulated models with known defects; make questions, too.
+def demo(*, out: Path) -> int:
+    """Ask three simulated models about videos with planted evidence; compare measured with planted figures.
 
-    Exit code 1 when something that was planted was not recovered.
+    Exit code 1 when a figure is not the planted one.
     """
-    console, meter = Screen(markup=False), Meter(Screen(stderr=True), mode=progress, is_transient=True)
-    started_s = time.monotonic()
-    try:
-        with meter:
-            done = _everything(out, console, meter)
-    except KeyboardInterrupt:
-        click.echo("stopped; what was made and answered is kept, and the same command goes on", err=True)
-        raise
-    console.print("\nmodel, selector, frames              planted   recovered   differ")
-    for one in done.compared:
-        n = len(one.planted)
-        planted, right = 100 * sum(one.planted) / n, 100 * sum(one.recovered) / n
-        console.print(f"{one.label:<36} {planted:6.1f} %   {right:7.1f} %   {one.n_different:6d}")
-    n_different = sum(one.n_different for one in done.compared)
-    n_missed = sum(not one.is_recovered for one in done.recovered)
-    _print_recovered(console, done.recovered)
-    made = done.made
-    n_right, n_leaks = sum(one.is_right for one in made.held), sum(leak for leak, _ in made.leaks)
-    console.print(
-        f"\nmade {len(made.held)} questions of drawn streets and planted logs: {n_right} say what was "
-        f"planted; {sum(leak and gone for leak, gone in made.leaks)} of {n_leaks} planted leaks removed",
-        highlight=False,
-    )
-    verdict = "everything planted was recovered"
-    if n_different or n_missed or made.n_different:
+    screen = Screen(markup=False, highlight=False)
+    runs, figures = anyio.run(_measure, out, screen)
+    n_missed = sum(not figure.is_recovered for figure in figures)
+    verdict = f"All {len(figures)} measured figures are the planted ones."
+    if n_missed:
         verdict = (
-            f"{n_different} answers, {n_missed} figures of diagnostics and {made.n_different} made questions "
-            "differ"
+            f"{n_missed} of {len(figures)} measured figures are not the planted ones: something is wrong."
         )
-    console.print(f"\n{verdict}, in {time.monotonic() - started_s:.0f} s. Open {done.page}")
-    return int(n_different + n_missed + made.n_different > 0)
+    page, table = out / "report.html", _beside(figures)
+    _step(screen, _N_STEPS, f"write {page}")
+    _write(page, runs, Section(title="In short", paragraphs=(*_intro(runs), verdict), tables=(table,)))
+    print_table(table, screen)
+    screen.print(Text(f"\n{verdict} Open {page}"), soft_wrap=True)
+    return int(n_missed > 0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _DemoResult:
-    """What came of everything."""
-
-    compared: Sequence[Compared]
-    recovered: Sequence[Recovered]
-    made: PlantedMaking
-    page: Path
+def _step(screen: Screen, n: int, doing: str) -> None:
+    screen.print(Text(f"{n} of {_N_STEPS}: {doing}"), soft_wrap=True)
 
 
-def _step(meter: Meter, doing: str) -> None:
-    """What is done now; what was done until now has ended."""
-    meter.advance()
-    meter.note(doing)
-
-
-def _everything(out: Path, console: Console, meter: Meter) -> _DemoResult:
-    """Ask, diagnose and make, and write the page."""
-    n_runs = len(RUNS) + len(GUESSERS) + len(REASONERS)
-    meter.begin("demo", total=1 + n_runs + len(DIAGNOSES) + 2, n_done=-1)
-    _step(meter, "rendering videos")
-    _world(out, console)
-    folders = anyio.run(_ask_all, out, console, meter)
-    runs = [load_run(folder) for folder in folders]
-    by_name = {run.folder.name: run for run in runs}
-    sure = [run for name, run in by_name.items() if name not in {*GUESSERS, *REASONERS}]
-    compared = [compare(run) for run in sure]
-    recovered = [
-        *_diagnose_all(out, console, meter, runs=by_name),
-        *recovered_by_views(list(zip(sure, compared, strict=True))),
-        *recovered_reasoning(*(by_name[name] for name in REASONERS)),
-        *recovered_simulated(seed=_SEED),
-    ]
-    _step(meter, "making questions")
-    made = make_planted(out / "made", seed=_SEED, context=_context(out))
-    rng = np.random.default_rng(_SEED)
-    page = out / "report.html"
-    _step(meter, "writing the page")
-    write_page(
-        sure,
-        page,
-        cache_root=out / "cache",
-        media_root=out / "world",
-        rng=rng,
-        n_items=90,
-        title="Demonstration: planted truth, recovered",
-        opening=opening_section(
-            compared,
-            rng=rng,
-            outcome=f"So were {sum(one.is_recovered for one in recovered)} of {len(recovered)} figures "
-            f"of diagnostics and {sum(one.is_right for one in made.held)} of {len(made.held)} questions that "
-            "were made.",
-        ),
-        extra_sections=[
-            calibration_section(compared, rng=rng),
-            why_section(recovered),
-            made_section(made),
-        ],
-    )
-    return _DemoResult(compared=compared, recovered=recovered, made=made, page=page)
-
-
-def _print_recovered(console: Console, recovered: Sequence[Recovered]) -> None:
-    console.print("\nwhy the score is what it is               planted    recovered   differ")
-    for one in recovered:
-        scale, unit = (100, "%") if one.is_share else (1, " ")
-        name = f"{one.what} ({one.label.partition(',')[0]})"
-        found = float("nan") if one.found is None else one.found.value
-        console.print(
-            f"{name:<40} {scale * one.planted:7.1f} {unit}   {scale * found:7.1f} {unit}   "
-            f"{one.n_different:6d}{'' if one.is_recovered else '   missed'}",
-            highlight=False,
+async def _measure(out: Path, screen: Screen) -> tuple[list[Run], list[_Figure]]:
+    """Render, ask every model, compare, and search for the frames that questions need."""
+    _step(screen, 1, f"render {_SPEC.n_videos} videos with planted evidence into {out / 'world'}")
+    _make_world(out / "world")
+    runs: dict[str, Run] = {}
+    figures: list[_Figure] = []
+    for n, (label, model) in enumerate(_MODELS.items(), start=2):
+        _step(screen, n, f"ask {_N_QUESTIONS} questions of a model that uses {label} (phantom:{model.name})")
+        runs[label] = await _ask(out, model)
+        figures.append(_accuracy(label, model, runs[label]))
+        screen.print(Text(f"  accuracy: {figures[-1].words}"), soft_wrap=True)
+    sound, *others = figures
+    for label, other in zip(list(runs)[1:], others, strict=True):
+        paired = pair([runs[_SOUND], runs[label]])
+        compared = compare_two(paired, rng=np.random.default_rng(SEED), settings=Resampling())
+        figures.append(
+            _Figure(
+                label=f"accuracy, {label} less {_SOUND}",
+                planted=other.planted - sound.planted,
+                measured=compared.headline.difference,
+                kind="difference",
+            )
         )
+    _step(screen, _N_STEPS - 1, "find how many frames each question needs (MRFS)")
+    figures.append(await _mrfs(out, runs[_SOUND]))
+    return list(runs.values()), figures
 
 
-def _world(out: Path, console: Console) -> World:
-    folder, spec = out / "world", WorldSpec()
-    try:
+def _make_world(folder: Path) -> None:
+    """Render the planted videos unless they are there."""
+    with suppress(DataError):
         world = read_world(folder)
-    except DataError:
-        world = None
-    if world is None or world.spec != spec or world.seed != _SEED:
-        console.print(f"rendering {spec.n_videos} videos with planted evidence into {folder} ...")
-        world = render(folder, spec, seed=_SEED)
-    console.print(f"{len(world.videos)} videos, {world.n_items} questions")
-    return world
+        if (world.spec, world.seed) == (_SPEC, SEED):
+            return
+    render(folder, _SPEC, seed=SEED)
 
 
 def _environment(out: Path) -> Environment:
     return Environment(cache_root=out / "cache", n_workers=environment().n_workers)
 
 
-async def _ask(
-    out: Path, benchmark: str, data: Path, *, model: str, folder: Path, **overrides: object
-) -> int:
-    """Run a benchmark with a model into a folder; how many questions were asked."""
-    given = read_overrides({**overrides, "memory": str(out / "replies.sqlite")})
-    plan = make_plan(benchmark, data=data, model=model, overrides=given)
-    summary = await run(plan, folder, environment=_environment(out), now=now(), on_event=_print_trouble)
-    return summary.n_tried
+async def _ask(out: Path, model: SimulatedModel) -> Run:
+    """Ask one model every question with frames at even distances; stored replies stay."""
+    plan = make_plan(
+        "phantom",
+        data=out / "world",
+        model=f"phantom:{model.name}",
+        overrides={
+            "selector": "midpoints",
+            "n_frames": _N_FRAMES,
+            "sample": _N_QUESTIONS,
+            "seed": SEED,
+            "memory": str(out / "replies.sqlite"),
+        },
+    )
+    folder = out / "runs" / model.name
+    await run(plan, folder, environment=_environment(out), now=now(), on_event=lambda _: None)
+    return load_run(folder)
 
 
-def _print_trouble(event: Event) -> None:
-    if isinstance(event, MediaTrouble):
-        Screen(markup=False).print(event.message)
+def _accuracy(label: str, model: SimulatedModel, asked: Run) -> _Figure:
+    shown = [row.trial.selection.frames if row.trial.selection else () for row in asked.rows]
+    planted = [
+        expected(model, row.item, times_s=[frame.time_s for frame in frames])
+        for row, frames in zip(asked.rows, shown, strict=True)
+    ]
+    right = np.array([row.correct == 1.0 for row in asked.rows], np.float64)
+    draws = Draws(rng=np.random.default_rng(SEED))
+    return _Figure(
+        label=f"accuracy, {label}",
+        planted=sum(planted) / len(planted),
+        measured=draws.average(right, clusters=[row.item.source_id for row in asked.rows]),
+        kind="share",
+    )
 
 
-def _name(model: str) -> str:
-    return model.removeprefix("phantom:").partition("?")[0]
+async def _mrfs(out: Path, asked: Run) -> _Figure:
+    """The mean number of frames over the questions that need any."""
+    diagnostic = open_diagnostic("mrfs", _MRFS)
+    await diagnose(
+        diagnostic,
+        asked.plan,
+        asked.folder,
+        options=_MRFS,
+        environment=_environment(out),
+        now=now(),
+        on_event=lambda _: None,
+    )
+    table = load_diagnosed(diagnostic, asked.folder, options=_MRFS).tables()["mrfs"]
+    needed = [n for row in asked.rows if (n := expected_mrfs(_MODELS[_SOUND], row.item))]
+    return _Figure(
+        label=f"mean MRFS, {_SOUND}",
+        planted=sum(needed) / len(needed),
+        measured=table.estimate("all", "mean"),
+        kind="number",
+    )
 
 
-def _folder(model: str, selector: str, n_frames: int) -> str:
-    return f"{_name(model)}-{selector}-{n_frames}"
+def _beside(figures: Sequence[_Figure]) -> Table:
+    return tabulate(
+        "demo",
+        "Measured and planted",
+        label="figure",
+        rows=(RowSpec(str(i), figure.label, figure) for i, figure in enumerate(figures)),
+        measures=(
+            number("measured", lambda one: Cell(value=one.measured, kind=one.kind)),
+            number("planted", lambda one: Cell(value=one.planted, kind=one.kind)),
+        ),
+        notes=(
+            "Accuracy in per cent, differences in points; 95 % intervals, clustered by video. MRFS is the "
+            "number of frames that a question needs, over the questions that need any.",
+        ),
+    )
 
 
-async def _ask_all(out: Path, console: Console, meter: Meter) -> list[Path]:
-    """All runs in one event loop, so that they share the decoder's processes."""
-    folders = []
-    asked = [(_folder(*one), *one, "") for one in RUNS]
-    asked += [(folder, model, "evidence", 16, "") for folder, model in GUESSERS.items()]
-    asked += [(folder, REASONER, "evidence", 16, style) for folder, style in REASONERS.items()]
-    for own_folder, model, selector, n_frames, style in asked:
-        name = own_folder if own_folder in {*GUESSERS, *REASONERS} else _name(model)
-        folder = out / "runs" / own_folder
-        _step(meter, f"asking {name}")
-        n = await _ask(
-            out,
-            "phantom",
-            out / "world",
-            model=model,
-            folder=folder,
-            selector=selector,
-            n_frames=n_frames,
-            **({"style": style} if style else {}),
-        )
-        frames = "no frames" if selector == "none" else f"{selector}, {n_frames} frames"
-        console.print(f"asked {name}, {frames}: {n} questions", highlight=False)
-        folders.append(folder)
-    return folders
+def _intro(runs: Sequence[Run]) -> tuple[str, str]:
+    n = len(runs[0].rows)
+    return (
+        f"{_SPEC.n_videos} videos were drawn in which cards with numbers come and go, and {n} questions "
+        "such as 'What is the sum of the numbers on the red and the grey card?' were asked. Three simulated "
+        f"models read the cards in {_N_FRAMES} frames: one uses all evidence, one uses one frame only, one "
+        "uses the text only. The times of frames and cards decide what each must score (planted).",
+        "Next, ask a model about your own clips, one question a line (docs/item-format.md): "
+        "vidence run table --data questions.jsonl --model openai:NAME",
+    )
 
 
-def _diagnose_all(out: Path, console: Console, meter: Meter, *, runs: Mapping[str, Run]) -> list[Recovered]:
-    """Every diagnostic on its run, beside what was planted; the replies come out of the runs' memory."""
-
-    async def go() -> None:
-        for spec, folder in DIAGNOSES:
-            run, asked = runs[folder], parse_spec(spec)
-            _step(meter, f"diagnosing {folder}: {spec}")
-            account = await diagnose(
-                open_diagnostic(asked.name, asked.options),
-                run.plan,
-                run.folder,
-                options=asked.options,
-                environment=_environment(out),
-                now=now(),
-                on_event=lambda event: None,
-            )
-            console.print(f"diagnosed {folder}: {spec}, {account.n_examined} questions", highlight=False)
-
-    anyio.run(go)
-    recovered: list[Recovered] = []
-    for spec, folder in DIAGNOSES:
-        run, asked = runs[folder], parse_spec(spec)
-        diagnostic = open_diagnostic(asked.name, asked.options)
-        found = load_diagnosed(diagnostic, run.folder, options=asked.options, seed=_SEED, level=_LEVEL)
-        recovered += beside_planted(found, run, sweep=[runs[one] for one in SWEEP])
-    return recovered
-
-
-def _context(out: Path) -> BuildContext:
-    return BuildContext(cache_root=out / "cache", memory=out / "replies.sqlite")
+def _write(page: Path, runs: Sequence[Run], section: Section) -> None:
+    out = page.parent
+    write_page(
+        runs,
+        page,
+        cache_root=out / "cache",
+        media_root=out / "world",
+        rng=np.random.default_rng(SEED),
+        n_items=30,
+        title="Demonstration: measured and planted",
+        extra_sections=(section,),
+    )

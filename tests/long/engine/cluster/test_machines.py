@@ -13,6 +13,7 @@ import pytest
 
 from servers import detector_standin
 from servers.ray_machines import decoders, kill_one, mark, marks, wait_for, workers
+from subjects.streets import plan_street, write_street
 from vidence.engine.cluster import machines
 from vidence.engine.executor import Parallelism
 from vidence.engine.side_by_side import side_by_side
@@ -26,7 +27,6 @@ from vidence.make.pipeline.cache import ArtifactCache
 from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.pipeline.watching import KeptWork, Parted, watch_side_by_side
-from vidence.make.planted.street import plan_street, write_street
 from vidence.media.video import open_video
 from vidence.seeing import chunks
 from vidence.seeing.chunks import Eyes, Watch

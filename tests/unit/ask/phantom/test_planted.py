@@ -7,11 +7,8 @@ from vidence.ask.phantom.planted import (
     SimulatedModel,
     demand,
     expected,
-    expected_accuracy,
     expected_mrfs,
-    expected_top_share,
     in_sight_s,
-    missing_card_loss,
     visible,
 )
 from vidence.errors import DataError
@@ -81,26 +78,12 @@ def test_a_single_card_that_is_not_seen_is_never_answered_right(name: str):
     assert expected(SimulatedModel(name=name), ONE, times_s=[0.0]) is False
 
 
-def test_accuracy_is_the_share_of_items_answered_right():
-    items = [item(RED, BLUE, item_id="a"), item(BLUE, item_id="b"), item(RED, item_id="c")]
-    times_s = {"a": [1.5, 5.0], "b": [5.0], "c": [3.0]}
-    assert expected_accuracy(items, times_s, model=SimulatedModel(name="fuser")) == pytest.approx(2 / 3)
-    assert expected_accuracy(items, times_s, model=SimulatedModel(name="single")) == pytest.approx(1 / 3)
-
-
 def test_items_without_planted_evidence_are_refused():
     plain = Item(item_id="q7", question="?", choices=("1", "2"), answer="A")
     open_span = item(Evidence(kind="oracle", start_s=1.0))
     for other in (plain, open_span, item()):
         with pytest.raises(DataError, match="no planted evidence"):
             expected(SimulatedModel(name="fuser"), other, times_s=[])
-
-
-def test_items_without_times_and_no_items_are_refused():
-    with pytest.raises(DataError, match="'q' has no frame times"):
-        expected_accuracy([TWO], {}, model=SimulatedModel(name="fuser"))
-    with pytest.raises(DataError, match="no items"):
-        expected_accuracy([], {}, model=SimulatedModel(name="fuser"))
 
 
 def test_a_card_is_in_sight_in_the_middle_of_its_span():
@@ -125,18 +108,3 @@ def test_demands_of_simulated_models(model: SimulatedModel, *, two_cards: int | 
     assert expected_mrfs(model, TWO) == two_cards
     assert expected_mrfs(model, ONE) == one_card
     assert expected_mrfs(model, TOLD) == 0
-
-
-def test_a_fuser_shares_evenly_and_a_single_does_not():
-    three = item(RED, BLUE, Evidence(kind="oracle", start_s=7.0, end_s=8.0))
-    assert expected_top_share(SimulatedModel(name="fuser"), TWO) == 1 / 2
-    assert expected_top_share(SimulatedModel(name="fuser"), three) == 1 / 3
-    assert expected_top_share(SimulatedModel(name="single"), three) == 1.0
-    assert expected_top_share(SimulatedModel(name="fuser"), ONE) is None
-    assert expected_top_share(SimulatedModel(name="single"), TOLD) is None
-    with pytest.raises(DataError, match="planted for fuser, single, not for 'blind'"):
-        expected_top_share(SimulatedModel(name="blind"), TWO)
-
-
-def test_a_missing_card_takes_what_is_planted():
-    assert missing_card_loss(TWO) == pytest.approx(1.791759)  # ln 6, of five choices

@@ -7,12 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from subjects.stated import column, curves, marks, stated
-from vidence import catalog
-from vidence.contracts import Examined
-from vidence.errors import UsageError
-from vidence.explain.diagnostics.best_of_n import BestOfNFinding, length_bias, within_auc
-from vidence.explain.planted.readers import (
+from subjects.planted_readers import (
     Candidates,
     GradedReward,
     LongReplies,
@@ -20,7 +15,12 @@ from vidence.explain.planted.readers import (
     item,
     perfect,
 )
-from vidence.explain.planted.simulated import drive
+from subjects.simulated import drive
+from subjects.stated import column, curves, marks, stated
+from vidence import catalog
+from vidence.contracts import Examined
+from vidence.errors import UsageError
+from vidence.explain.diagnostics.best_of_n import BestOfNFinding, length_bias, within_auc
 from vidence.records import Reply
 
 P = 0.4

@@ -4,14 +4,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from subjects import evidenced
+from subjects import evidenced, hint_readers
 from subjects.evidenced import estimate, reply, said_by, sheet, value
+from subjects.hint_readers import SPANS, VIEWS, climber, is_told, parrot, searcher, swayed
+from subjects.simulated import Simulated, drive, times_shown
 from vidence.contracts import Ask, Diagnostic, Examined, SetDiagnostic, View
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.hints import FILLER, ForeignHint, Settings, filler, foreign_hints
-from vidence.explain.planted import hint_readers
-from vidence.explain.planted.hint_readers import SPANS, VIEWS, climber, is_told, parrot, searcher, swayed
-from vidence.explain.planted.simulated import Simulated, drive, times_shown
 from vidence.records import Failed, Item
 from vidence.tables.charts import Chart, Statement
 

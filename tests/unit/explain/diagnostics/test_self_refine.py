@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from subjects.planted_readers import Refiner, item
+from subjects.simulated import Simulated, drive
 from subjects.stated import column, curves, marks, stated
 from vidence import catalog
 from vidence.contracts import Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.self_refine import FOREIGN_REVIEWS, SelfRefineFinding, foreign_review
-from vidence.explain.planted.readers import Refiner, item
-from vidence.explain.planted.simulated import Simulated, drive
 from vidence.records import Reply
 
 REPAIRS, SPOILS, START = 0.5, 0.2, 0.3

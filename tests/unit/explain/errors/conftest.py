@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.explain.planted import errors
+from subjects import planted_errors as errors
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from collections import Counter
 import msgspec
 import pytest
 
+from subjects.planted_errors import item
 from vidence.errors import DataError, UsageError
 from vidence.explain.errors.packet import (
     KEY_FILE,
@@ -15,7 +16,6 @@ from vidence.explain.errors.packet import (
     read_packet,
     rows_as_jsonl,
 )
-from vidence.explain.planted.errors import item
 
 ODD = {"knowledge": 0.5}
 

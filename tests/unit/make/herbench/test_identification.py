@@ -10,13 +10,13 @@ from PIL import Image
 
 from subjects.herbench_session import state
 from subjects.planted_people import street
+from subjects.streets import plan_street, write_street
 from vidence.ask.phantom.looks import LOOKS, look_of
 from vidence.engine import engine
 from vidence.make.herbench.identification import most_alike
 from vidence.make.makers import herbench
 from vidence.make.pipeline.material import Crop
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
-from vidence.make.planted.street import plan_street, write_street
 from vidence.records import ImagePart, Reply
 
 CONFIG = """

@@ -7,12 +7,12 @@ from shutil import copytree
 import numpy as np
 import pytest
 
+from subjects.streets import plan_street, write_street
 from vidence.errors import DataError, UsageError
 from vidence.make.herbench.opened_set import OpenedSet, remade_by
 from vidence.make.makers import herbench
 from vidence.make.pipeline.ledger import Trouble, UnitDone
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
-from vidence.make.planted.street import plan_street, write_street
 from vidence.make.review.people.checks import check_of_shots, check_of_track
 from vidence.make.review.people.rows import Act, ShotRow, TrackRow, append_row, read_rows, remove_row
 

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from subjects.streets import plan_street, write_street
 from unit.make.herbench.test_opened_set import KEPT
 from vidence.ask.phantom.looks import LOOKS
 from vidence.errors import DataError, UsageError
@@ -17,7 +18,6 @@ from vidence.make.herbench.cards.people_sheets import VideoSheet
 from vidence.make.herbench.config import CardStep, HerbenchConfig, SourceRule
 from vidence.make.makers import herbench
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
-from vidence.make.planted.street import plan_street, write_street
 
 CONFIG = """
 name = "street"

@@ -4,13 +4,13 @@ import msgspec
 import numpy as np
 import pytest
 
+from subjects.streets import plan_street, write_street
 from vidence.errors import UsageError
 from vidence.make.herbench.cards.people_sheets import VideoSheet
 from vidence.make.herbench.config import read_herbench
 from vidence.make.herbench.track_job import job_of
 from vidence.make.makers import herbench
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
-from vidence.make.planted.street import plan_street, write_street
 from vidence.media.video import open_video
 from vidence.seeing.track_run import track_video
 

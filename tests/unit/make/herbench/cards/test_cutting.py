@@ -5,13 +5,13 @@ from shutil import copytree, ignore_patterns
 import numpy as np
 import pytest
 
+from subjects.streets import plan_street, write_street
 from vidence.engine.side_by_side import Parallelism
 from vidence.make.herbench.cards.cutting import Cutting
 from vidence.make.makers import herbench
 from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
-from vidence.make.planted.street import plan_street, write_street
 from videos import pans
 
 CONFIG = """

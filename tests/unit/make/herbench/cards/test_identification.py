@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from subjects.streets import plan_street, write_street
 from subjects.tracks import track
 from vidence.ask.phantom.looks import LOOKS
 from vidence.make.herbench.cards.crops import CropRules
@@ -10,7 +11,6 @@ from vidence.make.herbench.cards.identification import IdentificationTry, identi
 from vidence.make.herbench.cards.portraits import cut_portraits, portrait_frames
 from vidence.make.pipeline.material import Card, Crop
 from vidence.make.pipeline.pictures import PictureFolder
-from vidence.make.planted.street import plan_street, write_street
 from vidence.media.video import open_video
 from vidence.records import ImagePart
 

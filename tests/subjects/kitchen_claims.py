@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise, product
 
+from subjects.planted_kitchens import Kitchen, plain
 from vidence.errors import DataError
-from vidence.make.planted.kitchen import Kitchen, plain
 
 Claim = Callable[[str], bool]
 _LISTED = re.compile(r"^\d+\. (.+)$", re.MULTILINE)

@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from subjects.simulated import Answers, Simulated, drive
 from vidence.contracts import Ask, Diagnostic, Examined, Flow
-from vidence.explain.planted.simulated import Answers, Simulated, drive
 from vidence.records import Item, Media, Reply, Score
 from vidence.tables.table import Table
 

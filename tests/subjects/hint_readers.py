@@ -6,8 +6,8 @@ Of ten questions in a row the first three are easy. Readers differ in what makes
 from collections.abc import Callable
 from typing import TypeAlias
 
+from subjects.simulated import Answers, Simulated, times_shown
 from vidence.contracts import Ask
-from vidence.explain.planted.simulated import Answers, Simulated, times_shown
 from vidence.records import Evidence, Item, Media, Reply
 
 SPANS = (Evidence(kind="referred", start_s=1, end_s=2), Evidence(kind="proactive", start_s=5, end_s=6))

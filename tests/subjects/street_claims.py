@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise
 
+from subjects.streets import EDGE_NAMES, FIGURE_PX, HEIGHT_PX, WIDTH_PX, EdgeName, Passer, Street
 from vidence.errors import DataError
-from vidence.make.planted.street import EDGE_NAMES, FIGURE_PX, HEIGHT_PX, WIDTH_PX, EdgeName, Passer, Street
 
 Claim = Callable[[str], bool]
 TIE_S = 3.0  # HERBench, figure 11: times that differ by less count as the same

@@ -1,1 +1,0 @@
-"""Questions without videos, and readers, labellers and replies whose behaviour is planted."""

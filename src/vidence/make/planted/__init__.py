@@ -1,1 +1,0 @@
-"""Synthetic cases with known answers that test the makers."""
