@@ -24,7 +24,6 @@ ARGUMENTS = {
 WANTING = dict.fromkeys(("modality", "mrfs", "shares", "test-time", "selectors"), "vidence diagnose")
 WANTING["cot"] = "style = 'cot'"
 WANTING["correlation"] = "a correlation needs values that differ"
-WANTING["redundancy"] = "no two values of 'task'"
 WANTING["repeats"] = "repeats = 3"
 """What the views say that the grid of the tests cannot fill."""
 

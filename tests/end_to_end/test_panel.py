@@ -137,13 +137,13 @@ def test_rows_of_papers_are_listed(vidence):
 def test_a_view_is_a_table_a_figure_and_a_page_and_needs_no_asking_again(vidence, written):
     written(BENCHMARKS + MODELS + CONDITIONS)
     assert vidence("panel", "p.toml", "--no-page").code == 0
-    views = ("--as", "frontier", "--as", "scores?by=task", "--as", "gain?against=direct")
+    views = ("--as", "scores", "--as", "scores?by=task", "--as", "gain?against=direct")
     done = vidence("panel", "p.toml", "--no-ask", *views, "--tables", "tables", "--latex", "t.tex")
     assert done.code == 0, done.err
     assert "[1/4]" not in done.err
     assert "accuracy by task" in done.out
     pages = {path.name for path in (vidence.folder / "runs/panel-p").glob("*.html")}
-    assert pages == {"panel.html", "frontier.html", "scores-by-task.html", "gain-against-direct.html"}
+    assert pages == {"panel.html", "scores.html", "scores-by-task.html", "gain-against-direct.html"}
     assert "<svg" in (vidence.folder / "runs/panel-p/scores-by-task.html").read_text()
     assert (vidence.folder / "tables/gain.csv").read_text().startswith("compared,")
     assert "accuracy by task" in (vidence.folder / "t.tex").read_text()
@@ -180,7 +180,7 @@ def test_what_was_not_asked_is_missing_and_an_unknown_view_asks_nothing(vidence,
 
 
 def test_views_and_the_figures_of_papers_are_listed(vidence):
-    assert "frontier" in vidence("list", "views").out
+    assert "sorted" in vidence("list", "views").out
     assert "humanpcr-fig7" in vidence("list", "figures").out
     assert "against" in vidence("list", "views", "gain").out
 

@@ -17,6 +17,7 @@ from vidence.tables.table import DASH, Cell, Column, Table
 from vidence.tables.table import Row as TableRow
 
 MOST_CHANGED = 200
+ROBUST = "robust"
 _STORED = {LETTERS: has_logps, TEXTS: has_text_logps}  # parsers that read what only some replies have
 
 

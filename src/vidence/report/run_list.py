@@ -30,7 +30,8 @@ class ListedRun(Record):
     Of `n_planned` trials `n_answered` have an outcome from the model, and `n_failed` failed, which
     `vidence resume` asks again. `score` is the headline of its report, 0 to 1, `average` says of what, and
     ``[low, high]`` is its 95 % interval; it is None where nothing was ever answered. `cost` is in US
-    dollars, None without prices.
+    dollars, None without prices. `seconds` and `tokens` are the medians over its
+    replies of the time and of the output tokens, None where the model does not say.
     """
 
     folder: str
@@ -46,6 +47,8 @@ class ListedRun(Record):
     low: float | None = None
     high: float | None = None
     cost: float | None = None
+    seconds: float | None = None
+    tokens: float | None = None
     started_at: str = ""
     problem: str = ""
     """Why it cannot be read, where it is unusable."""
@@ -142,7 +145,7 @@ def _made(folder: Path) -> _KeptLine:
     from vidence.engine.specs import label
     from vidence.report.results import SEED, load_run
     from vidence.report.scores import Draws, headline_accuracy
-    from vidence.report.tables import spent
+    from vidence.report.tables import median_reply, spent
     from vidence.tables.table import has_interval
 
     digest = _digest(folder)
@@ -155,6 +158,7 @@ def _made(folder: Path) -> _KeptLine:
     status: Standing = "failures" if n_failed else "complete"
     if run.n_missing:
         status = "stopped" if run.rows else "not begun"
+    seconds, tokens = median_reply(run)
     line = ListedRun(
         folder="",
         name=label(run.plan),
@@ -169,6 +173,8 @@ def _made(folder: Path) -> _KeptLine:
         low=ends[0],
         high=ends[1],
         cost=spent(run),
+        seconds=seconds,
+        tokens=tokens,
         started_at=run.facts.started_at,
     )
     return _KeptLine(vidence=__version__, plan=digest, last_trial=last_trial, line=line)

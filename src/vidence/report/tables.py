@@ -2,6 +2,8 @@
 
 import math
 from collections import Counter
+from collections.abc import Sequence
+from statistics import median
 from string import ascii_uppercase
 
 import numpy as np
@@ -10,7 +12,7 @@ from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, Vid
 from vidence.report.judge_summary import judge_sentence, judge_tables
 from vidence.report.logps import has_logps, has_text_logps, logp_tables
 from vidence.report.on_the_way import way_sentences, way_tables
-from vidence.report.parsers import parser_tables
+from vidence.report.parsers import ROBUST, parser_tables
 from vidence.report.provenance import is_asked, not_asked
 from vidence.report.repeats import repeat_tables
 from vidence.report.results import OUTCOMES, STATUSES, Row, Run
@@ -40,13 +42,16 @@ LEAST_CUT = 0.1  # share of replies that were cut off, from which on the headlin
 LETTERS = frozenset(ascii_uppercase)
 
 
-def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tuple[Table, ...]:
+def all_tables(
+    run: Run, *, rng: np.random.Generator, level: float = 0.95, parsers: Sequence[str] = (ROBUST,)
+) -> tuple[Table, ...]:
     """Every table of a run, the scores first.
 
     Args:
         run: the run.
         rng: where the draws of the intervals come from.
         level: coverage of the intervals.
+        parsers: which others read the replies again beside that of the run; all of them where it is empty.
 
     Raises:
         UsageError: the run has no trials, or its headline is no aggregate.
@@ -57,7 +62,7 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
         outcome_table(run),
         reason_table(run),
         *logp_tables(run, level=level),
-        *parser_tables(run),
+        *parser_tables(run, parsers),
         position_table(run, rng=rng),
         *(judge_tables(run, rng=rng) if is_judged else ()),
         *(repeat_tables(run, level=level) if run.plan.repeats > 1 else ()),
@@ -214,6 +219,17 @@ def spent(run: Run) -> float | None:
     return (n_in * plan.price_in + n_out * plan.price_out) / 1e6
 
 
+def median_reply(run: Run) -> tuple[float | None, float | None]:
+    """Median seconds and output tokens of a reply, remembered replies too; None where no reply has them.
+
+    Source: HumanPCR, appendix F.4 (inference time of models).
+    """
+    replies = [reply for row in run.rows for reply in row.trial.replies]
+    seconds = [reply.latency_s for reply in replies if reply.latency_s]
+    tokens = [n for reply in replies if (n := reply.usage.output_tokens) is not None]
+    return (median(seconds) if seconds else None, median(tokens) if tokens else None)
+
+
 def usage_table(run: Run) -> Table:
     """Tokens and cost of the new replies, and how many came out of the memory.
 
@@ -227,7 +243,7 @@ def usage_table(run: Run) -> Table:
     )
     n_silent = sum(usage.input_tokens is None and usage.output_tokens is None for usage in new)
     remembered = (n_replies - len(new)) / n_replies if n_replies else None
-    cost = spent(run)
+    cost, (seconds, tokens) = spent(run), median_reply(run)
     rows: tuple[tuple[str, str, str, Value | Cell], ...] = (
         ("replies", "replies", "", n_replies),
         ("new", "asked anew", "", len(new)),
@@ -237,6 +253,18 @@ def usage_table(run: Run) -> Table:
         ),
         ("input", "input tokens", "of new replies, as reported", sum(n_in) if n_in else "not reported"),
         ("output", "output tokens", "of new replies, as reported", sum(n_out) if n_out else "not reported"),
+        (
+            "reply-tokens",
+            "output tokens of a reply",
+            "median",
+            "not reported" if tokens is None else f"{tokens:,g}",
+        ),
+        (
+            "reply-seconds",
+            "seconds of a reply",
+            "median",
+            "not known" if seconds is None else f"{seconds:,.2f}",
+        ),
         (
             *("cost", "cost, US dollars", ""),
             Cell(value="no prices given") if cost is None else Cell(value=cost, text=f"{cost:,.4f}"),

@@ -27,6 +27,7 @@ def test_a_line_has_what_the_report_has(runs):
     assert one.score == pytest.approx(2 / 6)  # the seventh waits for a judge
     assert one.cost is not None
     assert one.cost > 0
+    assert (one.seconds, one.tokens) == (None, 10)
 
 
 def test_the_status_follows_from_the_trials(runs):

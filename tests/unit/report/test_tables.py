@@ -265,7 +265,10 @@ def test_parsers_are_compared_on_the_same_replies(runs):
 
 
 def test_replies_on_which_parsers_disagree_are_listed(runs, rng):
-    tables = {t.name: t for t in all_tables(runs.load(), rng=rng)}
+    run = runs.load()
+    few = {t.name: t for t in all_tables(run, rng=rng)}
+    assert [row.key for row in few["parsers"].rows] == ["robust"]
+    tables = {t.name: t for t in all_tables(run, rng=rng, parsers=())}
     changed = tables["parsers-changed"]
     cells = texts(changed, "q3#0")
     assert (cells["item"], cells["gold"], cells["read:robust"]) == ("q3", "C", "\u2013")
@@ -296,7 +299,10 @@ def test_letters_need_choices(runs, rng):
 def test_spending_counts_new_replies_only(runs):
     table = usage_table(runs.load())
     # Six replies, q2's remembered; the refusal does not say its tokens. 4 x 1000 in, 4 x 10 out.
-    assert [line.cells[1].text for line in shown_rows(table)] == ["6", "5", "16.7", "4,000", "40", "0.0084"]
+    assert [line.cells[1].text for line in shown_rows(table)] == [
+        *("6", "5", "16.7", "4,000", "40"),
+        *("10", "not known", "0.0084"),
+    ]
     assert table.note == "1 of 5 new replies do not say how many tokens they used."
 
 
@@ -308,6 +314,8 @@ def test_spending_without_prices_or_replies(runs):
         "\u2013",
         "not reported",
         "not reported",
+        "not reported",
+        "not known",
         "no prices given",
     ]
 

@@ -30,11 +30,15 @@ if TYPE_CHECKING:
     from vidence.tables.table import Table
 
 SECTION = "Explain"
+ALL = "all"
 
 
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=PATH)
-@click.option("--parser", help="Read the stored replies again with this parser; nothing is asked.")
+@click.option(
+    "--parser",
+    help="Read the stored replies again with this parser; all: show what each of them reads. Asks nothing.",
+)
 @html_option
 @csv_option("trial, with all that is known of it")
 @file_option("--jsonl", "jsonl_path", "Write the same as JSON lines.")
@@ -87,7 +91,8 @@ def report(
     if hub_task is not None and hub_path is None:
         raise UsageError("--hub-task goes with --hub FILE")
     has_trials = any((*rows, json_path))
-    runs = [load_run(folder, parser=parser, are_brief=not has_trials) for folder in folders]
+    again = None if parser == ALL else parser
+    runs = [load_run(folder, parser=again, are_brief=not has_trials) for folder in folders]
     write_asked(
         (csv_path, lambda file: export.write_csv(runs, file)),
         (jsonl_path, lambda file: export.write_jsonl(runs, file)),
@@ -97,7 +102,9 @@ def report(
     )
     if console.quiet and not any((json_path, html, latex, tables_dir)):
         return  # nobody sees the tables, which take most of the time
-    tabled = _Tabled.of(runs, level=level, against_chance=against_chance, published=published)
+    tabled = _Tabled.of(
+        runs, level=level, against_chance=against_chance, published=published, all_parsers=parser == ALL
+    )
     write_asked(
         (json_path, lambda file: export.write_json(tabled.reports, file)),
         (latex, lambda file: write_file(file, latex_of(tabled.printed, intervals=interval))),
@@ -120,15 +127,23 @@ class _Tabled:
 
     @classmethod
     def of(
-        cls, runs: "Sequence[Run]", *, level: float, against_chance: bool = False, published: bool = False
+        cls,
+        runs: "Sequence[Run]",
+        *,
+        level: float,
+        against_chance: bool = False,
+        published: bool = False,
+        all_parsers: bool = False,
     ) -> "_Tabled":
         from vidence.report.papers import paper_sections
+        from vidence.report.parsers import ROBUST
         from vidence.report.results import SEED
         from vidence.report.scores import Draws, margin_table
         from vidence.report.tables import all_tables
 
         draws = Draws(rng=np.random.default_rng(SEED), level=level)
-        tables = [all_tables(run, rng=draws.fresh(), level=level) for run in runs]
+        parsers = () if all_parsers else (ROBUST,)
+        tables = [all_tables(run, rng=draws.fresh(), level=level, parsers=parsers) for run in runs]
         if against_chance:
             margins = [margin_table(run, level=level) for run in runs]
             tables = [(*some, margin) for some, margin in zip(tables, margins, strict=True)]

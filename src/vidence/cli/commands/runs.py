@@ -15,9 +15,26 @@ if TYPE_CHECKING:
 SECTION = "Ask"
 
 _MOST_NAME, _LEAST_NAME = 40, 12
-_HEADINGS = ("name", "benchmark", "status", "done", "score, %", "cost, $", "started", "folder")
-_NUMBERS = frozenset({"done", "score, %", "cost, $"})
-_DISPENSABLE = ("cost, $", "benchmark", "started")  # in this order, where a terminal is narrow
+_HEADINGS = (
+    "name",
+    "benchmark",
+    "status",
+    "done",
+    "score, %",
+    "cost, $",
+    "s/reply",
+    "tokens/reply",
+    "started",
+    "folder",
+)
+_NUMBERS = frozenset({"done", "score, %", "cost, $", "s/reply", "tokens/reply"})
+_DISPENSABLE = (
+    "tokens/reply",
+    "s/reply",
+    "cost, $",
+    "benchmark",
+    "started",
+)  # in this order, where a terminal is narrow
 _GAP = 2
 
 
@@ -25,7 +42,7 @@ _GAP = 2
 @click.argument("folder", type=PATH, default=Path("runs"))
 @json_option
 def runs(*, folder: Path, json_path: Path | None) -> None:
-    """The runs in FOLDER (default: runs) and below it: how far each is, its score, what it cost."""
+    """The runs in FOLDER (default: runs) and below it: status, score, cost, seconds and tokens of a reply."""
     from vidence.report.run_list import list_runs
 
     console = screen(json_path)
@@ -103,6 +120,8 @@ def _row(one: "ListedRun") -> tuple[str, ...]:
         "" if one.problem else f"{one.n_answered:,}/{one.n_planned:,}",
         score,
         "" if one.cost is None else f"{one.cost:,.2f}",
+        "" if one.seconds is None else f"{one.seconds:,.1f}",
+        "" if one.tokens is None else f"{one.tokens:,.0f}",
         one.started_at[:16].replace("T", " "),
         one.folder,
     )

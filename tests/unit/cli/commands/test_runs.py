@@ -26,6 +26,8 @@ def listed(monkeypatch):
         low=0.38,
         high=0.44,
         cost=12.5,
+        seconds=2.25,
+        tokens=310.0,
         started_at="2026-01-02T03:04:05",
     )
     monkeypatch.setattr("vidence.report.run_list.list_runs", lambda folder: (one,))
@@ -44,9 +46,9 @@ def test_a_narrow_terminal_has_short_names_and_fewer_columns_and_says_which(list
     assert len(heading) <= len(line) <= 120
     assert "…" in line
     assert line.endswith(FOLDER)
-    assert "not shown: cost, $" in note
+    assert "not shown: tokens/reply, s/reply, cost, $" in note
     heading, line, note = said(width=80)
-    assert note == "(not shown: cost, $, benchmark, started; a wider terminal or --json - has them)"
+    assert note.startswith("(not shown: tokens/reply, s/reply, cost, $, benchmark, started;")
     assert line.split("  ")[-1] == FOLDER
     assert "41.2 [38.0, 44.0]" in line
 
@@ -55,6 +57,7 @@ def test_a_file_and_a_wide_terminal_get_everything(listed):
     for lines in (said(), said(width=250)):
         assert len(lines) == 2
         assert "2026-01-02 03:04" in lines[1]
+        assert lines[1].split()[-5:-3] == ["2.2", "310"]
 
 
 def test_the_list_as_json_is_what_every_command_writes(listed, tmp_path):
