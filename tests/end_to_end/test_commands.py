@@ -199,10 +199,8 @@ def test_small_commands_are_told_as_json(vidence, questions):
     assert power["sentences"][-1].endswith(f"{100 * power['detectable_difference']:.1f} points.")
     audited = json.loads(vidence("audit", "questions.jsonl", "--no-page", "--json", "-").out)
     assert audited["format"] == "vidence-item-audit/1"
-    tables = json.loads(vidence("audit-table", "--json", "-").out)
-    assert "herbench-table1" in tables["published"]
-    checked = json.loads(vidence("audit-table", "herbench-table1", "--json", "-").out)
-    assert checked["format"] == "vidence-audit/2"
+    tables = json.loads(vidence("list", "published", "--json", "-").out)
+    assert "herbench-table1" in tables["names"]
 
 
 def test_doctor_is_told_as_json(vidence):

@@ -1,15 +1,13 @@
-"""Laws of comparisons, plans, agreement, repeats and the implied-integer audit."""
+"""Laws of comparisons, plans, agreement and repeats."""
 
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from vidence.explain.published.grim import audit_row, check_mean, check_sum, implied
 from vidence.statistics.agreement import item_agreement, krippendorff_alpha
 from vidence.statistics.correlation import spearman
 from vidence.statistics.paired import compact_letter_display, compare, holm
@@ -183,97 +181,3 @@ def test_rank_correlation_does_not_see_a_stretched_scale(points: list[tuple[int,
     assert cubed == found
     assert falling.value == pytest.approx(-found.value)
     assert found.fisher.low - 1e-12 <= found.value <= found.fisher.high + 1e-12
-
-
-def printed_as(k: int, n: int, decimals: int, *, rule: str) -> str:
-    """Long division: the digits of 100 k / n, cut off, or rounded half up or down."""
-    scaled, rest = divmod(100 * k * 10**decimals, n)
-    if (rule == "half-up" and 2 * rest >= n) or (rule == "half-down" and 2 * rest > n):
-        scaled += 1
-    if not decimals:
-        return str(scaled)
-    return f"{scaled // 10**decimals}.{scaled % 10**decimals:0{decimals}d}"
-
-
-@FAST
-@given(
-    n=st.integers(1, 400),
-    share=st.fractions(0, 1),
-    decimals=st.integers(0, 3),
-    rule=st.sampled_from(["half-up", "truncated"]),
-)
-def test_a_count_is_among_those_its_own_print_implies(
-    n: int, share: Fraction, decimals: int, rule: str
-) -> None:
-    k = int(share * n)
-    found = implied(printed_as(k, n, decimals, rule=rule), n)
-    assert k in found.counts[rule]
-    assert k in found.all
-
-
-@FAST
-@given(n=st.integers(1, 60), text=st.integers(0, 1000))
-def test_implied_counts_are_those_of_trying_all(n: int, text: int) -> None:
-    value = f"{text // 10}.{text % 10}"
-    for rule in ("half-up", "truncated"):
-        tried = tuple(k for k in range(n + 1) if printed_as(k, n, 1, rule=rule) == value)
-        assert implied(value, n).counts[rule] == tried
-    for k in range(n + 1):
-        if f"{100 * k / n:.1f}" == value:
-            assert k in implied(value, n).nearest, "Python's own formatting"
-    # Ways of rounding leave no gap.
-    counts = implied(value, n).all
-    assert not counts or counts == tuple(range(counts[0], counts[-1] + 1))
-
-
-@FAST
-@given(
-    sizes=st.tuples(st.integers(1, 12), st.integers(1, 12)),
-    shares=st.tuples(st.fractions(0, 1), st.fractions(0, 1)),
-    more=st.integers(-1, 1),
-    rules=st.tuples(*[st.sampled_from(["half-up", "half-down", "truncated"])] * 3),
-    decimals=st.integers(0, 1),
-)
-def test_a_row_is_possible_where_some_counts_print_it_by_one_rule(
-    sizes: tuple[int, int],
-    shares: tuple[Fraction, Fraction],
-    more: int,
-    rules: tuple[str, str, str],
-    decimals: int,
-) -> None:
-    """Rows of counts, by one rule and by several, with a whole that fits or not: all counts are tried."""
-    counts = [int(share * n) for share, n in zip(shares, sizes, strict=True)]
-    n = sum(sizes)
-    all_sizes, counts = (*sizes, n), [*counts, min(max(sum(counts) + more, 0), n)]
-    cells = zip(counts, all_sizes, rules, strict=True)
-    texts = [printed_as(k, size, decimals, rule=rule) for k, size, rule in cells]
-
-    def prints(row: tuple[int, int, int], ways: tuple[str, ...]) -> bool:
-        return all(
-            any(printed_as(k, size, decimals, rule=rule) == text for rule in ways)
-            for k, size, text in zip(row, all_sizes, texts, strict=True)
-        )
-
-    rows = [(i, j, i + j) for i in range(sizes[0] + 1) for j in range(sizes[1] + 1)]
-    is_printed = any(prints(row, ways) for row in rows for ways in (("half-up", "half-down"), ("truncated",)))
-    found = audit_row({"a": texts[0], "b": texts[1]}, {"a": sizes[0], "b": sizes[1]}, whole=(texts[2], n))
-    assert found.is_possible == is_printed
-
-
-@FAST
-@given(
-    cells=st.lists(st.tuples(st.integers(1, 300), st.fractions(0, 1)), min_size=1, max_size=6),
-    decimals=st.integers(0, 2),
-)
-def test_true_rows_pass_every_check(cells: list[tuple[int, Fraction]], decimals: int) -> None:
-    sizes = {f"c{i}": n for i, (n, _) in enumerate(cells)}
-    counts = {f"c{i}": int(share * n) for i, (n, share) in enumerate(cells)}
-    texts = {c: printed_as(counts[c], sizes[c], decimals, rule="half-up") for c in sizes}
-    n, k = sum(sizes.values()), sum(counts.values())
-    whole = printed_as(k, n, decimals, rule="half-up")
-    found = audit_row(texts, sizes, whole=(whole, n))
-    assert found.is_possible
-    assert found.moves == ()
-    parts = [implied(texts[c], sizes[c]) for c in sizes]
-    assert check_sum(parts, implied(whole, n)).is_possible
-    assert check_mean(list(texts.values()), whole, weights=list(sizes.values())).is_possible

@@ -68,9 +68,7 @@ def published_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
         tables.append(_apart(runs, labels, apart, draws=draws))
     if not tables:
         asked = ", ".join(dict.fromkeys(f"{run.plan.benchmark} ({run.plan.split})" for run in runs))
-        raise UsageError(
-            f"no published table is about {asked}; `vidence audit-table` lists those that there are"
-        )
+        raise UsageError(f"no published table is about {asked}; `vidence list published` lists them")
     return tuple(tables)
 
 

@@ -8,7 +8,6 @@ import msgspec
 from vidence.errors import UsageError
 from vidence.explain.published.printed_tables import Measure, PublishedTable
 from vidence.explain.published.published import load
-from vidence.explain.published.table_audit import audited
 from vidence.report.printed_comparison import PROBLEM, REMARK, printed_cell
 from vidence.tables.table import Cell, Row, Table
 
@@ -48,7 +47,7 @@ class PrintedRows:
 
 
 def printed_rows(name: str, wanted: Sequence[Mapping[str, str]]) -> PrintedRows:
-    """The rows of a published table, audited, with the columns that are about the same questions as ours.
+    """The rows of a published table with the columns that are about the same questions as ours.
 
     A printed column is about the questions that its measure names; one that only asks all questions to be
     alike in a tag, as ActPLD's descriptions in their task, is taken where no other names the value. A table
@@ -62,7 +61,7 @@ def printed_rows(name: str, wanted: Sequence[Mapping[str, str]]) -> PrintedRows:
         UnknownNameError: no such table.
         UsageError: it prints none of the columns.
     """
-    table = audited(load(name))
+    table = load(name)
     numbers = [i for i, column in enumerate(table.columns) if column.kind != "text"]
     places: list[int | None] = [_place(table, tags) for tags in wanted]
     if len(numbers) == len(wanted) and not any(column.measure for column in table.columns):

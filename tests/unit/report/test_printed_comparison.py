@@ -113,7 +113,9 @@ def test_signs_of_footnotes_are_all_explained(runs, draws):
 
 
 def test_a_run_without_a_printed_table_is_refused(runs, draws):
-    with pytest.raises(UsageError, match=r"no published table is about table \(all\); `vidence audit-table`"):
+    with pytest.raises(
+        UsageError, match=r"no published table is about table \(all\); `vidence list published`"
+    ):
         published_tables([runs.load("a")], draws=draws)
     # Of the right benchmark, with none of its tags: only the overall value stands there.
     bare = asked(runs, [{}], [1], name="b", benchmark="humanpcr", split="human-r")

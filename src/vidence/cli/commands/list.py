@@ -45,6 +45,7 @@ PURPOSES: Mapping[str, str] = {
     "prompts": "sets of words, for --prompt-set",
     "rows": "how papers asked the models of their tables, for vidence panel",
     "figures": "tables and figures of papers by name, for vidence panel --as",
+    "published": "tables of the papers as printed, for vidence report --published",
     "mappings": "layouts of other people's questions and results, for --map and vidence import",
 }
 
@@ -173,11 +174,18 @@ def _figures() -> Mapping[str, str]:
     return {name: view.says for name, view in paper_views().items()}
 
 
+def _published() -> Mapping[str, str]:
+    from vidence.explain.published import published
+
+    return {name: published.load(name).title for name in published.names()}
+
+
 # Names that are no files of code.
 _OTHERS = {
     "protocols": _protocols,
     "prompts": _prompt_sets,
     "rows": _rows,
     "figures": _figures,
+    "published": _published,
     "mappings": _mappings,
 }

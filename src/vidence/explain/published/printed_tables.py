@@ -1,8 +1,7 @@
 """Tables as they were printed: read from a CSV, with what a TOML file beside it says of them.
 
-The first line of the CSV names the columns. A second line whose first cell is ``n`` may give how many
-questions each column is about. ``NAME.toml`` beside ``NAME.csv`` may give titles, meanings,
-denominators, rules and remarks: its form is `Notes`. Values stay texts, as printed.
+The first line of the CSV names the columns. ``NAME.toml`` beside ``NAME.csv`` may give titles, meanings,
+numbers of questions and remarks: its form is `Notes`. Values stay texts, as printed.
 """
 
 import csv
@@ -12,31 +11,15 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import msgspec
 
 from vidence.errors import DataError
 from vidence.records import Record
 
-N_ROW = "n"
 _BETWEEN_NAMES = " / "
 _MOST_FAULTS = 5
-FlagKind: TypeAlias = Literal[
-    "impossible",
-    "swapped",
-    "last digit",
-    "rounding",
-    "fewer",
-    "sum",
-    "mean",
-    "ratio",
-    "difference",
-    "unreadable",
-    "remark",
-]
-# What is worth knowing and yet no contradiction.
-HARMLESS: frozenset[FlagKind] = frozenset({"last digit", "fewer", "remark"})
 _BLANK = frozenset({"", "-", "–", "—", "n/a", "N/A", "/"})  # noqa: RUF001 - dashes as in print
 _NUMBER = re.compile(r"[+-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?", re.ASCII)
 
@@ -75,31 +58,22 @@ class Measure(Record, omit_defaults=True):
 class PublishedColumn(Record, omit_defaults=True):
     """One column.
 
-    A ``percent`` is a share of `n` questions, or of as many as the column `n_from` says; without both
-    nothing is known. A ``number`` is any other quantity. `measure` is None where no run gives it.
+    A ``percent`` is a share of `n` questions, where that is known. A ``number`` is any other quantity.
+    `measure` is None where no run gives it.
     """
 
     name: str
     kind: Literal["percent", "number", "text"] = "percent"
     means: str = ""
     n: int | None = None
-    n_from: str = ""
     measure: Measure | None = None
 
 
 class Flag(Record):
-    """What is wrong with a cell, or worth knowing of it.
+    """What is known against a cell: a problem where printed numbers contradict each other, else a remark."""
 
-    A ``remark`` was written by a person; all others are found by `vidence.explain.published.table_audit`.
-    """
-
-    kind: FlagKind
     says: str
-
-    @property
-    def is_problem(self) -> bool:
-        """Whether the printed numbers contradict each other or cannot be read."""
-        return self.kind not in HARMLESS
+    is_problem: bool = False
 
 
 class PublishedCell(Record, omit_defaults=True):
@@ -110,7 +84,7 @@ class PublishedCell(Record, omit_defaults=True):
 
 
 class PublishedRow(Record, omit_defaults=True):
-    """One row. `line` is its line in the file, `missing` how many questions it may lack at most.
+    """One row. `line` is its line in the file.
 
     `n` overrides the denominators of columns; without `is_n_known` no denominator holds for the row.
     A ``summary`` is made of other rows.
@@ -122,34 +96,6 @@ class PublishedRow(Record, omit_defaults=True):
     kind: Literal["model", "human", "baseline", "summary"] = "model"
     is_n_known: bool = True
     n: dict[str, int] = msgspec.field(default_factory=dict)
-    missing: int = 0
-
-
-class ColumnRule(Record, omit_defaults=True):
-    """In every row the column `total` is made of the columns `of`; `rows` limits it to some rows.
-
-    ``sum``: the right answers of `of` add up to those of `total`. ``mean``: it is their mean, with `weights`
-    or each alike. ``ratio``: it is the first of two in per cent of the second. ``difference``: it is the
-    first of two less the second.
-    """
-
-    rule: Literal["sum", "mean", "ratio", "difference"]
-    total: str
-    of: tuple[str, ...]
-    weights: tuple[int, ...] = ()
-    rows: tuple[str, ...] = ()
-
-
-class RowRule(Record, omit_defaults=True):
-    """The row `total` is the mean or the sum of the rows of models in `columns` (none: all with numbers).
-
-    For a mean the rows weigh alike, or by the column `weights`.
-    """
-
-    rule: Literal["mean", "sum"]
-    total: str
-    columns: tuple[str, ...] = ()
-    weights: str = ""
 
 
 class Across(Record):
@@ -169,15 +115,15 @@ class RowNote(Record):
     kind: Literal["model", "human", "baseline", "summary"] = "model"
     n_known: bool = True
     n: dict[str, int] = msgspec.field(default_factory=dict)
-    missing: int = 0
 
 
 class Remark(Record):
-    """What a person found: about one row or all (empty), in some columns or all (none named)."""
+    """What is known: about one row or all (empty), in some columns or all (none named)."""
 
     says: str
     row: str = ""
     columns: tuple[str, ...] = ()
+    problem: bool = False
 
 
 class About(Record, omit_defaults=True):
@@ -194,8 +140,6 @@ class About(Record, omit_defaults=True):
     across: Across | None = None
     notes: tuple[str, ...] = ()
     source: Source = Source()
-    rules: tuple[ColumnRule, ...] = ()
-    row_rules: tuple[RowRule, ...] = ()
 
 
 class Notes(About):
@@ -221,17 +165,6 @@ class PublishedTable(About, omit_defaults=True):
         """What is printed in a row, in the column with this name."""
         return row.cells[self.position(column)].text
 
-    def n(self, row: PublishedRow, column: PublishedColumn) -> int | None:
-        """How many questions a cell is a share of, None where that is not known."""
-        if column.name in row.n:
-            return row.n[column.name]
-        if not row.is_n_known or row.kind == "summary":
-            return None
-        if column.n_from:
-            figure = number(self.text(row, column.n_from))
-            return int(figure) if figure is not None and figure.isdecimal() else None
-        return column.n
-
 
 def is_blank(text: str) -> bool:
     """Whether a cell says that there is no value."""
@@ -251,20 +184,17 @@ def number(text: str) -> str | None:
 # --------------------------------------------------------------------------- reading
 
 
-def read_file(path: Path, *, names: Sequence[str] = ()) -> PublishedTable:
+def read_file(path: Path) -> PublishedTable:
     """Read a CSV and, where there is one of its name, the TOML file beside it.
 
     Args:
         path: the CSV.
-        names: the columns that together name a row, in place of those in the TOML file.
 
     Raises:
         DataError: a file cannot be read, or as `read_notes` and `read_table`.
     """
     beside = path.with_suffix(".toml")
     notes = read_notes(_content(beside), where=str(beside)) if beside.is_file() else Notes()
-    if names:
-        notes = msgspec.structs.replace(notes, names=tuple(names))
     return read_table(_content(path), name=path.stem, where=str(path), notes=notes)
 
 
@@ -313,7 +243,6 @@ def read_table(text: str, *, name: str, where: str, notes: Notes) -> PublishedTa
             notes on a row or column that does not exist; with file and line.
     """
     header, lines = _lines(text, where)
-    lines, n = _take_n(lines, header, where)
     names = notes.names or (header[0],)
     by_name = {column.name: column for column in notes.columns}
     by_name |= {name: PublishedColumn(name=name, kind="text") for name in names if name not in by_name}
@@ -327,7 +256,7 @@ def read_table(text: str, *, name: str, where: str, notes: Notes) -> PublishedTa
     by_line = {line: _name([cells[header.index(name)] for name in names]) for line, cells in lines}
     _check_unique(by_line, names, where)
     _check_notes(notes, list(by_line.values()), header, where=where)
-    table = PublishedTable(
+    return PublishedTable(
         name=name,
         title=notes.title or name,
         columns=columns,
@@ -339,54 +268,6 @@ def read_table(text: str, *, name: str, where: str, notes: Notes) -> PublishedTa
         notes=notes.notes,
         source=notes.source,
     )
-    return with_rules(with_n(table, n, where=where), notes.rules, notes.row_rules, where=where)
-
-
-def with_rules(
-    table: PublishedTable, rules: Sequence[ColumnRule], row_rules: Sequence[RowRule] = (), *, where: str
-) -> PublishedTable:
-    """The table with more rules.
-
-    Raises:
-        DataError: a rule names a row or column that does not exist, or has not as many columns, or weights,
-            as it needs.
-    """
-    columns, rows = [column.name for column in table.columns], [row.name for row in table.rows]
-    for rule in rules:
-        _known([rule.total, *rule.of], columns, what="column", where=where)
-        _known(rule.rows, rows, what="row", where=where)
-        if rule.weights and len(rule.weights) != len(rule.of):
-            raise DataError(
-                f"{where}: the mean {rule.total!r} has {len(rule.weights)} weights for {len(rule.of)} "
-                "columns; expected one for each"
-            )
-        if rule.rule in ("ratio", "difference") and len(rule.of) != 2:
-            raise DataError(
-                f"{where}: the {rule.rule} {rule.total!r} is of {len(rule.of)} columns; expected two"
-            )
-    for each in row_rules:
-        weights = [each.weights] if each.weights else []
-        _known([*each.columns, *weights], columns, what="column", where=where)
-        _known([each.total], rows, what="row", where=where)
-    return msgspec.structs.replace(
-        table, rules=(*table.rules, *rules), row_rules=(*table.row_rules, *row_rules)
-    )
-
-
-def with_n(table: PublishedTable, n: Mapping[str, int], *, where: str) -> PublishedTable:
-    """The table with other denominators for some columns; they become columns of per cent.
-
-    Raises:
-        DataError: a column that does not exist.
-    """
-    _known(list(n), [column.name for column in table.columns], what="column", where=where)
-    columns = tuple(
-        msgspec.structs.replace(column, n=n[column.name], n_from="", kind="percent")
-        if column.name in n
-        else column
-        for column in table.columns
-    )
-    return msgspec.structs.replace(table, columns=columns)
 
 
 # --------------------------------------------------------------------------- parts
@@ -427,28 +308,6 @@ def _lines(text: str, where: str) -> tuple[list[str], list[tuple[int, list[str]]
     return header, rest
 
 
-def _take_n(
-    lines: list[tuple[int, list[str]]], header: Sequence[str], where: str
-) -> tuple[list[tuple[int, list[str]]], dict[str, int]]:
-    """The lines without the line ``n``, and what it says."""
-    line, cells = lines[0]
-    if cells[0] != N_ROW:
-        return lines, {}
-    n: dict[str, int] = {}
-    for name, cell in zip(header[1:], cells[1:], strict=True):
-        figure = number(cell)
-        if figure is not None and figure.isdecimal() and int(figure) > 0:
-            n[name] = int(figure)
-        elif not is_blank(cell):
-            raise DataError(
-                f"{where}:{line}: {cell!r} in column {name!r} found; expected the number of questions, 1 or "
-                "more, or an empty cell where it is not known"
-            )
-    if not lines[1:]:
-        raise DataError(f"{where}: no rows below the line {N_ROW!r}; expected a line for each row")
-    return lines[1:], n
-
-
 def _name(parts: Sequence[str]) -> str:
     """The name of a row; what is blank is no part of it."""
     return _BETWEEN_NAMES.join(part for part in parts if not is_blank(part)) or parts[0]
@@ -474,8 +333,7 @@ def _check_unique(by_line: Mapping[int, str], names: Sequence[str], where: str) 
         if name in lines:
             raise DataError(
                 f"{where}: lines {lines[name]} and {line} are both named {name!r} by "
-                f"{', '.join(names)}; say which columns tell rows apart: --names Model,Size, or names in the "
-                "TOML file"
+                f"{', '.join(names)}; say which columns tell rows apart: names in the TOML file"
             )
         lines[name] = line
 
@@ -499,7 +357,7 @@ def _row(
         PublishedCell(
             text=text,
             flags=tuple(
-                Flag(kind="remark", says=remark.says)
+                Flag(says=remark.says, is_problem=remark.problem)
                 for remark in remarks
                 if (column.name in remark.columns if remark.columns else column == columns[0])
             ),
@@ -513,5 +371,4 @@ def _row(
         kind=note.kind,
         is_n_known=note.n_known,
         n=note.n,
-        missing=note.missing,
     )

@@ -1,4 +1,4 @@
-"""The tables that the papers print, as they print them: for reprinting beside a run, and for audits."""
+"""The tables that the papers print, as they print them: for reprinting beside a run."""
 
 from collections.abc import Mapping
 from importlib import resources
@@ -16,7 +16,6 @@ from vidence.explain.published.printed_tables import (
     read_notes,
     read_table,
 )
-from vidence.explain.published.table_audit import audited
 
 
 def _folder() -> Traversable:
@@ -29,7 +28,7 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str) -> PublishedTable:
-    """The table of that name, with the remarks on it; `audited` adds what arithmetic says.
+    """The table of that name, with what is known against its cells.
 
     Raises:
         UnknownNameError: there is none.
@@ -42,7 +41,7 @@ def load(name: str) -> PublishedTable:
 
 
 def beside(run_benchmark: str, split: str) -> tuple[PublishedTable, ...]:
-    """The tables whose rows can stand beside a run, audited, with one row for each model.
+    """The tables whose rows can stand beside a run, with one row for each model.
 
     The columns with a `measure` are those that a run can fill: of its questions those whose tags are in
     `where`, averaged as `average` says; with none of these questions in the run there is no value.
@@ -56,7 +55,7 @@ def beside(run_benchmark: str, split: str) -> tuple[PublishedTable, ...]:
     """
     tables = (load(name) for name in names() if name.startswith(f"{run_benchmark}-"))
     return tuple(
-        _widened(audited(table), table.across) if table.across else audited(table)
+        _widened(table, table.across) if table.across else table
         for table in tables
         if table.benchmark == run_benchmark and split in table.splits
     )
@@ -95,8 +94,6 @@ def _widened(table: PublishedTable, across: Across) -> PublishedTable:
         table,
         columns=columns,
         rows=tuple(rows),
-        rules=(),
-        row_rules=(),
         names=tuple(c.name for c in kept),
         across=None,
     )

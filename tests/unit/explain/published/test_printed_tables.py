@@ -6,17 +6,13 @@ import pytest
 
 from vidence.errors import DataError
 from vidence.explain.published.printed_tables import (
-    ColumnRule,
     Notes,
     PublishedTable,
-    RowRule,
     is_blank,
     number,
     read_file,
     read_notes,
     read_table,
-    with_n,
-    with_rules,
 )
 
 
@@ -77,24 +73,17 @@ def test_lines_are_counted_in_the_file():
     assert [(row.name, row.line) for row in table.rows] == [("X", 3), ("Y\nZ", 4), ("W", 7)]
 
 
-def test_a_line_n_gives_the_denominators():
-    table = read('m,a,b,c\nn,500,,"1,114"\nX,1,2,3\n')
-    assert [c.n for c in table.columns] == [None, 500, None, 1114]
-    assert [row.name for row in table.rows] == ["X"]
-
-
 def test_the_toml_file_beside_it_is_read(tmp_path: Path):
     (tmp_path / "mine.csv").write_text("\N{BOM}Model,Size,A,Right,Asked\nX,7B,50.0,5,10\nX,8B,40.0,2,5\n")
     (tmp_path / "mine.toml").write_text(
         'title = "Mine"\nnames = ["Model", "Size"]\nnotes = ["of all"]\n'
         '[source]\npaper = "P"\nwhere = "Table 1"\n'
-        '[[columns]]\nname = "A"\nn_from = "Asked"\nmeasure = { where = { task = ["a"] } }\n'
+        '[[columns]]\nname = "A"\nn = 10\nmeasure = { where = { task = ["a"] } }\n'
         '[[columns]]\nname = "Right"\nkind = "number"\n'
         '[[columns]]\nname = "Asked"\nkind = "number"\n'
-        '[[rules]]\nrule = "ratio"\ntotal = "A"\nof = ["Right", "Asked"]\n'
-        '[[rows]]\nrow = "X / 8B"\nkind = "human"\nmissing = 2\nn = { A = 4 }\n'
+        '[[rows]]\nrow = "X / 8B"\nkind = "human"\nn = { A = 4 }\n'
         '[[flags]]\nrow = "X / 8B"\nsays = "odd row"\n'
-        '[[flags]]\nrow = "X / 7B"\ncolumns = ["A"]\nsays = "odd cell"\n'
+        '[[flags]]\nrow = "X / 7B"\ncolumns = ["A"]\nsays = "odd cell"\nproblem = true\n'
         '[[flags]]\ncolumns = ["Right"]\nsays = "odd column"\n'
     )
     table = read_file(tmp_path / "mine.csv")
@@ -102,21 +91,16 @@ def test_the_toml_file_beside_it_is_read(tmp_path: Path):
     first, second = table.rows
     a = table.columns[2]
     assert (first.name, second.name) == ("X / 7B", "X / 8B")
-    assert (table.n(first, a), table.n(second, a)) == (10, 4)
-    assert (second.kind, second.missing, first.kind) == ("human", 2, "model")
+    assert (a.n, first.n, second.n) == (10, {}, {"A": 4})
+    assert (second.kind, first.kind) == ("human", "model")
+    assert [flag.is_problem for cell in first.cells for flag in cell.flags] == [True, False]
     said = [[[flag.says for flag in cell.flags] for cell in row.cells] for row in table.rows]
     assert said == [
         [[], [], ["odd cell"], ["odd column"], []],
         [["odd row"], [], [], ["odd column"], []],
     ]
-    assert table.rules == (ColumnRule(rule="ratio", total="A", of=("Right", "Asked")),)
     assert a.measure is not None
     assert a.measure.where == {"task": ("a",)}
-
-
-def test_names_given_by_hand_come_before_those_of_the_toml(tmp_path: Path):
-    (tmp_path / "t.csv").write_text("a,b,c\nX,1B,1\nX,2B,2\n")
-    assert [row.name for row in read_file(tmp_path / "t.csv", names=["a", "b"]).rows] == ["X / 1B", "X / 2B"]
 
 
 def test_a_blank_part_is_no_part_of_a_name():
@@ -124,31 +108,17 @@ def test_a_blank_part_is_no_part_of_a_name():
     assert [row.name for row in table.rows] == ["X", "-"]
 
 
-def test_a_count_that_is_no_whole_number_is_no_denominator():
-    table = read("m,a,k\nX,1,5.5\nY,2,\n", '[[columns]]\nname = "a"\nn_from = "k"')
-    assert [table.n(row, table.columns[1]) for row in table.rows] == [None, None]
-
-
-def test_a_row_without_a_known_n_and_a_summary_have_none():
-    toml = '[[rows]]\nrow = "X"\nn_known = false\n[[rows]]\nrow = "Y"\nkind = "summary"'
-    table = read("m,a\nn,10\nX,1\nY,2\nZ,3\n", toml)
-    assert [table.n(row, table.columns[1]) for row in table.rows] == [None, None, 10]
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "t.csv: no rows"),
         ("m,a\n", "t.csv: no rows"),
-        ("m,a\nn,5\n", "no rows below the line 'n'"),
         ("m,a\nX,1\nY,1,2\n", "t.csv:3: 3 cells found; expected 2"),
         ("m,a\nX\n", "t.csv:2: 1 cells found; expected 2"),
         ("m,a,a\nX,1,2\n", "t.csv:1: column 2 'a' is there twice"),
         ("m,,a\nX,1,2\n", "t.csv:1: column 2 '' has no name"),
         ('m,a\nX,"1\n', "t.csv:2: unexpected end of data"),
         ("m,a\nX,1\nY,2\nX,3\n", "lines 2 and 4 are both named 'X' by m"),
-        ("m,a\nn,many\nX,3\n", "t.csv:2: 'many' in column 'a' found"),
-        ("m,a\nn,0\nX,3\n", "t.csv:2: '0' in column 'a' found"),
     ],
 )
 def test_a_bad_file_is_refused_with_its_line(text, message):
@@ -177,8 +147,6 @@ def test_every_line_of_a_wrong_length_is_named_up_to_five():
         ('[[rows]]\nrow = "X"\nn = { b = 5 }', "there is no column 'b'"),
         ('[[flags]]\nrow = "Z"\nsays = "x"', "there is no row 'Z'"),
         ('[[flags]]\nrow = "X"\ncolumns = ["b"]\nsays = "x"', "there is no column 'b'"),
-        ('[[rules]]\nrule = "sum"\ntotal = "a"\nof = ["b"]', "there is no column 'b'"),
-        ('[[rules]]\nrule = "median"\ntotal = "a"\nof = []', "Invalid enum value 'median'"),
         ('[across]\ncolumn = "m"\nwhere = { Y = {} }', "there is no value 'X'"),
         ('[across]\ncolumn = "c"\nwhere = { Y = {} }', "there is no column 'c'"),
     ],
@@ -187,52 +155,6 @@ def test_notes_on_what_is_not_there_are_refused(toml, message):
     with pytest.raises(DataError) as caught:
         read("m,a\nX,1\n", toml)
     assert message in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [
-        ColumnRule(rule="sum", total="x", of=("a",)),
-        ColumnRule(rule="mean", total="a", of=("b",), rows=("Z",)),
-        ColumnRule(rule="mean", total="a", of=("b",), weights=(1, 2)),
-        ColumnRule(rule="ratio", total="a", of=("x", "b")),
-        ColumnRule(rule="ratio", total="a", of=("b",)),
-        ColumnRule(rule="difference", total="a", of=("a", "b", "a")),
-    ],
-)
-def test_a_rule_on_what_is_not_there_is_refused(rule):
-    table = read("m,a,b\nX,1,2\nY,1,2\n")
-    with pytest.raises(DataError, match="here: "):
-        with_rules(table, [rule], where="here")
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [
-        RowRule(rule="mean", total="Z"),
-        RowRule(rule="mean", total="X", weights="x"),
-        RowRule(rule="sum", total="X", columns=("x",)),
-        RowRule(rule="sum", total="Z", columns=("a",)),
-    ],
-)
-def test_a_rule_of_rows_on_what_is_not_there_is_refused(rule):
-    with pytest.raises(DataError, match="here: "):
-        with_rules(read("m,a,b\nX,1,2\nY,1,2\n"), [], [rule], where="here")
-
-
-def test_rules_that_fit_are_kept():
-    rules = (
-        RowRule(rule="mean", total="X", columns=("a",), weights="b"),
-        RowRule(rule="sum", total="X", columns=("a",)),
-    )
-    assert with_rules(read("m,a,b\nX,1,2\nY,1,2\n"), [], rules, where="here").row_rules == rules
-
-
-def test_denominators_can_be_set_by_column():
-    table = with_n(read("m,a,b\nX,1,2\n"), {"b": 7}, where="here")
-    assert [c.n for c in table.columns] == [None, None, 7]
-    with pytest.raises(DataError, match="here: there is no column 'c'"):
-        with_n(table, {"c": 7}, where="here")
 
 
 def test_a_file_that_cannot_be_read_is_a_data_error(tmp_path: Path):

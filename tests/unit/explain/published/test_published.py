@@ -183,3 +183,34 @@ def test_rows_by_target_become_columns_beside_a_run():
         "Only shares of 63 cl",
         "Only shares of 66 cl",
     ]
+
+
+# --------------------------------------------------------------------------- what is wrong in them
+
+
+def problems(name):
+    table = published.load(name)
+    return [
+        (row.name, column.name, cell.text, flag.says)
+        for row in table.rows
+        for column, cell in zip(table.columns, row.cells, strict=True)
+        for flag in cell.flags
+        if flag.is_problem
+    ]
+
+
+def test_levels_that_stand_in_each_others_place_are_signed():
+    found = {(row, column): says for row, column, _, says in problems("perceptioncomp-table2")}
+    assert found["GPT-4o-latest", "Level 1"] == "no share of 148; looks like the value of Level 2: 71 of 215"
+    assert found["Human", "Overall"] == "412 of 500, but Outdoor Tour to Shows add up to 414 of 500"
+    assert len([1 for row, column, *_ in problems("herbench-table2") if row.startswith("Av")]) == 14
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_no_count_gives_a_value_that_is_signed_as_no_share(name):
+    for _, _, text, says in problems(name):
+        if says.startswith("no share of "):
+            n = int(says.removeprefix("no share of ").partition(";")[0].partition(":")[0].replace(",", ""))
+            decimals = len(text.partition(".")[2])
+            step = 10**-decimals
+            assert all(abs(100 * k / n - float(text)) > step / 2 - 1e-9 for k in range(n + 1)), (text, n)
