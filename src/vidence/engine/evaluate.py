@@ -201,7 +201,8 @@ async def _answer_all(session: Session, store: RunStore) -> Summary:
     )
 
     async def ask(subject: ShownSubject) -> None:
-        tried = await answered(session, subject)
+        count = AskCount(keeps=True)
+        tried = TrialStored(trial=await _trial(session, subject, count), cost=count.cost)
         store.add(tried.trial)
         summary.add(tried.trial)
         session.on_event(tried)
@@ -211,13 +212,6 @@ async def _answer_all(session: Session, store: RunStore) -> Summary:
         await session.work(todo, ask, n_consumers=n_consumers, count=summary.decoding)
         summary.close(session.asking, session.judging)
     return summary
-
-
-async def answered(session: Session, subject: ShownSubject) -> TrialStored:
-    """One question asked, and what it cost."""
-    count = AskCount(keeps=True)
-    trial = await _trial(session, subject, count)
-    return TrialStored(trial=trial, cost=count.cost)
 
 
 async def _trial(session: Session, subject: ShownSubject, count: AskCount) -> Trial:

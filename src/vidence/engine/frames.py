@@ -74,7 +74,6 @@ class FrameDesk:
         self._views = views
         self._place = place
         self._workers = workers
-        self.n_places = workers.n_places
         self._on_trouble = on_trouble
         self._cache = FrameCache(place.cache_root, max_bytes=place.cache_max_bytes)
         self._aside: dict[Source, Failed] = {}

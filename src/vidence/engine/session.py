@@ -310,16 +310,6 @@ class Session:
             BudgetSpentError: the budget ends it early.
             VidenceError: no further question can be asked.
         """
-        groups = self.groups(todo)
-        async with self.desk(count=count) as desk:
-            # Twice as many as decode: a video is decoded while questions about others still wait.
-            await Pipeline(produce=partial(self.show, desk=desk), consume=ask).work(
-                groups, n_producers=2 * desk.n_places, n_consumers=n_consumers
-            )
-
-    @asynccontextmanager
-    async def desk(self, *, count: DecodeCount) -> AsyncIterator[FrameDesk]:
-        """Where frames are prepared, with the processes that decode; they end with it."""
         plan, environment = self.prepared.plan, self.environment
         place = FrameStore(
             media_root=self.prepared.media_root,
@@ -332,17 +322,20 @@ class Session:
         parallel = Parallelism.of(environment)
         if place.whole_video:  # nothing is decoded, and the files that are sent lie here
             parallel = replace(parallel, on=LOCAL)
-        executor = executor_of(parallel.on)
-        async with executor.processes(
+        async with executor_of(parallel.on).processes(
             parallel, on_trouble=lambda message: self.on_event(MachineLost(message=message))
         ) as workers:
-            yield FrameDesk(
+            desk = FrameDesk(
                 self.views,
                 place,
                 workers=workers,
                 engine=self.engine,
                 count=count,
                 on_trouble=lambda message: self.on_event(MediaTrouble(message=message)),
+            )
+            # Twice as many as decode: a video is decoded while questions about others still wait.
+            await Pipeline(produce=partial(self.show, desk=desk), consume=ask).work(
+                self.groups(todo), n_producers=2 * workers.n_places, n_consumers=n_consumers
             )
 
     async def show(self, group: Todo, *, desk: FrameDesk) -> list[ShownSubject]:
