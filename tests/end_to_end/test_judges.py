@@ -51,19 +51,16 @@ def runs(vidence):
 
 def test_judges_are_set_beside_people_and_asked_once(vidence, runs):
     words = ("judges", *runs, "--human", "labels.csv", "--judge-model", JUDGE, "--judge", "mmvu-official")
-    done = vidence(*words, "--repeats", "2", "--json", "j.json", "--html", "j.html", "--lines", "l.jsonl")
+    done = vidence(*words, "--json", "j.json", "--html", "j.html", "--lines", "l.jsonl")
     assert done.code == 0, done.err
-    assert "32 replies: 64 verdicts at most" in done.err
+    assert "32 replies: 32 verdicts at most" in done.err
     assert "Judges against people" in done.out
     lines = [json.loads(line) for line in (vidence.folder / "l.jsonl").read_text().splitlines()]
-    assert len(lines) == 64
-    assert {line["sample"] for line in lines} == {0, 1}
+    assert len(lines) == 32
     assert {line["value"] for line in lines} == {1.0}
     found = json.loads((vidence.folder / "j.json").read_text())["judges"]
     assert found["agreement"][0]["n"] == 32
     assert found["agreement"][0]["same"]["value"] == pytest.approx(20 / 32)
-    assert found["rules"][0]["n"] == 16
-    assert found["stability"][0]["changed"]["value"] == 0
     # The run folders stay as they are, and the lines give the same figures again.
     assert vidence.trials("one")["q1"].score.verdicts == ()
     again = vidence("judges", *runs, "--human", "labels.csv", "--recorded", "l.jsonl", "--json", "k.json")
@@ -193,21 +190,6 @@ def test_two_sets_of_imported_words_are_two_judges(vidence, runs):
     assert "imported words" in done.out
 
 
-def test_only_replies_of_one_kind_are_judged(vidence, runs):
-    words = ("judges", *runs, "--judge-model", JUDGE, "--judge", "mmvu-official")
-    for only in ("choices", "free"):
-        done = vidence(*words, "--only", only, "--lines", f"{only}.jsonl")
-        assert done.code == 0, done.err
-        assert "16 replies: 16 verdicts at most" in done.err
-        lines = [json.loads(line) for line in (vidence.folder / f"{only}.jsonl").read_text().splitlines()]
-        assert {dict(ROWS)[line["item_id"]] for line in lines} == {only == "free"}
-        assert ("Judges against the rule" in done.out) == (only == "choices")
-    assert vidence(*words, "--lines", "all.jsonl").code == 0
-    done = vidence(*words[:3], "--recorded", "all.jsonl", "--only", "free", "--json", "free.json")
-    assert done.code == 0, done.err
-    assert json.loads((vidence.folder / "free.json").read_text())["judges"]["n_replies"] == 16
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -215,22 +197,14 @@ def test_only_replies_of_one_kind_are_judged(vidence, runs):
         (("--judge-model", JUDGE, "--recorded", "l.jsonl"), "say who judges with --judge-model, or"),
         (("--judge-model", JUDGE, "--judge-model", JUDGE), "--judge-model names one twice"),
         (("--judge-model", JUDGE, "--judge", "humanpcr", "--judge", "humanpcr"), "--judge names one twice"),
-        (("--judge-model", JUDGE, "--repeats", "0"), "--repeats 0; expected 1 or more"),
-        (("--judge-model", JUDGE, "--judge-price", "1"), "--judge-price '1'; expected US dollars"),
-        (
-            ("--judge-model", JUDGE, "--judge-price", "1/2", "--judge-price", "1/2"),
-            "2 prices for 1 judge models",
-        ),
-        (("--judge-model", JUDGE, "--max-cost", "1"), "--max-cost needs prices"),
         (("--judge-model", JUDGE, "--family", "one"), "--family 'one' is not NAME=FAMILY"),
         (("--judge-model", JUDGE, "--family", "x=y"), "neither a run nor a judge model is called 'x'"),
         (("--judge-model", JUDGE, "--judge", "nobody"), "nobody"),
         (("--recorded", "empty.jsonl"), "expected verdicts"),
         (
-            ("--recorded", "l.jsonl", "--repeats", "1", "--judge", "humanpcr"),
-            "--judge, --repeats: --recorded asks nobody, so this changes nothing",
+            ("--recorded", "l.jsonl", "--judge", "humanpcr"),
+            "--judge: --recorded asks nobody, so this changes nothing",
         ),
-        (("--judge-model", JUDGE, "--partial"), "--partial is about the labels of --human, and there are"),
         (
             (
                 "--judge-model",
@@ -259,6 +233,3 @@ def test_labels_of_other_runs_are_refused_before_anybody_is_asked(vidence, runs)
     assert "16 labels" not in done.err
     assert "32 labels of replies that are not there" in done.err
     assert "verdicts at most" not in done.err
-    done = vidence(*words, "--partial")
-    assert done.code == 0, done.err
-    assert "32 labels of replies that are not there left out" in done.out

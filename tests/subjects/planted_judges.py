@@ -41,8 +41,6 @@ def judged_replies(n_questions: int, *, rng: np.random.Generator) -> Replies:
         clusters=tuple(f"v{i // _PER_VIDEO}" for i in range(n_questions) for _ in RUNS),
         people=people,
         people_points=np.where(people == 1, rng.integers(3, 5, n), rng.integers(0, 3, n)) + 0.0,
-        ruled=people.copy(),
-        n_characters=rng.integers(5, 50, n).astype(np.float64),
         names=RUNS,
     )
 
@@ -55,15 +53,13 @@ def verdicts(
     model: str = "openai:gpt",
     protocol: str = "humanpcr",
 ) -> JudgeVerdicts:
-    """Marks as what one judge said; shape (n_replies,) or (n_replies, n_repeats)."""
-    values = marks if marks.ndim == 2 else marks[:, None]
+    """Marks as what one judge said; shape (n_replies,)."""
     n = len(replies.runs)
     return JudgeVerdicts(
         name=name,
         model=model,
         protocol=protocol,
-        values=values,
-        points=np.full(values.shape, math.nan),
+        values=marks,
+        points=np.full(n, math.nan),
         is_left=np.zeros(n, np.bool_),
-        is_asked=np.ones(n, np.bool_),
     )

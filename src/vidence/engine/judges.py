@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -22,20 +21,11 @@ from vidence.engine.store import RunStore
 from vidence.errors import UsageError
 from vidence.records import Item, Record, Reply, Score, Trial, Unreadable, Verdict
 
-Only: TypeAlias = Literal["choices", "free"]
-"""Replies to questions with choices, or free answers."""
 _WITHHELD = Unreadable(reason="withheld from the judge")
 
 
-class Price(Record):
-    """What a judge model costs, in US dollars per million tokens; None where it is not known."""
-
-    read: float | None = None
-    written: float | None = None
-
-
 class JudgedReply(Record):
-    """What one judge made of one reply, once: a line of ``--lines``."""
+    """What one judge made of one reply: a line of ``--lines``."""
 
     run: str
     """What the run is called in tables and figures."""
@@ -50,18 +40,12 @@ class JudgedReply(Record):
     ``authors`` or ``unchecked`` where the system messages are imported."""
     judge_model: str
     """The spec of the model that judges."""
-    sample: int = 0
-    """Counts the times that this judge was asked about this reply, from 0."""
     is_asked: bool = True
     """False: the rules of the protocol decided, and nobody was asked."""
     value: float | None = None
     """1 for right, 0 for wrong; None where there is no verdict, or the protocol leaves the reply to rules."""
     points: float | None = None
     verdict: Verdict | None = None
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float | None = None
-    """What the verdict costs in US dollars, remembered or not; None where price or tokens are not known."""
     is_remembered: bool = False
 
     @property
@@ -71,15 +55,10 @@ class JudgedReply(Record):
 
 
 class JudgesWanted(Record):
-    """Which judges are asked, how often, and for how much: every model as every protocol."""
+    """Which judges are asked: every model as every protocol."""
 
     models: tuple[str, ...]
     judges: tuple[str, ...]
-    repeats: int = 1
-    prices: tuple[Price, ...] = ()
-    """One for each model, or none."""
-    only: Only | None = None
-    """Which replies are judged, None for all."""
     prompts_dir: str | None = None
     """A folder whose files replace the words of the one protocol; None for ours."""
     limits: AskLimits = AskLimits()
@@ -97,15 +76,6 @@ class JudgesWanted(Record):
         for flag, names in (("--judge-model", self.models), ("--judge", self.judges)):
             if len(set(names)) < len(names):
                 raise UsageError(f"{flag} names one twice: {', '.join(names)}; give each one once")
-        if self.repeats < 1:
-            raise UsageError(f"--repeats {self.repeats}; expected 1 or more")
-        if self.prices and len(self.prices) != len(self.models):
-            raise UsageError(
-                f"{len(self.prices)} prices for {len(self.models)} judge models; give --judge-price once for "
-                "each --judge-model, in their order"
-            )
-        if self.limits.max_cost is not None and not self.prices:
-            raise UsageError("--max-cost needs prices: give --judge-price once for each --judge-model")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,8 +93,7 @@ class _Case:
 class _Task:
     case: _Case
     pool: JudgePool
-    model: int
-    sample: int
+    model: str
 
 
 async def ask_judges(
@@ -165,17 +134,12 @@ async def ask_judges(
         on_event=on_event,
         open_model=executor_of(environment.on).opener(wanted.models),
     ) as engine:
-        budgets = _budgets(wanted)
         tasks: list[_Task] = []
         for name, folder in folders.items():
             plan, _ = read_plan(folder)
-            pools = _pools(engine, wanted, plan, judges=judges_of[name], budgets=budgets)
-            for case in _cases(name, folder, plan, only=wanted.only):
-                tasks += [
-                    _Task(case=case, pool=pool, model=model, sample=sample)
-                    for model, pool in pools
-                    for sample in range(wanted.repeats)
-                ]
+            pools = _pools(engine, wanted, plan, judges=judges_of[name])
+            for case in _cases(name, folder, plan):
+                tasks += [_Task(case=case, pool=pool, model=model) for model, pool in pools]
         on_event(Started(n_planned=len(tasks), n_answered_before=0))
         found: dict[int, JudgedReply] = {}
 
@@ -183,49 +147,26 @@ async def ask_judges(
             position, task = one
             line, score = await _judged(engine, task, wanted)
             found[position] = line
-            on_event(
-                TrialStored(
-                    trial=msgspec.structs.replace(task.case.trial, score=score), cost=line.cost or 0.0
-                )
-            )
+            on_event(TrialStored(trial=msgspec.structs.replace(task.case.trial, score=score), cost=0.0))
 
         await each(list(enumerate(tasks)), judge, n_consumers=wanted.limits.concurrency)
     return tuple(found[position] for position in range(len(tasks)))
 
 
-def _budgets(wanted: JudgesWanted) -> list[Budget]:
-    shared: list[Budget] = []
-    prices = wanted.prices or tuple(Price() for _ in wanted.models)
-    return [
-        Budget(
-            price_in=price.read or 0.0,
-            price_out=price.written or 0.0,
-            max_cost=wanted.limits.max_cost,
-            shared=shared,
-        )
-        for price in prices
-    ]
-
-
 def _pools(
-    engine: Engine, wanted: JudgesWanted, plan: Plan, *, judges: Iterable[str], budgets: Sequence[Budget]
-) -> list[tuple[int, JudgePool]]:
+    engine: Engine, wanted: JudgesWanted, plan: Plan, *, judges: Iterable[str]
+) -> list[tuple[str, JudgePool]]:
     """Every model as every protocol, with the seed of the run; each model is opened once."""
-    found = []
+    pools = []
     plan = msgspec.structs.replace(plan, judge_prompts_dir=wanted.prompts_dir)
     for name in judges:
         judge: Judge = judge_of(name, plan)
         for position, text in enumerate(wanted.models):
             model: JudgeModel = judge_model(
-                engine, text, judge=judge, name=f"judge {position}", budget=budgets[position]
+                engine, text, judge=judge, name=f"judge {position}", budget=Budget()
             )
-            found.append((position, JudgePool(judge=judge, models=(model,))))
-    return found
-
-
-def is_about(item: Item, only: Only | None) -> bool:
-    """Whether replies to a question are among those that are wanted."""
-    return only is None or (item.answer_kind == "choice") is (only == "choices")
+            pools.append((text, JudgePool(judge=judge, models=(model,))))
+    return pools
 
 
 def _words(judge: Judge, prompts_dir: str | None) -> str:
@@ -237,13 +178,13 @@ def _words(judge: Judge, prompts_dir: str | None) -> str:
     return digest if wording == "own" else f"{wording} {digest}"
 
 
-def _cases(name: str, folder: Path, plan: Plan, *, only: Only | None) -> Iterable[_Case]:
-    """The stored replies of a run, or those of one kind."""
+def _cases(name: str, folder: Path, plan: Plan) -> Iterable[_Case]:
+    """The stored replies of a run."""
     parser: Scorer = create("parser", plan.text_parser)
     with RunStore(folder) as store:
         items = {item.item_id: item for item in store.items()}
         for trial in list(store.trials(are_brief=True)):
-            if trial.reply is None or not is_about(items[trial.item_id], only):
+            if trial.reply is None:
                 continue
             shown = items[trial.item_id].with_order(trial.choice_order)
             if shown.answer_kind == "choice":
@@ -255,17 +196,12 @@ def _cases(name: str, folder: Path, plan: Plan, *, only: Only | None) -> Iterabl
 
 async def _judged(engine: Engine, task: _Task, wanted: JudgesWanted) -> tuple[JudgedReply, Score]:
     case, count = task.case, AskCount()
-    context = Context(item_id=case.item.item_id, repeat=task.sample)
+    context = Context(item_id=case.item.item_id)
     flow = task.pool.score(case.item, case.reply, ruled=case.ruled)
     score = await engine.drive(flow, context, count=count)
     verdict = score.verdicts[0] if score.verdicts else None
     ruled = score.value if case.item.answer_kind == "text" else None
     value = ruled if verdict is None else verdict.value
-    price = wanted.prices[task.model] if wanted.prices else Price()
-    cost = None
-    is_counted = count.input_tokens > 0 or count.output_tokens > 0 or verdict is None
-    if price.read is not None and price.written is not None and is_counted:
-        cost = (count.input_tokens * price.read + count.output_tokens * price.written) / 1e6
     line = JudgedReply(
         run=case.run,
         item_id=case.item.item_id,
@@ -273,15 +209,11 @@ async def _judged(engine: Engine, task: _Task, wanted: JudgesWanted) -> tuple[Ju
         judge=task.pool.judge.name,
         judge_version=task.pool.judge.version,
         words=_words(task.pool.judge, wanted.prompts_dir),
-        judge_model=wanted.models[task.model],
-        sample=task.sample,
+        judge_model=task.model,
         is_asked=verdict is not None,
         value=value,
         points=score.points,
         verdict=verdict,
-        input_tokens=count.input_tokens,
-        output_tokens=count.output_tokens,
-        cost=cost,
         is_remembered=count.n_asked == 0 and count.n_remembered > 0,
     )
     return line, score

@@ -15,8 +15,6 @@ from vidence.tables.table import several
 
 MOST_POINTS = 4.0
 """The scale of people and of the judges that give points, from 0."""
-RIGHT_FROM = 3.0
-"""Points from which an answer is right, on that scale."""
 _COLUMNS = ("item_id", "model", "repeat", "rater", "correct", "score", "beats")
 _NEEDED = ("item_id", "model", "rater", "correct")
 _SHOWN = 5
@@ -43,18 +41,12 @@ class Label(Record):
         """The reply."""
         return self.run, self.item_id, self.repeat
 
-    @property
-    def is_contrary(self) -> bool:
-        """Whether the points contradict the mark."""
-        return self.points is not None and (self.points >= RIGHT_FROM) != (self.correct == 1)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:
-    """All labels of a file; `left_out` are those about replies that are not there (`--partial`)."""
+    """All labels of a file."""
 
     labels: tuple[Label, ...]
-    left_out: tuple[str, ...] = ()
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -81,16 +73,13 @@ def mean_points(labels: Sequence[Label]) -> float | None:
     return sum(given) / len(given) if given else None
 
 
-def read_labels(
-    path: Path, *, names: Mapping[str, str], replies: frozenset[Key], is_partial: bool = False
-) -> Labels:
+def read_labels(path: Path, *, names: Mapping[str, str], replies: frozenset[Key]) -> Labels:
     """Read a table of labels: ``item_id, model, repeat, rater, correct, score, beats``.
 
     Args:
         path: the file.
         names: what a run may be called in it, and what it is called here.
         replies: every reply that there is.
-        is_partial: leave out labels of replies that are not there instead of refusing the file.
 
     Raises:
         DataError: the file cannot be read, or a line cannot be used; the message names the line.
@@ -115,16 +104,16 @@ def read_labels(
                 f"{label.repeat}, before ({before.removeprefix(f'{path}, ')}); keep one of the two"
             )
         found.append(label)
-    if unknown and not is_partial:
+    if unknown:
         more = f"; and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""
         raise DataError(
             f"{several(len(unknown), 'label')} of replies that are not there: "
             f"{'; '.join(unknown[:_SHOWN])}{more}. "
-            "Mend the file, name the runs that they are about, or leave these lines out with --partial"
+            "Mend the file, or name the runs that they are about"
         )
     if not found:
         raise UsageError(f"{path} holds no label of a reply in these runs; known are {_known(names)}")
-    return Labels(labels=tuple(found), left_out=tuple(unknown))
+    return Labels(labels=tuple(found))
 
 
 def _known(names: Mapping[str, str]) -> str:

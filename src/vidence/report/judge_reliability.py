@@ -9,12 +9,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from vidence.catalog import create, parse_spec
-from vidence.contracts import Scorer
+from vidence.catalog import parse_spec
 from vidence.engine.judges import JudgedReply
 from vidence.engine.specs import short_name
 from vidence.errors import DataError, UsageError
-from vidence.records import Answered, Estimate, Record
+from vidence.records import Estimate, Record
 from vidence.report import judge_figures as figures
 from vidence.report.judge_labels import Key, Labels, majority, mean_points, read_labels, run_by_name
 from vidence.report.results import Run
@@ -27,7 +26,7 @@ _PROVIDERS = {"openai": "openai", "anthropic": "anthropic", "gemini": "google"}
 
 
 class Judges(Record):
-    """Every figure about judges: against people, against the rule, and among themselves."""
+    """Every figure about judges: against people, and among themselves."""
 
     n_replies: int
     n_labelled: int
@@ -35,35 +34,13 @@ class Judges(Record):
     raters: tuple[str, ...]
     judges: tuple[str, ...]
     agreement: tuple[figures.Agreement, ...] = ()
-    ceilings: tuple[figures.Ceiling, ...] = ()
-    by_correctness: figures.Reliability | None = None
-    by_points: figures.Reliability | None = None
     wins: tuple[figures.Wins, ...] = ()
     orders: tuple[figures.Order, ...] = ()
     levels: tuple[figures.Level, ...] = ()
     own: tuple[figures.SelfPreference, ...] = ()
     arms: tuple[figures.Arms, ...] = ()
-    stability: tuple[figures.Stability, ...] = ()
-    choices: tuple[figures.JudgePair, ...] = ()
-    rules: tuple[figures.AgainstRule, ...] = ()
-    contradictions: "tuple[Contradictions, ...]" = ()
     scores: "tuple[ModelScore, ...]" = ()
     notes: tuple[str, ...] = ()
-
-
-class Contradictions(Record):
-    """What contradicts itself: verdicts of a judge over all repeats, or labels of people."""
-
-    who: str
-    n: int
-    n_contrary: int
-    """Marks that contradict the answer extracted; they count as marked."""
-    n_points: int
-    """Marks that contradict the points: 3 and 4 are for right answers."""
-    n_lost: int = 0
-    """Verdicts that are none, since mark and points still contradict each other after a second question."""
-    n_repaired: int = 0
-    """Verdicts that were asked for twice."""
 
 
 class ModelScore(Record):
@@ -86,8 +63,8 @@ class Material:
     judges: tuple[figures.JudgeVerdicts, ...]
     labels: Labels | None
     n_tied: int
-    marks: figures.Numbers
-    points: figures.Numbers
+    means: figures.Numbers
+    """The share of raters that find each reply right; NaN where there are none."""
 
 
 def names_of(runs: Sequence[Run]) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -107,10 +84,10 @@ def replies_of(runs: Sequence[Run]) -> frozenset[Key]:
     )
 
 
-def labels_of(runs: Sequence[Run], path: Path, *, is_partial: bool = False) -> Labels:
+def labels_of(runs: Sequence[Run], path: Path) -> Labels:
     """The table of labels at `path` about these runs; see `judge_labels.read_labels`."""
     _, words = names_of(runs)
-    return read_labels(path, names=words, replies=replies_of(runs), is_partial=is_partial)
+    return read_labels(path, names=words, replies=replies_of(runs))
 
 
 def material(runs: Sequence[Run], lines: Sequence[JudgedReply], labels: Labels | None) -> Material:
@@ -131,12 +108,6 @@ def material(runs: Sequence[Run], lines: Sequence[JudgedReply], labels: Labels |
     keys = tuple(key for key, _, _ in rows)
     of_replies = labels.of_replies() if labels else {}
     given = [of_replies.get(key, []) for key in keys]
-    raters = labels.raters if labels else ()
-    marks, points = (np.full((len(keys), len(raters)), math.nan) for _ in range(2))
-    for i, some in enumerate(given):
-        for label in some:
-            marks[i, raters.index(label.rater)] = label.correct
-            points[i, raters.index(label.rater)] = math.nan if label.points is None else label.points
     people = [majority(some) for some in given]
     replies = figures.Replies(
         runs=tuple(key[0] for key in keys),
@@ -144,10 +115,6 @@ def material(runs: Sequence[Run], lines: Sequence[JudgedReply], labels: Labels |
         clusters=tuple(row.item.source_id for _, row, _ in rows),
         people=_numbers(people),
         people_points=_numbers(mean_points(some) for some in given),
-        ruled=_numbers(_ruled(runs)),
-        n_characters=np.array(
-            [len(row.trial.reply.text) if row.trial.reply else 0 for _, row, _ in rows], float
-        ),
         names=run_names(runs),
     )
     return Material(
@@ -156,27 +123,12 @@ def material(runs: Sequence[Run], lines: Sequence[JudgedReply], labels: Labels |
         judges=_judges(keys, lines),
         labels=labels,
         n_tied=sum(mark is None and bool(some) for mark, some in zip(people, given, strict=True)),
-        marks=marks,
-        points=points,
+        means=_numbers(sum(label.correct for label in some) / len(some) if some else None for some in given),
     )
 
 
 def _numbers(values: "Iterator[float | None] | Sequence[float | None]") -> figures.Numbers:
     return np.array([math.nan if value is None else value for value in values], np.float64)
-
-
-def _ruled(runs: Sequence[Run]) -> Iterator[float | None]:
-    """What the rules of each run make of its replies to choices; None where they read no letter."""
-    for run in runs:
-        parser: Scorer = create("parser", run.plan.parser)
-        for row in run.rows:
-            if row.trial.reply is None:
-                continue
-            if row.item.answer_kind == "text":
-                yield None
-                continue
-            score = parser.mark(row.item, parser.read(row.item, row.trial.reply))
-            yield score.value if isinstance(score.outcome, Answered) else None
 
 
 def judge_name(line: JudgedReply) -> str:
@@ -214,25 +166,20 @@ def _judges(keys: Sequence[Key], lines: Sequence[JudgedReply]) -> tuple[figures.
 
 
 def _verdicts(name: str, lines: Sequence[JudgedReply], position: Mapping[Key, int]) -> figures.JudgeVerdicts:
-    shape = (len(position), 1 + max(line.sample for line in lines))
-    values, points, is_there = np.full(shape, math.nan), np.full(shape, math.nan), np.zeros(shape, np.bool_)
-    is_left, is_asked = np.ones(shape[0], np.bool_), np.zeros(shape[0], np.bool_)
+    n = len(position)
+    values, points, is_there = np.full(n, math.nan), np.full(n, math.nan), np.zeros(n, np.bool_)
+    is_left = np.ones(n, np.bool_)
     for line in lines:
-        at = position[line.run, line.item_id, line.repeat], line.sample
+        at = position[line.run, line.item_id, line.repeat]
         if is_there[at]:
             raise DataError(
                 f"two verdicts of {name!r} are about the same reply of {line.run!r} to {line.item_id!r}, "
-                f"repeat {line.repeat}, sample {line.sample}; each stands in one line"
+                f"repeat {line.repeat}; each stands in one line"
             )
         is_there[at] = True
         values[at] = math.nan if line.value is None else line.value
         points[at] = math.nan if line.points is None else line.points
-        is_asked[at[0]] |= line.is_asked
-        is_left[at[0]] &= line.value is None and not line.is_asked
-    asked = [line for line in lines if line.is_asked]
-    verdicts = [line.verdict for line in asked if line.verdict is not None]
-    costs = [line.cost for line in asked]
-    tokens = [line.input_tokens + line.output_tokens for line in asked]
+        is_left[at] = line.value is None and not line.is_asked
     return figures.JudgeVerdicts(
         name=name,
         model=lines[0].judge_model,
@@ -240,13 +187,6 @@ def _verdicts(name: str, lines: Sequence[JudgedReply], position: Mapping[Key, in
         values=values,
         points=points,
         is_left=is_left,
-        is_asked=is_asked,
-        n_contrary=sum(bool(v.contradiction) and v.value is not None for v in verdicts),
-        n_lost=sum(bool(v.contradiction) and v.value is None for v in verdicts),
-        n_repaired=sum(len(v.said) > 1 for v in verdicts),
-        cost=sum(c for c in costs if c is not None) / len(costs) if costs and None not in costs else None,
-        tokens=sum(tokens) / len(tokens) if any(tokens) else None,
-        temperature=verdicts[0].temperature if verdicts else None,
     )
 
 
@@ -291,50 +231,28 @@ def families_of(runs: Sequence[Run], models: Sequence[str], *, given: Mapping[st
 
 
 def examine(given: Material, *, families: Mapping[str, str], rng: np.random.Generator) -> Judges:
-    """Every figure that the material allows."""
-    replies, labels = given.replies, given.labels
+    """Every figure that the material allows; without labels of people only the scores by each judge."""
+    replies, judges, labels = given.replies, given.judges, given.labels
     found = Judges(
         n_replies=len(given.keys),
-        n_labelled=int(np.isfinite(given.marks).any(axis=1).sum()),
+        n_labelled=int(np.isfinite(given.means).sum()),
         n_tied=given.n_tied,
         raters=labels.raters if labels else (),
-        judges=tuple(judge.name for judge in given.judges),
-        stability=_there(figures.stability(replies, judge) for judge in given.judges),
-        rules=_there(figures.against_rule(replies, judge, rng=rng) for judge in given.judges),
-        contradictions=_contradictions(given),
+        judges=tuple(judge.name for judge in judges),
         scores=tuple(_scores(given)),
         notes=_notes(given),
     )
-    return found if labels is None else _with_people(found, given, families=families, rng=rng)
-
-
-def _with_people(
-    found: Judges, given: Material, *, families: Mapping[str, str], rng: np.random.Generator
-) -> Judges:
-    replies, judges = given.replies, given.judges
-    raters = given.labels.raters if given.labels else ()
-    by_correctness, by_points = figures.reliability(given.marks), figures.reliability(given.points)
-    reliability = by_correctness.value, by_points.value
-    n_given = np.isfinite(given.marks).sum(axis=1)
-    people = np.where(n_given > 0, np.nansum(given.marks, axis=1) / np.maximum(n_given, 1), math.nan)
-    with_nulls = (*judges, *figures.null_judges(replies, rng=rng))
+    if labels is None:
+        return found
     votes = _votes(given)
     return msgspec.structs.replace(
         found,
-        agreement=_there(
-            figures.agreement(replies, judge, reliability=reliability, rng=rng) for judge in with_nulls
-        ),
-        ceilings=figures.ceilings(given.marks, raters=raters, clusters=replies.clusters, rng=rng),
-        by_correctness=by_correctness,
-        by_points=by_points,
-        wins=_there(
-            figures.wins(replies, judge, people=people, votes=votes, rng=rng) for judge in with_nulls
-        ),
+        agreement=_there(figures.agreement(replies, judge, rng=rng) for judge in judges),
+        wins=_there(figures.wins(replies, judge, people=given.means, votes=votes) for judge in judges),
         orders=_there(figures.order(replies, judge, rng=rng) for judge in judges),
         levels=figures.levels(replies, judges),
         own=figures.self_preferences(replies, judges, families=families),
         arms=figures.arms(replies, judges),
-        choices=figures.choices(replies, judges),
     )
 
 
@@ -352,25 +270,6 @@ def _votes(given: Material) -> dict[tuple[int, int], float]:
             one = position[label.key]
             found[min(one, other), max(one, other)] += 1 if one < other else -1
     return dict(found)
-
-
-def _contradictions(given: Material) -> tuple[Contradictions, ...]:
-    found = [
-        Contradictions(
-            who=judge.name,
-            n=int(np.isfinite(judge.values).sum()) + judge.n_lost,
-            n_contrary=judge.n_contrary,
-            n_points=figures.contradicting_points(judge.values, judge.points),
-            n_lost=judge.n_lost,
-            n_repaired=judge.n_repaired,
-        )
-        for judge in given.judges
-    ]
-    for rater in given.labels.raters if given.labels else ():
-        some = [label for label in given.labels.labels if label.rater == rater] if given.labels else []
-        n_points = sum(label.is_contrary for label in some)
-        found.append(Contradictions(who=rater, n=len(some), n_contrary=0, n_points=n_points))
-    return tuple(found)
 
 
 def _scores(given: Material) -> Iterator[ModelScore]:
@@ -395,7 +294,4 @@ def _notes(given: Material) -> tuple[str, ...]:
             notes.append(
                 f"{judge.name} leaves {several(n_left, 'reply').replace('replys', 'replies')} to rules."
             )
-    if given.labels is not None and given.labels.left_out:
-        n = len(given.labels.left_out)
-        notes.append(f"{several(n, 'label')} of replies that are not there left out (--partial).")
     return tuple(notes)

@@ -7,8 +7,7 @@ import pytest
 
 from vidence.engine import engine as engine_module
 from vidence.engine.environment import Environment
-from vidence.engine.judges import JudgesWanted, Price, ask_judges
-from vidence.engine.limits import AskLimits
+from vidence.engine.judges import JudgesWanted, ask_judges
 from vidence.errors import UsageError
 from vidence.records import Reply, Usage
 
@@ -58,41 +57,27 @@ def ask(folder, models, monkeypatch, *, judges=("humanpcr",), **settings):
     return anyio.run(go)
 
 
-def test_every_model_judges_as_every_protocol_so_often(folder, bench, fake_model, monkeypatch):
+def test_every_model_judges_as_every_protocol(folder, bench, fake_model, monkeypatch):
     models = {"fake:a": planted(fake_model, points=4), "fake:b": planted(fake_model, points=1)}
     models["fake:b"].identity = "fake:b"
-    lines = ask(
-        folder,
-        models,
-        monkeypatch,
-        judges=("humanpcr", "humanpcr-printed"),
-        repeats=2,
-        prices=(Price(read=1.0, written=10.0), Price(read=2.0, written=0.0)),
-    )
-    assert len(lines) == 3 * 2 * 2 * 2
-    assert {(one.judge_model, one.judge, one.sample) for one in lines} == {
-        (model, judge, sample)
-        for model in models
-        for judge in ("humanpcr", "humanpcr-printed")
-        for sample in (0, 1)
+    lines = ask(folder, models, monkeypatch, judges=("humanpcr", "humanpcr-printed"))
+    assert len(lines) == 3 * 2 * 2
+    assert {(one.judge_model, one.judge) for one in lines} == {
+        (model, judge) for model in models for judge in ("humanpcr", "humanpcr-printed")
     }
     by = {one.judge_model: one for one in lines}
     assert (by["fake:a"].value, by["fake:a"].points) == (1.0, 4.0)
     assert (by["fake:b"].value, by["fake:b"].points) == (0.0, 1.0)
-    assert by["fake:a"].cost == pytest.approx(0.002)
-    assert by["fake:b"].cost == pytest.approx(0.002)
-    assert by["fake:a"].input_tokens == 1000
     # The run itself is as it was.
     assert [trial.score.value for trial in bench.trials()] == [None] * 3
 
 
-def test_the_same_again_comes_out_of_the_memory_and_still_has_its_cost(folder, fake_model, monkeypatch):
-    first = planted(fake_model, points=4)
-    ask(folder, {"fake:a": first}, monkeypatch, prices=(Price(read=1.0, written=1.0),))
+def test_the_same_again_comes_out_of_the_memory(folder, fake_model, monkeypatch):
+    ask(folder, {"fake:a": planted(fake_model, points=4)}, monkeypatch)
     again = planted(fake_model, points=4)
-    lines = ask(folder, {"fake:a": again}, monkeypatch, prices=(Price(read=1.0, written=1.0),))
+    lines = ask(folder, {"fake:a": again}, monkeypatch)
     assert again.asked == []
-    assert all(one.is_remembered and one.cost == pytest.approx(0.0011) for one in lines)
+    assert all(one.is_remembered for one in lines)
 
 
 def test_points_that_contradict_the_mark_twice_are_no_verdict_and_say_why(folder, fake_model, monkeypatch):
@@ -122,39 +107,15 @@ def test_a_letter_that_a_rule_reads_is_withheld_from_the_judge(bench, fake_model
     assert {(one.is_asked, one.value) for one in left} == {(False, None)}
 
 
-def test_what_would_ask_nobody_or_cannot_be_paid_is_refused():
+def test_what_would_ask_nobody_is_refused():
     with pytest.raises(UsageError, match="no judge model"):
         JudgesWanted(models=(), judges=())
     with pytest.raises(UsageError, match="names one twice"):
         JudgesWanted(models=("a", "a"), judges=())
-    with pytest.raises(UsageError, match="needs prices"):
-        JudgesWanted(models=("a",), judges=(), limits=AskLimits(max_cost=1.0))
 
 
-@pytest.mark.parametrize(
-    ("usage", "cost"),
-    [
-        (Usage(input_tokens=1, output_tokens=0), 2e-6),
-        (Usage(input_tokens=0, output_tokens=1), 3e-6),
-        (Usage(input_tokens=1), 2e-6),
-        (Usage(), None),
-    ],
-)
-def test_a_verdict_costs_what_its_tokens_do_and_nothing_is_said_without_a_count(
-    folder, fake_model, monkeypatch, usage, cost
-):
-    judge = planted(fake_model, points=4, usage=usage)
-    lines = ask(folder, {"fake:a": judge}, monkeypatch, prices=(Price(read=2.0, written=3.0),))
-    assert [one.cost for one in lines] == [None if cost is None else pytest.approx(cost)] * 3
-    for half in (Price(read=2.0), Price(written=3.0)):
-        assert {one.cost for one in ask(folder, {"fake:a": judge}, monkeypatch, prices=(half,))} == {None}
-
-
-def test_who_is_not_asked_costs_nothing_and_says_which_line_it_is(bench, fake_model, monkeypatch):
+def test_what_rules_decide_is_not_asked(bench, fake_model, monkeypatch):
     bench.write(1)
     bench.run(fake_model())
-    left = ask(bench.folder / "run", {"fake:a": planted(fake_model, points=4)}, monkeypatch,
-               prices=(Price(read=2.0, written=3.0),))  # fmt: skip
-    assert [(one.cost, one.is_asked, one.is_remembered, one.verdict) for one in left] == [
-        (0.0, False, False, None)
-    ]
+    (left,) = ask(bench.folder / "run", {"fake:a": planted(fake_model, points=4)}, monkeypatch)
+    assert (left.is_asked, left.is_remembered, left.verdict) == (False, False, None)

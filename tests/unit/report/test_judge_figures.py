@@ -9,18 +9,11 @@ import pytest
 from subjects.planted_judges import FAMILIES, RUNS, PlantedJudge, judged_replies, verdicts
 from vidence.report.judge_figures import (
     Replies,
-    against_rule,
     agreement,
     arms,
-    ceilings,
-    choices,
-    contradicting_points,
     levels,
-    null_judges,
     order,
-    reliability,
     self_preferences,
-    stability,
     wins,
 )
 
@@ -44,19 +37,6 @@ def planted(replies, *, seed=1, **habits):
     return PlantedJudge(**habits).marks(replies, rng=rng(seed))
 
 
-NO_ONE = (None, None)
-
-
-def test_sensitivity_and_specificity_are_recovered_against_the_rule():
-    replies = world()
-    found = against_rule(replies, said(replies, planted(replies)), rng=rng())
-    assert found.sensitivity.low < 0.9 < found.sensitivity.high
-    assert found.specificity.low < 0.8 < found.specificity.high
-    rate = float(replies.people.mean())
-    assert found.same.low < 0.9 * rate + 0.8 * (1 - rate) < found.same.high
-    assert found.n == 900
-
-
 def test_agreement_kappa_and_r_of_a_table_by_hand():
     # 40 right and right, 10 right and wrong, 20 wrong and right, 30 wrong and wrong.
     people = np.array([1] * 50 + [0] * 50, float)
@@ -68,63 +48,33 @@ def test_agreement_kappa_and_r_of_a_table_by_hand():
         clusters=tuple(map(str, range(100))),
         people=people,
         people_points=nothing,
-        ruled=nothing,
-        n_characters=np.ones(100),
         names=("gpt",),
     )
-    found = agreement(replies, said(replies, judge), reliability=(0.81, None), rng=rng())
+    found = agreement(replies, said(replies, judge), rng=rng())
     assert found.same.value == pytest.approx(0.7)
     assert found.kappa.value == pytest.approx(0.4)
     phi = (40 * 30 - 10 * 20) / math.sqrt(50 * 50 * 60 * 40)
     assert found.phi.value == pytest.approx(phi)
-    assert found.phi_over_people == pytest.approx(phi / 0.9)
     assert found.points is None
-    assert against_rule(replies, said(replies, judge), rng=rng()) is None
 
 
-def test_no_verdict_counts_as_not_the_same_and_what_rules_decide_is_counted():
+def test_no_verdict_counts_as_not_the_same():
     replies = world(50)
     values = replies.people.copy()
     values[:15] = math.nan
-    found = agreement(replies, said(replies, values), reliability=NO_ONE, rng=rng())
+    found = agreement(replies, said(replies, values), rng=rng())
     assert (found.n, found.n_without) == (150, 15)
     assert found.same.value == pytest.approx(0.9)
     assert found.kappa.value == 1
 
 
-def test_points_are_correlated_and_have_an_alpha():
+def test_points_are_correlated():
     replies = world()
-    found = agreement(
-        replies,
-        said(replies, replies.people, points=replies.people_points[:, None]),
-        reliability=NO_ONE,
-        rng=rng(),
-    )
+    found = agreement(replies, said(replies, replies.people, points=replies.people_points), rng=rng())
     assert found.points.value == pytest.approx(1)
-    assert found.alpha.value == pytest.approx(1)
 
 
-def test_judges_that_look_at_nothing():
-    replies = world()
-    always, base, length = (
-        agreement(replies, judge, reliability=NO_ONE, rng=rng()) for judge in null_judges(replies, rng=rng(7))
-    )
-    rate = float(replies.people.mean())
-    assert always.same.value == pytest.approx(rate)
-    assert base.same.low < rate**2 + (1 - rate) ** 2 < base.same.high
-    assert base.kappa.low < 0 < base.kappa.high
-    assert length.same.value < 0.6  # lengths say nothing here
-    assert always.is_null
-
-
-def test_length_is_caught_where_it_decides():
-    replies = world()
-    long = Replies(**{**vars(replies), "n_characters": 10 + 30 * replies.people})
-    length = null_judges(long, rng=rng())[2]
-    assert (length.first == long.people).all()
-
-
-def test_wins_are_printed_three_ways():
+def test_wins_with_ties_as_an_outcome_and_without():
     people = np.array([1, 0, 1, 1, 0, 1, 0, 0], float)  # won, tied, lost, tied by people
     judge = np.array([1, 0, 1, 0, 1, 0, 0, 0], float)  # won, won, won, tied by the judge
     nothing = np.full(8, math.nan)
@@ -134,18 +84,14 @@ def test_wins_are_printed_three_ways():
         clusters=("1", "1", "2", "2", "3", "3", "4", "4"),
         people=people,
         people_points=nothing,
-        ruled=nothing,
-        n_characters=np.ones(8),
         names=("a", "b"),
     )
-    found = wins(replies, said(replies, judge), people=people, votes={}, rng=rng())
+    found = wins(replies, said(replies, judge), people=people, votes={})
     assert (found.n, found.n_decided, found.n_ties_people, found.n_ties_judge) == (4, 2, 2, 1)
     assert found.same.value == 0.5
     assert found.decided.value == 0.5
-    assert found.half.value == pytest.approx((1 + 0.5 + 0 + 1) / 4)
-    assert found.r.value == pytest.approx((1 - 1) / 2)
     # A rater who says which one is better decides in place of the marks.
-    better = wins(replies, said(replies, judge), people=people, votes={(2, 3): 2.0, (4, 5): 1.0}, rng=rng())
+    better = wins(replies, said(replies, judge), people=people, votes={(2, 3): 2.0, (4, 5): 1.0})
     assert better.same.value == 1.0
 
 
@@ -176,20 +122,16 @@ def test_a_bonus_for_the_own_family_is_recovered():
     assert (found.family, found.n_own, found.n_others) == ("openai", 300, 600)
     assert found.at_same.estimate.low < 0.12 < found.at_same.estimate.high
     assert found.p_holm < 0.05
-    assert found.odds.low > 0
 
 
 def test_a_fair_judge_that_errs_is_let_be_in_95_of_100_worlds():
-    n_called = n_plain = 0
+    n_called = 0
     for seed in range(200):
         replies = world(100, seed=seed)
         values = planted(replies, sensitivity=0.85, specificity=0.7, seed=10_000 + seed)
         (found,) = self_preferences(replies, [said(replies, values)], families=FAMILIES)
         n_called += found.p_holm < 0.05
-        n_plain += found.plain.p_value < 0.05
     assert n_called <= 18  # 10 are expected; 18 or fewer has the probability .99
-    # The difference of differences calls a judge unfair that merely errs: its family is better here.
-    assert n_plain > 60
 
 
 def test_a_judge_without_a_family_among_the_models_has_no_preference():
@@ -215,48 +157,3 @@ def test_two_protocols_of_one_model_are_paired():
     assert (found.first, found.second) == ("humanpcr", "humanpcr-printed")
     assert found.difference.low < 0.1 < found.difference.high
     assert found.p_holm < 0.05
-
-
-def test_verdicts_that_change_over_repeats_are_recovered():
-    replies = world()
-    first = planted(replies)
-    flips = rng(5).random(len(first)) < 0.1
-    found = stability(replies, said(replies, np.column_stack([first, np.where(flips, 1 - first, first)])))
-    assert found.changed.low < 0.1 < found.changed.high
-    assert found.n_repeats == 2
-    assert stability(replies, said(replies, first)) is None
-
-
-def test_the_cheapest_judge_that_is_not_worse_is_chosen():
-    replies = world()
-    values = planted(replies, sensitivity=0.95, specificity=0.95)
-    best = said(replies, values, name="best", cost=1.0)
-    near = values.copy()
-    near[:3] = 1 - near[:3]
-    cheap = said(replies, near, name="cheap", cost=0.1)
-    poor = said(replies, planted(replies, sensitivity=0.7, specificity=0.7, seed=8), name="poor", cost=0.01)
-    found = {one.judge: one for one in choices(replies, [best, cheap, poor])}
-    assert [found[name].is_chosen for name in ("best", "cheap", "poor")] == [False, True, False]
-    assert not found["poor"].is_not_worse
-    assert found["cheap"].low > -0.02
-    unknown = choices(replies, [said(replies, values, name="free")])
-    assert not unknown[0].is_chosen
-
-
-def test_people_are_the_ceiling_and_their_mean_has_a_reliability():
-    truth = rng(0).random(400) < 0.6
-    marks = np.column_stack([np.where(rng(k).random(400) < 0.9, truth, ~truth) for k in (1, 2, 3)]) + 0.0
-    found = ceilings(marks, raters=["a", "b", "c"], clusters=[str(i) for i in range(400)], rng=rng())
-    assert [one.rater for one in found] == ["a", "b", "c"]
-    assert all(0.8 < one.same.value < 0.97 for one in found)
-    known = reliability(marks)
-    r = np.mean([np.corrcoef(marks[:, i], marks[:, j])[0, 1] for i, j in ((0, 1), (0, 2), (1, 2))])
-    assert known.r == pytest.approx(r)
-    assert known.value == pytest.approx(3 * r / (1 + 2 * r))
-    assert reliability(marks[:, :1]).value is None
-    assert ceilings(marks[:, :1], raters=["a"], clusters=["v"] * 400, rng=rng()) == ()
-
-
-def test_points_against_marks():
-    values, points = np.array([1.0, 1, 0, 0, math.nan]), np.array([4.0, 2, 3, 0, 4])
-    assert contradicting_points(values, points) == 2

@@ -12,10 +12,10 @@ HEAD = "item_id,model,repeat,rater,correct,score,beats\n"
 
 @pytest.fixture
 def read(tmp_path):
-    def make(rows, *, head=HEAD, **settings):
+    def make(rows, *, head=HEAD):
         path = tmp_path / "labels.csv"
         path.write_text(head + rows)
-        return read_labels(path, names=NAMES, replies=REPLIES, **settings)
+        return read_labels(path, names=NAMES, replies=REPLIES)
 
     return make
 
@@ -32,17 +32,14 @@ def test_repeat_score_and_beats_may_be_left_out(read):
     assert len(read("q1,gpt,al,1\n", head="item_id,model,rater,correct\n").labels) == 1
 
 
-def test_labels_of_what_is_not_there_are_listed_and_refused_unless_partial(read):
+def test_labels_of_what_is_not_there_are_listed_and_refused(read):
     rows = "q1,gpt,0,al,1,,\nq9,gpt,0,al,1,,\nq1,claude,0,al,1,,\nq1,gpt,3,al,1,,\n"
     with pytest.raises(DataError, match="3 labels of replies that are not there") as error:
         read(rows)
     assert "'gpt' has no reply to 'q9'" in str(error.value)
     assert "no run is called 'claude'" in str(error.value)
-    assert "--partial" in str(error.value)
-    found = read(rows, is_partial=True)
-    assert (len(found.labels), len(found.left_out)) == (1, 3)
     with pytest.raises(UsageError, match="no label of a reply"):
-        read("q9,gpt,0,al,1,,\n", is_partial=True)
+        read("")
 
 
 @pytest.mark.parametrize(
@@ -84,15 +81,6 @@ def test_the_majority_is_none_for_a_tie_and_points_are_averaged():
     assert majority([]) is None
     assert mean_points([label(1, 4.0), label(0, 1.0), label(0)]) == 2.5
     assert mean_points([label(1)]) is None
-
-
-def test_points_that_contradict_the_mark_are_kept_and_told():
-    assert [label(1, 2.0).is_contrary, label(0, 3.0).is_contrary, label(1, 3.0).is_contrary] == [
-        True,
-        True,
-        False,
-    ]
-    assert not label(0).is_contrary
 
 
 def test_a_word_for_two_runs_is_for_none():

@@ -1,9 +1,8 @@
-"""Whether scores depend on who judges: judges against people and rules."""
+"""Whether scores depend on who judges: judges against people."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -16,9 +15,7 @@ from vidence.console.options import (
     file_option,
     flags_given,
     html_option,
-    interval_option,
     json_option,
-    latex_option,
     on_option,
     progress_option,
     trust_option,
@@ -29,19 +26,15 @@ from vidence.errors import DataError, UsageError
 from vidence.text import sentence
 
 if TYPE_CHECKING:
-    from vidence.engine.judges import JudgedReply, JudgesWanted, Only, Price
-    from vidence.report.judge_reliability import Judges
+    from vidence.engine.judges import JudgedReply, JudgesWanted
     from vidence.report.results import Run
 
 SECTION = "Explain"
 
-# What says who is asked, how and for how much, by the names of its flags.
+# What says who is asked and how, by the names of its flags.
 _ASKING = {
     "judges": "--judge",
     "prompts_dir": "--judge-prompts",
-    "prices": "--judge-price",
-    "repeats": "--repeats",
-    "max_cost": "--max-cost",
     "concurrency": "--concurrency",
     "patience_s": "--patience",
     "on": "--on",
@@ -55,7 +48,6 @@ _ASKING = {
     type=PATH,
     help="What people said: item_id, model, repeat, rater, correct, and score, beats.",
 )
-@click.option("--partial", is_flag=True, help="Leave out labels of replies that are not there.")
 @click.option("--judge-model", "models", multiple=True, help="A model that judges. [repeatable]")
 @click.option(
     "--judge",
@@ -70,22 +62,8 @@ _ASKING = {
     help="Folder with templates of your own, or imported ones, for the one protocol.",
 )
 @click.option(
-    "--only",
-    type=click.Choice(["choices", "free"]),
-    help="Only replies to choices, which a rule checks, or only free answers.",
-)
-@click.option(
-    "--judge-price",
-    "prices",
-    multiple=True,
-    metavar="IN/OUT",
-    help="US dollars per million tokens read and written; once for each --judge-model. [repeatable]",
-)
-@click.option("--repeats", type=int, default=1, show_default=True, help="How often each judge is asked.")
-@click.option(
     "--family", "families", multiple=True, metavar="NAME=FAMILY", help="Of a run or judge model. [repeatable]"
 )
-@click.option("--max-cost", type=float, help="Stop when this many US dollars are spent; needs prices.")
 @click.option("--concurrency", type=int, default=16, show_default=True, help="Requests in flight at most.")
 @patience_option("10m")
 @click.option(
@@ -98,9 +76,7 @@ _ASKING = {
 @trust_option
 @html_option
 @json_option
-@file_option("--lines", "lines_path", "Write one line per reply, judge and repeat, with the verdict.")
-@latex_option
-@interval_option("brackets")
+@file_option("--lines", "lines_path", "Write one line per reply and judge, with the verdict.")
 @on_option
 @progress_option
 @click.pass_context
@@ -109,15 +85,10 @@ def judges(
     *,
     folders: tuple[Path, ...],
     human: Path | None,
-    partial: bool,
     models: tuple[str, ...],
     judges: tuple[str, ...],
     prompts_dir: Path | None,
-    only: "Only | None",
-    prices: tuple[str, ...],
-    repeats: int,
     families: tuple[str, ...],
-    max_cost: float | None,
     concurrency: int,
     patience_s: float,
     recorded: tuple[Path, ...],
@@ -125,12 +96,10 @@ def judges(
     html: Path | None,
     json_path: Path | None,
     lines_path: Path | None,
-    latex: Path | None,
-    interval: Literal["pm", "brackets", "none"],
     on: str | None,
     progress: str,
 ) -> int:
-    """Whether the scores of run FOLDERS depend on who judges: judges against people and rules.
+    """Whether the scores of run FOLDERS depend on who judges: judges against people.
 
     The run folders stay as they are. A verdict is remembered, so the same command asks nothing twice.
     """
@@ -142,54 +111,36 @@ def judges(
     from vidence.report.terminal import draw_section
 
     _check(context, models=models, recorded=recorded)
-    whole = [load_run(folder, are_brief=True) for folder in dict.fromkeys(folders)]
-    runs = [_about(run, only) for run in whole]
-    labels = judge_reliability.labels_of(runs, human, is_partial=partial) if human else None
+    runs = [load_run(folder, are_brief=True) for folder in dict.fromkeys(folders)]
+    labels = judge_reliability.labels_of(runs, human) if human else None
     models = tuple(whole_spec("model", one) for one in models)
-    lines = _kept(recorded, whole, only)
+    lines = tuple(one for path in recorded for one in _recorded(path))
     specs = models or tuple(line.judge_model for line in lines)
     of = judge_reliability.families_of(runs, specs, given=_families(families))
     if not recorded:
         wanted = JudgesWanted(
-            models=models, judges=judges, repeats=repeats, prices=_prices(prices), only=only,
-            limits=AskLimits(concurrency=concurrency, max_cost=max_cost, patience_s=patience_s),
+            models=models, judges=judges,
+            limits=AskLimits(concurrency=concurrency, patience_s=patience_s),
             prompts_dir=str(prompts_dir.resolve()) if prompts_dir else None,
         )  # fmt: skip
         lines = _asked(runs, wanted, on=on, progress=progress, is_trusted=trust)
     given = judge_reliability.material(runs, lines, labels)
     found = judge_reliability.examine(given, families=of, rng=np.random.default_rng(SEED))
-    _write(context.params, found, lines=lines, of=of)
+    settings: dict[str, object] = {
+        "runs": ", ".join(map(str, folders)),
+        "human": str(human) if human else None,
+        "families": ", ".join(f"{name}: {family}" for name, family in of.items()),
+    }
+    write_asked(
+        (lines_path, lambda file: judge_tables.write_lines(lines, file)),
+        (json_path, lambda file: judge_tables.write_json(found, file)),
+        (html, lambda file: judge_tables.write_page(found, file, settings=settings)),
+    )
     code = 0 if recorded else _say_lost(lines)
     draw_section(
-        judge_tables.section(found), screen(html, json_path, lines_path, latex)
+        judge_tables.section(found), screen(html, json_path, lines_path)
     )  # last: whoever reads may close the pipe
     return code
-
-
-def _write(
-    given: Mapping[str, Any], found: "Judges", *, lines: "Sequence[JudgedReply]", of: Mapping[str, str]
-) -> None:
-    """The files that are asked for."""
-    from vidence.media.whole import write_file
-    from vidence.report import judge_tables
-    from vidence.tables.latex import latex as latex_of
-
-    write_asked(
-        (given["lines_path"], lambda file: judge_tables.write_lines(lines, file)),
-        (given["json_path"], lambda file: judge_tables.write_json(found, file)),
-        (
-            given["latex"],
-            lambda file: write_file(
-                file, latex_of(tuple(judge_tables.tables(found)), intervals=given["interval"])
-            ),
-        ),
-        (
-            given["html"],
-            lambda file: judge_tables.write_page(
-                found, file, settings=_settings(given["folders"], given["human"], of)
-            ),
-        ),
-    )
 
 
 def _check(context: click.Context, *, models: Sequence[str], recorded: Sequence[Path]) -> None:
@@ -200,8 +151,6 @@ def _check(context: click.Context, *, models: Sequence[str], recorded: Sequence[
         raise UsageError(
             f"{', '.join(unused)}: --recorded asks nobody, so this changes nothing; leave it out"
         )
-    if context.params["partial"] and context.params["human"] is None:
-        raise UsageError("--partial is about the labels of --human, and there are none; leave it out")
 
 
 def _say_lost(lines: "Sequence[JudgedReply]") -> int:
@@ -217,22 +166,6 @@ def _say_lost(lines: "Sequence[JudgedReply]") -> int:
     return NOT_ALL if lost else 0
 
 
-def _about(run: "Run", only: "Only | None") -> "Run":
-    """The run with its replies of one kind."""
-    from vidence.engine.judges import is_about
-
-    return replace(run, rows=tuple(row for row in run.rows if is_about(row.item, only)))
-
-
-def _settings(folders: Sequence[Path], human: Path | None, families: Mapping[str, str]) -> dict[str, object]:
-    """How it was found, for the page."""
-    return {
-        "runs": ", ".join(map(str, folders)),
-        "human": str(human) if human else None,
-        "families": ", ".join(f"{name}: {family}" for name, family in families.items()),
-    }
-
-
 def _families(texts: Sequence[str]) -> dict[str, str]:
     """What ``NAME=FAMILY`` says; a name may be a spec with options of its own."""
     found = {}
@@ -242,37 +175,6 @@ def _families(texts: Sequence[str]) -> dict[str, str]:
             raise UsageError(f"--family {text!r} is not NAME=FAMILY")
         found[name] = family
     return found
-
-
-def _prices(texts: Sequence[str]) -> "tuple[Price, ...]":
-    """Prices as they are typed: ``0.15/0.6``."""
-    from vidence.engine.judges import Price
-
-    found = []
-    for text in texts:
-        read, slash, written = text.partition("/")
-        try:
-            price = Price(read=float(read), written=float(written))
-        except ValueError:
-            slash = ""
-            price = Price(read=-1.0, written=-1.0)
-        if not slash or not (
-            0 <= (price.read or 0) < float("inf") and 0 <= (price.written or 0) < float("inf")
-        ):
-            raise UsageError(
-                f"--judge-price {text!r}; expected US dollars per million tokens read and written, such as "
-                "0.15/0.6"
-            )
-        found.append(price)
-    return tuple(found)
-
-
-def _kept(paths: Sequence[Path], runs: "Sequence[Run]", only: "Only | None") -> "tuple[JudgedReply, ...]":
-    """The verdicts of files, without those on replies of these runs that are of the other kind."""
-    from vidence.report.judge_reliability import replies_of
-
-    others = replies_of(runs) - replies_of([_about(run, only) for run in runs])
-    return tuple(one for path in paths for one in _recorded(path) if one.reply not in others)
 
 
 def _recorded(path: Path) -> "tuple[JudgedReply, ...]":
@@ -315,7 +217,7 @@ def _asked(
     protocols = {name: wanted.judges or (run.plan.judge,) for name, run in zip(names, runs, strict=True)}
     n = sum(row.trial.reply is not None for run in runs for row in run.rows)
     n_asks = sum(
-        len(protocols[name]) * wanted.repeats * len(wanted.models)
+        len(protocols[name]) * len(wanted.models)
         for name, run in zip(names, runs, strict=True)
         for row in run.rows
         if row.trial.reply is not None
