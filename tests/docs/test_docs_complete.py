@@ -23,7 +23,7 @@ TABLES = {
     "parser": "docs/guides/parsers.md",
     "judge": "docs/guides/judges.md",
     "strategy": "docs/guides/running.md",
-    "embedder": "docs/guides/embedders.md",
+    "embedder": "docs/guides/frames.md",
     "view": "docs/guides/panel.md",
     "maker": "docs/making/index.md",
     "exporter": "docs/making/release.md",

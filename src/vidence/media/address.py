@@ -129,14 +129,14 @@ def place(text: str) -> MediaPath:
     if scheme != "hf" and "@" in parts.netloc:
         raise UsageError(
             f"{shown} holds a user or a password, and addresses are stored with the run; give them to the "
-            "driver through its environment (docs/guides/addresses.md), and leave them out here"
+            "driver through its environment (docs/guides/fetching.md), and leave them out here"
         )
     if secret := next(
         (k for k, _ in parse_qsl(parts.query, keep_blank_values=True) if _SECRETS.match(k)), ""
     ):
         raise UsageError(
             f"{shown} is signed (its query has {secret}), and addresses are stored with the run; give the "
-            "plain address, and what lets you in through the driver's environment (docs/guides/addresses.md)"
+            "plain address, and what lets you in through the driver's environment (docs/guides/fetching.md)"
         )
     if ".." in text.split("/"):
         raise UsageError(f"{shown} has '..' in it; expected the address itself")

@@ -245,7 +245,7 @@ def _refusal(address: Address, error: Exception) -> MediaError | None:
     if any(type(one).__name__ in _NO_CREDENTIALS for one in chain):
         return MediaError(
             f"{address}: nothing is known here that lets you in ({_words(error)}); set the variables of the "
-            "store, or say that it is public (docs/guides/addresses.md)"
+            "store, or say that it is public (docs/guides/fetching.md)"
         )
     if status in _NO_RIGHTS or (status is None and isinstance(error, PermissionError)):
         return MediaError(
