@@ -82,12 +82,6 @@ _LINE = "SELECT (SELECT value FROM meta WHERE key = 'line'), (SELECT COALESCE(MA
 _HAS_FORMAT = "SELECT name FROM sqlite_master WHERE name = 'meta'"
 _ASKED_BUT_GONE = "SELECT item_id FROM trials WHERE item_id NOT IN (SELECT item_id FROM items) LIMIT 1"
 LEASE_S = 20.0  # how long a process that was not seen keeps others from asking
-_LEASE_TABLES = (
-    "CREATE TABLE IF NOT EXISTS owners (owner INTEGER PRIMARY KEY AUTOINCREMENT, home TEXT NOT NULL, "
-    "pid INTEGER NOT NULL, until_s REAL NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS leases (key BLOB PRIMARY KEY, owner INTEGER NOT NULL) WITHOUT ROWID",
-)
-_HAS_LEASES = "SELECT name FROM sqlite_master WHERE name = 'leases'"
 _HOLDER = (
     "SELECT l.owner, o.home, o.pid, o.until_s FROM leases l LEFT JOIN owners o ON o.owner = l.owner "
     "WHERE l.key = ?"
@@ -104,6 +98,10 @@ _PUT = "INSERT OR IGNORE INTO replies VALUES (?, ?)"
 _MEMORY_TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS owners (
+    owner INTEGER PRIMARY KEY AUTOINCREMENT, home TEXT NOT NULL, pid INTEGER NOT NULL, until_s REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS leases (key BLOB PRIMARY KEY, owner INTEGER NOT NULL) WITHOUT ROWID;
 """
 
 
@@ -614,11 +612,6 @@ class Memory(ExitStack):
         except OSError as error:
             raise StoreError(f"cannot make {path.parent} for the reply memory: {error}") from error
         self._db = self.enter_context(_opened(path, file_format=MEMORY_FORMAT, tables=_MEMORY_TABLES))
-        with _translated(path):
-            if not self._db.execute(_HAS_LEASES).fetchone():  # a memory of an earlier version
-                with _transaction(self._db):
-                    for statement in _LEASE_TABLES:
-                        self._db.execute(statement)
         self._decoder = msgspec.json.Decoder(Reply)
         self._owner = 0
         self._held: set[bytes] = set()

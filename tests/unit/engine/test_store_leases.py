@@ -89,14 +89,3 @@ def test_a_process_of_this_machine_that_is_gone_keeps_nobody_waiting(tmp_path: P
     with Memory(path) as memory:
         assert memory.claim(KEY)
         assert n_rows(path, "owners") == 2  # the other one is cleared away when its time is over
-
-
-def test_a_memory_of_an_earlier_version_gets_its_leases(tmp_path: Path):
-    path = tmp_path / "replies.sqlite"
-    with Memory(path) as memory:
-        memory.put(KEY, Reply(text="old"))
-    change(path, "DROP TABLE leases")
-    change(path, "DROP TABLE owners")
-    with Memory(path) as memory:
-        assert memory.get(KEY) == Reply(text="old")
-        assert memory.claim(b"new")
