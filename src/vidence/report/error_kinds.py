@@ -5,11 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from vidence.contracts import Flow
-from vidence.engine.store import RunStore
 from vidence.errors import DataError, UsageError
-from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, GapFinding
 from vidence.explain.errors.labelling import Labelled, label_row
-from vidence.explain.errors.labels import By, Label, UncheckedLabel, keep_labels, label_of, sheet
+from vidence.explain.errors.labels import By, Label, keep_labels, sheet
 from vidence.explain.errors.packet import (
     KEY_FILE,
     PACKET_FILE,
@@ -35,7 +33,6 @@ from vidence.tables.export import said_as_json
 from vidence.tables.rendering import render
 from vidence.tables.table import several
 
-SELECTOR_GAP = "selector-gap"
 _BUDGET_BYTES = 60_000_000
 
 
@@ -154,7 +151,7 @@ def page(packet: Packet, taxonomy: Taxonomy, *, pictures: Mapping[str, ContactSh
     )
 
 
-# --------------------------------------------------------------------------- labels of models and diagnostics
+# --------------------------------------------------------------------------- labels of models
 
 
 def flows(
@@ -181,62 +178,6 @@ def flows(
             images[digest] = data
         made[row] = label_row(shown[row], drawn[row], labeller=labeller, taxonomy=taxonomy, pictures=parts)
     return made, images.__getitem__
-
-
-def labels_of_gap(packet: Packet, taxonomy: Taxonomy) -> tuple[Label, ...]:
-    """What ``selector-gap`` found in each run, as labels: retrieval, fusion, or other.
-
-    Wrong with the frames of the plan and right with those of the evidence is a loss of retrieval, wrong with
-    both one of fusion. A reply that could not be read, a question that was not examined for want of evidence,
-    and one that the diagnostic saw answered rightly, are other.
-
-    Raises:
-        UsageError: the taxonomy has other kinds, or a run was not diagnosed.
-        StoreError: a run folder cannot be read.
-
-    Source: HERBench, section 5.1.
-    """
-    if {"retrieval", "fusion", "other"} != {kind.name for kind in taxonomy.labels}:
-        raise UsageError(f"{SELECTOR_GAP} tells retrieval, fusion and other apart; use the taxonomy herbench")
-    findings: dict[str, dict[str, GapFinding]] = {}
-    for run, folder in packet.key.runs.items():
-        with RunStore(Path(folder)) as store:
-            names = [name for name in store.diagnoses() if name.startswith(SELECTOR_GAP)]
-            if len(names) != 1:
-                raise UsageError(
-                    f"{folder} has {len(names)} findings of {SELECTOR_GAP}; expected one: "
-                    f"vidence diagnose {SELECTOR_GAP} {folder}"
-                )
-            found = store.findings(names[0], GapFinding)
-        findings[run] = {
-            item_id: one.finding for item_id, one in found.items() if isinstance(one.finding, GapFinding)
-        }
-    shown = packet.shown()
-    made = []
-    for one in packet.key.drawn:
-        finding = findings[one.run].get(one.item_id)
-        if not one.is_wrong or finding is None:
-            continue
-        label = label_of(
-            UncheckedLabel(kind=gap_kind(finding)),
-            shown[one.rows[0]],
-            one,
-            labeller=SELECTOR_GAP,
-            by="diagnostic",
-            taxonomy=taxonomy,
-        )
-        if isinstance(label, Label):
-            made.append(label)
-    return tuple(made)
-
-
-def gap_kind(finding: GapFinding) -> str:
-    """What one finding says of a reply that is wrong: see `labels_of_gap`."""
-    values = {name: [mark.value for mark in marks] for name, marks in finding.marks.items()}
-    plan, oracle = values.get(PLAN, []), values.get(ORACLE, [])
-    if not plan or not oracle or None in (*plan, *oracle) or all(plan):
-        return "other"
-    return "retrieval" if all(oracle) else "fusion"
 
 
 def write_labels(folder: Path, labels: Sequence[Label], *, labeller: str, by: By) -> Path:

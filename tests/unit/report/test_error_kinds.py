@@ -6,8 +6,6 @@ import pytest
 
 from subjects.planted_errors import item, plant
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.conditions import ReplyScore
-from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, GapFinding
 from vidence.explain.errors.packet import Draw
 from vidence.explain.errors.taxonomies import load_taxonomy
 from vidence.records import (
@@ -22,7 +20,7 @@ from vidence.records import (
     Trial,
     Unreadable,
 )
-from vidence.report.error_kinds import candidate, draw, gap_kind, page
+from vidence.report.error_kinds import candidate, draw, page
 from vidence.report.results import WAITING, Row, Run
 
 FAILED = Failed(stage="model", error="ServerDownError", message="no connection")
@@ -71,26 +69,6 @@ def test_two_runs_of_one_name_are_refused():
     ]
     with pytest.raises(UsageError, match="two runs are called 'one'"):
         draw(runs, Draw(taxonomy="mmvu", rule="same", n=1, seed=0), cache_root=None)
-
-
-@pytest.mark.parametrize(
-    ("plan", "oracle", "kind"),
-    [
-        (0.0, 1.0, "retrieval"),
-        (0.0, 0.0, "fusion"),
-        (1.0, 1.0, "other"),
-        (0.0, None, "other"),
-        (None, 1.0, "other"),
-        ("none", "none", "other"),
-    ],
-)
-def test_findings_become_kinds(plan, oracle, kind):
-    marks = {
-        name: (ReplyScore(value=value, kind="answered"),)
-        for name, value in ((PLAN, plan), (ORACLE, oracle))
-        if value != "none"
-    }
-    assert gap_kind(GapFinding(marks=marks, recall={}, n_frames={}, n_pieces=2)) == kind
 
 
 def test_nothing_in_a_reply_becomes_markup():

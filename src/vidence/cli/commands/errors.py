@@ -160,51 +160,33 @@ def label(
 
 @errors.command("import")
 @_packet
-@click.argument("sheet", required=False, type=PATH)
-@click.option("--labeller", help="Whose labels they are.")
-@click.option(
-    "--findings", type=click.Choice(["selector-gap"]), help="Labels out of a diagnostic of the runs."
-)
+@click.argument("sheet", type=PATH)
+@click.option("--labeller", required=True, help="Whose labels they are.")
 @_taxonomy
-def import_labels(
-    *, folder: Path, sheet: Path | None, labeller: str | None, findings: str | None, taxonomy: str | None
-) -> None:
-    """Take over the SHEET that a person filled in, or what a diagnostic found in the runs of PACKET.
+def import_labels(*, folder: Path, sheet: Path, labeller: str, taxonomy: str | None) -> None:
+    """Import the SHEET that a person filled in for PACKET.
 
     Either the whole sheet is taken over or nothing: every line that cannot be used is named. A second sheet
     of the same labeller takes the place of the first.
     """
-    from vidence.explain.errors.labels import By, read_sheet
+    from vidence.explain.errors.labels import read_sheet
     from vidence.explain.errors.packet import read_packet
-    from vidence.report.error_kinds import labels_of_gap, write_labels
+    from vidence.report.error_kinds import write_labels
 
     packet = read_packet(folder)
-    kinds = _kinds(packet, taxonomy)
-    if (sheet is None) == (findings is None):
-        raise UsageError("say either the SHEET that was filled in, or --findings selector-gap")
-    by: By = "person"
-    if sheet is not None:
-        if not labeller:
-            raise UsageError("whose labels are they? say --labeller NAME")
-        labels = read_sheet(sheet, packet, labeller=labeller, taxonomy=kinds)
-        if not labels:
-            raise UsageError(f"{sheet} has no label of {labeller!r}: no line has a kind")
-        name = labeller
-    else:
-        if labeller:
-            raise UsageError("--labeller goes with a sheet; a diagnostic has a name of its own")
-        labels, name, by = labels_of_gap(packet, kinds), "selector-gap", "diagnostic"
-    click.echo(f"wrote {write_labels(folder, labels, labeller=name, by=by)}", err=True)
+    labels = read_sheet(sheet, packet, labeller=labeller, taxonomy=_kinds(packet, taxonomy))
+    if not labels:
+        raise UsageError(f"{sheet} has no label of {labeller!r}: no line has a kind")
+    click.echo(f"wrote {write_labels(folder, labels, labeller=labeller, by='person')}", err=True)
     n_wrong = sum(one.is_wrong for one in packet.key.drawn)
     n = len({(one.run, one.item_id) for one in labels})
     wrong = several(n_wrong, "wrong reply", many="wrong replies")
-    say(Screen(stderr=True), f"{n} of {wrong} labelled by {name}")
+    say(Screen(stderr=True), f"{n} of {wrong} labelled by {labeller}")
 
 
 @errors.command()
 @_packet
 @_taxonomy
-@click.option("--contrast", metavar="A,B", help="The risk of each kind in run B less that in run A.")
 @level_option("Level of the intervals.")
 @html_option
 @json_option
@@ -212,12 +194,11 @@ def report(
     *,
     folder: Path,
     taxonomy: str | None,
-    contrast: str | None,
     level: float,
     html: Path | None,
     json_path: Path | None,
 ) -> None:
-    """What the labels of PACKET come to: shares, agreement, determined orders, chains, contrasts."""
+    """Shares of the kinds of errors in PACKET by its labels, agreement, chains, examples."""
     import numpy as np
 
     from vidence.explain.errors.labels import read_labels
@@ -234,7 +215,6 @@ def report(
         packet,
         read_labels(folder, packet, taxonomy=kinds),
         kinds,
-        contrast=_pair(contrast),
         rng=np.random.default_rng(SEED),
         level=level,
     )
@@ -253,12 +233,3 @@ def _kinds(packet: "Packet", named: str | None) -> "Taxonomy":
     from vidence.explain.errors.taxonomies import load_taxonomy
 
     return load_taxonomy(named or packet.key.draw.taxonomy)
-
-
-def _pair(text: str | None) -> tuple[str, str] | None:
-    if text is None:
-        return None
-    names = [name.strip() for name in text.split(",")]
-    if len(names) != 2 or not all(names):
-        raise UsageError(f"--contrast {text!r}; expected two runs, as in --contrast flash,flash-1fps")
-    return names[0], names[1]

@@ -16,12 +16,12 @@ from vidence.tables.export import csv_text
 from vidence.tables.table import several
 from vidence.text import first_lines
 
-By: TypeAlias = Literal["person", "model", "diagnostic"]
+By: TypeAlias = Literal["person", "model"]
 Verdict: TypeAlias = Literal["right", "wrong", "partial", "not reached"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 NOT_RIGHT: frozenset[Verdict] = frozenset({"wrong", "partial"})
 TO_FILL = ("kind", "also", "quote", "evidence_id", "step", "verdicts")
-FOLDERS: Mapping[By, str] = {"person": "people", "model": "models", "diagnostic": "diagnostics"}
+FOLDERS: Mapping[By, str] = {"person": "people", "model": "models"}
 _SEPARATOR = ";"
 
 
@@ -73,7 +73,7 @@ def label_of(
         shown: the row that it was said of.
         drawn: whose reply that is.
         labeller: who said it.
-        by: a person, a model, or a diagnostic.
+        by: a person or a model.
         taxonomy: the kinds that there are.
     """
     known = [kind.name for kind in taxonomy.labels]

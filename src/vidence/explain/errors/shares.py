@@ -1,26 +1,21 @@
-"""How often replies err in which way: shares, agreement, models' labels corrected, chains, contrasts."""
+"""How often replies err in which way: shares, agreement, chains."""
 
-import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.errors import UsageError
 from vidence.explain.errors.labels import By, Label
 from vidence.explain.errors.packet import DrawnReply, Key
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.records import Clusters, Estimate
 from vidence.statistics.agreement import cohen_kappa, krippendorff_alpha
-from vidence.statistics.intervals import UNBOUNDED, mean_interval
-from vidence.statistics.paired import Comparison, Ranking, compare, holm, rank
+from vidence.statistics.intervals import mean_interval
 from vidence.statistics.resampling import Resampling
 
-N_SHUFFLES = 500
 PEOPLE = "people"
 Reply = tuple[str, str]
 """A run and a question."""
@@ -28,7 +23,7 @@ Reply = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Labelling:
-    """Labels by whom they are: all people, or one model, or one diagnostic.
+    """Labels by whom they are: all people, or one model.
 
     `labels` has at most one of each labeller for each reply: second looks are apart, in `again`, by labeller.
     """
@@ -57,7 +52,7 @@ class Labelling:
 
 
 def labellings(key: Key, labels: Sequence[Label]) -> tuple[Labelling, ...]:
-    """The labels of people together, then those of each model and of each diagnostic.
+    """The labels of people together, then those of each model.
 
     Of a reply that a labeller saw twice the label of its first row counts, or that of the second where there
     is no other.
@@ -70,7 +65,7 @@ def labellings(key: Key, labels: Sequence[Label]) -> tuple[Labelling, ...]:
     for label in labels:
         name = PEOPLE if label.by == "person" else label.labeller
         groups.setdefault((label.by, name), []).append(label)
-    order: dict[By, int] = {"person": 0, "model": 1, "diagnostic": 2}
+    order: dict[By, int] = {"person": 0, "model": 1}
     return tuple(
         Labelling(
             name=name,
@@ -164,23 +159,6 @@ def kind_shares(labelling: Labelling, taxonomy: Taxonomy, *, level: float) -> tu
     return tuple(found)
 
 
-def kind_order(labelling: Labelling, taxonomy: Taxonomy, *, level: float) -> Ranking | None:
-    """The labels by their share, and which of them can be told apart; None with fewer than two errors.
-
-    Each setting counts alike where the paper's shares are means over settings.
-    """
-    replies = Replies.of(labelling, taxonomy)
-    if len(replies.drawn) < 2:
-        return None
-    is_macro = taxonomy.printed_as == "mean over settings"
-    return rank(
-        {kind.name: replies.values[kind.name] for kind in taxonomy.labels},
-        clusters=replies.clusters,
-        groups=replies.runs if is_macro else None,
-        level=level,
-    )
-
-
 # --------------------------------------------------------------------------- agreement
 
 
@@ -233,39 +211,11 @@ class _Comparing:
         name = f"all {len(own)} people, Krippendorff's alpha"
         return Agreement(name=name, n=len(drawn), same=None, kappa=alpha)
 
-    def shuffled(self, name: str, kinds: Mapping[Reply, str]) -> Agreement:
-        """The labels of one labeller against the same in shuffled orders."""
-        own = list(kinds.values())
-        n, level = len(own), self.settings.level
-        drawn = np.array([_plain_kappa(own, self.rng.permutation(own).tolist()) for _ in range(N_SHUFFLES)])
-        known = drawn[~np.isnan(drawn)]
-        low = high = value = math.nan
-        if len(known):
-            low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
-            value = float(known.mean())
-        expected = sum(count**2 for count in Counter(own).values()) / n**2
-        by = Estimate(value=0, low=0, high=0, level=level, n=n, n_clusters=n, method="")
-        same = msgspec.structs.replace(
-            by, value=expected, low=math.nan, high=math.nan, method="expected of shuffles", reason="expected"
-        )
-        kappa = msgspec.structs.replace(
-            by,
-            value=value,
-            low=float(low),
-            high=float(high),
-            method=f"Cohen's kappa, range of {N_SHUFFLES} shuffles",
-        )
-        return Agreement(name=f"{name} and the same shuffled", n=n, same=same, kappa=kappa)
-
 
 def agreements(
     found: Sequence[Labelling], taxonomy: Taxonomy, *, rng: np.random.Generator, level: float
 ) -> tuple[Agreement, ...]:
-    """People with each other, each labeller with themselves, models with people, and what nothing gives.
-
-    The last two lines are nulls: the labels of the first labeller against the same in a shuffled order, and
-    against a labeller who always says the commonest kind.
-    """
+    """People with each other, each labeller with their second looks, and models with people."""
     if not found:
         return ()
     comparing = _Comparing(key=found[0].key, rng=rng, settings=Resampling(level=level))
@@ -283,108 +233,7 @@ def agreements(
                 comparing.of(f"{one.name} and {person}", one.kinds(one.name), said)
                 for person, said in own.items()
             ]
-    if first := next(iter(found[0].labellers), ""):
-        kinds = found[0].kinds(first)
-        commonest = Counter(kinds.values()).most_common(1)[0][0]
-        always = dict.fromkeys(kinds, commonest)
-        lines.append(comparing.shuffled(first, kinds))
-        lines.append(comparing.of(f"{first} and who always says {commonest}", kinds, always))
     return tuple(line for line in lines if line is not None)
-
-
-def _plain_kappa(first: Sequence[str], second: Sequence[str]) -> float:
-    n = len(first)
-    seen = sum(a == b for a, b in zip(first, second, strict=True)) / n
-    expected = sum(first.count(k) * second.count(k) for k in set(first)) / n**2
-    return (seen - expected) / (1 - expected) if expected < 1 else float("nan")
-
-
-def confusion(model: Labelling, people: Labelling) -> dict[tuple[str, str], float]:
-    """How often people said one kind where the model said another: by (people, model).
-
-    Where several people labelled a reply, each counts as their part of it.
-    """
-    said = model.kinds(model.name)
-    counts: dict[tuple[str, str], float] = {}
-    for reply, kinds in people.weights().items():
-        for kind, weight in kinds.items() if reply in said else ():
-            cell = kind, said[reply]
-            counts[cell] = counts.get(cell, 0.0) + weight
-    return counts
-
-
-# --------------------------------------------------------------------------- a model's labels, corrected
-
-
-@dataclass(frozen=True, kw_only=True)
-class Corrected:
-    """The share of one kind by people alone, by the model alone, and by the model as people correct it."""
-
-    kind: str
-    n_both: int
-    n_model: int
-    people: Estimate
-    model: Estimate
-    corrected: Estimate
-
-
-def corrected_shares(
-    model: Labelling, people: Labelling, taxonomy: Taxonomy, *, level: float
-) -> tuple[Corrected, ...]:
-    """Prediction-powered shares, pooled over the runs; none where people and model share fewer than two.
-
-        share = mean over all replies of the model's label + mean over those of both of (people less model)
-
-    It holds where the replies that people labelled are a random part of those that the model labelled, as the
-    first rows of a packet are.
-
-    Source: Angelopoulos and others (2023), "Prediction-powered inference", the mean.
-    Departs: the interval is Student's t with the error clustered by source, both means together, since they
-        share replies.
-    """
-    said, truth = Replies.of(model, taxonomy), people.weights()
-    both = [i for i, one in enumerate(said.drawn) if (one.run, one.item_id) in truth]
-    if len(both) < 2:
-        return ()
-    found = []
-    for kind in taxonomy.kinds:
-        ours = said.values[kind.name]
-        parts = taxonomy.parts(kind.name)
-        theirs = np.array(
-            [sum(truth[said.runs[i], said.drawn[i].item_id].get(part, 0.0) for part in parts) for i in both]
-        )
-        # The sum of two means is twice the mean of the means of two groups: one interval for both together.
-        values = 2 * np.concatenate([ours, theirs - ours[both]])
-        estimate = mean_interval(
-            values,
-            clusters=Clusters((*said.clusters, *said.clusters.part(both)), noun=model.key.noun),
-            groups=["model"] * len(ours) + ["difference"] * len(both),
-            bounds=UNBOUNDED,
-            level=level,
-        )
-        found.append(
-            Corrected(
-                kind=kind.name,
-                n_both=len(both),
-                n_model=len(ours),
-                people=mean_interval(theirs, clusters=said.clusters.part(both), level=level),
-                model=mean_interval(ours, clusters=said.clusters, level=level),
-                corrected=msgspec.structs.replace(
-                    estimate,
-                    value=_within(estimate.value),
-                    low=_within(estimate.low),
-                    high=_within(estimate.high),
-                    n=len(ours),
-                    method=f"prediction-powered mean; {estimate.method}",
-                ),
-            )
-        )
-    return tuple(found)
-
-
-def _within(value: float) -> float:
-    """A share that was added up, cut off at 0 and 1; NaN stays what it is."""
-    return float(np.clip(value, 0.0, 1.0))
 
 
 # --------------------------------------------------------------------------- chains
@@ -443,70 +292,3 @@ def _n_judged(label: Label) -> int:
     if label.first_wrong is not None:
         return label.first_wrong
     return sum(verdict == "right" for verdict in label.verdicts)
-
-
-# --------------------------------------------------------------------------- frames and kinds
-
-
-@dataclass(frozen=True, kw_only=True)
-class KindContrast:
-    """The risk of one kind of error in two runs on the same questions: the second less the first.
-
-    `kind` is empty for any error. `p_holm` is adjusted over the labels; None for what is made of them.
-    """
-
-    kind: str
-    comparison: Comparison
-    p_holm: float | None
-
-
-def kind_contrasts(
-    labelling: Labelling, taxonomy: Taxonomy, *, first: str, second: str, level: float
-) -> tuple[KindContrast, ...]:
-    """Whether a kind of error gets more or less frequent from one run to another, over the same questions.
-
-    A right reply has no error of any kind and counts 0, so that kinds do not move because others do, as
-    their shares of the errors would. Questions with an error that nobody labelled are left out.
-
-    Raises:
-        UsageError: the packet was not drawn with the same questions, a run is not in it, or nothing is left.
-    """
-    key = labelling.key
-    if key.draw.rule != "same":
-        raise UsageError("a contrast needs the same questions in both runs; draw the packet with --same")
-    for run in (first, second):
-        if run not in key.runs:
-            raise UsageError(f"there is no run {run!r} in the packet; its runs are {', '.join(key.runs)}")
-    if first == second:
-        raise UsageError(f"a contrast of {first!r} with itself; name two runs")
-    risks = {run: dict(_risks(labelling, run)) for run in (first, second)}
-    items = [i for i in risks[first] if i in risks[second]]
-    if not items:
-        raise UsageError(f"no question has a right or a labelled reply in both {first} and {second}")
-    source = {one.item_id: one.source for one in key.drawn}
-    clusters = Clusters((source[i] for i in items), noun=key.noun)
-
-    def compared(parts: Sequence[str]) -> Comparison:
-        ours, theirs = (
-            [sum(risks[run][i].get(part, 0.0) for part in parts) for i in items] for run in (second, first)
-        )
-        return compare(ours, theirs, clusters=clusters, level=level)
-
-    names = [kind.name for kind in taxonomy.labels]
-    every = {"": compared(names)} | {
-        kind.name: compared(taxonomy.parts(kind.name)) for kind in taxonomy.kinds
-    }
-    adjusted = dict(zip(names, holm([every[name].p_value for name in names]), strict=True))
-    return tuple(
-        KindContrast(kind=name, comparison=one, p_holm=adjusted.get(name)) for name, one in every.items()
-    )
-
-
-def _risks(labelling: Labelling, run: str) -> Iterator[tuple[str, Mapping[str, float]]]:
-    """The kinds of each reply of a run that is right or labelled."""
-    weights = labelling.weights()
-    for one in labelling.key.drawn:
-        if one.run == run and not one.is_wrong:
-            yield one.item_id, {}
-        elif one.run == run and (run, one.item_id) in weights:
-            yield one.item_id, weights[run, one.item_id]

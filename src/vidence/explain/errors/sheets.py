@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidence.errors import UsageError
 from vidence.explain.errors.labels import Label
 from vidence.explain.errors.packet import DrawnReply, Packet
 from vidence.explain.errors.shares import (
@@ -16,17 +15,12 @@ from vidence.explain.errors.shares import (
     Labelling,
     agreements,
     chain_steps,
-    confusion,
-    corrected_shares,
-    kind_contrasts,
-    kind_order,
     kind_shares,
     labellings,
 )
-from vidence.explain.errors.taxonomies import ErrorKind, Taxonomy
+from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.explain.published import published
 from vidence.explain.published.printed_tables import PublishedTable
-from vidence.statistics.paired import Pair
 from vidence.tables.table import (
     Cell,
     Measure,
@@ -35,10 +29,8 @@ from vidence.tables.table import (
     Value,
     by_name,
     count,
-    difference,
     lines,
     number,
-    p_value,
     several,
     share,
     tabulate,
@@ -65,7 +57,6 @@ def report(
     labels: Sequence[Label],
     taxonomy: Taxonomy,
     *,
-    contrast: tuple[str, str] | None = None,
     rng: np.random.Generator,
     level: float = 0.95,
 ) -> LabelledPacket:
@@ -73,35 +64,25 @@ def report(
 
     Args:
         packet: what was drawn.
-        labels: all labels of it, whoever gave them.
+        labels: all labels of it.
         taxonomy: the kinds.
-        contrast: two runs, of which the risk of each kind is compared.
-        rng: where the draws of intervals and shuffles come from.
+        rng: where the draws of intervals come from.
         level: coverage of the intervals.
-
-    Raises:
-        UsageError: a contrast that cannot be made.
     """
     found = labellings(packet.key, labels)
-    if contrast is not None and not found:
-        raise UsageError("nobody has labelled anything yet; a contrast needs labels in both runs")
     tables = [_drawn(packet, found)]
-    people = next((one for one in found if one.by == "person"), None)
     for one in found:
-        tables += _of_labelling(one, taxonomy, level=level)
-        if contrast is not None:
-            tables.append(_contrast(one, taxonomy, contrast, level=level))
+        tables.append(_shares(one, taxonomy, kind_shares(one, taxonomy, level=level)))
+        if taxonomy.has_verdicts and (steps := chain_steps(one, level=level)):
+            tables.append(_chains(one, steps))
     if agreed := agreements(found, taxonomy, rng=rng, level=level):
         tables.append(_agreement(agreed))
-    for one in found:
-        if people is not None and one is not people:
-            tables += _against_people(one, people, taxonomy, level=level)
     tables += [table for one in found for table in _examples(one, taxonomy)]
     return LabelledPacket(
         packet=packet,
         taxonomy=taxonomy,
         labellings=found,
-        sentences=tuple(_sentences(packet, found, taxonomy, level=level)),
+        sentences=tuple(_sentences(packet, found, taxonomy)),
         tables=tuple(tables),
     )
 
@@ -117,10 +98,6 @@ def _agreement(found: Sequence[Agreement]) -> Table:
             share("same", lambda one: one.same, "the same kind"),
             number("kappa", lambda one: one.kappa, "Cohen's kappa"),
         ),
-        notes=(
-            "The last two lines are what no knowledge gives: kappa around 0. The interval of the shuffled "
-            "labels is the range of the shuffles.",
-        ),
     )
 
 
@@ -130,25 +107,12 @@ def _title(one: Labelling) -> str:
             return f"by people ({', '.join(one.labellers)})"
         case "model":
             return f"by the model {one.name}"
-        case "diagnostic":
-            return f"by the diagnostic {one.name}"
-
-
-def _of_labelling(one: Labelling, taxonomy: Taxonomy, *, level: float) -> Iterator[Table]:
-    shares = kind_shares(one, taxonomy, level=level)
-    yield _shares(one, taxonomy, shares)
-    if order := _order(one, taxonomy, level=level):
-        yield order
-    if taxonomy.has_verdicts and (steps := chain_steps(one, level=level)):
-        yield _chains(one, steps)
 
 
 # --------------------------------------------------------------------------- in sentences
 
 
-def _sentences(
-    packet: Packet, found: Sequence[Labelling], taxonomy: Taxonomy, *, level: float
-) -> Iterator[str]:
+def _sentences(packet: Packet, found: Sequence[Labelling], taxonomy: Taxonomy) -> Iterator[str]:
     key, draw = packet.key, packet.key.draw
     runs = several(len(key.runs), "run")
     how = f"wrong replies, {draw.n:,} of each of {runs}"
@@ -163,25 +127,8 @@ def _sentences(
         left = n_wrong - n
         rest = f"; {left:,} are not labelled and count as no kind" if left else ""
         yield f"{n:,} of {n_wrong:,} wrong replies are labelled {_title(one)}{rest}."
-        if groups := _open_orders(one, taxonomy, level=level):
-            yield groups
     if any(one.by != "person" for one in found) and not any(one.by == "person" for one in found):
         yield "No person has labelled anything: how far these labels can be trusted is not known."
-
-
-def _open_orders(one: Labelling, taxonomy: Taxonomy, *, level: float) -> str:
-    """Which kinds cannot be told apart, in a sentence."""
-    ranking = kind_order(one, taxonomy, level=level)
-    if ranking is None:
-        return ""
-    titles = {kind.name: kind.title for kind in taxonomy.kinds}
-    n_clear = sum(pair.is_clear for pair in ranking.pairs)
-    groups = "; ".join(
-        ", ".join(titles[name] for name in group) for group in ranking.groups if len(group) > 1
-    )
-    return f"Of {several(len(ranking.pairs), 'pair')} of kinds the order of {n_clear} is determined" + (
-        f". Not told apart: {groups}." if groups else "."
-    )
 
 
 # --------------------------------------------------------------------------- tables
@@ -279,33 +226,6 @@ def _printed(table: PublishedTable, title: str) -> Value | Cell:
     return Cell(value=float(text) / 100, text=text)
 
 
-def _order(one: Labelling, taxonomy: Taxonomy, *, level: float) -> Table | None:
-    ranking = kind_order(one, taxonomy, level=level)
-    if ranking is None:
-        return None
-    titles = {kind.name: kind.title for kind in taxonomy.kinds}
-
-    def order(pair: Pair) -> str:
-        return f"more {titles[pair.better]}" if pair.is_clear else "not determined"
-
-    return tabulate(
-        f"order:{one.name}",
-        f"Which orders of kinds are determined, {_title(one)}",
-        label="the second less the first",
-        rows=(
-            RowSpec(f"{pair.first}/{pair.second}", f"{titles[pair.second]} less {titles[pair.first]}", pair)
-            for pair in ranking.pairs
-        ),
-        measures=(
-            difference("difference", lambda pair: pair.difference, "difference of shares"),
-            p_value("p", lambda pair: pair.p_value),
-            p_value("p-holm", lambda pair: pair.p_holm, "p, Holm", note="adjusted for all pairs"),
-            words("order", order),
-        ),
-        notes=("Both shares are of the same errors, so that their difference has an interval of its own.",),
-    )
-
-
 def _chains(one: Labelling, steps: Sequence[ChainStep]) -> Table:
     sizes = tuple(dict.fromkeys(step.n_conditions for step in steps))
     cells = {(step.n_conditions, step.step): step for step in steps}
@@ -333,72 +253,6 @@ def _chains(one: Labelling, steps: Sequence[ChainStep]) -> Table:
             "A reply that does not reach a condition is not counted from there on.",
         ),
     )
-
-
-def _contrast(one: Labelling, taxonomy: Taxonomy, runs: tuple[str, str], *, level: float) -> Table:
-    first, second = runs
-    found = kind_contrasts(one, taxonomy, first=first, second=second, level=level)
-    titles = {kind.name: kind.title for kind in taxonomy.kinds} | {"": "any error"}
-    n, group = found[0].comparison.difference.n, "of the questions, %"
-    return tabulate(
-        f"contrast:{one.name}",
-        f"Risk of each kind, {second} less {first}, {_title(one)}",
-        label="kind",
-        rows=(RowSpec(row.kind or "any", titles[row.kind], row) for row in found),
-        measures=(
-            share("first", lambda row: row.comparison.mean_second, first, group=group),
-            share("second", lambda row: row.comparison.mean_first, second, group=group),
-            difference("difference", lambda row: row.comparison.difference),
-            p_value("p", lambda row: row.comparison.p_value),
-            p_value(
-                "p-holm", lambda row: row.p_holm, "p, Holm", note="adjusted for all kinds that are labels"
-            ),
-        ),
-        notes=(
-            f"Paired over {several(n, 'question')} that are right or labelled in both runs; a right reply "
-            "has no error. These are risks, not shares of errors: one kind does not rise because another "
-            "falls.",
-        ),
-    )
-
-
-def _against_people(
-    one: Labelling, people: Labelling, taxonomy: Taxonomy, *, level: float
-) -> Iterator[Table]:
-    counts = confusion(one, people)
-
-    def said(kind: ErrorKind) -> Measure[str]:
-        return count(kind.name, lambda theirs: _count(counts.get((theirs, kind.name), 0.0)), kind.title)
-
-    if counts:
-        yield tabulate(
-            f"confusion:{one.name}",
-            f"What people said, and what {one.name} said",
-            label="people",
-            rows=(RowSpec(kind.name, kind.title, kind.name) for kind in taxonomy.labels),
-            measures=[*map(said, taxonomy.labels)],
-        )
-    if one.by != "model":
-        return
-    if found := corrected_shares(one, people, taxonomy, level=level):
-        titles = {kind.name: kind.title for kind in taxonomy.kinds}
-        n_both, n_model = found[0].n_both, found[0].n_model
-        yield tabulate(
-            f"corrected:{one.name}",
-            f"Shares by {one.name}, corrected by people",
-            label="kind",
-            rows=lines(((row.kind, row) for row in found), titles),
-            measures=(
-                share("people", lambda row: row.people, f"people alone, {n_both:,} replies"),
-                share("model", lambda row: row.model, f"model alone, {n_model:,} replies"),
-                share("corrected", lambda row: row.corrected, note="prediction-powered mean"),
-            ),
-            notes=(
-                "Pooled over the runs. The model's share, plus how much people differ from it where both "
-                "labelled. It holds where people labelled a random part, such as the first rows of the "
-                "packet. The interval of the model alone knows nothing of its errors.",
-            ),
-        )
 
 
 def _examples(one: Labelling, taxonomy: Taxonomy) -> Iterator[Table]:
