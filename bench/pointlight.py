@@ -27,7 +27,6 @@ MOST_MEMORY_MB = 300.0
 CASES = {
     "13 dots": {},
     "13 dots, 60 noise dots": {"n_noise": 60},
-    "8 dots of limited life, scrambled": {"life_frames": 4, "n_life_dots": 8, "scramble": "places"},
 }
 
 

@@ -150,9 +150,6 @@ def test_a_sidecar_alone_makes_every_kind_of_file_again(tmp_path: Path):
         "dot_radius_deg=0.1",
         "n_noise=4",
         "contrast=0.3",
-        "contrast_to=0.9",
-        "n_swaps=2",
-        "path_deg=40",
     )
     given = [word for one in settings for word in ("--set", one)]
     run(*clips, "--points", "15", "--option", "fps=50", *given, *written, "--out", tmp_path / "one")
@@ -170,31 +167,16 @@ def test_a_sidecar_alone_makes_every_kind_of_file_again(tmp_path: Path):
         run("--again", tmp_path / "older.json", "--out", tmp_path / "three")
 
 
-def test_a_skeleton_is_made_again_and_refused_before_anything_is_written(tmp_path: Path):
-    clip = ("walker:wave?duration_s=0.5", "--set", "width_px=64", "--set", "height_px=64")
-    run(*clip, "--set", "skeleton_px=2", "--write", "png", "--out", tmp_path / "one")
-    run("--again", tmp_path / "one" / "stimulus.json", "--write", "png", "--out", tmp_path / "two")
-    first, second = (
-        {p.relative_to(tmp_path / n): p.read_bytes() for p in (tmp_path / n).rglob("*") if p.is_file()}
-        for n in ("one", "two")
-    )
-    assert first == second
-    for kind in ("npz", "jspsych"):
-        with pytest.raises(UsageError, match="no lines of a skeleton"):
-            run(*clip, "--set", "skeleton_px=2", "--write", "mp4", "--write", kind, "--out", tmp_path / kind)
-        assert not (tmp_path / kind).exists()
-
-
 def test_frames_of_the_display_that_show_nobody_are_told(tmp_path: Path):
     positions = standing(60).positions_m.copy()
     positions[40:] = np.nan
-    np.savez(tmp_path / "away.npz", positions_m=positions, names=standing(60).names, fps=60.0)
-    said = run(tmp_path / "away.npz", "--option", "up=y", "--out", tmp_path / "a")
+    path = tmp_path / "away.data3d.txt"
+    np.savetxt(path, positions.swapaxes(1, 2).reshape(-1, 13))
+    told = ("--option", "units=m", "--option", "fps=60")
+    said = run(path, *told, "--out", tmp_path / "a")
     assert "frames 20 to 29 of the display show fewer than half of the points" in said
     whole = ("--set", "start_frame=0", "--set", "n_frames=20")
-    assert "of the display" not in run(
-        tmp_path / "away.npz", "--option", "up=y", "--out", tmp_path / "b", *whole
-    )
+    assert "of the display" not in run(path, *told, "--out", tmp_path / "b", *whole)
 
 
 def test_dots_outside_the_picture_are_told(tmp_path: Path):

@@ -41,7 +41,7 @@ def body(motion: Motion, *, points: str = "13", allow_missing: bool = False) -> 
         allow_missing: give the points that there are, with a note about the others.
 
     Returns:
-        A motion of kind ``body``; `limbs_of` says which of its points are joined.
+        A motion of kind ``body``.
 
     Raises:
         UsageError: no such set.
@@ -245,28 +245,3 @@ def mass_centre(figure: Motion) -> NDArray[np.float64]:
 
 
 ARMS_AND_LEGS = tuple((f"{s}_{near}", f"{s}_{far}") for s in SIDES for near, far, _, _ in _SEGMENTS)
-# Both ends of each limb; the trunk is drawn from each shoulder to the hip below it.
-LIMBS: tuple[tuple[str, str], ...] = (
-    *ARMS_AND_LEGS[:4],
-    ("left_shoulder", "left_hip"),
-    *ARMS_AND_LEGS[4:],
-    ("right_shoulder", "right_hip"),
-    ("left_shoulder", "right_shoulder"),
-    ("left_hip", "right_hip"),
-)
-
-
-def limbs_of(names: Sequence[str]) -> NDArray[np.int64]:
-    """The limbs between points of these names, as pairs of their places, shape (n_limbs, 2).
-
-    Raises:
-        UsageError: no two of the points are joined by a limb (markers, for one).
-    """
-    place = {name: i for i, name in enumerate(names)}
-    pairs = [(place[a], place[b]) for a, b in LIMBS if a in place and b in place]
-    if not pairs:
-        raise UsageError(
-            f"no two of the points {', '.join(list(names)[:8])} are joined by a limb; take the points of a "
-            "body, not markers"
-        )
-    return np.array(pairs, np.int64)

@@ -19,21 +19,17 @@ Floats = NDArray[np.float64]
 KINDS: Final = ("npz", "csv", "json", "mat")
 # What a file of MATLAB begins with, in place of the day and the machine on which it was written.
 _MAT_HEAD: Final = b"MATLAB 5.0 MAT-file, dots of a point-light display".ljust(116)
-_COLUMNS: Final = ("time_s", "figure", "contrast")  # of which a file of MATLAB has columns, not rows
+_COLUMNS: Final = ("time_s", "figure")  # of which a file of MATLAB has columns, not rows
 _DIGITS: Final = 4
 """Places behind the comma of pixels, degrees and metres: a tenth of a micrometre on any screen."""
 
 
 class Dot(Record, omit_defaults=True):
-    """One dot: the point of the body and the figure that it shows (-1 and "" for noise), and its colour.
-
-    `contrast` is there where each dot has its own; the colour has it already.
-    """
+    """One dot: the point of the body and the figure that it shows (-1 and "" for noise), and its colour."""
 
     joint: str
     figure: int
     rgb: tuple[int, int, int]
-    contrast: float | None = None
 
 
 class Frame(Record):
@@ -74,23 +70,8 @@ class Dots(Record):
     version: int = 1
 
 
-def refuse_limbs(stimulus: Stimulus) -> None:
-    """Raise a UsageError where a skeleton is drawn: files of dots and their players have no lines."""
-    if stimulus.limbs is not None:
-        raise UsageError(
-            "files of dots, PsychoPy and jsPsych show dots and no lines of a skeleton; take skeleton_px=0, "
-            "or write a video or pictures"
-        )
-
-
 def dots_of(stimulus: Stimulus) -> Dots:
-    """The numbers of a stimulus.
-
-    Raises:
-        UsageError: a skeleton is drawn, see `refuse_limbs`.
-    """
-    refuse_limbs(stimulus)
-    contrasts = _contrasts(stimulus)
+    """The numbers of a stimulus."""
     spec = stimulus.spec
     x, y = _from_the_middle(stimulus)
     visible = np.isfinite(x)
@@ -111,7 +92,6 @@ def dots_of(stimulus: Stimulus) -> Dots:
                 joint=stimulus.names[i],
                 figure=int(stimulus.owners[i]),
                 rgb=(rgb[0], rgb[1], rgb[2]),
-                contrast=None if contrasts is None else float(contrasts[i]),
             )
             for i, rgb in enumerate(levels)
         ],
@@ -144,16 +124,14 @@ def write_dots(stimulus: Stimulus, path: Path) -> None:
     """Write the dots as the ending of the name says; the same stimulus gives the same bytes.
 
     ``.json`` holds `Dots`. ``.csv`` has a row for every dot in every frame: frame (from 0), time_s, dot,
-    figure, joint, x_px, y_px, z_m, radius_px, visible (1 or 0), with a screen x_deg, y_deg, radius_deg, and
-    contrast where each dot has its own. ``.npz`` has arrays of the same names of shape (n_frames, n_dots),
-    NaN for what is not there, with time_s (n_frames,), joint and figure (n_dots,), rgb (n_dots, 3), contrast
-    (n_dots,) where each has its own, and the other fields of `Dots`. ``.mat`` has the same for MATLAB and
-    Octave (version 5, without compression); joint is a column of cells.
+    figure, joint, x_px, y_px, z_m, radius_px, visible (1 or 0), with a screen x_deg, y_deg, radius_deg.
+    ``.npz`` has arrays of the same names of shape (n_frames, n_dots), NaN for what is not there, with time_s
+    (n_frames,), joint and figure (n_dots,), rgb (n_dots, 3), and the other fields of `Dots`. ``.mat`` has the
+    same for MATLAB and Octave (version 5, without compression); joint is a column of cells.
 
     Raises:
-        UsageError: another ending, or a skeleton is drawn.
+        UsageError: another ending.
     """
-    refuse_limbs(stimulus)
     kind = path.suffix.lower().removeprefix(".")
     if kind == "json":
         data = msgspec.json.encode(dots_of(stimulus))
@@ -174,10 +152,6 @@ def _from_the_middle(stimulus: Stimulus) -> tuple[Floats, Floats]:
     x = stimulus.centres_px[..., 0] - spec.width_px / 2
     y = spec.height_px / 2 - stimulus.centres_px[..., 1]
     return x, y
-
-
-def _contrasts(stimulus: Stimulus) -> Floats | None:
-    return None if stimulus.contrasts is None else np.round(stimulus.contrasts, _DIGITS)
 
 
 def _told(values: Floats) -> list[float | None]:
@@ -205,16 +179,13 @@ def _csv(stimulus: Stimulus) -> str:
     lines = io.StringIO(newline="")
     out = csv.writer(lines, lineterminator="\n")
     places = ("x_px", "y_px", "z_m", "radius_px")
-    contrasts = _contrasts(stimulus)
-    last = () if contrasts is None else ("contrast",)
-    out.writerow(("frame", "time_s", "dot", "figure", "joint", *places, "visible", *degrees_too, *last))
+    out.writerow(("frame", "time_s", "dot", "figure", "joint", *places, "visible", *degrees_too))
     for frame in range(stimulus.n_frames):
         for dot, name in enumerate(stimulus.names):
             said = [_cell(arrays[key][frame, dot]) for key in places]
             more = [_cell(arrays[key][frame, dot]) for key in degrees_too]
             head = (frame, f"{frame / stimulus.fps:.6f}", dot, int(stimulus.owners[dot]), name)
-            own = () if contrasts is None else (_cell(contrasts[dot]),)
-            out.writerow((*head, *said, int(visible[frame, dot]), *more, *own))
+            out.writerow((*head, *said, int(visible[frame, dot]), *more))
     return lines.getvalue()
 
 
@@ -224,8 +195,7 @@ def _cell(value: float) -> str:
 
 def _fields(stimulus: Stimulus) -> dict[str, NDArray[np.generic]]:
     """Everything but the names of the joints."""
-    arrays, spec, contrasts = _arrays(stimulus), stimulus.spec, _contrasts(stimulus)
-    own: dict[str, NDArray[np.generic]] = {} if contrasts is None else {"contrast": contrasts}
+    arrays, spec = _arrays(stimulus), stimulus.spec
     return {
         "visible": np.isfinite(arrays["x_px"]),
         "time_s": np.arange(stimulus.n_frames) / stimulus.fps,
@@ -238,7 +208,6 @@ def _fields(stimulus: Stimulus) -> dict[str, NDArray[np.generic]]:
         "px_per_m": np.array(stimulus.px_per_m),
         "px_per_deg": np.array(np.nan if spec.px_per_deg is None else spec.px_per_deg),
         **arrays,
-        **own,
     }
 
 

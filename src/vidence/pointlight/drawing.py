@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from vidence.errors import UsageError
-from vidence.pointlight.specs import StimulusSpec
-from vidence.pointlight.stimulus import Limbs, Stimulus
+from vidence.pointlight.stimulus import Stimulus
 
 _BLOCK = 16  # frames that are drawn together
 
@@ -17,8 +16,7 @@ def frames(stimulus: Stimulus, *, block: int = _BLOCK) -> Iterator[NDArray[np.ui
     """The pictures of a stimulus one after the other, RGB of shape (height, width, 3).
 
     A pixel is covered by as much of a disc as its centre lies inside the edge: fully from half a pixel
-    inside, not at all from half a pixel outside. Later dots lie over earlier ones, and all dots over the
-    limbs of a skeleton.
+    inside, not at all from half a pixel outside. Later dots lie over earlier ones.
 
     Args:
         stimulus: the dots.
@@ -35,9 +33,6 @@ def _drawn(stimulus: Stimulus, first: int, last: int) -> NDArray[np.uint8]:
     reach = int(np.ceil(radii.max(initial=1.0) + 1.0))
     shape = (n_frames, spec.height_px + 2 * reach, spec.width_px + 2 * reach, 3)
     canvas = np.full(shape, stimulus.background, np.uint8)
-    if stimulus.limbs is not None:
-        for frame in range(n_frames):
-            _draw_limbs(canvas[frame], stimulus.limbs, first + frame, spec=spec, border=reach)
     for dot in range(centres.shape[1]):
         x, y = centres[:, dot, 0], centres[:, dot, 1]
         # Dots are drawn into a border of their own size; further out they are not in the picture.
@@ -90,29 +85,6 @@ def _laid_over(
     if gamma != 1:
         mixed = 255 * (mixed / 255) ** (1 / gamma)
     return np.rint(mixed).astype(np.uint8)
-
-
-def _draw_limbs(
-    canvas: NDArray[np.uint8], limbs: Limbs, frame: int, *, spec: StimulusSpec, border: int
-) -> None:
-    """Draw the limbs of one frame, lines with round ends, into a picture with a border."""
-    half = spec.skeleton_px / 2
-    for ends, level in zip(limbs.ends_px[frame], limbs.levels, strict=True):
-        if not np.isfinite(ends).all():
-            continue
-        most = np.array([canvas.shape[1], canvas.shape[0]])
-        low = np.clip(np.floor(ends.min(axis=0) - half - 1) + border, 0, most).astype(np.int64)
-        high = np.clip(np.ceil(ends.max(axis=0) + half + 1) + border, 0, most).astype(np.int64)
-        # The centre of pixel (i, j) lies at (i + 0.5, j + 0.5).
-        x = np.arange(low[0], high[0])[None, :] + 0.5 - border - ends[0, 0]
-        y = np.arange(low[1], high[1])[:, None] + 0.5 - border - ends[0, 1]
-        along = ends[1] - ends[0]
-        share = np.clip((x * along[0] + y * along[1]) / max(float(along @ along), 1e-12), 0.0, 1.0)
-        away = np.sqrt((x - share * along[0]) ** 2 + (y - share * along[1]) ** 2)
-        # As much of a pixel's width as the line takes, so that a line thinner than a pixel is paler.
-        covered = np.clip(np.minimum(half, away + 0.5) - np.maximum(-half, away - 0.5), 0.0, 1.0)[..., None]
-        part = canvas[low[1] : high[1], low[0] : high[0]]
-        part[...] = _laid_over(part, level, covered, gamma=spec.gamma)
 
 
 _GAP = 4

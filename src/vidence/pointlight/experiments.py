@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from vidence.media.whole import write_whole
-from vidence.pointlight.dots import dots_of, refuse_limbs, write_dots
+from vidence.pointlight.dots import dots_of, write_dots
 from vidence.pointlight.stimulus import Stimulus
 
 Player: TypeAlias = Literal["psychopy", "jspsych"]
@@ -26,11 +26,7 @@ def write_player(player: Player, stimulus: Stimulus, folder: Path) -> None:
     plays the film by itself, ``point-light.js`` with the plugin ``jsPsychVidencePointLight`` for jsPsych 7
     and 8, ``trial.js`` with one trial, and ``dots.js`` (a page that is opened as a file can read no JSON);
     the library is the user's. Each dot is drawn in its own colour, its contrast included.
-
-    Raises:
-        UsageError: a skeleton is drawn, which they do not show.
     """
-    refuse_limbs(stimulus)
     folder.mkdir(parents=True, exist_ok=True)
     for name, kept in _FILES[player].items():
         text = resources.files("vidence.pointlight").joinpath("players", kept).read_bytes()

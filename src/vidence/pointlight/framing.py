@@ -1,7 +1,6 @@
 """Where the camera is: which way bodies face, what it follows, and how many pixels a metre has."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,32 +172,6 @@ def turned(positions: Floats, degrees: float) -> Floats:
     """Points turned about the vertical, counter-clockwise seen from above."""
     made: Floats = positions @ turn("y", np.radians(degrees)).T
     return made
-
-
-def path_turned(figures: Sequence[Motion], degrees: float) -> list[Motion]:
-    """Figures that go another way over the floor and face where they did; the middle of the way stays.
-
-    The path is what the framing ``follow`` takes away (`belt`; for several figures the mean of theirs, so
-    that they stay as they are to each other). What swings about it (hips, trunk, limbs) is not turned.
-
-    Source: that a rotation of the path and one of the body in its place are two things, after the abstract of
-        van Boxtel & Lu (2013), "A biological motion toolbox".
-    Departs: how each is defined is ours, and was not compared with theirs: `View.yaw_deg` turns a figure with
-        its path, and this the path alone, so that with yaw `a` and path `-a` a body turns in its place.
-
-    Args:
-        figures: on one clock.
-        degrees: counter-clockwise, seen from above.
-
-    Raises:
-        UsageError: the figures stay where they are, so that there is no path to turn.
-    """
-    path = floor_path(figures, "follow")
-    if not np.linalg.norm(path - path[0], axis=2).max() > 1e-6:
-        raise UsageError("path_deg: the figures stay where they are, so that there is no way to turn")
-    own = path - path.mean(axis=0)
-    shift = turned(own, degrees) - own
-    return [replace(figure, positions_m=figure.positions_m + shift) for figure in figures]
 
 
 def extent(positions: Floats, view: View) -> Floats:

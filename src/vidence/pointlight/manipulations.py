@@ -1,4 +1,4 @@
-"""Manipulate the dots of a figure: scrambling, phases, jitter, limited lifetime, masking dots.
+"""Manipulate the dots of a figure: scrambling, phases, jitter, masking dots.
 
 All of it works on places in the picture plane in metres, shape (n_frames, n_dots, 2), and takes a seeded
 generator. Steps of dots are kept as they are, with the way of the body in them.
@@ -48,28 +48,6 @@ def scrambled_places(places: Floats, valid: Bools, *, rng: np.random.Generator) 
     low, high = np.nanmin(means, axis=0), np.nanmax(means, axis=0)
     drawn = rng.uniform(size=means.shape) * (high - low) + low
     made: Floats = middle + own - means + drawn
-    return made
-
-
-def swapped_places(places: Floats, valid: Bools, n_swaps: int, *, rng: np.random.Generator) -> Floats:
-    """Pairs of dots at each other's places: each keeps its own motion, around the mean place of the other.
-
-    All motions and all mean places stay, so that neither tells that the form is broken; `scrambled_places`
-    draws new places. Dots that are never seen are not taken.
-
-    Departs: no source; "duplicate-swap" is read as this.
-
-    Raises:
-        UsageError: there are not so many pairs.
-    """
-    seen = np.flatnonzero(valid.any(axis=0))
-    if 2 * n_swaps > len(seen):
-        raise UsageError(f"{n_swaps} pairs of dots cannot be swapped: the figure has {len(seen)} dots")
-    first, second = rng.permutation(seen)[: 2 * n_swaps].reshape(2, n_swaps)
-    means = _mean_over_time(places, valid)
-    moved = np.zeros(means.shape)
-    moved[first], moved[second] = means[second] - means[first], means[first] - means[second]
-    made: Floats = places + moved
     return made
 
 
@@ -126,56 +104,6 @@ def jittered(places: Floats, sigma_m: float, *, rng: np.random.Generator) -> Flo
 def lost_dots(valid: Bools, share: float, *, rng: np.random.Generator) -> Bools:
     """Dots that go out for a frame, each with this probability."""
     return valid & (rng.uniform(size=valid.shape) >= share)
-
-
-def limited_life(
-    joints: Floats,
-    valid: Bools,
-    bones: NDArray[np.int64],
-    *,
-    n_dots: int,
-    life_frames: int,
-    rng: np.random.Generator,
-) -> tuple[Floats, Bools]:
-    """Dots on the limbs that live for some frames and are then placed anew.
-
-    Each dot sits at a random point of a random limb, moves with it for `life_frames` frames, and is drawn
-    anew; the first lives are of random length, so that the same share of dots changes in every frame. No dot
-    follows one joint for long: what moves is the limb.
-
-    Args:
-        joints: places of the joints, shape (n_frames, n_joints, 2).
-        valid: which joints are seen.
-        bones: pairs of joints, shape (n_bones, 2).
-        n_dots: how many dots are shown in each frame.
-        life_frames: how long one lives, at least 1.
-        rng: draws limbs, points and first ages.
-
-    Source: Beintema & Lappe (2002), section "Stimuli": dots at random points of the limbs, relocated after
-        a fixed number of frames.
-    Departs: limbs are drawn in proportion to nothing, each as often as the others.
-
-    Raises:
-        UsageError: no limbs, no dots, or no life.
-    """
-    if len(bones) == 0 or n_dots < 1 or life_frames < 1:
-        raise UsageError(
-            f"dots of limited life need limbs, dots and at least one frame; there are {len(bones)} limbs, "
-            f"{n_dots} dots, {life_frames} frames"
-        )
-    n_frames = len(joints)
-    ages = rng.integers(0, life_frames, size=n_dots)
-    # Which life each dot is in, frame by frame; every life has its own limb and point.
-    lives = (np.arange(n_frames)[:, None] + ages) // life_frames
-    n_lives = int(lives.max()) + 1
-    limb = rng.integers(0, len(bones), size=(n_lives, n_dots))
-    along = rng.uniform(size=(n_lives, n_dots))
-    dots = np.arange(n_dots)
-    ends = bones[limb[lives, dots]]
-    share = along[lives, dots][..., None]
-    frames = np.arange(n_frames)[:, None]
-    placed = (1 - share) * joints[frames, ends[..., 0]] + share * joints[frames, ends[..., 1]]
-    return placed, valid[frames, ends[..., 0]] & valid[frames, ends[..., 1]]
 
 
 def mask_random(

@@ -81,7 +81,6 @@ Positive: TypeAlias = Annotated[float, Meta(gt=0, lt=1e6)]
 NotNegative: TypeAlias = Annotated[float, Meta(ge=0, lt=1e6)]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Rim: TypeAlias = Annotated[float, Meta(ge=0, le=0.49)]
-Turn: TypeAlias = Annotated[float, Meta(ge=-360, le=360)]
 
 
 class StimulusSpec(Record, omit_defaults=True):
@@ -97,16 +96,10 @@ class StimulusSpec(Record, omit_defaults=True):
     of the floor. `px_per_m` None fits the figures of the whole clip into the picture less `margin` on each
     side: whichever way they are turned (`fit` ``views``), so that the scale is the same from all sides, or as
     they are seen (``view``). The scale never changes within a clip. `is_inverted` turns the picture upside
-    down, `is_mirrored` swaps its sides. With `path_deg` the figures go another way over the floor, by so much
-    counter-clockwise seen from above, and face where they did; `yaw_deg` turns way and body.
+    down, `is_mirrored` swaps its sides.
 
-    Dots: points of `leave_out` are not shown, but count for camera and scale. `life_frames` above 0 replaces
-    the points by `n_life_dots` dots on the limbs that live so long. `dropout` is the chance of a dot to be
-    out in a frame. The figures are moved together by up to `place_jitter_m` to each side, up and down. With
-    `target` ``absent`` there is no figure: as many dots have the same motions, each at a place of its own in
-    the figure's area, with phases as those of the noise. `n_swaps` pairs of dots of
-    each figure, drawn by the seed, swap their places: each keeps its own motion, around the mean place of the
-    other.
+    Dots: points of `leave_out` are not shown, but count for camera and scale. `dropout` is the chance of a
+    dot to be out in a frame.
 
     Noise: `n_noise` dots of the kind `noise`, anywhere in the `noise_area`: the picture, or the box around
     the figures. ``scrambled`` dots have all the steps of the figure's dots at another place, and from another
@@ -114,16 +107,10 @@ class StimulusSpec(Record, omit_defaults=True):
     straight on, each as fast as a dot of the figure on average where `noise_speed_m_s` is None; ``random``
     ones stand still for `noise_life_frames` and go elsewhere.
 
-    `contrast` is the share of the way from the background to white (or black). With
-    `contrast_to` each dot has a contrast of its own, drawn by the seed evenly between `contrast` and this
-    one. `depth_dots` lets nearer dots be larger. With `colours` ``two`` each of two figures has a colour of
-    its own. `gamma` is the exponent of the display: contrast and the edges of dots are shares of its
-    *luminance* then; with 1 they are shares of the values in the file.
-
-    Skeleton: with `skeleton_px` above 0 lines of this width join the points of each body under its dots, at
-    the share `skeleton_contrast` of the way from the background. They show the body whatever is done to the
-    dots (`scramble`, `n_swaps`, `jitter_m`, `dropout`, `life_frames`); limbs of a point that is left out or
-    not seen are not drawn.
+    `contrast` is the share of the way from the background to white (or black). `depth_dots` lets nearer dots
+    be larger. With `colours` ``two`` each of two figures has a colour of its own. `gamma` is the exponent of
+    the display: contrast and the edges of dots are shares of its *luminance* then; with 1 they are shares of
+    the values in the file.
 
     Screen: with `screen_px_per_cm` and `screen_distance_cm` (from the eye) sizes can be given in degrees of
     visual angle: `deg_per_m`, how large a metre of the room is in the middle of the screen, instead of
@@ -142,7 +129,6 @@ class StimulusSpec(Record, omit_defaults=True):
     view: View = View()
     heading: Literal["recorded", "viewer"] = "recorded"
     framing: Literal["fixed", "follow", "root", "support"] = "fixed"
-    path_deg: Turn = 0.0
     fit: Literal["views", "view"] = "views"
     px_per_m: Positive | None = None
     deg_per_m: Positive | None = None
@@ -150,14 +136,9 @@ class StimulusSpec(Record, omit_defaults=True):
     is_inverted: bool = False
     is_mirrored: bool = False
     leave_out: tuple[str, ...] = ()
-    target: Literal["present", "absent"] = "present"
-    place_jitter_m: NotNegative = 0.0
     scramble: Literal["none", "places", "phases", "both"] = "none"
-    n_swaps: CountOrNone = 0
     jitter_m: NotNegative = 0.0
     dropout: Share = 0.0
-    life_frames: CountOrNone = 0
-    n_life_dots: Count = 8
     noise: Literal["random", "linear", "scrambled"] = "scrambled"
     n_noise: CountOrNone = 0
     noise_area: Literal["picture", "figure"] = "picture"
@@ -168,13 +149,10 @@ class StimulusSpec(Record, omit_defaults=True):
     dot_radius_deg: Positive | None = None
     depth_dots: bool = False
     contrast: Share = 1.0
-    contrast_to: Share | None = None
     polarity: Literal["light", "dark", "mixed"] = "light"
     background: Annotated[int, Meta(ge=0, le=255)] | None = None
     colours: Literal["one", "two"] = "one"
     gamma: Annotated[float, Meta(gt=0, le=4)] = 1.0
-    skeleton_px: NotNegative = 0.0
-    skeleton_contrast: Share = 0.5
     screen_px_per_cm: Positive | None = None
     screen_distance_cm: Positive | None = None
     seed: int = 0
@@ -184,11 +162,6 @@ class StimulusSpec(Record, omit_defaults=True):
             raise UsageError(
                 "depth_dots=true needs projection=perspective: without perspective all dots are of one size"
             )
-        if self.depth_dots and self.life_frames > 0:
-            raise UsageError(
-                "depth_dots=true and life_frames: dots that live on limbs have no depth; give one"
-            )
-        self._refuse_what_does_nothing()
         if (self.screen_px_per_cm is None) != (self.screen_distance_cm is None):
             raise UsageError("a screen has both screen_px_per_cm and screen_distance_cm, or neither")
         has_degrees = self.deg_per_m is not None or self.dot_radius_deg is not None
@@ -196,20 +169,6 @@ class StimulusSpec(Record, omit_defaults=True):
             raise UsageError("degrees of visual angle need screen_px_per_cm and screen_distance_cm")
         if self.deg_per_m is not None and self.px_per_m is not None:
             raise UsageError("deg_per_m and px_per_m both say how large a metre is; give one")
-
-    def _refuse_what_does_nothing(self) -> None:
-        if self.path_deg % 360 != 0 and self.framing != "fixed":
-            raise UsageError(f"framing={self.framing} takes the way away that path_deg turns; give one")
-        if self.n_swaps > 0 and self.scramble in {"places", "both"}:
-            raise UsageError(
-                f"scramble={self.scramble} draws the places that n_swaps would swap; give one of them"
-            )
-        if self.n_swaps > 0 and self.life_frames > 0:
-            raise UsageError(
-                "n_swaps and life_frames: dots that live on limbs have no place to swap; give one"
-            )
-        if self.skeleton_px > 0 and self.target == "absent":
-            raise UsageError("skeleton_px draws the body, and target=absent shows none; give one")
 
     @property
     def px_per_deg(self) -> float | None:

@@ -11,18 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.body import limbs_of
-from vidence.pointlight.framing import extent, floor_path, heading_deg, path_turned, room_px, turned
+from vidence.pointlight.framing import extent, floor_path, heading_deg, room_px, turned
 from vidence.pointlight.manipulations import (
     jittered,
-    limited_life,
     lost_dots,
     mask_linear,
     mask_random,
     mask_scrambled,
     scrambled_phases,
     scrambled_places,
-    swapped_places,
 )
 from vidence.pointlight.motion import Motion, backwards, part, resampled, seamless, trimmed
 from vidence.pointlight.specs import StimulusSpec, in_pixels, rotation, seen
@@ -30,20 +27,6 @@ from vidence.pointlight.specs import StimulusSpec, in_pixels, rotation, seen
 Floats = NDArray[np.float64]
 # Told apart by most kinds of colour blindness.
 _COLOURS = ((255, 176, 0), (100, 180, 255))
-# Draws with a generator of their own, so that they change no other.
-_SWAPS, _CONTRASTS = 1, 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limbs:
-    """Lines between points of bodies, of a skeleton.
-
-    Shapes: `ends_px` (n_frames, n_limbs, 2, 2), each end as `centres_px` of a `Stimulus`, NaN for a limb that
-    is not drawn; `levels` (n_limbs, 3), RGB 0..255.
-    """
-
-    ends_px: Floats
-    levels: NDArray[np.uint8]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +37,7 @@ class Stimulus:
     a dot that is not shown; `depths_m` (n_frames, n_dots), towards the viewer from the middle of the figures,
     NaN for a dot that has no place in the room; `radii_px` (n_frames, n_dots); `levels` (n_dots, 3), RGB
     0..255; `owners` (n_dots,), the figure that a dot belongs to, -1 for noise; `names` (n_dots,), the point
-    of the body that a dot shows, "" for noise and for dots on limbs; `contrasts` (n_dots,), where each dot
-    has its own; `limbs`, where a skeleton is drawn.
+    of the body that a dot shows, "" for noise.
     """
 
     spec: StimulusSpec
@@ -68,8 +50,6 @@ class Stimulus:
     fps: float
     px_per_m: float
     background: int
-    contrasts: Floats | None = None
-    limbs: Limbs | None = None
 
     @property
     def n_frames(self) -> int:
@@ -96,35 +76,25 @@ def make_stimulus(figures: Sequence[Motion], spec: StimulusSpec) -> Stimulus:
     rng = np.random.default_rng(spec.seed)
     half = (np.array([spec.width_px, spec.height_px]) / 2 - spec.dot_radius_px) / px_per_m
     picture = np.stack([middle - half, middle + half])
-    moved = rng.uniform(-1.0, 1.0, 2) * spec.place_jitter_m if spec.place_jitter_m > 0 else np.zeros(2)
-    shown = [_without(replace(one, places=one.places + moved), spec.leave_out) for one in pictured]
-    swaps = np.random.default_rng([spec.seed, _SWAPS]) if spec.n_swaps > 0 else rng
-    of_figures = _joined([_disturbed(one, spec, rng=rng, swaps=swaps) for one in shown])
+    shown = [_without(figure, spec.leave_out) for figure in pictured]
+    of_figures = _joined([_disturbed(figure, spec, rng=rng) for figure in shown])
     noise = _noise(
         of_figures, spec, picture=picture, edge_m=spec.dot_radius_px / px_per_m, fps=timed[0].fps, rng=rng
     )
-    if spec.target == "absent":
-        is_drawn = spec.noise_phases == "drawn"
-        of_figures = _copies(
-            of_figures, len(of_figures.owners), box=_box(of_figures), phases=is_drawn, rng=rng
-        )
     dots = _joined([of_figures, noise])
     centres = _in_picture(dots.places, spec, px_per_m=px_per_m, middle=middle)
     background = _background(spec)
-    contrasts = _contrasts(len(dots.owners), spec)
     return Stimulus(
         spec=given,
         centres_px=np.where(dots.valid[..., None], centres, np.nan),
         depths_m=np.where(dots.valid, dots.depths, np.nan),
         radii_px=spec.dot_radius_px * dots.scales,
-        levels=_levels(dots.looks_like, spec, contrasts=contrasts, background=background, rng=rng),
+        levels=_levels(dots.looks_like, spec, background=background, rng=rng),
         owners=dots.owners,
         names=dots.names,
         fps=timed[0].fps,
         px_per_m=px_per_m,
         background=background,
-        contrasts=contrasts,
-        limbs=_limbs(shown, spec, px_per_m=px_per_m, middle=middle) if spec.skeleton_px > 0 else None,
     )
 
 
@@ -185,7 +155,6 @@ def _pictured(figures: Sequence[Motion], spec: StimulusSpec) -> tuple[list[_Dots
     The second is pixels per metre, the third the place in the middle of the picture, for the whole clip.
     Points that are left out are gone from the dots only: heading, path and scale are those of the body.
     """
-    figures = path_turned(figures, spec.path_deg) if spec.path_deg % 360 != 0 else figures
     together = np.concatenate([f.positions_m for f in figures], axis=1)
     valid = np.concatenate([f.is_valid for f in figures], axis=1)
     if not valid.any():
@@ -228,7 +197,7 @@ def _scale(figures: Sequence[_Dots], points_m: Floats, spec: StimulusSpec) -> tu
         size = middle if spec.px_per_m is not None else 2 * extent(points_m, spec.view)
     if spec.px_per_m is not None:
         return spec.px_per_m, middle
-    size = np.maximum(size, 1e-6) + 2 * spec.place_jitter_m
+    size = np.maximum(size, 1e-6)
     return float((room_px(spec) / size).min()), middle
 
 
@@ -246,26 +215,11 @@ def _without(dots: _Dots, left_out: Sequence[str]) -> _Dots:
     )
 
 
-def _disturbed(
-    dots: _Dots, spec: StimulusSpec, *, rng: np.random.Generator, swaps: np.random.Generator
-) -> _Dots:
+def _disturbed(dots: _Dots, spec: StimulusSpec, *, rng: np.random.Generator) -> _Dots:
     """The dots of one figure with everything done to them that the spec says."""
     places, valid, owner = dots.places, dots.valid, int(dots.owners[0])
-    depths, names = dots.depths, dots.names
-    if spec.life_frames > 0:
-        places, valid = limited_life(
-            places,
-            valid,
-            limbs_of(names),
-            n_dots=spec.n_life_dots,
-            life_frames=spec.life_frames,
-            rng=rng,
-        )
-        depths, names = np.full(valid.shape, np.nan), ("",) * valid.shape[1]
-    is_plain = not spec.depth_dots or spec.life_frames > 0
-    scales = np.ones(valid.shape) if is_plain else np.nan_to_num(dots.scales, nan=1.0)
-    if spec.n_swaps > 0:
-        places = swapped_places(places, valid, spec.n_swaps, rng=swaps)
+    depths = dots.depths
+    scales = np.nan_to_num(dots.scales, nan=1.0) if spec.depth_dots else np.ones(valid.shape)
     if spec.scramble in {"places", "both"}:
         places = scrambled_places(places, valid, rng=rng)
     if spec.scramble in {"phases", "both"}:
@@ -284,7 +238,7 @@ def _disturbed(
         scales=scales,
         owners=owners,
         looks_like=owners,
-        names=names,
+        names=dots.names,
     )
 
 
@@ -374,31 +328,6 @@ def _background(spec: StimulusSpec) -> int:
     return {"light": 0, "dark": 255, "mixed": middle}[spec.polarity]
 
 
-def _contrasts(n_dots: int, spec: StimulusSpec) -> Floats | None:
-    """The contrast of each dot where each has its own; with the same seed dot 3 has the same in all clips."""
-    if spec.contrast_to is None:
-        return None
-    drawn = np.random.default_rng([spec.seed, _CONTRASTS]).uniform(size=n_dots)
-    made: Floats = spec.contrast + drawn * (spec.contrast_to - spec.contrast)
-    return made
-
-
-def _limbs(shown: Sequence[_Dots], spec: StimulusSpec, *, px_per_m: float, middle: Floats) -> Limbs:
-    """The limbs of all figures, of their points as they are before anything is done to dots."""
-    ends, target = [], []
-    for figure, dots in enumerate(shown):
-        pairs = limbs_of(dots.names)
-        seen = (dots.valid[:, pairs[:, 0]] & dots.valid[:, pairs[:, 1]])[..., None, None]
-        places = _in_picture(dots.places[:, pairs], spec, px_per_m=px_per_m, middle=middle)
-        ends.append(np.where(seen, places, np.nan))
-        plain = (0, 0, 0) if spec.polarity == "dark" else (255, 255, 255)
-        colour = _COLOURS[figure] if spec.colours == "two" and figure < len(_COLOURS) else plain
-        target += [colour] * len(pairs)
-    share, goal = np.full((len(target), 1), spec.skeleton_contrast), np.array(target, np.float64)
-    levels = _between(goal, share, gamma=spec.gamma, background=_background(spec))
-    return Limbs(ends_px=np.concatenate(ends, axis=1), levels=levels)
-
-
 def _between(target: Floats, share: Floats, *, gamma: float, background: int) -> NDArray[np.uint8]:
     """The value a share of the way from the background to another, in luminance where there is a gamma."""
     if gamma == 1:
@@ -413,7 +342,6 @@ def _levels(
     owner: NDArray[np.int64],
     spec: StimulusSpec,
     *,
-    contrasts: Floats | None,
     background: int,
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
@@ -427,7 +355,7 @@ def _levels(
     if spec.colours == "two":
         for figure, colour in enumerate(_COLOURS):
             target[owner == figure] = colour
-    share = np.full((len(owner), 1), spec.contrast) if contrasts is None else contrasts[:, None]
+    share = np.full((len(owner), 1), spec.contrast)
     return _between(target, share, gamma=spec.gamma, background=background)
 
 

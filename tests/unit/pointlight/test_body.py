@@ -3,7 +3,7 @@ import pytest
 
 from subjects.standing import motion_of, standing
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.body import POINTS_13, SETS, body, limbs_of, points_of
+from vidence.pointlight.body import POINTS_13, SETS, body, points_of
 from vidence.pointlight.body_maps import best_map, shipped
 from vidence.pointlight.markers import hip_centres, steady_mean
 
@@ -44,15 +44,10 @@ def test_left_is_never_right():
                 assert set(sources).isdisjoint(naming.points[other]), (naming.name, point)
 
 
-def test_subsets_and_limbs():
+def test_subsets():
     figure = standing(3)
     lower = body(figure, points="lower")
     np.testing.assert_array_equal(lower.positions_m, figure.positions_m[:, 7:])
-    joined = {(lower.names[a], lower.names[b]) for a, b in limbs_of(lower.names)}
-    assert joined == {
-        ("left_hip", "left_knee"), ("left_knee", "left_ankle"), ("right_hip", "right_knee"),
-        ("right_knee", "right_ankle"), ("left_hip", "right_hip"),
-    }  # fmt: skip
 
 
 def test_missing_points_are_reported():

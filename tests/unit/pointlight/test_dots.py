@@ -48,9 +48,6 @@ def test_depth_counts_towards_the_viewer_and_noise_of_no_body_has_none():
     assert np.abs(apart).min() > 0.3
     assert np.abs(made.depths_m[:, left] - made.depths_m[:, right]).max() < 0.1
     assert np.isnan(made.depths_m[:, 13:]).all()
-    limbs = shown(life_frames="2", dropout="0")
-    assert np.isnan(limbs.depths_m).all()
-    assert set(limbs.names) == {""}
 
 
 @pytest.mark.parametrize("is_screen", [False, True])
@@ -106,34 +103,3 @@ def test_contrast_is_that_of_luminances():
 def test_another_ending_is_refused(tmp_path: Path):
     with pytest.raises(UsageError, match=r"\.npz, \.csv, \.json, \.mat"):
         write_dots(shown(), tmp_path / "dots.xls")
-
-
-def test_contrasts_of_dots_stand_in_every_kind_of_file(tmp_path: Path):
-    made = shown(n_noise="2", contrast="0.3", contrast_to="0.9")
-    assert made.contrasts is not None
-    kept = np.round(made.contrasts, 4)
-    for kind in ("json", "csv", "npz", "mat"):
-        write_dots(made, tmp_path / f"dots.{kind}")
-    told = msgspec.json.decode((tmp_path / "dots.json").read_bytes(), type=Dots)
-    assert [dot.contrast for dot in told.dots] == kept.tolist()
-    assert [dot.rgb[0] for dot in told.dots] == np.rint(255 * made.contrasts).tolist()
-    with (tmp_path / "dots.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            assert float(row["contrast"]) == kept[int(row["dot"])]
-    assert np.array_equal(np.load(tmp_path / "dots.npz")["contrast"], kept)
-    assert loadmat(tmp_path / "dots.mat")["contrast"].shape == (15, 1)
-
-
-def test_files_of_dots_with_one_contrast_have_no_column_of_it(tmp_path: Path):
-    for kind in ("json", "csv", "npz"):
-        write_dots(shown(contrast="0.5"), tmp_path / f"dots.{kind}")
-    assert "contrast" not in (tmp_path / "dots.csv").read_text()
-    assert b"contrast" not in (tmp_path / "dots.json").read_bytes()
-    assert "contrast" not in np.load(tmp_path / "dots.npz").files
-
-
-@pytest.mark.parametrize("kind", ["json", "csv", "npz", "mat"])
-def test_files_of_dots_say_that_they_have_no_skeleton(tmp_path: Path, kind: str):
-    with pytest.raises(UsageError, match="no lines of a skeleton; take skeleton_px=0"):
-        write_dots(shown(skeleton_px="2"), tmp_path / f"dots.{kind}")
-    assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from vidence.errors import UsageError
 from vidence.pointlight.dots import dots_of
 from vidence.pointlight.experiments import write_player
 from vidence.pointlight.figures import staged
@@ -126,24 +125,3 @@ def test_the_page_has_its_dots_and_asks_nobody(tmp_path):
     told = text.removeprefix("window.videnceDots = ").removesuffix(";\n")
     assert len(json.loads(told)["frames"]) == made.n_frames
     assert not any("://" in p.read_text() for p in tmp_path.glob("*.*"))
-
-
-def test_each_dot_is_drawn_with_its_own_contrast(tmp_path, monkeypatch):
-    made, screen = shown(contrast="0.2", contrast_to="0.9"), Screen()
-    write_player("psychopy", made, tmp_path / "psychopy")
-    played(tmp_path / "psychopy", screen, monkeypatch)
-    assert [list(rgb) for rgb in screen.group["colors"]] == made.levels.tolist()
-    assert len({tuple(rgb) for rgb in screen.group["colors"]}) > 10
-    write_player("jspsych", made, tmp_path / "jspsych")
-    text = (tmp_path / "jspsych" / "dots.js").read_text()
-    dots = json.loads(text.removeprefix("window.videnceDots = ").rstrip().removesuffix(";"))
-    assert [
-        dot["rgb"] for dot in dots["dots"]
-    ] == made.levels.tolist()  # point-light.js draws each by its rgb
-
-
-@pytest.mark.parametrize("player", ["psychopy", "jspsych"])
-def test_players_say_that_they_draw_no_skeleton(tmp_path, player):
-    with pytest.raises(UsageError, match="no lines of a skeleton"):
-        write_player(player, shown(skeleton_px="3"), tmp_path / "out")
-    assert not (tmp_path / "out").exists()

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.body import limbs_of
-from vidence.pointlight.figures import staged
 from vidence.pointlight.motion import Motion, backwards, part, resampled, seamless, trimmed
 from vidence.pointlight.specs import StimulusSpec, View, rotation, seen, spec_of
 from vidence.pointlight.stimulus import in_time, make_stimulus, without_dots
@@ -172,20 +170,6 @@ def test_scrambled_phases_take_every_step_once_and_none_besides():
     assert np.allclose(made.mean(axis=0), plain.mean(axis=0))
 
 
-def test_dots_of_limited_life_lie_on_limbs_and_change_in_turn():
-    made = make_stimulus([moving()], spec(life_frames=4, n_life_dots=6, framing="follow", px_per_m=50.0))
-    assert made.centres_px.shape == (40, 6, 2)
-    heights_m = 0.85 - (made.centres_px[..., 1] - 100) / 50
-    assert heights_m.min() >= -1e-9
-    assert heights_m.max() <= 1.0 + 1e-9  # the head hangs on no limb here
-    for dot in range(6):
-        changes = np.flatnonzero(np.abs(np.diff(heights_m[:, dot])) > 1e-9) + 1
-        assert (np.diff(changes) == 4).all()
-        assert len(changes) >= 9
-    with pytest.raises(UsageError, match="no two of the points"):
-        limbs_of(("LFHD", "RFHD"))
-
-
 def test_jitter_dropout_and_noise_have_the_size_that_was_asked_for():
     many = moving(4000)
     plain = make_stimulus([many], spec(px_per_m=100.0))
@@ -283,119 +267,4 @@ def test_parts_that_are_not_there_are_refused():
 def test_depth_dots_that_would_do_nothing_are_refused():
     with pytest.raises(UsageError, match="depth_dots=true needs projection=perspective"):
         spec_of({"depth_dots": "true"})
-    with pytest.raises(UsageError, match="dots that live on limbs have no depth"):
-        spec_of({"depth_dots": "true", "projection": "perspective", "life_frames": "4"})
     assert spec_of({"depth_dots": "true", "projection": "perspective"}).depth_dots
-
-
-def test_each_dot_has_a_contrast_of_its_own_and_nothing_else_changes():
-    plain = make_stimulus([moving()], spec(n_noise=30, seed=3))
-    made = make_stimulus([moving()], spec(n_noise=30, seed=3, contrast=0.2, contrast_to=0.8))
-    assert made.contrasts is not None
-    assert plain.contrasts is None
-    assert 0.2 <= made.contrasts.min() < 0.35
-    assert 0.65 < made.contrasts.max() <= 0.8
-    assert np.array_equal(made.levels[:, 0], np.rint(255 * made.contrasts))
-    assert np.array_equal(made.centres_px, plain.centres_px)
-    # Neither the target nor what is done to dots changes who has which contrast; another seed does.
-    absent = spec(n_noise=30, seed=3, contrast=0.2, contrast_to=0.8, target="absent", jitter_m=0.1)
-    assert np.array_equal(make_stimulus([moving()], absent).contrasts, made.contrasts)
-    other = make_stimulus([moving()], spec(n_noise=30, seed=4, contrast=0.2, contrast_to=0.8))
-    assert not np.array_equal(other.contrasts, made.contrasts)
-
-
-def test_contrasts_of_dots_are_shares_of_luminance_with_a_gamma():
-    made = make_stimulus([moving()], spec(gamma=2.2, contrast=0.1, contrast_to=0.9, polarity="dark"))
-    assert made.contrasts is not None
-    assert np.array_equal(made.levels[:, 0], np.rint(255 * (1 - made.contrasts) ** (1 / 2.2)))
-
-
-def test_swapped_dots_keep_motions_and_the_set_of_places():
-    overrides = {"px_per_m": 50.0, "view": View(yaw_deg=90), "seed": 2}
-    plain = make_stimulus([moving()], spec(**overrides)).centres_px
-    made = make_stimulus([moving()], spec(**overrides, n_swaps=1)).centres_px
-    offset = made - plain
-    assert np.allclose(offset, offset[:1])
-    first, second = np.flatnonzero(np.abs(offset[0]).max(axis=1) > 1e-6)
-    assert np.allclose(made.mean(axis=0)[[first, second]], plain.mean(axis=0)[[second, first]])
-    again = make_stimulus([moving()], spec(**overrides, n_swaps=1)).centres_px
-    assert np.array_equal(made, again)
-    with pytest.raises(UsageError, match="3 pairs of dots cannot be swapped: the figure has 4 dots"):
-        make_stimulus([moving()], spec(n_swaps=3))
-
-
-def test_a_turned_path_leads_elsewhere_and_leaves_the_body():
-    overrides = {"px_per_m": 50.0, "view": View(pitch_deg=90)}  # from above: x to the right, z down
-    walker = staged(["walker:walk?duration_s=4"])
-    plain = make_stimulus(walker, spec(**overrides))
-    made = make_stimulus(walker, spec(**overrides, path_deg=90))
-    head = plain.names.index("head")
-    way, other = (one.centres_px[-1, head] - one.centres_px[0, head] for one in (plain, made))
-    assert np.linalg.norm(way) > 4 * 50
-    # Counter-clockwise seen from above: what went to the right goes up in this picture, by as much.
-    assert np.allclose(other, [way[1], -way[0]], atol=0.03 * 50)
-    apart = [one.centres_px - one.centres_px[:, head : head + 1] for one in (plain, made)]
-    assert np.allclose(apart[0], apart[1])
-    whole = make_stimulus(walker, spec(**overrides, path_deg=360)).centres_px
-    assert np.array_equal(whole, plain.centres_px)
-
-
-def test_two_figures_stay_as_they_are_to_each_other_on_a_turned_path():
-    both = [moving(), moving(shift_m=1.0)]
-    plain = make_stimulus(both, spec(px_per_m=20.0)).centres_px
-    made = make_stimulus(both, spec(px_per_m=20.0, path_deg=-60)).centres_px
-    assert np.allclose(made[:, 4:] - made[:, :4], plain[:, 4:] - plain[:, :4])
-
-
-def test_who_stays_has_no_path_to_turn():
-    standing = replace(moving(), positions_m=np.repeat(moving().positions_m[:1], 40, axis=0))
-    with pytest.raises(UsageError, match="no way to turn"):
-        make_stimulus([standing], spec(path_deg=30))
-
-
-def test_a_skeleton_joins_the_points_whatever_is_done_to_dots():
-    done = {"scramble": "both", "jitter_m": 0.1, "dropout": 0.5, "seed": 1}
-    plain = make_stimulus([moving()], spec(px_per_m=50.0))
-    made = make_stimulus([moving()], spec(px_per_m=50.0, skeleton_px=2, skeleton_contrast=0.4, **done))
-    pairs = limbs_of(NAMES)
-    assert made.limbs is not None
-    assert plain.limbs is None
-    assert np.array_equal(made.limbs.ends_px, plain.centres_px[:, pairs])
-    assert (made.limbs.levels == 102).all()
-    hidden = moving()
-    hidden.is_valid[3, 1] = False
-    limbs = make_stimulus([hidden], spec(skeleton_px=2)).limbs
-    assert limbs is not None
-    assert np.isnan(limbs.ends_px[3]).all(axis=(1, 2)).tolist() == (pairs == 1).any(axis=1).tolist()
-    left = make_stimulus([moving()], spec(skeleton_px=2, leave_out=("left_ankle",))).limbs
-    assert left is not None
-    assert left.ends_px.shape[1] == len(pairs) - 1
-
-
-def test_limbs_have_the_colour_of_their_figure():
-    both = [moving(), moving(shift_m=1.0)]
-    limbs = make_stimulus(both, spec(skeleton_px=2, skeleton_contrast=1.0, colours="two")).limbs
-    assert limbs is not None
-    assert limbs.levels.tolist() == [[255, 176, 0]] * 2 + [[100, 180, 255]] * 2
-    dark = make_stimulus(both, spec(skeleton_px=2, skeleton_contrast=1.0, polarity="dark")).limbs
-    assert dark is not None
-    assert (dark.levels == 0).all()
-
-
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({"path_deg": "30", "framing": "follow"}, "framing=follow takes the way away"),
-        ({"path_deg": "400"}, "path_deg"),
-        ({"n_swaps": "1", "scramble": "places"}, "scramble=places draws the places"),
-        ({"n_swaps": "1", "life_frames": "3"}, "no place to swap"),
-        ({"n_swaps": "-1"}, "n_swaps"),
-        ({"contrast_to": "1.2"}, "contrast_to"),
-        ({"skeleton_px": "-1"}, "skeleton_px"),
-        ({"skeleton_contrast": "2"}, "skeleton_contrast"),
-        ({"skeleton_px": "2", "target": "absent"}, "target=absent shows none"),
-    ],
-)
-def test_settings_that_exclude_each_other_are_refused(wrong: dict[str, str], words: str):
-    with pytest.raises(UsageError, match=words):
-        spec_of(wrong)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
-from vidence.pointlight.body import LIMBS, body
+from vidence.pointlight.body import ARMS_AND_LEGS, body
 from vidence.pointlight.gaits import ANKLE_HEIGHT, RUN, SHANK, THIGH, bent_leg, periodic, stride_length_m
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.walker import ACTIONS, WalkerSpec, walker, walker_of
 
-RIGID = [pair for pair in LIMBS if pair[0].split("_")[1] != "shoulder" or pair[1].endswith("elbow")]
+RIGID = [pair for pair in ARMS_AND_LEGS if pair[0].split("_")[1] != "shoulder" or pair[1].endswith("elbow")]
 
 
 def at(motion: Motion, name: str) -> np.ndarray:

@@ -91,9 +91,7 @@ def pointlight(
 
     from vidence import __version__
     from vidence.console.options import pairs
-    from vidence.pointlight.dots import KINDS, refuse_limbs
     from vidence.pointlight.drawing import path_plot
-    from vidence.pointlight.experiments import PLAYERS
     from vidence.pointlight.figures import Staging
     from vidence.pointlight.specs import spec_of
     from vidence.pointlight.stimulus import make_stimulus
@@ -120,8 +118,6 @@ def pointlight(
         figures = staging.figures()
         stimulus = make_stimulus(figures, spec)
     kinds = tuple(dict.fromkeys(kinds))
-    if {*kinds} & {*KINDS, *PLAYERS}:
-        refuse_limbs(stimulus)
     out.mkdir(parents=True, exist_ok=True)
     digest = _written(stimulus, kinds, out)
     _write_dots(stimulus, kinds, out)
