@@ -18,7 +18,7 @@ Importing this package imports nothing else of it.
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, TypeVar, Unpack, overload
 
 if TYPE_CHECKING:
     from vidence.ask.functions import VouchedName
@@ -667,7 +667,7 @@ def _loaded(run: "Run | Path | str", parser: str | None) -> "results.Run":
     return results.load_run(_folder(run), parser=parser)
 
 
-def _wait(function: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+def _wait(function: Callable[[], Coroutine[None, None, _T]]) -> _T:
     """What a coroutine returns; in a thread of its own, since a notebook has an event loop already."""
     from anyio.from_thread import start_blocking_portal
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar, get_args, get_type_hints
+from typing import Final, Protocol, TypeVar, get_args, get_type_hints
 
 import msgspec
 
@@ -410,7 +410,7 @@ def text_of(line: bytes, field: str) -> str:
     It tells which question a message is about.
     """
     try:
-        value = msgspec.json.decode(line, type=dict[str, Any]).get(field)
+        value = msgspec.json.decode(line, type=dict[str, object]).get(field)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ""
     return value if isinstance(value, str) else ""

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from vidence.catalog import FUNCTION
 from vidence.errors import UnknownNameError, UsageError
@@ -260,7 +259,7 @@ class Call:
         inner = getattr(self.function, "func", self.function)  # of functools.partial
         return any(map(inspect.iscoroutinefunction, (inner, called)))
 
-    def __call__(self, offered: Mapping[str, Callable[[], Any]]) -> Any:  # noqa: ANN401 - what a user returns
+    def __call__(self, offered: Mapping[str, Callable[[], object]]) -> object:
         """What the function returns; only what it takes is made."""
         return self.function(**{name: offered[name]() for name in self.names})
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
-from typing import Any
+from typing import Protocol
 
 from rich.console import Console
 
@@ -58,6 +58,13 @@ def is_notebook() -> bool:
     return hasattr(shell, "kernel")
 
 
+class _Handle(Protocol):
+    """An output of a cell that can be drawn over."""
+
+    def update(self, shown: object, /) -> None:
+        """Draw it over."""
+
+
 class NotebookBar:
     """One cell output that is drawn anew, a hundred times at most, and stays as it ended."""
 
@@ -69,7 +76,7 @@ class NotebookBar:
         self._drawn_at = -1
         self._waiting = ""
         self._notes: list[str] = []
-        self._handle: Any = None
+        self._handle: _Handle | None = None
 
     def __call__(self, event: Event) -> None:
         """Count one event; the bar is drawn where it would look different."""

@@ -3,10 +3,9 @@
 import hashlib
 import os
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import TextIO
 
 from rich.console import Console
 from rich.text import Text
@@ -15,9 +14,6 @@ from vidence.catalog import create
 from vidence.contracts import Benchmark
 from vidence.media.whole import make_private
 from vidence.text import visible
-
-T = TypeVar("T")
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Screen(Console):

@@ -32,7 +32,7 @@ def warn_once(folder: str, reason: str) -> None:
 class BoundedFolder:
     """Files in a folder, together at most `max_bytes`; the least recently used go first.
 
-    Any number of processes may share it; what others write while one process makes room may exceed the bound
+    Many processes may share it; what others write while one process makes room may exceed the bound
     until the next time. With `max_bytes` 0 nothing is kept, and nothing either once a write has failed.
 
     Args:

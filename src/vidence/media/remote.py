@@ -9,7 +9,7 @@ import logging
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -137,7 +137,7 @@ def _listed(folder: Address) -> dict[str, RemoteFacts]:
     return {row["name"].rstrip("/").rpartition("/")[2]: _found(folder, row) for row in inner}
 
 
-def _found(address: Address, info: "dict[str, Any]") -> RemoteFacts:
+def _found(address: Address, info: "Mapping[str, object]") -> RemoteFacts:
     if info["type"] == "directory":
         return RemoteFacts(size_bytes=0, version="", is_folder=True)
     if info.get("size") is None:
@@ -147,7 +147,7 @@ def _found(address: Address, info: "dict[str, Any]") -> RemoteFacts:
     versions = [f"{name}={info[name]}" for name in _VERSION if info.get(name)]
     lfs = info.get("lfs")
     sha256 = getattr(lfs, "sha256", "") or (lfs.get("sha256", "") if isinstance(lfs, dict) else "")
-    size = int(info["size"])
+    size = int(str(info["size"]))
     return RemoteFacts(size_bytes=size, version=" ".join([f"size={size}", *versions]), sha256=sha256)
 
 

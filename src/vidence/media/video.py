@@ -1,4 +1,4 @@
-"""Any medium as numbered frames: the object for users of the library, and for later stages."""
+"""A medium as numbered frames: the object for users of the library, and for later stages."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

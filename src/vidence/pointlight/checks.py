@@ -183,7 +183,7 @@ def _mean_seen(values: Floats) -> float | None:
 def swaps(motion: Motion) -> Check:
     """How often two points take each other's place from one frame to the next that shows both.
 
-    Any two: the left and the right knee, or two markers of one wrist (`vidence.pointlight.exchanges`).
+    For instance the left and the right knee, or two markers of one wrist (`vidence.pointlight.exchanges`).
     """
     if motion.n_frames < 2 or len(motion.names) < 2:
         return _nothing("swaps", "no two points in two frames")

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -158,9 +159,9 @@ def open_run(folder: Path | str, *, parser: str | None = None) -> Run:
     return Run(**vars(results.load_run(Path(folder), parser=parser)))
 
 
-def trial_columns(run: results.Run) -> dict[str, list[Any]]:
+def trial_columns(run: results.Run) -> dict[str, list[object]]:
     """Everything that is known of the trials of a run by column; lists and objects stay what they are."""
-    columns: dict[str, list[Any]] = {}
+    columns: dict[str, list[object]] = {}
     tags = tag_columns([run])
     for place, (row, record) in enumerate(zip(run.rows, trial_records(run), strict=True)):
         del record["tags"]
@@ -170,7 +171,7 @@ def trial_columns(run: results.Run) -> dict[str, list[Any]]:
     return columns
 
 
-def _library(name: str, *, otherwise: str) -> Any:  # noqa: ANN401 - a module
+def _library(name: str, *, otherwise: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TRIALS_FORMAT = "vidence-trials/1"
-Plain: TypeAlias = "str | int | float | bool | tuple[Any, ...] | dict[str, Any] | None"
+Plain: TypeAlias = "str | int | float | bool | tuple[object, ...] | Mapping[str, object] | None"
 Kind: TypeAlias = Literal[
     "text", "whole", "number", "truth", "texts", "wholes", "numbers", "lists", "logps", "text_logps",
     "object", "objects",
@@ -111,7 +111,7 @@ def _failed(of: Callable[[Failed], str]) -> Callable[[Run, Row], Plain]:
     return found
 
 
-def _all(records: Sequence[msgspec.Struct]) -> tuple[Any, ...]:
+def _all(records: Sequence[msgspec.Struct]) -> tuple[object, ...]:
     return tuple(msgspec.structs.asdict(one) for one in records)
 
 
@@ -311,7 +311,7 @@ def _cell(value: Plain) -> str | int | float | None:
     match value:
         case bool():
             return int(value)
-        case tuple() | dict():
+        case tuple() | Mapping():
             return msgspec.json.encode(value, order="sorted").decode() if value else ""
         case _:
             return value

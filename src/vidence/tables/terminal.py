@@ -1,4 +1,4 @@
-"""Any table in the terminal. One that is too wide is narrowed, laid on its side, or split, in this order.
+"""A table in the terminal. One that is too wide is narrowed, laid on its side, or split, in this order.
 
 Narrowed are headings and labels, whose words fold; values never do. A table of few rows gets a line for each
 column. What is left is split into blocks of columns, as few and as even as can be, below each other.

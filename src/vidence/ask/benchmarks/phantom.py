@@ -27,7 +27,7 @@ class Phantom:
     version = 1
     citation = "none: rendered by vidence"
     licence = "Apache-2.0"
-    terms = "Any use: everything is rendered here."
+    terms = "Every use: everything is rendered here."
     splits: tuple[str, ...] = ("all",)
     protocols: Mapping[str, AskingRules] = MappingProxyType({"default": AskingRules(size="native")})
 

@@ -37,7 +37,7 @@ class ScoreCache:
     scaled and compressed (`frames_key`), by the video's content and by frame.
 
     What is put at once is one file, named after the digest of its bytes, so that a damaged one is
-    never read; many small ones are put together. Any number of processes may share a folder. All
+    never read; many small ones are put together. Many processes may share a folder. All
     embedders together keep at most `max_bytes`; what others write while one process makes room may exceed
     that until the next time. With 0 nothing is kept. A folder that cannot be written costs one warning.
 

@@ -5,7 +5,7 @@ import re
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -200,7 +200,7 @@ def read_map(text: str) -> ColumnMap:
     first, *more = text.split(",")
     if "=" in first:
         first, more = "", [first, *more]
-    table: dict[str, Any] = _table_of(first) if first else {}
+    table = _table_of(first) if first else {}
     for pair in filter(None, more):
         name, equals, value = pair.partition("=")
         if not equals:
@@ -229,7 +229,7 @@ def whole_map(text: str) -> str:
     return f"{Path(first).resolve()}{comma}{rest}"
 
 
-def _table_of(name: str) -> dict[str, Any]:
+def _table_of(name: str) -> dict[str, object]:
     known = presets()
     path = known.get(name) or Path(name)
     if path.suffix != ".toml" or not path.is_file():
@@ -242,11 +242,14 @@ def _table_of(name: str) -> dict[str, Any]:
         raise UsageError(f"{name} cannot be read as a mapping in TOML: {error}") from error
 
 
-def _put(table: dict[str, Any], name: str, value: str) -> None:
+def _put(table: dict[str, object], name: str, value: str) -> None:
     """Set a field by its name with dots; choices may be several columns, split by ``|``."""
     *outer, last = name.split(".", 1)
     if outer:
-        table = table.setdefault(outer[0], {})
+        inner = table.setdefault(outer[0], {})
+        if not isinstance(inner, dict):
+            raise UsageError(f"--map says {name}, and {outer[0]} is {inner!r}; give one of them")
+        table = inner
     is_list = last in _LISTS or (last in _MAYBE_LISTS and "|" in value)
     table[last] = value.split("|") if is_list else value == "true" if last in _SWITCHES else value
 

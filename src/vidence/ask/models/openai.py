@@ -1,4 +1,4 @@
-"""Any server that speaks the OpenAI chat-completions protocol: ``openai:NAME?base_url=ADDRESS``.
+"""Every server that speaks the OpenAI chat-completions protocol: ``openai:NAME?base_url=ADDRESS``.
 
 OpenAI itself, vLLM, SGLang, llama.cpp, Ollama, LM Studio and gateways all do. Images go as data
 URLs, a whole video as ``video_url``. With ``api=responses`` the Responses API is spoken instead.

@@ -7,7 +7,7 @@ function. A `contracts.Model` that stands under the name is taken as it is.
 
 import io
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, ClassVar, cast
 
 import anyio.to_thread
@@ -64,7 +64,8 @@ class FunctionModel(LocalModel):
             AccessError: it returns something else than a text or a `Reply`.
         """
         if self._call.is_async:
-            returned = await self._call(self._offered(request))
+            awaited = self._call(self._offered(request))
+            returned = await awaited if isinstance(awaited, Awaitable) else awaited
         else:
             returned = await anyio.to_thread.run_sync(self._in_turn, request, abandon_on_cancel=True)
         if isinstance(returned, Reply):

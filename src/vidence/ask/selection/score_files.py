@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +99,7 @@ def _checked_frames(frames: object, *, where: str, n_scores: int) -> NDArray[np.
     return array.astype(np.int64)
 
 
-def _entry(content: Mapping[str, Any], where: str) -> _Entry:
+def _entry(content: Mapping[str, object], where: str) -> _Entry:
     unknown = content.keys() - _KEYS
     if unknown or "scores" not in content or {"frames", "stride"} <= content.keys():
         raise DataError(

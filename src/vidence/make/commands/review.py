@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import click
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SECTION = "Make"
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 _folder = click.argument("folder", metavar="REVIEW", type=PATH)
 _SHEETS = "sheets"

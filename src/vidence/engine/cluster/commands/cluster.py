@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -11,7 +11,7 @@ from vidence.console.options import file_option
 
 SECTION = "Ask"
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 _WORDS = {"ignore_unknown_options": True}
 
 
