@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "constraints"
 CPU_BUILDS = FOLDER / "cpu-builds.sha256"
-EXTRAS = ("transformers", "select", "build", "trackers", "onnx", "studio", "studio-postgres", "ray", "remote")
+EXTRAS = ("transformers", "select", "build", "trackers", "studio", "studio-postgres", "ray", "remote")
 GROUPS = ("test", "check", "docs", "package")
 # Torch, and what only its build with CUDA asks for, which is the one on PyPI.
 TORCH = re.compile(r"torch==|nvidia-|cuda-|triton==")

@@ -50,27 +50,10 @@ def random_rfdetr(folder):
     return f"rfdetr:{path}?model=nano&confidence=0.02"
 
 
-def saying_network(folder):
-    """A network that sees one person in every picture; only with the packages that build and run it."""
-    for name in ("onnx", "onnxruntime"):
-        pytest.importorskip(name, reason="needs the extra onnx")
-    from subjects import networks
-
-    rows = networks.rows((5, 6), {0: {0: (10, 10, 30, 60, 0.9, 0)}})
-    networks.saying(folder / "says.onnx", {"out": rows}, size=(64, 64))
-    (folder / "says.toml").write_text(
-        '[input]\nsize = [64, 64]\n[outputs]\nout = ["image", "box", 6]\n[boxes]\noutput = "out"\n'
-        'format = "xyxy"\n[scores]\noutput = "out"\ncolumns = [4, 5]\n[classes]\noutput = "out"\ncolumn = 5\n'
-        'names = ["person"]\n'
-    )
-    return f"onnx:{folder}/says.onnx"
-
-
 # How those are called that want more than their name.
 SPECS: dict[str, Callable] = {
     "boxes": lambda folder: f"boxes:{folder}/boxes.txt",
     "mot": lambda folder: f"mot:{folder}/boxes.txt",
-    "onnx": saying_network,
     "rfdetr": random_rfdetr,
 }
 

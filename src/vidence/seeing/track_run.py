@@ -39,7 +39,6 @@ _PACKAGES = (
     "opencv-python-headless",
     "torch",
     "rfdetr",
-    "onnxruntime",
     "trackers",
 )
 

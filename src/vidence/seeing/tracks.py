@@ -1,9 +1,10 @@
 """Records of tracking: detections, tracks, shots of a video, and the account of what became of tracks."""
 
+import hashlib
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 from vidence.records import Record
 
 PERSON = "person"
+_LETTERS: Final = str.maketrans("0123456789", "ghjkmnpqrs")
+_CHECK_CHARS: Final = 12
+_LEAST_OTHER_S: Final = 0.5
 PAPER_FPS = 30.0
 """Limits that the papers give in frames are meant for so many a second."""
 
@@ -274,3 +278,27 @@ class Account(Record):
     steps: tuple[StepCount, ...] = ()
     dropped: tuple[DroppedTrack, ...] = ()
     merges: tuple[Merge, ...] = ()
+
+
+def listed_others(
+    others: Sequence[Track], video: TrackedVideo, *, least_s: float = _LEAST_OTHER_S
+) -> tuple[Track, ...]:
+    """Those whom programs left out who are long enough in view for a person to look at: half a second."""
+    spans = ((one, *video.span_s(one)) for one in others)
+    return tuple(one for one, start_s, end_s in spans if end_s - start_s >= least_s)
+
+
+def track_check(track: Track) -> str:
+    """Twelve letters that change with the frames and boxes of a track.
+
+    They hold no digit: a spreadsheet takes ``4811828e6756`` for a number and writes another one back.
+    """
+    frames = np.ascontiguousarray(track.frame_indices.astype("<i8"))
+    boxes = np.ascontiguousarray(np.rint(track.boxes_px).astype("<i8"))
+    digest = hashlib.sha256(frames.tobytes() + boxes.tobytes()).hexdigest()
+    return check_letters(digest)
+
+
+def check_letters(digest: str) -> str:
+    """Twelve letters of a hexadecimal digest."""
+    return digest[:_CHECK_CHARS].translate(_LETTERS)

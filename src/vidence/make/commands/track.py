@@ -50,14 +50,14 @@ _STEPS = "outliers,gaps,smoothing,merging"
     default="hog",
     show_default=True,
     metavar="SPEC",
-    help="Who finds people: hog, rfdetr:WEIGHTS, onnx:FILE, boxes:FILE.",
+    help="Who finds people: hog, rfdetr:WEIGHTS, boxes:FILE.",
 )
 @click.option(
     "--tracker",
     default="deepsort",
     show_default=True,
     metavar="SPEC",
-    help="Who joins boxes to tracks: deepsort, deepsort:mobilenet, motion, bytetrack.",
+    help="Who joins boxes to tracks: deepsort, deepsort:mobilenet, motion, sort.",
 )
 @click.option(
     "--rate",

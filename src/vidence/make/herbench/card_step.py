@@ -22,8 +22,7 @@ from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Card, Dropped
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.wording import CardWording
-from vidence.seeing.corrections import listed_others, track_check
-from vidence.seeing.tracks import TrackedVideo
+from vidence.seeing.tracks import TrackedVideo, listed_others, track_check
 
 NEED_CARDS = ("a_cards", "b_cards", "crops")
 

@@ -101,8 +101,7 @@ class TrackingRules(Record, omit_defaults=True):
     With `end_at_cuts` nobody is followed from one shot into the next, where shots are looked for: behind a
     cut somebody else may stand in the same place. `refine` cleans the tracks, `same_person` says which of
     them change the person and are left out, `looks` and `rank` score them, `pick` says how many are chosen
-    and how. `reviewed` is a file of what people say of tracks (`--sheets` writes it), before some are picked;
-    ``{video_id}`` stands for that of a video.
+    and how.
     """
 
     detector: str = "hog"
@@ -114,12 +113,6 @@ class TrackingRules(Record, omit_defaults=True):
     looks: AppearanceSettings = AppearanceSettings()
     rank: RankSettings = RankSettings()
     pick: DiversitySettings = DiversitySettings()
-    reviewed: str = ""
-
-    @property
-    def of_tracks(self) -> "TrackingRules":
-        """The same without what says nothing of how programs make tracks."""
-        return msgspec.structs.replace(self, reviewed="")
 
 
 class ShotRules(Record, omit_defaults=True):

@@ -126,7 +126,7 @@ def lacks(task: Task, source: Source, config: HerbenchConfig) -> Tables:
     found = [one for part in task.needs for one in tables_for(part, source, config)]
     if getattr(task, "asks", False) and ASKED not in config.models:
         found.append(TASK_WRITER)
-    if source.file is not None and wants_people(task, source) and not _have_people(config):
+    if source.file is not None and wants_people(task, source) and config.people is None:
         found.append(COUNTED)
     return tuple(dict.fromkeys(found))
 
@@ -134,10 +134,6 @@ def lacks(task: Task, source: Source, config: HerbenchConfig) -> Tables:
 def wants_people(task: Task, source: Source) -> bool:
     """Whether a task wants people to answer for the tracks of a source, which a detector is to find."""
     return bool(getattr(task, "wants_people", False)) and not source.rule.tracks
-
-
-def _have_people(config: HerbenchConfig) -> bool:
-    return config.people is not None or (config.tracking is not None and bool(config.tracking.reviewed))
 
 
 def lacked_by_all(task: Task, sources: Sequence[Source], config: HerbenchConfig) -> Tables:

@@ -18,9 +18,8 @@ from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Card, Crop, Dropped
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.wording import CardWording
-from vidence.seeing.corrections import listed_others
 from vidence.seeing.same_person import distance
-from vidence.seeing.tracks import TrackedVideo
+from vidence.seeing.tracks import TrackedVideo, listed_others
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,7 +35,9 @@ _LINES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = MappingProxyType
             ("[[logs]]", 'format = "plain"', "or epic, hd-epic"),
             ("[[logs]]", 'path = "log.csv"', "video_id,start,end,narration,verb,noun"),
         ),
-        "[tracking]": (("[tracking]", 'detector = "hog"', "the last resort; better onnx:FILE, rfdetr:FILE"),),
+        "[tracking]": (
+            ("[tracking]", 'detector = "hog"', "a last resort; better rfdetr:FILE or boxes:FILE"),
+        ),
         COUNTED: (
             (
                 "[people]",

@@ -11,7 +11,6 @@ from vidence.catalog import names, parse_spec
 from vidence.errors import DataError, MediaError, UnknownNameError
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.cards.card_files import are_described, read_cards
-from vidence.make.herbench.cards.correction_files import read_verdicts
 from vidence.make.herbench.cards.filled_cards import is_sheet, kinds_in
 from vidence.make.herbench.config import HerbenchConfig
 from vidence.make.herbench.drafting import TaskOrder
@@ -32,7 +31,7 @@ from vidence.make.herbench.tasks.candidates import LEAST_EVIDENCE
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.session import Outlook
 from vidence.make.review.decision import clean_needed
-from vidence.make.review.people.rows import CountRow, read_rows
+from vidence.make.review.people.rows import EVERYBODY, CountRow, TrackRow, read_rows
 from vidence.media.video import Video
 from vidence.seeing.given_tracks import open_tracks
 from vidence.tables.table import Table, several
@@ -202,18 +201,14 @@ def _has_scenes(order: TaskOrder, source: Source, config: HerbenchConfig, *, roo
 
 def _has_counts(order: TaskOrder, source: Source, config: HerbenchConfig, *, root: Path) -> bool:
     """Whether people answer for how many there are in a video, or the task does not ask."""
-    rules, video_id = config.tracking, source.video.video_id
-    if rules is None or not wants_people(order.task, source):
+    if config.people is None or not wants_people(order.task, source):
         return True
-    if config.people is not None:
-        rows = read_rows(root / config.people.folder, CountRow, videos=None)
-        if any(row.video_id == video_id for row in rows):
-            return True
-    reviewed = source.beside(rules.reviewed, root)
-    if reviewed is None or not reviewed.is_file():
-        return False
-    others = () if VIDEO_ID in rules.reviewed else None
-    return bool(read_verdicts(reviewed, video_id, others=others).all_at)
+    folder, video_id = root / config.people.folder, source.video.video_id
+    answered = any(
+        row.track_id == EVERYBODY and row.video_id == video_id
+        for row in read_rows(folder, TrackRow, videos=None)
+    )
+    return answered or any(row.video_id == video_id for row in read_rows(folder, CountRow, videos=None))
 
 
 def _too_little(order: TaskOrder, config: HerbenchConfig) -> Tables:
@@ -224,7 +219,7 @@ def _too_little(order: TaskOrder, config: HerbenchConfig) -> Tables:
         return (f"{kinds} in files of cards",)
     if "scene_cards" in order.task.needs:
         return ("sentences in files of scene cards",)
-    return ("counts of people, or verdicts on everybody",)
+    return ("counts of people, or rows on everybody",)
 
 
 def _sources_words(found: Sources) -> str:

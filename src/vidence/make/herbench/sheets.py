@@ -28,13 +28,16 @@ from vidence.make.herbench.cards.people_sheets import (
     shots_csv,
     tracks_csv,
 )
+from vidence.make.herbench.people import rows_of
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.material import Crop
+from vidence.make.review.people.checks import check_of_everybody
+from vidence.make.review.people.rows import TrackRow
 from vidence.media.encode import Size
 from vidence.media.video import FrameProblem
 from vidence.media.whole import write_whole
-from vidence.seeing.corrections import listed_others
 from vidence.seeing.shooting import Shot
+from vidence.seeing.tracks import listed_others
 
 _MOST_SHOWN_SHOTS = 400
 _SHOT_PX = 320
@@ -52,8 +55,8 @@ class Sheets:
 def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Path) -> Sheets:
     """Write the sheets of all videos that are here: for each a folder with a page, its data, and tables.
 
-    A table that somebody has begun to fill in stays as it is, and is named. Corrections that are in effect
-    are those of the tables that the configuration names, and no table for them is written.
+    One table of rows on tracks is for all videos: a folder of people's rows. A table that was begun stays as
+    it is, and is named. A table of shots is written where the configuration names none.
 
     Raises:
         UsageError: the id of a video is no name of a folder.
@@ -61,6 +64,7 @@ def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Pa
     """
     files: list[Path] = []
     said: list[str] = []
+    sheets: list[VideoSheet] = []
     for one in videos:
         if one.source.file is None or not (one.material.tracked or one.material.shots):
             said.append(f"{one.video_id} has no sheet: {_why(one)}")
@@ -70,13 +74,15 @@ def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Pa
         mine = folder / one.video_id
         sheet = _sheet(work, one)
         try:
-            written, kept = _write(work, sheet, mine)
+            files += _write(work, sheet, mine, said=said)
         except OSError as error:
             raise StoreError(
                 f"{mine} cannot be written ({error.strerror or error}); say another folder"
             ) from error
-        files += written
-        said += [f"{path} was begun and stays as it is" for path in kept]
+        sheets.append(sheet)
+    to_check = [one for one in sheets if one.tracks and not one.is_given]
+    if to_check:
+        files += _fill_in(folder / TRACKS_FILE, tracks_csv(to_check), filled=("act", "by"), said=said)
     made = sum(path.name == PAGE_FILE for path in files)
     words = f"{made:,} sheet{'' if made == 1 else 's'} to fill in."
     return Sheets(files=tuple(files), sentences=(words, *said))
@@ -87,34 +93,34 @@ def _why(one: VideoState) -> str:
     return "; ".join(reasons) or "it has neither tracks nor shots"
 
 
-def _write(work: HerbenchSession, sheet: VideoSheet, folder: Path) -> tuple[list[Path], list[Path]]:
-    tracking, shots = work.config.tracking, work.config.shots
+def _fill_in(path: Path, data: bytes, *, filled: tuple[str, ...], said: list[str]) -> list[Path]:
+    """Write a table to fill in; one that was begun stays, and `said` says so."""
+    if is_begun(path, data, filled=filled):
+        said.append(f"{path} was begun and stays as it is")
+        return []
+    write_whole(path, data)
+    return [path]
+
+
+def _write(work: HerbenchSession, sheet: VideoSheet, folder: Path, *, said: list[str]) -> list[Path]:
+    shots = work.config.shots
     tables: list[tuple[str, bytes, tuple[str, ...]]] = []
     if sheet.tracks:
         tables.append((CARDS_FILE, cards_csv(sheet), TO_FILL))
-        if tracking is not None and not (tracking.reviewed or sheet.is_given):
-            tables.append((TRACKS_FILE, tracks_csv(sheet), ("verdict", "note")))
     if sheet.shots and shots is not None and not shots.file:
         tables.append((SHOTS_FILE, shots_csv(sheet), ()))
     if len(sheet.shots) > 1:
         tables.append((SCENES_FILE, scenes_csv(sheet), ("text", "false", "note")))
     written: list[Path] = []
-    kept: list[Path] = []
     for name, data, filled in tables:
-        path = folder / name
-        if is_begun(path, data, filled=filled):
-            kept.append(path)
-        else:
-            write_whole(path, data)
-            written.append(path)
+        written += _fill_in(folder / name, data, filled=filled, said=said)
     write_whole(folder / DATA_FILE, data_json(sheet))
     write_whole(folder / PAGE_FILE, page(sheet, picture=work.pictures.get).encode())
-    return [*written, folder / DATA_FILE, folder / PAGE_FILE], kept
+    return [*written, folder / DATA_FILE, folder / PAGE_FILE]
 
 
 def _sheet(work: HerbenchSession, one: VideoState) -> VideoSheet:
     source, tracked = one.source.video, one.material.tracked
-    step = work.config.tracking
     tracks = []
     if tracked is not None:
         left_out = listed_others(tracked.others, tracked)
@@ -144,7 +150,8 @@ def _sheet(work: HerbenchSession, one: VideoState) -> VideoSheet:
         n_frames=source.n_frames,
         width_px=source.width_px,
         height_px=source.height_px,
-        is_reviewed=step is not None and bool(step.reviewed) and not one.source.rule.tracks,
+        is_reviewed=bool(rows_of(work, TrackRow, one.video_id)),
+        check="" if tracked is None else check_of_everybody(tracked),
         is_given=bool(one.source.rule.tracks),
         tracks=tuple(tracks),
         shots=_shots(work, one),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vidence.catalog import create
 from vidence.errors import DataError, MediaError
-from vidence.make.herbench.cards.correction_files import NO_VERDICTS, Verdicts, read_shots, read_verdicts
+from vidence.make.herbench.cards.correction_files import read_shots
 from vidence.make.herbench.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules, option_spec
 from vidence.make.herbench.people import name_unused, rows_of
@@ -32,7 +32,6 @@ from vidence.make.review.people.shot_acts import apply_shots
 from vidence.make.review.people.track_acts import TracksByPeople, apply_tracks
 from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import Tracker
-from vidence.seeing.corrections import Corrected, correct
 from vidence.seeing.describers.describing import Describer
 from vidence.seeing.following import open_describer, open_detector, open_tracker, track_shots, untracked
 from vidence.seeing.given_tracks import GivenTracks, open_tracks
@@ -212,26 +211,6 @@ class _Watcher:
             return shots
         return Artifact(value=made.shots, digest=digest_of(made.shots), was_cached=True)
 
-    def _verdicts(self, one: VideoState) -> Verdicts:
-        """What people say of the tracks of a video.
-
-        Raises:
-            DataError: the file cannot be used, or speaks of tracks that people gave.
-        """
-        pattern = "" if self.rules is None else self.rules.reviewed
-        path = one.file_of(pattern, self.work.root, what="file of verdicts on tracks", session=self.work)
-        if path is None:
-            return NO_VERDICTS
-        found = read_verdicts(path, one.video_id, others=self.work.others_in(pattern, one.video_id))
-        if one.source.rule.tracks and (found.verdicts or found.all_at):
-            raise DataError(
-                f"{path} has verdicts on the tracks of {one.video_id}, which people gave "
-                f"({one.source.rule.tracks}) and which are taken as they are; leave these verdicts out, "
-                "and correct the lines there: delete those of a phantom, write 0 in column seven to drop "
-                "somebody, another id from the frame of a switch on, and one id for tracks to be merged"
-            )
-        return found
-
     def _by_people(
         self, one: VideoState, video: KeptVideo, boxes: Artifact[Boxes], *, made: Artifact[Tracks]
     ) -> Artifact[Tracks]:
@@ -248,7 +227,7 @@ class _Watcher:
         if not by_people.used:
             return made
         rules, seed = self.rules, self.work.config.seed
-        stage = Stage(name=BY_PEOPLE_STAGE, kind=Tracks, settings=[rules.of_tracks, seed])
+        stage = Stage(name=BY_PEOPLE_STAGE, kind=Tracks, settings=[rules, seed])
         inputs = {"tracks": made.digest, "boxes": boxes.digest, "rows": by_people.digest}
         found = self.work.cache.find(stage, inputs, unit=one.video_id)
         if found is None:
@@ -309,11 +288,8 @@ class _Watcher:
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
         given = self._given(one)
         maker = tracker.identity if given is None else given.identity
-        stage = Stage(name=STAGE, kind=Tracks, version=12, settings=[maker, rules.of_tracks, seed])
+        stage = Stage(name=STAGE, kind=Tracks, version=12, settings=[maker, rules, seed])
         inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
-        verdicts = self._verdicts(one)
-        if verdicts.verdicts:
-            inputs["reviewed"] = verdicts.digest
         frames: list[Span] = []
         if rules.end_at_cuts and shots is not None:
             inputs["shots"] = shots.digest
@@ -329,7 +305,6 @@ class _Watcher:
                     tracker=tracker,
                     rules=rules,
                     rng=rng,
-                    verdicts=verdicts,
                 )
             else:
                 tracks = take_tracks(video, boxes.value, given, shots=frames, rules=rules, rng=rng)
@@ -362,7 +337,7 @@ def drawing(seed: int, video_id: str) -> np.random.Generator:
     return np.random.default_rng(list(hashlib.sha256(f"{seed}/{video_id}".encode()).digest()))
 
 
-def find_tracks(  # noqa: PLR0913 - everything that tracks rest on; each stands for itself
+def find_tracks(
     video: KeptVideo,
     seen: Boxes,
     *,
@@ -370,7 +345,6 @@ def find_tracks(  # noqa: PLR0913 - everything that tracks rest on; each stands 
     tracker: Tracker,
     rules: TrackingRules,
     rng: np.random.Generator,
-    verdicts: Verdicts = NO_VERDICTS,
 ) -> Tracks:
     """Tracks of the boxes that were seen: associated, refined, ranked, and some picked.
 
@@ -381,11 +355,9 @@ def find_tracks(  # noqa: PLR0913 - everything that tracks rest on; each stands 
         tracker: what makes tracks of them.
         rules: how they are refined, ranked and picked.
         rng: for the picking.
-        verdicts: what people say of the tracks that programs are left with.
 
     Raises:
         MediaError: the video cannot be opened any more.
-        DataError: the verdicts cannot be used.
 
     Source: HERBench, sections 7.1 and 7.3.
     Departs: the paper does not say what becomes of tracks at cuts; ours end there.
@@ -412,14 +384,9 @@ def find_tracks(  # noqa: PLR0913 - everything that tracks rest on; each stands 
     others = (*cleaned.video.others, *visits)
     known = _looks(seen, replace(whole, tracks=(*stays, *others)), rules=rules)
     people, changed, mixed = without_changed(stays, known, rules.same_person, others=others)
-    corrected = correct(people, (*others, *changed), verdicts.verdicts, video=whole, all_at=verdicts.all_at)
-    people = corrected.tracks
-    if verdicts.verdicts:
-        known = _looks(seen, replace(whole, tracks=(*people, *corrected.others)), rules=rules)
-    basis = TrackBasis(kind="reviewed") if corrected.is_complete else whole.basis
-    refined = replace(whole, tracks=people, others=corrected.others, looks=_means(known), basis=basis)
+    refined = replace(whole, tracks=people, others=(*others, *changed), looks=_means(known))
     gone = _gone((*limbs, *mixed, *cleaned.account.dropped), cleaned.account.merges)
-    raw_ids, gone = _after_people(found.raw_ids, [*gone, *away], corrected)
+    raw_ids, gone = _accounted(found.raw_ids, [*gone, *away], people)
     return _picked(video, refined, raw_ids=raw_ids, gone=gone, rules=rules, rng=rng)
 
 
@@ -448,10 +415,10 @@ def after_people(
     people, others = by_people.tracks, by_people.others
     whole = replace(made.video, detections=seen.detections)
     known = _looks(seen, replace(whole, tracks=(*people, *others)), rules=rules)
-    refined = replace(whole, tracks=people, others=others, looks=_means(known))
+    basis = TrackBasis(kind="reviewed") if by_people.is_complete else whole.basis
+    refined = replace(whole, tracks=people, others=others, looks=_means(known), basis=basis)
     gone = [one for one in made.dropped if one.reason != NOT_PICKED]
-    corrected = Corrected(tracks=people, others=others, dropped=by_people.dropped, is_complete=False)
-    raw_ids, gone = _after_people(made.raw_ids, gone, corrected)
+    raw_ids, gone = _accounted(made.raw_ids, gone, people, by_people=_gone(by_people.dropped, ()))
     return _picked(video, refined, raw_ids=raw_ids, gone=gone, rules=rules, rng=rng)
 
 
@@ -480,14 +447,18 @@ def _picked(
     )
 
 
-def _after_people(
-    raw_ids: Sequence[str], gone: Sequence[Dropped], corrected: Corrected
+def _accounted(
+    raw_ids: Sequence[str],
+    gone: Sequence[Dropped],
+    left: Sequence[Track],
+    *,
+    by_people: Sequence[Dropped] = (),
 ) -> tuple[tuple[str, ...], list[Dropped]]:
-    """The account of tracks after people split some and let others in: parts count as found, too."""
-    left = [track.track_id for track in corrected.tracks]
-    by_people = {one.what: one for one in _gone(corrected.dropped, ()) if one.what not in left}
-    kept = [one for one in gone if one.what not in left and one.what not in by_people]
-    return tuple(dict.fromkeys((*raw_ids, *by_people, *left))), [*kept, *by_people.values()]
+    """The account of tracks: parts of those that people split count as found, too."""
+    names = [track.track_id for track in left]
+    said = {one.what: one for one in by_people if one.what not in names}
+    kept = [one for one in gone if one.what not in names and one.what not in said]
+    return tuple(dict.fromkeys((*raw_ids, *said, *names))), [*kept, *said.values()]
 
 
 def take_tracks(

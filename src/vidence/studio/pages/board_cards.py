@@ -20,9 +20,8 @@ from vidence.make.pipeline.writer import Objection
 from vidence.make.review.people.checks import check_of_card, check_of_scene, check_of_shot, check_of_track
 from vidence.make.review.people.words_only import WordsOnlyAnswer, told
 from vidence.records import Record
-from vidence.seeing.corrections import listed_others
 from vidence.seeing.shooting import Shot
-from vidence.seeing.tracks import Track, TrackedVideo
+from vidence.seeing.tracks import Track, TrackedVideo, listed_others
 from vidence.studio.access import BOTH, EVERY_ROLE, route
 from vidence.studio.pages.answers import as_json
 from vidence.studio.pages.boards import (

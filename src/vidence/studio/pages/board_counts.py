@@ -19,8 +19,8 @@ from vidence.make.herbench.tasks.person_counts import facts_of
 from vidence.make.review.people.counting import agreed_counts, settle
 from vidence.make.review.people.rows import WHOLE, CountRow
 from vidence.records import Record
-from vidence.seeing.corrections import listed_others
 from vidence.seeing.space import EDGES, Bands, named_regions
+from vidence.seeing.tracks import listed_others
 from vidence.studio.access import BOTH, EVERY_ROLE, SAFE, route
 from vidence.studio.bridge.board_sets import counted_by_tracks
 from vidence.studio.pages.answers import as_json, whole_number

@@ -22,9 +22,8 @@ from vidence.make.review.people.rows import Act, ShotRow, TrackRow
 from vidence.make.review.people.shot_acts import ShotsByPeople, apply_shots
 from vidence.make.review.people.track_acts import TracksByPeople, apply_tracks, left_by_people
 from vidence.media.encode import EncodedFrame
-from vidence.seeing.corrections import listed_others
 from vidence.seeing.shooting import Shot
-from vidence.seeing.tracks import Track, TrackedVideo
+from vidence.seeing.tracks import Track, TrackedVideo, listed_others
 from vidence.studio.access import BOTH, EVERY_ROLE, Person, Rule, route
 from vidence.studio.bridge.board_sets import BoardSet, BoardVideo, Offered, board_set, crop, offered
 from vidence.studio.media import token_of

@@ -6,7 +6,6 @@ import re
 import threading
 from datetime import date
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -298,23 +297,6 @@ def test_a_gpu_that_no_machine_has_is_told_at_once(on_ray, street, tmp_path):
     parted = Parted(watch=watch, detector=f"{spec}?device=cuda", describer="")
     with pytest.raises(UsageError, match="has the 1 GPUs and a processor that a worker takes"):
         watch_side_by_side([parted], RAY, on_trouble=unheard)
-
-
-def test_a_network_watches_on_a_cluster_with_the_same_bytes(on_ray, street, tmp_path, monkeypatch):
-    pytest.importorskip("onnxruntime", reason="needs the extra onnx")
-    pytest.importorskip("onnx", reason="builds networks with the package onnx")
-    from subjects import networks
-
-    networks.seeing(tmp_path / "finds.onnx", size=(320, 320))
-    page = (Path(__file__).parents[4] / "docs" / "making" / "detectors.md").read_text("utf-8")
-    layout = re.search(r'```toml title="yolov10\.toml"\n(.*?)```', page, re.DOTALL)[1]
-    (tmp_path / "finds.toml").write_text(layout.replace("size = [640, 640]", "size = [320, 320]"))
-    in_chunks_of(3, monkeypatch)
-    video, spec = open_video(street / "videos" / "0.mp4"), f"onnx:{tmp_path}/finds.onnx?confidence=0.1"
-    here = followed(spec, video, tmp_path / "here", Parallelism())
-    nothing_here(monkeypatch)
-    assert followed(spec, video, tmp_path / "ray", RAY) == here
-    assert here[0]["detections"] > 0
 
 
 def test_videos_are_selected_on_a_cluster_with_the_same_files(on_ray, tmp_path):

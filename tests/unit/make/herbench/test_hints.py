@@ -8,7 +8,7 @@ import pytest
 import vidence.make
 import vidence.seeing
 from vidence.catalog import create, names
-from vidence.make.herbench.config import CardStep, HerbenchConfig, SourceRule, TrackingRules
+from vidence.make.herbench.config import CardStep, HerbenchConfig, PeopleRules, SourceRule, TrackingRules
 from vidence.make.herbench.hints import COUNTED, DECIDED_BY, decides, lacked_by_all, lacks, named, why_none
 from vidence.make.herbench.sources import Source
 from vidence.make.pipeline.material import Dropped, Material, VideoSource
@@ -44,7 +44,7 @@ def test_counts_of_people_whom_a_detector_finds_need_people():
     assert lacks(task, source(), tracked) == (COUNTED,)
     assert lacks(create("task", "rlpc?count=paper"), source(), tracked) == ()
     assert lacks(task, source(tracks="mot:{video_id}.txt"), config()) == ()
-    assert lacks(task, source(), config(tracking=TrackingRules(reviewed="v.csv"))) == ()
+    assert lacks(task, source(), config(tracking=TrackingRules(), people=PeopleRules())) == ()
 
 
 def test_a_video_that_is_not_here_can_only_be_asked_about_by_its_log():

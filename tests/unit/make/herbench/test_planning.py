@@ -104,7 +104,7 @@ def test_the_lines_to_paste_lead_to_questions_of_every_task(clips):
     assert missing == {
         "A-cards in files of cards",
         "A-cards and B-cards in files of cards",
-        "counts of people, or verdicts on everybody",
+        "counts of people, or rows on everybody",
     }
     (clips / "sheets" / "street").mkdir(parents=True)
     row = "video_id,track_id,appearance,path\nstreet,1,A red coat.,Walks by.\n"
@@ -126,19 +126,19 @@ def test_lines_for_a_table_that_is_there_say_so(clips):
 
 
 def test_counts_of_people_need_people(clips):
-    """They counted, or everybody has a verdict, or they gave the tracks."""
-    said = "counts of people, or verdicts on everybody"
+    """They counted, or answer for the tracks, or gave them."""
+    said = "counts of people, or rows on everybody"
     counted = "[people]\n[tracking]\n[tasks.rlpc]\n"
     assert numbers(outlook(config(clips, counted)))["RLPC"] == (0, 0, said)
     (clips / "people").mkdir()
     (clips / "people" / "counts.csv").write_text(COUNTED)
     assert numbers(outlook(config(clips, counted)))["RLPC"][1] == 1
-    reviewed = '[tracking]\nreviewed = "verdicts.csv"\n[tasks.rlpc]\n'
-    some = "video_id,track_id,verdict\nstreet,1,ok\n"
-    (clips / "verdicts.csv").write_text(some)
-    assert numbers(outlook(config(clips, reviewed)))["RLPC"] == (0, 0, said)
-    (clips / "verdicts.csv").write_text(f"{some}street,everybody,all\n")
-    assert numbers(outlook(config(clips, reviewed)))["RLPC"][1] == 1
+    (clips / "people" / "counts.csv").unlink()
+    rows = "video_id,check,track_id,act,by\nstreet,abcdefghijkl,1,ok,P1\n"
+    (clips / "people" / "tracks.csv").write_text(rows)
+    assert numbers(outlook(config(clips, counted)))["RLPC"] == (0, 0, said)
+    (clips / "people" / "tracks.csv").write_text(f"{rows}street,abcdefghijkl,everybody,all,P1\n")
+    assert numbers(outlook(config(clips, counted)))["RLPC"][1] == 1
     given = "[tracking]\n[tasks.rlpc]\n"
     for name in ("street", "turned90", "vfr"):
         (clips / f"{name}.txt").write_text("1,1,1,1,9,9,1\n12,1,1,1,9,9,1\n")
@@ -213,7 +213,7 @@ def test_cards_of_people_count_as_cards(clips):
     ("table", "said"),
     [
         ('[tracking]\ndetector = "yolo:x"\n', "no detector named 'yolo'"),
-        ('[tracking]\ntracker = "bytetrak"\n', "Did you mean 'bytetrack'"),
+        ('[tracking]\ntracker = "deepsrot"\n', "Did you mean 'deepsort'"),
         ('[shots]\ndetector = "contents"\n', "Did you mean 'content'"),
     ],
 )

@@ -26,14 +26,13 @@ videos = "videos"
 {sources}
 [tracking]
 tracker = "deepsort"
-{reviewed}
 [tracking.refine.filter]
 least_area_px = 1000.0
 [tracking.pick]
 n_tracks = 5
 [shots]
 {shots}
-[cards]
+{people}[cards]
 file = "sheets/{{video_id}}/cards.csv"
 [cards.crops]
 gap_s = 0.25
@@ -57,11 +56,11 @@ class Street:
         self.mine = folder / "sheets" / "north"
         self.configure()
 
-    def configure(self, *, reviewed: str = "", shots: str = "", also: str = "") -> None:
+    def configure(self, *, people: bool = False, shots: str = "", also: str = "") -> None:
         sources = SOURCE.format(name="north") + also
         text = CONFIG.format(
             sources=sources,
-            reviewed=f'reviewed = "{reviewed}"' if reviewed else "",
+            people='[people]\nfolder = "sheets"\n' if people else "",
             shots=f'file = "{shots}"' if shots else "",
         )
         (self.folder / "config.toml").write_text(text)
@@ -78,12 +77,15 @@ class Street:
     def sheets(self):
         return self.make(sheets=str(self.folder / "sheets"))
 
+    def table(self, name):
+        return (self.mine.parent if name == "tracks.csv" else self.mine) / name
+
     def rows(self, name):
-        with (self.mine / name).open(encoding="utf-8-sig", newline="") as file:
+        with self.table(name).open(encoding="utf-8-sig", newline="") as file:
             return list(csv.DictReader(file))
 
     def fill(self, name, rows):
-        with (self.mine / name).open("w", encoding="utf-8", newline="") as file:
+        with self.table(name).open("w", encoding="utf-8", newline="") as file:
             lines = csv.DictWriter(file, rows[0].keys())
             lines.writeheader()
             lines.writerows(rows)
@@ -204,15 +206,20 @@ def test_a_table_that_was_begun_is_not_written_over(street):
     assert "tracks.csv" in {path.name for path in built.files}
 
 
-def test_verdicts_change_the_tracks_of_every_later_step(street):
+def row_of(street, row):
+    (track,) = [one for one in street.data().tracks if one.track_id == row["track_id"]]
+    return track
+
+
+def test_rows_change_the_tracks_of_every_later_step(street):
     street.sheets()
     rows = street.rows("tracks.csv")
     gone, whole, cut = rows[0], rows[1], rows[2]
-    gone["verdict"], whole["verdict"] = "phantom", "ok"
-    middle = (int(cut["first_frame"]) + int(cut["last_frame"])) // 2
-    cut["verdict"] = f"switch@{middle}"
+    middle = (int(row_of(street, cut).first_frame) + int(row_of(street, cut).last_frame)) // 2
+    for row, act in ((gone, "phantom"), (whole, "ok"), (cut, f"split:{middle}")):
+        row |= {"act": act, "by": "P1"}
     street.fill("tracks.csv", rows)
-    street.configure(reviewed="sheets/{video_id}/tracks.csv")
+    street.configure(people=True)
     built = street.sheets()
     data = {one.track_id: one for one in street.data().tracks}
     assert gone["track_id"] not in data
@@ -220,12 +227,11 @@ def test_verdicts_change_the_tracks_of_every_later_step(street):
     assert data[f"{cut['track_id']}/2"].first_frame >= middle
     assert street.data().is_reviewed
     assert "tracks.csv" not in {path.name for path in built.files}
-    counted = stages(built)["tracks"]
-    assert counted.dropped["phantom"] == counted.dropped["split-by-people"] == 1
+    assert stages(built)["tracks"].dropped["by-a-person"] == 2
 
 
 def test_tracks_that_people_gave_are_corrected_in_their_own_file(street):
-    """They have a sheet for cards, and none for verdicts or counts; verdicts on them are refused."""
+    """They have a sheet for cards, and none for rows on tracks."""
     lines = [
         f"{frame + 1},{number},{box[0]},{box[1]},{box[2] - box[0]},{box[3] - box[1]},1,-1,-1,-1\n"
         for number, one in enumerate(street.plan.passers, start=1)
@@ -239,23 +245,15 @@ def test_tracks_that_people_gave_are_corrected_in_their_own_file(street):
     assert {one.name for one in built.files} == {"sheet.html", "sheet.json", "cards.csv", "shots.csv"}
     assert street.data().is_given
     assert built.sentences == ("1 sheet to fill in.",)
-    (street.folder / "all.csv").write_text("video_id,track_id,verdict\nnorth,1,\n")
-    path.write_text(path.read_text().replace("[tracking]\n", '[tracking]\nreviewed = "all.csv"\n'))
-    street.sheets()
-    (street.folder / "all.csv").write_text("video_id,track_id,verdict\nnorth,1,phantom\n")
-    with pytest.raises(
-        DataError, match=r"tracks of north, which people gave \(mot:gt.txt\).*correct the lines there"
-    ):
-        street.sheets()
 
 
-def test_reviewed_tracks_need_no_count(street):
+def test_tracks_that_people_answer_for_need_no_count(street):
     street.sheets()
     rows = street.rows("tracks.csv")
     for row in rows:
-        row["verdict"] = "all" if row["track_id"] == "everybody" else "ok"
+        row |= {"act": "all" if row["track_id"] == "everybody" else "ok", "by": "P1"}
     street.fill("tracks.csv", rows)
-    street.configure(reviewed="sheets/{video_id}/tracks.csv")
+    street.configure(people=True)
     street.sheets()
     street.fill_cards(lambda name: name)
     street.make()
@@ -263,23 +261,24 @@ def test_reviewed_tracks_need_no_count(street):
     assert not any(draft.get("review") for draft in street.drafts())
 
 
-def test_verdicts_on_other_tracks_stop_the_making(street):
+def test_rows_on_other_tracks_are_named_and_not_used(street):
     street.sheets()
     rows = street.rows("tracks.csv")
-    rows[0] |= {"verdict": "ok", "check": rows[1]["check"]}
+    rows[0] |= {"act": "phantom", "by": "P1", "check": rows[1]["check"]}
     street.fill("tracks.csv", rows)
-    street.configure(reviewed="sheets/{video_id}/tracks.csv")
-    with pytest.raises(DataError, match="were given on other tracks"):
-        street.make()
+    street.configure(people=True)
+    street.make()
+    notes = json.loads((street.folder / "made" / "account.json").read_text())["notes"]
+    assert any("has changed since; look at it again" in one for one in notes)
 
 
 def test_cards_on_tracks_that_were_corrected_since_stop_the_making(street):
     street.sheets()
     street.fill_cards(lambda name: name)
     rows = street.rows("tracks.csv")
-    rows[0]["verdict"] = "phantom"
+    rows[0] |= {"act": "phantom", "by": "P1"}
     street.fill("tracks.csv", rows)
-    street.configure(reviewed="sheets/{video_id}/tracks.csv")
+    street.configure(people=True)
     with pytest.raises(
         DataError, match=f"the cards of the video north: .*there is no track '{rows[0]['track_id']}'"
     ):
@@ -307,11 +306,14 @@ def test_shots_of_people_replace_those_of_the_detector(street):
 def test_one_file_for_all_videos_may_speak_of_those_beyond_the_limit(street, tmp_path):
     also = plan_street("south", looks=[1, 3], rng=np.random.default_rng(1))
     write_street(also, tmp_path / "videos")
-    (tmp_path / "all.csv").write_text("video_id,track_id,verdict\nsouth,1,ok\n")
-    street.configure(reviewed="all.csv", also=SOURCE.format(name="south"))
-    assert len(street.make(sheets=str(tmp_path / "sheets"), limit=1).files) == 4
-    (tmp_path / "all.csv").write_text("video_id,track_id,verdict\neast,1,ok\n")
-    with pytest.raises(DataError, match="'east' found; expected north, south"):
+    lines = "video_id,check,track_id,act,by\n{},abcdefghijkl,1,ok,P1\n"
+    folder = tmp_path / "sheets"
+    folder.mkdir(exist_ok=True)
+    (folder / "tracks.csv").write_text(lines.format("south"))
+    street.configure(people=True, also=SOURCE.format(name="south"))
+    assert len(street.make(sheets=str(folder), limit=1).files) == 4
+    (folder / "tracks.csv").write_text(lines.format("east"))
+    with pytest.raises(DataError, match="'east' found; the videos of the set are north, south"):
         street.sheets()
 
 

@@ -138,8 +138,8 @@ def test_what_another_machine_opens_must_be_what_is_open_here(street, eyes, tmp_
 @pytest.mark.parametrize(
     ("error", "kind", "words"),
     [
-        (UsageError("there is no network at a.onnx"), UsageError, "there is no network at a.onnx"),
-        (DataError("a.onnx is none"), DataError, "a.onnx is none"),
+        (UsageError("there is no network at a.pth"), UsageError, "there is no network at a.pth"),
+        (DataError("a.pth is none"), DataError, "a.pth is none"),
         (
             RuntimeError("no driver"),
             UsageError,
@@ -168,8 +168,7 @@ class Heavy:
 @pytest.mark.parametrize(
     ("specs", "n_gpus"),
     [
-        (("onnx:a.onnx", ""), 0),
-        (("onnx:a.onnx?device=cuda", ""), 1),
+        (("rfdetr:a.pth", ""), 0),
         (("rfdetr:a.pth?device=cuda:0", "mobilenet?device=cuda"), 1),
         (("hog", "mobilenet?device=cuda"), 1),
     ],

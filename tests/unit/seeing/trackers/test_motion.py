@@ -6,7 +6,7 @@ import pytest
 from subjects.tracks import things
 from vidence import catalog
 from vidence.errors import UsageError
-from vidence.seeing.trackers import bytetrack, deepsort, motion
+from vidence.seeing.trackers import deepsort, motion, sort
 
 # Two people side by side in 40 frames, each moving by 2 pixels a frame.
 WALKERS = things(
@@ -46,14 +46,14 @@ def test_an_unknown_describer_is_refused():
         deepsort.create(deepsort.Settings(describer="colours"))
 
 
-def test_bytetrack_follows_both_where_its_library_is():
+def test_sort_follows_both_where_its_library_is():
     pytest.importorskip("trackers")
-    tracker = bytetrack.create(bytetrack.Settings())
-    assert tracker.identity.startswith("bytetrack trackers ")
+    tracker = sort.create(sort.Settings())
+    assert tracker.identity.startswith("sort trackers ")
     assert [last for _, last, _ in spans(tracker.track(WALKERS, frame_indices=FRAMES, fps=25))] == [39, 39]
 
 
-def test_bytetrack_without_its_library_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(bytetrack.importlib.util, "find_spec", lambda name: None)
+def test_sort_without_its_library_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(sort.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="needs the library 'trackers'; run: "):
-        bytetrack.create(bytetrack.Settings())
+        sort.create(sort.Settings())

@@ -1,105 +1,22 @@
-"""Files in which people correct tracks and shots: the templates that they fill, and how they are read."""
+"""Files in which people give the shots of videos."""
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.ask.files import DataFile, FieldError, csv_rows, read
 from vidence.errors import DataError
-from vidence.make.pipeline.cache import digest_of
-from vidence.seeing.corrections import TrackVerdict
 from vidence.seeing.shooting import Shot, timed
 from vidence.seeing.tracks import Span
 from vidence.text import first_lines
 
-EVERYBODY, ALL = "everybody", "all"
-TRACK_COLUMNS: Final = (
-    *("video_id", "track_id", "check", "picked", "first_frame", "last_frame", "first_s", "last_s"),
-    *("begins", "ends", "verdict", "note"),
-)
 SHOT_COLUMNS: Final = (
     *("video_id", "shot_id", "first_frame", "last_frame", "clear_frame", "start_s", "end_s", "note"),
 )
-VERDICTS: Final = "ok, phantom, drop, switch@FRAME or merge:TRACK"
-_SWITCH: Final = re.compile(r"switch\s*@\s*(\d+(?:\s*[,;]\s*\d+)*)", re.IGNORECASE)
-_MERGE: Final = re.compile(r"merge\s*:\s*(\S.*)", re.IGNORECASE)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verdicts:
-    """What people said of the tracks of one video; `all_at` is the line that says that nobody is missing."""
-
-    verdicts: tuple[TrackVerdict, ...] = ()
-    all_at: str = ""
-    n_open: int = 0
-    """Lines without a verdict."""
-
-    @property
-    def digest(self) -> str:
-        """The same for the same words, wherever they stand."""
-        said = [msgspec.structs.replace(one, where="") for one in self.verdicts]
-        return digest_of([said, bool(self.all_at)])
-
-
-NO_VERDICTS: Final = Verdicts()
-
-
-def read_verdicts(path: Path, video_id: str, *, others: Collection[str] | None = ()) -> Verdicts:
-    """The verdicts on the tracks of a video. A line without one is counted and says nothing.
-
-    Args:
-        path: a CSV file with the columns `TRACK_COLUMNS`, of which ``track_id`` and ``verdict`` are needed.
-        video_id: the video.
-        others: the other videos that the file may speak of; None for any.
-
-    Raises:
-        DataError: the file cannot be read, has an unknown column, or lines that cannot be used, each named.
-    """
-    verdicts: list[TrackVerdict] = []
-    all_at, n_open = "", 0
-
-    def take(where: str, row: Mapping[str, str]) -> None:
-        nonlocal all_at, n_open
-        track_id, said = row["track_id"], row["verdict"]
-        if not said:
-            n_open += track_id != EVERYBODY
-        elif track_id == EVERYBODY:
-            if said.casefold() != ALL:
-                raise FieldError(
-                    "verdict", f"{said!r} for {EVERYBODY}; expected {ALL} (nobody is missing) or nothing"
-                )
-            all_at = where
-        else:
-            verdicts.append(_verdict(row, where))
-
-    needed = ("track_id", "verdict")
-    file = read(path, what="corrections")
-    each_row(file, take, known=TRACK_COLUMNS, needed=needed, video_id=video_id, others=others)
-    return Verdicts(verdicts=tuple(verdicts), all_at=all_at, n_open=n_open)
-
-
-def _verdict(row: Mapping[str, str], where: str) -> TrackVerdict:
-    track_id, said, check = row["track_id"], row["verdict"], row.get("check", "")
-    if not track_id:
-        raise FieldError("track_id", f"nothing before the verdict {said!r}; expected the id of a track")
-    match said.casefold():
-        case "ok" | "phantom" | "drop" as plain:
-            return TrackVerdict(track_id=track_id, verdict=plain, check=check, where=where)
-        case _:
-            pass
-    if found := _SWITCH.fullmatch(said):
-        frames = tuple(int(at) for at in re.split(r"\s*[,;]\s*", found[1]))
-        return TrackVerdict(track_id=track_id, verdict="switch", at_frames=frames, check=check, where=where)
-    if found := _MERGE.fullmatch(said):
-        into = found[1].strip()
-        return TrackVerdict(track_id=track_id, verdict="merge", into=into, check=check, where=where)
-    raise FieldError("verdict", f"{said!r} on the track {track_id}; expected {VERDICTS}, or nothing")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,14 +11,14 @@ import numpy as np
 from vidence.ask.files import FieldError, csv_rows, read
 from vidence.errors import DataError
 from vidence.make.herbench.cards.card_files import SCENE_COLUMNS
-from vidence.make.herbench.cards.correction_files import ALL, EVERYBODY, SHOT_COLUMNS, TRACK_COLUMNS
+from vidence.make.herbench.cards.correction_files import SHOT_COLUMNS
 from vidence.make.herbench.cards.filled_cards import APPEARANCE, COLUMNS, FITS, PATH, TO_FILL
 from vidence.make.herbench.cards.screening import MARK
 from vidence.make.pipeline.material import Crop
+from vidence.make.review.people.rows import EVERYBODY, TrackRow, columns
 from vidence.records import Record
-from vidence.seeing.corrections import track_check
 from vidence.seeing.shooting import Shot
-from vidence.seeing.tracks import Track, TrackedVideo
+from vidence.seeing.tracks import Track, TrackedVideo, track_check
 from vidence.tables.export import csv_text
 from vidence.tables.rendering import render
 
@@ -75,6 +75,8 @@ class VideoSheet(Record):
     """Whether corrections of people are in effect."""
     is_given: bool = False
     """Whether people gave the tracks."""
+    check: str = ""
+    """Of all tracks together."""
     tracks: tuple[SheetTrack, ...] = ()
     shots: tuple[SheetShot, ...] = ()
 
@@ -126,11 +128,17 @@ def cards_csv(sheet: VideoSheet) -> bytes:
     return _csv([COLUMNS, *rows])
 
 
-def tracks_csv(sheet: VideoSheet) -> bytes:
-    """The sheet of verdicts to fill in: a row for each track, and one for all together."""
-    rows = [[*_about(sheet, one), "", ""] for one in sheet.tracks]
-    rows.append([sheet.video_id, EVERYBODY, *([""] * (len(TRACK_COLUMNS) - 2))])
-    return _csv([TRACK_COLUMNS, *rows])
+def tracks_csv(sheets: Sequence[VideoSheet]) -> bytes:
+    """The sheet of rows on tracks to fill in: one for each track, and one for all of a video together."""
+    rows = [
+        [sheet.video_id, check, track_id, "", "", note]
+        for sheet in sheets
+        for track_id, check, note in (
+            *((one.track_id, one.check, f"{one.first_s:.1f} to {one.last_s:.1f} s") for one in sheet.tracks),
+            (EVERYBODY, sheet.check, ""),
+        )
+    ]
+    return _csv([columns(TrackRow), *rows])
 
 
 def _about(sheet: VideoSheet, one: SheetTrack) -> list[str]:
@@ -209,6 +217,5 @@ def page(sheet: VideoSheet, *, picture: Callable[[str], bytes]) -> str:
         cells={**APPEARANCE, **PATH},
         fits=FITS,
         everybody=EVERYBODY,
-        all=ALL,
         different=MARK,
     )

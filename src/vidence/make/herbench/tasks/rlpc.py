@@ -33,9 +33,8 @@ from vidence.make.herbench.tasks.timeline import Timeline
 from vidence.make.pipeline.material import Corpus, Doubt, Material, PersonCount, Task
 from vidence.records import Evidence, Record
 from vidence.seeing.boxes import share_inside
-from vidence.seeing.corrections import listed_others
 from vidence.seeing.space import EDGES, Edge, Region, edges_at, named_regions
-from vidence.seeing.tracks import PERSON, Track, TrackedVideo
+from vidence.seeing.tracks import PERSON, Track, TrackedVideo, listed_others
 
 _INSIDE = 0.5
 SURE: Final = "sure"

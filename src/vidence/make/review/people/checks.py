@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from vidence.make.pipeline.cache import digest_of
 from vidence.make.pipeline.material import Card, SceneCard
 from vidence.make.review.people.rows import Act
-from vidence.seeing.corrections import check_letters, track_check
 from vidence.seeing.shooting import Shot
-from vidence.seeing.tracks import Track
+from vidence.seeing.tracks import Track, TrackedVideo, check_letters, listed_others, track_check
 
 
 def check_of(value: object) -> str:
@@ -22,6 +21,11 @@ def check_of(value: object) -> str:
 def check_of_track(track: Track) -> str:
     """Those of one track: its frames and boxes, as on the sheets."""
     return track_check(track)
+
+
+def check_of_everybody(video: TrackedVideo) -> str:
+    """Those of all tracks that a person looks at."""
+    return check_of([track_check(one) for one in (*video.tracks, *listed_others(video.others, video))])
 
 
 def check_of_shots(shots: Sequence[Shot], act: Act) -> str:

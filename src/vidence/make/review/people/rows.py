@@ -29,7 +29,8 @@ _THING: Final = re.compile(r"[\w./-]{1,80}")
 _NO_NAME: Final = re.compile(r"[/\\\x00-\x1f]|\.\.|\A\Z")
 _SHOT_ACT: Final = re.compile(r"(cut-at|no-cut-at):(\d{1,9})|(gradual):(\d{1,9})-(\d{1,9})", re.ASCII)
 _TRACK_ACT: Final = re.compile(
-    r"(ok|phantom)|(split):(\d{1,9})|(join|same-as):([\w./-]{1,80})|(drop):(\d{1,9})-(\d{1,9})", re.ASCII
+    r"(ok|phantom|aside|all)|(split):(\d{1,9})|(join|same-as):([\w./-]{1,80})|(drop):(\d{1,9})-(\d{1,9})",
+    re.ASCII,
 )
 _WINDOW: Final = re.compile(r"whole|(\d{1,9})-(\d{1,9})", re.ASCII)
 _EDGE: Final = "left|right|top|bottom"
@@ -37,9 +38,11 @@ _PLACE: Final = re.compile(
     rf"(entered|left):({_EDGE})|(crossed):({_EDGE})-({_EDGE})|(visited):([\w-]{{1,40}})"
 )
 SHOT_ACTS: Final = "cut-at:FRAME, no-cut-at:FRAME or gradual:FIRST-LAST"
-TRACK_ACTS: Final = "ok, phantom, split:FRAME, join:OTHER, same-as:OTHER or drop:FIRST-LAST"
+TRACK_ACTS: Final = "ok, phantom, aside, split:FRAME, join:OTHER, same-as:OTHER or drop:FIRST-LAST"
 PLACES: Final = "entered:EDGE, left:EDGE, crossed:EDGE-EDGE or visited:REGION"
 WHOLE: Final = "whole"
+EVERYBODY: Final = "everybody"
+_ALL: Final = "all"
 _LISTS: Final = {"frames", "agreed"}  # columns that hold several, with blanks between
 
 
@@ -105,7 +108,10 @@ class TrackRow(Record):
     ``split:FRAME``: from this frame on it is somebody else; the parts are ``ID/1`` and ``ID/2``.
     ``join:OTHER``: it goes on as the track OTHER, whose name both have then; no gap is filled.
     ``same-as:OTHER``: both show one person, who was away between them: they count, and nobody is asked about
-    either. ``drop:FIRST-LAST``: its boxes in these frames are wrong and go.
+    either. ``drop:FIRST-LAST``: its boxes in these frames are wrong and go. ``aside``: a person of their own,
+    who counts, and about whom nothing is asked.
+
+    ``all`` on the track `EVERYBODY`: each track has a row, and nobody in the video is without a track.
     """
 
     file: ClassVar[str] = "tracks.csv"
@@ -148,6 +154,8 @@ class TrackRow(Record):
         """
         _see_thing("track_id", self.track_id)
         _see_person("by", self.by)
+        if (self.track_id == EVERYBODY) != (self.parsed.name == _ALL):
+            raise FieldError("act", f"{self.act!r} on {self.track_id}; expected {_ALL} on {EVERYBODY} alone")
         if self.parsed.other == self.track_id:
             raise FieldError("act", f"{self.act!r} names the track {self.track_id} itself; expected another")
 
@@ -305,6 +313,8 @@ def columns(kind: type[RowT]) -> tuple[str, ...]:
 def read_rows(folder: Path, kind: type[RowT], *, videos: Collection[str] | None) -> tuple[RowT, ...]:
     """The rows of a kind in their order; none where the file is not there. `where` is file and line.
 
+    A row without an act and a name is open and left out: sheets have such rows to fill in.
+
     Args:
         folder: the folder of people's files.
         kind: `ShotRow`, `TrackRow`, `CountRow`, `CardCheckRow` or `FalseCheckRow`.
@@ -327,6 +337,8 @@ def read_rows(folder: Path, kind: type[RowT], *, videos: Collection[str] | None)
         try:
             if isinstance(cells, FieldError):
                 raise cells
+            if "act" in needed and not (cells["act"] or cells["by"]):
+                continue  # a row of a sheet that is still open
             row = _row(kind, cells, where=f"{folder.name}/{kind.file}:{line}")
             _see(row, videos=videos)
             if row.key in seen:

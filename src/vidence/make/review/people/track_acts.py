@@ -1,4 +1,4 @@
-"""What people say of tracks, done row by row: splits, joins, phantoms, wrong boxes, one person seen twice."""
+"""Do what people say of tracks, row by row: splits, joins, phantoms, wrong boxes, one person seen twice."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -6,12 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from vidence.errors import DataError
 from vidence.make.pipeline.cache import digest_of
-from vidence.make.review.people.checks import check_of_track
-from vidence.make.review.people.rows import Act, TrackRow
-from vidence.seeing.corrections import Corrected, TrackVerdict, correct
-from vidence.seeing.tracks import DroppedTrack, Track, TrackedVideo
+from vidence.make.review.people.checks import check_of_everybody, check_of_track
+from vidence.make.review.people.rows import EVERYBODY, Act, TrackRow
+from vidence.seeing.tracks import DroppedTrack, Track, TrackedVideo, listed_others
 
 BY_A_PERSON: Final = "by-a-person"
 STAGE: Final = "tracks"
@@ -33,7 +31,8 @@ class TracksByPeople:
     """The tracks of a video behind the rows about it.
 
     `dropped` are tracks, and boxes of tracks, that went; `used` the rows that count, `unused` the others.
-    `touched` are the names, before and after, of all tracks that a row changed.
+    `touched` are the names, before and after, of all tracks that a row changed. `is_complete` says that a
+    person answers for all of them: each has a row, and nobody in the video is without a track.
     """
 
     tracks: tuple[Track, ...]
@@ -42,6 +41,7 @@ class TracksByPeople:
     used: tuple[TrackRow, ...] = ()
     unused: tuple[Unused, ...] = ()
     touched: tuple[str, ...] = ()
+    is_complete: bool = False
 
     @property
     def digest(self) -> str:
@@ -53,16 +53,18 @@ def apply_tracks(video: TrackedVideo, rows: Sequence[TrackRow]) -> TracksByPeopl
     """The tracks of a video as people leave them: each row in its turn, on what those before it left.
 
     A row counts where its `check` is that of its track as programs made it, or as the rows before left it.
-    One on a track that programs made, and that was split since, counts for the part that has its frames.
+    One on a track that programs made, and that was split since, counts for the part that has its frames. A
+    row on everybody counts where each track, or a part of it, has a row that counts.
 
     Args:
         video: the tracks that programs left: those that may be asked about, and the others.
         rows: those of the video, in the order in which they were given.
     """
     work = _Work(video=video, tracks=video.tracks, others=video.others)
-    for row in rows:
+    for row in (one for one in rows if one.track_id != EVERYBODY):
         work.do(row)
     return TracksByPeople(
+        is_complete=work.is_complete([one for one in rows if one.track_id == EVERYBODY]),
         tracks=work.tracks,
         others=work.others,
         dropped=tuple(work.dropped),
@@ -95,21 +97,37 @@ class _Work:
         else:
             self.used.append(row)
 
+    def is_complete(self, rows: Sequence[TrackRow]) -> bool:
+        """Whether a person says so, and each track has a row."""
+        about = {row.track_id for row in self.used}
+        every = (*self.video.tracks, *listed_others(self.video.others, self.video))
+        names = [one.track_id for one in every if one.track_id not in about]
+        some = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        why = f"{len(names)} tracks have no row that counts ({some})" if names else ""
+        n_used = len(self.used)
+        for row in rows:
+            has_changed = row.check != check_of_everybody(self.video)
+            if said := "the tracks have changed since; look at them again" if has_changed else why:
+                self.unused.append(Unused(where=row.where, why=said))
+            else:
+                self.used.append(row)
+        return len(self.used) > n_used
+
     def _do(self, row: TrackRow, act: Act, track: Track) -> None:
         name = track.track_id
         match act.name:
             case "ok":
-                self._correct(TrackVerdict(track_id=name, verdict="ok"), row)
+                self._move(track, row, is_asked=True)
+            case "aside":
+                self._move(track, row, is_asked=False)
             case "phantom":
-                self._correct(TrackVerdict(track_id=name, verdict="phantom"), row)
+                self._replace(track)
+                self._gone(name, row, "a person saw nobody there")
                 self.touched.append(name)
             case "split":
-                self._correct(TrackVerdict(track_id=name, verdict="switch", at_frames=(act.first,)), row)
-                self.touched += [name, f"{name}/1", f"{name}/2"]
+                self._split(track, act.first, row)
             case "join":
-                self._named(act.other)
-                self._correct(TrackVerdict(track_id=name, verdict="merge", into=act.other), row)
-                self.touched += [name, act.other]
+                self._join(track, self._named(act.other), row)
             case "same-as":
                 self._same(row, track, self._named(act.other))
             case _:
@@ -145,28 +163,77 @@ class _Work:
     def _named(self, name: str) -> Track:
         found = self._find(name)
         if found is None:
-            raise _CannotError(f"there is no track {name}")
+            parts = f"; it is split, name its part, {name}/1" if self._find(f"{name}/1") else ""
+            raise _CannotError(f"there is no track {name}{parts}")
         return found
 
-    def _correct(self, verdict: TrackVerdict, row: TrackRow) -> None:
-        """Change the tracks as a verdict on the sheets does."""
-        try:
-            made: Corrected = correct(self.tracks, self.others, [verdict], video=self.video)
-        except DataError as error:
-            words = str(error).rpartition("\n")[2].removeprefix(": ")
-            raise _CannotError(words) from error
-        self.tracks, self.others = made.tracks, made.others
-        for gone in made.dropped:
-            self._gone(gone.what, row, gone.detail)
+    def _move(self, track: Track, row: TrackRow, *, is_asked: bool) -> None:
+        """Let somebody in who may be asked about, or set them aside; they count either way."""
+        if is_asked and track in self.others:
+            self._replace(track)
+            self.tracks = (*self.tracks, track)
+        elif not is_asked and track in self.tracks:
+            self._replace(track)
+            self.others = (*self.others, track)
+            self._gone(track.track_id, row, "a person left it out")
 
-    def _same(self, row: TrackRow, track: Track, other: Track) -> None:
-        """Both count as somebody who is there, and nobody is asked about either."""
+    def _split(self, track: Track, at: int, row: TrackRow) -> None:
+        """Two tracks, who may both be asked about, in its place."""
+        name, first, last = track.track_id, track.first_frame, track.last_frame
+        if not first < at <= last:
+            raise _CannotError(
+                f"the track {name} is to be split at {at}; expected a frame from {first + 1} to {last}"
+            )
+        place = int(np.searchsorted(track.frame_indices, at))
+        parts = [
+            replace(track.part(which), track_id=f"{name}/{number}")
+            for number, which in enumerate((slice(0, place), slice(place, len(track.frame_indices))), 1)
+        ]
+        if track in self.others:
+            self._replace(track)
+            self.tracks = (*self.tracks, *parts)
+        else:
+            self._replace(track, *parts)
+        self._gone(name, row, f"a person saw somebody else from frame {at}")
+        self.touched += [name, *(part.track_id for part in parts)]
+
+    def _join(self, track: Track, other: Track, row: TrackRow) -> None:
+        """Both under the name of the other, who may be asked about."""
+        name, into = track.track_id, other.track_id
+        self._apart(track, other)
+        if self.video.shots and self.video.shot_of(track.first_frame) != self.video.shot_of(
+            other.first_frame
+        ):
+            raise _CannotError(
+                f"the tracks {name} and {into} are in different shots; tracks end at cuts: correct the "
+                "shots, or leave them apart"
+            )
+        self._replace(track)
+        joined = _joined(other, track)
+        if other in self.others:
+            self._replace(other)
+            self.tracks = (*self.tracks, joined)
+        else:
+            self._replace(other, joined)
+        self._gone(name, row, f"a person joined it with {into}")
+        self.touched += [name, into]
+
+    def _apart(self, track: Track, other: Track) -> None:
+        """See that two tracks can be one person.
+
+        Raises:
+            _CannotError: both have a box in some frame.
+        """
         both = np.intersect1d(track.frame_indices, other.frame_indices)
         if len(both):
             raise _CannotError(
                 f"the tracks {track.track_id} and {other.track_id} cannot be one person: both have a box in "
                 f"{len(both)} frames, {both[0]} to {both[-1]}"
             )
+
+    def _same(self, row: TrackRow, track: Track, other: Track) -> None:
+        """Both count as somebody who is there, and nobody is asked about either."""
+        self._apart(track, other)
         for one, two in ((track, other), (other, track)):
             if one in self.tracks:
                 self.tracks = tuple(t for t in self.tracks if t is not one)
@@ -183,17 +250,16 @@ class _Work:
         if not n_gone:
             raise _CannotError(f"the track {name} has no box in the frames {act.first} to {act.last}")
         if n_gone == len(frames):
-            self._replace(track, None)
+            self._replace(track)
             self._gone(name, row, "a person took out all of its boxes")
         else:
             self._replace(track, track.part(keep))
             self._gone(f"{name}, frames {act.first} to {act.last}", row, f"{n_gone} boxes")
         self.touched.append(name)
 
-    def _replace(self, old: Track, new: Track | None) -> None:
-        left = () if new is None else (new,)
-        self.tracks = tuple(t for one in self.tracks for t in (left if one is old else (one,)))
-        self.others = tuple(t for one in self.others for t in (left if one is old else (one,)))
+    def _replace(self, old: Track, *new: Track) -> None:
+        self.tracks = tuple(t for one in self.tracks for t in (new if one is old else (one,)))
+        self.others = tuple(t for one in self.others for t in (new if one is old else (one,)))
 
     def _gone(self, what: str, row: TrackRow, detail: str) -> None:
         said = f"{detail}: {row.act}, {row.by}"
@@ -202,6 +268,20 @@ class _Work:
 
 def _of_name(name: str, tracks: Sequence[Track]) -> Track | None:
     return next((track for track in tracks if track.track_id == name), None)
+
+
+def _joined(one: Track, other: Track) -> Track:
+    """Both in the order of time, under the name of the first."""
+    frames = np.concatenate([one.frame_indices, other.frame_indices])
+    order = np.argsort(frames, kind="stable")
+    return Track(
+        track_id=one.track_id,
+        class_name=one.class_name,
+        frame_indices=frames[order],
+        boxes_px=np.concatenate([one.boxes_px, other.boxes_px])[order],
+        confidences=np.concatenate([one.confidences, other.confidences])[order],
+        is_detected=np.concatenate([one.is_detected, other.is_detected])[order],
+    )
 
 
 def left_by_people(video: TrackedVideo, result: TracksByPeople) -> TrackedVideo:

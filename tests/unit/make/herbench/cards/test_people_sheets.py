@@ -52,7 +52,7 @@ def test_the_page_speaks_of_no_table_that_the_video_does_not_have() -> None:
 
 def test_the_page_says_what_the_verdicts_count_and_how_to_name_a_mixed_track() -> None:
     text = page(sheet(tracks=(TRACK,)), picture=lambda _: b"")
-    assert "or somebody whom another track shows at the same time: it is not counted" in text
+    assert "or a person whom another track shows at the same time: it is not counted" in text
     assert "a person of their own, who is counted" in text
     assert "DIFFERENT PEOPLE" in text
 

@@ -13,8 +13,8 @@ from vidence.make.review.people.checks import (
     check_of_video,
 )
 from vidence.make.review.people.rows import Act
-from vidence.seeing.corrections import track_check
 from vidence.seeing.shooting import Shot
+from vidence.seeing.tracks import track_check
 
 CARD = Card(track_id="3", kind="A", text="A tall man.")
 SCENE = SceneCard(card_id="s", shot_id="shot-0001", text="A dog runs.")

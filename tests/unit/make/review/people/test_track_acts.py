@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from subjects.tracks import video, walk
-from vidence.make.review.people.checks import check_of_track
+from subjects.tracks import shots, video, walk
+from vidence.make.review.people.checks import check_of_everybody, check_of_track
 from vidence.make.review.people.rows import TrackRow
 from vidence.make.review.people.track_acts import apply_tracks, left_by_people
 
@@ -59,6 +59,46 @@ def test_whom_programs_left_out_is_let_in_by_ok():
     assert names(done(("4", "ok")).tracks) == ["1", "2", "3", "4"]
 
 
+def test_who_is_set_aside_still_counts():
+    made = done(("2", "aside"))
+    assert (names(made.tracks), names(made.others)) == (["1", "3"], ["4", "5", "2"])
+
+
+def everybody(tracked=VIDEO):
+    return TrackRow(
+        video_id="v", check=check_of_everybody(tracked), track_id="everybody", act="all", by="P03"
+    )
+
+
+ALL = [("1", "ok"), ("2", "split:50"), ("3", "aside"), ("4", "phantom")]  # the fifth is too short to look at
+
+
+def test_a_person_answers_for_everybody_where_each_track_has_a_row():
+    rows = [row(*one) for one in ALL]
+    made = apply_tracks(VIDEO, [everybody(), *rows])
+    assert made.is_complete
+    assert not apply_tracks(VIDEO, rows).is_complete
+    assert made.digest != apply_tracks(VIDEO, rows).digest
+
+
+@pytest.mark.parametrize(
+    ("rows", "of", "why"),
+    [
+        (ALL[1:], VIDEO, "1 tracks have no row that counts (1)"),
+        (ALL, replace(VIDEO, others=()), "the tracks have changed since; look at them again"),
+    ],
+)
+def test_a_row_on_everybody_that_is_not_true_is_not_used(rows, of, why):
+    made = apply_tracks(VIDEO, [*(row(*one) for one in rows), everybody(of)])
+    assert (made.is_complete, [one.why for one in made.unused]) == (False, [why])
+
+
+def test_a_join_over_a_cut_is_not_done():
+    cut = replace(VIDEO, shots=shots(35))
+    (unused,) = apply_tracks(cut, [row("2", "join:1")]).unused
+    assert "in different shots; tracks end at cuts" in unused.why
+
+
 def test_a_join_has_one_name_and_fills_no_gap():
     (joined,) = [one for one in done(("2", "join:1")).tracks if one.track_id == "1"]
     assert joined.frame_indices.tolist() == [*range(30), *range(40, 70)]
@@ -95,10 +135,11 @@ def test_a_row_on_a_part_is_known_by_the_check_of_the_part():
     ("said", "why"),
     [
         ([("9", "ok")], "there is no track 9"),
+        ([("1", "split:10"), ("2", "join:1")], "there is no track 1; it is split, name its part, 1/1"),
         ([("1", "join:9")], "there is no track 9"),
         ([("1", "join:3")], "the tracks 1 and 3 cannot be one person"),
         ([("1", "same-as:3")], "the tracks 1 and 3 cannot be one person"),
-        ([("1", "split:50")], "the track 1 is to be split at 50; expected frames from 1 to 29"),
+        ([("1", "split:50")], "the track 1 is to be split at 50; expected a frame from 1 to 29"),
         ([("1", "drop:50-60")], "the track 1 has no box in the frames 50 to 60"),
         ([("1", "phantom"), ("1", "ok")], "a row before has changed the track 1"),
         ([("1", "split:10"), ("1", "phantom")], "a row before has changed the track 1"),

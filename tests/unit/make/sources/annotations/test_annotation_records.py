@@ -15,7 +15,7 @@ from vidence.make.sources.annotations.annotation_records import (
     LabelSpace,
 )
 
-GOLDEN = Path(__file__).parents[3] / "golden" / "annotations"
+GOLDEN = Path(__file__).parents[4] / "golden" / "annotations"
 
 
 def read(name: str, path: Path, **options: str) -> Annotations:

@@ -1,7 +1,7 @@
-"""ByteTrack of the library `trackers`: motion alone, boxes of low confidence matched last.
+"""SORT of the library `trackers`: by place alone.
 
-bytetrack
-bytetrack?max_age_s=2&high=0.5
+sort
+sort?max_age_s=2&start=0.5
 """
 
 import importlib.metadata
@@ -23,20 +23,19 @@ from vidence.seeing.tracks import PERSON, Detections, Track, frames_in
 class Settings(Record):
     """The settings of the library, under our names. The values are its own; HERBench does not use it."""
 
-    start: Annotated[float, Meta(ge=0, le=1, description="least confidence of a track's first box")] = 0.7
-    high: Annotated[float, Meta(ge=0, le=1, description="confidence that parts sure boxes from others")] = 0.6
-    least_iou: Annotated[float, Meta(ge=0, le=1, description="least IoU of a match")] = 0.1
-    n_init: Annotated[int, Meta(ge=1, description="boxes that a track needs to count")] = 2
+    start: Annotated[float, Meta(ge=0, le=1, description="least confidence of a track's first box")] = 0.25
+    least_iou: Annotated[float, Meta(ge=0, le=1, description="least IoU of a match")] = 0.3
+    n_init: Annotated[int, Meta(ge=1, description="boxes that a track needs to count")] = 3
     max_age_s: Annotated[float, Meta(gt=0, description="seconds that a track may be lost")] = 1.0
     classes: Annotated[tuple[str, ...], Meta(description="names of the classes that are tracked, or all")] = (
         PERSON,
     )
 
 
-class ByteTrack:
+class Sort:
     """The library's tracker, run once for each class.
 
-    Source: Zhang et al. 2022 (ByteTrack), as in the library ``trackers``.
+    Source: Bewley et al. 2016 (SORT), as in the library ``trackers``.
     Departs: no. The boxes of a track are those that were detected.
     """
 
@@ -45,7 +44,7 @@ class ByteTrack:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.classes = named_classes(settings.classes)
-        self.identity = f"bytetrack trackers {importlib.metadata.version('trackers')} {settings!r}"
+        self.identity = f"sort trackers {importlib.metadata.version('trackers')} {settings!r}"
 
     def track(
         self,
@@ -70,12 +69,11 @@ class ByteTrack:
         settings = self._settings
         stride = min(np.diff([frame for frame, _ in frames]), default=1)  # it counts the frames it is shown
         lost = max(1, frames_in(settings.max_age_s, fps / stride))
-        tracker = trackers.ByteTrackTracker(
+        tracker = trackers.SORTTracker(
             lost_track_buffer=lost,
             track_activation_threshold=settings.start,
             minimum_consecutive_frames=settings.n_init,
             minimum_iou_threshold=settings.least_iou,
-            high_conf_det_threshold=settings.high,
         )
         histories: dict[int, list[int]] = {}
         for _, here in frames:
@@ -93,12 +91,12 @@ class ByteTrack:
         return list(histories.values())
 
 
-def create(settings: Settings) -> ByteTrack:
-    """ByteTrack.
+def create(settings: Settings) -> Sort:
+    """SORT.
 
     Raises:
         UsageError: the library is not installed.
     """
     if importlib.util.find_spec("trackers") is None:
-        raise UsageError(f"the tracker bytetrack needs the library 'trackers'; run: {install_trackers()}")
-    return ByteTrack(settings)
+        raise UsageError(f"the tracker sort needs the library 'trackers'; run: {install_trackers()}")
+    return Sort(settings)
