@@ -1,4 +1,4 @@
-"""Positions of people in the frame: edge bands that they cross, regions that they visit."""
+"""Parts of the frame: edge bands and named regions."""
 
 from typing import Final, Literal, TypeAlias
 
@@ -7,11 +7,8 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.seeing.boxes import share_inside
-from vidence.seeing.tracks import Track, TrackedVideo
 
 Edge: TypeAlias = Literal["top", "bottom", "left", "right"]
-Place: TypeAlias = Edge | Literal["middle", "ambiguous"]
 EDGES: Final[tuple[Edge, ...]] = ("top", "bottom", "left", "right")
 
 
@@ -33,17 +30,6 @@ class Bands(Record):
                 f"edge bands {self.top}, {self.bottom}, {self.left}, {self.right}: "
                 "expected shares from 0 to 1"
             )
-
-
-class Passage(Record):
-    """Through which edge a track enters and leaves.
-
-    ``middle``: no edge band. ``ambiguous``: several, in a corner; not to be asked about.
-    """
-
-    track_id: str
-    enters: Place
-    leaves: Place
 
 
 class Region(Record):
@@ -86,33 +72,6 @@ def edges_at(
     return tuple(edge for edge in EDGES if within[edge])
 
 
-def passage(track: Track, *, width_px: int, height_px: int, bands: Bands | None = None) -> Passage:
-    """Where a track's centre is in its first frame and in its last.
-
-    Source: HERBench, section 7.3.
-    Departs: the bands of the paper overlap in the corners; a point in several is ``ambiguous`` here.
-    """
-    first, last = (
-        edges_at(centre, width_px=width_px, height_px=height_px, bands=bands)
-        for centre in (track.centroids_px[0], track.centroids_px[-1])
-    )
-    return Passage(track_id=track.track_id, enters=_place(first), leaves=_place(last))
-
-
-def _place(edges: tuple[Edge, ...]) -> Place:
-    if not edges:
-        return "middle"
-    return edges[0] if len(edges) == 1 else "ambiguous"
-
-
-def passages(video: TrackedVideo, *, bands: Bands | None = None) -> tuple[Passage, ...]:
-    """The passage of every track of a video, in their order."""
-    return tuple(
-        passage(track, width_px=video.width_px, height_px=video.height_px, bands=bands)
-        for track in video.tracks
-    )
-
-
 def named_regions(width_px: int, height_px: int) -> dict[str, Region]:
     """Halves, quarters and thirds of a frame, by name.
 
@@ -147,24 +106,3 @@ def named_regions(width_px: int, height_px: int) -> dict[str, Region]:
         )
         for name, (left, top, right, bottom) in shares.items()
     }
-
-
-def visits(track: Track, region: Region, *, least_share: float = 0.5, least_frames: int = 1) -> bool:
-    """Whether at least that share of a track's box lies in a region in at least `least_frames` frames.
-
-    Source: HERBench, section 7.3 (intersection over box at least 0.5, "at any frame").
-    Departs: no, unless `least_frames` is set.
-    """
-    shares = share_inside(track.boxes_px, region.box_px)
-    return int(np.count_nonzero(shares >= least_share)) >= least_frames
-
-
-def visitors(
-    video: TrackedVideo, region: Region, *, least_share: float = 0.5, least_frames: int = 1
-) -> tuple[str, ...]:
-    """The ids of the tracks that visit a region, each once, in their order."""
-    return tuple(
-        track.track_id
-        for track in video.tracks
-        if visits(track, region, least_share=least_share, least_frames=least_frames)
-    )

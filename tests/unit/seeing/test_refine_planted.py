@@ -11,7 +11,6 @@ from vidence.media.video import open_video
 from vidence.seeing.appearance import read_appearances
 from vidence.seeing.merging import MergeSettings
 from vidence.seeing.refine import RefineSettings, refine
-from vidence.seeing.space import named_regions, passages, visitors
 from vidence.seeing.trackrank import TERMS, DiversitySettings, pick_diverse, rank
 from vidence.seeing.visibility import longest, visible
 
@@ -101,16 +100,7 @@ def test_all_three_are_picked(ranking):
     assert [p.track_id for p in picks] == ["goes", "stays", "shakes"]
 
 
-def test_places_and_times(planted):
-    assert {p.track_id: (p.enters, p.leaves) for p in passages(planted)} == {
-        "goes": ("left", "middle"),  # centre from x 30 to 490 of 640
-        "stays": ("top", "top"),  # y 90 of 480
-        "shakes": ("middle", "bottom"),  # y 400 and 410; the band starts below 408
-    }
-    regions = named_regions(WIDTH, HEIGHT)
-    assert visitors(planted, regions["right-half"]) == ("goes", "stays")
-    assert visitors(planted, regions["top-third"]) == ("stays",)
-    assert visitors(planted, regions["bottom-third"]) == ("shakes",)
+def test_times(planted):
     assert longest(visible(planted), tie_s=0.5) == ("goes",)
     assert longest(visible(planted), tie_s=1.0) == ("goes", "stays")
 

@@ -1,19 +1,14 @@
-"""Edge bands, passages and regions."""
+"""Edge bands and regions."""
 
 import numpy as np
 import pytest
 
-from subjects.tracks import track, video, walk
 from vidence.errors import UsageError
 from vidence.seeing.space import (
     Bands,
     Region,
     edges_at,
     named_regions,
-    passage,
-    passages,
-    visitors,
-    visits,
 )
 
 
@@ -50,55 +45,6 @@ def test_bands_can_be_set():
     assert edges_at(np.array([500.0, 99.0]), width_px=1000, height_px=1000, bands=narrow) == ("top",)
     with pytest.raises(UsageError, match="shares from 0 to 1"):
         Bands(top=30)
-
-
-def test_where_tracks_enter_and_leave():
-    street = video(
-        [
-            walk("across", [(50, 500), (500, 500), (950, 500)], size=(20, 40)),
-            walk("down", [(500, 100), (500, 790)], size=(20, 40)),
-            walk("corner", [(50, 100), (500, 500)], size=(20, 40)),
-            walk("once", [(500, 500)], size=(20, 40)),
-        ],
-        size=(1000, 800),
-    )
-    found = {p.track_id: (p.enters, p.leaves) for p in passages(street)}
-    assert found == {
-        "across": ("left", "right"),
-        "down": ("top", "bottom"),
-        "corner": ("ambiguous", "middle"),
-        "once": ("middle", "middle"),
-    }
-
-
-def test_only_the_first_and_the_last_centre_count():
-    there_and_back = walk("a", [(500, 500), (10, 500), (500, 500)], size=(4, 4))
-    found = passage(there_and_back, width_px=1000, height_px=1000)
-    assert (found.enters, found.leaves) == ("middle", "middle")
-
-
-LEFT = Region(name="left", left_px=0, top_px=0, right_px=100, bottom_px=100)
-
-
-def test_half_of_the_box_in_any_frame_is_a_visit():
-    # 20 wide: inside by 8, 9, 10, 9 pixels.
-    way = track("a", [(92, 0, 112, 10), (91, 0, 111, 10), (90, 0, 110, 10), (91, 0, 111, 10)], first=7)
-    assert visits(way, LEFT)
-    assert not visits(way, LEFT, least_share=0.51)
-    assert not visits(way, LEFT, least_frames=2)
-    assert visits(way, LEFT, least_share=0.45, least_frames=3)
-
-
-def test_it_is_the_share_of_the_box_and_not_of_the_region():
-    tiny = Region(name="tiny", left_px=40, top_px=40, right_px=42, bottom_px=42)
-    person = track("a", [(0, 0, 100, 100)])
-    assert not visits(person, tiny)
-    assert visits(track("b", [(40, 40, 41, 41)]), tiny)
-
-
-def test_visitors_are_counted_once():
-    crowd = video([walk("a", [(10, 10)] * 9, size=(4, 4)), walk("b", [(300, 10)], size=(4, 4))])
-    assert visitors(crowd, LEFT) == ("a",)
 
 
 @pytest.mark.parametrize("corners", [(10, 0, 10, 5), (0, 9, 5, 3), (0, 0, float("nan"), 5)])
