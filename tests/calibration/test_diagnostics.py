@@ -338,14 +338,3 @@ def test_rotations_leave_who_knows(lab: Lab, model: str, reader: SimulatedModel)
     if model != FUSER:
         assert found.value("places", "C", "right") == 1.0
         assert found.value("follows", "wrong", "letter") == 1.0
-
-
-def test_rotations_do_not_remove_guesses_that_keep_to_a_text(lab: Lab):
-    found = lab.find("rotations", f"{BLIND}?guess=text", selector="midpoints")
-    told = {i.item_id for i, _ in found.pairs if i.tags["leak"] == "yes"}
-    right = right_in_all(found)
-    assert all(right[item_id] for item_id in told)
-    assert found.value("follows", "all", "text") == 1.0
-    guessed = [right[i.item_id] for i, _ in found.pairs if i.item_id not in told]
-    chance = found.value("rotations", "all", "text")
-    assert abs(np.mean(guessed) - chance) < 3 * math.sqrt(chance * (1 - chance) / len(guessed))

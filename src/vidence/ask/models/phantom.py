@@ -4,7 +4,7 @@
 they are given and the question in the words of the prompt, and know nothing else. With cards missing they
 name the largest choice that cannot be right (every card not seen adds 1 or more), or say that the answer
 cannot be told; so they are never right by luck, but for ``letter-biased``, which then always names its
-letter, and for those with ``guess=``, which then guess as `vidence.ask.phantom.guessing` says.
+letter.
 
 Log-probabilities, where asked for, are planted. With n letters and m of the cards not known::
 
@@ -17,9 +17,7 @@ Log-probabilities, where asked for, are planted. With n letters and m of the car
 So the log-probability of the right letter falls by ln(1.2 n) with each card that is missing, and the
 leave-one-out shares of k frames that show one needed card each are 1/k for ``fuser``. ``single``
 looks for one card only, so one frame has the whole share. A leaked answer counts as nothing missing.
-Asked for points of a reply (``best-of-n``), a model that knows the answer gives 4 to a reply that names it,
-and 0 to every other; one that does not know gives 0 to each. ``noise=`` moves every logit, with every prompt
-anew. The log-probability of the text of a choice is that of its letter times the bytes of the text, each byte
+The log-probability of the text of a choice is that of its letter times the bytes of the text, each byte
 a token; so per byte it is that of the letter.
 """
 
@@ -38,13 +36,11 @@ from vidence.ask.models.local import LocalModel, check_rule, images_shown, said
 from vidence.ask.models.settings import Count
 from vidence.ask.models.weights import text_logp, wanted_texts
 from vidence.ask.phantom.code import Payload, read, read_montage
-from vidence.ask.phantom.guessing import Guessing, guessed, moved
 from vidence.ask.phantom.looks import look_of
 from vidence.ask.phantom.planted import LOSS_PER_LETTER, MODEL_NAMES, SimulatedModel
 from vidence.ask.phantom.questions import ParsedPrompt, understand
 from vidence.ask.phantom.scene import colour_of
 from vidence.contracts import Request
-from vidence.errors import UsageError
 from vidence.records import ImagePart, Record, Reply, TextLogp
 
 VERSION = 1
@@ -57,13 +53,8 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _WANTS_STEPS = re.compile(r"\bsteps?\b|\breason\b", re.IGNORECASE)
-_IS_REWARD = re.compile(r"\breward-score\b")
-_JUDGED = re.compile(r'<reply id="(?P<marked>[0-9a-f]+)">\n(?P<said>"[^\n]*")')
-_LETTER = re.compile(r"(?<![A-Za-z])[A-Z](?![A-Za-z])")
-_MOST_POINTS: Final = 4
 _CANNOT_TELL = "This cannot be told from what is shown."
 
-Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 _Codes: TypeAlias = dict[ImagePart, tuple[Payload, ...]]
 
 
@@ -75,31 +66,12 @@ class Settings(Record):
     name: Annotated[str, Meta(description="which simulated model")]
     letter: Annotated[str | None, Meta(description="of `letter-biased`; by default A")] = None
     memory: Annotated[Count | None, Meta(description="cards that `forgetful` keeps; by default 2")] = None
-    notes: Annotated[
-        bool | None, Meta(description="`forgetful` forgets nothing when asked for steps; by default no")
-    ] = None
-    guess: Annotated[
-        Guessing | None, Meta(description="how to guess with cards missing; by default not at all")
-    ] = None
-    stick: Annotated[
-        Share | None, Meta(description="chance that a guess is kept with one frame more; by default 1")
-    ] = None
-    noise: Annotated[float, Meta(ge=0, le=100, description="of log-probabilities, in nats")] = 0.0
 
     def __post_init__(self) -> None:
         """Refuse names that are not known, options of another model, and a letter that is none."""
-        owners = {"letter": "letter-biased", "memory": "forgetful", "notes": "forgetful"}
+        owners = {"letter": "letter-biased", "memory": "forgetful"}
         known = (*MODEL_NAMES, WRITER)
         check_rule(f"phantom:{self.name}", self, kind="simulated model", known=known, options=owners)
-        if self.guess and self.name in ("letter-biased", WRITER):
-            raise UsageError(f"phantom:{self.name} does not guess; leave out guess={self.guess}")
-        if self.stick is not None and self.guess not in ("letter", "text"):
-            raise UsageError(
-                f"phantom:{self.name}: stick={self.stick:g} is an option of guess=letter and guess=text; "
-                "name one of them"
-            )
-        if self.noise and self.name == WRITER:
-            raise UsageError(f"phantom:{WRITER} gives no log-probabilities; leave out noise={self.noise:g}")
 
 
 class _Belief(Record):
@@ -119,9 +91,7 @@ def _letter_of(choices: Mapping[str, int], number: int) -> str | None:
     return next((letter for letter, choice in choices.items() if choice == number), None)
 
 
-def _remembered(
-    reader: SimulatedModel, asked: ParsedPrompt, codes: Sequence[Payload], *, is_stepwise: bool
-) -> dict[str, int]:
+def _remembered(reader: SimulatedModel, asked: ParsedPrompt, codes: Sequence[Payload]) -> dict[str, int]:
     """The needed cards that the model still knows after its last frame, with their numbers."""
     wanted = {"single": asked.colours[:1], "blind": ()}.get(reader.name, asked.colours)
     known: dict[str, int] = {}
@@ -131,13 +101,10 @@ def _remembered(
             known.pop(colour, None)
             known[colour] = code.value
     last = list(known.items())
-    forgets = reader.name == "forgetful" and not (reader.notes and is_stepwise)
-    return dict(last[-reader.memory :] if forgets else last)
+    return dict(last[-reader.memory :] if reader.name == "forgetful" else last)
 
 
-def _believe(
-    reader: SimulatedModel, asked: ParsedPrompt, known: Mapping[str, int], *, guess: str | None = None
-) -> _Belief:
+def _believe(reader: SimulatedModel, asked: ParsedPrompt, known: Mapping[str, int]) -> _Belief:
     n_missing = 0 if asked.told is not None else len(asked.colours) - len(known)
     if n_missing == 0:
         number = sum(known.values()) if asked.told is None else asked.told
@@ -146,8 +113,6 @@ def _believe(
     if reader.name == "letter-biased":
         letter = reader.letter if reader.letter in asked.choices else None
         return _Belief(number=None, n_missing=n_missing, is_sure=False, letter=letter)
-    if guess is not None:
-        return _Belief(number=None, n_missing=n_missing, is_sure=False, letter=guess)
     least = sum(known.values()) + n_missing
     too_small = [choice for choice in asked.choices.values() if choice < least]
     letter = _letter_of(asked.choices, max(too_small)) if too_small else None
@@ -182,16 +147,6 @@ def _words(asked: ParsedPrompt, known: Mapping[str, int]) -> str:
     unseen = [f"the {colour} card is not seen" for colour in asked.colours if colour not in known]
     words = ", ".join(seen + unseen)
     return f"{words[0].upper()}{words[1:]}."
-
-
-def _weighed(prompt: str, belief: _Belief) -> str:
-    """The points for the reply in a prompt: all where it names what is known to be right, else none."""
-    block = _JUDGED.search(prompt)
-    if block is None:
-        return _CANNOT_TELL
-    letters = _LETTER.findall(msgspec.json.decode(block["said"], type=str))
-    is_right = belief.is_sure and bool(letters) and letters[-1] == belief.letter
-    return msgspec.json.encode({"id": block["marked"], "score": _MOST_POINTS * is_right}).decode()
 
 
 def _closing(prompt: str, answer: str) -> str:
@@ -230,14 +185,9 @@ class PhantomModel(LocalModel):
             return msgspec.structs.replace(said(_CANNOT_TELL, request), model=self._name)
         codes = await self._look(request)
         is_stepwise = _WANTS_STEPS.search(prompt) is not None
-        known = _remembered(self.reader, asked, codes, is_stepwise=is_stepwise)
-        shown = (*(_key(part)[0] for part in _images(request)), str(request.sample))
-        belief = _believe(self.reader, asked, known, guess=self._guess(request, asked, shown))
-        if _IS_REWARD.search(request.prompt.template):
-            return msgspec.structs.replace(said(_weighed(prompt, belief), request), model=self._name)
+        known = _remembered(self.reader, asked, codes)
+        belief = _believe(self.reader, asked, known)
         logps = _logps(belief, list(asked.choices)) if asked.choices else {}
-        if logps and self.reader.noise:
-            logps = moved(logps, noise=self.reader.noise, shown=(prompt, *shown))
         number = None if belief.number is None else str(belief.number)
         answer = belief.letter if asked.choices else number
         closing = _CANNOT_TELL if answer is None else _closing(prompt, answer)
@@ -248,17 +198,6 @@ class PhantomModel(LocalModel):
             model=self._name,
             choice_logps=logps if logps and request.sampling.want_choice_logps else None,
             choice_text_logps=_of_texts(logps, wanted_texts(request)),
-        )
-
-    def _guess(self, request: Request, asked: ParsedPrompt, shown: Sequence[str]) -> str | None:
-        """The letter that it guesses where it does not know; None where it does not guess."""
-        return guessed(
-            self.reader.guess,
-            asked.choices,
-            question=asked.colours,
-            n_frames=sum(max(1, len(part.frames)) for part in _images(request)),
-            shown=shown,
-            stick=self.reader.stick,
         )
 
     async def _look(self, request: Request) -> list[Payload]:
@@ -277,17 +216,9 @@ def _named(reader: SimulatedModel) -> str:
     options = {
         "letter": reader.letter if reader.name == "letter-biased" else "",
         "memory": str(reader.memory) if reader.name == "forgetful" else "",
-        "notes": "true" if reader.notes else "",
-        "guess": reader.guess,
-        "stick": f"{reader.stick:g}" if reader.guess in ("letter", "text") else "",
-        "noise": f"{reader.noise:g}" if reader.noise else "",
     }
     told = "&".join(f"{key}={value}" for key, value in options.items() if value)
     return f"phantom:{reader.name}{'?' if told else ''}{told}"
-
-
-def _images(request: Request) -> list[ImagePart]:
-    return [part for part in request.prompt.parts if isinstance(part, ImagePart)]
 
 
 def _key(part: ImagePart) -> tuple[str, int]:
@@ -370,7 +301,6 @@ def create(settings: Settings) -> PhantomModel | CardWriter:
     """The simulated model of that name, or the writer of cards for a drawn street."""
     if settings.name == WRITER:
         return CardWriter()
-    given = {"name": settings.name, "letter": settings.letter and settings.letter.upper()}
-    more = {"guess": settings.guess, "stick": settings.stick, "noise": settings.noise}
-    rule = {**given, "memory": settings.memory, "notes": settings.notes, **more}
+    letter = settings.letter and settings.letter.upper()
+    rule = {"name": settings.name, "letter": letter, "memory": settings.memory}
     return PhantomModel(msgspec.convert({k: v for k, v in rule.items() if v is not None}, SimulatedModel))

@@ -6,7 +6,6 @@ Nothing here looks at pixels, prompts or replies: it is the truth that a run is 
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from vidence.ask.phantom.guessing import Guess
 from vidence.errors import DataError
 from vidence.records import Item, Record
 
@@ -24,22 +23,15 @@ class SimulatedModel(Record):
     * ``single`` uses one frame only, the first that shows the card that the question names first.
     * ``blind`` looks at no frame.
     * ``letter-biased`` is a fuser that always says `letter` when a card is missing.
-    * ``forgetful`` holds at most `memory` of the cards asked for, those seen last; with `notes` it writes
-      them down where it is asked to go step by step, and then forgets none.
+    * ``forgetful`` holds at most `memory` of the cards asked for, those seen last.
 
-    All of them believe a question that gives its answer away. `letter` is used by ``letter-biased``,
-    `memory` and `notes` by ``forgetful``. Where `guess` says how, all but ``letter-biased`` guess where they
-    do not know, and keep a guess with probability `stick` when a frame is added; see
-    `vidence.ask.phantom.guessing.guessed`. `noise` is that of the log-probabilities, in nats.
+    All of them believe a question that gives its answer away. `letter` is used by ``letter-biased``, `memory`
+    by ``forgetful``.
     """
 
     name: ModelName
     letter: str = "A"
     memory: int = 2
-    notes: bool = False
-    guess: Guess = ""
-    stick: float = 1.0
-    noise: float = 0.0
 
 
 def demand(item: Item) -> int:
@@ -70,13 +62,8 @@ def visible(item: Item, times_s: Sequence[float]) -> tuple[bool, ...]:
     )
 
 
-def expected(
-    model: SimulatedModel, item: Item, *, times_s: Sequence[float], is_stepwise: bool = False
-) -> bool:
+def expected(model: SimulatedModel, item: Item, *, times_s: Sequence[float]) -> bool:
     """Whether the model must be right on the item when it is shown the frames at these times.
-
-    A model that guesses may be right where it need not be. `is_stepwise` says that it is asked to go step by
-    step.
 
     Raises:
         DataError: this is no item of a phantom world.
@@ -89,7 +76,7 @@ def expected(
         "single": seen == (True,),
         "blind": False,
         "letter-biased": all(seen) or item.answer == model.letter,
-        "forgetful": all(seen) and (len(seen) <= model.memory or (model.notes and is_stepwise)),
+        "forgetful": all(seen) and len(seen) <= model.memory,
     }
     return is_right[model.name]
 

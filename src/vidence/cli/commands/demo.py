@@ -47,6 +47,15 @@ _SOUND: Final = "all evidence"
 _MRFS: Final = {"selector": "evidence"}  # ranks first one frame of each card that a question needs
 _N_STEPS: Final = 3 + len(_MODELS)
 
+_INTRO: Final = (
+    f"{_SPEC.n_videos} videos were drawn in which cards with numbers come and go, and {_N_QUESTIONS} "
+    "questions such as 'What is the sum of the numbers on the red and the grey card?' were asked. Three "
+    f"simulated models read the cards in {_N_FRAMES} frames: one uses all evidence, one uses one frame "
+    "only, one uses the text only. The times of frames and cards decide what each must score (planted).",
+    "Next, ask a model about your own clips, one question a line (docs/item-format.md): "
+    "vidence run table --data questions.jsonl --model openai:NAME",
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Figure:
@@ -92,7 +101,16 @@ def demo(*, out: Path) -> int:
         )
     page, table = out / "report.html", _beside(figures)
     _step(screen, _N_STEPS, f"write {page}")
-    _write(page, runs, Section(title="In short", paragraphs=(*_intro(runs), verdict), tables=(table,)))
+    write_page(
+        runs,
+        page,
+        cache_root=out / "cache",
+        media_root=out / "world",
+        rng=np.random.default_rng(SEED),
+        n_items=30,
+        title="Demonstration: measured and planted",
+        extra_sections=(Section(title="In short", paragraphs=(*_INTRO, verdict), tables=(table,)),),
+    )
     print_table(table, screen)
     screen.print(Text(f"\n{verdict} Open {page}"), soft_wrap=True)
     return int(n_missed > 0)
@@ -119,7 +137,7 @@ async def _measure(out: Path, screen: Screen) -> tuple[list[Run], list[_Figure]]
         compared = compare_two(paired, rng=np.random.default_rng(SEED), settings=Resampling())
         figures.append(
             _Figure(
-                label=f"accuracy, {label} less {_SOUND}",
+                label=f"{label} less {_SOUND}",
                 planted=other.planted - sound.planted,
                 measured=compared.headline.difference,
                 kind="difference",
@@ -214,30 +232,4 @@ def _beside(figures: Sequence[_Figure]) -> Table:
             "Accuracy in per cent, differences in points; 95 % intervals, clustered by video. MRFS is the "
             "number of frames that a question needs, over the questions that need any.",
         ),
-    )
-
-
-def _intro(runs: Sequence[Run]) -> tuple[str, str]:
-    n = len(runs[0].rows)
-    return (
-        f"{_SPEC.n_videos} videos were drawn in which cards with numbers come and go, and {n} questions "
-        "such as 'What is the sum of the numbers on the red and the grey card?' were asked. Three simulated "
-        f"models read the cards in {_N_FRAMES} frames: one uses all evidence, one uses one frame only, one "
-        "uses the text only. The times of frames and cards decide what each must score (planted).",
-        "Next, ask a model about your own clips, one question a line (docs/item-format.md): "
-        "vidence run table --data questions.jsonl --model openai:NAME",
-    )
-
-
-def _write(page: Path, runs: Sequence[Run], section: Section) -> None:
-    out = page.parent
-    write_page(
-        runs,
-        page,
-        cache_root=out / "cache",
-        media_root=out / "world",
-        rng=np.random.default_rng(SEED),
-        n_items=30,
-        title="Demonstration: measured and planted",
-        extra_sections=(section,),
     )

@@ -1,6 +1,5 @@
 """Readers with known defects: what they say, what they believe, and that they score as planted."""
 
-import dataclasses
 import hashlib
 import io
 import math
@@ -15,12 +14,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from servers.model_asks import maker
-from vidence.ask.judging.fence import fence
 from vidence.ask.models import images, phantom
 from vidence.ask.models.phantom import PhantomModel
 from vidence.ask.phantom.code import Payload, draw
 from vidence.ask.phantom.scene import piece_number
-from vidence.ask.prompting.templates import Templates
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UnknownNameError, UsageError
 from vidence.records import ImagePart, Prompt, Reply, Sampling, TextPart, VideoPart
@@ -152,15 +149,6 @@ def test_forgetful_holds_the_cards_seen_last():
     assert answer("forgetful", shown, options={"memory": "1"}).reasoning == (
         "The blue card shows 9, the red card is not seen, the green card is not seen."
     )
-
-
-def test_forgetful_that_takes_notes_forgets_nothing_where_steps_are_asked_for():
-    shown, steps = ["red", "green", "blue", "grey"], f"{SUM} Go step by step."
-    noting = {"notes": "true"}
-    assert answer("forgetful", shown, question=steps, options=noting).text.endswith("Answer: C")
-    assert answer("forgetful", shown, options=noting).text == "Answer: A"
-    assert answer("forgetful", shown, question=steps).text.endswith("Answer: A")
-    assert create("forgetful", noting).identity == "phantom:forgetful?memory=2&notes=true v1"
 
 
 def test_a_sum_that_is_no_choice_is_not_answered():
@@ -373,7 +361,6 @@ def test_an_unknown_simulated_model_is_refused():
     [
         ("fuser", {"memory": "2"}, "phantom:fuser has no option 'memory'; phantom:forgetful has it"),
         ("forgetful", {"memory": "0"}, "memory='0' cannot be read: expected a whole number 1 or above"),
-        ("fuser", {"notes": "true"}, "phantom:fuser has no option 'notes'; phantom:forgetful has it"),
         ("forgetful", {"letter": "A"}, "phantom:forgetful has no option 'letter'"),
         ("letter-biased", {"letter": "AB"}, "phantom:letter-biased: letter='AB' is not one letter"),
         ("letter-biased", {"letter": "1"}, "phantom:letter-biased: letter='1' is not one letter"),
@@ -384,137 +371,21 @@ def test_options_that_make_no_sense_are_refused(name: str, options: dict[str, st
         create(name, options)
 
 
-# ------------------------------------------------------------------ guessing, and noise
-
-
-def test_a_guesser_guesses_only_where_it_does_not_know():
-    for how in ("independent", "letter", "text"):
-        guesses = {"guess": how}
-        assert answer("fuser", ["red", "green", "blue"], options=guesses).text == "Answer: C"
-        said = {
-            answer(
-                "fuser", ["red"] * k, options=guesses | ({} if how == "independent" else {"stick": "0"})
-            ).text
-            for k in range(1, 30)
-        }
-        assert said == {f"Answer: {letter}" for letter in CHOICES}
-    assert answer("fuser", ["red"], options={"guess": "text"}, choices={}).text == (
-        "This cannot be told from what is shown."
-    )
-
-
-def test_a_guess_that_sticks_stays_with_every_number_of_frames():
-    said = {answer("blind", ["red"] * k, options={"guess": "letter"}).text for k in range(1, 9)}
-    assert len(said) == 1
-    turned = dict(zip(CHOICES, [*list(CHOICES.values())[2:], *list(CHOICES.values())[:2]], strict=True))
-    letters = {
-        answer("blind", ["red"], options={"guess": "letter"}, choices=one).text for one in (CHOICES, turned)
-    }
-    assert len(letters) == 1
-    texts = [
-        one[answer("blind", ["red"], options={"guess": "text"}, choices=one).text[-1]]
-        for one in (CHOICES, turned)
-    ]
-    assert texts[0] == texts[1]
-
-
-def test_a_leak_is_no_guess():
-    leaked = f"Somebody who has watched the video says that the answer is 20. {SUM}"
-    assert answer("blind", [], question=leaked, options={"guess": "text"}).text == "Answer: C"
-
-
-def test_noise_moves_log_probabilities_and_no_answer():
-    wanted = Sampling(want_choice_logps=True)
-    shown = ["red", "green", "blue"]
-    plain = answer("fuser", shown, sampling=wanted)
-    noisy = answer("fuser", shown, sampling=wanted, options={"noise": "0.3"})
-    assert plain.text == noisy.text
-    assert plain.choice_logps is not None
-    assert noisy.choice_logps is not None
-    assert sum(map(math.exp, noisy.choice_logps.values())) == pytest.approx(1)
-    moves = [noisy.choice_logps[a] - plain.choice_logps[a] for a in "ABCDE"]
-    assert 0.03 < float(np.std(moves)) < 0.9
-    again = answer("fuser", shown, sampling=wanted, options={"noise": "0.3"})
-    assert again.choice_logps == noisy.choice_logps
-    other = answer("fuser", [*shown, "grey"], sampling=wanted, options={"noise": "0.3"})
-    assert other.choice_logps != noisy.choice_logps
-
-
 def test_per_byte_a_text_is_as_likely_as_its_letter():
     wanted = Sampling(want_choice_logps=True, want_choice_text_logps=True)
     asked = request(f"{SUM}\nA. 13\nB. 4\nC. 20\nAnswer: X", [png(frame("red"))], sampling=wanted)
     prompt = msgspec.structs.replace(asked.prompt, choices=("13", "4", "20"))
-    for options in ({}, {"noise": "0.3"}):
-        reply = ask(create("fuser", options), replace(asked, prompt=prompt))
-        found = reply.choice_text_logps
-        assert [(one.n_tokens, one.n_bytes) for one in found.values()] == [(2, 2), (1, 1), (2, 2)]
-        per_byte = {letter: one.logp / one.n_bytes for letter, one in found.items()}
-        assert per_byte == pytest.approx(reply.choice_logps)
-        texts_alone = replace(asked, prompt=prompt, sampling=Sampling(want_choice_text_logps=True))
-        alone = ask(create("fuser", options), texts_alone)
-        assert alone.choice_logps is None
-        assert alone.choice_text_logps == found
+    reply = ask(create("fuser", {}), replace(asked, prompt=prompt))
+    found = reply.choice_text_logps
+    assert [(one.n_tokens, one.n_bytes) for one in found.values()] == [(2, 2), (1, 1), (2, 2)]
+    per_byte = {letter: one.logp / one.n_bytes for letter, one in found.items()}
+    assert per_byte == pytest.approx(reply.choice_logps)
+    texts_alone = replace(asked, prompt=prompt, sampling=Sampling(want_choice_text_logps=True))
+    alone = ask(create("fuser", {}), texts_alone)
+    assert alone.choice_logps is None
+    assert alone.choice_text_logps == found
 
 
 def test_what_decides_the_replies_is_in_the_identity():
-    plain = create("fuser", {}).identity
-    assert plain == "phantom:fuser v1"
-    options = {"guess": "text", "stick": "0.8", "noise": "0.3"}
-    assert create("fuser", options).identity == "phantom:fuser?guess=text&stick=0.8&noise=0.3 v1"
-    assert create("fuser", {"guess": "independent"}).identity == "phantom:fuser?guess=independent v1"
-    assert create("forgetful", {"memory": "3", "guess": "letter"}).identity == (
-        "phantom:forgetful?memory=3&guess=letter&stick=1 v1"
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
-        ("fuser", {"guess": "luck"}, "expected one of"),
-        ("fuser", {"stick": "0.5"}, "stick=0.5 is an option of guess=letter and guess=text"),
-        ("fuser", {"guess": "independent", "stick": "0.5"}, "stick=0.5 is an option of"),
-        ("fuser", {"guess": "text", "stick": "1.5"}, "stick"),
-        ("fuser", {"noise": "-1"}, "noise"),
-        ("letter-biased", {"guess": "text"}, "phantom:letter-biased does not guess"),
-        ("writer", {"guess": "text"}, "phantom:writer does not guess"),
-        ("writer", {"noise": "1"}, "phantom:writer gives no log-probabilities"),
-    ],
-)
-def test_bad_guessers_are_refused(name: str, options: dict[str, str], message: str):
-    with pytest.raises(UsageError, match=message):
-        create(name, options)
-
-
-# ------------------------------------------------------------------ what they make of replies
-
-
-def weighed(name: str, colours: Sequence[str | None], reply: str) -> Reply:
-    """The points for a reply, in the words that ask for them."""
-    block = fence(reply, name="reply", marked="0123456789abcdef")
-    choices = [{"letter": letter, "text": str(number)} for letter, number in CHOICES.items()]
-    values = {
-        "question": SUM,
-        "choices": choices,
-        "n_frames": 1,
-        "reply": block,
-        "block_id": "0123456789abcdef",
-    }
-    templates = Templates.load("plain")
-    asked = request(templates.say("reward-score", values), [png(frame(colour)) for colour in colours])
-    prompt = msgspec.structs.replace(asked.prompt, template=templates.label("reward-score"))
-    return ask(create(name, {}), dataclasses.replace(asked, prompt=prompt))
-
-
-def test_who_knows_the_answer_gives_points_to_replies_that_name_it_alone() -> None:
-    right = next(letter for letter, number in CHOICES.items() if number == RED + GREEN + BLUE)
-    wrong = next(letter for letter in CHOICES if letter != right)
-    said = {f"Answer: {right}": 4, f"It is so.\n{right}": 4, f"Answer: {wrong}": 0, "I cannot tell": 0, "": 0}
-    for reply, points in said.items():
-        found = weighed("fuser", ["red", "green", "blue"], reply)
-        assert found.text == f'{{"id":"0123456789abcdef","score":{points}}}', reply
-
-
-def test_who_does_not_know_gives_points_to_nobody() -> None:
-    for letter in CHOICES:
-        assert '"score":0' in weighed("fuser", ["red", "blue"], f"Answer: {letter}").text
-        assert '"score":0' in weighed("blind", ["red", "green", "blue"], f"Answer: {letter}").text
+    assert create("fuser", {}).identity == "phantom:fuser v1"
+    assert create("forgetful", {"memory": "3"}).identity == "phantom:forgetful?memory=3 v1"

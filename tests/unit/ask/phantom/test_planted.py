@@ -62,17 +62,6 @@ def test_simulated_models(
     assert expected(model, TOLD, times_s=[]) is True
 
 
-def test_notes_keep_every_card_of_who_goes_step_by_step():
-    plain, noting = (SimulatedModel(name="forgetful", memory=1, notes=one) for one in (False, True))
-    found = [
-        expected(model, TWO, times_s=[1.5, 5.0], is_stepwise=is_stepwise)
-        for model in (plain, noting)
-        for is_stepwise in (False, True)
-    ]
-    assert found == [False, False, False, True]
-    assert not expected(noting, TWO, times_s=[5.0], is_stepwise=True)
-
-
 @pytest.mark.parametrize("name", MODEL_NAMES)
 def test_a_single_card_that_is_not_seen_is_never_answered_right(name: str):
     assert expected(SimulatedModel(name=name), ONE, times_s=[0.0]) is False
