@@ -1,7 +1,6 @@
 """Three simulated models on planted videos, offline, no key; measured beside planted figures."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,22 +12,21 @@ from rich.text import Text
 
 from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.planted import SimulatedModel, expected, expected_mrfs
-from vidence.ask.phantom.world import read_world, render
+from vidence.ask.phantom.world import render
 from vidence.console.options import PATH
 from vidence.console.screen import Screen
 from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.environment import Environment, environment, now
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
-from vidence.errors import DataError
 from vidence.records import Estimate
 from vidence.report.comparison import compare_two
 from vidence.report.diagnosis import load_diagnosed
 from vidence.report.page import write_page
 from vidence.report.pairing import pair
 from vidence.report.results import SEED, Run, load_run
-from vidence.report.scores import Draws
 from vidence.report.sections import Section
+from vidence.statistics.intervals import mean_interval
 from vidence.statistics.resampling import Resampling
 from vidence.tables.table import Cell, Kind, RowSpec, Table, number, show, tabulate
 from vidence.tables.terminal import print_table
@@ -72,20 +70,12 @@ class _Figure:
 
     @property
     def words(self) -> str:
-        measured = show(self.measured, self.kind)
-        return (
-            f"measured {measured.text} % ({measured.detail}), planted {show(self.planted, self.kind).text} %"
-        )
+        measured, planted = show(self.measured, self.kind), show(self.planted, self.kind)
+        return f"measured {measured.text} % ({measured.detail}), planted {planted.text} %"
 
 
 @click.command()
-@click.option(
-    "--out",
-    type=PATH,
-    default=Path("demo-out"),
-    show_default=True,
-    help="Folder for videos, runs and the page.",
-)
+@click.option("--out", type=PATH, default=Path("demo-out"), show_default=True, help="Videos, runs, the page.")
 def demo(*, out: Path) -> int:
     """Ask three simulated models about videos with planted evidence; compare measured with planted figures.
 
@@ -94,11 +84,9 @@ def demo(*, out: Path) -> int:
     screen = Screen(markup=False, highlight=False)
     runs, figures = anyio.run(_measure, out, screen)
     n_missed = sum(not figure.is_recovered for figure in figures)
-    verdict = f"All {len(figures)} measured figures are the planted ones."
-    if n_missed:
-        verdict = (
-            f"{n_missed} of {len(figures)} measured figures are not the planted ones: something is wrong."
-        )
+    verdict = f"{n_missed} of {len(figures)} measured figures are not the planted ones: something is wrong."
+    if not n_missed:
+        verdict = f"All {len(figures)} measured figures are the planted ones."
     page, table = out / "report.html", _beside(figures)
     _step(screen, _N_STEPS, f"write {page}")
     write_page(
@@ -123,7 +111,7 @@ def _step(screen: Screen, n: int, doing: str) -> None:
 async def _measure(out: Path, screen: Screen) -> tuple[list[Run], list[_Figure]]:
     """Render, ask every model, compare, and search for the frames that questions need."""
     _step(screen, 1, f"render {_SPEC.n_videos} videos with planted evidence into {out / 'world'}")
-    _make_world(out / "world")
+    render(out / "world", _SPEC, seed=SEED)
     runs: dict[str, Run] = {}
     figures: list[_Figure] = []
     for n, (label, model) in enumerate(_MODELS.items(), start=2):
@@ -146,15 +134,6 @@ async def _measure(out: Path, screen: Screen) -> tuple[list[Run], list[_Figure]]
     _step(screen, _N_STEPS - 1, "find how many frames each question needs (MRFS)")
     figures.append(await _mrfs(out, runs[_SOUND]))
     return list(runs.values()), figures
-
-
-def _make_world(folder: Path) -> None:
-    """Render the planted videos unless they are there."""
-    with suppress(DataError):
-        world = read_world(folder)
-        if (world.spec, world.seed) == (_SPEC, SEED):
-            return
-    render(folder, _SPEC, seed=SEED)
 
 
 def _environment(out: Path) -> Environment:
@@ -186,12 +165,11 @@ def _accuracy(label: str, model: SimulatedModel, asked: Run) -> _Figure:
         expected(model, row.item, times_s=[frame.time_s for frame in frames])
         for row, frames in zip(asked.rows, shown, strict=True)
     ]
-    right = np.array([row.correct == 1.0 for row in asked.rows], np.float64)
-    draws = Draws(rng=np.random.default_rng(SEED))
+    right = [float(row.correct == 1.0) for row in asked.rows]
     return _Figure(
         label=f"accuracy, {label}",
         planted=sum(planted) / len(planted),
-        measured=draws.average(right, clusters=[row.item.source_id for row in asked.rows]),
+        measured=mean_interval(right, clusters=[row.item.source_id for row in asked.rows]),
         kind="share",
     )
 
