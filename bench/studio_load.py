@@ -222,7 +222,7 @@ class Browser:
     """One person's browser: keeps its cookie and connection, and tells the tally."""
 
     def __init__(self, port: int, tally: Tally) -> None:
-        self._port, self._tally, self.cookie = port, tally, ""
+        self._port, self._tally, self.cookies = port, tally, dict[str, str]()
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         self.token = ""
 
@@ -230,8 +230,9 @@ class Browser:
         self._connection.request(method, path, body=body, headers=headers)
         answer = self._connection.getresponse()
         text = answer.read().decode("utf-8", "replace")
-        if cookie := answer.headers.get("Set-Cookie"):
-            self.cookie = cookie.split(";")[0]
+        for cookie in answer.headers.get_all("Set-Cookie", ()):
+            name, _, value = cookie.partition(";")[0].partition("=")
+            self.cookies[name] = value
         return Answer(answer.status, text, answer.headers.get("Location", ""))
 
     def ask(
@@ -244,7 +245,8 @@ class Browser:
         fine: Sequence[int] = (200, 302),
     ) -> Answer:
         """One request; a kept connection that the server had closed is made anew, as browsers do."""
-        told = {"Cookie": self.cookie, "Origin": f"http://127.0.0.1:{self._port}", **(headers or {})}
+        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        told = {"Cookie": cookie, "Origin": f"http://127.0.0.1:{self._port}", **(headers or {})}
         body = None
         if said is not None:
             told["Content-Type"] = "application/x-www-form-urlencoded"
@@ -270,13 +272,15 @@ class Browser:
     def sign_in(self, name: str) -> None:
         """By name and password."""
         self.ask("sign-in page", "/sign-in")
-        self.ask("sign-in", "/sign-in", {"name": name, "password": PASSWORD, "next": "/work"}, fine=(302,))
+        self.ask(
+            "sign-in", "/sign-in", {"username": name, "password": PASSWORD, "next": "/work"}, fine=(302,)
+        )
         self.ask("queue", "/work")
 
     def twin(self) -> "Browser":
         """Another tab of the same person, with a connection of its own."""
         other = Browser(self._port, self._tally)
-        other.cookie, other.token = self.cookie, self.token
+        other.cookies, other.token = dict(self.cookies), self.token
         return other
 
     def begin(self) -> str:

@@ -203,12 +203,12 @@ def flood(folder: Path, *, seconds: float) -> list[Row]:
         ann, other = _person(server, tally, "Ann"), _person(server, tally, OPERATOR)
         twins = [Browser(server.port, flooding) for _ in range(_CONNECTIONS)]
         for one in twins:
-            one.cookie, one.token = ann.cookie, ann.token
+            one.cookies, one.token = dict(ann.cookies), ann.token
         over = time.perf_counter() + seconds
 
         def pour(browser: Browser, k: int) -> None:
             asked: list[tuple[str, dict[str, str] | None]] = [
-                ("/sign-in", {"name": "Nobody", "password": "wrong password"}),
+                ("/sign-in", {"username": "Nobody", "password": "wrong password"}),
                 ("/projects/films/new/", {"form": "x"}),
                 ("/projects/films/media/?q=x", None),
             ]

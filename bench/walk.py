@@ -1,4 +1,4 @@
-"""How much of the package runs for one question, from a line of JSONL to report.html, and for one autosave in the studio.
+"""How much of the package runs for one question, JSONL to report.html, and for an autosave in the studio.
 
 Counts modules imported, files with a function that ran, functions that ran and calls, in this process, with
 the profiler of the interpreter on in every thread: ``python bench/walk.py [autosave | OPTION...]``. Options
@@ -25,6 +25,25 @@ from PIL import Image
 import vidence
 
 PACKAGE = str(Path(vidence.__file__).parent)
+WRITTEN = {
+    "question": "Which way does the shade go?",
+    "right-text": "it brightens",
+    **{f"wrong-{n}-text": f"it darkens {n} times" for n in range(4)},
+    "step-0": "It is black first.",
+    "step-1": "It is grey at the end.",
+    "evidence-0-start": "0.1",
+    "evidence-0-end": "1",
+    "evidence-0-text": "the shade",
+    "evidence-0-steps": "1, 2",
+    "knowledge-0-title": "Shade",
+    "knowledge-0-url": "https://en.wikipedia.org/wiki/Shade",
+    "subject": "Optics",
+    "textbook": "Hecht",
+    "chapter": "1",
+    "concept": "Shade",
+    "start": "0",
+    "end": "2",
+}
 Calls = Counter[tuple[str, str, int]]
 
 
@@ -70,7 +89,16 @@ def watched() -> Iterator[Calls]:
 def question(folder: Path, options: list[str]) -> Calls:
     """The calls of one run of one question."""
     os.environ["VIDENCE_CACHE"] = str(folder / "cache")
-    words = ["run", "table", "--data", str(prepare(folder)), "--model", "scripted:Answer%3A A", "--frames", "4"]
+    words = [
+        "run",
+        "table",
+        "--data",
+        str(prepare(folder)),
+        "--model",
+        "scripted:Answer%3A A",
+        "--frames",
+        "4",
+    ]
     words += ["--out", str(folder / "run"), *options]
     with watched() as calls:
         try:
@@ -145,7 +173,7 @@ class Browser:
 
 
 def autosave(folder: Path) -> Calls:
-    """The calls of one autosave of a question by a member of a team; an earlier one has warmed up what is kept."""
+    """The calls of one autosave of a whole question by an author of a team; an earlier one has warmed up."""
     from vidence.studio.app import configure
     from vidence.studio.settings import StudioSettings
     from vidence.studio.upkeep import migrate
@@ -158,13 +186,13 @@ def autosave(folder: Path) -> Calls:
 
     prepare(folder)
     project = add_project("films", "mmvu", media_root=str(folder))
-    medium = add_medium(project, "a.gif", kind="image")
+    medium = add_medium(project, "a.gif", kind="video")
     ada = add_user("Ada", "correct horse battery", roles=["author"], project="films")
-    item = new_item(project, [medium], kind="open", form="mmvu", author=ada, quota=9)
+    item = new_item(project, [medium], kind="mcq", form="mmvu", author=ada, quota=9)
     where = f"/projects/films/items/{item.public}/edit"
 
     async def save(browser: Browser, version: int) -> None:
-        said = {"question": f"Which metal, {version}?", "version": str(version), "request": f"r{version}"}
+        said = WRITTEN | {"language": f"e{version}", "version": str(version), "request": f"r{version}"}
         answer = json.loads(await browser.ask("POST", where, said, accept="application/json"))
         if answer["version"] != version + 1:
             raise SystemExit(f"not saved: {answer}")
@@ -194,8 +222,10 @@ def main() -> None:
     rooms = Counter(Path(file).relative_to(PACKAGE).parts[0] for file in {file for file, _, _ in calls})
     n_calls = sum(calls.values())
     print(
-        f"{modules} modules imported, {sum(rooms.values())} files and {len(calls)} functions executed, {n_calls} calls"
+        f"{modules} modules imported, {sum(rooms.values())} files and {len(calls)} functions executed, ",
+        end="",
     )
+    print(f"{n_calls} calls")
     print(", ".join(f"{room} {n}" for room, n in rooms.most_common()))
     if is_autosave and "-v" in options:
         for (file, function, _), n in sorted(calls.items()):

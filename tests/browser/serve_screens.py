@@ -72,14 +72,14 @@ async def lay_out(world: Path, out: Path, cache: Path) -> None:
 
 def fill(folder: Path, world: Path, password: str) -> None:
     """A team with its people, items that wait for every look, and the demonstration."""
-    from vidence.studio.accounts import add_user, set_password
+    from vidence.studio.accounts import add_user, set_password, user_of
 
     serve_team.fill(password, author=AUTHOR)
     videos = sorted((world / demonstration.WORLD / "videos").iterdir())
     seed_review.fill(folder, videos[0])
     demonstration.fill(world)
     for name in ("Ann", "Bo", "Cleo", "Dara"):
-        set_password(name, password)
+        set_password(user_of(name), password)
     add_user(RESEARCHER, password, roles=("researcher",))
     add_hints()
     draw_questions(folder / "drawn")

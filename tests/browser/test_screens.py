@@ -152,11 +152,6 @@ def of_everybody(to: Looked):
     to.look(to.at("Eve", "/", "Studio"), "start")
     to.look(to.at("Amy", "/password", "Your password"), "password")
     to.look(to.at("Eve", "/work", "My work"), "review-work")
-    page = to.at("Eve", "/keys", "Keys")
-    to.look(page, "keys")
-    page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
-    to.look(page, "keys-shown")
     to.look(to.at("Eve", "/no-such", "Nothing here"), "")
 
 

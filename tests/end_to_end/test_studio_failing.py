@@ -29,8 +29,10 @@ def ask(port, path, *, form=None, cookie=""):
     with closing(connection):
         connection.request("GET" if form is None else "POST", path, body=body, headers=headers)
         answer = connection.getresponse()
-        said = answer.headers.get("Set-Cookie", "").split(";")[0]
-        return answer.status, answer.read().decode(), said or cookie
+        kept = dict(one.split("=", 1) for one in cookie.split("; ") if one)
+        new = (one.partition(";")[0].split("=", 1) for one in answer.headers.get_all("Set-Cookie", ()))
+        said = "; ".join(f"{name}={value}" for name, value in (kept | dict(new)).items())
+        return answer.status, answer.read().decode(), said
 
 
 def token(page):
@@ -54,20 +56,20 @@ def test_a_server_that_fails_prints_and_shows_no_secret(vidence):
     try:
         port = int(re.search(r":(\d+)/", served.stdout.readline())[1])
         _, page, cookie = ask(port, "/sign-in")
-        form = {"csrfmiddlewaretoken": token(page), "name": "Ada", "password": PASSWORD}
+        form = {"csrfmiddlewaretoken": token(page), "username": "Ada", "password": PASSWORD}
         status, _, cookie = ask(port, "/sign-in", form=form, cookie=cookie)
         assert status == 302
         status, page, cookie = ask(port, "/projects/films/guidelines", cookie=cookie)
         assert status == 200
         form = {"csrfmiddlewaretoken": token(page), "act": "add", "source": WORDS}
         with closing(sqlite3.connect(vidence.folder / "team" / "studio.sqlite3", timeout=20)) as opened:
-            for table in ("studio_guidelinerow", "studio_signintryrow", "studio_itemrow"):
+            for table in ("studio_guidelinerow", "studio_userrow", "studio_itemrow"):
                 opened.execute(f"ALTER TABLE {table} RENAME TO {table}_gone")
             opened.commit()
         failed = [
             ask(port, f"/projects/films/guidelines?q={WORDS}", form=form, cookie=cookie),
             ask(port, f"/projects/films/?q={WORDS}", cookie=cookie),
-            ask(port, "/sign-in", form=form | {"name": "Ada", "password": PASSWORD}, cookie=cookie),
+            ask(port, "/sign-in", form=form | {"username": "Ada", "password": PASSWORD}, cookie=cookie),
         ]
         assert [one[0] for one in failed] == [500] * 3
         pages = [one[1] for one in failed]
@@ -76,7 +78,13 @@ def test_a_server_that_fails_prints_and_shows_no_secret(vidence):
         served.terminate()
         out, err = served.communicate(timeout=30)
     key = (vidence.folder / "team" / "keys" / "secret").read_bytes()
-    planted = [PASSWORD, WORDS, cookie.partition("=")[2], form["csrfmiddlewaretoken"], key.hex()]
+    planted = [
+        PASSWORD,
+        WORDS,
+        *(one.partition("=")[2] for one in cookie.split("; ")),
+        form["csrfmiddlewaretoken"],
+        key.hex(),
+    ]
     for where in (out, err, argv, *pages):
         assert [one for one in planted if one in where] == []
         assert repr(key)[2:-1] not in where

@@ -31,18 +31,6 @@ SAME = [
         )
     ),
 ]
-FIRST = """
-from pathlib import Path
-import sys
-from vidence.studio.app import configure
-from vidence.studio.settings import StudioSettings
-configure(StudioSettings(mode="team", data=Path(sys.argv[1]), database=sys.argv[2]))
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
-MigrationExecutor(connection).migrate([("studio", "0001_first")])
-"""
-
-
 DELETE = """
 import sys
 import psycopg
@@ -75,12 +63,10 @@ def python(*words):
 
 
 def test_a_studio_moves_to_postgres_and_back_by_its_files(vidence, server):
-    """Into tables of the first version, which the import brings up to date."""
     folder = vidence.folder
     address = server.database("moved")
-    filled = "import pathlib, sys; from subjects.old_studios import fill; fill(pathlib.Path(sys.argv[1]))"
+    filled = "import pathlib, sys; from subjects.filled_studio import fill; fill(pathlib.Path(sys.argv[1]))"
     subprocess.run([sys.executable, "-c", filled, folder / "one"], check=True, cwd=TESTS, timeout=120)
-    python("-c", FIRST, str(folder / "on"), address)
     assert vidence.apart("studio", "export", "one", "out").code == 0
     wanted = contents(folder / "out")
     assert len(wanted) > 10

@@ -127,7 +127,7 @@ def test_what_is_sent_and_refused_comes_back_as_text(seeded):
         (rob, f"{item}/review", ("act", "message", "answer", "words", "check:c0", "score:s")),
         (rob, f"{item}/review/edit", ("text:question", "text:evidence", "seen")),
         (rob, "/sets/", ("folder", "project")),
-        (seeded.client(), "/sign-in", ("name", "next")),
+        (seeded.client(), "/sign-in", ("username", "next")),
     ]  # fmt: skip
     n = 0
     for client, address, fields in sent:
@@ -166,9 +166,9 @@ def test_no_page_says_that_a_text_is_safe():
         assert found == [], path
     for path in (SOURCE / "static").glob("*.js"):
         found = re.findall(RUNS, path.read_text())
-        # Checks beside a form, rows of a board and the list of keys come drawn and escaped by templates:
+        # Checks beside a form and rows of a board come drawn and escaped by templates:
         # `test_what_is_saved...` reads the first, and every screen is read with these texts in it.
-        is_drawn = path.name in {"annotate.js", "boards.js", "keys.js"}
+        is_drawn = path.name in {"annotate.js", "boards.js"}
         assert found == (["innerHTML"] if is_drawn else []), path
     said = {
         one
@@ -176,5 +176,4 @@ def test_no_page_says_that_a_text_is_safe():
         for one in re.findall(r"mark_safe|format_html|SafeString\([^)]*\)|SafeText", path.read_text())
     }
     pieces = {'SafeString(made or "")', 'SafeString(piece or "")'}  # tables that the command prints, escaped
-    escaping = "format_html"  # of names of keys; it escapes what it is given
-    assert said <= {*pieces, 'SafeString(f"/static/{edition()', escaping}
+    assert said <= {*pieces, 'SafeString(f"/static/{edition()'}

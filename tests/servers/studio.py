@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from vidence.studio.commands.studio import DATABASE_VARIABLE
-from vidence.studio.rules.floods import Limits, Rate
 from vidence.studio.settings import Mode, Studio, StudioSettings, Ticket
 
 SECRET = b"s" * 32
@@ -86,7 +85,7 @@ class Tried:
         """A browser that is let in: under a name, or by the printed address."""
         client = self.client(**more)
         if self.settings.mode == "team":
-            done = client.post("/sign-in", {"name": name, "password": PASSWORD})
+            done = client.post("/sign-in", {"username": name, "password": PASSWORD})
         else:
             done = client.get("/enter", {"ticket": TICKET})
         assert done.status_code == 302, done.content
@@ -103,18 +102,20 @@ class Tried:
 def studio(mode: Mode, data: Path, **more: Any) -> Iterator[Tried]:
     """A studio for one test."""
     _with_tables()
+    from django.core.cache import cache
     from django.db import transaction
     from django.test import override_settings
 
     from vidence.studio.app import settings_of_django
 
     clock = Clock()
-    # The clock stands still, so nothing would ever come back that was used up.
-    wide = Limits(of_session=Rate(at_once=10**6, a_second=1), of_address=Rate(at_once=10**6, a_second=1))
-    settings = StudioSettings(mode=mode, data=data, **{"clock": clock, "limits": wide, "undo_s": 0, **more})
+    # The clock stands still, so all of a test is sent in one minute.
+    told = {"clock": clock, "most_changes_a_minute": 10**6, "undo_s": 0, **more}
+    settings = StudioSettings(mode=mode, data=data, **told)
     made = Studio(settings=settings, secret=SECRET, ticket=Ticket(TICKET if mode != "team" else ""))
     changed = {name: value for name, value in settings_of_django(made).items() if name not in _STAYS}
     changed["PASSWORD_HASHERS"] = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     with override_settings(STUDIO=made, **changed), transaction.atomic():
         yield Tried(settings=settings, clock=clock)
         transaction.set_rollback(True)
+    cache.clear()

@@ -10,13 +10,13 @@ from django.apps import AppConfig
 from django.conf import settings as django_settings
 
 from vidence.errors import UsageError
-from vidence.studio.bodies import MOST_BYTES, with_limit
+from vidence.studio.bodies import MOST_BYTES, Application, with_limit
 from vidence.studio.database import database
-from vidence.studio.headers import Application, with_headers
 from vidence.studio.settings import Studio, StudioSettings, Ticket, new_secret
 
 _HERE = "vidence.studio"
 _SESSION_S = 12 * 3600
+LEAST_PASSWORD = 10
 
 
 class StudioConfig(AppConfig):
@@ -65,7 +65,7 @@ def configure(settings: StudioSettings, *, secret: bytes | None = None, ticket: 
     from vidence.studio.urls import urlpatterns
 
     refuse_open_routes(urlpatterns)
-    return with_headers(with_limit(with_pieces(cast("Application", get_asgi_application()))))
+    return with_limit(with_pieces(cast("Application", get_asgi_application())))
 
 
 def settings_of_django(studio: Studio) -> dict[str, Any]:
@@ -79,17 +79,33 @@ def settings_of_django(studio: Studio) -> dict[str, Any]:
         "SECRET_KEY": studio.secret.hex(),
         "ALLOWED_HOSTS": list(settings.hosts),
         "ROOT_URLCONF": f"{_HERE}.urls",
-        "INSTALLED_APPS": ["django.contrib.sessions", "django_htmx", f"{_HERE}.app.StudioConfig"],
+        "INSTALLED_APPS": [
+            "django.contrib.auth",
+            "django.contrib.contenttypes",
+            "django.contrib.sessions",
+            "django_htmx",
+            f"{_HERE}.app.StudioConfig",
+        ],
+        "AUTH_USER_MODEL": "studio.UserRow",
+        "AUTH_PASSWORD_VALIDATORS": [
+            {
+                "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+                "OPTIONS": {"min_length": LEAST_PASSWORD},
+            }
+        ],
+        "DATABASE_ROUTERS": [f"{_HERE}.database.Router"],
         "MIDDLEWARE": [
-            f"{_HERE}.headers.Headers",
-            f"{_HERE}.access.Door",
-            f"{_HERE}.floods.Quiet",
+            f"{_HERE}.headers.HeadersMiddleware",
+            "django.middleware.security.SecurityMiddleware",
+            "django.middleware.clickjacking.XFrameOptionsMiddleware",
+            "django.middleware.common.CommonMiddleware",  # refuses other hosts
+            f"{_HERE}.floods.FloodMiddleware",
             "django.contrib.sessions.middleware.SessionMiddleware",
             "django.middleware.csrf.CsrfViewMiddleware",
-            f"{_HERE}.bodies.Texts",
-            "django_htmx.middleware.HtmxMiddleware",
-            f"{_HERE}.access.SignedIn",
-            f"{_HERE}.full_disk.Unsaved",
+            f"{_HERE}.bodies.NulMiddleware",
+            f"{_HERE}.auth.AuthMiddleware",
+            f"{_HERE}.auth.PolicyMiddleware",
+            f"{_HERE}.full_disk.DiskFaultMiddleware",
         ],
         "TEMPLATES": [_templates()],
         "DATABASES": {"default": database(settings)},
@@ -106,7 +122,10 @@ def settings_of_django(studio: Studio) -> dict[str, Any]:
         "SESSION_COOKIE_SAMESITE": "Lax",
         "SESSION_COOKIE_SECURE": is_safe,
         "SESSION_EXPIRE_AT_BROWSER_CLOSE": True,
-        "CSRF_USE_SESSIONS": True,
+        "CSRF_COOKIE_NAME": f"{studio.cookie}_form",
+        "CSRF_COOKIE_AGE": None,
+        "CSRF_COOKIE_HTTPONLY": True,
+        "CSRF_COOKIE_SECURE": is_safe,
         "CSRF_FAILURE_VIEW": f"{_HERE}.pages.faults.forbidden",
         "PASSWORD_HASHERS": [
             "django.contrib.auth.hashers.Argon2PasswordHasher",
@@ -135,10 +154,10 @@ def _templates() -> dict[str, Any]:
         "OPTIONS": {
             "context_processors": [
                 "django.template.context_processors.request",
-                f"{_HERE}.access.for_templates",
+                f"{_HERE}.auth.for_templates",
                 f"{_HERE}.pages.messages.for_templates",
             ],
-            "libraries": {"studio": f"{_HERE}.assets", "keys": f"{_HERE}.key_marks"},
-            "builtins": [f"{_HERE}.assets", f"{_HERE}.key_marks"],
+            "libraries": {"studio": f"{_HERE}.assets"},
+            "builtins": [f"{_HERE}.assets"],
         },
     }

@@ -11,6 +11,14 @@ SQLITE_FILE = "studio.sqlite3"
 _WAIT_S = 20
 
 
+class Router:
+    """Keeps Django's tables of permissions out of the database: roles by project take their place."""
+
+    def allow_migrate(self, _database: str, app_label: str, **_more: object) -> bool | None:
+        """False for an application without tables here."""
+        return False if app_label in ("auth", "contenttypes") else None
+
+
 def database(settings: StudioSettings) -> dict[str, Any]:
     """Django's settings of the database.
 

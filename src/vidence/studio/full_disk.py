@@ -8,6 +8,8 @@ from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
+from vidence.studio.pages.answers import as_json
+from vidence.studio.pages.faults import fault
 from vidence.studio.settings import current
 
 STATUS: Final = 507
@@ -42,14 +44,11 @@ def reason(error: BaseException) -> str:
     return ""
 
 
-class Unsaved(MiddlewareMixin):
+class DiskFaultMiddleware(MiddlewareMixin):
     """Says "not saved" where a page could not write, and why; the page of the server's state says it too."""
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """The answer to an error of the disk; any other is not for here."""
-        from vidence.studio.pages.answers import as_json
-        from vidence.studio.pages.faults import fault
-
         words = reason(exception)
         if not words:
             return None

@@ -27,7 +27,7 @@ from vidence.media.montage import montage
 from vidence.media.opened import open_video_stream
 from vidence.media.stills import images_in
 from vidence.media.video import Video
-from vidence.studio.headers import Application, Message, Receive, Send
+from vidence.studio.bodies import Application, Message, Receive, Send
 from vidence.studio.renditions import CopyState, Original, Renditions
 from vidence.studio.rules.frames import PackedTable, pack
 from vidence.studio.rules.ranges import ByteRange, Whole

@@ -1,76 +1,20 @@
-"""People of a project: their roles, domains and notes, and how many of them can work in each domain."""
+"""People of a project, and how many of them can work in each domain."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
-from django.db import transaction
 from django.db.models import Count
 
-from vidence.errors import UsageError
 from vidence.make.review.protocol import Protocol
 from vidence.records import Record
 from vidence.studio import training
-from vidence.studio.access import ROLES, Role
-from vidence.studio.accounts import end_sessions, refuse_without_operator
-from vidence.studio.audit import note
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import MembershipRow, ProjectRow, UserRow
 
 LEAST_A_DOMAIN: Final = 2
 """How many qualified people of each kind a domain should have."""
-
-
-class Terms(Record):
-    """What somebody may do in one project, and what is known of them."""
-
-    roles: tuple[Role, ...]
-    domains: tuple[str, ...] = ()
-    is_author_of_the_paper: bool = False
-    qualified_until: datetime | None = None
-
-
-def set_terms(user: UserRow, project: ProjectRow, terms: Terms, *, by: str) -> None:
-    """Give somebody these roles in one project and no other; none takes them out of it. Their sessions end.
-
-    Args:
-        user: whom.
-        project: where.
-        terms: the roles, and what else is noted.
-        by: the pseudonym of the operator.
-
-    Raises:
-        UsageError: a role is unknown, or operators would shut themselves out.
-    """
-    if unknown := sorted({*terms.roles} - {*ROLES}):
-        raise UsageError(f"there is no role {unknown[0]!r}; expected {', '.join(ROLES)}")
-    with transaction.atomic():
-        before = MembershipRow.objects.select_for_update().filter(user=user, project=project).first()
-        was = [] if before is None else before.roles
-        if user.pseudonym == by and "operator" in was and "operator" not in terms.roles:
-            raise UsageError("operators do not take this role from themselves; another operator does")
-        if "operator" not in terms.roles:
-            refuse_without_operator(user, project)
-        roles = [one for one in ROLES if one in terms.roles]
-        if roles:
-            MembershipRow.objects.update_or_create(
-                user=user,
-                project=project,
-                defaults={
-                    "roles": roles,
-                    "domains": list(terms.domains),
-                    "is_author_of_the_paper": terms.is_author_of_the_paper,
-                    "qualified_until": terms.qualified_until,
-                },
-            )
-        else:
-            MembershipRow.objects.filter(user=user, project=project).delete()
-        if roles != was:
-            end_sessions(user)
-            details = {"roles": roles, "project": project.slug}
-            note("roles-changed", by=by, about=user.pseudonym, details=details)
 
 
 def domains_in(words: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import uvicorn
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.studio.headers import Application
+from vidence.studio.bodies import Application
 
 LOOPBACK_HOST: Final = "127.0.0.1"
 _GRACE_S: Final = 3

@@ -11,7 +11,6 @@ from threading import Lock
 from typing import Literal, cast
 
 from vidence.records import Record
-from vidence.studio.rules.floods import Floods, Limits
 from vidence.studio.rules.spans import Pulse
 
 Mode = Literal["view", "solo", "team"]
@@ -62,8 +61,8 @@ class StudioSettings(Record):
     """How long a decision of a review can be taken back before it is taken; 0: not at all."""
     copy_every_h: int = 0
     """After how many hours the database is copied by itself; 0: never."""
-    limits: Limits = Limits()
-    """How much one browser and one address may change and search for in a while."""
+    most_changes_a_minute: int = 3_600
+    """How many requests of one address may change something; a team may share one address."""
 
 
 class Ticket:
@@ -118,7 +117,6 @@ class Studio:
     secret: bytes = field(repr=False)
     """Signs what is given out; of this process, or of the data folder of a team."""
     ticket: Ticket = field(repr=False)
-    floods: Floods = field(default_factory=Floods, repr=False)
     troubles: Troubles = field(default_factory=Troubles, repr=False)
 
     @property

@@ -185,7 +185,7 @@ def _encoded(body: _Body) -> str:
 def _person(user: UserRow) -> Person:
     """Who decides, with the roles of now."""
     if current().settings.mode == "team":
-        return person_of_user(user, list(user.memberships.select_related("project")))
+        return person_of_user(user)
     return Person(name=user.pseudonym, shown=user.shown, roles={"": frozenset(ROLES)})
 
 

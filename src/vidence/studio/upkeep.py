@@ -2,8 +2,7 @@
 
 import os
 import re
-import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -147,7 +146,6 @@ def _migrate(connection: Any) -> None:  # noqa: ANN401 - Django's connection
     if later:
         raise StoreError(f"the database was brought to {'.'.join(later[-1])!r} by a later vidence; update it")
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        _copy_before(connection, executor.loader.applied_migrations)
         _migrate_whole(connection)
     make_tables()
     guard(connection)
@@ -198,18 +196,6 @@ def mode_of(connection: Any) -> dict[str, str]:  # noqa: ANN401 - Django's conne
             cursor.execute(question)
             said[name] = str(cursor.fetchone()[0])
     return said
-
-
-def _copy_before(connection: Any, applied: Collection[tuple[str, str]]) -> None:  # noqa: ANN401 - Django's
-    """Keep a copy of a database of an earlier version before it is changed."""
-    had = sorted(name for app, name in applied if app == "studio")
-    if not had or connection.vendor != "sqlite":
-        return
-    settings = current().settings
-    at = settings.clock()
-    backup(
-        settings.data, to=settings.data / BACKUPS / f"before-{had[-1]}-{at:%Y%m%dT%H%M%S_%fZ}.sqlite3", at=at
-    )
 
 
 def refuse_unsafe_database(connection: Any) -> None:  # noqa: ANN401 - Django's connection
@@ -331,7 +317,6 @@ def restore(data: Path, copy: Path) -> Copied:
         for name in ("", "-wal", "-shm"):
             there.with_name(there.name + name).unlink(missing_ok=True)
         (data / LOCK_FILE).unlink(missing_ok=True)
-        shutil.rmtree(data / BACKUPS, ignore_errors=True)  # made on bringing it up to date
         raise
     return Copied(path=there, n_rows=after)
 

@@ -18,7 +18,7 @@ def test_events_are_numbered_and_tied(team):
 
 def test_signing_in_is_noted_with_no_word_of_the_password(team):
     team.user("Ada", "author")
-    team.client().post("/sign-in", {"name": "Ada", "password": "planted-secret"})
+    team.client().post("/sign-in", {"username": "Ada", "password": "planted-secret"})
     team.signed_in("Ada").post("/sign-out")
     kinds = list(AuditEventRow.objects.order_by("number").values_list("kind", flat=True))
     assert kinds == ["user-added", "sign-in-refused", "signed-in", "signed-out"]

@@ -342,7 +342,6 @@ AFTER: Final[Sequence[Shape]] = (
 )
 """What people did besides."""
 AT_HOME: Final[Mapping[str, str]] = {
-    "SignInTryRow": "says who typed what, and when",
     "AuditEventRow": "is the log of this server; a copy (`vidence studio backup`) holds it",
     "RevisionRow": "goes out as the revisions.jsonl of a review",
     "TransitionRow": "goes out as the reviews.jsonl of a review",

@@ -15,7 +15,7 @@ from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
-    from vidence.studio.headers import Application
+    from vidence.studio.bodies import Application
     from vidence.studio.serving import Bind
     from vidence.studio.settings import StudioSettings
 
@@ -413,11 +413,11 @@ def list_users(*, folder: Path, database: str) -> None:
 @_project
 @_database
 def change_roles(*, folder: Path, name: str, roles: str, project: str, database: str) -> None:
-    """Give the account NAME these roles and no other; its sessions end."""
+    """Give the account NAME these roles and no other."""
     _of_folder(folder, database)
-    from vidence.studio.accounts import set_roles
+    from vidence.studio.accounts import project_of, set_roles, user_of
 
-    set_roles(name, _listed(roles), project=project)
+    set_roles(user_of(name), project_of(project) if project else None, _listed(roles))
     click.echo(f"{name}: {roles}{f' in {project}' if project else ''}")
 
 
@@ -429,9 +429,9 @@ def change_roles(*, folder: Path, name: str, roles: str, project: str, database:
 def change_password(*, folder: Path, name: str, password_stdin: bool, database: str) -> None:
     """Give the account NAME another password; its sessions end."""
     _of_folder(folder, database)
-    from vidence.studio.accounts import set_password
+    from vidence.studio.accounts import set_password, user_of
 
-    set_password(name, _password(from_stdin=password_stdin))
+    set_password(user_of(name), _password(from_stdin=password_stdin))
     click.echo(f"{name} has another password")
 
 
@@ -442,9 +442,9 @@ def change_password(*, folder: Path, name: str, password_stdin: bool, database: 
 def close(*, folder: Path, name: str, database: str) -> None:
     """Let nobody sign in as NAME any more; its sessions end, and what it did stays."""
     _of_folder(folder, database)
-    from vidence.studio.accounts import close_account
+    from vidence.studio.accounts import close_account, user_of
 
-    close_account(name)
+    close_account(user_of(name))
     click.echo(f"{name} is closed")
 
 

@@ -1,6 +1,5 @@
 """Look at runs, sets and questions in the browser; nothing is changed."""
 
-import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -109,7 +108,6 @@ def _settings(
 ) -> "StudioSettings":
     """What the viewer is told. A folder for this process takes the place of a cache that is read-only."""
     from vidence.media.whole import make_private
-    from vidence.studio.rules.floods import Limits, Rate
     from vidence.studio.settings import StudioSettings
 
     cache = cache_root()
@@ -129,9 +127,6 @@ def _settings(
             )
         )
         make_private(cache / _FOLDER)
-    # One command that reads its own pages is no flood.
-    wide = Rate(at_once=sys.maxsize, a_second=1)
-    limits = Limits() if export is None else Limits(of_session=wide, of_address=wide)
     return StudioSettings(
         mode="view",
         data=(cache / _FOLDER).resolve(),
@@ -139,7 +134,6 @@ def _settings(
         media_roots=tuple(path.resolve() for path in media_roots),
         cache_root=cache,
         export=export,
-        limits=limits,
     )
 
 

@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from vidence.errors import UsageError
-from vidence.studio.access import BOTH, PROJECT, ROLES, Role, route
-from vidence.studio.accounts import user_of
-from vidence.studio.members import LEAST_A_DOMAIN, Terms, coverage, domains_in, members, set_terms
+from vidence.studio.access import BOTH, PROJECT, ROLES, route
+from vidence.studio.accounts import Terms, set_roles, user_of
+from vidence.studio.members import LEAST_A_DOMAIN, coverage, domains_in, members
 from vidence.studio.pages.answers import row_named, tried
 from vidence.studio.records.people import MembershipRow, ProjectRow, UserRow
 from vidence.studio.workflow import protocol_of
@@ -35,7 +35,13 @@ def people(request: HttpRequest, project: str) -> HttpResponse:
 
 
 def _set(request: HttpRequest, project: ProjectRow) -> None:
-    set_terms(_user(request, project), project, _terms(request), by=request.person.name)
+    set_roles(
+        _user(request, project),
+        project,
+        request.POST.getlist("roles"),
+        terms=_terms(request),
+        by=request.person.name,
+    )
 
 
 def _user(request: HttpRequest, project: ProjectRow) -> UserRow:
@@ -58,7 +64,6 @@ def _terms(request: HttpRequest) -> Terms:
     except ValueError as error:
         raise UsageError(f"the day {until!r}; expected one such as 2026-11-23") from error
     return Terms(
-        roles=tuple(cast("list[Role]", request.POST.getlist("roles"))),
         domains=domains_in(request.POST.get("domains", "")),
         is_author_of_the_paper="is_author" in request.POST,
         qualified_until=ends,

@@ -1,49 +1,105 @@
-"""The door: the printed address, signing in and out."""
+"""Signing in and out, by a name and a password or by the printed address; one's own password."""
 
-import math
-from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
+from django import forms
+from django.contrib.auth import logout, update_session_auth_hash
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
+from django.contrib.auth.views import LoginView
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.middleware.csrf import rotate_token
-from django.shortcuts import render
-from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.shortcuts import redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
 
-from vidence.studio.access import ANYONE, BOTH, EVERY_ROLE, ROLES, SOLO, Person, Role, route
+from vidence.studio.access import ANYONE, BOTH, EVERY_ROLE, SOLO, route
+from vidence.studio.accounts import key_of
+from vidence.studio.audit import note
+from vidence.studio.auth import LET_IN
+from vidence.studio.floods import address_of, count, left_s
 from vidence.studio.pages.faults import closed, fault
 from vidence.studio.settings import current
+from vidence.studio.times import end_work
 
-_KEY: Final = "person"
-_STAMP: Final = "stamp"
-_ALONE: Final[Mapping[str, frozenset[Role]]] = {
-    "view": frozenset({"researcher"}),
-    "solo": frozenset(ROLES),
-}
+MOST_TRIES: Final = 10
+"""Wrong passwords for one name from one address before it has to wait until the `WINDOW_S` ends."""
+MOST_OF_ADDRESS: Final = 100
+"""Wrong passwords from one address, for any names."""
+WINDOW_S: Final = 15 * 60
 _WRONG: Final = "The name or the password is wrong, or there were too many tries. Wait, and try again."
+_LOCKED: Final = "locked"
 
 
-def person_of(request: HttpRequest) -> Person | None:
-    """Who asks, by the session of the browser."""
-    mode = current().settings.mode
-    said = request.session.get(_KEY)
-    if said is None:
-        return None
-    if mode != "team":
-        return Person(name=SOLO, shown="you", roles={"": _ALONE[mode]}) if said == SOLO else None
-    from vidence.studio.accounts import person_of_user, with_stamp
+class SignInForm(AuthenticationForm):
+    """Django's form of a name and a password, whose wrong tries are counted by name and address.
 
-    user = with_stamp(said, request.session.get(_STAMP, ""))
-    if user is None:
-        return None
-    return person_of_user(user, list(user.memberships.select_related("project")))
+    Other addresses go on, so a name cannot be kept out by its wrong passwords.
+    """
+
+    error_messages = {"invalid_login": _WRONG, "inactive": _WRONG}  # noqa: RUF012 - as Django has it
+
+    def clean_username(self) -> str:
+        """The name as accounts are found by."""
+        return key_of(self.cleaned_data["username"])
+
+    def clean(self) -> Any:  # noqa: ANN401 - Django's
+        """Try the password.
+
+        Raises:
+            ValidationError: it is wrong, or there were too many tries.
+        """
+        address = address_of(self.request)
+        bounds = {
+            f"sign-in {address} {self.cleaned_data.get('username')}": MOST_TRIES,
+            f"sign-in {address}": MOST_OF_ADDRESS,
+        }
+        if any(count(what, window_s=WINDOW_S, by=0) >= most for what, most in bounds.items()):
+            raise ValidationError(_WRONG, code=_LOCKED)
+        try:
+            return super().clean()
+        except ValidationError:
+            for what in bounds:
+                count(what, window_s=WINDOW_S)
+            raise
+
+
+class SignIn(LoginView):
+    """The form of name and password, and what becomes of it."""
+
+    template_name = "sign-in.html"
+    authentication_form = SignInForm
+    next_page = "start"
+
+    def dispatch(self, request: HttpRequest, *args: object, **more: object) -> HttpResponse:
+        """Answer, where there are accounts."""
+        return (
+            super().dispatch(request, *args, **more)
+            if current().settings.mode == "team"
+            else fault(request, 404)
+        )
+
+    def form_valid(self, form: SignInForm) -> HttpResponse:
+        """Begin a session."""
+        note("signed-in", by=form.get_user().pseudonym)
+        return super().form_valid(form)
+
+    def form_invalid(self, form: SignInForm) -> HttpResponse:
+        """The form again."""
+        answer = super().form_invalid(form)
+        if form.has_error(NON_FIELD_ERRORS, _LOCKED):
+            answer.status_code = 429
+            answer.headers["Retry-After"] = str(left_s(WINDOW_S))
+        else:
+            answer.status_code = 403
+            note("sign-in-refused")
+        return answer
 
 
 def enter(request: HttpRequest) -> HttpResponse:
     """Let the browser in that has the printed address; the word is of no use a second time."""
     answer: HttpResponse
     if current().settings.mode != "team" and current().ticket.redeem(request.GET.get("ticket", "")):
-        _begin(request, SOLO, "")
+        request.session.flush()
+        request.session[LET_IN] = SOLO
         answer = HttpResponseRedirect("/")
     else:
         answer = closed(request)
@@ -51,67 +107,54 @@ def enter(request: HttpRequest) -> HttpResponse:
     return answer
 
 
-@sensitive_variables("password")
-@sensitive_post_parameters("password")
-def sign_in(request: HttpRequest) -> HttpResponse:
-    """The form of name and password, and what becomes of it."""
-    if current().settings.mode != "team":
-        return fault(request, 404)
-    after = request.POST.get("next", request.GET.get("next", "/"))
-    if request.method != "POST":
-        return render(request, "sign-in.html", {"next": _on_this_host(request, after)})
-    from vidence.studio.accounts import stamp, try_password
-
-    name, password = request.POST.get("name", ""), request.POST.get("password", "")
-    found = try_password(name, password, address=address_of(request))
-    if found is None or isinstance(found, float):
-        told = {"next": _on_this_host(request, after), "name": name, "wrong": _WRONG}
-        answer = render(request, "sign-in.html", told, status=403 if found is None else 429)
-        if found is not None:
-            answer.headers["Retry-After"] = str(math.ceil(found))
-        return answer
-    _begin(request, str(found.public), stamp(found))
-    return HttpResponseRedirect(_on_this_host(request, after))
-
-
 def sign_out(request: HttpRequest) -> HttpResponse:
     """End the session at once."""
-    if current().settings.mode == "team":
-        from vidence.studio.audit import note
-        from vidence.studio.times import end_work
-
+    is_team = current().settings.mode == "team"
+    if is_team:
         end_work(request.person.user)
         note("signed-out", by=request.person.name)
-    request.session.flush()
-    return closed(request) if current().settings.mode != "team" else HttpResponseRedirect("/sign-in")
+    logout(request)
+    return redirect("sign-in") if is_team else closed(request)
 
 
-def address_of(request: HttpRequest) -> str:
-    """Where a request comes from; behind a proxy what the proxy itself has seen, and nobody else has said."""
-    if current().settings.is_behind_proxy:
-        return str(request.headers.get("X-Forwarded-For", "")).rpartition(",")[2].strip()
-    return str(request.META.get("REMOTE_ADDR", ""))
+class OwnPasswordForm(PasswordChangeForm):
+    """Django's form of another password, which takes the place of a first one."""
+
+    def clean_new_password1(self) -> str:
+        """The new one.
+
+        Raises:
+            ValidationError: it is the one until now.
+        """
+        password: str = self.cleaned_data["new_password1"]
+        if password == self.data.get("old_password"):
+            raise ValidationError("The new password is the one until now; choose another.")
+        return password
+
+    def save(self, commit: bool = True) -> object:
+        """Keep it."""
+        self.user.has_first_password = False
+        return super().save(commit)
 
 
-def _begin(request: HttpRequest, who: str, stamp: str) -> None:
-    """Begin a session under a new name: one that was known before is of no use."""
-    request.session.flush()
-    request.session.create()
-    request.session[_KEY] = who
-    request.session[_STAMP] = stamp
-    rotate_token(request)
-
-
-def _on_this_host(request: HttpRequest, wanted: str) -> str:
-    """The address where somebody wanted to go, where it is one of this host; else the first page."""
-    is_safe = wanted.startswith("/") and url_has_allowed_host_and_scheme(
-        wanted, allowed_hosts=None, require_https=request.is_secure()
-    )
-    return wanted if is_safe else "/"
+@sensitive_post_parameters()
+def password(request: HttpRequest) -> HttpResponse:
+    """The form of a password of one's own; other sessions of the account end."""
+    if current().settings.mode != "team":
+        return fault(request, 404)
+    user = request.user
+    form: forms.Form = OwnPasswordForm(user, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        note("password-changed", by=user.pseudonym, about=user.pseudonym)
+        update_session_auth_hash(request, user)
+        return redirect("start")
+    return render(request, "people/password.html", {"form": form}, status=400 if form.errors else 200)
 
 
 urls = [
     route("enter", enter, name="enter", roles=ANYONE),
-    route("sign-in", sign_in, name="sign-in", roles=ANYONE, to=BOTH),
+    route("sign-in", SignIn.as_view(), name="sign-in", roles=ANYONE, to=BOTH),
     route("sign-out", sign_out, name="sign-out", roles=EVERY_ROLE, to=("POST",)),
+    route("password", password, name="password", roles=EVERY_ROLE, to=BOTH),
 ]

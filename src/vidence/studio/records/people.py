@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.db import models
 from django.db.models import Q
 
@@ -57,10 +58,10 @@ class GuidelineRow(models.Model):
         ]
 
 
-class UserRow(models.Model):
+class UserRow(AbstractBaseUser):
     """An account. `name` is what is typed, `pseudonym` what stands in files, `key` the name to compare with.
 
-    `edition` goes up when the password or a role changes, which ends all sessions of the account.
+    With `has_first_password` the person has to choose another one before anything else.
     """
 
     public = public_id()
@@ -68,11 +69,12 @@ class UserRow(models.Model):
     key = models.CharField(max_length=NAME_LENGTH, unique=True)
     shown = models.CharField(max_length=NAME_LENGTH)
     pseudonym = models.CharField(max_length=64, unique=True)
-    password = models.CharField(max_length=200)
-    edition = models.PositiveIntegerField(default=1)
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField()
-    settings = models.JSONField(default=dict)
+    has_first_password = models.BooleanField(default=False)
+    last_login = None
+    objects = BaseUserManager()
+    USERNAME_FIELD = "key"
 
 
 class MembershipRow(models.Model):
@@ -179,11 +181,3 @@ class QualificationRow(models.Model):
                 name="try_without_guideline_once",
             ),
         ]
-
-
-class SignInTryRow(models.Model):
-    """How often a name, or an address, has failed to sign in of late; `key` is a hash of either."""
-
-    key = digest(is_unique=True)
-    n_failed = models.PositiveIntegerField(default=0)
-    last_at = models.DateTimeField()

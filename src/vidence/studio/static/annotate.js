@@ -2,7 +2,7 @@
 // after a save.
 
 import { drawn, made } from "./elements.js";
-import { isText, meant } from "./keys.js";
+import { isText, shortcut } from "./keys.js";
 
 document.documentElement.classList.add("has-script");
 
@@ -132,7 +132,7 @@ function drawPicked(row) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (meant(event) !== "f" || event.defaultPrevented || isText(event.target) !== event.altKey) return;
+  if (shortcut(event) !== "f" || event.defaultPrevented || isText(event.target) !== event.altKey) return;
   event.preventDefault();
   const focused = document.activeElement?.closest("#g-evidence [data-row]");
   pick(focused && !isEmpty(focused) && partOf(focused, "frames") ? focused : null);

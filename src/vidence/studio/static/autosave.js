@@ -6,7 +6,7 @@
 // `vidence:saved` (with the answer) and hears `vidence:restore-rows` (the names of fields that it lacks).
 
 import { made } from "./elements.js";
-import { pressedKey, usual } from "./keys.js";
+import { pressedKey } from "./keys.js";
 
 const QUIET_MS = 700;
 const WAIT_MS = 2500;
@@ -114,7 +114,7 @@ class Autosave {
 
   #pressed(event) {
     if (!event.ctrlKey && !event.metaKey) return;
-    const key = usual(pressedKey(event));
+    const key = pressedKey(event);
     if (key === "ctrl+s") {
       event.preventDefault();
       this.save();

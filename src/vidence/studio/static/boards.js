@@ -3,7 +3,7 @@
 // Each key presses a button of the row that has the focus, or of the page: without this file the buttons do the same.
 
 import { made } from "./elements.js";
-import { isText, meant } from "./keys.js";
+import { isText, shortcut } from "./keys.js";
 
 const MARK = "vidence.boards.marked";
 const PAUSE_MS = 300;
@@ -72,8 +72,7 @@ function press(key) {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || (isText(event.target) && !event.altKey)) return;
-  const said = meant(event);
-  if (said === undefined) return;
+  const said = shortcut(event);
   const own = { n: () => go(1), b: () => go(-1), t: mark, f: toFilm, 1: () => fromCrop("first"), 2: () => fromCrop("last") };
   if (own[said] && document.querySelector("[data-row]")) {
     if (own[said]() === false) return;

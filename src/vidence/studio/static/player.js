@@ -6,7 +6,7 @@
 // `vidence:evidence` and `vidence:evidence-kind`, which bubble from the section.
 
 import { made } from "./elements.js";
-import { isText, pressedKey, shown, usual } from "./keys.js";
+import { isText, pressedKey } from "./keys.js";
 import { Timeline } from "./timeline.js";
 
 const SPEEDS = [0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4];
@@ -396,8 +396,8 @@ export class Player {
     }
   }
 
-  #button(text, name, act, usualKey = "") {
-    const keys = shown(usualKey).toUpperCase();
+  #button(text, name, act, key = "") {
+    const keys = key.toUpperCase();
     const button = made("button", { type: "button", textContent: text, title: keys ? `${name} (${keys})` : name });
     button.setAttribute("aria-label", name);
     if (keys) button.setAttribute("aria-keyshortcuts", keys);
@@ -660,16 +660,13 @@ const KEYS = {
   e: (player) => player.evidence(),
   p: (player) => player.evidenceKind(),
 };
-/** The usual key of a pressed one; layouts that have comma and full stop elsewhere are asked by the place, too. */
-function meant(event) {
-  const key = pressedKey(event);
-  const found = usual(key);
-  if (found !== undefined && KEYS[found]) return found;
-  if (key === " ") return shown("k") === "" ? undefined : "k";
-  const bare = key.replace(/^shift\+/, "");
-  if (bare !== key) return usual(bare);
-  if ("<;".includes(key) || (event.altKey && event.code === "Comma")) return usual(",");
-  if (">:".includes(key) || (event.altKey && event.code === "Period")) return usual(".");
+/** The name in `KEYS` of a pressed key; layouts that have comma and full stop elsewhere are asked by the place, too. */
+function named(event) {
+  const key = pressedKey(event).replace(/^shift\+/, "");
+  if (KEYS[key]) return key;
+  if (key === " ") return "k";
+  if ("<;".includes(key) || (event.altKey && event.code === "Comma")) return ",";
+  if (">:".includes(key) || (event.altKey && event.code === "Period")) return ".";
   return undefined;
 }
 
@@ -677,7 +674,7 @@ function pressed(event) {
   if (active === null || !active.shown || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
   if (isText(event.target) !== event.altKey) return;
   if (event.key === " " && event.target instanceof Element && event.target.closest("button, a, summary, input")) return;
-  const act = KEYS[meant(event)];
+  const act = KEYS[named(event)];
   if (act === undefined) return;
   event.preventDefault();
   act(active, event);

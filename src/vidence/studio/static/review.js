@@ -1,6 +1,6 @@
 // Keys of a review: from row to row, right or wrong, values, the words to the author. The form works without.
 
-import { isText, meant, pressedKey, shown, usual } from "./keys.js";
+import { isText, pressedKey, shortcut } from "./keys.js";
 
 const ROW = "[data-row]";
 const form = document.querySelector("form[data-look]");
@@ -37,7 +37,7 @@ function pick(key) {
 
 function pressed(event) {
   if (event.defaultPrevented || event.metaKey) return;
-  const sent = event.ctrlKey ? usual(pressedKey(event)) : undefined;
+  const sent = event.ctrlKey ? pressedKey(event) : undefined;
   if ((sent === "ctrl+enter" || sent === "ctrl+shift+enter") && form?.contains(event.target)) {
     const accept = form.querySelector("button[value=accept]:not([disabled])");
     if (accept === null) return;
@@ -47,7 +47,7 @@ function pressed(event) {
     return;
   }
   if (event.ctrlKey || isText(event.target) !== event.altKey) return;
-  const key = meant(event) ?? "";
+  const key = shortcut(event);
   if (key === "n") go(1);
   else if (key === "b") go(-1);
   else if (key === "m" && form) form.elements.namedItem("message").focus();
@@ -56,5 +56,3 @@ function pressed(event) {
 }
 
 document.addEventListener("keydown", pressed);
-const accept = form?.querySelector("button[value=accept]");
-if (accept && shown("ctrl+enter") !== "ctrl+enter") accept.removeAttribute("aria-keyshortcuts");

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 import anyio
 
-from vidence.studio.headers import Application
+from vidence.studio.bodies import Application
 
 _HOST: Final = "127.0.0.1"
 
@@ -68,7 +68,7 @@ class Asker:
                     parts.append(message.get("body", b""))
 
             await self._application(self._scope(address), receive, send)
-        if "set-cookie" in headers:
+        if "set-cookie" in headers and not self._cookie:  # the first is that of the session
             self._cookie = headers["set-cookie"].split(";", 1)[0]
         return Answer(status=status, body=b"".join(parts), headers=headers)
 

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from servers.studio import PASSWORD
-from vidence.studio.accounts import has_first_password, user_of
+from vidence.studio.accounts import user_of
 from vidence.studio.records.people import UserRow
 from vidence.studio.records.work import AuditEventRow
 
@@ -38,28 +38,38 @@ def test_an_account_is_made_with_a_password_that_is_shown_once(team, client):
     assert (again.status_code, "already" in words(again)) == (400, True)
     assert 'value="Ada"' in again.content.decode()
     own = Client(SERVER_NAME="127.0.0.1")
-    assert own.post("/sign-in", {"name": "Ada", "password": password}).status_code == 302
+    assert own.post("/sign-in", {"username": "Ada", "password": password}).status_code == 302
     for closed in ("/", "/projects/films/", "/work", "/media/x/file"):
         assert own.get(closed).headers["Location"] == "/password", closed
     assert own.post("/projects/films/next", {"role": "reviewer"}).status_code == 403
-    said = {"before": password, "first": PASSWORD, "again": PASSWORD}
-    assert "differ" in words(own.post("/password", {**said, "again": "x"}))
-    assert "is wrong" in words(own.post("/password", {**said, "before": "x"}))
-    assert own.post("/password", said).headers["Location"] == "/sign-in"
-    assert own.get("/").status_code == 302
-    assert own.post("/sign-in", {"name": "Ada", "password": password}).status_code == 403
+    said = {"old_password": password, "new_password1": PASSWORD, "new_password2": PASSWORD}
+    other = Client(SERVER_NAME="127.0.0.1")
+    other.post("/sign-in", {"username": "Ada", "password": password})
+    for change, why in (
+        ({"new_password2": "x"}, "match"),
+        ({"old_password": "x"}, "incorrectly"),
+        ({"new_password1": password, "new_password2": password}, "choose another"),
+        ({"new_password1": "x", "new_password2": "x"}, "too short"),
+    ):
+        answer = own.post("/password", {**said, **change})
+        assert (answer.status_code, why in words(answer)) == (400, True), why
+    assert own.post("/password", said).headers["Location"] == "/"
+    assert own.get("/").status_code == 200
+    assert other.get("/").headers["Location"].startswith("/sign-in")  # its session has ended
+    assert AuditEventRow.objects.filter(kind="password-changed", by="fox").count() == 1
+    assert own.post("/sign-in", {"username": "Ada", "password": password}).status_code == 403
     assert team.signed_in("Ada").get("/projects/films/").status_code == 200
 
 
 def test_a_password_that_the_operator_sets_is_not_shown(team, client):
     assert client.post(WHERE, {**MADE, "password": PASSWORD}).status_code == 302
-    assert has_first_password(user_of("Ada"))
+    assert user_of("Ada").has_first_password
     ada = str(user_of("Ada").public)
     refused = client.post(WHERE, {"act": "password", "user": ada, "password": "short"})
-    assert (refused.status_code, "expected 10 or more" in words(refused)) == (400, True)
+    assert (refused.status_code, "at least 10 characters" in words(refused)) == (400, True)
     drawn = client.post(WHERE, {"act": "password", "user": ada})
     word = re.search(r"signs in with ([a-z0-9]{16}) ", words(drawn))[1]
-    assert team.client().post("/sign-in", {"name": "Ada", "password": word}).status_code == 302
+    assert team.client().post("/sign-in", {"username": "Ada", "password": word}).status_code == 302
 
 
 def test_roles_are_set_and_taken_and_accounts_closed(team, client):

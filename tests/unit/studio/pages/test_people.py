@@ -62,7 +62,7 @@ def test_operators_of_one_project_change_nothing_in_another(team, client):
     assert client.post(WHERE, {"user": str(bob.public), "roles": ["author"]}).status_code == 404
     own = UserRow.objects.get(name="Olga")
     refused = client.post(WHERE, {"user": str(own.public), "roles": ["author"]})
-    assert "another operator does" in refused.content.decode()
+    assert "is the last operator of the project films" in refused.content.decode()
 
 
 def test_one_who_works_alone_is_told_so(solo):

@@ -1,0 +1,98 @@
+"""Middleware that knows who sent a request, and refuses what their roles do not allow."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.deprecation import MiddlewareMixin
+
+from vidence.studio.access import ANYONE, ROLES, SAFE, SOLO, Person, Role, RoutedView
+from vidence.studio.accounts import person_of_user
+from vidence.studio.pages.faults import closed
+from vidence.studio.settings import current
+
+LET_IN: Final = "person"
+"""What the session of a browser holds that was let in by the printed address."""
+_ALONE: Final[Mapping[str, frozenset[Role]]] = {
+    "view": frozenset({"researcher"}),
+    "solo": frozenset(ROLES),
+}
+_BEFORE_A_PASSWORD: Final = ("password", "sign-out")
+
+
+class AuthMiddleware(AuthenticationMiddleware):
+    """Django's, which also gives the request a ``person``; None where no one has signed in."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Set ``request.user`` and ``request.person``."""
+        super().process_request(request)
+        request.person = None if request.path.startswith("/static/") else _person_of(request)
+
+
+class PolicyMiddleware(MiddlewareMixin):
+    """Refuses an address to all whose roles it does not name."""
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., Any], _args: object, kwargs: Mapping[str, Any]
+    ) -> HttpResponse | None:
+        """The refusal; None where the view may answer.
+
+        Raises:
+            PermissionDenied: it is of another role, or names none.
+            Http404: it is of a project that the person is not in.
+        """
+        if not isinstance(view, RoutedView) or not view.roles:
+            raise PermissionDenied("no rule")
+        if request.method not in view.methods:
+            return HttpResponseNotAllowed(sorted(view.methods))
+        if view.roles >= ANYONE:
+            return None
+        person: Person | None = request.person
+        if person is None:
+            return _to_sign_in(request)
+        if getattr(person.user, "has_first_password", False) and (
+            request.resolver_match.url_name not in _BEFORE_A_PASSWORD
+        ):
+            if request.method not in SAFE:
+                raise PermissionDenied("a password of one's own comes first")
+            return redirect("password")
+        project = kwargs.get("project")
+        if project is not None and not person.is_in(project):
+            raise Http404
+        if not person.roles_in(project) & view.roles:
+            raise PermissionDenied("another role")
+        return None
+
+
+def _person_of(request: HttpRequest) -> Person | None:
+    mode = current().settings.mode
+    if mode == "team":
+        return person_of_user(request.user) if request.user.is_authenticated else None
+    is_let_in = request.session.get(LET_IN) == SOLO
+    return Person(name=SOLO, shown="you", roles={"": _ALONE[mode]}) if is_let_in else None
+
+
+def _to_sign_in(request: HttpRequest) -> HttpResponse:
+    if current().settings.mode != "team":
+        return closed(request)
+    if request.method not in SAFE or request.headers.get("HX-Request"):
+        return HttpResponse("signed out; sign in again in another tab", status=401, content_type="text/plain")
+    return HttpResponseRedirect(f"{reverse('sign-in')}?{urlencode({'next': request.get_full_path()})}")
+
+
+def for_templates(request: HttpRequest) -> dict[str, object]:
+    """What every page is drawn with: the person who looks, and the kind of studio."""
+    person = getattr(request, "person", None)
+    settings = current().settings
+    return {
+        "person": person,
+        "roles": person.roles_in(None) if person is not None else frozenset(),
+        "mode": settings.mode,
+        "export": settings.export,
+        "pulse": settings.pulse,
+    }
