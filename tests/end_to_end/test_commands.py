@@ -36,11 +36,6 @@ def test_list_names_everything_that_has_a_file(vidence):
     ]
 
 
-def test_schema_is_that_of_the_item_format(vidence):
-    schema = json.loads(vidence("schema").out)
-    assert "item_id" in json.dumps(schema)
-
-
 def test_probe_tells_claims_from_facts_and_goes_on_after_a_bad_file(vidence, questions):
     questions(n_clips=1)
     (vidence.folder / "bad.mp4").write_text("no video")

@@ -335,7 +335,6 @@ COMMANDS_WITH_OUTPUT = (
     ("report", "run"),
     ("report", "--help"),
     ("list", "benchmarks"),
-    ("schema",),
     ("--help",),
 )
 

@@ -47,15 +47,12 @@ _LOOK_S = 0.5  # between two looks at what has been written, for the bar
 @click.command()
 @click.argument("name")
 @click.option("--media", "with_media", is_flag=True, help="Fetch videos, too: those that the questions need.")
-@click.option("--revision", help="Another branch, tag or commit than the benchmark's own.")
 @click.option("--config", help="The configuration, where a release has several.")
 @click.option("--split", help="Which part of the benchmark the videos are for (default: its first split).")
 @click.option("--limit", type=click.IntRange(min=1), help="Only videos of the first N questions.")
 @where_option("videos of questions with this tag")
 @click.option("--sample", type=click.IntRange(min=1), help="Only videos of the N questions that run samples.")
 @click.option("--sample-by", metavar="TAG=N", help="Only videos of N questions with each value of a tag.")
-@click.option("--strata", metavar="TAG", help="With --sample: of each value of this tag its share of the N.")
-@click.option("--sample-videos", type=click.IntRange(min=1), help="Only the N videos that run samples.")
 @click.option("--seed", type=int, help="Seed of the sample, as for run (default 0).")
 @click.option(
     "--questions",
@@ -69,7 +66,6 @@ def get(
     *,
     name: str,
     with_media: bool,
-    revision: str | None,
     config: str | None,
     questions: Path | None,
     yes: bool,
@@ -85,7 +81,7 @@ def get(
     """
     console, here = Console(stderr=True), environment()
     hub = Hub(hub_cache(), endpoint=os.environ.get("HF_ENDPOINT"))
-    offered = getting.offer(name, hub=hub, revision=revision, config=config)
+    offered = getting.offer(name, hub=hub, config=config)
     given = read_overrides({key: value for key, value in chosen.items() if value != {}})
     if not offered.benchmark and (given or questions):
         raise UsageError(

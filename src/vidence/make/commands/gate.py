@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
 from vidence.console.files import screen, show, write_said
+from vidence.console.flags import flag, record_flags
 from vidence.console.options import (
     PATH,
     data_option,
@@ -16,7 +17,6 @@ from vidence.console.options import (
     level_option,
     named_questions,
     progress_option,
-    together,
     where_option,
 )
 from vidence.console.progress import interruptible
@@ -25,6 +25,7 @@ from vidence.engine.environment import cache_root, environment
 from vidence.engine.plan import PlanOverrides
 from vidence.errors import UsageError
 from vidence.make.commands.items import items_in
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.contracts import Loaded
@@ -40,62 +41,43 @@ SECTION = "Make"
 NOTHING_LEFT = 3  # the command did its work, and no question is left
 
 
-@dataclass(frozen=True, kw_only=True)
-class Panel:
+class Panel(Record):
     """Who is asked, and how; None follows the rule."""
 
-    models: tuple[str, ...]
-    one_frame: str | None
-    needs_all: str | None
-    runs: str | None
-    at_least: int | None
-    forced: bool | None
-    to_people: bool | None
-    judges: tuple[str, ...]
-    judge: str | None
+    models: Annotated[
+        tuple[str, ...],
+        flag(
+            "Who reads the words alone; several are a panel. None: this gate is left out.",
+            "--model",
+            metavar="SPEC",
+        ),
+    ] = ()
+    runs: Annotated[
+        str | None, flag("How often each reader is asked, the choices permuted.", metavar="auto|N")
+    ] = None
+    one_frame: Annotated[
+        str | None, flag("Who is shown single frames, the decisive ones first.", metavar="SPEC")
+    ] = None
+    needs_all: Annotated[
+        str | None, flag("Who must fail where one piece of evidence is withheld.", metavar="SPEC")
+    ] = None
+    judges: Annotated[
+        tuple[str, ...],
+        flag(
+            "Who judges free answers; several are a panel. None: equal words are right, others stay open.",
+            "--judge-model",
+            metavar="SPEC",
+        ),
+    ] = ()
+    judge: Annotated[
+        str | None, flag("How free answers are judged, see vidence list judges (default: rule-first).")
+    ] = None
 
     @property
     def specs(self) -> tuple[str, ...]:
         """Every model that is asked."""
         others = (self.one_frame, self.needs_all)
         return tuple(dict.fromkeys((*self.models, *(one for one in others if one), *self.judges)))
-
-
-_panel = together(
-    "panel",
-    Panel,
-    click.option(
-        "--model",
-        "models",
-        multiple=True,
-        metavar="SPEC",
-        help="Who reads the words alone; several are a panel. None: this gate is left out.",
-    ),
-    click.option("--runs", metavar="auto|N", help="How often each reader is asked, the choices permuted."),
-    click.option(
-        "--at-least", type=click.IntRange(1), help="How many readers must be right in all their runs."
-    ),
-    click.option("--forced/--not-forced", default=None, help="End a question with the demand to choose."),
-    click.option("--one-frame", metavar="SPEC", help="Who is shown single frames, the decisive ones first."),
-    click.option(
-        "--needs-all", metavar="SPEC", help="Who must fail where one piece of evidence is withheld."
-    ),
-    click.option(
-        "--judge-model",
-        "judges",
-        multiple=True,
-        metavar="SPEC",
-        help="Who judges free answers; several are a panel. None: equal words are right, others stay open.",
-    ),
-    click.option(
-        "--judge", help="How free answers are judged, see vidence list judges (default: rule-first)."
-    ),
-    click.option(
-        "--to-people/--drop-solved",
-        default=None,
-        help="Leave open for people what a model solves, or drop it (the default).",
-    ),
-)
 
 
 @click.command()
@@ -110,7 +92,7 @@ _panel = together(
     type=click.Choice(["humanpcr", "herbench", "mmvu"]),
     help="Runs and votes as in this paper; other flags count in their place.",
 )
-@_panel
+@record_flags("panel", Panel)
 @click.option("--checks/--no-checks", default=True, help="Drop what is doubled, ambiguous, or tells itself.")
 @click.option(
     "--near", type=click.FloatRange(0.5, 1), default=0.9, show_default=True, help="What is a double."
@@ -244,34 +226,30 @@ def _rules(rule: str | None, panel: Panel, *, near: float | None, balance: "Bala
 
     preset = PRESETS[rule] if rule else Preset()
     runs = _runs(panel.runs, preset)
-    alone = [flag for flag, value in {"--runs": panel.runs, "--at-least": panel.at_least}.items() if value]
-    if alone and not panel.models:
-        raise UsageError(
-            f"{alone[0]} says how readers of the words are asked, and nobody is; add --model SPEC"
-        )
+    if panel.runs and not panel.models:
+        raise UsageError("--runs says how readers of the words are asked, and nobody is; add --model SPEC")
     asked = (*panel.models, panel.one_frame, panel.needs_all)
     if (panel.judges or panel.judge) and not any(asked):
         raise UsageError("a judge marks what readers answer, and nobody is asked; add --model SPEC")
     if panel.judge and not panel.judges:
         raise UsageError(f"--judge {panel.judge} says how is judged, and not by whom; add --judge-model SPEC")
     judge = JudgeRules(models=panel.judges, protocol=panel.judge or "rule-first") if panel.judges else None
-    is_forced = preset.forced if panel.forced is None else panel.forced
     text_only = None
     if panel.models:
         text_only = TextOnlyRules(
             models=panel.models,
-            at_least=panel.at_least or preset.at_least or len(panel.models),
+            at_least=preset.at_least or len(panel.models),
             runs=runs,
-            forced=is_forced,
+            forced=preset.forced,
         )
     return ItemGateRules(
         checks=None if near is None else CheckRules(near=near),
         balance=balance,
         judge=judge,
         text_only=text_only,
-        one_frame=OneFrameRules(model=panel.one_frame, forced=is_forced) if panel.one_frame else None,
-        needs_all=NeedsAllRules(model=panel.needs_all, forced=is_forced) if panel.needs_all else None,
-        to_people=preset.to_people if panel.to_people is None else panel.to_people,
+        one_frame=OneFrameRules(model=panel.one_frame, forced=preset.forced) if panel.one_frame else None,
+        needs_all=NeedsAllRules(model=panel.needs_all, forced=preset.forced) if panel.needs_all else None,
+        to_people=preset.to_people,
     )
 
 

@@ -72,21 +72,12 @@ class Papers:
     show_default=True,
     help="Put the files of media into the release, where their licence allows it.",
 )
-@click.option(
-    "--media-licence",
-    "media_licences",
-    multiple=True,
-    metavar="NAME",
-    help="A licence that allows it beside Creative Commons and the like; repeatable.",
-)
 @click.option("--shares", metavar="NAME=SHARE,…", help="Cut splits by source (default: by the tag split).")
 @click.option(
     "--stratify", default="", metavar="TAG,…", help="Spread the values of these tags over --shares."
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the order of sources.")
 @click.option("--hide", default="", metavar="SPLIT,…", help="Splits whose answers are not released.")
-@click.option("--keep-tag", "keep_tags", multiple=True, metavar="TAG", help="Public in hidden splits, too.")
-@click.option("--hide-tag", "hide_tags", multiple=True, metavar="TAG", help="Not public in hidden splits.")
 @click.option("--account", type=PATH, help="The account.json of the making, for the datasheet.")
 @click.option("--review", type=PATH, help="Folder of a review: only what it accepted is released.")
 @click.option("--licences", type=PATH, help="File of vidence licence check: films must pass it.")
@@ -117,13 +108,10 @@ def release(
     part: str | None,
     media: Path | None,
     media_files: Literal["none", "copy", "link"],
-    media_licences: tuple[str, ...],
     shares: str | None,
     stratify: str,
     seed: int,
     hide: str,
-    keep_tags: tuple[str, ...],
-    hide_tags: tuple[str, ...],
     without_licence: tuple[str, ...],
     scan: Path | None,
     json_path: Path | None,
@@ -154,9 +142,7 @@ def release(
         stratify=_words(stratify),
         seed=seed,
         hidden=frozenset(_words(hide)),
-        keep_tags=frozenset(keep_tags),
-        hide_tags=frozenset(hide_tags),
-        media=MediaRules(files=media_files, root=root, licences=frozenset(media_licences)),
+        media=MediaRules(files=media_files, root=root),
     )
     material = _material(Papers(**papers), items, version=rules.about.version)
     found = release_set(items, rules, material, into=into)
