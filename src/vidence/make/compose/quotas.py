@@ -9,7 +9,6 @@ import msgspec
 
 from vidence.engine.config_file import Count, CountOrNone, Share
 from vidence.errors import UsageError
-from vidence.make.compose.exhaustive import MOST_TOGETHER, everything
 from vidence.make.compose.reached import Logic, Unique
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import ALL_SHAPES, Composed, QuotaCell, Search, Shape
@@ -35,8 +34,8 @@ class Quota(Record, omit_defaults=True):
 
     `per_video` of each video, spread over `types` of answers, `logic`, and numbers of `conditions` (the
     fewest and the most). A cell is given up in a video after `tries` attempts. A fact about what a
-    composition names is used by `facts` compositions at most (0: by any number). With `exhaustive` all
-    conjunctions of a small scene are listed instead, as many as there are. `shapes` are those that are drawn.
+    composition names is used by `facts` compositions at most (0: by any number).
+    `shapes` are those that are drawn.
     """
 
     per_video: Count = 5
@@ -46,7 +45,6 @@ class Quota(Record, omit_defaults=True):
     tries: Count = 200
     facts: CountOrNone = 3
     negations: bool = True
-    exhaustive: bool = False
     shapes: tuple[Shape, ...] = ALL_SHAPES
 
     def __post_init__(self) -> None:
@@ -54,12 +52,6 @@ class Quota(Record, omit_defaults=True):
         if not fewest <= most <= MOST_CONDITIONS:
             raise UsageError(
                 f"conditions are [{fewest}, {most}]; expected fewest and most, up to {MOST_CONDITIONS}"
-            )
-        if self.exhaustive and (self.logic != ("conjunctive",) or most > MOST_TOGETHER):
-            raise UsageError(
-                f"exhaustive = true lists conjunctions of up to {MOST_TOGETHER} conditions; logic is "
-                f'{list(self.logic)} and conditions are [{fewest}, {most}]. Say logic = ["conjunctive"] and '
-                f"conditions = [{min(fewest, MOST_TOGETHER)}, {min(most, MOST_TOGETHER)}]"
             )
 
     @property
@@ -137,12 +129,7 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
 
     The cell that lacks most over all videos is tried first, with the skill that is asked for least; what an
     attempt gives beside it is taken where its own cell lacks some.
-
-    Raises:
-        UsageError: everything is wanted (`exhaustive`) of a scene that is too large.
     """
-    if quota.exhaustive:
-        return _everything(scenes, quota, strength)
     filled = Filled()
     videos = [_Video(name, scene, quota, unique=strength.unique, seed=seed) for name, scene in scenes.items()]
     for one in videos:
@@ -162,32 +149,6 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
         filled.unmet += [Unmet(video.name, cell, why, n) for cell, (why, n) in video.dead.items()]
         mended = sorted(video.search.mended.items())
         filled.notes += [f"{video.name}: {n:,} conditions without a witness {what}" for what, n in mended]
-    return filled
-
-
-def _everything(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength) -> Filled:
-    """All conjunctions that are wanted and strong enough; a cell without any is unmet."""
-    filled, wanted = Filled(), frozenset(quota.cells)
-    sizes = range(quota.conditions[0], quota.conditions[1] + 1)
-    for name, scene in scenes.items():
-        refused: Counter[str] = Counter()
-        weak_of: dict[QuotaCell, str] = {}
-        taken: set[QuotaCell] = set()
-        for made in everything(name, scene, sizes=sizes, negations=quota.negations, unique=strength.unique):
-            cell = cell_of(made)
-            weak = _weak(made, strength, scene.words) if cell in wanted else "of-another-type"
-            refused[weak] += bool(weak)
-            if weak:
-                weak_of[cell] = weak
-            else:
-                taken.add(cell)
-                filled.composed.append(made)
-        filled.unmet += [
-            Unmet(name, cell, weak_of.get(cell, "there-is-none")) for cell in quota.cells if cell not in taken
-        ]
-        filled.notes += [
-            f"{name}: {n:,} conjunctions refused: {why}" for why, n in sorted(refused.items()) if n
-        ]
     return filled
 
 

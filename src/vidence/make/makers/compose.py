@@ -84,8 +84,7 @@ class ComposeMaker:
         self.check(config)
         read = read_compose(config)
         n = len(_scenes(read, config.parent))
-        wanted = f"up to {n * read.quota.per_video:,} compositions are wanted"
-        said = f"{n:,} scenes; {'every conjunction is listed' if read.quota.exhaustive else wanted}"
+        said = f"{n:,} scenes; up to {n * read.quota.per_video:,} compositions are wanted"
         return Outlook(sentences=(said,), can_make=n > 0)
 
     def make(

@@ -74,37 +74,6 @@ def test_a_session_may_end_early(tmp_path):
     assert not (tmp_path / "out" / "items.jsonl").exists()
 
 
-def test_every_conjunction_of_a_small_scene(tmp_path):
-    quota = """name = "lane"
-scenes = "lane.jsonl"
-
-[quota]
-logic = ["conjunctive"]
-types = ["attribute"]
-conditions = [2, 2]
-negations = false
-exhaustive = true
-
-[need]
-unique = "value"
-"""
-    shutil.copytree(SAMPLE, tmp_path / "set")
-    (tmp_path / "set" / "config.toml").write_text(quota)
-    context = BuildContext(cache_root=tmp_path / "cache", memory=tmp_path / "replies.sqlite", is_trusted=True)
-    path = tmp_path / "set" / "config.toml"
-    assert "every conjunction" in str(
-        create().foresee(path, overrides=MakeOverrides(), context=context).sentences
-    )
-    built = create().make(
-        path, out=tmp_path / "out", overrides=MakeOverrides(until="proofs"), context=context
-    )
-    by_name = {stage.stage: stage for stage in built.account.stages}
-    assert by_name["proofs"].n_out > 12
-    path.write_text(quota.replace("negations = false", ""))
-    with pytest.raises(UsageError, match="`exhaustive` takes 40 at most"):
-        create().make(path, out=tmp_path / "out", overrides=MakeOverrides(), context=context)
-
-
 def test_a_difference_between_search_and_verifier_stops_the_making(tmp_path, monkeypatch):
     from vidence.make.compose import question_proofs as proofs
 
