@@ -46,7 +46,7 @@ COUNTED := $(ROOMS:%=tests/unit/%) $(ROOMS:%=src/vidence/%) \
 # RF-DETR needs torchvision, which no other test may see: with a torch for the CPU it loads only by a plugin.
 WITH_RFDETR := tests/conformance/test_detectors.py tests/unit/seeing/detectors/test_rfdetr.py
 # Clusters, browsers, attacks, floods and the crawl of every page by every role: `make test-long`.
-LONG := tests/long tests/browser tests/hostile tests/unit/studio/test_access.py \
+LONG := tests/long tests/browser tests/hostile tests/unit/studio/test_access.py tests/architecture/test_wings.py \
 	tests/end_to_end/test_studio_load.py tests/end_to_end/test_studio_postgres.py
 PYTEST = $(BIN)/python -m pytest -q --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 

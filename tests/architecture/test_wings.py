@@ -11,7 +11,12 @@ import pytest
 import vidence
 
 PACKAGE = Path(vidence.__file__).parent
-WINGS = {"cluster": ("engine/cluster",)}
+WINGS = {
+    "cluster": ("engine/cluster",),
+    "make": ("make", "seeing", "studio"),
+    "pointlight": ("pointlight", "make/lights", "make/makers/actpld.py"),
+    "studio": ("studio",),
+}
 IMPORT_ALL = """
 import importlib, pathlib, vidence
 
@@ -32,13 +37,13 @@ for path in sorted(root.rglob("*.py")):
 QUESTION = """{"item_id": "q", "question": "?", "choices": ["a", "b"], "answer": "A"}\n"""
 
 
-@pytest.fixture(params=WINGS)
+@pytest.fixture
 def without(request, tmp_path):
     """Runs Python in a folder of its own, with the package as it is without a wing."""
     package = tmp_path / "src" / "vidence"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in WINGS[request.param]:
-        shutil.rmtree(package / folder)
+    for part in WINGS[request.param]:
+        (package / part).unlink() if part.endswith(".py") else shutil.rmtree(package / part)
     env = os.environ | {"PYTHONPATH": str(tmp_path / "src"), "VIDENCE_CACHE": str(tmp_path / "cache")}
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
@@ -49,17 +54,18 @@ def without(request, tmp_path):
     return run
 
 
+@pytest.mark.parametrize("without", WINGS, indirect=True)
 def test_the_rest_imports_and_works(without):
     assert without("-c", IMPORT_ALL).stdout == ""
     asked = ("run", "table", "--data", "q.jsonl", "--model", "baseline:longest", "--out", "run", "--no-page")
-    for words in (("--help",), ("list",), asked, ("report", "run")):
+    demo = ("demo", "--out", "demo")
+    for words in (("--help",), ("list",), ("doctor",), asked, ("report", "run"), demo):
         done = without("-m", "vidence", *words)
         assert done.returncode == 0, done.stderr
 
 
-def test_a_cluster_that_is_not_there_is_said_in_a_line(without, request):
-    if "cluster" not in request.node.name:
-        pytest.skip("another wing")
+@pytest.mark.parametrize("without", ["cluster"], indirect=True)
+def test_a_cluster_that_is_not_there_is_said_in_a_line(without):
     asked = ("run", "table", "--data", "q.jsonl", "--model", "baseline:longest", "--on", "ray")
     done = without("-m", "vidence", *asked)
     assert done.returncode == 2
