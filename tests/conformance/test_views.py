@@ -18,13 +18,9 @@ from vidence.tables.rendering import drawing_of
 NAMES = catalog.names("view")
 ARGUMENTS = {
     "items": "items:q0",
-    "model-means": "model-means?rows=task&columns=set",
-    "correlation": "correlation?by=task&x=set=s0&y=set=s1",
+    "points": "points?by=task&x=set=s0&y=set=s1",
 }
-WANTING = dict.fromkeys(("modality", "mrfs", "shares", "test-time", "selectors"), "vidence diagnose")
-WANTING["cot"] = "style = 'cot'"
-WANTING["correlation"] = "a correlation needs values that differ"
-WANTING["repeats"] = "repeats = 3"
+WANTING = {"points": "a correlation needs values that differ", "repeats": "repeats = 3"}
 """What the views say that the grid of the tests cannot fill."""
 
 

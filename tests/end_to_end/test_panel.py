@@ -137,15 +137,20 @@ def test_rows_of_papers_are_listed(vidence):
 def test_a_view_is_a_table_a_figure_and_a_page_and_needs_no_asking_again(vidence, written):
     written(BENCHMARKS + MODELS + CONDITIONS)
     assert vidence("panel", "p.toml", "--no-page").code == 0
-    views = ("--as", "scores", "--as", "scores?by=task", "--as", "gain?against=direct")
+    views = ("--as", "pivot", "--as", "pivot?rows=task&columns=model", "--as", "pairs?against=direct")
     done = vidence("panel", "p.toml", "--no-ask", *views, "--tables", "tables", "--latex", "t.tex")
     assert done.code == 0, done.err
     assert "[1/4]" not in done.err
     assert "accuracy by task" in done.out
     pages = {path.name for path in (vidence.folder / "runs/panel-p").glob("*.html")}
-    assert pages == {"panel.html", "scores.html", "scores-by-task.html", "gain-against-direct.html"}
-    assert "<svg" in (vidence.folder / "runs/panel-p/scores-by-task.html").read_text()
-    assert (vidence.folder / "tables/gain.csv").read_text().startswith("compared,")
+    assert pages == {
+        "panel.html",
+        "pivot.html",
+        "pivot-rows-task-columns-model.html",
+        "pairs-against-direct.html",
+    }
+    assert "<svg" in (vidence.folder / "runs/panel-p/pivot-rows-task-columns-model.html").read_text()
+    assert (vidence.folder / "tables/pairs.csv").read_text().startswith("compared,")
     assert "accuracy by task" in (vidence.folder / "t.tex").read_text()
 
 
@@ -157,7 +162,7 @@ def test_run_folders_have_a_place_in_a_panel(vidence, written):
         for name in ("Always-A", "baseline-longest")
     )
     (vidence.folder / "q.toml").write_text(f'title = "Given"\n{folders}')
-    done = vidence("panel", "q.toml", "--as", "gain?against=Always-A", "--no-page")
+    done = vidence("panel", "q.toml", "--as", "pairs?against=Always-A", "--no-page")
     assert done.code == 0, done.err
     assert "M: baseline-longest less" in done.out
     (vidence.folder / "q.toml").write_text(
@@ -182,7 +187,7 @@ def test_what_was_not_asked_is_missing_and_an_unknown_view_asks_nothing(vidence,
 def test_views_and_the_figures_of_papers_are_listed(vidence):
     assert "sorted" in vidence("list", "views").out
     assert "humanpcr-fig7" in vidence("list", "figures").out
-    assert "against" in vidence("list", "views", "gain").out
+    assert "against" in vidence("list", "views", "pairs").out
 
 
 DIAGNOSTICS = """

@@ -161,7 +161,7 @@ class PanelView(Protocol):
 
 
 def open_view(spec: str) -> PanelView:
-    """The view that a spec names, such as ``scores?by=task``."""
+    """The view that a spec names, such as ``pivot?rows=task&columns=model``."""
     view: PanelView = create("view", spec)
     return view
 

@@ -93,7 +93,9 @@ def check_view(name: str) -> None:
     if name in paper_views() or name in whole_papers():
         return
     if parse_spec(name).name not in names("view"):
-        raise UnknownNameError("view of a panel", name, [*names("view"), *whole_papers(), *paper_views()])
+        raise UnknownNameError(
+            "view", parse_spec(name).name, [*names("view"), *whole_papers(), *paper_views()]
+        )
     open_view(name)
 
 

@@ -185,7 +185,7 @@ class Panel:
         """A view of the panel: the table or figure of a paper by its name, or a view with its options.
 
         Args:
-            name: such as ``humanpcr-fig7`` or ``scores?by=task``; `vidence list views` and `vidence list
+            name: such as ``humanpcr-fig7`` or ``pairs?by=style``; `vidence list views` and `vidence list
                 figures` have all.
 
         Raises:

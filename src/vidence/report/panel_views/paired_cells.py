@@ -1,7 +1,7 @@
 """Differences between cells of a panel on the same questions, adjusted for all that stand in one table."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from vidence.records import Clusters, Estimate, Item
 from vidence.report.pairing import pair_where_possible
 from vidence.report.panel_grid import GridCell
-from vidence.report.scores import Draws, macro_tag
+from vidence.report.scores import NO_VALUE, Draws, macro_tag
 from vidence.statistics.intervals import mean_interval
 from vidence.statistics.paired import Comparison, compare, holm
 from vidence.tables.table import Cell, Column, Measure, RowSpec, Table, count, number, share, tabulate
@@ -39,17 +39,34 @@ class Lineup:
             groups=paired.groups(tag) if tag else None,
         )
 
+    @property
+    def clusters(self) -> Clusters:
+        """The source of each question."""
+        return Clusters.of(self.items)
+
+    def places(self, tag: str) -> dict[str, list[int]]:
+        """The positions of the questions with each value of a tag, `NO_VALUE` where they lack it."""
+        places: dict[str, list[int]] = {}
+        for i, item in enumerate(self.items):
+            places.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
+        return places
+
+    def part(self, places: Sequence[int]) -> "Lineup":
+        """Some of the questions, by their positions; their mean is over questions."""
+        return Lineup(
+            items=tuple(self.items[i] for i in places),
+            values={name: values[list(places)] for name, values in self.values.items()},
+        )
+
     def versus(self, first: str, second: str, *, level: float) -> Comparison:
         """The first condition less the second."""
-        clusters = Clusters.of(self.items)
         return compare(
-            self.values[first], self.values[second], clusters=clusters, groups=self.groups, level=level
+            self.values[first], self.values[second], clusters=self.clusters, groups=self.groups, level=level
         )
 
     def mean(self, values: Values, *, level: float) -> Estimate:
         """The mean of scores over the questions, as the runs are averaged."""
-        clusters = Clusters.of(self.items)
-        return mean_interval(values, clusters=clusters, groups=self.groups, level=level)
+        return mean_interval(values, clusters=self.clusters, groups=self.groups, level=level)
 
     def slope(self, amounts: dict[str, float], *, level: float) -> tuple[Estimate, float]:
         """The least-squares slope of the score over these amounts, and the p-value of its being 0."""
@@ -61,7 +78,7 @@ class Lineup:
         found = compare(
             slopes,
             nothing,
-            clusters=Clusters.of(self.items),
+            clusters=self.clusters,
             groups=self.groups,
             bounds=(0.0, most),
             level=level,
@@ -71,48 +88,68 @@ class Lineup:
 
 @dataclass(frozen=True, kw_only=True)
 class Versus:
-    """One line of a table of differences; `found` is None where the two are not on the same questions."""
+    """One line of a table of differences; `found` is None where the two are not on the same questions.
+
+    `relative` is the difference over the second score, `unread` how many replies of both had no answer.
+    """
 
     label: str
     detail: str
     found: Comparison | None
+    relative: Estimate | None = None
+    unread: tuple[int, int] | None = None
+    p_holm: float | None = None
+
+
+def adjusted(lines: Sequence[Versus]) -> list[Versus]:
+    """The lines with Holm's p-values over all of them."""
+    known = [line.found.p_value for line in lines if line.found is not None]
+    p_values = iter(holm(known) if known else ())
+    return [line if line.found is None else replace(line, p_holm=next(p_values)) for line in lines]
 
 
 def differences(
-    name: str, title: str, some: Sequence[Versus], *, draws: Draws, notes: Sequence[str] = ()
+    name: str, title: str, lines: Sequence[Versus], *, draws: Draws, notes: Sequence[str] = ()
 ) -> Table:
-    """A line for each difference, with Holm's p-value over all of them."""
-    known = [one.found.p_value for one in some if one.found is not None]
-    adjusted = iter(holm(known) if known else ())
-    p_holm = {i: next(adjusted) for i, one in enumerate(some) if one.found is not None}
-    is_clear = {i: p < 1 - draws.level for i, p in p_holm.items()}
-    n_apart = sum(one.found is None for one in some)
+    """A line for each difference, with Holm's p-value over all of them where they have none yet."""
+    if all(line.p_holm is None for line in lines):
+        lines = adjusted(lines)
+    n_apart = sum(line.found is None for line in lines)
     apart = f"{n_apart} of them are not about the same questions and have no difference." if n_apart else ""
 
-    def clear(at: tuple[int, Versus]) -> Cell:
-        if at[0] not in is_clear:
+    def clear(line: Versus) -> Cell:
+        if line.p_holm is None:
             return Cell()
-        return Cell(value=int(is_clear[at[0]]), text="clear" if is_clear[at[0]] else "not clear")
+        is_clear = line.p_holm < 1 - draws.level
+        return Cell(value=int(is_clear), text="clear" if is_clear else "not clear")
 
-    measures: tuple[Measure[tuple[int, Versus]], ...] = (
-        count("questions", lambda at: at[1].found.difference.n if at[1].found else None),
-        share("first", lambda at: at[1].found.mean_first if at[1].found else None, "score"),
-        share("second", lambda at: at[1].found.mean_second if at[1].found else None, "against"),
+    measures: list[Measure[Versus]] = [
+        count("questions", lambda line: line.found.difference.n if line.found else None),
+        share("first", lambda line: line.found.mean_first if line.found else None, "score"),
+        share("second", lambda line: line.found.mean_second if line.found else None, "against"),
         number(
             "difference",
-            lambda at: at[1].found.difference if at[1].found else Cell(detail="other questions"),
+            lambda line: line.found.difference if line.found else Cell(detail="other questions"),
             "difference, points",
             kind="difference",
             note="paired",
         ),
-        number("p_holm", lambda at: p_holm.get(at[0]), "p (Holm)", kind="p", note="over this whole table"),
+        number("p_holm", lambda line: line.p_holm, "p (Holm)", kind="p", note="over this whole table"),
         count("clear", clear, "verdict"),
-    )
+    ]
+    if any(line.relative is not None for line in lines):
+        measures.append(share("relative", lambda line: line.relative, "of it", note="over the second score"))
+    if any(line.unread is not None for line in lines):
+        unread = "without an answer"
+        measures += [
+            count("unread:first", lambda line: line.unread and line.unread[0], "score", group=unread),
+            count("unread:second", lambda line: line.unread and line.unread[1], "against", group=unread),
+        ]
     return tabulate(
         name,
         title,
         label=Column(key="name", title="compared"),
-        rows=(RowSpec(f"pair:{i}", one.label, (i, one), detail=one.detail) for i, one in enumerate(some)),
+        rows=(RowSpec(f"pair:{i}", line.label, line, detail=line.detail) for i, line in enumerate(lines)),
         measures=measures,
         notes=(apart, *notes),
         figure="differences",

@@ -9,8 +9,8 @@ from vidence.report.panel_grid import open_view
 from vidence.tables.plots import draw_plot
 from vidence.tables.table import shown
 
-VALUES = "correlation?by=label&x=target=label&y=target=intention"
-MODELS = "correlation?points=models&by=target&x=task=3afc&y=task=description"
+VALUES = "points?by=label&x=target=label&y=target=intention"
+MODELS = "points?points=models&by=target&x=task=3afc&y=task=description"
 
 
 def tags(i):
@@ -47,9 +47,7 @@ def test_a_cluster_of_actions_is_drawn_together(models, grid, draws):
     assert points.rows[0].label == "group 0"
     assert parts.rows[-1].label == "means of clusters"
     with pytest.raises(UsageError, match="of 'task': 3afc, description; expected one"):
-        open_view("correlation?by=target&x=task=3afc&y=task=description&cluster=task").show(
-            grid(*models), draws
-        )
+        open_view("points?by=target&x=task=3afc&y=task=description&cluster=task").show(grid(*models), draws)
 
 
 def test_two_models_have_no_ceiling_and_it_says_why(models, grid, draws):

@@ -1,4 +1,4 @@
-"""Two scores against each other: over models, or over the values of a tag."""
+"""One score or finding against another: over models, over the values of a tag, or over runs."""
 
 from typing import Annotated, Literal
 
@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.errors import UsageError
-from vidence.records import Record
+from vidence.records import Estimate, Record
 from vidence.report.correlation import sentences, tables
 from vidence.report.correlation_values import (
     Scores,
@@ -18,17 +18,26 @@ from vidence.report.correlation_values import (
     with_people,
 )
 from vidence.report.panel_grid import Grid, PanelView, by_benchmark
+from vidence.report.panel_views.findings import check_alike, figure_of, found_of
 from vidence.report.panel_views.sorted import rows_of, title_of
 from vidence.report.scores import Draws
-from vidence.tables.charts import Statement
+from vidence.tables.charts import Dot, Scatter, Statement
 
 
 class Settings(Record):
     """Options of the view."""
 
-    x: Annotated[str, Meta(description="the questions of one score: TAG=VALUE, with commas between several")]
+    x: Annotated[
+        str,
+        Meta(description="the questions of a score: TAG=VALUE, commas between; of findings TABLE/ROW/COLUMN"),
+    ]
     y: Annotated[str, Meta(description="the same for the other score")]
-    by: Annotated[str, Meta(description="the tag whose values are points, or strata of those of a model")]
+    by: Annotated[str, Meta(description="the tag whose values are points, or strata of those of a model")] = (
+        ""
+    )
+    finding: Annotated[str, Meta(description="a diagnostic: a point for each run, of its findings")] = ""
+    base: Annotated[str, Meta(description="with finding: what a second mark of each run has for x")] = ""
+    alike: Annotated[bool, Meta(description="refuse findings of several models or options")] = False
     points: Annotated[
         Literal["models", "values"],
         Meta(description="a point for each model and value, or for each value, the mean over models"),
@@ -37,21 +46,23 @@ class Settings(Record):
     cluster: Annotated[str, Meta(description="with points=values: a tag of which each value has one")] = ""
 
     def __post_init__(self) -> None:
+        if not self.by and not self.finding:
+            raise UsageError("points: no tag; say by=TAG, or finding=DIAGNOSTIC")
         if self.cluster and self.points == "models":
-            raise UsageError("correlation: cluster= is for points=values; the models are the clusters")
+            raise UsageError("points: cluster= is for points=values; the models are the clusters")
 
 
-class Correlation:
+class Points:
     """A correlation with what its points have in common: models, or values over the same models.
 
     People are marks of their own in the figure of models, and in none of the numbers. Over values the
     ceiling is told by split halves of the models, and p by permuting one of the two scores.
 
-    Source: ActPLD, section 3.3 and figures 6, 8 and 10.
+    Source: ActPLD, section 3.3 and figures 6, 8 and 10; HERBench, figure 9.
     Departs: clusters, permutations and the ceiling are ours.
     """
 
-    name = "correlation"
+    name = "points"
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -63,12 +74,14 @@ class Correlation:
             UsageError: a score of a model is not there, or there are fewer than three points.
         """
         settings, made = self.settings, list[Statement]()
+        if settings.finding:
+            return (_of_findings(grid, settings, draws=draws),)
         scores = Scores(
             x=settings.x, y=settings.y, by=settings.by, where=settings.where, cluster=settings.cluster
         )
         for cells in by_benchmark(grid.scored, lambda c: c.run.plan.benchmark).values():
             benchmark = title_of(cells)
-            name, rows = f"correlation:{benchmark}", rows_of(cells)
+            name, rows = f"points:{benchmark}", rows_of(cells)
             if settings.points == "values":
                 found = over_values(rows, scores, rng=draws.fresh(), level=draws.level)
                 figure, *rest = statements(found, name=name)
@@ -91,4 +104,32 @@ class Correlation:
 
 def create(settings: Settings) -> PanelView:
     """The view."""
-    return Correlation(settings)
+    return Points(settings)
+
+
+def _of_findings(grid: Grid, settings: Settings, *, draws: Draws) -> Scatter:
+    """A mark for each run, and one of what it is set against."""
+    found = found_of(grid, (settings.finding,), draws=draws)
+    if settings.alike:
+        check_alike(found)
+    dots = []
+    for cell, one in found:
+        x, y, base = (
+            value if isinstance(value := figure_of(one, place).value, Estimate) else None
+            for place in (settings.x, settings.y, settings.base or settings.x)
+        )
+        if x is not None and y is not None:
+            dots.append(Dot(label=cell.benchmark, x=x, y=y))
+            if settings.base and base is not None:
+                dots.append(Dot(label=f"{cell.benchmark}, base", x=base, y=y, kind=1))
+    if not dots:
+        raise UsageError(f"no findings of {settings.finding} have {settings.x} and {settings.y}")
+    x_title, y_title = (place.rpartition("/")[2] for place in (settings.x, settings.y))
+    return Scatter(
+        name=f"points:{settings.finding}",
+        title=f"{settings.finding}: {x_title} and {y_title}",
+        x_title=x_title,
+        y_title=y_title,
+        dots=tuple(dots),
+        kinds=("measured", "base"),
+    )

@@ -1,0 +1,188 @@
+"""Findings of diagnostics on the runs of a panel, run below run."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from vidence.errors import UsageError
+from vidence.report.diagnosis import Diagnosed
+from vidence.report.panel_grid import Grid, GridCell
+from vidence.report.scores import Draws
+from vidence.tables.charts import Statement, Violins, table_of
+from vidence.tables.table import Cell, Column, Row, Table
+
+Found = tuple[GridCell, Diagnosed]
+
+
+def found_of(grid: Grid, diagnostics: Sequence[str], *, draws: Draws) -> list[Found]:
+    """The findings of some diagnostics in all folders of a panel.
+
+    Raises:
+        UsageError: there are none, or no question could be examined.
+    """
+    found = [
+        (cell, diagnosed)
+        for name in diagnostics
+        for cell in grid.cells
+        for diagnosed in cell.found(name, level=draws.level)
+    ]
+    if not found:
+        raise UsageError(
+            f"no run of the panel has findings of {', '.join(diagnostics)}; "
+            f"`vidence diagnose {diagnostics[0]} RUN` makes them"
+        )
+    return found
+
+
+def findings_of(
+    grid: Grid,
+    diagnostics: Sequence[str],
+    *,
+    tables: Sequence[str],
+    values: Sequence[str],
+    are_alike: bool,
+    draws: Draws,
+) -> tuple[Statement, ...]:
+    """Tables of each diagnostic with the rows of all runs, and distributions of all runs beside each other.
+
+    Args:
+        grid: the runs.
+        diagnostics: their names.
+        tables: names of tables of the findings; without any the first.
+        values: in place of tables a row for each run with these figures, ``TITLE:TABLE/ROW/COLUMN``.
+        are_alike: refuse findings of several models or with other options.
+        draws: the level of the intervals.
+
+    Raises:
+        UsageError: no run has findings or such a table, or they are not alike.
+    """
+    everything = found_of(grid, diagnostics, draws=draws)
+    made: list[Statement] = []
+    for name in diagnostics:
+        found = [(cell, one) for cell, one in everything if one.diagnostic.name == name]
+        if not found:
+            continue
+        if are_alike:
+            check_alike(found)
+        if values:
+            made.append(_picked(name, found, values))
+        else:
+            made += [
+                stacked(f"pivot:{name}{f':{table}' if table else ''}", found, table)
+                for table in tables or ("",)
+            ]
+        made += _violins(name, found)
+    return tuple(made)
+
+
+def check_alike(found: Sequence[Found]) -> None:
+    """Refuse findings that differ in their model, selector or options: their figures do not compare.
+
+    Raises:
+        UsageError: they differ; it says in what.
+    """
+    how = [{"model": one.plan.model, "selector": one.plan.selector, **one.header.options} for _, one in found]
+    for what in dict.fromkeys(key for options in how for key in options):
+        values = [options.get(what, "") for options in how]
+        if len(set(values)) > 1:
+            places = "; ".join(
+                f"{cell.benchmark}, {cell.label}: {value or 'the default'}"
+                for (cell, _), value in zip(found, values, strict=True)
+            )
+            raise UsageError(
+                f"findings of {found[0][1].diagnostic.name} do not compare across these runs, which differ "
+                f"in {what} ({places}); put those that are alike into a panel of their own"
+            )
+
+
+def stacked(name: str, found: Sequence[Found], table: str = "") -> Table:
+    """The first or a named table of each run as one: all columns of any; what a run lacks is missing.
+
+    Args:
+        name: of the table.
+        found: the findings of one diagnostic on one run or more.
+        table: the name of a table of the diagnostic; nothing for the first.
+
+    Raises:
+        UsageError: no run has that table.
+    """
+    own = [
+        (cell, one, known)
+        for cell, one in found
+        if (known := one.tables().get(table) if table else table_of(one.statements[0])) is not None
+    ]
+    if not own:
+        there = ", ".join(dict.fromkeys(name for _, one in found for name in one.tables()))
+        raise UsageError(
+            f"no findings of {found[0][1].diagnostic.name} have the table {table!r}; there are {there}"
+        )
+    columns = list({c.key: c for _, _, known in own for c in known.columns}.values())
+    rows = []
+    for place, (cell, one, known) in enumerate(own):
+        options = ", ".join(f"{key} {value}" for key, value in one.header.options.items())
+        for row in known.rows:
+            values = tuple(known.cell(row.key, c.key) if c.key in known.keys else Cell() for c in columns)
+            detail = ", ".join(filter(None, (cell.benchmark, options, row.detail)))
+            label = f"{cell.label}: {row.label}"
+            rows.append(Row(key=f"{place}:{row.key}", label=label, detail=detail, values=values))
+    return msgspec.structs.replace(
+        own[0][2],
+        name=name,
+        columns=tuple(columns),
+        rows=tuple(rows),
+        note=" ".join(dict.fromkeys(known.note for _, _, known in own if known.note)),
+    )
+
+
+def figure_of(one: Diagnosed, place: str) -> Cell:
+    """The figure at ``TABLE/ROW/COLUMN``; of several rows with commas between the first that is there."""
+    table, rows, column = place.split("/")
+    known = one.tables().get(table)
+    if known is None or column not in known.keys:
+        return Cell()
+    there = {row.key for row in known.rows}
+    cells = [known.cell(row, column) for row in rows.split(",") if row in there]
+    return next((cell for cell in cells if cell.value is not None), Cell())
+
+
+def _picked(name: str, found: Sequence[Found], values: Sequence[str]) -> Table:
+    """A row for each run, a column for each named figure."""
+    columns, places = [], []
+    for i, value in enumerate(values):
+        title, sign, place = value.partition(":")
+        if not sign or place.count("/") != 2:
+            raise UsageError(f"pivot: values={value!r}; expected TITLE:TABLE/ROW/COLUMN")
+        columns.append(Column(key=f"value:{i}", title=title))
+        places.append(place)
+    return Table(
+        name=f"pivot:{name}",
+        title=f"{name} by benchmark and model",
+        label=Column(key="name", title="benchmark"),
+        columns=tuple(columns),
+        rows=tuple(
+            Row(
+                key=f"run:{i}",
+                label=cell.benchmark,
+                detail=cell.label,
+                values=tuple(figure_of(one, place) for place in places),
+            )
+            for i, (cell, one) in enumerate(found)
+        ),
+        note=f"Model {found[0][1].plan.model}." if len({one.plan.model for _, one in found}) == 1 else "",
+    )
+
+
+def _violins(name: str, found: Sequence[Found]) -> list[Statement]:
+    """The distributions of all runs beside each other, where the diagnostic draws some."""
+    own = [
+        (cell, statement)
+        for cell, one in found
+        for statement in one.statements
+        if isinstance(statement, Violins)
+    ]
+    groups = tuple(
+        msgspec.structs.replace(group, label=f"{cell.label}, {cell.benchmark}, {group.label}")
+        for cell, statement in own
+        for group in statement.groups
+    )
+    return [msgspec.structs.replace(own[0][1], name=f"pivot-violins:{name}", groups=groups)] if groups else []
