@@ -141,7 +141,7 @@ def test_the_panel_that_making_writes_gives_the_paper_as_it_lies(vidence, lights
     nearest = single["row:baseline:random:label"]
     assert (nearest["n:0"]["text"], nearest["n:1"]["text"], nearest["left:1"]["text"]) == ("16", "0", "16")
     mean = sum(share_of_both(model, "single", (2, 3)) for model in ("m1", "m3")) / 2
-    assert 100 * found["actpld-table4"]["row:description"]["column:single"]["value"] == pytest.approx(mean)
+    assert 100 * found["actpld-table4"]["row:description"]["share:0"]["value"] == pytest.approx(mean)
     assert found["actpld-fig7-2"]["value:walk"]["people:participants"]["value"] == 0.5
     page = (vidence.folder / "runs/panel-panel/actpld.html").read_text()
     assert "participants (choices) 56 of 56" in page
@@ -210,8 +210,8 @@ def check_means(found: Mapping[str, Mapping[str, Mapping[str, Mapping[str, objec
     for set_name in ACTIONS:
         for key, at in (("row:3afc", (0, 1)), ("row:description", (2, 3))):
             mean = sum(share_of_both(model, set_name, at) for model in PLANTED) / len(PLANTED)
-            assert 100 * table4[key][f"column:{set_name}"]["value"] == pytest.approx(mean)
-    assert table4["people:person:3afc"]["column:social"]["value"] == 1.0
+            assert 100 * table4[key][f"share:{list(ACTIONS).index(set_name)}"]["value"] == pytest.approx(mean)
+    assert table4["people:person:3afc"]["share:1"]["value"] == 1.0
     sorted_actions = found["actpld-fig7-2"]
     assert [key.partition(":")[2] for key in sorted_actions] == ["walk", "run", "wave", "bow"]
     # 4 of 4, 3 of the 3 that were read, 3 of 4; the person has all four.
@@ -303,9 +303,7 @@ def test_people_of_the_paper_stand_beside_its_models(vidence, checks_dir, key, s
     assert done.code == 0, done.err
     tables = json.loads((vidence.folder / "p.json").read_text())["tables"]
     single_table, social_table = (
-        {line["key"]: line for line in table["lines"]}
-        for table in tables
-        if table["name"] == "crossed:actpld"
+        {line["key"]: line for line in table["lines"]} for table in tables if table["name"] == "pivot:actpld"
     )
     assert shares_of(single_table) == single
     assert shares_of(social_table) == {"one": round(100 * 27 / 29, 2), "two": 100.0}

@@ -165,33 +165,3 @@ def test_a_question_whose_answer_was_changed_is_named(vidence, recorded):
     done = vidence("compare", "a", "b", "--shared")
     assert done.code == 2
     assert "another answer under the same id: 1 (q0)" in done.err
-
-
-def test_what_reasoning_adds_to_two_models_in_one_table(vidence, recorded):
-    recorded({"small": "AB" * 20, "large": "AA" * 15 + "AB" * 5})
-    cot = {"small-cot": "AA" * 10 + "AB" * 10, "large-cot": "BA" * 10 + "AA" * 5 + "AB" * 4 + "A?"}
-    recorded(cot, more=("--style", "cot"))
-    folders = ("small", "small-cot", "large", "large-cot")
-    files = ("--html", "c.html", "--json", "c.json", "--latex", "c.tex")
-    done = vidence("compare", *folders, "--effect", "reasoning", *files)
-    assert done.code == 0, done.err
-    whole = json.loads((vidence.folder / "c.json").read_text())
-    tables = {table["name"]: table for table in whole["tables"]}
-    assert {"reasoning", "reasoning:task"} <= set(tables)
-    rows = {line["key"]: line for line in tables["reasoning"]["lines"]}
-    assert rows["replay:small"]["difference"]["value"] == pytest.approx(0.25)
-    assert rows["replay:large"]["difference"]["value"] == pytest.approx(-0.25)
-    assert rows["replay:large"]["unread:cot"]["value"] == 1
-    assert "What reasoning first adds" in done.out
-    assert "From direct to step by step" in (vidence.folder / "c.html").read_text()
-    assert "replay:small" in (vidence.folder / "c.tex").read_text()
-
-
-def test_an_effect_wants_pairs_of_folders_and_has_no_csv(vidence, recorded):
-    recorded({"small": "AB" * 4, "large": "AA" * 4})
-    odd = vidence("compare", "small", "--effect", "reasoning")
-    assert odd.code == 2
-    assert "1 run folders given; expected two for each model, the direct one first" in odd.err
-    kept = vidence("compare", "small", "large", "--effect", "reasoning", "--csv", "c.csv")
-    assert kept.code == 2
-    assert "--csv has no form for --effect; use --json" in kept.err

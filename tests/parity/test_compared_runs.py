@@ -14,13 +14,12 @@ import pytest
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
-from vidence.records import Answered, Item, Media
+from vidence.records import Answered, Estimate, Item, Media
 from vidence.report.comparison import compare_two, rank_runs
 from vidence.report.comparison_sentences import ranked_sentences, sentences, verdict
 from vidence.report.pairing import pair
-from vidence.report.reasoning import ReasoningPair, reasoning_effect
 from vidence.report.results import Row, Run, load_run
-from vidence.report.scores import Draws
+from vidence.statistics.paired import compare
 from vidence.statistics.resampling import Resampling
 
 pytestmark = pytest.mark.parity
@@ -186,6 +185,12 @@ def with_verdicts(one: Run, questions: list[dict], predictions: list[dict]) -> R
     return dataclasses.replace(one, rows=tuple(rows))
 
 
+def added(direct: Run, cot: Run) -> Estimate:
+    """What reasoning first adds, question by question."""
+    paired = pair([direct, cot])
+    return compare(paired.values[:, 1], paired.values[:, 0], clusters=paired.clusters).difference
+
+
 def test_the_five_effects_of_reasoning_by_the_verdicts_in_the_files(vlm4d, data_dir):
     folder = data_dir / "predictions" / "vlm4d"
     questions = load(folder / "real_mc.json.gz")
@@ -195,12 +200,8 @@ def test_the_five_effects_of_reasoning_by_the_verdicts_in_the_files(vlm4d, data_
     def one(style: str, model: str) -> Run:
         return with_verdicts(vlm4d[style, model], questions, load(folder / style / f"{model}.json.gz"))
 
-    pairs = [ReasoningPair(model=m, direct=one("direct", m), cot=one("cot", m)) for m in EFFECTS]
-    draws = Draws(rng=np.random.default_rng(0))
-    table, chart, *_ = reasoning_effect(pairs, draws=draws)
-    assert [series.label for series in chart.series] == list(EFFECTS)
     for model, expected in EFFECTS.items():
-        found = table.estimate(model, "difference")
+        found = added(one("direct", model), one("cot", model))
         assert (found.n, found.n_clusters) == (1371, 600)
         # The ends were counted by drawing videos; ours are of the t law.
         assert round(100 * found.value, 1) == expected[0], model
@@ -209,15 +210,7 @@ def test_the_five_effects_of_reasoning_by_the_verdicts_in_the_files(vlm4d, data_
 
 def test_the_effects_of_reasoning_as_we_read_the_replies(vlm4d):
     both = sorted({m for s, m in vlm4d if s == "cot"} & {m for s, m in vlm4d if s == "direct"})
-    pairs = [ReasoningPair(model=m, direct=vlm4d["direct", m], cot=vlm4d["cot", m]) for m in both]
-    table, *_ = reasoning_effect(pairs, draws=Draws(rng=np.random.default_rng(0)))
     for model in both:
         before, after = marks(vlm4d["direct", model]), marks(vlm4d["cot", model])
-        found = table.estimate(model, "difference")
+        found = added(vlm4d["direct", model], vlm4d["cot", model])
         assert found.value == pytest.approx(sum(after[i] - before[i] for i in before) / len(before))
-        assert table.value(model, "unread:cot") == sum(
-            row.outcome != "answered" for row in vlm4d["cot", model].rows
-        )
-        assert table.value(model, "relative").value == pytest.approx(
-            found.value * len(before) / sum(before.values())
-        )

@@ -326,11 +326,12 @@ class Parts:
 
     def check(self) -> None:
         """Refuse two runs of a model with one question, measured alike: their mean would be of no run."""
+        tags = (*self.settings.columns, *self.settings.rows)
         for label, cells in self.models.items():
             seen: dict[tuple[str, tuple[str | None, ...]], GridCell] = {}
             for cell in cells:
                 for item in (row.item for row in cell.run.rows):
-                    place = (item.item_id, tuple(item.tags.get(tag) for tag in self.settings.columns))
+                    place = (item.item_id, tuple(map(item.tags.get, tags)))
                     other = seen.setdefault(place, cell)
                     if other is not cell:
                         raise UsageError(
