@@ -8,9 +8,6 @@ from itertools import combinations
 import numpy as np
 
 from vidence.ask.judging.verdicts import n_contradictions
-from vidence.catalog import FUNCTION, create, parse_spec
-from vidence.contracts import Scorer
-from vidence.records import Answered, Score
 from vidence.report.results import WAITING, Row, Run
 from vidence.statistics.agreement import Measurement, cohen_kappa, krippendorff_alpha
 from vidence.statistics.resampling import Resampling
@@ -20,7 +17,7 @@ from vidence.text import visible
 
 # Kappa of judges is shown with its value alone in the table; its interval is drawn so often.
 _DRAWS = Resampling(n_boot=500)
-JUDGE_TABLES = ("judges", "judges-members", "judges-pairs", "rules-judges")
+JUDGE_TABLES = ("judges", "judges-members", "judges-pairs")
 _CONTRARY = Column(
     key="contrary",
     title="contradictions",
@@ -34,7 +31,6 @@ _LOOSE = Column(
     note="verdicts that stood in other words than the one JSON object that was asked for",
 )
 _MOST_WHY = 200
-_RIGHT, _WRONG, _NONE = "right", "wrong", "nothing"
 
 
 def judge_tables(run: Run, *, rng: np.random.Generator) -> tuple[Table, ...]:
@@ -51,8 +47,7 @@ def judge_tables(run: Run, *, rng: np.random.Generator) -> tuple[Table, ...]:
     tables = [_marks(run), _members(asked)]
     if len(_models(judged)) > 1:
         tables.append(_pairs(judged, rng=rng))
-    against = _against_rules(run, judged)
-    return (*tables, against) if against.rows else tuple(tables)
+    return tuple(tables)
 
 
 def marked_by(run: Run) -> str:
@@ -275,48 +270,3 @@ def _alphas(judged: Sequence[Row], *, rng: np.random.Generator) -> Iterator[str]
             ).value
             value = "does not exist, since all are the same" if math.isnan(found) else f"{found:.2f}"
             yield f"Krippendorff's alpha of the {what} ({measurement}): {value}."
-
-
-# --------------------------------------------------------------------------- rules against judges
-
-
-def _against_rules(run: Run, judged: Sequence[Row]) -> Table:
-    """What the rules alone make of the replies that a judge scored, where they say anything."""
-    counts: Counter[tuple[str, str]] = Counter()
-    parsers = {"choice": run.plan.parser, "text": run.plan.text_parser}
-    scorers: dict[str, Scorer] = {
-        kind: create("parser", name)
-        for kind, name in parsers.items()
-        if name != WAITING and parse_spec(name).name != FUNCTION  # to show a run is not to run its code
-    }
-    for row in judged:
-        scorer = scorers.get(row.item.answer_kind)
-        if scorer is None or row.trial.reply is None or row.is_judge_error:
-            continue
-        ruled = scorer.mark(row.item, scorer.read(row.item, row.trial.reply))
-        counts[_said_by_rules(ruled), _RIGHT if row.correct == 1 else _WRONG] += 1
-    rows = []
-    for says in (_RIGHT, _WRONG, _NONE):
-        n_right, n_wrong = counts[says, _RIGHT], counts[says, _WRONG]
-        if n_right + n_wrong:
-            rows.append(TableRow(key=says, label=says, values=(n_right, n_wrong)))
-    n, n_apart = counts.total(), counts[_RIGHT, _WRONG] + counts[_WRONG, _RIGHT]
-    used = ", ".join(dict.fromkeys(name for kind, name in parsers.items() if kind in scorers))
-    return Table(
-        name="rules-judges",
-        title="Rules against judges",
-        note=f"The rules ({used}) on the {n:,} replies that a judge scored: they contradict the judge on "
-        f"{n_apart:,}, and say nothing of {counts[_NONE, _RIGHT] + counts[_NONE, _WRONG]:,}.",
-        label=Column(key="rule", title="the rules say"),
-        columns=(
-            Column(key="right", title="right", kind="count", group="the judge says"),
-            Column(key="wrong", title="wrong", kind="count", group="the judge says"),
-        ),
-        rows=tuple(rows),
-    )
-
-
-def _said_by_rules(ruled: Score) -> str:
-    if ruled.value is None or not isinstance(ruled.outcome, Answered):
-        return _NONE
-    return _RIGHT if ruled.value == 1 else _WRONG

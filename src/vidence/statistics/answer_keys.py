@@ -119,14 +119,6 @@ def simulated_p(counts: NDArray[np.int64], drawn: NDArray[np.int64], expected: N
     return (1 + n_reached) / (1 + len(drawn))
 
 
-def _prior_hit(n_offered: Sequence[int], n_hits: Sequence[int], right: int) -> float:
-    """The chance to be right with the best choice by its smoothed rate; ties share it."""
-    rates = [(won + 2 / len(n_offered)) / (shown + 2) for won, shown in zip(n_hits, n_offered, strict=True)]
-    best = max(rates)
-    is_best = [math.isclose(rate, best, rel_tol=1e-12) for rate in rates]
-    return is_best[right] / sum(is_best)
-
-
 class PositionBias(Record):
     """How often each letter was right and was read.
 

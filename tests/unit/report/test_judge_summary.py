@@ -127,24 +127,6 @@ def test_a_run_without_judges_says_nothing_of_them(runs, rng):
     assert marked_by(run) == "scored by robust + needs-judge"
 
 
-def test_rules_against_judges(runs, rng):
-    items = [runs.question(f"q{n}", f"v{n}", "A") for n in range(4)]
-    replies = ["Answer: A", "Answer: B", "no idea at all", "Answer: A"]
-    values = [0.0, 0.0, 1.0, 1.0]
-    trials = [
-        msgspec.structs.replace(
-            judged(runs, item, [verdict(value, judge="scripted:j")], value=value), reply=runs.said(reply)
-        )
-        for item, reply, value in zip(items, replies, values, strict=True)
-    ]
-    run = runs.load("r", items=items, trials=trials)
-    *_, table = judge_tables(run, rng=rng)
-    assert table.name == "rules-judges"
-    assert cells(table) == {"right": ["1", "1"], "wrong": ["0", "1"], "nothing": ["1", "0"]}
-    assert "(robust) on the 4 replies" in table.note
-    assert "contradict the judge on 1, and say nothing of 1." in table.note
-
-
 def test_judges_who_never_judge_the_same_reply_cannot_agree(runs, rng):
     items = [open_item(runs, n) for n in range(2)]
     trials = [
