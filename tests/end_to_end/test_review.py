@@ -70,11 +70,11 @@ def test_a_team_works_with_files(begun):
     assert json.dumps(states).count("returned") == 1
     rates = vidence("review", "rates", "r")
     assert "4 items: 1 accepted, 1 returned, 2 submitted." in rates.out
-    done = vidence("review", "export", "r", "--events", "events.csv", "--accepted", "kept.jsonl")
+    done = vidence("review", "export", "r", "--events", "events.jsonl", "--accepted", "kept.jsonl")
     assert done.code == 0, done.err
     (kept,) = map(json.loads, (folder / "kept.jsonl").read_text().splitlines())
     assert kept["item_id"] == first
-    assert "0 events and 0 revisions added" in vidence("review", "merge", "r", "events.csv").err
+    assert "0 events and 0 revisions added" in vidence("review", "merge", "r", "events.jsonl").err
 
 
 def test_copies_are_merged_and_two_verdicts_need_a_third(begun):
@@ -191,17 +191,3 @@ def test_a_translation_stands_beside_its_source(vidence):
     assert vidence("review", "export", "r", "--accepted", "en.out", "--sources", "de.out").code == 0
     assert json.loads((folder / "de.out").read_text()) == one
     assert json.loads((folder / "en.out").read_text()) == english | {"tags": {"language": "en"}}
-
-
-def test_the_first_broken_row_is_named(begun):
-    vidence, path = begun, begun.folder / "r" / "reviews.jsonl"
-    done = vidence("review", "verify", "r")
-    assert (done.code, "4 revisions and 4 events of 1 people are as they were written" in done.out) == (
-        0,
-        True,
-    )
-    lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join([*lines[:2], lines[2].replace("submit", "withdraw"), lines[3]]))
-    broken = vidence("review", "verify", "r")
-    assert broken.code == 3
-    assert "The first broken row is r/reviews.jsonl:3: the event" in broken.out

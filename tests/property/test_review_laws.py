@@ -7,7 +7,7 @@ import pytest
 from subjects.reviewing import CONTENT, LONG, Team, answers, at
 from vidence.make.review.files import Reviews
 from vidence.make.review.protocol import Check, Protocol, Stage, load_protocol
-from vidence.make.review.revisions import KINDS, Event, chained, first_broken, new_revision
+from vidence.make.review.revisions import KINDS, Event, chained, chains, new_revision
 from vidence.make.review.states import ENDS, ItemState, advance, allowed_kinds, drafting
 
 PEOPLE = ("ann", "bob", "cid", "dan", "eve", "fay")
@@ -171,15 +171,18 @@ def check_rows(state: ItemState, events: list[Event], known: dict, protocol: Pro
     assert [one.verdict for one in found.decisions] == [one.verdict for one in state.decisions]
     assert msgspec.structs.replace(found, decisions=()) == msgspec.structs.replace(state, decisions=())
     whole = [*revisions, *rows]
-    assert first_broken(whole) is None
+    assert _broken(whole) == set()
     place = int(rng.integers(len(revisions), len(whole)))
     changed = [*whole]
     changed[place] = msgspec.structs.replace(whole[place], message="something else")
-    assert first_broken(changed)[0] == place
+    assert changed[place].fault
     behind = [i for i in range(place + 1, len(whole)) if whole[i].by == whole[place].by]
-    cut = first_broken([*whole[:place], *whole[place + 1 :]])
-    assert (cut is None) == (not behind)
-    assert cut is None or cut[0] == behind[0] - 1
+    assert _broken([*whole[:place], *whole[place + 1 :]]) == {whole[i].event_id for i in behind[:1]}
+
+
+def _broken(rows) -> set[str]:
+    """The events whose chain is broken before them."""
+    return set(chains([one for one in rows if isinstance(one, Event)])[1])
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS[:2], ids=lambda one: one.title)

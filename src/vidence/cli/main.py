@@ -92,13 +92,19 @@ def _refuse_removed(table: str, name: str, shown: str) -> None:
         raise UsageError(f"{shown} has been removed. {sentence}")
 
 
-def _with_new_name(error: click.NoSuchOption) -> click.NoSuchOption:
-    """A flag that is not known; where an earlier version had it, with what replaces it."""
+def _with_new_name(error: click.ClickException) -> click.ClickException:
+    """A flag or a subcommand that is not known; of a removed one, with what replaces it."""
     from vidence.cli.removed import replacement
 
+    if not isinstance(error, click.NoSuchOption | click.exceptions.NoSuchCommand):
+        return error
     command = ""
     if error.ctx is not None:
         command = error.ctx.command_path.removeprefix(f"{error.ctx.find_root().info_name} ")
+    if isinstance(error, click.exceptions.NoSuchCommand):
+        sentence = replacement("commands", f"{command} {error.command_name}")
+        words = f"{command} {error.command_name} has been removed. {sentence}"
+        return error if sentence is None else click.UsageError(words, ctx=error.ctx)
     sentence = replacement("options", f"{command} {error.option_name}")
     if sentence is None and command in ("run", "diagnose"):
         from vidence.cli.plan_flags import moved
@@ -166,8 +172,7 @@ def _code_after(error: BaseException, output: TextIO) -> int | str | None:
             _complain(str(error))
             return 2
         case click.ClickException():
-            shown = _with_new_name(error) if isinstance(error, click.NoSuchOption) else error
-            shown.show()
+            _with_new_name(error).show()
             return error.exit_code
         case click.Abort() | KeyboardInterrupt():
             return INTERRUPTED

@@ -242,7 +242,7 @@ def act(
 @_folder
 @click.argument("others", metavar="OTHER...", nargs=-1, required=True, type=PATH)
 def merge(*, folder: Path, others: tuple[Path, ...]) -> int:
-    """Add to REVIEW what others did in copies of it: their folders, or files of events (JSON lines or CSV).
+    """Add to REVIEW what others did in copies of it: their folders, or files of events.
 
     Each person's chain is checked. What the guards refuse is kept, has no effect, and is named.
     """
@@ -258,25 +258,6 @@ def merge(*, folder: Path, others: tuple[Path, ...]) -> int:
         f"{len(merged.refused)} without effect",
     )
     return NOT_ALL if merged.refused else 0
-
-
-@review.command()
-@_folder
-@json_option
-def verify(*, folder: Path, json_path: Path | None) -> int:
-    """Check every row by its hash and its place in the chain of its writer; name the first broken one.
-
-    What was cut off behind the last event of a person is seen by comparing the hashes that are shown.
-    """
-    from vidence.make.review.files import verify as verify_files
-    from vidence.make.review.rates import verified_table, verified_words
-
-    console = screen(json_path)
-    found = verify_files(folder)
-    sentence, table = verified_words(found), verified_table(found)
-    write_said(json_path, "review verify", sentences=(sentence,), tables=(table,))
-    show(console, [sentence], [table])
-    return NOT_ALL if found.broken else 0
 
 
 @review.command()
@@ -359,7 +340,7 @@ def pay(*, folder: Path, csv_path: Path | None, json_path: Path | None) -> None:
 
 @review.command()
 @_folder
-@file_option("--events", "events_path", "Write the events, as CSV or JSON lines by the name.")
+@file_option("--events", "events_path", "Write the events, as JSON lines.")
 @file_option("--accepted", "accepted_path", "Write the last wording of the accepted items, as JSON lines.")
 @file_option("--sources", "sources_path", "The same, as they were before they were translated.")
 def export(
@@ -367,20 +348,18 @@ def export(
 ) -> None:
     """Write the events of REVIEW for a table or another team, or the items that were accepted."""
     from vidence.make.pipeline.output import json_lines
-    from vidence.make.review.files import events_csv, read_reviews
+    from vidence.make.review.files import read_reviews
     from vidence.media.whole import write_file
 
     if events_path is None and accepted_path is None and sources_path is None:
         raise UsageError("what is to be written? say --events FILE, --accepted FILE, or --sources FILE")
     screen(events_path, accepted_path, sources_path)
     reviews = read_reviews(folder)
-    is_csv = events_path is not None and events_path.suffix == ".csv"
-    events = events_csv(reviews.events) if is_csv else json_lines(reviews.events)
     names = [name for name, one in reviews.states.items() if one.state == "accepted"]
     accepted = [reviews.content(name) for name in names]
     sources = [reviews.source(name) for name in names]
     write_asked(
-        (events_path, lambda file: write_file(file, events)),
+        (events_path, lambda file: write_file(file, json_lines(reviews.events))),
         (accepted_path, lambda file: write_file(file, json_lines(accepted))),
         (sources_path, lambda file: write_file(file, json_lines(sources))),
     )

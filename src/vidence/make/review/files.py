@@ -1,12 +1,11 @@
 """The files of a review: protocol, revisions, events; reading them, adding to them, merging."""
 
-import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -15,20 +14,12 @@ from vidence.errors import DataError, UsageError
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.output import json_lines
 from vidence.make.review.protocol import Protocol
-from vidence.make.review.revisions import Event, Revision, chains, first_broken, in_order
+from vidence.make.review.revisions import Event, Revision, chains, in_order
 from vidence.make.review.states import Folded, ItemState, fold
 from vidence.media.whole import remove_leftovers
-from vidence.records import Record
-from vidence.tables.export import csv_cell, csv_text
 from vidence.text import first_lines
 
 PROTOCOL_FILE, REVISIONS_FILE, EVENTS_FILE = "protocol.toml", "revisions.jsonl", "reviews.jsonl"
-_PLAIN: Final = (
-    *("event_id", "prev_sha256", "item_id", "revision", "kind", "role", "by", "at"),
-    *("minutes", "message", "answer"),
-)
-_WHOSE: Final = "whose"
-_CHECK, _SCORE = "check:", "score:"
 _OneT = TypeVar("_OneT", Revision, Event)
 
 
@@ -109,7 +100,7 @@ def _of_folder(folder: Path) -> tuple[list[Revision], list[Event]]:
 
 
 def read_files(paths: Sequence[Path]) -> tuple[list[Revision], list[Event]]:
-    """The revisions and events of some files, each once; by their columns or keys it is seen what they hold.
+    """The revisions and events of some files of JSON lines, each once; their keys say which a line is.
 
     Raises:
         DataError: see `read_reviews`. Nothing of any file is taken where one has a fault.
@@ -137,48 +128,14 @@ def read_files(paths: Sequence[Path]) -> tuple[list[Revision], list[Event]]:
             for one in revisions.values()
             if one.parent and one.parent not in revisions
         ]
+        faults += [
+            f"{where[one.event_id]}: the revision {one.revision[:12]!r} that it is about is not there; name "
+            f"the {REVISIONS_FILE} beside it, too"
+            for one in events.values()
+            if one.revision not in revisions
+        ]
     refuse_faulty(faults, what="the files of the review")
     return list(revisions.values()), list(events.values())
-
-
-class Verified(Record):
-    """What a check of the files found: how many rows, the last event of each person, the first broken row."""
-
-    n_revisions: int
-    n_events: int
-    heads: dict[str, str]
-    broken: str
-
-
-def verify(folder: Path) -> Verified:
-    """Check every row of a review by its hash and its place in the chain of whoever wrote it.
-
-    Raises:
-        UsageError: there is no review.
-        DataError: a file cannot be read.
-    """
-    if not (folder / PROTOCOL_FILE).is_file():
-        raise UsageError(f"{folder} holds no review (no {PROTOCOL_FILE}); `vidence review open` begins one")
-    rows: list[Revision | Event] = []
-    places: list[str] = []
-    broken = ""
-    for path in (folder / REVISIONS_FILE, folder / EVENTS_FILE):
-        for place, one in _rows(path) if path.is_file() and not broken else ():
-            if isinstance(one, str):
-                broken = f"{place}: {one}"
-                break
-            rows.append(one)
-            places.append(place)
-    found = first_broken(rows)
-    if found is not None:
-        broken = f"{places[found[0]]}: {found[1]}"
-    chain_of, _ = chains(tuple(one for one in rows if isinstance(one, Event)))
-    return Verified(
-        n_revisions=sum(isinstance(one, Revision) for one in rows),
-        n_events=sum(isinstance(one, Event) for one in rows),
-        heads={by: chain[-1].event_id for by, chain in sorted(chain_of.items()) if chain},
-        broken=broken,
-    )
 
 
 def add_to(folder: Path, *, revisions: Sequence[Revision], events: Sequence[Event]) -> tuple[Path, ...]:
@@ -217,13 +174,13 @@ class Merged:
 
 
 def merge(folder: Path, others: Sequence[Path]) -> Merged:
-    """Add what others wrote: their folders, or their files of events and revisions, JSON lines or CSV.
+    """Add what others wrote: their folders, or their files of events and revisions.
 
     An event that the guards refuse is kept, has no effect, and is named. A second merge adds nothing.
 
     Raises:
         UsageError: another folder was reviewed by another protocol.
-        DataError: a file has faults, or events are about revisions that are nowhere; nothing is added.
+        DataError: a file has faults; nothing is added.
         StoreError: a file cannot be written.
     """
     mine = read_reviews(folder)
@@ -237,12 +194,6 @@ def merge(folder: Path, others: Sequence[Path]) -> Merged:
         paths += [other / name for name in (REVISIONS_FILE, EVENTS_FILE) if (other / name).is_file()]
     own = [path for path in (folder / REVISIONS_FILE, folder / EVENTS_FILE) if path.is_file()]
     revisions, events = read_files([*own, *paths])
-    known = {one.sha256 for one in revisions}
-    if lost := [one for one in events if one.revision not in known]:
-        raise DataError(
-            f"{len(lost)} events are about revisions that are not there, the first {lost[0].kind} of "
-            f"{lost[0].item_id} by {lost[0].by}; merge the {REVISIONS_FILE} of whoever wrote them, too"
-        )
     before = {one.event_id for one in mine.events}
     whole = Reviews.of(mine.protocol, revisions, events)
     add_to(folder, revisions=revisions, events=whole.events)
@@ -310,10 +261,7 @@ def _rows(path: Path) -> Iterator[tuple[str, Revision | Event | str]]:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 ({error}); save it once more, as UTF-8") from error
-    if path.suffix == ".csv":
-        yield from ((f"{path}:{line}", one) for line, one in _csv_events(text))
-        return
+        raise DataError(f"{path} is not UTF-8 ({error})") from error
     for line, raw in enumerate(io.StringIO(text, newline="\n"), 1):
         if raw.strip():
             yield f"{path}:{line}", _line(raw)
@@ -336,78 +284,3 @@ def _converted(value: object, kind: type[_OneT]) -> _OneT | str:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         return str(error)
-
-
-def events_csv(events: Sequence[Event]) -> bytes:
-    """Events as CSV in UTF-8; read again they are the same. Nothing in it is run as a formula.
-
-    A cell that begins with an apostrophe has one more in front.
-    """
-    checks = sorted({name for one in events for name in one.checks})
-    scores = sorted({name for one in events for name in one.scores})
-    plains = (*_PLAIN, *([_WHOSE] if any(one.whose for one in events) else []))
-    rows = [[*plains, *(f"{_CHECK}{one}" for one in checks), *(f"{_SCORE}{one}" for one in scores)]]
-    for event in events:
-        fields = msgspec.structs.asdict(event)
-        plain = ["" if fields[name] is None else str(fields[name]) for name in plains]
-        said = [event.checks.get(name, "") for name in checks]
-        given = [str(event.scores[name]) if name in event.scores else "" for name in scores]
-        rows.append([_guarded(cell) for cell in (*plain, *said, *given)])
-    return b"\xef\xbb\xbf" + csv_text(rows).encode()
-
-
-def _guarded(cell: str) -> str:
-    return f"'{cell}" if cell.startswith("'") or csv_cell(cell) != cell else cell
-
-
-def _csv_events(text: str) -> Iterator[tuple[int, Event | str]]:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    header: list[str] = []
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield line, f"{error}; expected quotes in pairs"
-            continue
-        if not header:
-            header = cells
-            if fault := _header_fault(header):
-                yield line, fault
-                return
-        elif len(cells) != len(header):
-            yield line, f"{len(cells)} cells; expected {len(header)}, one for each column"
-        else:
-            yield line, _csv_event(dict(zip(header, cells, strict=True)))
-
-
-def _header_fault(header: Sequence[str]) -> str:
-    known_names = (*_PLAIN, _WHOSE)
-    unknown = [name for name in header if name not in known_names and not name.startswith((_CHECK, _SCORE))]
-    if unknown:
-        known = f"{', '.join(_PLAIN)}, {_CHECK}..., {_SCORE}..."
-        return f"no column of events is called {unknown[0]!r}; expected {known}"
-    if absent := [name for name in _PLAIN if name not in header]:
-        return f"no column {absent[0]!r}; expected {', '.join(_PLAIN)}"
-    return "a column is there twice" if len({*header}) < len(header) else ""
-
-
-def _csv_event(cells: Mapping[str, str]) -> Event | str:
-    texts = {name: cell.removeprefix("'") for name, cell in cells.items()}
-    raw: dict[str, object] = {name: texts[name] for name in _PLAIN if name != "minutes"}
-    raw[_WHOSE] = texts.get(_WHOSE, "")
-    raw["checks"] = _named(texts, _CHECK)
-    try:
-        raw["scores"] = {name: int(value) for name, value in _named(texts, _SCORE).items()}
-        raw["minutes"] = float(texts["minutes"]) if texts["minutes"] else None
-    except ValueError as error:
-        return f"{error}; expected a number"
-    return _converted(raw, Event)
-
-
-def _named(texts: Mapping[str, str], prefix: str) -> dict[str, str]:
-    return {
-        name.removeprefix(prefix): cell for name, cell in texts.items() if name.startswith(prefix) and cell
-    }

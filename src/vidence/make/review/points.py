@@ -1,6 +1,7 @@
 """Points: what a decision says of the fields of an item, and what a new wording left as it was."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from string import ascii_uppercase
 
 from vidence.make.review.protocol import Protocol, Stage
 from vidence.make.review.revisions import Event
@@ -35,12 +36,23 @@ def last_return(events: Iterable[Event], revision: str) -> Event | None:
 def untouched(
     before: Mapping[str, object], after: Mapping[str, object], fields: Sequence[str]
 ) -> tuple[str, ...]:
-    """The fields among these that are the same in two wordings.
+    """The fields among these that are the same in two wordings; a letter stands for the words of its choice.
 
     >>> untouched({"question": "Who?", "answer": "A"}, {"question": "Who?", "answer": "B"}, ["question"])
     ('question',)
     """
-    return tuple(name for name in fields if before.get(name) == after.get(name))
+    return tuple(name for name in fields if _meant(before, name) == _meant(after, name))
+
+
+def _meant(content: Mapping[str, object], name: str) -> object:
+    value, choices = content.get(name), content.get("choices")
+    if (
+        name == "answer"
+        and isinstance(choices, list | tuple)
+        and value in (*ascii_uppercase[: len(choices)],)
+    ):
+        return value, choices[ascii_uppercase.index(str(value))]
+    return value
 
 
 def stage_of(event: Event, protocol: Protocol) -> Stage | None:

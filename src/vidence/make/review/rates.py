@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vidence.errors import UsageError
-from vidence.make.review.files import Reviews, Verified
+from vidence.make.review.files import Reviews
 from vidence.make.review.protocol import Protocol
 from vidence.make.review.revisions import Event
 from vidence.make.review.states import ENDS, ItemState, State
@@ -269,23 +269,6 @@ def _counted_words(states: Mapping[str, int]) -> str:
     counted = ", ".join(f"{n:,} {state}" for state, n in states.items())
     n = sum(states.values())
     return f"{n:,} {'item' if n == 1 else 'items'}: {counted or 'none'}."
-
-
-def verified_words(found: Verified) -> str:
-    """What a check of the files came to, in one sentence."""
-    rows = f"{found.n_revisions:,} revisions and {found.n_events:,} events of {len(found.heads):,} people"
-    return f"The first broken row is {found.broken}." if found.broken else f"{rows} are as they were written."
-
-
-def verified_table(found: Verified) -> Table:
-    """The last event of each person, to be kept elsewhere: a chain that ends earlier was cut."""
-    return tabulate(
-        "heads",
-        "The last event of each person",
-        label="who",
-        rows=lines(found.heads.items()),
-        measures=[number("head", str, "hash", kind="text")],
-    )
 
 
 def states_table(reviews: Reviews, *, only: str | None = None) -> Table:

@@ -168,31 +168,6 @@ def chains(events: Sequence[Event]) -> tuple[dict[str, tuple[Event, ...]], dict[
     return found, faults
 
 
-def first_broken(rows: Sequence[Revision | Event]) -> tuple[int, str] | None:
-    """The first row that is not as it was written, counted from 0, and why; None where all are whole.
-
-    A row is broken that its own hash does not name, that names a row before it which is not there, that
-    stands beside another one behind the same row, or that is about a revision that is not there. What was cut
-    off behind the last row of a person is not seen: compare the last `event_id` with one that you kept.
-
-    Args:
-        rows: revisions and events in the order in which they are stored.
-    """
-    revisions = {one.sha256 for one in rows if isinstance(one, Revision)}
-    _, chained_badly = chains(tuple(one for one in rows if isinstance(one, Event) and not one.fault))
-    for number, one in enumerate(rows):
-        fault = one.fault
-        if not fault and isinstance(one, Event):
-            fault = chained_badly.get(one.event_id, "")
-            if not fault and one.revision not in revisions:
-                fault = f"the revision {one.revision[:12]!r} that it is about is not there"
-        elif not fault and isinstance(one, Revision) and one.parent and one.parent not in revisions:
-            fault = f"the revision {one.parent[:12]!r} that it was made of is not there"
-        if fault:
-            return number, fault
-    return None
-
-
 def in_order(events: Iterable[Event]) -> tuple[Event, ...]:
     """Events of several people by time; each person's in the order of the chain.
 

@@ -16,7 +16,6 @@ from vidence.make.review.files import (
     EVENTS_FILE,
     PROTOCOL_FILE,
     REVISIONS_FILE,
-    events_csv,
     read_files,
     refuse_faulty,
 )
@@ -132,7 +131,7 @@ def _is_read(name: str) -> bool:
 
 _SHAPES: Final[Mapping[str, Shape]] = {one.file: one for one in (*FIRST, *AFTER)}
 _READ: Final = (PROTOCOL_FILE, REVISIONS_FILE, EVENTS_FILE)
-_VIEWS: Final = (ITEMS_FILE, ANNOTATIONS_FILE, "items.csv", "reviews.csv")
+_VIEWS: Final = (ITEMS_FILE, ANNOTATIONS_FILE, "items.csv")
 _PEOPLE_FILES: Final = ("people.csv", "spans.csv")
 
 
@@ -176,7 +175,6 @@ class _Out:
             (ITEMS_FILE, json_lines([questions[name] for name in asked])),
             (ANNOTATIONS_FILE, json_lines([one for one in noted if one is not None])),
             ("items.csv", _csv(_ITEM_COLUMNS, cells)),
-            ("reviews.csv", events_csv(events)),
         ):
             self.files[f"{PROJECTS}/{project.slug}/{name}"] = content
 

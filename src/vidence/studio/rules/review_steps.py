@@ -252,7 +252,7 @@ def _lines_beside(told: object) -> tuple[FieldLine, ...]:
     texts = {
         "conditions": _entries(told.get("conditions")),
         "steps of the evidence": [
-            f"evidence {n}: {', '.join(map(str, steps))}"
+            f"evidence {n}: {', '.join(str(step + 1) for step in steps if isinstance(step, int))}"
             for n, one in enumerate(_maps(told.get("evidence")), 1)
             if isinstance(steps := one.get("steps"), list | tuple) and steps
         ],

@@ -8,12 +8,9 @@ from vidence.make.review.files import (
     EVENTS_FILE,
     REVISIONS_FILE,
     add_to,
-    events_csv,
     merge,
-    read_files,
     read_items,
     read_reviews,
-    verify,
 )
 from vidence.make.review.protocol import protocol_bytes
 from vidence.make.review.recording import begin
@@ -57,14 +54,6 @@ def test_what_is_there_stays_and_nothing_is_written_twice(tmp_path, team):
     assert read_reviews(folder).states["q1"].n == 2
 
 
-def test_events_as_csv_are_the_same_events(tmp_path, team):
-    path = tmp_path / "events.csv"
-    path.write_bytes(events_csv(team.reviews.events))
-    assert "\n=HYPERLINK" not in path.read_text()
-    assert ",=HYPERLINK" not in path.read_text()
-    assert tuple(read_files([path])[1]) == team.reviews.events
-
-
 def test_teams_merge_by_events_in_any_order_and_only_once(tmp_path, team):
     other = team.copy()
     other.put("eve", item_id="q2")
@@ -76,20 +65,6 @@ def test_teams_merge_by_events_in_any_order_and_only_once(tmp_path, team):
     merge(theirs, [mine / EVENTS_FILE, mine / REVISIONS_FILE])
     assert read_reviews(mine).states == read_reviews(theirs).states
     assert read_reviews(mine).events == read_reviews(theirs).events
-
-
-def test_a_merge_takes_a_table_of_events(tmp_path, team):
-    mine = kept(tmp_path / "a", team)
-    other = team.copy()
-    other.put(question="Again?")
-    kept(tmp_path / "b", other)
-    table = tmp_path / "events.csv"
-    table.write_bytes(events_csv(other.reviews.events))
-    with pytest.raises(
-        DataError, match="about revisions that are not there, the first resubmit of q1 by ann"
-    ):
-        merge(mine, [table])
-    assert merge(mine, [table, tmp_path / "b" / REVISIONS_FILE]).n_events == 1
 
 
 def test_what_the_guards_refuse_is_kept_and_named_once(tmp_path):
@@ -154,22 +129,6 @@ def test_every_fault_of_a_file_is_named(tmp_path, team, change, said):
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("event_id,colour\n", "no column of events is called 'colour'"),
-        ("event_id\n", "no column 'prev_sha256'"),
-        (None, "cells; expected"),
-    ],
-)
-def test_tables_with_faults_are_named(tmp_path, team, content, said):
-    path = tmp_path / "events.csv"
-    whole = events_csv(team.reviews.events).decode("utf-8-sig")
-    path.write_text(whole + "one,two\n" if content is None else content)
-    with pytest.raises(DataError, match=said):
-        read_files([path])
-
-
 def test_items_are_read_as_they_are_and_faults_named(tmp_path):
     path = tmp_path / "items.jsonl"
     path.write_text('{"item_id": "a", "anything": [1, {"b": 2}]}\n')
@@ -180,34 +139,3 @@ def test_items_are_read_as_they_are_and_faults_named(tmp_path):
     assert "3 faults" in str(caught.value)
     for said in (":3: a second item 'a'", ":4: no item_id", ":5: no JSON"):
         assert said in str(caught.value)
-
-
-def test_a_claim_that_expired_is_the_same_as_csv(tmp_path):
-    team = Team()
-    team.put()
-    team.act("claim", "bob")
-    assert team.act("expire", "olga", role="operator", whose="bob") == ""
-    (tmp_path / "e.csv").write_bytes(events_csv(team.reviews.events))
-    assert tuple(read_files([tmp_path / "e.csv"])[1]) == team.reviews.events
-    assert b"whose" not in events_csv(team.reviews.events[:2])
-
-
-def test_the_first_broken_row_is_named(tmp_path, team):
-    folder = kept(tmp_path / "a", team)
-    found = verify(folder)
-    assert (found.n_revisions, found.n_events, found.broken) == (1, 3, "")
-    assert found.heads == {by: team.reviews.last_of(by) for by in ("ann", "bob")}
-    lines = (folder / EVENTS_FILE).read_text().splitlines(keepends=True)
-    for changed, said in (
-        ([lines[0], lines[1].replace("claim", "release"), lines[2]], f"{EVENTS_FILE}:2: the event"),
-        ([lines[0], lines[2]], f"{EVENTS_FILE}:2: the event of bob before it"),
-        ([*lines[:2], lines[2][:-9]], f"{EVENTS_FILE}:3: the line does not end"),
-        ([*lines[:2], "{}\n"], f"{EVENTS_FILE}:3: Object missing"),
-    ):
-        (folder / EVENTS_FILE).write_text("".join(changed))
-        assert said in verify(folder).broken
-    (folder / EVENTS_FILE).write_text("".join(lines))
-    (folder / REVISIONS_FILE).write_text("")
-    assert f"{EVENTS_FILE}:1: the revision" in verify(folder).broken
-    with pytest.raises(UsageError, match="holds no review"):
-        verify(tmp_path)

@@ -48,7 +48,12 @@ def test_what_was_to_be_mended_and_is_as_it_was_is_said():
     state = team.reviews.states["q1"]
     assert last_return(team.reviews.events, state.revision).by == "bob"
     assert last_return(team.reviews.events, "other") is None
-    for changed, left in (({"question": "What?"}, {"q1": ("answer",)}), ({"answer": "B"}, {})):
+    choices = list(reversed(CONTENT["choices"]))
+    for changed, left in (
+        ({"question": "What?"}, {"q1": ("answer",)}),
+        ({"answer": "B"}, {}),
+        ({"choices": choices}, {}),
+    ):
         _, done = submit(
             team.reviews, {"q1": CONTENT | changed}, by="ann", role="author", at=at(team.minute + 1)
         )

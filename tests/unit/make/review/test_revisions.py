@@ -3,7 +3,7 @@
 import msgspec
 
 from subjects.reviewing import Team, at
-from vidence.make.review.revisions import Event, chained, chains, first_broken, in_order, new_revision
+from vidence.make.review.revisions import Event, chained, chains, in_order, new_revision
 
 
 def events(by: str, *minutes: int, kind="claim") -> tuple[Event, ...]:
@@ -66,20 +66,6 @@ def test_events_of_several_people_are_in_order_of_time_and_sense():
         ("amy", "claim"),
         ("zoe", "submit"),
     ]
-
-
-def test_the_first_row_that_is_not_as_it_was_written():
-    one = new_revision("q1", {"a": 1}, parent=None, origin="submit", by="ann", at=at(1))
-    other = new_revision("q1", {"a": 2}, parent=one, origin="author_revise", by="ann", at=at(2))
-    some = [msgspec.structs.replace(event, revision=one.sha256) for event in events("ann", 1, 2, 3)]
-    first, second, third = chained(some, last="")
-    assert first_broken([one, other, first, second, third]) is None
-    assert first_broken([]) is None
-    assert first_broken([other]) == (0, f"the revision {one.sha256[:12]!r} that it was made of is not there")
-    assert first_broken([one, first, third])[0] == 2
-    assert first_broken([one, first, msgspec.structs.replace(second, message="x"), third])[0] == 2
-    (nowhere,) = chained([msgspec.structs.replace(first, revision="none")], last="")
-    assert first_broken([one, nowhere]) == (1, "the revision 'none' that it is about is not there")
 
 
 def test_events_from_before_a_claim_could_expire_keep_their_names():

@@ -147,7 +147,7 @@ def test_what_stands_beside_is_told_in_words_and_not_judged():
     lines = [one for one in lines_of(CONTENT | {"annotations": beside}, STAGE) if one.name not in CONTENT]
     assert {one.name: one.texts for one in lines} == {
         "conditions": ("1. text: the cup is red; skill: colour",),
-        "steps of the evidence": ("evidence 1: 1, 2",),
+        "steps of the evidence": ("evidence 1: 2, 3",),
         "knowledge": ("1. title: Lens; url: https://example.org",),
         "program": ("first(cups)",),
     }
