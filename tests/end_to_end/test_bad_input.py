@@ -209,7 +209,7 @@ def test_work_that_did_not_begin_is_not_said_to_be_kept(vidence, questions):
 
 def test_a_message_that_ends_in_a_question_has_no_second_stop(vidence, questions):
     questions(n_clips=1)
-    away = ("openai:m?base_url=http://127.0.0.1:9/v1", "--set", "attempts=1", "--patience", "1s")
+    away = ("openai:m?base_url=http://127.0.0.1:9/v1", "--patience", "1s")
     done = vidence("diagnose", "modality", "table", "--data", "questions.jsonl", "--model", *away)
     assert done.code == 2
     assert "is base_url right? Check the server" in done.err
