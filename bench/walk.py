@@ -2,7 +2,8 @@
 
 Counts modules imported, files with a function that ran, functions that ran and calls, in this process, with
 the profiler of the interpreter on in every thread: ``python bench/walk.py [autosave | OPTION...]``. Options
-go to ``vidence run``; ``autosave -v`` also lists the functions.
+go to ``vidence run``; ``autosave checks`` adds the request for the checks that follows a save, ``-v`` the
+names of the functions.
 """
 
 import asyncio
@@ -172,7 +173,7 @@ class Browser:
         return answer
 
 
-def autosave(folder: Path) -> Calls:
+def autosave(folder: Path, *, has_checks: bool) -> Calls:
     """The calls of one autosave of a whole question by an author of a team; an earlier one has warmed up."""
     from vidence.studio.app import configure
     from vidence.studio.settings import StudioSettings
@@ -204,8 +205,11 @@ def autosave(folder: Path) -> Calls:
         await browser.ask("POST", "/sign-in", name)
         await browser.ask("GET", where, {})
         await save(browser, 0)
+        await browser.ask("GET", f"{where}/checks", {})
         calls.clear()
         await save(browser, 1)
+        if has_checks:
+            await browser.ask("GET", f"{where}/checks", {})
 
     with watched() as calls:  # before there is a thread that answers
         asyncio.run(work())
@@ -217,7 +221,11 @@ def main() -> None:
     options = sys.argv[1:]
     is_autosave = options[:1] == ["autosave"]
     with tempfile.TemporaryDirectory() as name:
-        calls = autosave(Path(name)) if is_autosave else question(Path(name), options)
+        calls = (
+            autosave(Path(name), has_checks="checks" in options)
+            if is_autosave
+            else question(Path(name), options)
+        )
     modules = sum(m.startswith("vidence") for m in sys.modules)
     rooms = Counter(Path(file).relative_to(PACKAGE).parts[0] for file in {file for file, _, _ in calls})
     n_calls = sum(calls.values())

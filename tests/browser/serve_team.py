@@ -40,8 +40,8 @@ def fill(password: str, *, author: str = "Ann") -> None:
         author: what the first of its authors is called.
     """
     from vidence.make.review.protocol import protocol_bytes
-    from vidence.studio import members, projects, rulebooks, times, training
-    from vidence.studio.accounts import add_user
+    from vidence.studio import projects, rulebooks, times, training
+    from vidence.studio.accounts import Terms, add_user, set_roles
     from vidence.studio.records.items import ItemRow
     from vidence.studio.records.work import TimeSpanRow
     from vidence.studio.workflow import Act, act
@@ -62,7 +62,7 @@ def fill(password: str, *, author: str = "Ann") -> None:
         ("Rob", ("reviewer",), ("law", "art", "physics")),
     ):
         people[name] = add_user(name, password, roles=roles, project="films")
-        members.set_terms(people[name], project, members.Terms(roles=roles, domains=domains), by="p001")
+        set_roles(people[name], project, roles, terms=Terms(domains=domains), by="p001")
     add_user("Gina", password, roles=("operator",))
     first = training.add_guideline(project, GUIDELINES, by="p001")
     training.accept(people[author], first)

@@ -135,8 +135,8 @@ def fill(folder: Path, *, now: datetime) -> Any:
 
     Olga leads it, Ann writes, Rob looks (each shown under a text of the list). Rob has one item claimed.
     """
-    from vidence.studio import members, projects, rulebooks, times, training
-    from vidence.studio.accounts import Profile, add_user
+    from vidence.studio import projects, rulebooks, times, training
+    from vidence.studio.accounts import Profile, Terms, add_user, set_roles
     from vidence.studio.records.fields import NAME_LENGTH
     from vidence.studio.records.items import ItemRow, MediumRow
     from vidence.studio.rules.spans import Span
@@ -152,8 +152,7 @@ def fill(folder: Path, *, now: datetime) -> Any:
         people[name] = add_user(
             name, PASSWORD, roles=roles, project="films", profile=Profile(shown=shorts()[n * 4])
         )
-        terms = members.Terms(roles=roles, domains=(shorts()[n], "law"))
-        members.set_terms(people[name], project, terms, by="p001")
+        set_roles(people[name], project, roles, terms=Terms(domains=(shorts()[n], "law")), by="p001")
     for n, text in enumerate(shorts()):
         add_user(f"{n}{text}"[:NAME_LENGTH], PASSWORD, roles=("author",), project="films")
     training.accept(people["Ann"], training.add_guideline(project, EVERY, by="p001"))

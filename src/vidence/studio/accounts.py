@@ -77,7 +77,12 @@ def add_user(
     key = key_of(name)
     if not key:
         raise UsageError("the name is empty; expected letters or digits")
-    for text, most in ((name, NAME_LENGTH), (about.shown, NAME_LENGTH), (about.pseudonym, MOST_PSEUDONYM)):
+    for text, most in (
+        (name, NAME_LENGTH),
+        (key, NAME_LENGTH),
+        (about.shown, NAME_LENGTH),
+        (about.pseudonym, MOST_PSEUDONYM),
+    ):
         if len(text) > most:
             raise UsageError(f"a name of {len(text)} signs; expected {most} at most")
     with transaction.atomic():

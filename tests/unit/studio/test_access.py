@@ -63,7 +63,7 @@ TABLE = {
     "beat": dict.fromkeys((*ROLES, "nobody"), 405),
     "releases": OPERATORS,
     "intake": {**OPERATORS, "author": 200},
-    **dict.fromkeys(("new-item", "edit-item"), AUTHORS),
+    **dict.fromkeys(("new-item", "edit-item", "item-checks"), AUTHORS),
     "board-sets": SIGNED_IN,
     **dict.fromkeys(
         (

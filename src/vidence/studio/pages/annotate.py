@@ -7,7 +7,6 @@ from uuid import UUID
 import msgspec
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.template import loader
 
 from vidence.errors import DataError, MediaError, UsageError
 from vidence.studio import admission
@@ -178,7 +177,7 @@ def _begin(project: ProjectRow, request: HttpRequest) -> ItemRow:
 
 
 def edit(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
-    """The form of one item; a post saves it, and hands it in where that was asked."""
+    """The form of one item; a post saves it, and hands it in where a button of the form sent it."""
     row = item_named(project, item)
     is_post = request.method == "POST"
     user = account_of(request.person) if is_post else known_account(request.person)
@@ -191,15 +190,15 @@ def edit(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
             )
         return redirect("item", project, item)
     try:
-        desk = desk_of(row, author=request.person.name)
         if user is None or not is_post:
-            return _page(request, desk, shown_draft(row, user))
-        return _post(request, desk, draft_of(row, user), user=user)
+            return _page(request, desk_of(row, author=request.person.name), shown_draft(row, user))
+        return _post(request, row, draft_of(row, user), user=user)
     except (DataError, MediaError) as error:
         return fault(request, HTTPStatus.CONFLICT, title="This cannot be shown", words=str(error))
 
 
-def _post(request: HttpRequest, desk: Desk, draft: DraftRow, *, user: UserRow) -> HttpResponse:
+def _post(request: HttpRequest, item: ItemRow, draft: DraftRow, *, user: UserRow) -> HttpResponse:
+    """Save what was written; a script is answered at once, and asks for the checks by itself."""
     said = {name: request.POST.get(name, "") for name in request.POST if name not in _CONTROL}
     try:
         written = read_form(said, new_id=_new_id)
@@ -216,15 +215,15 @@ def _post(request: HttpRequest, desk: Desk, draft: DraftRow, *, user: UserRow) -
     if isinstance(found, Conflict):
         if is_script(request):
             return saved_as_json(found)
-        return _conflict(request, desk, mine=written, found=found)
-    if desk.item.author_id is None:
-        ItemRow.objects.filter(pk=desk.item.pk, author=None).update(author=user)
-    draft.refresh_from_db()
+        return _conflict(request, item, mine=written, found=found)
+    if item.author_id is None:
+        ItemRow.objects.filter(pk=item.pk, author=None).update(author=user)
     if is_script(request):
-        return saved_as_json(found, checks=_checks_text(request, desk, check(written, desk.told)))
+        return saved_as_json(found)
     if request.POST.get("action") == "submit":
-        return _handed_in(request, desk, draft, user=user)
-    return redirect("edit-item", desk.item.project.slug, desk.item.public)
+        draft.refresh_from_db()
+        return _handed_in(request, desk_of(item, author=request.person.name), draft, user=user)
+    return redirect("edit-item", item.project.slug, item.public)
 
 
 def _handed_in(request: HttpRequest, desk: Desk, draft: DraftRow, *, user: UserRow) -> HttpResponse:
@@ -336,18 +335,26 @@ def _balance(desk: Desk) -> list[tuple[str, int]]:
     return [(chr(ord("A") + place), n) for place, n in enumerate(counts)]
 
 
-def _checks_text(request: HttpRequest, desk: Desk, found: MachineChecks) -> str:
-    text = loader.render_to_string("annotate/checks.html", _checks(desk, found), request=request)
-    return text.strip()  # a plain text: the type of rendered ones has no form in JSON
+def checks(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
+    """What machines say of an item as it is saved, for the panel beside its form."""
+    row = item_named(project, item)
+    if row.state not in WRITABLE or not is_writer(row, request.person.name):
+        raise Http404
+    try:
+        desk = desk_of(row, author=request.person.name)
+        written = decoded(shown_draft(row, known_account(request.person)).body)
+        return render(request, "annotate/checks.html", _checks(desk, check(written, desk.told)))
+    except (DataError, MediaError) as error:
+        return fault(request, HTTPStatus.CONFLICT, title="This cannot be checked", words=str(error))
 
 
-def _conflict(request: HttpRequest, desk: Desk, *, mine: Wording, found: Conflict) -> HttpResponse:
+def _conflict(request: HttpRequest, item: ItemRow, *, mine: Wording, found: Conflict) -> HttpResponse:
     """Both texts, where somebody saved another version since."""
     theirs = decoded(found.body)
     differing = field_diffs(fields_of(theirs), fields_of(mine))
     told = {
-        "item": desk.item,
-        "project": desk.item.project,
+        "item": item,
+        "project": item.project,
         "found": found,
         "diffs": [one for one in differing if not one.name.endswith("-id")],
         "mine": fields_of(mine).items(),
@@ -364,5 +371,6 @@ def _new_id() -> str:
 urls = [
     route(f"{PROJECT}/media/", intake, name="intake", roles={"author", "operator"}, to=BOTH),
     route(f"{PROJECT}/new/", new, name="new-item", roles={"author"}, to=BOTH),
+    route(f"{ITEM}/edit/checks", checks, name="item-checks", roles={"author"}),
     route(f"{ITEM}/edit", edit, name="edit-item", roles={"author"}, to=BOTH),
 ]

@@ -27,11 +27,11 @@ def is_script(request: HttpRequest) -> bool:
     return str(request.headers.get("Accept", "")).startswith("application/json")
 
 
-def saved_as_json(found: Saved | Conflict, **more: object) -> HttpResponse:
+def saved_as_json(found: Saved | Conflict) -> HttpResponse:
     """What became of a save, for the script that sent it."""
     if isinstance(found, Conflict):
         return as_json({"version": found.version, "closed": found.is_closed}, HTTPStatus.CONFLICT)
-    return as_json({"version": found.version, "at": found.at, **more})
+    return as_json({"version": found.version, "at": found.at})
 
 
 def whole_number(text: str) -> int | None:

@@ -307,7 +307,3 @@ form?.addEventListener("vidence:restore-rows", (event) => {
     for (let tries = 0; group?.querySelector("template") && form.elements[name] === undefined && tries < 40; tries += 1) add(group);
   }
 });
-form?.addEventListener("vidence:saved", (event) => {
-  const panel = document.querySelector("[data-checks]");
-  if (panel !== null && typeof event.detail.checks === "string") panel.innerHTML = event.detail.checks;
-});

@@ -172,11 +172,11 @@ def test_an_item_is_about_media_of_its_project(place):
 # --------------------------------------------------------------------------- saves
 
 
-def test_a_save_is_acknowledged_with_its_version_and_what_machines_say(place, edit):
+def test_a_save_is_acknowledged_with_its_version_and_what_machines_say_is_asked_for(place, edit):
     answer = place.post(edit, headers=JSON, question="Which lens?")
     told = json.loads(answer.content)
-    assert (answer.status_code, told["version"]) == (200, 1)
-    assert "The right option is empty." in told["checks"]
+    assert (answer.status_code, told["version"], told.keys()) == (200, 1, {"version", "at"})
+    assert "The right option is empty." in place.client.get(f"{edit}/checks").content.decode()
     assert "Which lens?" in place.client.get(edit).content.decode()
     assert DraftLogRow.objects.get().version == 1
 
@@ -242,6 +242,7 @@ def test_nobody_else_sees_the_form(place, edit):
     place.team.user("Bob", "reviewer", project="films")
     assert place.team.signed_in("Eve").get(edit).status_code == 404
     assert place.team.signed_in("Eve").post(edit, {"question": "mine now"}).status_code == 404
+    assert place.team.signed_in("Eve").get(f"{edit}/checks").status_code == 404
     assert place.team.signed_in("Bob").get(edit).status_code == 403
     assert place.team.client().get(edit).status_code == 302
 
