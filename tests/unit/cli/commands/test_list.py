@@ -12,6 +12,7 @@ from vidence.ask.mapping.mapping import presets, read_map
 from vidence.cli.commands.list import PURPOSES, list_names, plurals
 from vidence.engine.panel import paper_rows
 from vidence.errors import UnknownNameError, UsageError
+from vidence.explain.published import published
 from vidence.records import Record
 from vidence.report.panel_registry import paper_views
 
@@ -49,6 +50,7 @@ def test_without_a_kind_every_name_is_there_with_a_line():
         + len(paper_rows())
         + len(paper_views())
         + len(presets())
+        + len(published.names())
     )
     assert len(lines) == len(plurals()) + n_described + 2  # protocols and prompts are lists of names
     assert json.loads(said("--json", "-"))["kinds"]["trackers"] == list(catalog.names("tracker"))
