@@ -119,7 +119,7 @@ def test_only_engine_models_and_the_studio_wait_at_all():
         for p in FILES
         if any(isinstance(n, ast.AsyncFunctionDef | ast.Await) for n in ast.walk(ast.parse(p.read_text())))
     }
-    assert found == {"engine/", "ask/models", "contracts.py", "cli/", "make/", "studio/"}
+    assert found == {"engine/", "ask/models", "contracts.py", "cli/", "studio/"}
 
 
 def test_nothing_prints_outside_the_command_line():

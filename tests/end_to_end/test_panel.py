@@ -212,14 +212,14 @@ def test_a_panel_makes_its_diagnostics_and_shows_them_side_by_side(vidence, writ
     assert "runs/panel-p/Other/Always-A: no trials; diagnostics alone" in plan.err
     assert "mrfs (max 4, mode exhaustive) on Other, Always A: 6 of 6 questions left" in plan.err
     assert not (vidence.folder / "runs").exists()
-    done = vidence("panel", "p.toml", "--as", "mrfs")
+    done = vidence("panel", "p.toml", "--as", "herbench-table1")
     assert done.code == 0, done.err
     assert "[2/2] mrfs (max 4, mode exhaustive) on Other, Always A" in done.err
     assert "[2/2] table, baseline:longest" in done.err
     assert "no score" not in done.err
-    shown = done.out[done.out.index("Minimum required frames by benchmark") :]
+    shown = done.out[done.out.index("mrfs by benchmark and model") :]
     assert "Other" in shown
-    assert (vidence.folder / "runs/panel-p/mrfs.html").exists()
+    assert (vidence.folder / "runs/panel-p/herbench-table1.html").exists()
     again = vidence("panel", "p.toml", "--no-page")
     assert "0 questions examined, 6 were before" in again.err
     left = vidence("panel", "p.toml", "--check").err
