@@ -97,7 +97,7 @@ def true_ids(tracks, truth):
 
 
 def test_cheap_joins_are_right_and_dear_ones_wrong(data_dir):
-    """What a ceiling on the cost of eq. 2 is worth on real fragments; docs/making/trackrank.md quotes it."""
+    """What a ceiling on the cost of eq. 2 is worth on real fragments; docs/making/tracking.md quotes it."""
     right, wrong = Counter(), Counter()
     for name in ("MOT16-11", "TUD-Campus"):
         before = load(data_dir, f"{name}_tracker_result.txt")

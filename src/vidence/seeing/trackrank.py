@@ -225,7 +225,7 @@ def rank(
 
     Source: HERBench, section 7.1, eq. 3 and the list under it.
     Departs: where the paper leaves a choice or contradicts itself, see `RankSettings` and
-    docs/making/trackrank.md. Rarity is measured from the corpus where its mean is given, otherwise from the
+    docs/making/tracking.md. Rarity is measured from the corpus where its mean is given, otherwise from the
     video ("the dataset's average", yet "all computed per video"). Normalised acceleration is the mean
     magnitude divided by the largest of the video. Confidence counts detected boxes only.
     """
