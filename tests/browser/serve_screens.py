@@ -51,7 +51,6 @@ def main(folder: Path, password: str) -> None:
         paths=(runs, folder / "more", street.made, street.config),
         media_roots=(world / demonstration.WORLD,),
         cache_root=cache,
-        undo_s=600,
     )
     application = configure(settings, secret=b"s" * 32)
     migrate()

@@ -61,7 +61,7 @@ def team(serve, clips, tmp_path):
     """A studio with an author, a reviewer and an operator."""
     folder = tmp_path / "team"
     subprocess.run([sys.executable, "-c", PEOPLE, folder, clips, PASSWORD], check=True)
-    return serve("studio", "serve", folder, "--port", "0", "--undo", "0")
+    return serve("studio", "serve", folder, "--port", "0")
 
 
 def vidence(*words, cwd):

@@ -99,7 +99,7 @@ def films(serve_all, tmp_path_factory):
     team = folder / "team"
     command = [sys.executable, "-c", SEED, team, folder / "media", protocol, PASSWORD]
     subprocess.run(command, check=True)
-    return serve_all("studio", "serve", team, "--port", "0", "--undo", "0")
+    return serve_all("studio", "serve", team, "--port", "0")
 
 
 class Keyboard:

@@ -24,8 +24,8 @@ SAVED = re.compile(r"^saved \d")
 class Films:
     """A team's server with items that wait for a look; it can be killed and started again."""
 
-    def __init__(self, serve, folder: Path, undo_s: float) -> None:
-        self._serve, self._folder, self.undo_s = serve, folder, undo_s
+    def __init__(self, serve, folder: Path) -> None:
+        self._serve, self._folder = serve, folder
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self._port = free.getsockname()[1]
@@ -34,7 +34,7 @@ class Films:
 
     def start(self) -> None:
         """Serve; the address is the same each time."""
-        words = ("studio", "serve", self._folder, "--port", self._port, "--undo", self.undo_s)
+        words = ("studio", "serve", self._folder, "--port", self._port)
         self.served = self._serve(*words)
 
     def kill(self) -> None:
@@ -53,10 +53,10 @@ def seeded(tmp_path_factory):
 
 
 @pytest.fixture
-def films(serve, seeded, tmp_path, request):
-    """The server, with the time in which a decision can be undone where a test says one."""
+def films(serve, seeded, tmp_path):
+    """The server of a team, with a copy of its items."""
     folder = shutil.copytree(seeded, tmp_path / "team")
-    return Films(serve, folder, getattr(request, "param", 0))
+    return Films(serve, folder)
 
 
 def enter(page, films, name):
@@ -170,8 +170,7 @@ def all_well(page):
         one.get_by_role("radio").first.check()
 
 
-@pytest.mark.parametrize("films", [60], indirect=True)
-def test_nothing_written_is_lost_by_a_kill_or_a_second_tab_and_a_decision_can_be_undone(page, films):
+def test_nothing_written_is_lost_by_a_kill_or_a_second_tab(page, films):
     enter(page, films, "Eve")
     take(page, "experts")
     page.get_by_role("heading", name="Field by field").wait_for()
@@ -201,15 +200,6 @@ def test_nothing_written_is_lost_by_a_kill_or_a_second_tab_and_a_decision_can_be
     all_well(page)
     expect(state(page)).to_have_text(SAVED)
     page.get_by_role("button", name="Accept", exact=True).click()
-    expect(page.get_by_text("Accepted in")).to_be_visible()
-    page.get_by_role("button", name="Undo").click()
-    expect(words).to_have_value("Of the first tab.")
-    page.get_by_role("button", name="Accept", exact=True).click()
-    expect(page.get_by_text("Accepted in")).to_be_visible()
-    films.kill()
-    films.undo_s = 0  # what was held is taken by the one that begins now
-    films.start()
-    page.reload()
     expect(page.get_by_text("You have decided: accept.")).to_be_visible(timeout=15_000)
 
 

@@ -2,11 +2,8 @@
 
 import importlib.util
 import shutil
-import sqlite3
 import subprocess
 import sys
-import time
-from contextlib import closing
 
 import pytest
 
@@ -83,25 +80,6 @@ def test_damage_is_named_and_the_exit_code_is_1(vidence):
     done = vidence.apart("studio", "verify", "team")
     assert done.code == 1, done.err
     assert "events of safety: row 1 is not what its hash says" in done.out
-
-
-def test_a_team_is_copied_by_itself_as_long_as_it_is_served(vidence):
-    assert vidence.apart("studio", "project", "team", "films", "--protocol", "mmvu").code == 0
-    served = vidence.start("studio", "serve", "team", "--port", "0", "--copy-every", "1")
-    try:
-        assert "http://127.0.0.1" in served.stdout.readline()
-        wanted = "SELECT COUNT(*) FROM studio_auditeventrow WHERE kind = 'copy-sound'"
-        end = time.monotonic() + 60
-        with closing(sqlite3.connect(vidence.folder / "team" / "studio.sqlite3", timeout=20)) as opened:
-            while not opened.execute(wanted).fetchone()[0] and time.monotonic() < end:
-                time.sleep(0.1)
-    finally:
-        served.terminate()
-        served.communicate(timeout=30)
-    (copy,) = (vidence.folder / "team" / "backups").iterdir()
-    assert copy.name.endswith("-by-itself.sqlite3")
-    assert copy.stat().st_mode & 0o777 == 0o600
-    assert vidence.apart("studio", "restore", "again", str(copy)).code == 0
 
 
 def test_without_the_extra_the_command_that_adds_it_is_said(monkeypatch):

@@ -110,7 +110,7 @@ def studio(mode: Mode, data: Path, **more: Any) -> Iterator[Tried]:
 
     clock = Clock()
     # The clock stands still, so all of a test is sent in one minute.
-    told = {"clock": clock, "most_changes_a_minute": 10**6, "undo_s": 0, **more}
+    told = {"clock": clock, "most_changes_a_minute": 10**6, **more}
     settings = StudioSettings(mode=mode, data=data, **told)
     made = Studio(settings=settings, secret=SECRET, ticket=Ticket(TICKET if mode != "team" else ""))
     changed = {name: value for name, value in settings_of_django(made).items() if name not in _STAYS}

@@ -14,8 +14,6 @@ from vidence.studio.settings import current
 
 AUTHOR: Final = "author"
 """The stage of whoever writes an item."""
-HELD: Final = "held"
-"""The stage of a decision that can still be taken back."""
 PART: Final = ":"
 """Stands between the role of a stage and the form of its page that a draft is of."""
 MOST_BYTES: Final = 400_000
@@ -119,6 +117,12 @@ def save(draft: DraftRow, *, body: str, seen: int, request: str) -> Saved | Conf
 def close(draft: DraftRow) -> None:
     """End a draft: what was written was handed in."""
     DraftRow.objects.filter(pk=draft.pk).update(is_closed=True)
+
+
+def end_drafts(user: UserRow, item: ItemRow) -> None:
+    """Close what a person wrote in the forms of a review that they have decided."""
+    mine = DraftRow.objects.filter(user=user, item=item, is_closed=False)
+    mine.exclude(stage=AUTHOR).exclude(stage__contains=PART).update(is_closed=True)
 
 
 def new_request() -> str:

@@ -15,7 +15,6 @@ from vidence.studio.settings import current
 STATUS: Final = 507
 FULL: Final = "the disk of the server is full"
 CLOSED: Final = "the disk of the server cannot be written"
-COPY: Final = "the database could not be copied"
 _OF_SQLITE: Final[Mapping[str, str]] = {
     "SQLITE_FULL": FULL,
     "SQLITE_IOERR": CLOSED,

@@ -57,10 +57,6 @@ class StudioSettings(Record):
     clock: Callable[[], datetime] = now
     pulse: Pulse = Pulse()
     """How often pages say that somebody works, and what silence means."""
-    undo_s: float = 10
-    """How long a decision of a review can be taken back before it is taken; 0: not at all."""
-    copy_every_h: int = 0
-    """After how many hours the database is copied by itself; 0: never."""
     most_changes_a_minute: int = 3_600
     """How many requests of one address may change something; a team may share one address."""
 

@@ -3,9 +3,7 @@
 import sys
 import webbrowser
 from collections.abc import Callable, Iterable
-from datetime import timedelta
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -45,15 +43,6 @@ _database = click.option(
     default="",
     envvar=DATABASE_VARIABLE,
     help=f"postgres://USER:PASSWORD@HOST/NAME in place of SQLite; better said in {DATABASE_VARIABLE}.",
-)
-_undo = click.option(
-    "--undo",
-    "undo_s",
-    metavar="SECONDS",
-    type=click.FloatRange(0, 3600),
-    default=10,
-    show_default=True,
-    help="How long a decision of a review can be taken back; 0: not at all.",
 )
 _roles = click.option(
     "--roles", metavar="ROLE,…", required=True, help="Of researcher, author, reviewer, meta, operator."
@@ -123,13 +112,12 @@ def start_alone(
     ticket = new_ticket()
     application = configure(settings, ticket=ticket)
     from vidence.studio.tallies import warm
-    from vidence.studio.undo import start_ticking
 
     migrate()
     if before is not None:
         before()
     listening = listen(bind)
-    on_start: list[Callable[[], object]] = [] if settings.mode == "view" else [start_ticking, warm]
+    on_start: list[Callable[[], object]] = [] if settings.mode == "view" else [warm]
     door = f"{address(bind, listening)}/enter?ticket={ticket}"
     click.echo(f"{said}: {door}")
     click.echo("The address works once; Ctrl-C stops the server.")
@@ -235,7 +223,6 @@ def _demonstrate(folder: Path, *, port: int, is_opened: bool) -> None:
 @_host
 @_port
 @_media
-@_undo
 def open_alone(
     *,
     folder: Path,
@@ -243,7 +230,6 @@ def open_alone(
     host: str,
     port: int,
     media_roots: tuple[Path, ...],
-    undo_s: float,
 ) -> None:
     """Open the studio in DIR for one person on this machine; DIR is made where it is not there."""
     need_studio()
@@ -259,7 +245,6 @@ def open_alone(
         paths=there(paths),
         media_roots=tuple(path.resolve() for path in media_roots),
         cache_root=cache_root(),
-        undo_s=undo_s,
     )
     start_alone(settings, bind, said="vidence studio")
 
@@ -286,17 +271,8 @@ def open_alone(
     help="Speak TLS: the certificate with its chain, and its key, in PEM.",
 )
 @click.option("--behind-proxy", is_flag=True, help="A proxy stands in front, speaks TLS, and is believed.")
-@click.option(
-    "--copy-every",
-    type=click.IntRange(min=0),
-    default=24,
-    show_default=True,
-    metavar="HOURS",
-    help="Copy an SQLite database into DIR/backups by itself, and check the copy; 0: never.",
-)
 @_database
 @_media
-@_undo
 def serve_team(
     *,
     folder: Path,
@@ -306,10 +282,8 @@ def serve_team(
     names: tuple[str, ...],
     tls: tuple[Path, Path] | None,
     behind_proxy: bool,
-    copy_every: int,
     database: str,
     media_roots: tuple[Path, ...],
-    undo_s: float,
 ) -> None:
     """Serve the studio in DIR to a team: with accounts, and beyond this machine only with TLS."""
     need_studio()
@@ -333,17 +307,10 @@ def serve_team(
         hosts=(*LOOPBACK, *names),
         is_tls=tls is not None,
         is_behind_proxy=behind_proxy,
-        undo_s=undo_s,
-        copy_every_h=0 if database else copy_every,
     )
-    from vidence.studio.copying import keep_copying
     from vidence.studio.tallies import warm
-    from vidence.studio.undo import start_ticking
 
-    on_start: list[Callable[[], object]] = [start_ticking, warm]
-    if copy_every and not database:
-        every = timedelta(hours=copy_every)
-        on_start.append(keep_copying(folder.resolve(), every=every, over=Event()))
+    on_start: list[Callable[[], object]] = [warm]
     listening = listen(bind)
     click.echo(f"vidence studio: {address(bind, listening)}/")
     click.echo("Ctrl-C stops the server.")

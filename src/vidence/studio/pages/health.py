@@ -38,7 +38,6 @@ def health(request: HttpRequest) -> HttpResponse:
     applied = MigrationRecorder.Migration.objects.filter(app="studio").order_by("-id").first()
     told = {
         "trouble": current().troubles.last,
-        "copy_every_h": settings.copy_every_h if connection.vendor == "sqlite" else 0,
         "vendor": connection.vendor,
         "database_mode": mode_of(connection),
         "is_tls": settings.is_tls or settings.is_behind_proxy,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
@@ -17,21 +16,22 @@ from vidence.make.review.files import Reviews
 from vidence.make.review.revisions import Event, Kind
 from vidence.make.review.states import allowed_kinds
 from vidence.records import Record
-from vidence.studio import times, undo
+from vidence.studio import times
 from vidence.studio.access import BOTH, ITEM, Rule, route
-from vidence.studio.accounts import known_account
-from vidence.studio.drafts import Conflict
+from vidence.studio.accounts import account_of, known_account
+from vidence.studio.drafts import Conflict, end_drafts
 from vidence.studio.hint_tries import of_wording
 from vidence.studio.intake import pictured_in
 from vidence.studio.media import token_of
 from vidence.studio.pages import review_drafts
-from vidence.studio.pages.answers import as_json, is_script, item_named, whole_number
+from vidence.studio.pages.answers import is_script, item_named, whole_number
 from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.items import ItemRow
 from vidence.studio.reviewing import (
     ItemView,
     claim_fault,
     count,
+    decide,
     decided_by,
     edit,
     look_of,
@@ -69,10 +69,7 @@ from vidence.studio.workflow import RecordedAct, Refused, Result, events_of
 
 _SALT = "look"
 _SAVE = "save"
-_UNDO = "undo"
 _EDIT = "edit"
-_IS_HELD = "you have decided it; undo that first, if you want to change something"
-_TOO_LATE = "it cannot be taken back any more: what you decided is recorded"
 _LONG = 60
 
 
@@ -110,16 +107,10 @@ def review(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     if request.method != "POST":
         return _page(request, row)
     act, part = request.POST.get("act", ""), review_drafts.part_of(request)
-    if act == _UNDO:
-        return _undone(request, row)
-    held = undo.held_at(row, request.person)
+    look = look_of(row, request.person, reviews_of_item(row))
     if is_script(request):
-        look = look_of(row, request.person, reviews_of_item(row))
-        return _answered_held() if held else review_drafts.answered(request, row, look, part=part)
-    if held is not None:
-        is_sent_twice = act == held.kind
-        return _again(row) if is_sent_twice else _page(request, row, refused=_IS_HELD, status=409)
-    refused = _kept(request, row, look_of(row, request.person, reviews_of_item(row)), part=part)
+        return review_drafts.answered(request, row, look, part=part)
+    refused = _kept(request, row, look, part=part)
     if act in DECIDING and not refused:
         return _decided(request, row, act, minutes=_minutes(request, row))
     if act != _SAVE and not refused:
@@ -127,12 +118,6 @@ def review(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
         if not refused:
             review_drafts.end(request, row, part)
     return _page(request, row, refused=refused, status=409) if refused else _again(row)
-
-
-def _undone(request: HttpRequest, row: ItemRow) -> HttpResponse:
-    if undo.take_back(row, request.person):
-        return _again(row)
-    return _page(request, row, refused=_TOO_LATE, status=409)
 
 
 def _said(request: HttpRequest, row: ItemRow, act: str) -> str:
@@ -150,17 +135,13 @@ def _said(request: HttpRequest, row: ItemRow, act: str) -> str:
     return done.reason if isinstance(done, Refused) else ""
 
 
-def _answered_held() -> HttpResponse:
-    return as_json({"words": _IS_HELD, "version": 0, "closed": True}, HTTPStatus.CONFLICT)
-
-
 def _decided(request: HttpRequest, row: ItemRow, act: str, *, minutes: float | None) -> HttpResponse:
     look = look_of(row, request.person, reviews_of_item(row))
     given = read_given(request.POST, look.stage, look.lines)
     if isinstance(given, str):
         return _page(request, row, refused=given, status=400)
     kind = next(one for one in DECIDING if one == act)
-    done = undo.hold(
+    done = decide(
         row,
         request.person,
         kind,
@@ -170,6 +151,7 @@ def _decided(request: HttpRequest, row: ItemRow, act: str, *, minutes: float | N
     )
     if isinstance(done, Refused):
         return _page(request, row, refused=done.reason, status=409)
+    end_drafts(account_of(request.person), row)
     if request.POST.get("next"):
         found = take_next(row.project, look.stage.role, person=request.person)
         if isinstance(found, ItemRow):
@@ -198,10 +180,7 @@ def _kept(request: HttpRequest, row: ItemRow, look: ItemView, *, part: str) -> s
 
 def _page(request: HttpRequest, row: ItemRow, *, refused: str = "", status: int = 200) -> HttpResponse:
     row.refresh_from_db()
-    held = undo.held_by(request.person)
-    told: dict[str, Any] = {"item": row, "refused": refused, "held": held}
-    if any(one.public == str(row.public) and not one.refused for one in held):
-        return render(request, "review/held.html", told, status=status)
+    told: dict[str, Any] = {"item": row, "refused": refused}
     reviews = reviews_of_item(row)
     look = look_of(row, request.person, reviews)
     told |= _told_of_look(row, look, reviews, me=request.person.name)
@@ -355,12 +334,11 @@ def edit_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     row = item_named(project, item)
     look = look_of(row, request.person, reviews_of_item(row))
     refused, status = "", 200
-    held = undo.held_at(row, request.person)
     if request.method == "POST":
         if is_script(request):
-            return _answered_held() if held else review_drafts.answered(request, row, look, part=_EDIT)
-        refused = "" if held else _kept(request, row, look, part=_EDIT)
-    if closed := _IS_HELD if held else why_not("edit", look.state, look.protocol, step=look.step):
+            return review_drafts.answered(request, row, look, part=_EDIT)
+        refused = _kept(request, row, look, part=_EDIT)
+    if closed := why_not("edit", look.state, look.protocol, step=look.step):
         return _page(request, row, refused=closed, status=409)
     if refused:
         status = 409

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.studio.accounts import account_of
-from vidence.studio.drafts import AUTHOR, HELD, PART, Conflict, Saved, close, new_request, open_draft, save
+from vidence.studio.drafts import AUTHOR, PART, Conflict, Saved, close, new_request, open_draft, save
 from vidence.studio.pages.answers import as_json, saved_as_json, version_in
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import UserRow
@@ -137,7 +137,7 @@ def _open(user: UserRow | None, item: ItemRow, part: str) -> DraftRow | None:
     if part:
         mine = mine.filter(stage__endswith=f"{PART}{part}")
     else:
-        mine = mine.exclude(stage__in=(AUTHOR, HELD, MESSAGE)).exclude(stage__contains=PART)
+        mine = mine.exclude(stage__in=(AUTHOR, MESSAGE)).exclude(stage__contains=PART)
     found: DraftRow | None = mine.order_by("-saved_at").first()
     return found
 

@@ -26,7 +26,6 @@ from vidence.studio.reviewing import (
     waiting,
 )
 from vidence.studio.settings import current
-from vidence.studio.undo import held_at, held_by
 from vidence.studio.workflow import Refused, Result
 
 _SHOWN = 50
@@ -63,7 +62,6 @@ def _page(request: HttpRequest, *, refused: str = "", said: str = "", status: in
         "others": others[:_SHOWN],
         "queues": [one for project in projects for one in _queues(project, person)],
         "now": current().settings.clock(),
-        "held": held_by(person),
         "refused": refused,
         "said": said,
     }
@@ -129,10 +127,7 @@ def claimed(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
 def released(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     """Give a claim back."""
     row = item_named(project, item)
-    done: Result = Refused(reason="you have decided it; undo that first, if you want to give it back")
-    if held_at(row, request.person) is None:
-        done = release(row, request.person)
-    return _after(request, row, done) or redirect("work")
+    return _after(request, row, release(row, request.person)) or redirect("work")
 
 
 def expired(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
