@@ -86,27 +86,6 @@ def test_verdicts_of_an_earlier_call_are_followed_and_refused_on_other_questions
     assert "does not have" in other.err
 
 
-def test_what_a_blind_panel_found_is_followed(vidence, folder):
-    asked = ("diagnose", "blind-panel", "table", "--data", "q.jsonl", "--model", "readers.py:reader")
-    done = vidence(*asked, "--out", "run", "--json", "panel.json", "--trust")
-    assert done.code == 0, done.err
-    for by in ("run", "panel.json", "run/diagnostics/blind-panel.html"):
-        done = vidence("gate", "q.jsonl", "--by", by, "--out", "kept.jsonl")
-        assert done.code == 0, done.err
-        assert "solved-blind" in done.out
-        assert not {"q0", "q10", "q20", "q30"} & {one["item_id"] for one in lines(folder / "kept.jsonl")}
-    again = vidence("diagnose", "blind-panel", "run", "--set", "runs=1", "--trust")
-    assert again.code == 0, again.err
-    done = vidence("gate", "q.jsonl", "--by", "run")
-    assert done.code == 2
-    assert "name one by its page: run/diagnostics/blind-panel.html, run/diag" in done.err
-    changed = [question(i, words="new") for i in range(40)]
-    write(folder, "other.jsonl", changed)
-    done = vidence("gate", "other.jsonl", "--by", "run/diagnostics/blind-panel.html")
-    assert done.code == 2
-    assert "changed behind their verdicts" in done.err
-
-
 def test_a_judge_marks_free_answers_in_other_words(vidence, folder):
     words = ("known", "alike", "odd", "wrong")
     write(

@@ -112,7 +112,7 @@ class Panel(Record):
 @click.option(
     "--by",
     type=PATH,
-    help="Keep and drop by earlier verdicts, or by what blind-panel found in a run; nothing is asked.",
+    help="Keep and drop by the verdicts of an earlier call; nothing is asked.",
 )
 @click.option(
     "--drop",
@@ -280,16 +280,12 @@ def _by_verdicts(
     out: Path | None,
     said: tuple[Path | None, Screen],
 ) -> int:
-    """Keep and drop by the verdicts of an earlier call, or by what a blind panel found."""
+    """Keep and drop by the verdicts of an earlier call."""
     from vidence.make.commands.make import account_line
-    from vidence.make.gates.panel_findings import is_diagnosis, panel_verdicts
     from vidence.make.gates.verdicts import FILTER, decisions_words, read_verdicts
     from vidence.make.pipeline.ledger import balanced
 
-    if is_diagnosis(by):
-        verdicts = panel_verdicts(by, items, content_hash=loaded.content_hash)
-    else:
-        verdicts = read_verdicts(by)
+    verdicts = read_verdicts(by)
     kept, dropped = _kept(items, verdicts, drop=drop)
     account = balanced(
         FILTER,
