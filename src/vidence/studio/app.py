@@ -71,8 +71,6 @@ def configure(settings: StudioSettings, *, secret: bytes | None = None, ticket: 
 def settings_of_django(studio: Studio) -> dict[str, Any]:
     """Django's own settings for a studio."""
     settings = studio.settings
-    is_team = settings.mode == "team"
-    is_safe = settings.is_tls or settings.is_behind_proxy
     found: dict[str, Any] = {
         "STUDIO": studio,
         "DEBUG": False,
@@ -115,18 +113,6 @@ def settings_of_django(studio: Studio) -> dict[str, Any]:
                 "OPTIONS": {"MAX_ENTRIES": 20_000},
             }
         },
-        # One person's sessions end with the process; those of a team outlive it, and can be ended one by one.
-        "SESSION_ENGINE": f"django.contrib.sessions.backends.{'db' if is_team else 'cache'}",
-        "SESSION_COOKIE_NAME": studio.cookie,
-        "SESSION_COOKIE_AGE": _SESSION_S,
-        "SESSION_COOKIE_SAMESITE": "Lax",
-        "SESSION_COOKIE_SECURE": is_safe,
-        "SESSION_EXPIRE_AT_BROWSER_CLOSE": True,
-        "CSRF_COOKIE_NAME": f"{studio.cookie}_form",
-        "CSRF_COOKIE_AGE": None,
-        "CSRF_COOKIE_HTTPONLY": True,
-        "CSRF_COOKIE_SECURE": is_safe,
-        "CSRF_FAILURE_VIEW": f"{_HERE}.pages.faults.forbidden",
         "PASSWORD_HASHERS": [
             "django.contrib.auth.hashers.Argon2PasswordHasher",
             "django.contrib.auth.hashers.ScryptPasswordHasher",
@@ -141,9 +127,29 @@ def settings_of_django(studio: Studio) -> dict[str, Any]:
         "LANGUAGE_CODE": "en",
         "LOGGING_CONFIG": None,
     }
+    found |= _sessions(studio, is_safe=settings.is_tls or settings.is_behind_proxy)
     if settings.is_behind_proxy:
         found["SECURE_PROXY_SSL_HEADER"] = ("HTTP_X_FORWARDED_PROTO", "https")
     return found
+
+
+def _sessions(studio: Studio, *, is_safe: bool) -> dict[str, Any]:
+    """Django's settings for sessions and the tokens of forms; safe cookies travel over TLS alone."""
+    is_team = studio.settings.mode == "team"
+    return {
+        # One person's sessions end with the process; those of a team outlive it, and can be ended one by one.
+        "SESSION_ENGINE": f"django.contrib.sessions.backends.{'db' if is_team else 'cache'}",
+        "SESSION_COOKIE_NAME": studio.cookie,
+        "SESSION_COOKIE_AGE": _SESSION_S,
+        "SESSION_COOKIE_SAMESITE": "Lax",
+        "SESSION_COOKIE_SECURE": is_safe,
+        "SESSION_EXPIRE_AT_BROWSER_CLOSE": True,
+        "CSRF_COOKIE_NAME": f"{studio.cookie}_form",
+        "CSRF_COOKIE_AGE": None,
+        "CSRF_COOKIE_HTTPONLY": True,
+        "CSRF_COOKIE_SECURE": is_safe,
+        "CSRF_FAILURE_VIEW": f"{_HERE}.pages.faults.forbidden",
+    }
 
 
 def _templates() -> dict[str, Any]:
