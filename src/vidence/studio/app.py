@@ -15,6 +15,7 @@ from vidence.studio.database import database
 from vidence.studio.settings import Studio, StudioSettings, Ticket, new_secret
 
 _HERE = "vidence.studio"
+_MEMORY = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 20_000}}
 _SESSION_S = 12 * 3600
 LEAST_PASSWORD = 10
 
@@ -107,12 +108,7 @@ def settings_of_django(studio: Studio) -> dict[str, Any]:
         ],
         "TEMPLATES": [_templates()],
         "DATABASES": {"default": database(settings)},
-        "CACHES": {
-            "default": {
-                "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-                "OPTIONS": {"MAX_ENTRIES": 20_000},
-            }
-        },
+        "CACHES": {"default": _MEMORY},
         "PASSWORD_HASHERS": [
             "django.contrib.auth.hashers.Argon2PasswordHasher",
             "django.contrib.auth.hashers.ScryptPasswordHasher",
