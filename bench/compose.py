@@ -1,4 +1,4 @@
-"""What composed questions cost: search with proof objects, and the same proven anew by the verifier.
+"""What composed questions cost: search with its proofs, and the same proven again from a file.
 
 ``python bench/compose.py`` prints the rows of it alone, with `--scenes` and `--each` those of fewer.
 """
@@ -55,7 +55,6 @@ def searched(scenes, logic: str, n: int) -> Iterator[object]:
     """What the search finds of one logic."""
     from vidence.make.compose.quotas import Quota, Strength, fill
     from vidence.make.compose.scene_bits import SceneBits
-    from vidence.make.compose.search import PLAIN
 
     most = 5 if logic == "conjunctive" else 7
     quota = Quota(
@@ -65,7 +64,6 @@ def searched(scenes, logic: str, n: int) -> Iterator[object]:
         conditions=(2, most),
         facts=0,
         negations=False,
-        shapes=PLAIN,
     )
     fields = {scene.header.scene: SceneBits(scene) for scene in scenes}
     yield from fill(fields, quota, Strength(), seed=0).composed
@@ -102,15 +100,16 @@ def composing(bench: Bench) -> list[Row]:
 def measured(n_scenes: int, n_each: int) -> list[Row]:
     """The rows for so many scenes and compositions of each logic in each of them; targets are for all."""
     from vidence.make.compose import quotas, scene_bits  # noqa: F401 - so that no measure has the import
-    from vidence.make.compose.question_proofs import proved
+    from vidence.make.compose.many import prove_all
+    from vidence.make.compose.prove import Rules
 
     scenes = {f"s{seed}": drawn_scene(seed) for seed in range(n_scenes)}
     some = list(scenes.values())
     conjunctions, alone = timed(lambda: list(searched(some, "conjunctive", n_each)))
     chains, together = timed(lambda: list(searched(some, "sequential", n_each)))
-    found = [*conjunctions, *chains]
+    asked = [(one.composition, 0) for one in (*conjunctions, *chains)]
     search = Timed(alone.cpu_s + together.cpu_s, alone.wall_s + together.wall_s)
-    of_jobs = {n: timed(lambda n=n: proved(found, scenes, n_workers=n)) for n in (1, 2)}
+    of_jobs = {n: timed(lambda n=n: prove_all(asked, scenes, rules=Rules(), n_workers=n)) for n in (1, 2)}
     if of_jobs[1][0] != of_jobs[2][0]:
         raise RuntimeError("two processes prove otherwise than one")
     one, two = of_jobs[1][1], of_jobs[2][1]

@@ -34,7 +34,7 @@ TABLES = {
     "shot-detector": "docs/making/herbench.md",
     "event-log": "docs/making/herbench.md",
     "annotation-format": "docs/making/choices.md",
-    "scene-source": "docs/making/scenes.md",
+    "scene-source": "docs/making/compose.md",
 }
 
 

@@ -35,7 +35,7 @@ def held_against(world: Scene, scene: Scene, *, seed: int) -> Counter[str]:
     for made in searched(scene, n=150, seed=seed):
         asked = msgspec.structs.replace(made.composition, scene_sha256="")
         verdict = prove(asked, truth, rules=Rules())
-        is_held = verdict.is_proven and verdict.proof.answer.value == made.found.answer.value
+        is_held = verdict.is_proven and verdict.proof.answer.value == made.proof.answer.value
         found["held" if is_held else "false"] += 1
         found[made.shape] += 1
     return found

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from vidence.make.compose.reached import Unique
+from vidence.make.compose.prove import Unique
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import ALL_SHAPES, QuotaCell, Search, Shape
 from vidence.make.sources.contradictions import find_contradictions

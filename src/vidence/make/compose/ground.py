@@ -29,16 +29,6 @@ class Ground:
         shared = sorted(here.keys() & there.keys())
         return there[shared[0]] - here[shared[0]] if shared else None
 
-    def is_nearer(self, one: str, other: str, to: str) -> bool | None:
-        """Whether one thing is nearer to something than another."""
-        ways = self.way(to, one), self.way(to, other)
-        if ways[0] is None or ways[1] is None:
-            return None
-        first, second = abs(ways[0]), abs(ways[1])
-        if max(first, second) <= self.margins.distance * min(first, second):
-            return None
-        return first < second
-
     def bearing(self, one: str, other: str) -> float | None:
         """The direction from one thing to another, in degrees against the clock from the x axis."""
         way = self.way(one, other)

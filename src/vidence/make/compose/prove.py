@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -42,11 +43,16 @@ from vidence.records import Record
 CHECKER = "prove/1"
 
 
+Unique: TypeAlias = Literal["each step", "jointly", "value"]
+"""`each step`: every `the` has one member. `jointly`: one binding of all steps. `value`: one value."""
+Elsewhere: TypeAlias = Literal["same", "different", "unknown"]
+"""What comes out without some conditions: the answer alone, another value or nothing, or it is not known."""
+
+
 class Rules(Record):
     """What a proof asks for."""
 
-    unique: Literal["each step", "jointly", "value"] = "each step"
-    """`each step`: every `the` has one member. `jointly`: one binding of all steps. `value`: one value."""
+    unique: Unique = "each step"
     most_guess: Annotated[float, Meta(ge=0, le=1)] = 0.5
     """Above this share of right bindings without a condition there is a warning."""
     most_prior: Annotated[float, Meta(ge=0, le=1)] = 0.4
@@ -80,7 +86,7 @@ def prove(
     typed = check_types(composition, scene.vocabulary)
     if isinstance(typed, Problem):
         return _refused(composition, [typed], line)
-    return _Prover(typed, world, rules=rules, line=line).verdict(subsets)
+    return Prover(typed, world, rules=rules, line=line).verdict(subsets)
 
 
 def _refused(composition: Composition, problems: Sequence[Problem], line: int) -> Verdict:
@@ -97,20 +103,48 @@ class _Weakened:
     """How many bindings end in each value."""
 
 
-class _Prover:
-    def __init__(self, typed: Typed, world: World, *, rules: Rules, line: int) -> None:
+class Prover:
+    """The proof of one composition, in steps: the answer first, then whether each condition is needed.
+
+    Args:
+        typed: the composition with its types.
+        world: the facts of its scene.
+        rules: what is asked for.
+        line: where it stands in its file.
+    """
+
+    def __init__(self, typed: Typed, world: World, *, rules: Rules, line: int = 0) -> None:
         self.typed, self.world, self.rules, self.line = typed, world, rules, line
         self.composition = typed.composition
         self.names = tuple(one.id for one in self.composition.conditions)
         self.evaluation = Evaluation(typed, world)
 
-    def verdict(self, mode: Literal["all", "singles"] | None) -> Verdict:
-        whole = self._left(frozenset())
-        problems = list(self._answerable(whole))
+    @cached_property
+    def _whole(self) -> "_Weakened":
+        return self._left(frozenset())
+
+    @cached_property
+    def _branch(self) -> Branch:
+        return self._whole.branches[0]
+
+    @property
+    def answer(self) -> ValueOrNumber:
+        """What comes out, if anything does."""
+        return self._branch.value
+
+    def answerable(self) -> list[Problem]:
+        """Why no single answer comes out; empty if one does."""
+        return list(self._answerable(self._whole))
+
+    def without(self, ids: Iterable[str]) -> Elsewhere:
+        """What comes out without some conditions; stops at the first other value."""
+        return self._quick(frozenset(ids))[0]
+
+    def verdict(self, mode: Literal["all", "singles"] | None = None) -> Verdict:
+        """What can be said of the composition; `mode` says how sets of conditions are tried."""
+        problems = self.answerable()
         if problems:
             return _refused(self.composition, problems, self.line)
-        self.branch = whole.branches[0]
-        self.answer = self.branch.value
         conditions = []
         for condition in self.composition.conditions:
             without, problem = self._without((condition.id,))
@@ -271,7 +305,7 @@ class _Prover:
                     problems.append(self._problem("sufficient-subset", says, conditions=kept))
         return Subsets(mode=mode, tried=tried, sufficient=tuple(sufficient)), problems
 
-    def _quick(self, dropped: frozenset[str]) -> tuple[Literal["same", "different", "unknown"], Notes]:
+    def _quick(self, dropped: frozenset[str]) -> tuple[Elsewhere, Notes]:
         """Whether another value comes out; stops at the first."""
         notes, n = Notes(), 0
         for value in self.evaluation.values(dropped, notes=notes):
@@ -285,11 +319,11 @@ class _Prover:
     # ----------------------------------------------------------------------- the proof
 
     def _proof(self, conditions: Sequence[ConditionProof], subsets: Subsets, prior: float) -> Proof:
-        trace = Trace(self.world, self.branch.binding, self.branch.variables)
+        trace = Trace(self.world, self._branch.binding, self._branch.variables)
         trace.follow(self.composition)
         steps = []
         for step in self.composition.steps[:-1]:
-            value = self.branch.binding.get(step.variable, "")
+            value = self._branch.binding.get(step.variable, "")
             kind = self.typed.types[step.variable].kind
             is_whole = self.typed.logic == "sequential" and kind in ("One", "Value", "Direction")
             without = self._without((), free=step.variable)[0] if is_whole else None
@@ -298,7 +332,7 @@ class _Prover:
             composition=self.composition.composition,
             logic=self.typed.logic,
             answer=Answer(type=self.typed.answer_type, domain=self.typed.domain, value=self.answer),
-            binding=self.branch.binding,
+            binding=self._branch.binding,
             conditions=tuple(conditions),
             steps=tuple(steps),
             subsets=subsets,
@@ -309,7 +343,7 @@ class _Prover:
             rests_on=tuple(sorted(trace.facts)),
             closed=tuple(sorted(trace.closed)),
             knowledge=tuple(sorted(trace.knowledge)),
-            spans=seen(self.world, self.branch.binding, trace.counted)[1],
+            spans=seen(self.world, self._branch.binding, trace.counted)[1],
             counted=tuple(trace.counted),
             scene=self.world.sha256,
             vocabulary=self.world.vocabulary_sha256,

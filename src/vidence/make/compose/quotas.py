@@ -9,9 +9,10 @@ import msgspec
 
 from vidence.engine.config_file import Count, CountOrNone, Share
 from vidence.errors import UsageError
-from vidence.make.compose.reached import Logic, Unique
+from vidence.make.compose.prove import Unique
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import ALL_SHAPES, Composed, QuotaCell, Search, Shape
+from vidence.make.compose.types import Logic
 from vidence.make.sources.composition import (
     MOST_CONDITIONS,
     Compare,
@@ -169,8 +170,8 @@ def gaps(scene: SceneBits) -> Iterator[str]:
 
 def cell_of(made: Composed) -> QuotaCell:
     """The cell that a composition fills."""
-    found = made.found
-    return QuotaCell(found.answer.type, found.logic, len(found.conditions))
+    proof = made.proof
+    return QuotaCell(proof.answer.type, proof.logic, len(proof.conditions))
 
 
 def skills_of(composition: Composition) -> list[Skill]:
@@ -228,14 +229,14 @@ def _with_skill(cell: QuotaCell, skill: Skill | None) -> QuotaCell:
 def _weak(made: Composed, strength: Strength, words: Vocabulary) -> str:
     if _says_the_answer(made, words):
         return "answer-in-question"
-    if any(one.without.guess > strength.most_guess for one in made.found.conditions):
+    if any(one.without.guess > strength.most_guess for one in made.proof.conditions):
         return "weak-condition"
-    return "easy-to-guess" if made.found.prior > strength.most_prior else ""
+    return "easy-to-guess" if made.proof.prior > strength.most_prior else ""
 
 
 def _says_the_answer(made: Composed, words: Vocabulary) -> bool:
     """Whether a condition names the answer as a value of another attribute of the same domain."""
-    answer = made.found.answer
+    answer = made.proof.answer
     for step in made.composition.steps:
         for one in parts(step.value):
             if isinstance(one, Compare) and one.attribute != answer.domain:
@@ -256,8 +257,8 @@ def _asked(made: Composed) -> Iterator[tuple[str, str]]:
     """The entity and the attribute that are asked for; none where things are counted."""
     last = made.composition.steps[-1].value
     source = getattr(last, "of", None)
-    if made.found.answer.domain != "count" and source is not None:
-        yield str(made.found.binding[source.name]), made.found.answer.domain
+    if made.proof.answer.domain != "count" and source is not None:
+        yield str(made.proof.binding[source.name]), made.proof.answer.domain
 
 
 def _program(made: Composed) -> bytes:
@@ -278,7 +279,7 @@ def _unnamed(raw: object) -> object:
 def _facts(made: Composed) -> Iterator[tuple[str, str]]:
     """What is used of the entities that a composition names: pairs (entity, attribute)."""
     for step in made.composition.steps:
-        name = made.found.binding.get(step.variable)
+        name = made.proof.binding.get(step.variable)
         members = getattr(step.value, "of", None)
         for atom in getattr(members, "atoms", ()):
             if name is not None and hasattr(atom, "attribute"):

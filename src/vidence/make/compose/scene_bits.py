@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any, TypeAlias
 
 from vidence.make.compose.ground import Ground
-from vidence.make.sources.composition import Comparison, TimeWord
+from vidence.make.sources.composition import Compare, Comparison, TimeWord
 from vidence.make.sources.scene import (
     AttributeFact,
     EventFact,
@@ -44,16 +45,6 @@ class Column:
         """How many of some have each value; values that nobody of them has are not there."""
         told = ((value, (mask & who).bit_count()) for value, who in self.values.items())
         return tuple([one for one in told if one[1]])
-
-    def firsts(self, mask: int) -> list[tuple[int, ValueOrNumber, int]]:
-        """The values that some have, each with its first member and their number; by first members."""
-        found = []
-        for value, who in self.values.items():
-            if there := mask & who:
-                place = (there & -there).bit_length() - 1
-                found.append((place, self.told[place].index(value), value, there.bit_count()))
-        found.sort(key=lambda one: one[:2])
-        return [(place, value, n) for place, _, value, n in found]
 
 
 _Sign: TypeAlias = bool | None
@@ -98,24 +89,17 @@ class SceneBits:
         self._stated: dict[tuple[str, str, bool], set[tuple[str, str]]] = defaultdict(set)
         self._always: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
         self._denied: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
-        self.seen_at: dict[str, set[float]] = defaultdict(set)
         for fact in scene.facts:
             if isinstance(fact, AttributeFact):
                 self._told[fact.of, fact.name].append(fact)
-                self.seen_at[fact.of].update(fact.seen_at)
             elif isinstance(fact, RelationFact):
                 self._state(fact)
-                self.seen_at[fact.of].update(fact.seen_at)
-            elif isinstance(fact, EventFact):
-                self.seen_at[fact.id].update(fact.seen_at)
         self._follow()
         self._columns: dict[tuple[str, str], Column] = {}
         self._comparing: dict[tuple[str, str, str], Rows] = {}
         self._relating: dict[tuple[str, str], Rows] = {}
         self._timing: dict[tuple[str, str], Rows] = {}
-        self._others: dict[tuple[str, str, ValueOrNumber], int] = {}
         self._listed: dict[str, bool] = {}
-        self._times: dict[tuple[str, bool], dict[int, float]] = {}
         self._told_of: dict[tuple[str, str], tuple[tuple[ValueOrNumber, ...], bool]] = {}
         self._in_order: dict[tuple[str, bool], tuple[list[tuple[float, int]], int]] = {}
 
@@ -224,16 +208,24 @@ class SceneBits:
             self._columns[key] = Column(values, doubtful, tuple(told))
         return self._columns[key]
 
-    def others(self, category: str, attribute: str, value: ValueOrNumber) -> int:
-        """Who of a category certainly has a value that is another one than this."""
-        key = category, attribute, value
-        if key not in self._others:
-            who = 0
-            for other, mask in self.column(category, attribute).values.items():
-                if other != value and not self.words.is_near(attribute, other, value):
-                    who |= mask
-            self._others[key] = who
-        return self._others[key]
+    def compared_with(
+        self, category: str, atom: Compare, *, value: ValueOrNumber | tuple[ValueOrNumber, ...]
+    ) -> Masks:
+        """Who of a category is as an atom compares it with a value, or with one of several."""
+        if isinstance(value, tuple):
+            each = [self.compared(category, atom.attribute, how="==", value=one) for one in value]
+            must, may = reduce(or_, [m.must for m in each], 0), reduce(or_, [m.may for m in each], 0)
+            return Masks(must, may)
+        if atom.how in ("==", "!="):
+            return self.compared(category, atom.attribute, how=atom.how, value=value)
+        column, listed = self.column(category, atom.attribute), self.words.attributes[atom.attribute].values
+        size = _size(listed, value)
+        who = 0
+        for one, mask in column.values.items():
+            other = _size(listed, one)
+            fits = {"<": other < size, "<=": other <= size, ">": other > size, ">=": other >= size}[atom.how]
+            who |= mask if fits else 0
+        return Masks(who, who | column.doubtful)
 
     def compared(self, category: str, attribute: str, *, how: Comparison, value: ValueOrNumber) -> Masks:
         """Who of a category has (`==`), or has not (`!=`), a value."""
@@ -366,13 +358,6 @@ class SceneBits:
             self._in_order[key] = sorted(timed), untimed
         return self._in_order[key]
 
-    def times(self, category: str, *, by_end: bool) -> dict[int, float]:
-        """The times of the members of a category by their places, of those that have one."""
-        key = category, by_end
-        if key not in self._times:
-            self._times[key] = {i: time for time, i in self.in_order(category, by_end=by_end)[0]}
-        return self._times[key]
-
 
 def _masks(names: Sequence[str], sign: Callable[[str], _Sign]) -> Masks:
     must = may = 0
@@ -382,6 +367,10 @@ def _masks(names: Sequence[str], sign: Callable[[str], _Sign]) -> Masks:
             may |= 1 << i
             must |= (found is True) << i
     return Masks(must, may)
+
+
+def _size(listed: Sequence[str], value: ValueOrNumber) -> float:
+    return float(listed.index(value)) if isinstance(value, str) else float(value)
 
 
 def _cover(spans: Sequence[Span], view: Span) -> bool:

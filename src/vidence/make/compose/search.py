@@ -7,12 +7,14 @@ from random import Random
 from typing import Literal, TypeAlias, get_args
 
 from vidence.make.compose.atoms import AskableAttribute, AttributeStatement, Single, Statements, singled_out
-from vidence.make.compose.finding import CompositionResult, Refused, find_proof
+from vidence.make.compose.finding import Fits, Refused, find_proof
 from vidence.make.compose.program import Program as _Program
 from vidence.make.compose.program import set_of, with_atom, without_atom
-from vidence.make.compose.reached import Logic, Unique
+from vidence.make.compose.prove import Unique
 from vidence.make.compose.scene_bits import SceneBits, bits
 from vidence.make.compose.shapes import CONJUNCTIVE, SEQUENTIAL, MoreShape, Shapes, carried, shape_of
+from vidence.make.compose.types import Logic
+from vidence.make.compose.world import World
 from vidence.make.sources.composition import (
     MOST_CONDITIONS,
     Aggregate,
@@ -28,19 +30,18 @@ from vidence.make.sources.composition import (
     Timed,
     Variable,
 )
+from vidence.make.sources.proof import Proof
 from vidence.make.sources.vocabulary import EVENT, AnswerType, Skill
 
 _Plain: TypeAlias = Literal[
-    "attribute", "count", "carried", "related", "ordered", "during", "then", "ranked", "next", "tally"
+    "attribute", "count", "carried", "related", "ordered", "then", "ranked", "next", "tally"
 ]
 Shape: TypeAlias = _Plain | MoreShape
-PLAIN: tuple[_Plain, ...] = get_args(_Plain)
-"""Shapes of which all sets are plain (`MemberSet.is_plain`)."""
-ALL_SHAPES: tuple[Shape, ...] = (*PLAIN, *CONJUNCTIVE, *SEQUENTIAL)
+ALL_SHAPES: tuple[Shape, ...] = (*get_args(_Plain), *CONJUNCTIVE, *SEQUENTIAL)
 _BY_SKILL: Mapping[Skill, tuple[Shape, ...]] = {
-    "spatial": ("related", "direction", "seen", "nearest", "unrelated"),
+    "spatial": ("related", "direction", "nearest"),
     "temporal": ("ordered", "next", "tally"),
-    "correspondence": ("carried", "commonest", "sum", "above"),
+    "correspondence": ("carried", "commonest"),
     "visual knowledge": ("known",),
 }
 """The shapes that take a skill for certain."""
@@ -75,7 +76,7 @@ class Composed:
     """A composition that the search found proven."""
 
     composition: Composition
-    found: CompositionResult
+    proof: Proof
     shape: Shape
 
 
@@ -98,7 +99,7 @@ class Search:
         shapes: Sequence[Shape] = ALL_SHAPES,
     ) -> None:
         self.scene, self.rng, self.least, self.unique = scene, rng, least, unique
-        self.name = scene.scene.header.scene
+        self.name, self.world = scene.scene.header.scene, World(scene.scene)
         self.statements = Statements(scene, negations=negations)
         self.asked = self.statements.asked()
         self.refused: Counter[str] = Counter()
@@ -116,7 +117,6 @@ class Search:
             "carried": self._carried,
             "related": self._related,
             "ordered": self._ordered,
-            "during": self._during,
             "then": self._then,
             "ranked": self._ranked,
             "next": self._next,
@@ -152,7 +152,6 @@ class Search:
             found += ["carried"]
             found += ["related"] if words.relations else []
             found += ["ordered", "ranked"] if self.scene.ends else []
-            found += ["during"] if self.scene.events else []
         return tuple(found)
 
     def _counted(self) -> tuple[str, ...]:
@@ -163,9 +162,7 @@ class Search:
     def _asked(self, kind: AnswerType, *, entities: bool = False) -> list[AskableAttribute]:
         return [one for one in self.asked if one.type == kind and not (entities and one.category == EVENT)]
 
-    def tried(
-        self, wanted: QuotaCell, *, number: int, fits: Callable[[AnswerType, Logic, int], bool] | None = None
-    ) -> Composed | None:
+    def tried(self, wanted: QuotaCell, *, number: int, fits: Fits | None = None) -> Composed | None:
         """One attempt at a cell; what comes of it may fill another one, if that `fits`."""
         shapes = self.shapes(wanted)
         if not shapes:
@@ -190,12 +187,10 @@ class Search:
             asked = [one for one in asked if one.attribute == "kind"]
         return self._makers[shape](wanted, self.rng.choice(asked)) if asked else None
 
-    def _find(
-        self, composition: Composition, fits: Callable[[AnswerType, Logic, int], bool] | None
-    ) -> CompositionResult | Refused:
+    def _find(self, composition: Composition, fits: Fits | None) -> Proof | Refused:
         return find_proof(
             composition,
-            self.scene,
+            self.world,
             fits=fits,
             unique=self.unique,
             most_guess=self.most_guess,
@@ -207,7 +202,7 @@ class Search:
         composition: Composition,
         shape: Shape,
         *,
-        fits: Callable[[AnswerType, Logic, int], bool] | None,
+        fits: Fits | None,
     ) -> Composed | None:
         """A composition without what it does not need, if it is proven.
 
@@ -217,14 +212,14 @@ class Search:
             loose = without_atom(composition, self.rng.choice(composition.conditions).id)
             if loose is not None and len(loose.conditions) >= self.least:
                 found = self._find(loose, fits)
-                if isinstance(found, CompositionResult):
+                if isinstance(found, Proof):
                     return Composed(loose, found, shape_of(loose, shape))
         for _ in range(_MENDED):
             if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
                 self.refused["too-few-conditions"] += 1
                 return None
             found = self._find(composition, fits)
-            if isinstance(found, CompositionResult):
+            if isinstance(found, Proof):
                 return Composed(composition, found, shape_of(composition, shape))
             is_unneeded = found.reason == "unneeded"
             if (
@@ -247,7 +242,7 @@ class Search:
         refused: Refused,
         *,
         shape: Shape,
-        fits: Callable[[AnswerType, Logic, int], bool] | None,
+        fits: Fits | None,
     ) -> Composed | None:
         """The composition with another statement in the place of one without a witness, if that is proven.
 
@@ -268,7 +263,7 @@ class Search:
         for said in self.rng.sample(known, min(_SWAPPED, len(known))):
             made = with_atom(composition, condition, said)
             found = self._find(made, fits)
-            if isinstance(found, CompositionResult):
+            if isinstance(found, Proof):
                 self.mended["swapped"] += 1
                 return Composed(made, found, shape_of(made, shape))
         return None
@@ -498,25 +493,6 @@ class Search:
                 if rows[name].must >> member & 1
             ]
         return self._related_to[key]
-
-    def _during(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
-        scene = self.scene
-        target = self._member(asked.category)
-        events = [e for e in scene.events if scene.timed(asked.category, "during", e).must >> target & 1]
-        if not events or not scene.lists_all(EVENT):
-            return None
-        event = self.rng.choice(events)
-        said = self._single(EVENT, scene.place[EVENT][event], n=1)
-        if not said:
-            return None
-        program = _Program()
-        self._the(program, "S", category=EVENT, atoms=program.atoms(said))
-        found = _Link(
-            scene.timed(asked.category, "during", event).may,
-            lambda name: Timed(how="during", of=Variable(name="S"), condition=name),
-            "temporal",
-        )
-        return self._ended(program, asked, target=target, n=wanted.n_conditions - 1 - len(said), link=found)
 
     def _ordered(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         """The first who appears after somebody, or the last before."""

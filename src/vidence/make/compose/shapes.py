@@ -1,4 +1,4 @@
-"""Shapes of compositions beside those of the search: views, plans, sums, sizes, tables, what is not so.
+"""Shapes of compositions beside those of the search: views, plans, sizes, tables, what is commonest.
 
 Each is drawn backwards from what the scene has; whether it is proven is asked afterwards (`finding`).
 """
@@ -13,23 +13,18 @@ import msgspec
 from vidence.make.compose.atoms import AskableAttribute, AttributeStatement, Single, Statements, singled_out
 from vidence.make.compose.phrases import is_flag, is_person
 from vidence.make.compose.program import Program
-from vidence.make.compose.reached import Logic
 from vidence.make.compose.scene_bits import SceneBits, bits
-from vidence.make.compose.sets import compared
+from vidence.make.compose.types import Logic
 from vidence.make.sources.composition import (
     Aggregate,
-    Arithmetic,
-    Atom,
     AttributeOf,
     Compare,
     Comparison,
     Composition,
     DirectionOf,
-    InDirection,
     Known,
     Literally,
     Members,
-    Related,
     Select,
     The,
     Values,
@@ -40,18 +35,12 @@ from vidence.make.sources.composition import (
 from vidence.make.sources.scene import ValueOrNumber
 from vidence.make.sources.vocabulary import EVENT, AnswerType
 
-MoreShape: TypeAlias = Literal[
-    "either", "known", "direction", "seen", "nearest", "commonest", "sum", "above", "unrelated"
-]
+MoreShape: TypeAlias = Literal["either", "known", "direction", "nearest", "commonest"]
 CONJUNCTIVE: tuple[MoreShape, ...] = ("either", "known")
-SEQUENTIAL: tuple[MoreShape, ...] = (
-    "direction", "seen", "nearest", "commonest", "sum", "above", "unrelated",
-)  # fmt: skip
+SEQUENTIAL: tuple[MoreShape, ...] = ("direction", "nearest", "commonest")
 ShapeT = TypeVar("ShapeT", bound=str)
 _LEAST_SEEN = 3
 """Who sees, what is faced, and what is looked for."""
-_MOST_APART = 3
-"""Between two numbers of which one is said by the other."""
 
 
 def carried(statements: Statements, category: str) -> tuple[str, ...]:
@@ -74,28 +63,21 @@ class Shapes:
             "either": self._either,
             "known": self._known,
             "direction": self._direction,
-            "seen": self._seen,
             "nearest": self._nearest,
             "commonest": self._commonest,
-            "sum": self._sum,
-            "above": self._above,
-            "unrelated": self._unrelated,
         }
 
     def of(self, kind: AnswerType, logic: Logic) -> tuple[MoreShape, ...]:
         """The shapes that this scene may have with answers of a type."""
         can: dict[MoreShape, bool] = dict.fromkeys((*CONJUNCTIVE, *SEQUENTIAL), False)
         asked = self._of_type(kind)
-        numbered = [one for one in asked if self._numbers(one.category)]
         n_placed = sum(len(self._placed(category)) for category in self._on_plan)
         on_plan = {one.category for one in asked} & set(self._on_plan)
         can["either"] = bool(asked)
         can["known"] = bool(self._tables(kind))
         can["direction"] = kind == "relationship" and n_placed >= _LEAST_SEEN
-        can["seen"] = can["nearest"] = bool(on_plan) and n_placed >= _LEAST_SEEN
+        can["nearest"] = bool(on_plan) and n_placed >= _LEAST_SEEN
         can["commonest"] = bool(asked)
-        can["sum"] = can["above"] = bool(numbered)
-        can["unrelated"] = bool(asked) and bool(self.scene.words.relations)
         return tuple(one for one in (CONJUNCTIVE if logic == "conjunctive" else SEQUENTIAL) if can[one])
 
     def draw(self, shape: str, kind: AnswerType, n: int) -> Program | None:
@@ -114,10 +96,6 @@ class Shapes:
 
     def _of_type(self, kind: AnswerType) -> list[AskableAttribute]:
         return [one for one in self._asked if one.type == kind]
-
-    def _numbers(self, category: str) -> list[str]:
-        known = self.scene.words.attributes
-        return [name for name in self.statements.attributes_of(category) if known[name].number]
 
     def _tables(self, kind: AnswerType) -> list[tuple[str, str, str]]:
         """Tables with the categories and attributes whose values they know."""
@@ -158,15 +136,14 @@ class Shapes:
         program.add(variable, The(of=members, pick=variable))
         return True
 
-    def _ended(  # noqa: PLR0913 - one place for what all chains end with
-        self, program: Program, asked: AskableAttribute, *, name: str, n: int, may: int, avoided: str,
-        link: Callable[[], Atom],
-    ) -> Program | None:  # fmt: skip
-        """The program with the set that is linked to what is there already, and the answer."""
-        said = self._single(asked.category, name, n=n, avoided=[avoided, asked.attribute], may=may)
+    def _ended(
+        self, program: Program, asked: AskableAttribute, *, name: str, n: int, may: int, link: str
+    ) -> Program | None:
+        """The program with the set of those whose `link` is `X`, and the answer."""
+        said = self._single(asked.category, name, n=n, avoided=[link, asked.attribute], may=may)
         if said is None:
             return None
-        atoms = (*program.atoms(said), link())
+        atoms = (*program.atoms(said), self._carried(program, link))
         program.add("R", The(of=Members(category=asked.category, atoms=atoms), pick="R"))
         program.add("answer", _read("R", asked.attribute))
         return program
@@ -205,7 +182,7 @@ class Shapes:
         if wide is None:
             return None
         value = wide.value.values if isinstance(wide.value, Values) else getattr(wide.value, "value", "")
-        may = compared(self.scene, asked.category, wide, value=value).may
+        may = self.scene.compared_with(asked.category, wide, value=value).may
         program = Program()
         avoided = [wide.attribute, asked.attribute]
         others = self._single(asked.category, name, n=max(n - 1, 1), avoided=avoided, may=may)
@@ -295,57 +272,6 @@ class Shapes:
         program.add("answer", DirectionOf(of=Variable(name="R"), view=Variable(name="V")))
         return program
 
-    def _seen(self, kind: AnswerType, n: int) -> Program | None:
-        """What is true of the one thing that lies in a direction."""
-        if (drawn := self._one(kind, among=self._on_plan)) is None:
-            return None
-        asked, program = drawn[0], Program()
-        for _ in range(_VIEWS):
-            looking = self._looking()
-            there = self._there(asked.category, looking[0], looking[2]) if looking is not None else None
-            if there is not None:
-                break
-        if looking is None or there is None or not self._view(program, *looking[:2], n=max(n - 2, 1)):
-            return None
-        name, side, may = there
-        said = self._apart(asked, name, may=may)
-        if said is None:
-            return None
-        members = Members(category=asked.category, atoms=program.atoms(said))
-        condition, view = program.condition("spatial"), Variable(name="V")
-        of = InDirection(of=members, view=view, direction=side, condition=condition)
-        program.add("R", The(of=of, pick="R"))
-        program.add("answer", _read("R", asked.attribute))
-        return program
-
-    def _apart(self, asked: AskableAttribute, name: str, *, may: int) -> list[AttributeStatement] | None:
-        """What tells a thing from others in its direction, and is true of something elsewhere, too."""
-        place = self.scene.place[asked.category][name]
-        target = 1 << place
-        if may == target:
-            return []
-        known = [
-            one
-            for one in self.statements.about(asked.category, place)
-            if one.attribute != asked.attribute and may & one.masks.may == target and one.masks.must & ~target
-        ]
-        return [self.rng.choice(known)] if known else None
-
-    def _there(self, category: str, viewer: str, heading: float) -> tuple[str, str, int] | None:
-        """What lies in a direction: its name, the direction, and who may be there, too.
-
-        It is alone there for certain, or something else is there for certain, so that more has to be said of
-        it; what only may be there decides nothing.
-        """
-        names = self.scene.members[category]
-        sides = [self.ground.sector(name, viewer, heading) if name != viewer else "" for name in names]
-        found = []
-        for name, side in zip(names, sides, strict=True):
-            may = sum(1 << i for i, other in enumerate(sides) if other in (None, side))
-            if side and (may.bit_count() == 1 or sides.count(side) > 1):
-                found.append((name, side, may))
-        return self.rng.choice(found) if found else None
-
     def _nearest(self, kind: AnswerType, n: int) -> Program | None:
         """What is true of what is nearest to something, or farthest from it."""
         drawn = self._one(kind, among=self._on_plan)
@@ -401,15 +327,7 @@ class Shapes:
             of = Members(category=asked.category, atoms=atoms)
             program.add("answer", Aggregate(how="count", of=of))
             return program
-        return self._ended(
-            program,
-            asked,
-            name=name,
-            n=left,
-            may=may,
-            avoided=link,
-            link=lambda: self._carried(program, link),
-        )
+        return self._ended(program, asked, name=name, n=left, may=may, link=link)
 
     def _carried(self, program: Program, link: str) -> Compare:
         condition = program.condition("correspondence")
@@ -431,121 +349,6 @@ class Shapes:
         first, *rest = counts.most_common(2)
         is_alone = first[0] == value and first[1] > 1 and (not rest or rest[0][1] < first[1])
         return said if said and is_alone and who.bit_count() >= _LEAST_GROUP else None
-
-    def _pair(self, kind: AnswerType) -> tuple[AskableAttribute, str, str, str, str] | None:
-        """Something to ask of one of two things that have a number: both, their numbers' name, a category."""
-        asked = [one for one in self._of_type(kind) if self._numbers(one.category)]
-        if not asked:
-            return None
-        chosen = self.rng.choice(asked)
-        names = [name for name in self._numbers(chosen.category) if name != chosen.attribute]
-        members = self.scene.members[chosen.category]
-        if not names or len(members) < 2:
-            return None
-        one, other = self.rng.sample(members, 2)
-        return chosen, self.rng.choice(names), one, other, chosen.category
-
-    def _number_of(self, name: str, attribute: str) -> int | float | None:
-        values, is_open = self.scene.told(name, attribute)
-        if is_open or len(values) != 1 or isinstance(values[0], str):
-            return None
-        return values[0]
-
-    def _sum(self, kind: AnswerType, n: int) -> Program | None:
-        """What has a number that is so much more or less than that of another thing."""
-        if (pair := self._pair(kind)) is None:
-            return None
-        asked, number, here, name, category = pair
-        mine, other = self._number_of(here, number), self._number_of(name, number)
-        if (
-            not isinstance(mine, int)
-            or not isinstance(other, int)
-            or not 0 < abs(other - mine) <= _MOST_APART
-        ):
-            return None
-        program = self._numbered(here, number, n=n)
-        if program is None:
-            return None
-        value = Arithmetic(
-            how="+" if other > mine else "-",
-            left=Variable(name="X"),
-            right=Literally(value=abs(other - mine)),
-        )
-
-        def link() -> Atom:
-            condition = program.condition("correspondence")
-            return Compare(attribute=number, how="==", value=value, condition=condition)
-
-        may = self.scene.compared(category, number, how="==", value=other).may
-        return self._ended(program, asked, name=name, n=max(n - 2, 1), may=may, avoided=number, link=link)
-
-    def _above(self, kind: AnswerType, n: int) -> Program | None:
-        """What has a larger or a smaller number than another thing."""
-        if (pair := self._pair(kind)) is None:
-            return None
-        asked, number, here, name, category = pair
-        mine, other = self._number_of(here, number), self._number_of(name, number)
-        if mine is None or other is None or mine == other:
-            return None
-        program = self._numbered(here, number, n=n)
-        if program is None:
-            return None
-        how: Comparison = ">" if other > mine else "<"
-
-        def link() -> Atom:
-            condition = program.condition("correspondence")
-            return Compare(attribute=number, how=how, value=Variable(name="X"), condition=condition)
-
-        atom = Compare(attribute=number, how=how, value=Literally(value=mine), condition="")
-        may = compared(self.scene, category, atom, value=mine).may
-        return self._ended(program, asked, name=name, n=max(n - 2, 1), may=may, avoided=number, link=link)
-
-    def _numbered(self, name: str, number: str, *, n: int) -> Program | None:
-        """`X`, the number of a thing."""
-        program = Program()
-        n_anchor = self.rng.randint(1, max(n - 2, 1))
-        if not self._named(program, "P", name, n=n_anchor, avoided=[number]):
-            return None
-        program.add("X", _read("P", number))
-        return program
-
-    def _unrelated(self, kind: AnswerType, n: int) -> Program | None:
-        """What does not stand in a relation to something."""
-        if (drawn := self._one(kind)) is None:
-            return None
-        asked, name = drawn
-        words, scene = self.scene.words, self.scene
-        known = [
-            relation
-            for relation, one in words.relations.items()
-            if any(words.is_a(asked.category, of) for of in one.of)
-        ]
-        if not known:
-            return None
-        relation = self.rng.choice(known)
-        place, everybody = scene.place[asked.category][name], scene.everybody[asked.category]
-        others = [
-            (other, masks)
-            for category in self.statements.categories
-            if any(words.is_a(category, to) for to in words.relations[relation].to)
-            for other in scene.members[category]
-            if other != name
-            if scene.related(asked.category, relation, other).must  # someone is, so that it says something
-            if (masks := scene.related(asked.category, relation, other).without(everybody)).must >> place & 1
-        ]
-        if not others:
-            return None
-        other, masks = self.rng.choice(others)
-        program = Program()
-        if not self._named(program, "P", other, n=self.rng.randint(1, max(n - 2, 1))):
-            return None
-
-        def link() -> Atom:
-            condition = program.condition(words.relations[relation].skill)
-            return Related(relation=relation, to=Variable(name="P"), condition=condition, holds=False)
-
-        left = max(n - len(program.skills) - 1, 1)
-        return self._ended(program, asked, name=name, n=left, may=masks.may, avoided="", link=link)
 
 
 def shape_of(composition: Composition, drawn: ShapeT) -> ShapeT | Literal["attribute"]:

@@ -60,6 +60,8 @@ Kind: TypeAlias = Literal[
     "Set", "One", "Value", "Number", "Direction", "Pair", "Place", "Time", "View", "Values"
 ]
 
+Logic: TypeAlias = Literal["conjunctive", "sequential"]
+
 
 @dataclass(frozen=True)
 class Type:
@@ -91,7 +93,7 @@ class Typed:
     answer_type: AnswerType
     domain: str
     depth: int
-    logic: Literal["conjunctive", "sequential"]
+    logic: Logic
     n_conjunctive: int
 
 
@@ -229,7 +231,7 @@ def _depth(expression: Expression, name: str, depths: Mapping[str, int]) -> int:
     return inner + (isinstance(expression, The | Select) and expression.pick != name)
 
 
-def _logic(composition: Composition) -> tuple[Literal["conjunctive", "sequential"], int]:
+def _logic(composition: Composition) -> tuple[Logic, int]:
     sets = [
         part
         for step in composition.steps

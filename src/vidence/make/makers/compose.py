@@ -14,7 +14,7 @@ from vidence.make.compose.evidence_pictures import picture_questions
 from vidence.make.compose.faithful import READ, READ_VARIABLES, WORD, WORD_VARIABLES, Worded, WordJob
 from vidence.make.compose.offers import NoOffer, Offer, offer, too_often_right
 from vidence.make.compose.phrases import WordingError
-from vidence.make.compose.question_proofs import faults_of_options, proved, witness_notes
+from vidence.make.compose.question_proofs import faults_of_options, witness_notes
 from vidence.make.compose.quotas import Filled, Unmet, cell_of, fill, gaps
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import Composed
@@ -50,9 +50,9 @@ from vidence.media.whole import remove_leftovers
 from vidence.records import Item, Provenance
 from vidence.tables.table import several
 
-NAME, VERSION = "compose", 3
+NAME, VERSION = "compose", 4
 STAGES = (
-    "scenes", "search", "proofs", "options", "wording", "drafts", "gates", "questions", "review", "release",
+    "scenes", "search", "options", "wording", "drafts", "gates", "questions", "review", "release",
     "report",
 )  # fmt: skip
 PROOFS_FILE, KEYS_FILE, COMPOSITIONS_FILE, REPORT_FILE = (
@@ -152,7 +152,7 @@ class _Build(Session):
         scenes = self._scenes()
         composed = self._search(scenes) if self.reaches("search") else {}
         worlds = {name: World(scene) for name, scene in scenes.items()}
-        proofs = self._proofs(composed, scenes) if self.reaches("proofs") else {}
+        proofs = {name: one.proof for name, one in composed.items()}
         offers = (
             self._options(composed, proofs, scenes=scenes, worlds=worlds) if self.reaches("options") else {}
         )
@@ -248,20 +248,6 @@ class _Build(Session):
             "search", unit="cells", taken=cells, kept=kept, dropped=dropped, n_cached=int(found.was_cached)
         )
         return {one.composition.composition: one for one in filled.composed}
-
-    def _proofs(self, composed: Mapping[str, Composed], scenes: Mapping[str, Scene]) -> dict[str, Proof]:
-        self.began("proofs", len(composed))
-        parallel = self.context.parallel
-        found = proved(
-            list(composed.values()),
-            scenes,
-            unique=self.config.need.unique,
-            n_workers=parallel.n_workers,
-            most_bytes=parallel.most_bytes,
-        )
-        proofs = {one.composition: one for one in found}
-        self.close("proofs", unit="compositions", taken=list(composed), kept=list(proofs))
-        return proofs
 
     # ------------------------------------------------------------------ options and words
 

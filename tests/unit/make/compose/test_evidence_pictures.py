@@ -12,7 +12,6 @@ from vidence.make.compose.compose_drafting import QuestionWords, draft_of
 from vidence.make.compose.compose_report import report_text
 from vidence.make.compose.evidence_pictures import FOLDER, frames_of, own_spans, picture_questions
 from vidence.make.compose.offers import Offer, OptionRules, offer
-from vidence.make.compose.question_proofs import proved
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.session import BuildContext
@@ -23,7 +22,7 @@ SCENE = street()
 def drafted(n):
     bits, found = SceneBits(SCENE), []
     for made in searched(SCENE, n=150, shapes=("attribute", "ordered")):
-        (proof,) = proved([made], {"lane": SCENE})
+        proof = made.proof
         offered = offer(proof, bits, OptionRules(), seed=0)
         if isinstance(offered, Offer) and proof.spans:
             words = QuestionWords(question="Which?", verdict="same")

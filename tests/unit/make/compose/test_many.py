@@ -10,7 +10,6 @@ from vidence.errors import UsageError
 from vidence.make.compose import evaluating
 from vidence.make.compose.many import prove_all
 from vidence.make.compose.prove import Rules, prove
-from vidence.make.compose.search import PLAIN
 from vidence.make.compose.world import World
 
 
@@ -22,7 +21,7 @@ def scenes():
 @pytest.fixture(scope="module")
 def asked(scenes):
     """Compositions of all scenes by turns, each second one with a condition that is not needed."""
-    found = [[one.composition for one in searched(scene, n=120, shapes=PLAIN)] for scene in scenes.values()]
+    found = [[one.composition for one in searched(scene, n=120)] for scene in scenes.values()]
     some = [one for together in zip(*found, strict=False) for one in together]
     assert len(some) > 10
     steps = [one.steps for one in some]

@@ -25,9 +25,9 @@ def test_videos_get_their_share_and_nothing_is_asked_twice():
     assert of[:3] == ["s0", "s1", "s2"]
     assert max(map(of.count, scenes)) <= 6
     asked = [
-        (one.composition.scene, str(list(one.found.binding.values())[-1]), one.found.answer.domain)
+        (one.composition.scene, str(list(one.proof.binding.values())[-1]), one.proof.answer.domain)
         for one in filled.composed
-        if one.found.answer.domain != "count"
+        if one.proof.answer.domain != "count"
     ]
     assert len(asked) == len(set(asked))
     assert filled == fill(
@@ -39,8 +39,8 @@ def test_weak_ones_are_refused():
     scenes = {"lane": SceneBits(street())}
     strength = Strength(most_guess=0.34, most_prior=0.3)
     for one in fill(scenes, Quota(per_video=8), strength, seed=0).composed:
-        assert one.found.prior <= 0.3
-        assert all(condition.without.guess <= 0.34 for condition in one.found.conditions)
+        assert one.proof.prior <= 0.3
+        assert all(condition.without.guess <= 0.34 for condition in one.proof.conditions)
 
 
 def test_an_unmet_cell_says_why():
@@ -85,8 +85,8 @@ def test_who_are_alike_in_everything_are_never_meant_and_are_counted():
     rules = Quota(per_video=40, types=("attribute",), facts=0)
     found = fill({"s4": SceneBits(twins)}, rules, Strength(), seed=0).composed
     assert len(found) > 10
-    assert not {"t0", "t1"} & {str(value) for one in found for value in one.found.binding.values()}
-    counted = [one for one in found if one.found.answer.domain == "count"]
+    assert not {"t0", "t1"} & {str(value) for one in found for value in one.proof.binding.values()}
+    counted = [one for one in found if one.proof.answer.domain == "count"]
     of = {one.of: one.value for one in facts if one.name == "a"}
     world = World(twins)
     assert {prove(one.composition, world, rules=Rules()).is_proven for one in found} == {True}
@@ -155,16 +155,16 @@ def test_the_answer_does_not_stand_in_the_question_as_a_value_of_its_domain(is_s
     rng = Random(3)
     more = [AttributeFact(of=f"t{i}", name="d", value=rng.choice(rim.values)) for i in range(24)]
     scene = replace(base, vocabulary=words, facts=(*base.facts, *more))
-    quota = Quota(per_video=400, types=("attribute",), logic=("conjunctive",), conditions=(2, 4), facts=0)
+    quota = Quota(per_video=120, types=("attribute",), logic=("conjunctive",), conditions=(2, 4), facts=0)
     strength = Strength(most_guess=1.0, most_prior=1.0)
     found = fill({"s3": SceneBits(scene)}, quota, strength, seed=0).composed
     said = [
         one.composition.composition
         for one in found
-        if one.found.answer.domain in ("c", "d")
+        if one.proof.answer.domain in ("c", "d")
         for atom in parts(one.composition.steps[0].value)
-        if getattr(atom, "attribute", "") in {"c", "d"} - {one.found.answer.domain}
-        if one.found.answer.value in getattr(atom.value, "values", (getattr(atom.value, "value", None),))
+        if getattr(atom, "attribute", "") in {"c", "d"} - {one.proof.answer.domain}
+        if one.proof.answer.value in getattr(atom.value, "values", (getattr(atom.value, "value", None),))
     ]
     assert found
     assert bool(said) != is_shared

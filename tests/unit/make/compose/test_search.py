@@ -12,7 +12,6 @@ from vidence.make.compose import search as search_module
 from vidence.make.compose.atoms import Single, Statements, needed, singled_out
 from vidence.make.compose.program import set_of, without_atom
 from vidence.make.compose.prove import Rules, prove
-from vidence.make.compose.question_proofs import differences
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import QuotaCell, Search
 from vidence.make.compose.world import World
@@ -31,7 +30,7 @@ def test_every_condition_that_is_left_is_needed():
     scene = street()
     world = World(scene)
     for made in searched(scene, n=150):
-        assert all(one.without.outcome != "unneeded" for one in made.found.conditions)
+        assert all(one.without.outcome != "unneeded" for one in made.proof.conditions)
         assert prove(made.composition, world, rules=Rules(), subsets="all").is_proven
 
 
@@ -70,7 +69,7 @@ def test_twins_are_never_meant_and_always_counted():
     scene = street()
     assert any("h1, h2" in note for note in scene.notes)
     made = list(searched(scene, n=500))
-    assert not any({"h1", "h2"} & set(map(str, one.found.binding.values())) for one in made)
+    assert not any({"h1", "h2"} & set(map(str, one.proof.binding.values())) for one in made)
     assert any(one.shape == "count" for one in made)
 
 
@@ -93,7 +92,7 @@ def test_what_has_to_be_one_can_be_less(unique):
         for made in searched(scene, n=300, unique=unique):
             verdict = prove(made.composition, world, rules=Rules(unique=unique))
             assert verdict.is_proven, verdict.problems
-            assert differences(made.found, verdict.proof) == ()
+            assert made.proof == verdict.proof
             several += not prove(made.composition, world, rules=Rules()).is_proven
     assert several > 0
 
