@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from conftest import need
@@ -11,7 +10,6 @@ from vidence.ask.benchmarks.mmvu import create as mmvu
 from vidence.ask.benchmarks.perceptioncomp import create as perceptioncomp
 from vidence.ask.benchmarks.table import create as table
 from vidence.make.gates.rules import ReleaseRules
-from vidence.make.release.changes import read_before
 from vidence.make.release.sets import SetMaterial, release_set
 
 pytestmark = pytest.mark.parity
@@ -74,34 +72,3 @@ def test_our_own_questions_of_clips_come_back(data_dir: Path, tmp_path) -> None:
     items = table().load(need(data_dir / "questions.jsonl"), split="all").items
     found = release_set(items, rules_of("items", "huggingface", about=ABOUT), SetMaterial(), into=tmp_path)
     assert found.losses == {"items": {}, "huggingface": {}}
-
-
-def test_what_was_changed_of_mmvu_is_named_and_nothing_else(checks_dir: Path, tmp_path) -> None:
-    path = need(checks_dir / "mmvu" / "validation.json.gz")
-    items = list(mmvu().load(path, split="validation", strict=True).items)
-    cut = rules_of("items", about=ABOUT, shares=SHARES, hidden=frozenset({"test"}))
-    first = release_set(items, cut, SetMaterial(fresh_secret=b"x"), into=tmp_path)
-    split_of = {
-        item.item_id: item.tags["split"] for item in (*first.parts.open_ones, *first.parts.hidden.whole)
-    }
-    now = [msgspec.structs.replace(one, tags=one.tags | {"split": split_of[one.item_id]}) for one in items]
-    planted = {}
-    for place in range(0, 1000, 50):
-        one = now[place]
-        if place % 100:
-            now[place] = msgspec.structs.replace(one, question=f"{one.question} Say why.")
-            planted[one.item_id] = ("question",)
-        elif one.choices:
-            letters = one.letters
-            other = letters[(letters.index(one.answer) + 1) % len(letters)]
-            now[place] = msgspec.structs.replace(one, answer=other)
-            planted[one.item_id] = ("answer",)
-    about = ReleaseRules(version="1.1.0", without_licence=("all",))
-    again = rules_of("items", about=about, hidden=frozenset({"test"}))
-    material = SetMaterial(fresh_secret=b"x", before=read_before(first.folder))
-    found = release_set(now, again, material, into=tmp_path)
-    assert {one.item_id: one.fields for one in found.changes.all} == planted
-    told = {one.item_id for one in found.changes.public if one.fields == ("answer",)}
-    assert told == {
-        name for name, fields in planted.items() if fields == ("answer",) and split_of[name] != "test"
-    }

@@ -89,9 +89,7 @@ class Papers:
     "--agreement", type=PATH, help="Text that users agree to; headings are written if it is absent."
 )
 @click.option("--withdrawn", type=PATH, help="Withdrawn questions: JSON lines with item_id and reason.")
-@click.option(
-    "--after", type=PATH, help="The release before: what is gone is withdrawn, what changed is named."
-)
+@click.option("--after", type=PATH, help="The release before: what is gone since is withdrawn.")
 @click.option(
     "--scan", type=PATH, metavar="HIDDEN", help="Look whether the release ITEMS tells these answers."
 )
@@ -174,14 +172,12 @@ def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetM
     import numpy as np
 
     from vidence.make.pipeline.ledger import read_account
-    from vidence.make.release.changes import read_before
     from vidence.make.release.papers import read_agreement
     from vidence.make.release.sets import SetMaterial
     from vidence.make.release.withdrawn import read_withdrawn, withdrawn_since
     from vidence.make.review.files import read_reviews
     from vidence.make.review.rates import rates_of
 
-    before = None if papers.after is None else read_before(papers.after)
     reviews = None if papers.review is None else read_reviews(papers.review)
     gone = () if papers.withdrawn is None else read_withdrawn(papers.withdrawn)
     if papers.after is not None:
@@ -193,7 +189,6 @@ def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetM
         licences=None if papers.licences is None else _licences(papers.licences, papers.manual, items),
         agreement=None if papers.agreement is None else read_agreement(papers.agreement),
         withdrawn=gone,
-        before=before,
         fresh_secret=os.urandom(_SECRET_BYTES),
     )
 
@@ -230,8 +225,6 @@ def _licences(kept: Path, manual: Path | None, items: "Sequence[Item]") -> "Mapp
 
 
 def _sentences(found: "ReleasedSet") -> "Sequence[str]":
-    from vidence.make.release.changes import changes_words
-
     parts = found.parts
     said = [
         f"Release {found.folder}: {len(parts.open_ones):,} questions with answers, "
@@ -250,8 +243,6 @@ def _sentences(found: "ReleasedSet") -> "Sequence[str]":
     if found.hidden_files:
         folder = found.hidden_files[0].parent
         said.append(f"The answers are in {folder}, for you alone; keep it, and give it to nobody.")
-    if found.changes is not None:
-        said += changes_words(found.changes, every=True)
     return [*said, parts.shared] if parts.shared else said
 
 

@@ -10,11 +10,7 @@ from vidence.make.gates.blind import BLIND, hold_back
 from vidence.make.gates.checks import CHECKS, check
 from vidence.make.gates.frames import FrameSource
 from vidence.make.gates.letters import LetterCounts, spread_letters
-from vidence.make.gates.model_gates import (
-    AskSettings,
-    GateVerdict,
-    remarks,
-)
+from vidence.make.gates.model_gates import AskSettings, GateVerdict
 from vidence.make.gates.rules import (
     MOST_LUCK,
     BlindRules,
@@ -23,7 +19,7 @@ from vidence.make.gates.rules import (
     OneFrameRules,
     TextOnlyRules,
 )
-from vidence.make.gates.trying import AskingRules, ask_gate, asking_gates
+from vidence.make.gates.trying import Asking, AskingRules, asking_gates, try_gate
 from vidence.make.gates.withholding import NEEDS_ALL
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Draft, Dropped
@@ -109,13 +105,6 @@ def pass_gates(drafts: tuple[Draft, ...], rules: GateRules | None, room: GateRoo
     )
 
 
-def _told(verdict: GateVerdict) -> str:
-    """Why a gate drops a draft, in figures."""
-    if verdict.k_verified is not None:
-        return f"{verdict.k_verified} moments proved needed, {verdict.n_right} spans did not"
-    return f"{verdict.n_right} of {len(verdict.votes)} right"
-
-
 def _held_back(
     room: GateRoom, drafts: tuple[Draft, ...], *, rules: BlindRules
 ) -> tuple[tuple[Draft, ...], list[str]]:
@@ -163,19 +152,13 @@ class _Gates:
         room = self._room
 
         def gate_drafts(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
-            verdicts = ask_gate(
-                some,
-                rules,
-                frames=lambda: room.frames(some),
-                models=room.models,
-                seed=room.seed,
-                how=room.how,
+            asking = Asking(
+                frames=lambda: room.frames(some), models=room.models, seed=room.seed, how=room.how
             )
-            self.verdicts += verdicts
-            self.notes += remarks(gate, verdicts)
-            gone = {one.draft_id: _told(one) for one in verdicts if one.decision == "dropped"}
-            dropped = [Dropped(what=n, stage=gate, reason=reason, detail=t) for n, t in gone.items()]
-            return [draft for draft in some if draft.draft_id not in gone], dropped
+            tried = try_gate(gate, some, rules, asking=asking, reason=reason)
+            self.verdicts += tried.verdicts
+            self.notes += tried.words
+            return [one for one in some if one.draft_id not in tried.dropped], [*tried.dropped.values()]
 
         kept = room.session.filter(gate, drafts, gate_drafts)
         if gate != NEEDS_ALL:

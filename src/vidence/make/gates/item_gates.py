@@ -8,7 +8,6 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Final
 
-import msgspec
 import numpy as np
 
 from vidence.errors import UsageError
@@ -17,15 +16,10 @@ from vidence.make.gates.blind import BLIND
 from vidence.make.gates.checks import CHECKS, check
 from vidence.make.gates.frames import FrameSource
 from vidence.make.gates.gate_judges import judge_pool, judges_words
-from vidence.make.gates.model_gates import (
-    AskSettings,
-    Decision,
-    GateVerdict,
-    remarks,
-)
+from vidence.make.gates.model_gates import AskSettings, Decision, GateVerdict
 from vidence.make.gates.rules import AskingGates, CheckRules, JudgeRules
 from vidence.make.gates.splits import shared_between
-from vidence.make.gates.trying import AskingRules, ask_gate, asking_gates
+from vidence.make.gates.trying import Asking, AskingRules, asking_gates, try_gate
 from vidence.make.gates.verdicts import ItemVerdict
 from vidence.make.pipeline.ledger import Ledger
 from vidence.make.pipeline.material import Dropped
@@ -218,34 +212,20 @@ class _GateCall:
     ) -> tuple[Item, ...]:
         """A gate that asks a model."""
         models, seed = self._models(gate), self._desk.seed
-        verdicts: Sequence[GateVerdict] = ask_gate(
-            items,
-            rules,
+        asking = Asking(
             frames=lambda: self._frames(gate),
             models=models,
             seed=seed,
             how=AskSettings(pool=judge_pool(self._rules.judge, models, seed=seed)),
+            to_people=self._rules.to_people,
         )
-        if self._rules.to_people:
-            verdicts = [
-                msgspec.structs.replace(one, decision="open", why=f"{reason}, for people to look at")
-                if one.decision == "dropped"
-                else one
-                for one in verdicts
-            ]
-        self.words += remarks(gate, verdicts)
+        tried = try_gate(gate, items, rules, asking=asking, reason=reason)
         n_free = sum(item.answer_kind != "choice" for item in items)
-        self.words += judges_words(self._rules.judge, gate=gate, n_free=n_free)
-        found = [ItemVerdict.of(one, item, reason=reason) for one, item in zip(verdicts, items, strict=True)]
-        self.verdicts += found
-        gone = {
-            one.item_id: Dropped(
-                what=one.item_id, stage=gate, reason=reason, detail=f"{one.n_right} of {len(one.votes)} right"
-            )
-            for one in found
-            if one.decision == "dropped"
-        }
-        return self._close(gate, items, gone)
+        self.words += (*tried.words, *judges_words(self._rules.judge, gate=gate, n_free=n_free))
+        self.verdicts += [
+            ItemVerdict.of(one, item, reason=reason) for one, item in zip(tried.verdicts, items, strict=True)
+        ]
+        return self._close(gate, items, tried.dropped)
 
     def _close(self, gate: str, items: tuple[Item, ...], gone: Mapping[str, Dropped]) -> tuple[Item, ...]:
         kept = tuple(item for item in items if item.item_id not in gone)

@@ -1,7 +1,10 @@
 """The gates that ask models, one behind the other: which there are, what they drop for, how they ask."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
+
+import msgspec
 
 from vidence.make.gates.frames import FrameSource, cut_frames
 from vidence.make.gates.model_gates import (
@@ -12,9 +15,11 @@ from vidence.make.gates.model_gates import (
     GateVerdict,
     ask_blind,
     ask_with_frames,
+    remarks,
 )
 from vidence.make.gates.rules import AskingGates, NeedsAllRules, OneFrameRules, TextOnlyRules
 from vidence.make.gates.withholding import NEEDS_ALL, ask_without, cut_evidence
+from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import Models
 
 AskingRules: TypeAlias = TextOnlyRules | OneFrameRules | NeedsAllRules
@@ -27,27 +32,76 @@ def asking_gates(rules: AskingGates) -> Iterator[tuple[str, AskingRules | None, 
     yield NEEDS_ALL, rules.needs_all, "spans-not-needed"
 
 
-def ask_gate(
-    asked: Sequence[Asked],
-    rules: AskingRules,
-    *,
-    frames: Callable[[], FrameSource],
-    models: Models,
-    seed: int,
-    how: AskSettings,
-) -> tuple[GateVerdict, ...]:
-    """What a gate says of drafts or items; `frames` is where their media are cut, asked for where needed.
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """What a gate asks with.
+
+    `frames` gives where media are cut, asked for only where the gate shows frames. `seed` decides orders of
+    choices, `how` how models are asked and who judges free answers. With `to_people` what would be dropped is
+    left open for people.
+    """
+
+    frames: Callable[[], FrameSource]
+    models: Models
+    seed: int
+    how: AskSettings
+    to_people: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """What came of one gate: a verdict for each question in order, what is dropped by id, and remarks."""
+
+    verdicts: tuple[GateVerdict, ...]
+    dropped: Mapping[str, Dropped]
+    words: tuple[str, ...]
+
+
+def try_gate(gate: str, asked: Sequence[Asked], rules: AskingRules, *, asking: Asking, reason: str) -> Tried:
+    """Put drafts or items to the models of a gate: the one way of makers and of `vidence gate`.
+
+    Args:
+        gate: its name.
+        asked: the questions.
+        rules: of the gate.
+        asking: what it asks with.
+        reason: for which it drops.
 
     Raises:
         StoreError: pictures cannot be written.
         VidenceError: a model answers nobody any more; every reply so far is remembered.
     """
+    verdicts = _verdicts(asked, rules, asking)
+    if asking.to_people:
+        verdicts = tuple(
+            msgspec.structs.replace(one, decision="open", why=f"{reason}, for people to look at")
+            if one.decision == "dropped"
+            else one
+            for one in verdicts
+        )
+    dropped = {
+        one.draft_id: Dropped(what=one.draft_id, stage=gate, reason=reason, detail=_told(one))
+        for one in verdicts
+        if one.decision == "dropped"
+    }
+    return Tried(verdicts=verdicts, dropped=dropped, words=tuple(remarks(gate, verdicts)))
+
+
+def _told(verdict: GateVerdict) -> str:
+    """Why a gate drops a question, in figures."""
+    if verdict.k_verified is not None:
+        return f"{verdict.k_verified} moments proved needed, {verdict.n_right} spans did not"
+    return f"{verdict.n_right} of {len(verdict.votes)} right"
+
+
+def _verdicts(asked: Sequence[Asked], rules: AskingRules, asking: Asking) -> tuple[GateVerdict, ...]:
+    models, seed, how = asking.models, asking.seed, asking.how
     match rules:
         case TextOnlyRules():
             return ask_blind(asked, rules, models=models, seed=seed, how=how)
         case OneFrameRules():
-            tried = cut_frames(asked, rules, frames())
+            tried = cut_frames(asked, rules, asking.frames())
             return ask_with_frames(asked, tried, rules, models=models, seed=seed, how=how)
         case NeedsAllRules():
-            shown = cut_evidence(asked, rules, frames())
+            shown = cut_evidence(asked, rules, asking.frames())
             return ask_without(asked, shown, rules, models=models, seed=seed, how=how)

@@ -13,7 +13,6 @@ from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.material import Dropped
 from vidence.make.release.admission import with_licence
-from vidence.make.release.changes import changes_words, read_before
 from vidence.make.release.media import MediaFiles, MediaRules, inside_one_folder
 from vidence.make.release.papers import read_agreement
 from vidence.make.release.sets import ReleasedSet, SetMaterial, SetRules, release_set
@@ -115,7 +114,6 @@ def release_making(
         said.append(f"The answers of {n:,} questions are in {made.hidden_files[0].parent}, for you alone.")
     said += [made.facts.media.words] if made.facts.media.words else []
     said += [made.parts.shared] if made.parts.shared else []
-    said += changes_words(made.changes, every=True) if made.changes is not None else ()
     return ReleasedMaking(
         items=kept,
         dropped=dropped,
@@ -167,7 +165,6 @@ def _material(rules: MakingRelease, making: Making, items: Sequence[Item]) -> Se
         licences=making.licences,
         agreement=read_agreement(making.root / rules.agreement) if rules.agreement else None,
         withdrawn=gone,
-        before=None if before is None else read_before(before),
         rows=making.rows,
         fresh_secret=making.fresh_secret,
     )

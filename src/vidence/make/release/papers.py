@@ -11,7 +11,6 @@ from typing import Final
 from vidence.errors import DataError, UsageError
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account, write_file
-from vidence.make.release.changes import Changes, changes_words
 from vidence.make.release.exporters.exporting import SPLIT, Exporter
 from vidence.make.release.hidden import Hidden
 from vidence.make.release.media import NO_MEDIA, ReleasedMedia
@@ -49,7 +48,6 @@ class SetFacts:
     shared: str = ""
     has_agreement: bool = False
     n_withdrawn: int = 0
-    changes: Changes | None = None
     media: ReleasedMedia = NO_MEDIA
 
     @property
@@ -84,7 +82,6 @@ def set_datasheet(facts: SetFacts) -> str:
         rates=[statistic_of(table) for table in rates_tables(facts.review)] if facts.review else [],
         n_withdrawn=facts.n_withdrawn,
         media=facts.media.words,
-        changes=changes_words(facts.changes, every=False) if facts.changes else (),
     )
 
 

@@ -20,12 +20,6 @@ from vidence.make.gates.splits import sources_of, split_items
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.output import json_file, json_lines
 from vidence.make.release.admission import reviewed, with_licence
-from vidence.make.release.changes import (
-    CHANGES_FILE,
-    Before,
-    Changes,
-    changes_since,
-)
 from vidence.make.release.exporters.exporting import SPLIT, ExportSet, exporters, read_back, refuse_misfits
 from vidence.make.release.exporters.huggingface import FOLDER as HUB_FOLDER
 from vidence.make.release.exporters.huggingface import path_of
@@ -88,7 +82,7 @@ class SetRules:
 class SetMaterial:
     """What a release is made of, besides the questions; None and empty: not given.
 
-    `before` is the release that this one comes after, see `changes`. `rows` are further lines by file and
+    `rows` are further lines by file and
     question, such as proofs; those of hidden questions go with the answers.
     """
 
@@ -98,7 +92,6 @@ class SetMaterial:
     licences: Mapping[str, LicenceCheck] | None = None
     agreement: str | None = None
     withdrawn: tuple[Withdrawn, ...] = ()
-    before: Before | None = None
     rows: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
     fresh_secret: bytes = b""
 
@@ -147,7 +140,6 @@ class ReleasedSet:
     hidden_files: tuple[Path, ...]
     losses: Mapping[str, Mapping[str, int]]
     facts: SetFacts
-    changes: Changes | None = None
 
 
 def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *, into: Path) -> ReleasedSet:
@@ -180,8 +172,6 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
     exported = ExportSet(
         name=rules.name, open_ones=parts.open_ones, hidden=parts.hidden.public, canary=canary
     )
-    before = material.before
-    changes = None if before is None else changes_since(before, parts.open_ones, parts.hidden)
     exports, losses = _exports(exported, rules.formats)
     looks = material.licences or {}
     items = (*parts.open_ones, *parts.hidden.public)
@@ -200,7 +190,6 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
         shared=parts.shared,
         has_agreement=material.agreement is not None,
         n_withdrawn=len(material.withdrawn),
-        changes=changes,
         media=media,
     )
     papers = _papers(facts, material, answers)
@@ -224,7 +213,6 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
         hidden_files=written,
         losses=losses,
         facts=facts,
-        changes=changes,
     )
 
 
@@ -349,8 +337,6 @@ def _papers(facts: SetFacts, material: SetMaterial, answers: Sequence[HiddenAnsw
     }
     if answers:
         lists[COMMITMENTS_FILE] = commitments_of(answers)
-    if facts.changes is not None:
-        lists[CHANGES_FILE] = facts.changes.public
     if material.licences is not None:
         looks = [material.licences[name] for name in sorted(material.licences)]
         lists[ABOUT / "licences.jsonl"] = [

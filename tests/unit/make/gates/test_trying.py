@@ -5,7 +5,7 @@ import pytest
 from vidence.make.gates.item_gates import ItemGateRules
 from vidence.make.gates.model_gates import USUAL
 from vidence.make.gates.rules import GateRules, NeedsAllRules, OneFrameRules, TextOnlyRules
-from vidence.make.gates.trying import ask_gate, asking_gates
+from vidence.make.gates.trying import Asking, asking_gates, try_gate
 
 READERS = TextOnlyRules(models=("a",), at_least=1)
 
@@ -30,6 +30,7 @@ def test_readers_of_words_need_no_frames():
             assert flows == {}
             return {}
 
-    assert ask_gate([], READERS, frames=nowhere, models=Nobody(), seed=1, how=USUAL) == ()
+    asking = Asking(frames=nowhere, models=Nobody(), seed=1, how=USUAL)
+    assert try_gate("text-only", [], READERS, asking=asking, reason="solved-blind").verdicts == ()
     with pytest.raises(AssertionError, match="no frame is needed"):
-        ask_gate([], OneFrameRules(model="a"), frames=nowhere, models=Nobody(), seed=1, how=USUAL)
+        try_gate("one-frame", [], OneFrameRules(model="a"), asking=asking, reason="solved-one-frame")

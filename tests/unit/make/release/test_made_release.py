@@ -1,5 +1,7 @@
 """A release out of a making: its account, its rules, what has no licence, the release before."""
 
+import json
+
 import msgspec
 import pytest
 
@@ -41,9 +43,10 @@ def test_it_is_what_vidence_release_writes_and_names_what_has_no_licence(tmp_pat
     assert again.released is not None
     assert not again.released.is_new
     after = MakingRelease(version="2", after="release/things-1")
-    assert "Since version 1" in " ".join(
-        release_making(items, after, making(tmp_path), into=tmp_path / "release").sentences
-    )
+    less = release_making(items[2:], after, making(tmp_path), into=tmp_path / "release").released
+    assert less is not None
+    gone = (less.folder / "about" / "withdrawn.jsonl").read_text().splitlines()[1:]
+    assert [json.loads(line)["item_id"] for line in gone] == [items[1].item_id]
 
 
 def test_nothing_left_is_said_and_no_folder_is_made(tmp_path):
