@@ -157,7 +157,6 @@ def _templates() -> dict[str, Any]:
             "context_processors": [
                 "django.template.context_processors.request",
                 f"{_HERE}.auth.for_templates",
-                f"{_HERE}.pages.messages.for_templates",
             ],
             "libraries": {"studio": f"{_HERE}.assets"},
             "builtins": [f"{_HERE}.assets"],

@@ -12,8 +12,7 @@ from vidence.studio.records.items import ItemRow, ReviewRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.reviewing import counted_by, minutes_since, reviews_of_item
 from vidence.studio.rules.hints import HintedQuestion, asked_of, finding_of, judged
-from vidence.studio.rules.review_steps import is_blind
-from vidence.studio.rules.threads import LOOKS
+from vidence.studio.rules.review_steps import LOOKS, is_blind
 from vidence.studio.settings import current
 from vidence.studio.workflow import Refused
 

@@ -16,8 +16,7 @@ from vidence.studio.records.items import ItemRow
 from vidence.studio.reviewing import counted_by, reviews_of_item
 from vidence.studio.rules.diffs import FieldDiff, field_diffs
 from vidence.studio.rules.forms import fields_of
-from vidence.studio.rules.review_steps import is_blind, is_hidden
-from vidence.studio.rules.threads import LOOKS
+from vidence.studio.rules.review_steps import LOOKS, is_blind, is_hidden
 
 
 class Deed(Record):

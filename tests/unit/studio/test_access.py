@@ -37,9 +37,7 @@ TABLE = {
     "project": IN_PROJECT,
     "item": IN_PROJECT,
     "work": SIGNED_IN,
-    "messages": SIGNED_IN,
     **dict.fromkeys(("hints", "try-hints"), TRIERS),
-    "thread": IN_PROJECT,
     "next": POSTED,
     "draw": POSTED,
     "claim": POSTED,
@@ -76,7 +74,6 @@ TABLE = {
             "board-counts",
             "board-carried",
             "board-crop",
-            "board-boxes",
         ),
         NOTHING,
     ),
@@ -116,7 +113,7 @@ TABLE = {
 LOOKERS, WORKERS = frozenset({"reviewer", "meta"}), frozenset({"author", "reviewer", "meta"})
 ALL, LEADERS = frozenset(ROLES), frozenset({"operator"})
 CHANGES = {
-    **dict.fromkeys(("sign-out", "password", "beat", "thread", "guidelines", "qualification"), ALL),
+    **dict.fromkeys(("sign-out", "password", "beat", "guidelines", "qualification"), ALL),
     **dict.fromkeys(("next", "draw", "claim", "release", "review", "review-edit"), LOOKERS),
     **dict.fromkeys(("expire", "health", "people", "trials", "ledger", "protocol", "releases"), LEADERS),
     **dict.fromkeys(("accounts", "new-project"), frozenset()),  # of operators of all projects

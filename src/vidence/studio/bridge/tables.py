@@ -307,7 +307,6 @@ AFTER: Final[Sequence[Shape]] = (
         "public: user item project stage version body based_on saved_at is_closed",
     ),
     _shape("saves", work.DraftLogRow, "draft version: body request at", is_fixed=True),
-    _shape("messages-read", work.ReadRow, "item user: transition at"),
     _shape(
         "spans",
         work.TimeSpanRow,

@@ -1,5 +1,4 @@
 import django.db.models.deletion
-import django.db.models.functions.text
 import uuid
 from django.conf import settings
 from django.db import migrations, models
@@ -436,7 +435,6 @@ class Migration(migrations.Migration):
                 ('at', models.CharField(max_length=40)),
                 ('state_before', models.CharField(max_length=40)),
                 ('state_after', models.CharField(max_length=40)),
-                ('words_at', models.GeneratedField(db_persist=True, expression=django.db.models.functions.text.StrIndex('event', models.Value('"message":"')), output_field=models.IntegerField())),
                 ('chain_sha256', models.CharField(max_length=64)),
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='transitions', to='studio.itemrow')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='transitions', to='studio.projectrow')),
@@ -446,16 +444,6 @@ class Migration(migrations.Migration):
             model_name='reviewrow',
             name='transition',
             field=models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, to='studio.transitionrow'),
-        ),
-        migrations.CreateModel(
-            name='ReadRow',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reads', to='studio.itemrow')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reads', to=settings.AUTH_USER_MODEL)),
-                ('transition', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='studio.transitionrow')),
-            ],
         ),
         migrations.CreateModel(
             name='TrialRow',
@@ -710,10 +698,6 @@ class Migration(migrations.Migration):
             model_name='transitionrow',
             index=models.Index(fields=['project', 'by', 'at', 'kind', 'role'], name='transition_of_day'),
         ),
-        migrations.AddIndex(
-            model_name='transitionrow',
-            index=models.Index(fields=['item', 'words_at', 'by', 'number'], name='transition_with_words'),
-        ),
         migrations.AddConstraint(
             model_name='transitionrow',
             constraint=models.UniqueConstraint(fields=('project', 'number'), name='transition_once'),
@@ -729,10 +713,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='reviewrow',
             constraint=models.CheckConstraint(condition=models.Q(('author__isnull', True), models.Q(('reviewer', models.F('author')), _negated=True), _connector='OR'), name='nobody_reviews_their_own'),
-        ),
-        migrations.AddConstraint(
-            model_name='readrow',
-            constraint=models.UniqueConstraint(fields=('item', 'user'), name='read_up_to_once'),
         ),
         migrations.AddConstraint(
             model_name='windowcheckrow',

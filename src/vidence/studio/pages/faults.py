@@ -17,7 +17,7 @@ _SAID = {
 def fault(request: HttpRequest, status: int, *, title: str = "", words: str = "") -> HttpResponse:
     """A page with a status and what it means."""
     said = _SAID.get(status, _SAID[500])
-    told = {"title": title or said[0], "words": words or said[1], "status": status, "n_unread": 0}
+    told = {"title": title or said[0], "words": words or said[1], "status": status}
     text = loader.render_to_string("fault.html", told, request=request if status != 500 else None)
     return HttpResponse(text, status=status)
 

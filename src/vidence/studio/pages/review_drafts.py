@@ -19,7 +19,6 @@ from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import UserRow
 from vidence.studio.records.work import AssignmentRow, DraftRow
 from vidence.studio.reviewing import NOT_CLAIMED, ItemView
-from vidence.studio.threads import MESSAGE
 
 CONTROL: Final = frozenset(
     {"csrfmiddlewaretoken", "version", "request", "act", "seen", "opened", "next", "wording"}
@@ -137,7 +136,7 @@ def _open(user: UserRow | None, item: ItemRow, part: str) -> DraftRow | None:
     if part:
         mine = mine.filter(stage__endswith=f"{PART}{part}")
     else:
-        mine = mine.exclude(stage__in=(AUTHOR, MESSAGE)).exclude(stage__contains=PART)
+        mine = mine.exclude(stage=AUTHOR).exclude(stage__contains=PART)
     found: DraftRow | None = mine.order_by("-saved_at").first()
     return found
 

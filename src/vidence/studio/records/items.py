@@ -3,8 +3,7 @@
 from typing import ClassVar, get_args
 
 from django.db import models
-from django.db.models import F, Q, Value
-from django.db.models.functions import StrIndex
+from django.db.models import F, Q
 
 from vidence.make.review.states import State
 from vidence.studio.records.fields import digest, public_id, text, word
@@ -112,8 +111,7 @@ class TransitionRow(models.Model):
     """What somebody did to an item, a `make.review.revisions.Event`; rows are never changed or deleted.
 
     `event_id` ties it to what the same person did before. `number` counts the rows of the project from 1, and
-    `chain_sha256` ties it to the row before, so that a row that was taken out is missed. `words_at` is where
-    the words of `event` begin, worked out by the database; 0: it has none.
+    `chain_sha256` ties it to the row before, so that a row that was taken out is missed.
     """
 
     project = models.ForeignKey(ProjectRow, models.PROTECT, related_name="transitions")
@@ -127,11 +125,6 @@ class TransitionRow(models.Model):
     at = models.CharField(max_length=40)
     state_before = word()
     state_after = word()
-    words_at = models.GeneratedField(
-        expression=StrIndex("event", Value('"message":"')),
-        output_field=models.IntegerField(),
-        db_persist=True,
-    )
     chain_sha256 = digest()
 
     class Meta:
@@ -145,7 +138,6 @@ class TransitionRow(models.Model):
             models.Index(fields=("item", "number"), name="transition_of_item"),
             models.Index(fields=("by", "item"), name="transition_of_person"),
             models.Index(fields=("project", "by", "at", "kind", "role"), name="transition_of_day"),
-            models.Index(fields=("item", "words_at", "by", "number"), name="transition_with_words"),
         ]
 
 

@@ -1,4 +1,4 @@
-"""Who works on what: claims, drafts, messages, time, and what is owed."""
+"""Who works on what: claims, drafts, time, and what is owed."""
 
 from typing import ClassVar
 
@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from vidence.studio.records.fields import digest, public_id, text, word
-from vidence.studio.records.items import ItemRow, TransitionRow
+from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow, UserRow
 
 
@@ -80,20 +80,6 @@ class DraftLogRow(models.Model):
             models.UniqueConstraint(fields=("draft", "version"), name="draft_version_once"),
             models.UniqueConstraint(fields=("draft", "request"), name="draft_request_once"),
         ]
-
-
-class ReadRow(models.Model):
-    """Up to which act somebody has read what people say of an item."""
-
-    item = models.ForeignKey(ItemRow, models.PROTECT, related_name="reads")
-    user = models.ForeignKey(UserRow, models.PROTECT, related_name="reads")
-    transition = models.ForeignKey(TransitionRow, models.PROTECT)
-    at = models.DateTimeField()
-
-    class Meta:
-        """Rules of the table."""
-
-        constraints: ClassVar = [models.UniqueConstraint(fields=("item", "user"), name="read_up_to_once")]
 
 
 class TimeSpanRow(models.Model):

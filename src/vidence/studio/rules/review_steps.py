@@ -17,6 +17,8 @@ Step = Literal["closed", "solve", "count", "decide"]
 RIGHT: Final = "right"
 WRONG: Final = "wrong"
 DECIDING: Final[tuple[Kind, ...]] = ("accept", "return", "reject")
+LOOKS: Final[frozenset[Kind]] = frozenset({"solve", "edit", *DECIDING})
+"""A person who did one of these with a revision knows what it says."""
 # What an item holds of its own making: nobody looks whether it is right.
 _NOT_LOOKED_AT: Final = frozenset(
     {"item_id", "author", "minutes", "benchmark", "source_id", "question_id", "why", "check", "language"}

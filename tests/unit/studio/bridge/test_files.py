@@ -111,8 +111,6 @@ def fill_work(row, ann, bob, clock):
         saved_at=clock(),
     )
     work.DraftLogRow.objects.create(draft=draft, version=1, body=draft.body, request="r1", at=clock())
-    returned = items.TransitionRow.objects.get(kind="return")
-    work.ReadRow.objects.create(item=row, user=ann, transition=returned, at=clock())
     work.TimeSpanRow.objects.create(
         user=bob,
         assignment=claim,
