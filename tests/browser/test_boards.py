@@ -131,50 +131,8 @@ def test_a_track_is_corrected_by_keyboard_and_the_question_changes(opened, drawn
     assert (drawn.made / "drafts.jsonl").read_bytes() == first_bytes
 
 
-def test_verdicts_are_kept_while_somebody_goes_on(opened, drawn):
-    """Six keys without a pause; the focus never leaves the rows, and every verdict is kept."""
-    board(opened, "Tracks")
-    seen = []
-    for _ in range(6):
-        seen.append(opened.evaluate("document.activeElement.dataset.track"))
-        opened.keyboard.press("v")
-    assert len(set(seen)) == 6
-    expect(opened.locator("[data-n-open]")).to_have_text("2 of 8")
-    assert [one.track_id for one in read_rows(drawn.people, TrackRow, videos=None)] == seen
-    assert opened.evaluate("document.activeElement.matches('[data-row]:not(.done)')")
-    opened.keyboard.press("s")  # without a crop: refused, and the row says why
-    expect(opened.locator("[data-row]:focus [data-fault]")).to_contain_text("choose the first crop")
-    for left in ("3 of 8", "4 of 8", "5 of 8", "6 of 8", "7 of 8", "8 of 8"):
-        opened.keyboard.press("u")
-        expect(opened.locator("[data-n-open]")).to_have_text(left)
-        ready(opened)
-
-
-def test_boxes_are_drawn_for_the_painted_frame_where_somebody_asks(opened, drawn):
-    board(opened, "Tracks")
-    told = opened.locator("[data-boxes-told]")
-    opened.keyboard.press("h")
-    canvas = opened.locator("canvas.boxes")
-    for frame in range(3):
-        expect(canvas).to_have_attribute("data-frame", str(frame), timeout=15_000)
-        tracks = drawn.opened().video("north").found.tracks
-        there = {one.track_id for one in tracks if frame in one.frame_indices}
-        words = told.inner_text().removeprefix(f"frame {frame}: ").replace(" (left out)", "")
-        assert set(words.split(", ")) >= (there or {"nobody"})
-        opened.keyboard.press(".")
-    picture, over = (opened.locator(one).bounding_box() for one in (".stage video", "canvas.boxes"))
-    assert over["width"] <= picture["width"] + 1
-    assert over["x"] >= picture["x"] - 1
-    opened.keyboard.press("f")  # the film goes to the first crop of the track
-    first = opened.locator("[data-row]:focus input[name=frame]").first.get_attribute("value")
-    expect(canvas).to_have_attribute("data-frame", first)
-    opened.keyboard.press("h")
-    expect(canvas).to_have_count(0)
-
-
 def test_a_cut_is_added_at_the_frame_of_the_player(opened):
     board(opened, "Shots")
-    expect(opened.locator(".curve polyline")).to_have_count(1)
     player = opened.locator("[data-player]")
     expect(player).to_have_attribute("data-frame", "0", timeout=15_000)
     for frame in (1, 2, 3):

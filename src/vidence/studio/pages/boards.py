@@ -10,7 +10,6 @@ from typing import Any, Final, TypeVar, cast
 from uuid import UUID
 
 import msgspec
-import numpy as np
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
@@ -22,12 +21,12 @@ from vidence.make.review.people.rows import Act, ShotRow, TrackRow
 from vidence.make.review.people.shot_acts import ShotsByPeople, apply_shots
 from vidence.make.review.people.track_acts import TracksByPeople, apply_tracks, left_by_people
 from vidence.media.encode import EncodedFrame
-from vidence.seeing.shooting import Shot
+from vidence.seeing.shooting import Shot, ShotScores
 from vidence.seeing.tracks import Track, TrackedVideo, listed_others
 from vidence.studio.access import BOTH, EVERY_ROLE, Person, Rule, route
 from vidence.studio.bridge.board_sets import BoardSet, BoardVideo, Offered, board_set, crop, offered
 from vidence.studio.media import token_of
-from vidence.studio.pages.answers import as_json, whole_number
+from vidence.studio.pages.answers import whole_number
 from vidence.studio.records.boards import MadeSetRow, ShotEditRow, TrackVerdictRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.rules.boards import (
@@ -40,7 +39,6 @@ from vidence.studio.rules.boards import (
     suspicions,
     way,
 )
-from vidence.studio.rules.cuts import curve, high_scores, score_at
 from vidence.studio.settings import current
 from vidence.studio.verdicts import (
     TABLES,
@@ -359,43 +357,12 @@ def tracks_now(board: OpenBoard) -> tuple[TracksByPeople, TrackedVideo] | None:
 def tracks(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """The tracks of a video, suspicious ones first."""
     board = board_of(request, made, video, name="tracks")
-    if request.method == "POST" and request.headers.get("X-Vidence-Row"):
-        return _answer_of_row(request, board)
     done, fault = tried(request, board, _say_of_track)
     if done is not None:
         return HttpResponseRedirect(board.address(_anchor_after(done, request)))
     page = max(1, whole_number(request.GET.get("page", "1")) or 1)
     told = board.told(fault=fault, page=page, **_tracks_shown(board, tracks_now(board), page=page))
     return render(request, "boards/tracks.html", told, status=400 if fault else 200)
-
-
-def _answer_of_row(request: HttpRequest, board: OpenBoard) -> HttpResponse:
-    """What becomes of an act for a script that goes on with the next row meanwhile.
-
-    The row as it is now, nothing where the track is gone, or the page again where there are other tracks.
-    """
-    refuse_idle(board)
-    done = _say_of_track(request, board)
-    if isinstance(done, Refused):
-        return as_json({"fault": done.reason}, status=400)
-    now = tracks_now(board)
-    name = request.POST.get("track", "")
-    looks = _BoardReview.of(board, now)
-    row = next((one for one in looks.everybody if one.track_id == name), None)
-    told = board.told(**looks.told())
-    one = None if row is None else looks.row(row)
-    drawn = b"" if one is None else render(request, "boards/track_row.html", {**told, "one": one}).content
-    return as_json(
-        {
-            "said": told["last_said"],
-            "remake": told["remake"],
-            "n_open": told["n_open"],
-            "n_all": told["n_all"],
-            "gone": told["gone"],
-            "row": drawn.decode(),
-            "again": "" if looks.is_only_less(request.POST.get("ids", "").split()) else board.address(),
-        }
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -477,10 +444,6 @@ class _BoardReview:
             return (is_seen, not is_back, -n_reasons, self.video.span_s(one)[0], one.track_id)
 
         return [(one, met[one.track_id]) for one in sorted(self.everybody, key=rank)]
-
-    def is_only_less(self, shown: Sequence[str]) -> bool:
-        """Whether no track is here now that a page, which shows these, has not."""
-        return {one.track_id for one in self.everybody} <= set(shown)
 
     def told(self) -> dict[str, object]:
         """What stands above and below the rows."""
@@ -611,7 +574,7 @@ def shots(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         fault=fault,
         cuts=_cuts(board, now),
         unused=[] if now is None else [str(one) for one in now.unused],
-        **_measured(board, now),
+        lanes_json=_lanes(board, now),
     )
     return render(request, "boards/shots.html", told, status=400 if fault else 200)
 
@@ -638,29 +601,24 @@ def _cuts(board: OpenBoard, now: ShotsByPeople | None) -> list[CutShown]:
             before=before,
             check="" if before is None else check_of_shots(now.shots, _act("no-cut-at", shot.first_frame)),
             is_by_people=shot.first_frame not in found,
-            score=None if scores is None or before is None else score_at(scores, before, shot),
+            score=None if scores is None or before is None else _score(scores, before, shot),
         )
         for number, (before, shot) in enumerate(zip(every, now.shots, strict=False), 1)
     ]
 
 
-def _measured(board: OpenBoard, now: ShotsByPeople | None) -> dict[str, object]:
-    """The curve of the detector, its high scores without a cut, and the time line of the player."""
-    shots, scores, times_s = () if now is None else now.shots, board.video.scores, board.video.times_s
-    lanes: list[dict[str, object]] = [{"name": "shots", "spans": [[one.start_s, one.end_s] for one in shots]}]
-    if mixed := [[one.start_s, float(times_s[one.clear_frame])] for one in shots if one.n_mixed]:
+def _score(scores: ShotScores, before: Shot, shot: Shot) -> float:
+    """The highest score from the last frame of a shot to the first clear one of the next."""
+    return float(scores.values[before.last_frame : shot.clear_frame + 1].max(initial=0))
+
+
+def _lanes(board: OpenBoard, now: ShotsByPeople | None) -> str:
+    """The time line of the player, as JSON: the shots, and the changes that show two of them."""
+    shots, times_s = () if now is None else now.shots, board.video.times_s
+    lanes = [{"name": "shots", "spans": [[shot.start_s, shot.end_s] for shot in shots]}]
+    if mixed := [[shot.start_s, float(times_s[shot.clear_frame])] for shot in shots if shot.n_mixed]:
         lanes.append({"name": "gradual", "spans": mixed})
-    if scores is None or not shots:
-        return {"lanes_json": msgspec.json.encode(lanes).decode()}
-    high = high_scores(scores, shots, times_s=times_s)
-    if high:
-        lanes.append({"name": "high scores, no cut", "frames": [one.frame for one in high]})
-    return {
-        "lanes_json": msgspec.json.encode(lanes).decode(),
-        "scores": scores,
-        "curve": curve(scores, shots, times_s=times_s),
-        "high": high,
-    }
+    return msgspec.json.encode(lanes).decode()
 
 
 def _act(name: str, first: int, last: int | None = None) -> Act:
@@ -703,42 +661,6 @@ def _say_of_shot(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
 # --------------------------------------------------------------------------- pictures
 
 
-BOXES_AT_ONCE: Final = 500
-"""So many frames of boxes one answer holds at most."""
-
-
-def boxes(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
-    """The boxes of all tracks in some frames, as people have left them, for drawing over the player."""
-    try:
-        board = board_of(request, made, video, name="tracks")
-        now = tracks_now(board)
-    except VidenceError as error:
-        return as_json({"fault": str(error)}, status=409)
-    first = whole_number(request.GET.get("first", "0"))
-    if first is None:
-        return as_json({"fault": "say the first frame as a whole number"}, status=400)
-    last = first + BOXES_AT_ONCE - 1
-    found: dict[str, list[tuple[str, bool, list[float]]]] = {}
-    looks = _BoardReview.of(board, now)
-    for track in looks.everybody:
-        counts = any(track is one for one in looks.result.tracks)
-        start, end = np.searchsorted(track.frame_indices, [first, last + 1])
-        shown = np.round(track.boxes_px[start:end], 1).tolist()
-        for frame, box in zip(track.frame_indices[start:end].tolist(), shown, strict=True):
-            found.setdefault(str(frame), []).append((track.track_id, counts, box))
-    answer = as_json(
-        {
-            "first": first,
-            "last": last,
-            "width": board.video.width_px,
-            "height": board.video.height_px,
-            "frames": found,
-        }
-    )
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
-
-
 async def picture(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """The crop of a track in a frame, or with ``whole=1`` the frame with the box drawn."""
     from asgiref.sync import sync_to_async
@@ -777,6 +699,5 @@ urls = [
     route("sets/<uuid:made>/", set_page, name="board-set", roles=EVERY_ROLE, to=BOTH),
     route(f"{VIDEO}/tracks", tracks, name="board-tracks", roles=EVERY_ROLE, to=BOTH),
     route(f"{VIDEO}/shots", shots, name="board-shots", roles=EVERY_ROLE, to=BOTH),
-    route(f"{VIDEO}/boxes.json", boxes, name="board-boxes", roles=EVERY_ROLE),
     route(f"{VIDEO}/crop.jpg", picture, name="board-crop", roles=EVERY_ROLE),
 ]

@@ -63,47 +63,6 @@ def test_verdicts_are_written_and_shown_and_tracks_follow(boards):
     assert TrackVerdictRow.objects.count() == 3
 
 
-def test_a_script_hears_of_one_row_and_goes_on(boards):
-    def heard(track, act, **more):
-        check = check_on(boards.page("tracks"), track)
-        said = {"track": track, "check": check, "act": act, "ids": "1 2 3 4 5 6 7 8", **more}
-        answer = boards.client.post(boards.at("tracks"), said, headers={"X-Vidence-Row": "1"})
-        return answer.status_code, answer.json()
-
-    status, told = heard("4", "ok")
-    assert (status, told["again"], told["said"], told["n_open"]) == (200, "", "4 ok", 7)
-    assert 'id="t-4"' in told["row"]
-    assert "row done" in told["row"]
-    _, told = heard("7", "phantom")
-    assert (told["row"], told["again"], told["gone"]) == (
-        "",
-        "",
-        ["7: a person saw nobody there: phantom, solo"],
-    )
-    assert "drafts of this video" in told["remake"]
-    _, told = heard("3", "split", frame="100")
-    assert told["again"] == boards.at("tracks")
-    status, told = heard("5", "split")
-    assert (status, told) == (400, {"fault": "choose the first crop of the other person, then split"})
-
-
-def test_boxes_are_those_of_the_frame_as_people_left_them(boards):
-    assert say(boards, "3", "split", frame="100").status_code == 302
-    told = boards.client.get(boards.at("boxes.json"), {"first": "90"}).json()
-    (before,) = [box for name, _, box in told["frames"]["99"] if name.startswith("3")]
-    kept = next(one for one in boards.street.opened().video("north").found.tracks if one.track_id == "3")
-    at = kept.frame_indices.tolist().index(99)
-    assert before == [round(float(one), 1) for one in kept.boxes_px[at]]
-    assert {name for name, *_ in told["frames"]["99"]} >= {"3/1"}
-    assert {name for name, *_ in told["frames"]["100"]} >= {"3/2"}
-    assert (told["first"], told["width"]) == (90, kept_width(boards))
-    assert boards.client.get(boards.at("boxes.json"), {"first": "x"}).status_code == 400
-
-
-def kept_width(boards):
-    return boards.street.opened().video("north").found.width_px
-
-
 def test_joins_and_the_same_person(boards):
     assert say(boards, "6", "same-as", other="8").status_code == 400  # at the same time
     assert say(boards, "3", "split", frame="100").status_code == 302
@@ -224,7 +183,7 @@ def test_looking_at_a_board_changes_no_row_and_no_file(boards):
         return files, count_rows("default")
 
     before = there()
-    names = ("shots", "tracks", "cards", "line-up", "false-cards", "counts", "boxes.json?first=0", "crop.jpg")
+    names = ("shots", "tracks", "cards", "line-up", "false-cards", "counts", "crop.jpg")
     for name in names:
         for ask in (boards.client.get, boards.client.head):
             assert ask(boards.at(name)).status_code in (200, 404), name
