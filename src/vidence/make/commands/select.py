@@ -88,7 +88,7 @@ def videos(
 ) -> int:
     """Measure the videos of SOURCE, a folder or a CSV, and keep those that pass every gate.
 
-    Written are sources.csv, kept.csv, dropped.jsonl, account.json and a page with histograms. What could not
+    Written are sources.csv, kept.csv, dropped.jsonl, account.json and a page. What could not
     be measured passes no gate. The same command again decodes nothing and asks nobody. The exit code is 3
     when no video is kept.
     """

@@ -1,22 +1,17 @@
-"""What was found of all videos, for people and for other programs: tables, histograms, files, a page."""
+"""What was found of all videos, for people and for other programs: tables, files, a page."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from vidence.make.gates.video_candidates import Candidate
 from vidence.make.gates.video_gates import Bounds, Verdict
 from vidence.make.gates.video_rules import MEASURES
 from vidence.make.pipeline.ledger import write_file
-from vidence.records import Estimate
-from vidence.tables.charts import Chart, Point, Series
 from vidence.tables.export import csv_text
 from vidence.tables.rendering import render
 from vidence.tables.table import Column, Kind, Row, RowSpec, Table, count, number, tabulate
@@ -39,8 +34,6 @@ _TITLES: Final[Mapping[str, tuple[str, Kind]]] = {
     "caption_gain": ("less blind", "difference"),
     "age_days": ("days old", "count"),
 }
-_BINS: Final = 10
-_LEAST_DIFFERENT: Final = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,83 +106,6 @@ def gate_table(found: Selected) -> Table:
     )
 
 
-def histograms(found: Selected) -> Iterator[Chart]:
-    """How each measure is spread over the videos, kept and dropped; one with few values has no figure."""
-    for name in measured(found):
-        pairs = [
-            (value, found.verdicts[one.video_id].is_kept)
-            for one in found.candidates
-            if (value := one.values(found.today)[name]) is not None
-        ]
-        if len({value for value, _ in pairs}) >= _LEAST_DIFFERENT:
-            gate = next((gate for gate in found.gates if gate.name == name), None)
-            yield _histogram(name, pairs, gate=gate, n=len(found.candidates))
-
-
-def _histogram(name: str, pairs: Sequence[tuple[float, bool]], *, gate: Bounds | None, n: int) -> Chart:
-    values = np.array([value for value, _ in pairs])
-    is_kept = np.array([kept for _, kept in pairs])
-    is_share = _TITLES[name][1] == "share"
-    edges = np.round(np.arange(_BINS + 1) / _BINS, 12) if is_share else edges_of(values)
-    places = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
-    unit = 100 if is_share else 1
-    ends = unit * edges
-    middles = [float(one) for one in (ends[:-1] + ends[1:]) / 2]
-    lacks = f" {n - len(pairs)} of {n} videos were not measured." if len(pairs) < n else ""
-    return Chart(
-        name=f"histogram-{name}",
-        title=f"Histogram: {MEASURES[name]}",
-        x_title="%" if is_share else _TITLES[name][0],
-        y_title="videos",
-        series=tuple(
-            Series(
-                label=label,
-                points=tuple(_count(x, int((mine & (places == i)).sum())) for i, x in enumerate(middles)),
-            )
-            for label, mine in (("kept", is_kept), ("dropped", ~is_kept))
-        ),
-        x_labels=tuple((x, f"{ends[i]:g}\u2013{ends[i + 1]:g}") for i, x in enumerate(middles)),
-        marks=_marks(gate, ends, unit=unit),
-        is_share=False,
-        is_bars=True,
-        note=f"Each bar holds its lower end.{lacks}",
-    )
-
-
-def _marks(gate: Bounds | None, ends: NDArray[np.float64], *, unit: float) -> tuple[tuple[float, str], ...]:
-    """The ends of a gate as lines, where they lie within the bars."""
-    found = [] if gate is None else [("at least", gate.low), ("at most", gate.high)]
-    return tuple(
-        (unit * value, words)
-        for words, value in found
-        if value is not None and ends[0] <= unit * value <= ends[-1]
-    )
-
-
-def _count(x: float, n: int) -> Point:
-    nothing = float("nan")
-    counted = Estimate(
-        value=n, low=nothing, high=nothing, level=0.95, n=n, n_clusters=n, method="counted", reason="a count"
-    )
-    return Point(x=x, y=counted)
-
-
-def edges_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The ends of ten bins or a few more, round and of one width, over values that differ.
-
-    >>> edges_of(np.array([12.0, 61.0])).tolist()
-    [10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 55.0, 60.0, 65.0]
-    """
-    low, high = float(values.min()), float(values.max())
-    raw = (high - low) / _BINS
-    power = 10.0 ** np.floor(np.log10(raw))
-    width = next(step * power for step in (1, 2, 5, 10) if step * power >= raw * (1 - 1e-9))
-    first = np.floor(low / width + 1e-9)
-    last = max(np.floor(high / width + 1e-9) + 1, first + _BINS)
-    ends: NDArray[np.float64] = np.round(np.arange(first, last + 1) * width, 12)
-    return ends
-
-
 def write_selection(found: Selected, folder: Path, *, settings: Mapping[str, object]) -> tuple[Path, ...]:
     """Write ``sources.csv``, ``kept.csv`` and ``selection.html``; their paths.
 
@@ -247,6 +163,6 @@ def _page(found: Selected, *, settings: Mapping[str, object]) -> str:
         eyebrow="vidence select videos",
         title="Selection of videos",
         sentences=found.sentences,
-        statements=[*gates, video_table(found), *histograms(found)],
+        statements=[*gates, video_table(found)],
         facts=(("Rules", dict(settings)),),
     )
