@@ -25,7 +25,6 @@ SAME = [
             "drafts",
             "ledger",
             "projects",
-            "tallies",
             "upkeep",
             "workflow",
         )

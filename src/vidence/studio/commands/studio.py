@@ -111,17 +111,15 @@ def start_alone(
     refuse_unsafe(bind, has_accounts=False)
     ticket = new_ticket()
     application = configure(settings, ticket=ticket)
-    from vidence.studio.tallies import warm
 
     migrate()
     if before is not None:
         before()
     listening = listen(bind)
-    on_start: list[Callable[[], object]] = [] if settings.mode == "view" else [warm]
     door = f"{address(bind, listening)}/enter?ticket={ticket}"
     click.echo(f"{said}: {door}")
     click.echo("The address works once; Ctrl-C stops the server.")
-    serve(application, listening, on_start=[*on_start, *([lambda: _open(door)] if is_opened else ())])
+    serve(application, listening, on_start=[lambda: _open(door)] if is_opened else ())
 
 
 def _open(door: str) -> None:
@@ -308,13 +306,11 @@ def serve_team(
         is_tls=tls is not None,
         is_behind_proxy=behind_proxy,
     )
-    from vidence.studio.tallies import warm
 
-    on_start: list[Callable[[], object]] = [warm]
     listening = listen(bind)
     click.echo(f"vidence studio: {address(bind, listening)}/")
     click.echo("Ctrl-C stops the server.")
-    serve(application, listening, tls=secured, on_start=on_start)
+    serve(application, listening, tls=secured)
 
 
 @studio.group("user")

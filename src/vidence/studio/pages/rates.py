@@ -1,19 +1,24 @@
 """What a review comes to: items by state, rates with denominators, agreement, minutes; out of transitions."""
 
 from collections.abc import Sequence
+from typing import Final
 
+import numpy as np
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from vidence.errors import UsageError
-from vidence.make.review.groups import group_table
-from vidence.make.review.rates import rates_tables, rates_words
+from vidence.make.review.groups import group_table, groups_of
+from vidence.make.review.rates import rates_of, rates_tables, rates_words
 from vidence.records import Record
 from vidence.studio.access import PROJECT, route
 from vidence.studio.records.people import ProjectRow
-from vidence.studio.tallies import LEVEL, tally_of
+from vidence.studio.reviewing import reviews_of
 from vidence.tables.table import CellText, Table, shown_columns, shown_rows
 
+LEVEL: Final = 0.95
+"""The level of the intervals."""
+_SEED: Final = 0
 _USUAL = ("author", "reviewer", "week", "tag:task")
 _NUMBERS = ("count", "number", "share")
 
@@ -30,14 +35,14 @@ class Grid(Record):
 def rates(request: HttpRequest, project: str) -> HttpResponse:
     """The rates of a project; shares of fewer than five items are shown to operators only."""
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
-    tally = tally_of(row)
-    found = tally.rates(level=LEVEL)
+    reviews = reviews_of(row)
+    found = rates_of(reviews, rng=np.random.default_rng(_SEED), level=LEVEL)
     by = request.GET.get("by", "author")
     refused = ""
     tables = list(rates_tables(found))
     is_operator = "operator" in request.person.roles_in(project)
     try:
-        groups = tally.groups(by)
+        groups = groups_of(reviews, by)
     except UsageError as error:
         refused = str(error)
     else:
