@@ -150,7 +150,7 @@ def searched(
     search = Search(SceneBits(scene), rng=random.Random(seed), unique=unique, shapes=shapes)
     drawn = random.Random(seed + 1)
     types = {one.type for one in search.asked} | {"attribute"}
-    types |= {"relationship"} if search.more.ground.places else set()
+    types |= {"relationship"} if search.more.world.places else set()
     types |= {table.answer for table in scene.vocabulary.known.values()}
     for number in range(n):
         logic = drawn.choice(("conjunctive", "sequential"))

@@ -186,8 +186,8 @@ def _rarest(skills: Counter[Skill], search: Search) -> Skill | None:
     n = sum(skills.values())
     relations = search.scene.words.relations.values()
     able: list[Skill] = ["temporal", "correspondence", *(one.skill for one in relations)]
-    able += ["spatial"] if search.scene.ground.places else []
-    able += ["visual knowledge"] if search.scene.ground.known else []
+    able += ["spatial"] if search.scene.world.places else []
+    able += ["visual knowledge"] if search.scene.world.known else []
     rare = [one for one in dict.fromkeys(able) if skills[one] < LEAST_SKILL * n]
     return sorted(rare, key=skills.__getitem__)[0] if rare else None
 

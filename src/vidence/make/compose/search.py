@@ -14,7 +14,6 @@ from vidence.make.compose.prove import Unique
 from vidence.make.compose.scene_bits import SceneBits, bits
 from vidence.make.compose.shapes import CONJUNCTIVE, SEQUENTIAL, MoreShape, Shapes, carried, shape_of
 from vidence.make.compose.types import Logic
-from vidence.make.compose.world import World
 from vidence.make.sources.composition import (
     MOST_CONDITIONS,
     Aggregate,
@@ -99,7 +98,7 @@ class Search:
         shapes: Sequence[Shape] = ALL_SHAPES,
     ) -> None:
         self.scene, self.rng, self.least, self.unique = scene, rng, least, unique
-        self.name, self.world = scene.scene.header.scene, World(scene.scene)
+        self.name = scene.scene.header.scene
         self.statements = Statements(scene, negations=negations)
         self.asked = self.statements.asked()
         self.refused: Counter[str] = Counter()
@@ -190,7 +189,7 @@ class Search:
     def _find(self, composition: Composition, fits: Fits | None) -> Proof | Refused:
         return find_proof(
             composition,
-            self.world,
+            self.scene.world,
             fits=fits,
             unique=self.unique,
             most_guess=self.most_guess,
@@ -484,13 +483,13 @@ class Search:
         """To whom a member of a category stands in a relation; kept, since members are drawn again."""
         key = category, relation, member
         if key not in self._related_to:
-            words, rows = self.scene.words, self.scene.relating(category, relation)
+            words = self.scene.words
             self._related_to[key] = [
                 name
                 for other in self.statements.categories
                 if any(words.is_a(other, to) for to in words.relations[relation].to)
                 for name in self.scene.members[other]
-                if rows[name].must >> member & 1
+                if self.scene.related(category, relation, name).must >> member & 1
             ]
         return self._related_to[key]
 

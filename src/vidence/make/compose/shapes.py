@@ -15,6 +15,7 @@ from vidence.make.compose.phrases import is_flag, is_person
 from vidence.make.compose.program import Program
 from vidence.make.compose.scene_bits import SceneBits, bits
 from vidence.make.compose.types import Logic
+from vidence.make.compose.world import Doubt
 from vidence.make.sources.composition import (
     Aggregate,
     AttributeOf,
@@ -55,7 +56,7 @@ class Shapes:
 
     def __init__(self, scene: SceneBits, statements: Statements, rng: Random) -> None:
         self.scene, self.statements, self.rng = scene, statements, rng
-        self.ground = scene.ground
+        self.world = scene.world
         placed = [c for c in (*statements.categories, *self._single_things()) if self._placed(c)]
         self._on_plan = tuple(dict.fromkeys(placed))
         self._asked = tuple(one for one in statements.asked() if one.category != EVENT)
@@ -92,7 +93,9 @@ class Shapes:
         return tuple(c for c in scene.words.categories if len(scene.members[c]) == 1 and scene.lists_all(c))
 
     def _placed(self, category: str) -> list[str]:
-        return [name for name in self.scene.members[category] if name in self.ground.places]
+        excluded, places = self.world.excluded, self.world.places
+        names = self.scene.members[category]
+        return [name for name in names if name in places and ("place", name) not in excluded]
 
     def _of_type(self, kind: AnswerType) -> list[AskableAttribute]:
         return [one for one in self._asked if one.type == kind]
@@ -100,7 +103,7 @@ class Shapes:
     def _tables(self, kind: AnswerType) -> list[tuple[str, str, str]]:
         """Tables with the categories and attributes whose values they know."""
         told = {
-            table: {of for name, of in self.ground.known if name == table} for table in self.scene.words.known
+            table: {of for name, of in self.world.known if name == table} for table in self.scene.words.known
         }
         return [
             (table, category, name)
@@ -182,7 +185,7 @@ class Shapes:
         if wide is None:
             return None
         value = wide.value.values if isinstance(wide.value, Values) else getattr(wide.value, "value", "")
-        may = self.scene.compared_with(asked.category, wide, value=value).may
+        may = self.scene.compared(asked.category, wide.attribute, how=wide.how, value=value).may
         program = Program()
         avoided = [wide.attribute, asked.attribute]
         others = self._single(asked.category, name, n=max(n - 1, 1), avoided=avoided, may=may)
@@ -240,8 +243,8 @@ class Shapes:
         if not others:
             return None
         faced = self.rng.choice(others)
-        heading = self.ground.bearing(viewer, faced)
-        return (viewer, faced, heading) if heading is not None else None
+        heading = self.world.bearing(viewer, faced)
+        return None if isinstance(heading, Doubt) else (viewer, faced, heading)
 
     def _view(self, program: Program, viewer: str, faced: str, *, n: int) -> bool:
         """A step `V`, the view of somebody who faces something."""
@@ -260,7 +263,7 @@ class Shapes:
         name = self.rng.choice(self._placed(self.rng.choice(self._on_plan)))
         for _ in range(_VIEWS):
             looking = self._looking(apart=[name])
-            if looking is not None and self.ground.sector(name, looking[0], looking[2]) is not None:
+            if looking is not None and isinstance(self.world.sector(name, looking[0], looking[2]), str):
                 break
         else:
             return None
