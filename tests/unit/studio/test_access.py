@@ -72,7 +72,6 @@ TABLE = {
             "board-line-up",
             "board-false-cards",
             "board-counts",
-            "board-carried",
             "board-crop",
         ),
         NOTHING,

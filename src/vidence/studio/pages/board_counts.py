@@ -12,33 +12,24 @@ import msgspec
 import numpy as np
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.urls import reverse
 
 from vidence.errors import DataError
 from vidence.make.herbench.tasks.person_counts import facts_of
 from vidence.make.review.people.counting import agreed_counts, settle
 from vidence.make.review.people.rows import WHOLE, CountRow
-from vidence.records import Record
 from vidence.seeing.space import EDGES, Bands, named_regions
-from vidence.seeing.tracks import listed_others
-from vidence.studio.access import BOTH, EVERY_ROLE, SAFE, route
+from vidence.studio.access import BOTH, EVERY_ROLE, route
 from vidence.studio.bridge.board_sets import counted_by_tracks
-from vidence.studio.pages.answers import as_json, whole_number
+from vidence.studio.pages.answers import whole_number
 from vidence.studio.pages.boards import VIDEO, OpenBoard, board_of, told_why, tracks_now, tried
 from vidence.studio.records.boards import WindowCountRow
-from vidence.studio.rules.counts import Moment, PersonCount, agreement, moments, path_of, whose
+from vidence.studio.rules.counts import Moment, PersonCount, agreement, moments
 from vidence.studio.verdicts import BoardRow, Refused, counts_of, file_row, say
 
 _KINDS: Final = (("entered", "come into view through"), ("left", "go out of view through"))
 _SAME_S: Final = 1.0
 """Within so many seconds the notes of two counters are of one person."""
 _LONG_NAMES: Final = 600
-
-
-class Carried(Record):
-    """Where a dot goes: frame, x and y of the middle of the box that it lies in; nothing without a box."""
-
-    path: tuple[tuple[int, float, float], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,30 +142,10 @@ def counts(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         shapes_json=msgspec.json.encode(shapes).decode(),
         done=shown,
         to_do=[_to_do(key, known) for key in by_place if key not in mine],
-        carried_at=reverse("board-carried", args=(board.made.public, board.video.video_id)),
         lanes_json=_lanes(board, window, again),
         counter=board.person.name,
     )
     return render(request, "boards/counts.html", told, status=400 if fault else 200)
-
-
-@told_why
-def carried(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
-    """The way of whoever stands at a point of a frame, as JSON, so that a dot can go with them.
-
-    Only of somebody who was pointed at: how many people the tracks show is told when the count is done.
-    """
-    board = board_of(request, made, video, name="counts")
-    frame = whole_number(request.GET.get("frame", ""))
-    try:
-        x, y = float(request.GET.get("x", "")), float(request.GET.get("y", ""))
-    except ValueError:
-        return as_json(Carried(), status=400)
-    now = tracks_now(board)
-    if frame is None or now is None:
-        return as_json(Carried())
-    found = whose((*now[1].tracks, *listed_others(now[0].others, now[1])), frame=frame, x=x, y=y)
-    return as_json(Carried() if found is None else Carried(path=path_of(found)))
 
 
 def _rows(board: OpenBoard) -> Sequence[WindowCountRow]:
@@ -334,5 +305,4 @@ def _counters(board: OpenBoard, row: WindowCountRow) -> list[str]:
 
 urls = [
     route(f"{VIDEO}/counts", counts, name="board-counts", roles=EVERY_ROLE, to=BOTH),
-    route(f"{VIDEO}/carried", carried, name="board-carried", roles=EVERY_ROLE, to=SAFE),
 ]

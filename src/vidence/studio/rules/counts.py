@@ -1,11 +1,7 @@
-"""What the board of counts computes: how far counters agree, who was counted by whom, whom a dot is on."""
+"""What the board of counts computes: how far counters agree, and who was counted by whom."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
-
-from vidence.seeing.tracks import Track
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,28 +70,4 @@ def moments(counts: Sequence[PersonCount], *, within: int) -> tuple[Moment, ...]
     return tuple(
         Moment(frame=frame, counters=tuple(by), missed_by=tuple(sorted(noted - set(by))))
         for frame, by in groups
-    )
-
-
-# --------------------------------------------------------------------------- dots
-
-
-def whose(tracks: Iterable[Track], *, frame: int, x: float, y: float) -> Track | None:
-    """The track whose box holds a point of a frame: the smallest one, which lies before or within others."""
-    found: list[tuple[float, str, Track]] = []
-    for track in tracks:
-        at = int(np.searchsorted(track.frame_indices, frame))
-        if at == len(track.frame_indices) or track.frame_indices[at] != frame:
-            continue
-        left, top, right, bottom = track.boxes_px[at].tolist()
-        if left <= x <= right and top <= y <= bottom:
-            found.append(((right - left) * (bottom - top), track.track_id, track))
-    return min(found, key=lambda one: one[:2])[2] if found else None
-
-
-def path_of(track: Track) -> tuple[tuple[int, float, float], ...]:
-    """Frame, x and y of the middle of each box of a track, in pixels."""
-    return tuple(
-        (int(frame), round(float(x), 1), round(float(y), 1))
-        for frame, (x, y) in zip(track.frame_indices.tolist(), track.centroids_px.tolist(), strict=True)
     )

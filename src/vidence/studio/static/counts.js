@@ -1,7 +1,6 @@
 // Counting: a click on a person, or C, counts at the painted frame; who was counted keeps a numbered dot.
 //
-// A dot goes with the track that lies under it, which the server is asked for; without a track it stands where
-// somebody was counted. What was counted is kept in this browser until it is said with "Done". Without this
+// A dot stands for some frames where a person was counted. What was counted is kept in this browser until it is said with "Done". Without this
 // file the fields of the form do the same.
 
 import { drawn, made } from "./elements.js";
@@ -125,8 +124,6 @@ class Overlay {
 /** Where somebody who was counted is in a frame; null where that is not known. */
 function placeOf(one, frame) {
   if (one.x === null || frame === null) return null;
-  const on = one.path.find(([at]) => at === frame);
-  if (on) return { x: on[1], y: on[2], isSure: true };
   const away = Math.abs(frame - one.frame);
   return away <= NEAR_FRAMES ? { x: one.x, y: one.y, isSure: away === 0 } : null;
 }
@@ -184,24 +181,15 @@ class Counting {
     this.fields[name].value = String(Math.max(0, now + by));
   }
 
-  async add(point) {
+  add(point) {
     const frame = this.frame;
     if (this.section && frame === null) {
       this.#tell("No frame is on screen yet at which somebody could be counted.");
       return;
     }
-    const one = { frame, x: point?.[0] ?? null, y: point?.[1] ?? null, path: [] };
+    const one = { frame, x: point?.[0] ?? null, y: point?.[1] ?? null };
     this.people.push(one);
     for (const name of ["n", "n_low", "n_high"]) this.#change(name, 1);
-    this.show();
-    if (one.x === null) return;
-    try {
-      const asked = new URLSearchParams({ frame, x: one.x.toFixed(1), y: one.y.toFixed(1) });
-      const answer = await fetch(`${this.form.dataset.carried}?${asked}`);
-      if (answer.ok) one.path = (await answer.json()).path;
-    } catch {
-      // The dot stands where somebody was counted.
-    }
     this.show();
   }
 
@@ -232,7 +220,7 @@ class Counting {
     this.fields.frames.value = this.people.map((one) => one.frame).filter((one) => one !== null).join(" ");
     this.form.querySelector("[data-count]").textContent = this.fields.n.value;
     const words = (one) =>
-      `frame ${one.frame}${one.x === null ? ", no place" : one.path.length ? ", followed by a track" : ""}`;
+      `frame ${one.frame}${one.x === null ? ", no place" : ""}`;
     this.form.querySelector("[data-counted]").replaceChildren(
       ...this.people.map((one) => made("li", { textContent: words(one) })),
     );

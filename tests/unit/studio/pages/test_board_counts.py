@@ -1,7 +1,5 @@
 """The board of counts: windows and places, ranges, a second counter who is blind."""
 
-import json
-
 import pytest
 
 from servers.studio import studio
@@ -118,21 +116,6 @@ def test_counters_see_their_difference_and_agree(street, tmp_path):
             ("p002", 4, ("p001", "p002")),
             ("p001", 4, ("p001", "p002")),
         ]
-
-
-def test_a_dot_goes_with_the_track_under_it_and_tells_of_no_other(boards):
-    opened = boards.street.opened().video("north")
-    track = opened.tracked.tracks[0]
-    frame = int(track.frame_indices[len(track.frame_indices) // 2])
-    x, y = track.centroids_px[len(track.frame_indices) // 2].tolist()
-    answer = boards.client.get(boards.at("carried"), {"frame": frame, "x": x, "y": y})
-    path = json.loads(answer.content)["path"]
-    assert any(one[0] == frame for one in path)
-    assert answer.content.count(b"[") == len(path) + 1  # a single way, and no name of a track
-    nobody = boards.client.get(boards.at("carried"), {"frame": frame, "x": -5, "y": -5})
-    assert json.loads(nobody.content) == {"path": []}
-    assert boards.client.get(boards.at("carried"), {"frame": frame, "x": "a", "y": 1}).status_code == 400
-    assert "track_id" not in boards.page("counts?place=visited:right-third")
 
 
 def test_what_was_typed_stays_where_a_count_is_refused(boards):

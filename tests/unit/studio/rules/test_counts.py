@@ -1,9 +1,6 @@
 """What the board of counts computes: agreement, who was counted by whom, whom a dot is on."""
 
-import numpy as np
-
-from vidence.seeing.tracks import Track
-from vidence.studio.rules.counts import Moment, PersonCount, agreement, moments, path_of, whose
+from vidence.studio.rules.counts import Moment, PersonCount, agreement, moments
 
 
 def said(name, n, low, high, frames=()):
@@ -38,26 +35,3 @@ def test_who_noted_no_frames_misses_nobody():
         Moment(frame=10, counters=("a",), missed_by=()),
         Moment(frame=10, counters=("a",), missed_by=()),
     )
-
-
-def box_track(name, boxes, first=0):
-    return Track(
-        track_id=name,
-        class_name="person",
-        frame_indices=np.arange(first, first + len(boxes)),
-        boxes_px=np.array(boxes, np.float64),
-        confidences=np.ones(len(boxes)),
-        is_detected=np.ones(len(boxes), bool),
-    )
-
-
-def test_a_dot_is_on_the_smallest_box_that_holds_the_point():
-    big, small = (
-        box_track("1", [[0, 0, 100, 100]] * 3),
-        box_track("2", [[10, 10, 30, 40]] * 2, first=1),
-    )
-    assert whose([big, small], frame=1, x=20, y=20).track_id == "2"
-    assert whose([big, small], frame=0, x=20, y=20).track_id == "1"
-    assert whose([big, small], frame=1, x=200, y=20) is None
-    assert whose([big, small], frame=9, x=20, y=20) is None
-    assert path_of(small) == ((1, 20.0, 25.0), (2, 20.0, 25.0))
