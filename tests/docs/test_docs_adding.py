@@ -17,6 +17,7 @@ from PIL import Image
 
 from vidence import catalog
 from vidence.ask.prompting.templates import Templates
+from vidence.engine.executor import Parallelism, executor_of
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.reading import read_motion
 from vidence.records import Answered, Item, Reply, Unreadable
@@ -41,6 +42,7 @@ LEAST_CHECKS = {
     "strategy": 6,
     "diagnostic": 12,
     "embedder": 18,
+    "executor": 0,
     "view": 4,
     "detector": 4,
     "describer": 1,
@@ -310,6 +312,11 @@ def test_a_log_and_a_task_make_questions_and_a_maker_of_its_own_does(installed, 
     said = installed.vidence(tmp_path, "make", "sights", "config.toml", "--out", "seen")
     assert "2 questions" in said
     assert len((tmp_path / "seen/items.jsonl").read_text().splitlines()) == 2
+
+
+def test_an_executor_takes_half_of_the_processes(installed):
+    processes = executor_of("gentle").processes(Parallelism(n_workers=6), on_trouble=print)
+    assert processes.n_places == 3
 
 
 def test_people_are_tracked_and_a_walker_is_read(installed, tmp_path, rng):
