@@ -68,7 +68,7 @@ def test_where_nothing_can_be_made_both_say_what_to_add_and_the_code_is_3(videnc
         done = vidence("make", "herbench", "c.toml", *more)
         assert done.code == 3, done.err
         top = done.out.splitlines()[:10]
-        assert "Add [tracking] and people counted in frames for RLPC (1 task)." in top
+        assert "Add [tracking] and people's counts for RLPC (1 task)." in top
         assert "Add [shots] and [scenes] or scene_cards for SVA and TSO (2 tasks)." in top
         assert "Add [[logs]] for AC, ASII, FAM and FOM (4 tasks)." in top
         assert "b.mp4" in f"{done.out}{done.err}"
