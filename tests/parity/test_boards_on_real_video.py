@@ -131,6 +131,11 @@ class RealSet:
         answer = self.client.post(self.address + board, said)
         assert answer.status_code == 302, answer.content.decode()
 
+    def tracks(self) -> set[str]:
+        """The tracks that the pages of the board show."""
+        pages = (self.page(f"pets/tracks?page={number}") for number in range(1, 9))
+        return {name for page in pages for name in re.findall(r'name="track" value="([^"]+)"', page)}
+
     def judge(self, track: str, act: str, **more: object) -> None:
         """Say something of a track with the letters that the page has for it, whichever page."""
         pages = (self.page(f"pets/tracks?page={number}") for number in range(1, 9))
@@ -156,9 +161,7 @@ def test_tracks_of_pets_are_judged_on_the_board_and_one_video_is_made_again(data
     others = [one.track_id for one in tracks if one is not earlier and one is not later]
     with studio("solo", tmp_path / "studio", paths=(tmp_path / "config.toml",)) as tried:
         real.open_in(tried)
-        page = real.page("pets/tracks")
-        ids = re.search(r'data-ids="([^"]*)"', page)[1].split()
-        assert {one.track_id for one in first.tracked.tracks} <= set(ids)
+        assert {one.track_id for one in first.tracked.tracks} <= real.tracks()
         for name in others[:2]:
             frames = next(one for one in tracks if one.track_id == name).frame_indices
             real.judge(name, "split", frame=int(frames[len(frames) // 2]))
@@ -185,9 +188,9 @@ def test_tracks_of_pets_are_judged_on_the_board_and_one_video_is_made_again(data
         assert {one["what"] for one in gone} == {f"pets: {name}" for name in (*others[:5], later.track_id)}
         # The numbers are those of the board, the account and the sheets for cards.
         now = real.opened("pets")
-        ids = re.search(r'data-ids="([^"]*)"', real.page("pets/tracks"))[1].split()
-        assert {one.track_id for one in now.tracked.tracks} <= set(ids)
-        assert {f"{name}/{part}" for name in others[:2] for part in (1, 2)} <= set(ids)
+        ids = real.tracks()
+        assert {one.track_id for one in now.tracked.tracks} <= ids
+        assert {f"{name}/{part}" for name in others[:2] for part in (1, 2)} <= ids
         assert set(now.described.chosen) <= set(re.findall(r'data-track="([^"]+)"', real.page("pets/cards")))
         assert "say nothing now" not in real.page("pets/tracks")
         for _ in rows:
@@ -207,7 +210,7 @@ def test_tracks_that_people_gave_are_all_there_and_are_not_judged(data_dir, tmp_
     with studio("solo", tmp_path / "studio", paths=(tmp_path / "config.toml",)) as tried:
         real.open_in(tried)
         page = real.page("pets/tracks")
-        assert set(re.search(r'data-ids="([^"]*)"', page)[1].split()) == people
+        assert real.tracks() == people
         assert 'value="phantom"' not in page
         name = min(people)
         check = re.search(r'name="check" value="(\w+)"', page)[1]
@@ -236,10 +239,6 @@ def test_a_dissolve_is_added_and_a_wrong_cut_taken_out_of_real_films(data_dir, t
         assert WRONG_CUT in found
         assert DISSOLVE[0] not in found
         assert [(one.first_frame, one.last_frame) for one in first.tracked.tracks] == [(560, 1139)]
-        page = real.page("bunny/shots")
-        assert "<polyline" in page
-        assert "score 0." in page
-
         real.say("bunny/shots", act="gradual", frame=DISSOLVE[0], last=DISSOLVE[1])
         page = real.page("bunny/shots")
         assert "pictures of 2 shots, 1 scene card, tracks, crops and cards" in page
