@@ -15,18 +15,8 @@ F = TypeVar("F", bound=Callable[..., object])
 FOR_DIAGNOSES = frozenset(
     (
         *("media", "map", "split", "protocol", "selector", "n_frames", "style", "prompts", "prompts_dir"),
-        *(
-            "layout",
-            "size",
-            "judge_models",
-            "limit",
-            "sample",
-            "seed",
-            "allow_missing",
-            "concurrency",
-            "max_cost",
-        ),
-        "patience_s",
+        *("layout", "size", "judge_models", "limit", "sample", "seed", "allow_missing", "concurrency"),
+        *("max_cost", "patience_s"),
         *("price_in", "price_out", "temperature", "max_tokens", "want_choice_logps"),
     )
 )
