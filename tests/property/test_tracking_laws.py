@@ -13,7 +13,6 @@ from vidence.seeing.boxes import areas_px, hull_area, iou, share_inside
 from vidence.seeing.cleaning import FilterSettings, drop_jumps, fill_gaps, keep_usable, smooth
 from vidence.seeing.merging import MergeSettings, merge_fragments
 from vidence.seeing.refine import RefineSettings, refine
-from vidence.seeing.space import named_regions, visits
 from vidence.seeing.trackrank import DiversitySettings, pick_diverse, rank
 
 WIDTH, HEIGHT, N_FRAMES = 300, 200, 120
@@ -226,15 +225,6 @@ def test_overlap_is_mutual_and_a_hull_holds_its_boxes(seed):
     areas = [hull_area(boxes[:n]) for n in range(13)]
     assert all(b >= a - 1e-9 for a, b in itertools.pairwise(areas))
     assert areas[-1] >= areas_px(boxes).max() - 1e-9
-
-
-@FEW
-@given(seed=SEEDS)
-def test_everybody_inside_the_frame_has_been_in_one_of_its_halves(seed):
-    halves = named_regions(WIDTH, HEIGHT)
-    for one in usable(seed).tracks:
-        assert visits(one, halves["left-half"]) or visits(one, halves["right-half"])
-        assert visits(one, halves["top-half"]) or visits(one, halves["bottom-half"])
 
 
 @FEW

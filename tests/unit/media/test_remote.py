@@ -308,7 +308,7 @@ def test_a_store_without_keys_says_what_to_do(monkeypatch, objects):
     pytest.importorskip("s3fs", reason="s3:// needs s3fs: pip install 'vidence[remote]'")
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    with pytest.raises(MediaError, match=r"nothing is known here that lets you in .*public .*addresses\.md"):
+    with pytest.raises(MediaError, match=r"nothing is known here that lets you in .*public .*fetching\.md"):
         remote.look(Address("s3://lab/a.mp4"))
 
 

@@ -43,7 +43,8 @@ D,Intention,27,24
 def table(tmp_path: Path):
     path = tmp_path / "scores.csv"
     path.write_text(TABLE)
-    return read_file(path, names=["Model", "Type"])
+    path.with_suffix(".toml").write_text('names = ["Model", "Type"]\n')
+    return read_file(path)
 
 
 @pytest.fixture
@@ -97,9 +98,8 @@ def test_runs_stand_beside_a_table_by_their_names(four, tmp_path):
     path.write_text(
         "Model,target,size\n" + "".join(f"{n},{t},{i}\n" for i, n in enumerate("klmn") for t in "st")
     )
-    points = points_of_runs(
-        four, names_of(four), x="all", y="size", by="target", table=read_file(path, names=["Model", "target"])
-    )
+    path.with_suffix(".toml").write_text('names = ["Model", "target"]\n')
+    points = points_of_runs(four, names_of(four), x="all", y="size", by="target", table=read_file(path))
     assert [p.y for p in points.points] == [0, 0, 1, 1, 2, 2, 3, 3]
     assert (points.y, points.are_shares) == ("size of size", (True, False))
 

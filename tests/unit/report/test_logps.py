@@ -83,7 +83,7 @@ def test_runs_without_log_probabilities_have_no_such_tables(runs, rng):
 
 
 def test_the_parser_of_log_probabilities_stands_beside_the_others(run, rng):
-    table = next(table for table in all_tables(run, rng=rng) if table.name == "parsers")
+    table = parser_tables(run)[0]
     assert shown(table, "logp", "read").text == "3"
     assert shown(table, "logp", "accuracy").text == "40.0"
     assert shown(table, "logp", "changed").text == "3"  # q2, and q4 and q5, where it reads nothing
@@ -185,7 +185,7 @@ def test_a_way_in_which_all_texts_are_equally_likely_has_dashes(runs):
 
 
 def test_the_parser_of_texts_stands_beside_the_others(texts_run, rng):
-    table = next(table for table in all_tables(texts_run, rng=rng) if table.name == "parsers")
+    table = parser_tables(texts_run)[0]
     assert shown(table, "logp-text", "read").text == "3"
     assert "logp" not in [row.key for row in table.rows]
 

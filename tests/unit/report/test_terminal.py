@@ -28,8 +28,6 @@ def test_the_terminal_says_score_interval_counts_and_parsers(runs, rng):
     assert "1 unreadable, 1 refused, 1 failed: these count as wrong; without them 66.7 %." in flat
     assert "Waiting for a judge, and in no mean: 1 more question." in flat
     assert "1 unreadable: no letter 1 refused: policy 1 failed: MediaError (media); for example: v3" in flat
-    assert "herbench-official 4 1 40.0" in flat
-    assert "1 of 5 replies." in flat
     assert "count 4 3 few 25.0" in flat
     assert "few: fewer than 10 videos or sources, so that a single one can move the score far." in flat
 
