@@ -190,7 +190,7 @@ def riddles(tmp_path, site) -> Path:
 
 
 def test_the_pages_have_every_kind_and_every_file_is_an_entry_point(page):
-    assert set(kinds(page).values()) == set(catalog.FOLDERS) - {"executor"}  # where work is done: ours alone
+    assert set(kinds(page).values()) == set(catalog.FOLDERS)
     for package in PAGES:
         points = points_of(page, package)
         named = {module for group in points.values() for module in group.values()}
