@@ -283,7 +283,7 @@ class Account(Record):
 def listed_others(
     others: Sequence[Track], video: TrackedVideo, *, least_s: float = _LEAST_OTHER_S
 ) -> tuple[Track, ...]:
-    """Those whom programs left out who are long enough in view for a person to look at: half a second."""
+    """Tracks that programs left out and that are in view for half a second: long enough for review."""
     spans = ((one, *video.span_s(one)) for one in others)
     return tuple(one for one, start_s, end_s in spans if end_s - start_s >= least_s)
 

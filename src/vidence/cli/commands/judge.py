@@ -1,4 +1,4 @@
-"""Judge the replies that a run has stored; nobody else is asked again."""
+"""Judge the stored replies of a run; the evaluated model is not asked again."""
 
 from collections.abc import Mapping
 from pathlib import Path

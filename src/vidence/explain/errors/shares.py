@@ -23,7 +23,7 @@ Reply = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Labelling:
-    """Labels by whom they are: all people, or one model.
+    """Labels by their source: all people, or one model.
 
     `labels` has at most one of each labeller for each reply: second looks are apart, in `again`, by labeller.
     """

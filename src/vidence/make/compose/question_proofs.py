@@ -22,7 +22,7 @@ def faults_of_options(one: Composed, offered: Offer, *, proof: Proof, world: Wor
 
 
 def witness_notes(offers: Mapping[str, Offer], proofs: Mapping[str, Proof]) -> list[str]:
-    """How many conditions nobody can be told to have ignored: a witness without a place, or none at all."""
+    """The number of conditions without a usable witness: one without a place, or none at all."""
     unplaced = {name: len(one.without_place) for name, one in offers.items() if one.without_place}
     without = {
         name: n

@@ -109,7 +109,7 @@ class SceneBits:
         return self._columns[key]
 
     def compared(self, category: str, attribute: str, *, how: Comparison, value: Compared) -> Masks:
-        """Of whom of a category a comparison with a value, or with one of several, is true."""
+        """The entities of a category for which a comparison with one or several values holds."""
         key = category, attribute, how, value
         if key not in self._comparing:
             self._comparing[key] = self._compare(category, attribute, value, how=how)
@@ -141,7 +141,7 @@ class SceneBits:
     # ----------------------------------------------------------------------- time
 
     def timed(self, category: str, how: TimeWord, of: str) -> Masks:
-        """Of whom of a category a statement on time is true."""
+        """The entities of a category for which a statement on time holds."""
         key = category, how, of
         if key not in self._timing:
             self._timing[key] = _masks(

@@ -1,4 +1,4 @@
-"""What the board of counts computes: how far counters agree, and who was counted by whom."""
+"""The board of counts: agreement of counters, and the people that each counted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

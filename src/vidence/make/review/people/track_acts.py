@@ -168,7 +168,7 @@ class _Work:
         return found
 
     def _move(self, track: Track, row: TrackRow, *, is_asked: bool) -> None:
-        """Let somebody in who may be asked about, or set them aside; they count either way."""
+        """Admit a track to questions, or set it aside; it counts as a person either way."""
         if is_asked and track in self.others:
             self._replace(track)
             self.tracks = (*self.tracks, track)
@@ -232,7 +232,7 @@ class _Work:
             )
 
     def _same(self, row: TrackRow, track: Track, other: Track) -> None:
-        """Both count as somebody who is there, and nobody is asked about either."""
+        """Both tracks count as people who are there; no question is about either."""
         self._apart(track, other)
         for one, two in ((track, other), (other, track)):
             if one in self.tracks:
