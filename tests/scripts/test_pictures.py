@@ -32,7 +32,7 @@ def test_the_numbers_in_the_text_are_those_of_the_runs(script, followed) -> None
     difference = 100 * compare(eight, sixteen).headline.difference.value
     assert f"{difference:.1f} points better" in text
     page = (sixteen / "diagnostics" / "mrfs.html").read_text(encoding="utf-8")
-    [mean] = re.findall(r"In the mean ([\d.]+) frames", text)
+    [mean] = re.findall(r"([\d.]+) frames on average", text)
     assert mean in page
 
 
