@@ -39,7 +39,6 @@ def test_nothing_kept_ends_with_three_and_a_preset_that_is_none_with_two(films, 
     assert done.code == 3
     assert "people-unknown" in done.out
     assert vidence("select", "videos", "films", "--preset", "percep").code == 2
-    assert vidence("select", "videos", "films", "--questions", "items.jsonl").code == 2
 
 
 def test_people_are_given_a_sheet_and_say_what_they_saw(films, vidence) -> None:

@@ -10,7 +10,6 @@ from vidence.console.options import (
     PATH,
     jobs_option,
     json_option,
-    named_questions,
     on_option,
     progress_option,
     trust_option,
@@ -22,7 +21,6 @@ from vidence.errors import UsageError
 from vidence.make.commands.make import NOTHING_MADE, MakeDisplay
 
 if TYPE_CHECKING:
-    from vidence.contracts import Loaded
     from vidence.make.gates.video_rules import SelectRules
     from vidence.make.gates.video_selection import Selection
 
@@ -52,11 +50,6 @@ def select() -> None:
 @click.option(
     "--detector", metavar="SPEC", help="Who counts people, as for vidence track; none leaves it out."
 )
-@click.option(
-    "--questions",
-    metavar="WHAT",
-    help="The set's questions, a file or a benchmark: what is one caption worth?",
-)
 @click.option("--manual", type=PATH, metavar="FILE", help="Sheet that people filled; goes before models.")
 @click.option(
     "--sheet",
@@ -76,7 +69,6 @@ def videos(
     preset: str,
     rules_file: Path | None,
     detector: str | None,
-    questions: str | None,
     manual: Path | None,
     sheet: Path | None,
     out: Path,
@@ -105,11 +97,10 @@ def videos(
         return 0
     job = SelectJob(
         listing=listing,
-        rules=_rules(rules_file, preset=preset, detector=detector, has_questions=questions is not None),
+        rules=_rules(rules_file, preset=preset, detector=detector),
         rules_file=rules_file or Path("rules.toml"),
         today=now().date(),
         said={} if manual is None else read_sheet(manual, listing.videos),
-        questions=None if questions is None else _loaded(questions),
     )
     console = Screen(stderr=True)
     display = MakeDisplay(console, mode=progress)
@@ -131,17 +122,17 @@ def _say(found: "Selection", json_path: Path | None) -> None:
     selected = found.selected
     tables = [*([gate_table(selected)] if selected.gates else []), video_table(selected)]
     values = {"files": [str(path) for path in found.files]}
-    write_said(json_path, "select videos", sentences=found.sentences, tables=tables, values=values)
+    write_said(json_path, "select videos", sentences=selected.sentences, tables=tables, values=values)
     shown = screen(json_path)
     if len(tables[-1].rows) > _MOST_SHOWN:
         more = f"The first {_MOST_SHOWN} of {len(tables[-1].rows):,}; sources.csv has all."
         tables[-1] = msgspec.structs.replace(tables[-1], rows=tables[-1].rows[:_MOST_SHOWN], note=more)
-    show(shown, found.sentences, tables)
+    show(shown, selected.sentences, tables)
     for path in found.files:
         click.echo(f"wrote {path}", err=True)
 
 
-def _rules(path: Path | None, *, preset: str, detector: str | None, has_questions: bool) -> "SelectRules":
+def _rules(path: Path | None, *, preset: str, detector: str | None) -> "SelectRules":
     """The rules of the file, with what the flags say in its place."""
     import msgspec
 
@@ -153,16 +144,4 @@ def _rules(path: Path | None, *, preset: str, detector: str | None, has_question
         rules = msgspec.structs.replace(
             rules, measure=msgspec.structs.replace(rules.measure, detector=wanted)
         )
-    if has_questions and not rules.ask.captioner:
-        raise UsageError(
-            "--questions are read from captions; name captioner and reader under [ask] in --rules"
-        )
     return rules
-
-
-def _loaded(what: str) -> "Loaded":
-    """The questions that a file or a benchmark has."""
-    from vidence.engine.prepare import NOBODY, load_questions, make_plan
-
-    benchmark, source = named_questions(what, None)
-    return load_questions(make_plan(benchmark, data=source, model=NOBODY, overrides={}))

@@ -2,14 +2,93 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 
-from vidence.make.gates.video_candidates import Candidate
-from vidence.make.gates.video_rules import OTHERS, Gate, SelectRules
+from vidence.make.gates.video_list import ListedVideo, PeopleSaid
+from vidence.make.gates.video_looking import FrameShares
+from vidence.make.gates.video_measuring import Measured
+from vidence.make.gates.video_rules import MEASURES, OTHERS, Gate, SelectRules
+
+_NOBODY_LOOKED: Final = "nobody looked; name a looker, or give a sheet that people filled"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """One video, what was measured of it and what a model and people said; `looked` None: none was asked."""
+
+    listed: ListedVideo
+    measured: Measured
+    sha256: str
+    said: PeopleSaid | None = None
+    looked: FrameShares | None = None
+
+    @property
+    def video_id(self) -> str:
+        """Its name in the list."""
+        return self.listed.video_id
+
+    @property
+    def seen_by(self) -> str:
+        """Who said whether it has text and looks like a lecture; people go before a model."""
+        if self.said is not None:
+            return self.said.by
+        return "model" if self.looked is not None and self.looked.text is not None else ""
+
+    def values(self, today: date) -> dict[str, float | None]:
+        """Every measure; None where it is not known."""
+        return {name: _READ[name](self, today) for name in MEASURES}
+
+    def why(self, name: str) -> str:
+        """Why a measure is not known."""
+        if name == "age_days":
+            return "the list says no day of publication (column published)"
+        if name in ("text", "lecture"):
+            looked = "" if self.looked is None else self.looked.why
+            return looked or _NOBODY_LOOKED if self.said is None else f"{self.said.by} left it empty"
+        return self.measured.why.get(name, "it was not measured")
+
+
+def _shot_rate(one: Candidate, today: date) -> float | None:
+    shots, seconds = one.measured.shots, one.measured.seconds
+    return 60 * shots / seconds if shots is not None and seconds else None
+
+
+def _age(one: Candidate, today: date) -> float | None:
+    published = one.listed.published
+    return None if published is None else float((today - published).days)
+
+
+def _text(one: Candidate, today: date) -> float | None:
+    seen = one.said or one.looked
+    return None if seen is None else seen.text
+
+
+def _lecture(one: Candidate, today: date) -> float | None:
+    seen = one.said or one.looked
+    return None if seen is None else seen.lecture
+
+
+_READ: Final[Mapping[str, Callable[[Candidate, date], float | None]]] = MappingProxyType(
+    {
+        "seconds": lambda one, _: one.measured.seconds,
+        "fps": lambda one, _: one.measured.fps,
+        "short_px": lambda one, _: min(one.measured.width_px, one.measured.height_px),
+        "audio": lambda one, _: float(one.measured.has_audio),
+        "shots_per_minute": _shot_rate,
+        "motion": lambda one, _: one.measured.motion,
+        "people": lambda one, _: one.measured.people,
+        "things": lambda one, _: one.measured.things,
+        "text": _text,
+        "lecture": _lecture,
+        "age_days": _age,
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,41 +167,28 @@ def judge(
     """
     values = {one.video_id: one.values(today) for one in candidates}
     gates = tuple(
-        bounds(name, gate, [found[name] for found in values.values()])
+        bounds(name, gate, [measures[name] for measures in values.values()])
         for name, gate in rules.wanted_gates.items()
     )
     verdicts: dict[str, Verdict] = {}
-    doubled = repeats(candidates)
+    first: dict[str, str] = {}
     for one in candidates:
         faults: list[Fault] = []
         unknown: list[Fault] = []
+        if (earlier := first.setdefault(one.sha256, one.video_id)) != one.video_id:
+            faults.append(Fault(reason="repeat", detail=f"its bytes are those of {earlier}"))
         for gate in gates:
             value = values[one.video_id][gate.name]
             if value is None:
-                why = one.why().get(gate.name, "it was not measured")
-                unknown.append(
-                    Fault(reason=f"{gate.name}-unknown", detail=f"{gate.name} is not known: {why}")
-                )
+                detail = f"{gate.name} is not known: {one.why(gate.name)}"
+                unknown.append(Fault(reason=f"{gate.name}-unknown", detail=detail))
             elif fault := _beyond(value, gate):
                 faults.append(fault)
-        if one.video_id in doubled:
-            faults.insert(0, doubled[one.video_id])
         is_dropped = rules.unmeasured == "drop"
         verdicts[one.video_id] = Verdict(
             faults=(*faults, *(unknown if is_dropped else ())), open=() if is_dropped else tuple(unknown)
         )
     return verdicts, gates
-
-
-def repeats(candidates: Sequence[Candidate]) -> Mapping[str, Fault]:
-    """The videos whose bytes are those of an earlier one, by id."""
-    first: dict[str, str] = {}
-    gone: dict[str, Fault] = {}
-    for one in candidates:
-        earlier = first.setdefault(one.sha256, one.video_id)
-        if earlier != one.video_id:
-            gone[one.video_id] = Fault(reason="repeat", detail=f"its bytes are those of {earlier}")
-    return gone
 
 
 def _beyond(value: float, gate: Bounds) -> Fault | None:

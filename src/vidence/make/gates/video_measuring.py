@@ -1,10 +1,9 @@
-"""One video in one decoding pass: shots, motion, people, and the frames that models are shown."""
+"""One video in one decoding pass: shots, motion, people, and the frames that a model is shown."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 import numpy as np
@@ -12,8 +11,6 @@ from numpy.typing import NDArray
 
 from vidence.catalog import create
 from vidence.errors import UsageError
-from vidence.make.gates import video_motion as moving
-from vidence.make.gates.video_motion import GreyObserver, Motion, motion
 from vidence.make.gates.video_rules import MeasureRules
 from vidence.make.pipeline.material import Crop
 from vidence.make.pipeline.pictures import PictureFolder
@@ -36,23 +33,29 @@ from vidence.seeing.watching import (
     watch_part,
 )
 
-VERSION: Final = 1
-N_LOOKED, N_CAPTIONED = 8, 16
-"""How many frames a model is shown that looks for text, and one that writes a caption."""
+VERSION: Final = 2
+N_LOOKED: Final = 8
+"""How many frames a model is shown that looks for text."""
+RATE: Final = 2.0
+"""How often a second pictures are compared, at most."""
 _SHOWN: Final = Size(kind="long", pixels=512)
+_GREY: Final = Size(kind="long", pixels=64)
+_LUMA: Final = np.array([0.299, 0.587, 0.114])
 _QUALITY: Final = 85
 _NOBODY: Final = FrameDetections(
     boxes_px=np.zeros((0, 4)), confidences=np.zeros(0), class_ids=np.zeros(0, np.int64), class_names={}
 )
 _NOT_ASKED_FOR: Final = "not asked for"
 
+Grey: TypeAlias = NDArray[np.uint8]
+
 
 class Measured(Record, omit_defaults=True):
     """What was measured of one video; None where it was not, and `why` says why, by the name of the measure.
 
-    `shots` counts them. `people`, `things` are a frame that the detector was shown, `classes` distinct ones
-    besides people. `frames` are the pictures that models are shown. `problem` is what is wrong with the file,
-    `n_damaged` how many of its frames could not be read.
+    `shots` counts them. `motion` is the mean absolute difference of two greys, 0 to 255. `people` and
+    `things` are a frame that the detector was shown. `frames` are the pictures that a model is shown.
+    `problem` is what is wrong with the file, `n_damaged` how many of its frames could not be read.
     """
 
     seconds: float
@@ -60,19 +63,17 @@ class Measured(Record, omit_defaults=True):
     width_px: int
     height_px: int
     has_audio: bool
-    n_frames: int
     n_damaged: int = 0
     problem: str = ""
     shots: int | None = None
-    motion: Motion = Motion()
+    motion: float | None = None
     people: float | None = None
     things: float | None = None
-    classes: int | None = None
     why: dict[str, str] = msgspec.field(default_factory=dict)
     frames: tuple[Crop, ...] = ()
 
 
-def identity(rules: MeasureRules, *, n_shown: Sequence[int]) -> list[object]:
+def identity(rules: MeasureRules, *, n_shown: int) -> list[object]:
     """All that a measurement depends on besides the video.
 
     Raises:
@@ -80,7 +81,7 @@ def identity(rules: MeasureRules, *, n_shown: Sequence[int]) -> list[object]:
     """
     detector = open_detector(rules.detector).identity if rules.detector else ""
     cuts = _cutter(rules).identity if rules.cuts else ""
-    return [VERSION, moving.VERSION, detector, cuts, rules.looks, sorted(n_shown)]
+    return [VERSION, detector, cuts, rules.looks, n_shown]
 
 
 def check_detector(rules: MeasureRules, *, n_videos: int) -> None:
@@ -119,31 +120,14 @@ def evenly(times_s: NDArray[np.float64], n: int, *, seconds: float) -> tuple[int
     return tuple(np.unique(np.clip(found, 0, len(times_s) - 1)).tolist())
 
 
-@dataclass(frozen=True, kw_only=True)
-class MeasuredAway:
-    """What was measured on another machine, and the pictures that models are shown."""
-
-    measured: Measured
-    pictures: tuple[bytes, ...]
-
-
-def measure_away(scan: Scan, rules: MeasureRules, *, n_shown: Sequence[int] = ()) -> MeasuredAway:
-    """As `measure`, on a machine whose folders nobody else sees: pictures come back with the result."""
-    with TemporaryDirectory(prefix="vidence-") as folder:
-        pictures = PictureFolder(Path(folder))
-        measured = measure(scan, rules, pictures=pictures.root, n_shown=n_shown)
-        shown = tuple(pictures.get(digest) for digest in {crop.digest: None for crop in measured.frames})
-    return MeasuredAway(measured=measured, pictures=shown)
-
-
-def measure(scan: Scan, rules: MeasureRules, *, pictures: Path, n_shown: Sequence[int] = ()) -> Measured:
+def measure(scan: Scan, rules: MeasureRules, *, pictures: Path, n_shown: int = 0) -> Measured:
     """Read a video once, and say what is in it.
 
     Args:
         scan: what is known of the file.
         rules: what is measured.
-        pictures: the folder into which frames for models are written.
-        n_shown: how many frames, evenly over the video, models will want to see.
+        pictures: the folder into which frames for a model are written.
+        n_shown: how many frames, evenly over the video, a model will want to see.
 
     Raises:
         MediaError: it cannot be read, or none of its frames can.
@@ -151,10 +135,10 @@ def measure(scan: Scan, rules: MeasureRules, *, pictures: Path, n_shown: Sequenc
     """
     video = Video(scan)
     size_px = (video.probe.width_px, video.probe.height_px)
-    moves = frames_at(video.times_s, moving.RATE)
-    greys = GreyObserver(moves, size_px=size_px)
+    moves = frames_at(video.times_s, RATE)
+    greys = _GreyObserver(moves, size_px=size_px)
     seconds = video.probe.counted.duration_s
-    shown = sorted({index for n in n_shown for index in evenly(video.times_s, n, seconds=seconds)})
+    shown = evenly(video.times_s, n_shown, seconds=seconds) if n_shown else ()
     keeper = _FrameKeeper(shown, folder=PictureFolder(pictures))
     observers: list[Observer] = [greys, keeper]
     cuts: ShotObserver | None = None
@@ -175,46 +159,64 @@ def measure(scan: Scan, rules: MeasureRules, *, pictures: Path, n_shown: Sequenc
         width_px=size_px[0],
         height_px=size_px[1],
         has_audio=video.probe.has_audio,
-        n_frames=video.n_frames,
         n_damaged=len(damaged),
         problem=video.probe.problem,
         shots=None if shots is None else len(shots),
-        motion=motion(whole, moves, times_s=video.times_s, shots=shots),
+        motion=motion(whole, moves, shots),
         frames=tuple(keeper.crops[index] for index in shown if index not in damaged),
     )
     seen = [index for index in looks if index not in damaged]
     return _with_people(_with_reasons(found, shots), detector, detections, n_seen=len(seen))
 
 
+def motion(greys: Mapping[int, Grey], looks: Sequence[int], shots: Sequence[Shot] | None) -> float | None:
+    """How much changes from one look to the next inside a shot, 0 to 255; a cut is no motion.
+
+    Args:
+        greys: the pictures of the looks by frame; those of damaged frames are left out.
+        looks: the frames that were to be looked at, in order.
+        shots: the shots; None: they are not known, and every pair counts.
+
+    Source: PerceptionComp, section 3.1, wants camera motion and names no measure.
+    Departs: the measure is ours.
+    """
+    differences = [
+        np.abs(greys[first].astype(np.int16) - greys[second]).mean()
+        for first, second in pairwise(looks)
+        if first in greys and second in greys and _in_one_shot(first, second, shots)
+    ]
+    return float(np.mean(differences)) if differences else None
+
+
+def _in_one_shot(first: int, second: int, shots: Sequence[Shot] | None) -> bool:
+    return shots is None or any(shot.clear_frame <= first and second <= shot.last_frame for shot in shots)
+
+
 def _with_reasons(found: Measured, shots: Sequence[Shot] | None) -> Measured:
-    why = {"motion": found.motion.why, "flow": found.motion.why_no_flow}
+    why = {}
+    if found.motion is None:
+        why["motion"] = "no two of its pictures lie beside each other in one shot"
     if shots is None:
         why["shots_per_minute"] = f"cuts were {_NOT_ASKED_FOR}"
     elif not found.seconds:
         why["shots_per_minute"] = "it is one frame"
-    return msgspec.structs.replace(found, why={name: words for name, words in why.items() if words})
+    return msgspec.structs.replace(found, why=why)
 
 
 def _with_people(
     found: Measured, detector: Detector | None, detections: Detections | None, *, n_seen: int
 ) -> Measured:
     """With people and things a frame; a detector that says nothing but people has no things."""
-    names = ("people", "things", "classes")
     if detector is None or detections is None or not n_seen:
         lacks = f"a detector was {_NOT_ASKED_FOR}" if detector is None else "no frame that it wants is whole"
-        return msgspec.structs.replace(found, why={**found.why, **dict.fromkeys(names, lacks)})
+        return msgspec.structs.replace(found, why={**found.why, "people": lacks, "things": lacks})
     is_person = np.array([detections.class_names[int(i)] == PERSON for i in detections.class_ids], np.bool_)
     people = float(is_person.sum() / n_seen)
     if is_person.all():
         lacks = "the detector saw nothing but people, and may know nothing else"
-        why = {**found.why, "things": lacks, "classes": lacks}
+        why = {**found.why, "things": lacks}
         return msgspec.structs.replace(found, people=people, why=why)
-    return msgspec.structs.replace(
-        found,
-        people=people,
-        things=float((~is_person).sum() / n_seen),
-        classes=len({int(i) for i in detections.class_ids[~is_person]}),
-    )
+    return msgspec.structs.replace(found, people=people, things=float((~is_person).sum() / n_seen))
 
 
 def _read(
@@ -239,6 +241,20 @@ def _read(
 
     made = video.read(wanted, show, size=_SHOWN)
     return None, tuple(one for one in made.values() if isinstance(one, FrameProblem))
+
+
+class _GreyObserver:
+    """Keeps a small grey picture of some frames; an observer."""
+
+    def __init__(self, frame_indices: Sequence[int], *, size_px: tuple[int, int]) -> None:
+        self._wanted = frozenset(frame_indices)
+        self._size_px = _GREY.fit(*size_px)
+        self.greys: dict[int, Grey] = {}
+
+    def see(self, frame_index: int, image: NDArray[np.uint8], found: object) -> None:
+        if frame_index in self._wanted:
+            small = resize(image, size=self._size_px)
+            self.greys[frame_index] = np.rint(small @ _LUMA).astype(np.uint8)
 
 
 class _FrameKeeper:

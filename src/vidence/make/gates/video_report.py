@@ -6,34 +6,15 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
 
-from vidence.make.gates.video_candidates import Candidate
-from vidence.make.gates.video_gates import Bounds, Verdict
+from vidence.make.gates.video_gates import Bounds, Candidate, Verdict
 from vidence.make.gates.video_rules import MEASURES
 from vidence.make.pipeline.ledger import write_file
 from vidence.tables.export import csv_text
 from vidence.tables.rendering import render
-from vidence.tables.table import Column, Kind, Row, RowSpec, Table, count, number, tabulate
+from vidence.tables.table import Column, Row, RowSpec, Table, count, number, tabulate
 
 SOURCES_FILE, KEPT_FILE, PAGE_FILE = "sources.csv", "kept.csv", "selection.html"
-_TITLES: Final[Mapping[str, tuple[str, Kind]]] = {
-    "seconds": ("seconds", "number"),
-    "fps": ("frames/s", "number"),
-    "short_px": ("short side, px", "count"),
-    "audio": ("audio", "count"),
-    "shots_per_minute": ("shots/min", "number"),
-    "motion": ("motion", "number"),
-    "flow": ("flow, %/s", "number"),
-    "people": ("people", "number"),
-    "things": ("things", "number"),
-    "classes": ("classes", "count"),
-    "text": ("text", "share"),
-    "lecture": ("lecture", "share"),
-    "caption": ("from caption", "share"),
-    "caption_gain": ("less blind", "difference"),
-    "age_days": ("days old", "count"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +47,9 @@ def video_table(found: Selected) -> Table:
     columns = (
         Column(key="outcome", title="outcome", kind="text"),
         *(
-            Column(key=name, title=_TITLES[name][0], kind=_TITLES[name][1], note=MEASURES[name])
-            for name in names
+            Column(key=name, title=has.title, kind=has.kind, note=has.words)
+            for name, has in MEASURES.items()
+            if name in names
         ),
         Column(key="why", title="why", kind="text"),
     )
@@ -83,7 +65,7 @@ def video_table(found: Selected) -> Table:
 
 
 def _value(name: str, value: float | None) -> float | int | None:
-    return int(value) if value is not None and _TITLES[name][1] == "count" else value
+    return int(value) if value is not None and MEASURES[name].kind == "count" else value
 
 
 def gate_table(found: Selected) -> Table:
@@ -94,7 +76,7 @@ def gate_table(found: Selected) -> Table:
         "gates",
         "Gates",
         label="measure",
-        rows=(RowSpec(one.name, one.name, one, detail=MEASURES[one.name]) for one in found.gates),
+        rows=(RowSpec(one.name, one.name, one, detail=MEASURES[one.name].words) for one in found.gates),
         measures=[
             number("asks", lambda gate: gate.says, "asks for", kind="text"),
             count("known", lambda gate: sum(one[gate.name] is not None for one in values), "measured"),
@@ -126,10 +108,10 @@ def _csv(
     found: Selected, candidates: Sequence[Candidate], *, unreadable: Mapping[str, str] = MappingProxyType({})
 ) -> str:
     head = ["video", "outcome", "reasons", "not_tried", "domain", "published", "width_px", "height_px"]
-    head += [*MEASURES, "seen_by", "questions", "blind", "chance", "damaged_frames", "problem", "sha256"]
+    head += [*MEASURES, "seen_by", "damaged_frames", "problem", "sha256"]
     rows: list[list[str | float | None]] = [list(head)]
     for one in candidates:
-        verdict, values, scored = found.verdicts[one.video_id], one.values(found.today), one.scored
+        verdict, values = found.verdicts[one.video_id], one.values(found.today)
         listed, has = one.listed, one.measured
         rows.append(
             [
@@ -143,9 +125,6 @@ def _csv(
                 has.height_px,
                 *values.values(),
                 one.seen_by,
-                len(scored),
-                sum(blind for _, blind, _ in scored) / len(scored) if scored else None,
-                sum(chance for _, _, chance in scored) / len(scored) if scored else None,
                 has.n_damaged,
                 has.problem,
                 one.sha256,

@@ -1,6 +1,7 @@
 """What a video must be to be kept: gates by measure, quotas by domain, presets of three papers."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
@@ -12,27 +13,33 @@ from vidence.engine.config_file import Count, CountOrNone, read_config
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.records import Record
+from vidence.tables.table import Kind
 
-MEASURES: Final[Mapping[str, str]] = MappingProxyType(
+
+@dataclass(frozen=True)
+class Measure:
+    """What can be gated: its title and kind as a column, and what it means."""
+
+    title: str
+    kind: Kind
+    words: str
+
+
+MEASURES: Final[Mapping[str, Measure]] = MappingProxyType(
     {
-        "seconds": "length in seconds",
-        "fps": "frames a second",
-        "short_px": "shorter side in pixels",
-        "audio": "1 with a sound track, 0 without",
-        "shots_per_minute": "shots a minute",
-        "motion": "mean difference of greys in a shot, 0 to 255",
-        "flow": "optical flow, % of the longer side a second",
-        "people": "people a frame",
-        "things": "other things a frame, of a detector with classes",
-        "classes": "distinct classes, of a detector with classes",
-        "text": "share of frames with on-screen text",
-        "lecture": "share of frames like a lecture",
-        "caption": "accuracy from one caption alone",
-        "caption_gain": "accuracy from the caption, less blind",
-        "age_days": "days since it was published",
+        "seconds": Measure("seconds", "number", "length in seconds"),
+        "fps": Measure("frames/s", "number", "frames a second"),
+        "short_px": Measure("short side, px", "count", "shorter side in pixels"),
+        "audio": Measure("audio", "count", "1 with a sound track, 0 without"),
+        "shots_per_minute": Measure("shots/min", "number", "shots a minute"),
+        "motion": Measure("motion", "number", "mean difference of greys in a shot, 0 to 255"),
+        "people": Measure("people", "number", "people a frame"),
+        "things": Measure("things", "number", "other things a frame, of a detector with classes"),
+        "text": Measure("text", "share", "share of frames with on-screen text"),
+        "lecture": Measure("lecture", "share", "share of frames like a lecture"),
+        "age_days": Measure("days old", "count", "days since it was published"),
     }
 )
-"""What can be gated, and what it means."""
 OTHERS: Final = "*"
 
 Quantile = Annotated[float, Meta(ge=0, le=1)]
@@ -72,21 +79,13 @@ class MeasureRules(Record, omit_defaults=True):
 
 
 class AskRules(Record, omit_defaults=True):
-    """Who is asked: names in ``[models]``; an empty one leaves that measure out.
+    """Who is asked: `looker` (a name in ``[models]``) says which frames hold text or look like a lecture.
 
-    `looker` says which frames hold text or look like a lecture, `captioner` writes one caption of a video,
-    `reader` answers the questions of the set from it. `templates` is a folder with ``select_*.txt`` of your
-    own.
+    Empty, it is left out. `templates` is a folder with a ``select_look.txt`` of your own.
     """
 
     looker: str = ""
-    captioner: str = ""
-    reader: str = ""
     templates: str = ""
-
-    def __post_init__(self) -> None:
-        if bool(self.captioner) != bool(self.reader):
-            raise UsageError("captioner and reader go together; name both, or neither")
 
 
 class SelectRules(Record, omit_defaults=True):
@@ -110,10 +109,8 @@ class SelectRules(Record, omit_defaults=True):
         for name in self.gates:
             if name not in MEASURES:
                 raise UnknownNameError("measure", name, MEASURES)
-        for role in ("looker", "captioner", "reader"):
-            name = getattr(self.ask, role)
-            if name and name not in self.models:
-                raise UnknownNameError(f"model ({role})", name, self.models)
+        if self.ask.looker and self.ask.looker not in self.models:
+            raise UnknownNameError("model (looker)", self.ask.looker, self.models)
 
     @property
     def wanted_gates(self) -> dict[str, Gate]:

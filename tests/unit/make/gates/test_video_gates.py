@@ -5,13 +5,11 @@ from datetime import date
 import pytest
 
 from vidence.errors import UnknownNameError, UsageError
-from vidence.explain.diagnostics.conditions import ReplyScore
-from vidence.make.gates.video_candidates import Candidate
-from vidence.make.gates.video_gates import bounds, judge, over_quota
+from vidence.make.gates.video_gates import Candidate, bounds, judge, over_quota
 from vidence.make.gates.video_list import ListedVideo, PeopleSaid
+from vidence.make.gates.video_looking import FrameShares
 from vidence.make.gates.video_measuring import Measured
-from vidence.make.gates.video_model_measures import FrameShares, FromCaption
-from vidence.make.gates.video_motion import Motion
+from vidence.make.gates.video_report import Selected, gate_table, video_table
 from vidence.make.gates.video_rules import PRESETS, Gate, SelectRules, read_rules
 
 TODAY = date(2026, 3, 1)
@@ -27,9 +25,8 @@ def candidate(name: str, *, seconds: float = 200, motion: float | None = 5, sha2
         width_px=640,
         height_px=360,
         has_audio=more.pop("audio", False),
-        n_frames=100,
         shots=4,
-        motion=Motion(difference=motion, flow=motion, n_pairs=9),
+        motion=motion,
         people=more.pop("people", 2.0),
     )
     return Candidate(listed=listed, measured=measured, sha256=sha256 or name, **more)
@@ -81,19 +78,8 @@ def test_what_people_say_goes_before_a_model() -> None:
     looked = FrameShares(text=1.0, lecture=1.0)
     both = candidate("a", looked=looked, said=PeopleSaid(text=0.0, lecture=None, by="Ann"))
     assert (both.values(TODAY)["text"], both.values(TODAY)["lecture"], both.seen_by) == (0.0, None, "Ann")
-    assert both.why()["lecture"] == "Ann left it empty"
+    assert both.why("lecture") == "Ann left it empty"
     assert candidate("b", looked=looked).seen_by == "model"
-
-
-def test_captions_are_worth_their_accuracy_and_what_it_gains() -> None:
-    right, wrong, lost = (ReplyScore(value=v, kind="answered") for v in (1.0, 0.0, None))
-    answers = (
-        FromCaption(item_id="1", with_caption=right, blind=wrong, chance=0.25),
-        FromCaption(item_id="2", with_caption=right, blind=right, chance=0.25),
-        FromCaption(item_id="3", with_caption=right, blind=lost, chance=0.25),
-    )
-    values = candidate("a", answers=answers).values(TODAY)
-    assert (values["caption"], values["caption_gain"]) == (1.0, 0.5)
 
 
 def test_presets_hold_the_numbers_of_their_papers() -> None:
@@ -129,7 +115,6 @@ def test_a_gate_of_the_file_takes_the_place_of_that_of_the_preset(tmp_path) -> N
         ("[gates.speed]\nat_least = 1\n", UsageError, "speed"),
         ("[gates.motion]\nat_least = 3\nat_most = 1\n", UsageError, "nothing lies between 3 and 1"),
         ('[ask]\nlooker = "vlm"\n', UsageError, "looker"),
-        ('[ask]\ncaptioner = "vlm"\n', UsageError, "go together"),
         ('preset = "mine"\n', UnknownNameError, "mine"),
     ],
 )
@@ -151,3 +136,23 @@ def test_a_quota_keeps_so_many_of_a_domain_whoever_else_is_there() -> None:
     assert {one.video_id for one in fewer} - over_quota(fewer, rules).keys() == set(stay)
     assert over_quota(videos, SelectRules()) == {}
     assert {*over_quota(videos, SelectRules(quotas={"sport": 2}, seed=1))} != {*gone}
+
+
+def shown(lengths: list[float], **gates: Gate) -> Selected:
+    candidates = tuple(candidate(f"v{i}", seconds=one, people=None) for i, one in enumerate(lengths))
+    verdicts, found = judge(candidates, SelectRules(gates=gates), today=TODAY)
+    return Selected(candidates=candidates, verdicts=verdicts, gates=found, today=TODAY, sentences=())
+
+
+def test_a_measure_that_no_video_has_is_no_column() -> None:
+    keys = video_table(shown([10, 10, 10])).keys
+    assert "people" not in keys
+    assert "seconds" in keys
+
+
+def test_the_table_of_gates_counts_every_failure() -> None:
+    found = shown([10, 50, 700], seconds=Gate(at_least=20, at_most=600), text=Gate(at_most=0.5))
+    table = gate_table(found)
+    assert [table.value("seconds", key) for key in ("known", "low", "high", "unknown")] == [3, 1, 1, 0]
+    assert [table.value("text", key) for key in ("known", "low", "high", "unknown")] == [0, 0, 0, 3]
+    assert video_table(found).value("v0", "why") == "seconds-low, text-unknown"

@@ -8,36 +8,23 @@ from urllib.parse import quote
 
 import pytest
 
-from vidence.contracts import Loaded
 from vidence.engine.side_by_side import Parallelism
 from vidence.errors import UsageError
 from vidence.make.gates import video_selection as selection
 from vidence.make.gates.video_list import PeopleSaid, list_videos
-from vidence.make.gates.video_model_measures import SelectWording, read_caption
 from vidence.make.gates.video_rules import read_rules
 from vidence.make.gates.video_selection import SelectJob, select_videos
 from vidence.make.pipeline.session import BuildContext
-from vidence.records import Item, Media
 from videos import pans
 
 TODAY = date(2026, 3, 1)
-CAPTION = (
-    "A wide field of soft patches in many colours drifts slowly past the camera from the right to the left, "
-    "and nothing else happens in it until the end of the film."
-)
-MODELS = f'''
-"""A looker that sees text in the first two frames, a captioner, and a reader that believes captions."""
+MODELS = '''
+"""A looker that sees text in the first two frames."""
 
 
 def looks(prompt, images):
-    if "caption" in prompt:
-        return "{CAPTION}"
     assert len(images) == 8
     return "TEXT: 1, 2\\nLECTURE: none"
-
-
-def reads(prompt):
-    return "B" if "soft patches" in prompt else "A"
 '''
 
 
@@ -50,26 +37,7 @@ def films(tmp_path_factory) -> Path:
     return folder
 
 
-def question(number: int, film: str, answer: str, **more) -> Item:
-    return Item(
-        item_id=f"q{number}",
-        media=(Media(path=f"{film}.mp4"),),
-        question=f"What is shown in scene {number}?",
-        choices=("a car", "a field", "a boat"),
-        answer=answer,
-        **more,
-    )
-
-
-QUESTIONS = (
-    question(1, "slow", "B"),
-    question(2, "slow", "A"),
-    question(3, "fast", "B"),
-    question(4, "gone", "B"),
-)
-
-
-def selected(films: Path, folder: Path, rules: str, *, said=None, questions=(), detector=""):
+def selected(films: Path, folder: Path, rules: str, *, said=None, detector=""):
     folder.mkdir(exist_ok=True, parents=True)
     file = folder / "rules.toml"
     file.write_text(f'[measure]\ndetector = "{detector}"\n{rules}')
@@ -85,7 +53,6 @@ def selected(films: Path, folder: Path, rules: str, *, said=None, questions=(), 
         rules_file=file,
         today=TODAY,
         said=said or {},
-        questions=Loaded(items=tuple(questions), media_root=films, content_hash="") if questions else None,
     )
     return select_videos(job, out=folder / "out", context=context)
 
@@ -119,7 +86,7 @@ def test_videos_are_kept_and_dropped_with_reasons_and_nothing_is_lost(films, tmp
         ("measured", 3, 3),
         ("gates", 3, 2),
     ]
-    assert found.sentences[0] == "4 videos: 2 kept, 1 dropped, 1 cannot be read"
+    assert found.selected.sentences[0] == "4 videos: 2 kept, 1 dropped, 1 cannot be read"
 
 
 def test_the_same_again_decodes_nothing_and_writes_the_same_bytes(films, tmp_path, monkeypatch) -> None:
@@ -158,15 +125,12 @@ def asked(folder: Path) -> str:
     folder.mkdir(exist_ok=True, parents=True)
     code = folder / "models.py"
     code.write_text(MODELS)
-    return (
-        f'[models]\nvlm = "python:{code}:looks"\nllm = "python:{code}:reads"\n'
-        f'[ask]\nlooker = "vlm"\ncaptioner = "vlm"\nreader = "llm"\n'
-    )
+    return f'[models]\nvlm = "python:{code}:looks"\n[ask]\nlooker = "vlm"\n'
 
 
-def test_models_look_caption_and_read_and_people_go_before_them(films, tmp_path) -> None:
+def test_a_model_looks_and_people_go_before_it(films, tmp_path) -> None:
     said = {"still.mp4": PeopleSaid(text=1.0, lecture=0.0, by="Ann")}
-    found = selected(films, tmp_path, asked(tmp_path), said=said, questions=QUESTIONS)
+    selected(films, tmp_path, asked(tmp_path), said=said)
     table = rows(tmp_path, "sources.csv")
     assert [(row["text"], row["seen_by"]) for row in table.values()] == [
         ("0.25", "model"),
@@ -174,27 +138,15 @@ def test_models_look_caption_and_read_and_people_go_before_them(films, tmp_path)
         ("1", "Ann"),
         ("", ""),
     ]
-    slow = table["slow.mp4"]
-    # The reader says B with the caption and A without: one question each, of answers B and A.
-    assert (slow["questions"], slow["caption"], slow["blind"], slow["caption_gain"]) == (
-        "2",
-        "0.5",
-        "0.5",
-        "0",
-    )
-    assert (table["fast.mp4"]["caption"], table["fast.mp4"]["blind"]) == ("1", "0")
-    assert table["still.mp4"]["caption"] == ""
-    assert any("66.7 % of 3 questions, blind 33.3 %, by chance 33.3 %" in one for one in found.sentences)
-    assert any("1 questions are about no video" in one for one in found.sentences)
 
 
 def test_asking_again_asks_nobody(films, tmp_path) -> None:
     rules = asked(tmp_path)
-    selected(films, tmp_path, rules, questions=QUESTIONS)
+    selected(films, tmp_path, rules)
     before = (tmp_path / "out" / "sources.csv").read_bytes()
     (tmp_path / "replies.sqlite").unlink()
-    (tmp_path / "models.py").write_text("def looks(prompt):\n    1 / 0\n\n\ndef reads(prompt):\n    1 / 0\n")
-    selected(films, tmp_path, rules, questions=QUESTIONS)
+    (tmp_path / "models.py").write_text("def looks(prompt):\n    1 / 0\n")
+    selected(films, tmp_path, rules)
     assert (tmp_path / "out" / "sources.csv").read_bytes() == before
 
 
@@ -208,15 +160,10 @@ def test_a_looker_that_says_nothing_usable_passes_no_gate(films, tmp_path) -> No
     faults = found.selected.verdicts["slow.mp4"].faults
     assert [one.reason for one in faults] == ["text-unknown"]
     assert "wanted are the two lines" in faults[0].detail
-    assert "the looker said nothing usable of 3 videos: fast.mp4, slow.mp4, still.mp4" in found.sentences
-
-
-def test_the_prompt_with_a_caption_is_the_blind_one_and_the_caption() -> None:
-    flow = read_caption(QUESTIONS[:1], CAPTION, SelectWording.load(None))()
-    told, blind = next(flow)
-    assert told.parts[1:] == blind.parts
-    assert CAPTION in told.parts[0].text
-    assert told.choices == blind.choices == QUESTIONS[0].choices
+    assert (
+        "the looker said nothing usable of 3 videos: fast.mp4, slow.mp4, still.mp4"
+        in found.selected.sentences
+    )
 
 
 def test_a_quota_is_a_stage_of_its_own(films, tmp_path) -> None:
@@ -224,7 +171,7 @@ def test_a_quota_is_a_stage_of_its_own(films, tmp_path) -> None:
     assert len(found.selected.kept) == 1
     account = json.loads((tmp_path / "out" / "account.json").read_text())
     assert account["stages"][-1]["dropped"] == {"quota": 2}
-    assert "no gate was asked for" in found.sentences[1]
+    assert "no gate was asked for" in found.selected.sentences[1]
 
 
 def test_boxes_of_one_video_are_not_taken_for_those_of_several(films, tmp_path) -> None:

@@ -2,14 +2,15 @@
 
 import pytest
 
-from vidence.make.gates.video_model_measures import SelectWording, caption, look
+from vidence.make.gates.video_looking import look, look_template
 from vidence.make.pipeline.material import Crop
+from vidence.make.pipeline.wording import CardWording
 from vidence.records import Reply, TextPart
 
 FRAMES = tuple(
     Crop(track_id="", frame_index=i, digest=f"{i:064x}", width_px=64, height_px=36) for i in range(4)
 )
-WORDS = SelectWording.load(None)
+WORDS = look_template(None), CardWording.load(None)
 
 
 def told(start, *replies: str):
@@ -33,24 +34,14 @@ def told(start, *replies: str):
     ],
 )
 def test_two_lists_of_frames_are_shares(reply, text, lecture) -> None:
-    found, asked = told(look(FRAMES, WORDS), reply)
+    found, asked = told(look(FRAMES, *WORDS), reply)
     assert (found.text, found.lecture, len(asked)) == (text, lecture, 1)
 
 
 @pytest.mark.parametrize("reply", ["TEXT: 1-3\nLECTURE: none", "TEXT: 5\nLECTURE: none", "TEXT: 1", "Nice!"])
 def test_what_is_no_list_is_asked_for_once_more_and_then_not_known(reply) -> None:
-    found, asked = told(look(FRAMES, WORDS), reply, "TEXT: 1\nLECTURE: none")
+    found, asked = told(look(FRAMES, *WORDS), reply, "TEXT: 1\nLECTURE: none")
     assert (found.text, len(asked)) == (0.25, 2)
-    given_up, _ = told(look(FRAMES, WORDS), reply, reply)
+    given_up, _ = told(look(FRAMES, *WORDS), reply, reply)
     assert (given_up.text, given_up.lecture) == (None, None)
     assert given_up.why.startswith("misshapen: ")
-
-
-def test_a_caption_that_is_too_short_or_declines_is_none() -> None:
-    long = "A man walks over a wide old square, looks around, and sits down beside two women who read."
-    long = f"{long} Then all three leave."
-    found, asked = told(caption(FRAMES, WORDS), "A man.", f"Caption: {long}")
-    assert (found.caption, len(asked)) == (long, 2)
-    none, _ = told(caption(FRAMES, WORDS), "I cannot help with that.", "I cannot help with that.")
-    assert none.caption == ""
-    assert none.why.startswith("refused")
