@@ -37,7 +37,7 @@ window.initJsPsych = (options) => {
 
 @pytest.fixture
 def written(tmp_path):
-    given = {"width_px": "160", "height_px": "120", "n_noise": "3", "dropout": "0.1", "yaw_deg": "60"}
+    given = {"width_px": "160", "height_px": "120", "n_noise": "3", "yaw_deg": "60"}
     made = make_stimulus(staged(["walker:walk?duration_s=0.6"]), spec_of(given))
     write_player("jspsych", made, tmp_path / "page")
     return made, tmp_path / "page"

@@ -14,7 +14,7 @@ from vidence.ask.scoring.label_words import LabelWords
 from vidence.make.lights.answers import read_answers
 from vidence.make.lights.study import StudyClip, StudyRules, write_study
 from vidence.make.lights.tables import ClipChoices
-from vidence.pointlight.dots import dots_of
+from vidence.pointlight.experiments import dots_of
 from vidence.pointlight.figures import staged
 from vidence.pointlight.specs import StimulusSpec
 from vidence.pointlight.stimulus import make_stimulus

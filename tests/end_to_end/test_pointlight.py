@@ -13,7 +13,6 @@ from subjects.standing import standing
 from vidence.errors import DataError, UsageError
 from vidence.media.video import open_video
 from vidence.pointlight.commands.pointlight import pointlight
-from vidence.pointlight.drawing import montage_of
 from vidence.pointlight.figures import staged
 from vidence.pointlight.specs import spec_of
 from vidence.pointlight.stimulus import make_stimulus
@@ -35,8 +34,8 @@ def test_a_clip_with_its_sheets_and_the_same_one_again(tmp_path: Path):
     assert "15 frames at 30 per second, 18 dots" in said
     assert open_video(tmp_path / "a" / "clip.mp4").n_frames == 15
     assert len(list((tmp_path / "a" / "frames").iterdir())) == 15
-    assert {p.name for p in (tmp_path / "a").iterdir()} >= {"sheet.png", "paths.png", "stimulus.json"}
-    again = ["--again", tmp_path / "a" / "stimulus.json", "--write", "gif"]
+    assert {p.name for p in (tmp_path / "a").iterdir()} >= {"sheet.png", "stimulus.json"}
+    again = ["--again", tmp_path / "a" / "stimulus.json", "--write", "lossless"]
     said = run("walker:walk?duration_s=0.5", "--out", tmp_path / "b", *again)
     assert "pixel by pixel" in said
     kept = [msgspec.json.decode((tmp_path / f / "stimulus.json").read_bytes()) for f in "ab"]
@@ -46,14 +45,8 @@ def test_a_clip_with_its_sheets_and_the_same_one_again(tmp_path: Path):
 
 
 def test_settings_are_read_by_name():
-    spec = spec_of({"yaw_deg": "45", "n_noise": "7", "fps": "none", "is_loop": "true", "scramble": "none"})
-    assert (spec.view.yaw_deg, spec.n_noise, spec.fps, spec.is_loop, spec.scramble) == (
-        45,
-        7,
-        None,
-        True,
-        "none",
-    )
+    spec = spec_of({"yaw_deg": "45", "n_noise": "7", "fps": "none", "is_inverted": "true"})
+    assert (spec.view.yaw_deg, spec.n_noise, spec.fps, spec.is_inverted) == (45, 7, None, True)
     for settings, words in (
         ({"yaw": "1"}, "no setting 'yaw'"),
         ({"n_noise": "many"}, "n_noise"),
@@ -79,23 +72,13 @@ def test_two_figures_share_a_room_and_dots_can_be_left_out():
             staged(sources, **overrides)
 
 
-def test_a_montage_has_four_columns_and_two_rows():
-    pictures = [np.full((4, 6, 3), n, np.uint8) for n in range(20)]
-    made = montage_of(pictures)
-    assert made.shape == (8, 24, 3)
-    assert [int(v) for v in made[[0, 4]][:, ::6, 0].ravel()] == [0, 3, 5, 8, 11, 14, 16, 19]
-    with pytest.raises(UsageError):
-        montage_of([])
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         ([], "name a file"),
         (["walker:fly"], "cannot 'fly'"),
         (["walker", "--again", "x.json", "--set", "seed=1"], "leave out --set"),
-        (["walker", "--set", "deg_per_m=2"], "need screen_px_per_cm"),
-        (["walker", "--set", "screen_px_per_cm=40"], "both screen_px_per_cm and screen_distance_cm"),
+        (["walker", "--set", "gamma=2"], "no setting 'gamma'"),
     ],
 )
 def test_wrong_input_is_told(tmp_path: Path, words: list[str], said: str):
@@ -128,37 +111,17 @@ def test_points_that_are_left_out_stand_in_the_sidecar(tmp_path: Path):
 
 def test_a_sidecar_alone_makes_every_kind_of_file_again(tmp_path: Path):
     clips = ("walker:walk?duration_s=0.4", "walker:wave?duration_s=0.4")
-    kinds = [
-        "mp4",
-        "webm",
-        "gif",
-        "lossless",
-        "png",
-        "montage",
-        "npz",
-        "csv",
-        "json",
-        "mat",
-        "psychopy",
-        "jspsych",
+    written = [
+        word for kind in ("mp4", "lossless", "png", "psychopy", "jspsych") for word in ("--write", kind)
     ]
-    written = [word for kind in kinds for word in ("--write", kind)]
-    settings = (
-        "screen_px_per_cm=40",
-        "screen_distance_cm=57",
-        "deg_per_m=2",
-        "dot_radius_deg=0.1",
-        "n_noise=4",
-        "contrast=0.3",
-    )
-    given = [word for one in settings for word in ("--set", one)]
+    given = ["--set", "n_noise=4", "--set", "contrast=0.3"]
     run(*clips, "--points", "15", "--option", "fps=50", *given, *written, "--out", tmp_path / "one")
     run("--again", tmp_path / "one" / "stimulus.json", *written, "--out", tmp_path / "two")
     first, second = (
         {p.relative_to(tmp_path / n): p.read_bytes() for p in (tmp_path / n).rglob("*") if p.is_file()}
         for n in ("one", "two")
     )
-    assert len(first) == 12 + 12 + 6
+    assert len(first) == 2 + 12 + 6 + 2
     assert first == second
     older = json.loads((tmp_path / "one" / "stimulus.json").read_bytes())
     del older["staging"]

@@ -13,13 +13,16 @@ from vidence.pointlight.reading import read_motion
 from vidence.pointlight.specs import StimulusSpec, View
 from vidence.pointlight.stimulus import make_stimulus
 
+HEADINGS = ("02_01.amc.gz", "02_01.c3d", "13_29.amc.gz", "13_31.amc.gz")
+
 
 @pytest.fixture(scope="module")
 def bodies(data_dir) -> dict[str, Motion]:
-    """Every body of 13 points, at 60 frames per second."""
+    """Every third body of 13 points, and those of known heading, at 60 frames per second."""
     folder = need(data_dir / "mocap")
     made: dict[str, Motion] = {}
-    for path in mocap_files(data_dir):
+    paths = mocap_files(data_dir)
+    for path in (*paths[::3], *(one for one in paths if one.name in HEADINGS)):
         options = {"units": "stature:1.75"} if path.parent.name == "animated_drawings_bvh" else {}
         if path.parent.name == "cmu_expmap":
             options = {"skeleton": str(folder / "cmu_asfamc/02.asf")}
@@ -30,7 +33,7 @@ def bodies(data_dir) -> dict[str, Motion]:
         except DataError:
             continue  # a part of a body; `test_mocap_files` says which
         made[path.name] = resampled(figure, 60.0) if figure.fps > 60 else figure
-    assert len(made) > 60
+    assert len(made) > 20
     return made
 
 
@@ -73,10 +76,5 @@ def test_the_scale_is_the_same_from_all_sides(bodies):
 
 def test_recordings_whose_heading_is_known(bodies):
     """Measured apart, at mid clip: 02_01 walks to the viewer; 13_29 exercises in front of the viewer."""
-    for name, expected in (
-        ("02_01.amc.gz", 0.0),
-        ("02_01.c3d", 0.0),
-        ("13_29.amc.gz", 0.0),
-        ("13_31.amc.gz", 0.0),
-    ):
-        assert heading_deg([bodies[name]]) == pytest.approx(expected, abs=10), name
+    for name in HEADINGS:
+        assert heading_deg([bodies[name]]) == pytest.approx(0.0, abs=10), name

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.body_maps import BodyMap, bare, best_map, nearest
+from vidence.pointlight.body_maps import BodyMap, bare, best_map
 from vidence.pointlight.markers import JOINTS, SIDES, leg_joints, steady_mean
 from vidence.pointlight.motion import Motion
 
@@ -56,9 +56,8 @@ def body(motion: Motion, *, points: str = "13", allow_missing: bool = False) -> 
         raise DataError(
             f"{motion.source.file or 'this motion'} has no {', '.join(absent)} (its points: "
             f"{', '.join(motion.names[:12])}{' ...' if len(motion.names) > 12 else ''}); its naming is not "
-            f"known, or it holds a part of a body. Nearest is the map {nearest(motion.names).name!r}, which "
-            f"gives {len(there)} points; `vidence mocap FILE --template MAP.toml` writes a map to fill in, "
-            "and --option map=MAP.toml takes it"
+            f"known, or it holds a part of a body. The map {best_map(motion.names).name!r} gives "
+            f"{len(there)} points; --option map=MAP.toml takes a map of yours ([points], each with its names)"
         )
     names = tuple(p for p in wanted if p in there)
     placed = place_points(motion.positions_m, motion.names, wanted=names)

@@ -1,10 +1,9 @@
-"""Names of joints and markers: the maps in ``bodies``, maps of users, and guesses for names that none has."""
+"""Names of joints and markers: the maps in ``bodies``, and maps of users."""
 
 import difflib
-import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -19,9 +18,6 @@ SIDED = ("shoulder", "elbow", "wrist", "hip", "knee", "ankle")
 POINTS = ("head", "neck", "pelvis", *(f"{side}_{joint}" for side in ("left", "right") for joint in SIDED))
 # What programs put before the names of joints; it says nothing about them.
 _PREFIX = re.compile(r"^(?:.*[:|])?(?:mixamorig\d*_?)?")
-_WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
-# A name is offered for a point where it is at least so alike to one that is known for it.
-_ALIKE = 0.72
 
 
 class BodyMap(Record, omit_defaults=True):
@@ -99,7 +95,7 @@ def read_body_map(path: Path) -> BodyMap:
             f"(points: {', '.join(POINTS)})"
         )
     if not made.points:
-        raise UsageError(f"{path}: [points] names nothing; fill it in as the template says")
+        raise UsageError(f"{path}: [points] names nothing")
     for joint in SIDED:
         shared = set(made.points.get(f"left_{joint}", ())) & set(made.points.get(f"right_{joint}", ()))
         if shared and not (made.is_markers and joint == "hip"):
@@ -125,96 +121,3 @@ def best_map(names: Sequence[str]) -> BodyMap:
         return len(set(found) - {"neck", "pelvis"}), len(found)
 
     return max(shipped(), key=fits)
-
-
-def guesses(names: Sequence[str]) -> Mapping[str, str]:
-    """For points of the body the name that looks most like one that is known for it; sides are never mixed.
-
-    >>> guesses(("Pelvis_M", "L_UpperArm", "R_UpperArm"))["left_shoulder"]
-    'L_UpperArm'
-    """
-    found: dict[str, str] = {}
-    left = {name: _normal(name[len(_shared(names)) :]) for name in dict.fromkeys(names)}
-    scored = []
-    for point in POINTS:
-        side = {"l": "left", "r": "right"}.get(point[0]) if "_" in point else None
-        known = {_normal(n)[1] for m in shipped() for n in m.points.get(point, ()) if not m.is_markers}
-        known |= {point.split("_")[-1]}
-        for name, (own, words) in left.items():
-            if own == side:
-                alike = max(difflib.SequenceMatcher(None, words, one).ratio() for one in known)
-                scored.append((alike, -POINTS.index(point), point, name))
-    for alike, _, point, name in sorted(scored, reverse=True):
-        if alike >= _ALIKE and point not in found and name not in found.values():
-            found[point] = name
-    return found
-
-
-def _shared(names: Sequence[str]) -> str:
-    """What all names begin with, up to its last sign that is no letter or digit."""
-    if len(set(names)) < 2:
-        return ""
-    first, last = min(names), max(names)
-    n_alike = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
-    return re.sub(r"[A-Za-z0-9]*$", "", first[:n_alike])
-
-
-def nearest(names: Sequence[str]) -> BodyMap:
-    """The map whose names look most like these: by what fits, then by what is guessed."""
-    exact = best_map(names)
-    if set(map(bare, names)) & {n for sources in exact.points.values() for n in sources}:
-        return exact
-    start = _shared(names)
-    there = {_normal(n[len(start) :]) for n in guesses(names).values()}
-    return max(shipped(), key=lambda m: len(there & {_normal(n) for s in m.points.values() for n in s}))
-
-
-def _normal(name: str) -> tuple[str | None, str]:
-    """The side that a name says, and its other words in small letters."""
-    words = [w.lower() for w in _WORDS.findall(bare(name))]
-    sides = {"l": "left", "left": "left", "r": "right", "right": "right"}
-    side = next((sides[w] for w in words if w in sides), None)
-    rest = [w for w in words if w not in sides and not w.isdigit()]
-    if side is None and rest and rest[0][:1] in "lr" and rest[0][1:] in _STEMS:
-        side, rest[0] = sides[rest[0][0]], rest[0][1:]
-    return side, "".join(rest)
-
-
-_STEMS = {
-    "shldr",
-    "forearm",
-    "hand",
-    "thigh",
-    "shin",
-    "foot",
-    "hip",
-    "knee",
-    "ankle",
-    "shoulder",
-    "elbow",
-    "wrist",
-}
-
-
-def template(names: Sequence[str], *, file: str) -> str:
-    """A map to fill in for the names of a file, as TOML: what is guessed, and what there is."""
-    near, found = nearest(names), guesses(names)
-    there = {bare(n): n for n in names}
-    known = {
-        p: [there[s] for s in sources] for p, sources in near.points.items() if set(sources) <= set(there)
-    }
-    lines = [
-        f"# Points of the body for {file}. Look at each guess, fill in what is empty (a list is the mean of",
-        f"# several), and take the file with --option map=FILE.toml. Nearest known map: {near.name}.",
-        "# Markers on the skin: is_markers = true, and for both hips the waist: left and right in front,",
-        "# then left and right at the back.",
-        "is_markers = false",
-        "",
-        "[points]",
-    ]
-    for point in POINTS:
-        chosen = known.get(point) or ([found[point]] if point in found else [])
-        told = "" if point in known else "  # guessed" if chosen else "  # not found"
-        lines.append(f"{point} = {json.dumps(chosen, ensure_ascii=False)}{told}")
-    lines += ["", "# Names in the file:", *(f"#   {name}" for name in names)]
-    return "\n".join(lines) + "\n"

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.pointlight.body import ARMS_AND_LEGS, SETS, body, mass_centre, points_of
-from vidence.pointlight.exchanges import BONES, crossed, exchanges
 from vidence.pointlight.kinematics import bone_lengths
 from vidence.pointlight.motion import Motion, MotionSource, runs
 from vidence.pointlight.units import ANKLE_TO_HEAD_SHARE
@@ -178,43 +177,6 @@ def _apart(figure: Motion, joint: str, across: Floats) -> float | None:
 def _mean_seen(values: Floats) -> float | None:
     seen = values[np.isfinite(values)]
     return float(seen.mean()) if len(seen) else None
-
-
-def swaps(motion: Motion) -> Check:
-    """How often two points take each other's place from one frame to the next that shows both.
-
-    For instance the left and the right knee, or two markers of one wrist (`vidence.pointlight.exchanges`).
-    """
-    if motion.n_frames < 2 or len(motion.names) < 2:
-        return _nothing("swaps", "no two points in two frames")
-    found = exchanges(motion)
-    first = f"{found[0].first} and {found[0].second} after frame {found[0].after_frame}" if found else ""
-    return judged(
-        "swaps",
-        float(len(found)),
-        unit="exchanges",
-        limits=(0.0, 0.0),
-        message=f"points change places, first {first}: they were labelled wrongly for a while",
-    )
-
-
-def limbs_crossed(motion: Motion) -> Check:
-    """The share of frames in which an arm or a leg fits its bones only with left and right exchanged."""
-    figure = _figure_of(motion)
-    if not any(has_both(figure, near) and has_both(figure, far) for near, far in BONES):
-        return _nothing("crossed", "no arms and legs")
-    found = crossed(figure)
-    is_crossed = np.zeros(motion.n_frames, bool)
-    for one in found:
-        is_crossed[one.start : one.stop] = True
-    told = "; ".join(f"{one.joint}s in frames {one.start} to {one.stop - 1}" for one in found[:4])
-    return judged(
-        "crossed",
-        float(is_crossed.mean()),
-        unit="of frames",
-        limits=(0.0, 0.0),
-        message=f"bones keep their length only if left and right are exchanged: {told}",
-    )
 
 
 def has_both(figure: Motion, joint: str) -> bool:
@@ -548,8 +510,6 @@ def inspect(motion: Motion) -> MotionReport:
             height(motion),
             upright(motion),
             sides(motion),
-            swaps(motion),
-            limbs_crossed(motion),
             skeleton(motion),
             limbs(motion),
             gaps(motion),

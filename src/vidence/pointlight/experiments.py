@@ -1,4 +1,4 @@
-"""A stimulus as a folder that an experiment shows: a PsychoPy script, or a page for jsPsych."""
+"""A stimulus in numbers, and as a folder that an experiment shows with PsychoPy or jsPsych."""
 
 from collections.abc import Mapping
 from importlib import resources
@@ -6,10 +6,78 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from vidence.media.whole import write_whole
-from vidence.pointlight.dots import dots_of, write_dots
 from vidence.pointlight.stimulus import Stimulus
+from vidence.records import Record
+
+_DIGITS: Final = 4
+"""Places behind the comma of pixels: a tenth of a micrometre on any screen."""
+
+
+class Dot(Record, omit_defaults=True):
+    """One dot: the point of the body and the figure that it shows (-1 and "" for noise), and its colour."""
+
+    joint: str
+    figure: int
+    rgb: tuple[int, int, int]
+
+
+class Frame(Record):
+    """All dots in one frame, in the order of `Dots.dots`.
+
+    `x_px` and `y_px` count from the middle of the picture to the right and up. A dot that is not `visible`
+    has no place (None).
+    """
+
+    x_px: list[float | None]
+    y_px: list[float | None]
+    visible: list[bool]
+
+
+class Dots(Record):
+    """A stimulus in numbers, as ``dots.json`` holds it: all that is needed to draw it."""
+
+    width_px: int
+    height_px: int
+    fps: float
+    background: int
+    radius_px: float
+    px_per_m: float
+    dots: list[Dot]
+    frames: list[Frame]
+    version: int = 2
+
+
+def dots_of(stimulus: Stimulus) -> Dots:
+    """The numbers of a stimulus."""
+    spec = stimulus.spec
+    x = stimulus.centres_px[..., 0] - spec.width_px / 2
+    y = spec.height_px / 2 - stimulus.centres_px[..., 1]
+    visible = np.isfinite(x)
+    colours = stimulus.levels.tolist()
+    names = zip(stimulus.names, stimulus.owners.tolist(), colours, strict=True)
+    return Dots(
+        width_px=spec.width_px,
+        height_px=spec.height_px,
+        fps=stimulus.fps,
+        background=spec.background,
+        radius_px=spec.dot_radius_px,
+        px_per_m=stimulus.px_per_m,
+        dots=[Dot(joint=joint, figure=figure, rgb=(r, g, b)) for joint, figure, (r, g, b) in names],
+        frames=[
+            Frame(x_px=_rounded(x[n]), y_px=_rounded(y[n]), visible=visible[n].tolist())
+            for n in range(stimulus.n_frames)
+        ],
+    )
+
+
+def _rounded(values: NDArray[np.float64]) -> list[float | None]:
+    # Adding 0 makes 0 of -0.
+    return [round(v, _DIGITS) + 0.0 if np.isfinite(v) else None for v in values.tolist()]
+
 
 Player: TypeAlias = Literal["psychopy", "jspsych"]
 _FILES: Final[Mapping[Player, Mapping[str, str]]] = {
@@ -22,17 +90,17 @@ PLAYERS: Final[tuple[Player, ...]] = tuple(_FILES)
 def write_player(player: Player, stimulus: Stimulus, folder: Path) -> None:
     """Write a folder that shows the dots of a stimulus by the refreshes of a screen.
 
-    ``psychopy``: ``play.py`` and ``dots.json``; PsychoPy is the user's. ``jspsych``: ``index.html``, which
-    plays the film by itself, ``point-light.js`` with the plugin ``jsPsychVidencePointLight`` for jsPsych 7
-    and 8, ``trial.js`` with one trial, and ``dots.js`` (a page that is opened as a file can read no JSON);
-    the library is the user's. Each dot is drawn in its own colour, its contrast included.
+    ``psychopy``: ``play.py`` and ``dots.json`` (`Dots`); PsychoPy is the user's. ``jspsych``: ``index.html``,
+    which plays the film by itself, ``point-light.js`` with the plugin ``jsPsychVidencePointLight`` for
+    jsPsych 7 and 8, ``trial.js`` with one trial, and ``dots.js`` (a page that is opened as a file can read no
+    JSON); the library is the user's. Each dot is drawn in its own colour, its contrast included.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name, kept in _FILES[player].items():
         text = resources.files("vidence.pointlight").joinpath("players", kept).read_bytes()
         write_whole(folder / name, text)
+    numbers = msgspec.json.encode(dots_of(stimulus))
     if player == "psychopy":
-        write_dots(stimulus, folder / "dots.json")
+        write_whole(folder / "dots.json", numbers)
     else:
-        numbers = msgspec.json.encode(dots_of(stimulus))
         write_whole(folder / "dots.js", b"window.videnceDots = " + numbers + b";\n")

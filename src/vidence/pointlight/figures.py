@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from vidence.catalog import parse_spec
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.body import body
-from vidence.pointlight.checks import Check, judged
 from vidence.pointlight.motion import Motion, noted, part
 from vidence.pointlight.reading import read_motion
 from vidence.pointlight.stimulus import without_dots
@@ -19,8 +18,6 @@ from vidence.pointlight.walker import walker_of
 from vidence.records import Record
 
 Floats = NDArray[np.float64]
-HANDS = ("left_wrist", "right_wrist")
-CONTACT_M = 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,40 +103,6 @@ def _one_scale(first: Motion, second: Motion) -> tuple[tuple[Motion, Motion], li
     return (made[0], made[1]), [
         f"both at the scale of {_name(larger)}, who is {larger.source.scaled_to_m:g} m"
     ]
-
-
-def closest(pair: Pair) -> tuple[float, int, str, str]:
-    """How near the hands of both come to each other: metres, the frame, the hand of each.
-
-    Raises:
-        DataError: no hand is there, or none is ever seen.
-    """
-    ours = [n for n in HANDS if n in pair.first.names]
-    if not ours:
-        raise DataError(f"neither actor has {', '.join(HANDS)}")
-    first = np.stack([pair.first.positions_m[:, pair.first.index(n)] for n in ours], axis=1)
-    second = np.stack([pair.second.positions_m[:, pair.second.index(n)] for n in ours], axis=1)
-    apart = np.linalg.norm(first[:, :, None] - second[:, None, :], axis=3)
-    if not np.isfinite(apart).any():
-        raise DataError(f"{', '.join(ours)} of both are never seen together")
-    frame, a, b = np.unravel_index(int(np.nanargmin(apart)), apart.shape)
-    return float(apart[frame, a, b]), int(frame), ours[int(a)], ours[int(b)]
-
-
-def contact(pair: Pair) -> Check:
-    """Whether hands come as near as they must to touch: wrists within 0.25 m.
-
-    Call it for pairs that touch; others stay apart and are right to.
-    """
-    apart, frame, ours, theirs = closest(pair)
-    return judged(
-        "contact",
-        apart,
-        unit="m",
-        limits=(0.0, CONTACT_M),
-        message=f"{ours} and {theirs} are never nearer than in frame {frame}; the actors may not be in one "
-        "space (see align)",
-    )
 
 
 _HAND = "right_wrist"

@@ -34,12 +34,11 @@ def floor_path(figures: Sequence[Motion], framing: str) -> Floats:
         framing: as in `StimulusSpec`.
 
     Raises:
-        UsageError: points are missing that the framing needs.
+        DataError: points are missing that the framing needs.
     """
     if framing == "fixed":
         return np.zeros((figures[0].n_frames, 1, 3))
-    find = {"follow": belt, "root": root, "support": support}[framing]
-    paths = np.mean([find(figure) for figure in figures], axis=0)
+    paths = np.mean([belt(figure) for figure in figures], axis=0)
     made: Floats = np.stack([paths[:, 0], np.zeros(len(paths)), paths[:, 1]], axis=1)[:, None, :]
     return made
 
@@ -84,37 +83,6 @@ def belt(figure: Motion) -> Floats:
     steps = np.diff(smooth, axis=0) * np.minimum(moving[1:], moving[:-1])[:, None]
     made: Floats = smooth[0] + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
     return made
-
-
-def support(figure: Motion) -> Floats:
-    """Where the foot is that the figure stands on, x and z, shape (n_frames, 2).
-
-    While one foot is planted, it is there; while both or none are, it goes over from the one before to the
-    next without a jerk. Both all the time: the middle of them.
-
-    Raises:
-        UsageError: the figure has no ankles, or never stands.
-    """
-    feet = _feet(figure)
-    if feet is None:
-        raise UsageError("framing=support needs the ankles of a body; take the points 12, 13 or 15")
-    planted = planted_feet(feet, figure.fps)
-    single = planted.sum(axis=1) == 1
-    if not planted.any():
-        raise UsageError("framing=support needs feet that stand; these never do (framing=follow)")
-    if not single.any():
-        made: Floats = np.repeat(feet[:, :, [0, 2]].mean(axis=(0, 1))[None], len(feet), axis=0)
-        return made
-    known = np.flatnonzero(single)
-    place = feet[known, planted[known].argmax(axis=1)][:, [0, 2]]
-    frames = np.arange(len(feet))
-    after = np.clip(np.searchsorted(known, frames), 0, len(known) - 1)
-    before = np.clip(np.searchsorted(known, frames, side="right") - 1, 0, len(known) - 1)
-    gap = known[after] - known[before]
-    share = np.where(gap > 0, (frames - known[before]) / np.maximum(gap, 1), 0.0)
-    eased = np.clip(share**3 * (10 - 15 * share + 6 * share**2), 0.0, 1.0)[:, None]
-    path: Floats = (1 - eased) * place[before] + eased * place[after]
-    return path
 
 
 def planted_feet(feet: Floats, fps: float) -> Bools:

@@ -1,10 +1,8 @@
-"""Manipulate the dots of a figure: scrambling, phases, jitter, masking dots.
+"""Manipulate the dots of a figure: scrambling, phases, masking dots.
 
 All of it works on places in the picture plane in metres, shape (n_frames, n_dots, 2), and takes a seeded
 generator. Steps of dots are kept as they are, with the way of the body in them.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,12 +49,8 @@ def scrambled_places(places: Floats, valid: Bools, *, rng: np.random.Generator) 
     return made
 
 
-def scrambled_phases(
-    places: Floats, valid: Bools, *, rng: np.random.Generator
-) -> tuple[Floats, Bools, NDArray[np.int64]]:
+def scrambled_phases(places: Floats, valid: Bools, *, rng: np.random.Generator) -> tuple[Floats, Bools]:
     """Phase scrambling: each dot runs through its own motion from another moment on, around its own place.
-
-    Besides places and validity it gives the frame that each dot shows, shape (n_frames, n_dots).
 
     Source: Bertenthal & Pinto (1994): phase-perturbed point-light displays.
     Departs: a clip need be no loop: where its end is reached a dot goes on from where it is with the motion
@@ -64,13 +58,13 @@ def scrambled_phases(
     """
     dots = np.arange(places.shape[1])
     shifts = rng.integers(0, max(1, len(places) - 1), size=len(dots))
-    moved, shown, frames = other_phases(places, valid, dots=dots, shifts=shifts)
-    return moved - _mean_over_time(moved, shown) + _mean_over_time(places, valid), shown, frames
+    moved, shown = other_phases(places, valid, dots=dots, shifts=shifts)
+    return moved - _mean_over_time(moved, shown) + _mean_over_time(places, valid), shown
 
 
 def other_phases(
     places: Floats, valid: Bools, *, dots: NDArray[np.int64], shifts: NDArray[np.int64]
-) -> tuple[Floats, Bools, NDArray[np.int64]]:
+) -> tuple[Floats, Bools]:
     """Paths of dots from other moments on: the same steps in a circle, none added and none left out.
 
     A path of n frames has n - 1 steps. From frame `shift` on it is followed to its end; then the steps from
@@ -84,8 +78,7 @@ def other_phases(
         shifts: the frame that it begins with, 0 to n_frames - 2, shape (n_paths,).
 
     Returns:
-        The paths, shape (n_frames, n_paths, 2); which of their frames are seen; and the frame of the original
-        that each shows, both (n_frames, n_paths).
+        The paths, shape (n_frames, n_paths, 2), and which of their frames are seen, (n_frames, n_paths).
     """
     whole = _without_gaps(places, valid)
     n_steps = max(1, len(places) - 1)
@@ -93,17 +86,7 @@ def other_phases(
     has_wrapped = at > n_steps
     frames = np.where(has_wrapped, at - n_steps, at) % len(places)
     made = whole[frames, dots] + has_wrapped[..., None] * (whole[-1] - whole[0])[dots]
-    return made, valid[frames, dots], frames
-
-
-def jittered(places: Floats, sigma_m: float, *, rng: np.random.Generator) -> Floats:
-    """Each dot moved in every frame by a normal error of this standard deviation (metres) on either axis."""
-    return places + rng.normal(0.0, sigma_m, size=places.shape)
-
-
-def lost_dots(valid: Bools, share: float, *, rng: np.random.Generator) -> Bools:
-    """Dots that go out for a frame, each with this probability."""
-    return valid & (rng.uniform(size=valid.shape) >= share)
+    return made, valid[frames, dots]
 
 
 def mask_random(
@@ -117,49 +100,9 @@ def mask_random(
     return made
 
 
-def mask_linear(
-    n_frames: int, box: Floats, *, steps_m: Floats, edge_m: float, rng: np.random.Generator
-) -> tuple[Floats, Bools]:
-    """Dots that move straight on in random directions and come in again on the other side.
-
-    A dot that leaves is out of the box by `edge_m` (its radius) for a frame at least before it comes in, so
-    that it is never seen to jump.
-
-    Args:
-        n_frames: how many frames there are.
-        box: low and high corner, shape (2, 2).
-        steps_m: how far each dot moves in a frame, shape (n_dots,).
-        edge_m: how far outside of the box a dot is still seen.
-        rng: draws places and directions.
-    """
-    n_dots = len(steps_m)
-    room = box + np.array([[-1.0], [1.0]]) * (edge_m + float(steps_m.max(initial=0.0)))
-    start = rng.uniform(size=(n_dots, 2)) * (room[1] - room[0]) + room[0]
-    heading = rng.uniform(0, 2 * np.pi, size=n_dots)
-    step = steps_m[:, None] * np.stack([np.cos(heading), np.sin(heading)], axis=1)
-    moved = start + np.arange(n_frames)[:, None, None] * step
-    made: Floats = room[0] + np.mod(moved - room[0], np.maximum(room[1] - room[0], 1e-12))
-    seen = (made > box[0] - edge_m).all(axis=2) & (made < box[1] + edge_m).all(axis=2)
-    return made, seen
-
-
-@dataclass(frozen=True, kw_only=True)
-class Copies:
-    """Dots that move as others do, elsewhere.
-
-    Shapes: `places` (n_frames, n_copies, 2) and `valid` (n_frames, n_copies); `copied` (n_copies,), the dot
-    that each copies; `frames` (n_frames, n_copies), the frame of that dot which each shows.
-    """
-
-    places: Floats
-    valid: Bools
-    copied: NDArray[np.int64]
-    frames: NDArray[np.int64]
-
-
 def mask_scrambled(
     places: Floats, valid: Bools, n_dots: int, *, box: Floats, phases: bool, rng: np.random.Generator
-) -> Copies:
+) -> tuple[Floats, Bools, NDArray[np.int64]]:
     """Dots with the motion of the figure's own dots, translation included, each at another place.
 
     Every dot of the figure is copied as often as the others (once more for some, where `n_dots` is no
@@ -175,11 +118,14 @@ def mask_scrambled(
         phases: begin at another moment of the clip, too (see `other_phases`).
         rng: draws dots, moments and places.
 
+    Returns:
+        Places (n_frames, n_dots, 2), which are seen (n_frames, n_dots), and the dot that each copies.
+
     Source: Cutting, Moore & Morton (1988); Bertenthal & Pinto (1994): scrambled-walker masks.
     """
     copied = rng.permutation(np.arange(n_dots) % places.shape[1])
     shifts = rng.integers(0, max(1, len(places) - 1), size=n_dots) * int(phases)
-    moved, shown, frames = other_phases(places, valid, dots=copied, shifts=shifts)
+    moved, shown = other_phases(places, valid, dots=copied, shifts=shifts)
     seen = np.where(shown[..., None], moved, np.nan)
     is_ever = shown.any(axis=0)
     low, high = np.zeros((2, n_dots, 2))
@@ -188,7 +134,7 @@ def mask_scrambled(
     middle = room.mean(axis=0)
     half = np.maximum(room[1] - room[0], 0.0) / 2
     drawn = middle + rng.uniform(-1.0, 1.0, size=middle.shape) * half
-    return Copies(places=moved + drawn, valid=shown, copied=copied, frames=frames)
+    return moved + drawn, shown, copied
 
 
 def _without_gaps(places: Floats, valid: Bools) -> Floats:

@@ -1,6 +1,5 @@
 """Motions: named points over time, and what changes their time: trimming, windows, rates, gaps."""
 
-import itertools
 import math
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -9,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.errors import DataError, UsageError
+from vidence.errors import UsageError
 from vidence.records import Record
 
 
@@ -159,33 +158,6 @@ def resampled(motion: Motion, fps: float) -> Motion:
     )
 
 
-def backwards(motion: Motion) -> Motion:
-    """The motion played from its end to its beginning."""
-    return replace(motion, positions_m=motion.positions_m[::-1].copy(), is_valid=motion.is_valid[::-1].copy())
-
-
-def seamless(motion: Motion) -> Motion:
-    """The motion without the drift from its first frame to its last, so that it can be shown in a loop.
-
-    The difference between the two frames is taken away point by point, in equal steps; the last frame then
-    shows what the first one does, and is left out.
-
-    Raises:
-        UsageError: fewer than three frames.
-        DataError: a point is not seen in the first or the last frame.
-    """
-    if motion.n_frames < 3:
-        raise UsageError(f"a loop needs at least 3 frames, this motion has {motion.n_frames}")
-    if not (motion.is_valid[0] & motion.is_valid[-1]).all():
-        lost = [
-            n for n, ok in zip(motion.names, motion.is_valid[0] & motion.is_valid[-1], strict=True) if not ok
-        ]
-        raise DataError(f"a loop needs every point in its first and last frame; not seen: {', '.join(lost)}")
-    drift = motion.positions_m[-1] - motion.positions_m[0]
-    step: NDArray[np.float64] = np.arange(motion.n_frames)[:, None, None] / (motion.n_frames - 1)
-    return part(replace(motion, positions_m=motion.positions_m - step * drift), 0, motion.n_frames - 2)
-
-
 def noted(motion: Motion, note: str) -> Motion:
     """The same motion with a note about what was done."""
     source = msgspec.structs.replace(motion.source, notes=(*motion.source.notes, note))
@@ -197,37 +169,3 @@ def drop_first(motion: Motion, n_frames: int, *, note: str) -> Motion:
     rest = noted(part(motion, n_frames, motion.n_frames - 1), note)
     source = msgspec.structs.replace(rest.source, first_frame=rest.source.first_frame + n_frames)
     return replace(rest, source=source)
-
-
-def fill_gaps(motion: Motion, *, longest_s: float = 0.25) -> Motion:
-    """Short gaps filled by straight lines between the frames before and after; longer ones stay.
-
-    Args:
-        motion: points, some of them hidden for a while.
-        longest_s: seconds; a gap is filled up to this length.
-
-    Returns:
-        The motion, with a note where something was filled. Gaps at the start or the end are never filled.
-
-    Raises:
-        UsageError: a length below 0.
-    """
-    if longest_s < 0:
-        raise UsageError(f"a gap cannot be {longest_s:g} s long; give a number of 0 or more")
-    longest = int(longest_s * motion.fps + 1e-9)
-    positions, is_valid = motion.positions_m.copy(), motion.is_valid.copy()
-    n_filled = 0
-    for point in range(len(motion.names)):
-        known = np.flatnonzero(is_valid[:, point])
-        for before, after in itertools.pairwise(known.tolist()):
-            if not 1 < after - before <= longest + 1:
-                continue
-            share = (np.arange(before + 1, after) - before)[:, None] / (after - before)
-            start, end = positions[before, point], positions[after, point]
-            positions[before + 1 : after, point] = start + share * (end - start)
-            is_valid[before + 1 : after, point] = True
-            n_filled += after - before - 1
-    if n_filled == 0:
-        return motion
-    note = f"{n_filled} hidden points filled by straight lines (gaps up to {longest_s:g} s)"
-    return noted(replace(motion, positions_m=positions, is_valid=is_valid), note)

@@ -48,8 +48,8 @@ def rotation(view: View) -> Floats:
     return made
 
 
-def seen(positions_m: Floats, view: View, *, centre_m: Floats) -> tuple[Floats, Floats]:
-    """Where points appear on the picture plane, and how large things look there.
+def seen(positions_m: Floats, view: View, *, centre_m: Floats) -> Floats:
+    """Where points appear on the picture plane.
 
     Args:
         positions_m: points in the room (metres, y up), shape (..., 3).
@@ -57,18 +57,19 @@ def seen(positions_m: Floats, view: View, *, centre_m: Floats) -> tuple[Floats, 
         centre_m: the point that the viewer looks at, shape (3,).
 
     Returns:
-        Places to the right and up from the centre of the picture, in metres, shape (..., 2); and the scale
-        at each point, shape (...): 1 everywhere for ``orthographic``, distance / (distance - depth) for
-        ``perspective``; NaN for points that are not in front of the viewer.
+        Places to the right and up from the centre of the picture, in metres, shape (..., 2): as they are for
+        ``orthographic``, times distance / (distance - depth) for ``perspective``; NaN for points that are not
+        in front of the viewer.
     """
     turned = (positions_m - centre_m) @ rotation(view).T
     if view.projection == "orthographic":
-        return turned[..., :2], np.where(np.isfinite(turned[..., 2]), 1.0, np.nan)
+        return np.where(np.isfinite(turned[..., 2:]), turned[..., :2], np.nan)
     away_m = view.distance_m - turned[..., 2]
     scale = np.divide(
         view.distance_m, away_m, out=np.full(away_m.shape, np.nan), where=away_m > 0.05 * view.distance_m
     )
-    return turned[..., :2] * scale[..., None], scale
+    made: Floats = turned[..., :2] * scale[..., None]
+    return made
 
 
 _LISTED = "leave_out"  # the one setting that is a list: its names are parted by commas
@@ -78,7 +79,6 @@ Count: TypeAlias = Annotated[int, Meta(ge=1)]
 CountOrNone: TypeAlias = Annotated[int, Meta(ge=0)]
 SidePx: TypeAlias = Annotated[int, Meta(ge=8)]
 Positive: TypeAlias = Annotated[float, Meta(gt=0, lt=1e6)]
-NotNegative: TypeAlias = Annotated[float, Meta(ge=0, lt=1e6)]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Rim: TypeAlias = Annotated[float, Meta(ge=0, le=0.49)]
 
@@ -92,29 +92,18 @@ class StimulusSpec(Record, omit_defaults=True):
     Camera: with `heading` ``viewer`` the actor faces the viewer where `yaw_deg` is 0 (of two the first stands
     on the left of the second); ``recorded`` keeps the axes of the laboratory. `framing` ``fixed`` holds the
     camera still; ``follow`` moves it as a belt under the figures, smoothly, and not at all while they stay
-    where they are; ``root`` keeps the middle of the hips, ``support`` the foot that stands, above one place
-    of the floor. `px_per_m` None fits the figures of the whole clip into the picture less `margin` on each
+    where they are. `px_per_m` None fits the figures of the whole clip into the picture less `margin` on each
     side: whichever way they are turned (`fit` ``views``), so that the scale is the same from all sides, or as
     they are seen (``view``). The scale never changes within a clip. `is_inverted` turns the picture upside
     down, `is_mirrored` swaps its sides.
 
-    Dots: points of `leave_out` are not shown, but count for camera and scale. `dropout` is the chance of a
-    dot to be out in a frame.
+    Dots: points of `leave_out` are not shown, but count for camera and scale. `contrast` is the share of the
+    way from the background to white. With `colours` ``two`` each of two figures has a colour of its own.
 
     Noise: `n_noise` dots of the kind `noise`, anywhere in the `noise_area`: the picture, or the box around
     the figures. ``scrambled`` dots have all the steps of the figure's dots at another place, and from another
-    moment of the clip on (`noise_phases` ``drawn``) or at the same time (``kept``); ``linear`` ones move
-    straight on, each as fast as a dot of the figure on average where `noise_speed_m_s` is None; ``random``
-    ones stand still for `noise_life_frames` and go elsewhere.
-
-    `contrast` is the share of the way from the background to white (or black). `depth_dots` lets nearer dots
-    be larger. With `colours` ``two`` each of two figures has a colour of its own. `gamma` is the exponent of
-    the display: contrast and the edges of dots are shares of its *luminance* then; with 1 they are shares of
-    the values in the file.
-
-    Screen: with `screen_px_per_cm` and `screen_distance_cm` (from the eye) sizes can be given in degrees of
-    visual angle: `deg_per_m`, how large a metre of the room is in the middle of the screen, instead of
-    `px_per_m`, and `dot_radius_deg` instead of `dot_radius_px`.
+    moment of the clip on (`noise_phases` ``drawn``) or at the same time (``kept``); ``random`` ones stand
+    still for `noise_life_frames` and go elsewhere.
     """
 
     width_px: SidePx = 512
@@ -124,90 +113,26 @@ class StimulusSpec(Record, omit_defaults=True):
     start_frame: int | None = None
     n_frames: Count | None = None
     step: Count = 1
-    is_backwards: bool = False
-    is_loop: bool = False
     view: View = View()
     heading: Literal["recorded", "viewer"] = "recorded"
-    framing: Literal["fixed", "follow", "root", "support"] = "fixed"
+    framing: Literal["fixed", "follow"] = "fixed"
     fit: Literal["views", "view"] = "views"
     px_per_m: Positive | None = None
-    deg_per_m: Positive | None = None
     margin: Rim = 0.1
     is_inverted: bool = False
     is_mirrored: bool = False
     leave_out: tuple[str, ...] = ()
     scramble: Literal["none", "places", "phases", "both"] = "none"
-    jitter_m: NotNegative = 0.0
-    dropout: Share = 0.0
-    noise: Literal["random", "linear", "scrambled"] = "scrambled"
+    noise: Literal["random", "scrambled"] = "scrambled"
     n_noise: CountOrNone = 0
     noise_area: Literal["picture", "figure"] = "picture"
     noise_phases: Literal["drawn", "kept"] = "drawn"
     noise_life_frames: Count = 10
-    noise_speed_m_s: NotNegative | None = None
     dot_radius_px: Positive = 4.0
-    dot_radius_deg: Positive | None = None
-    depth_dots: bool = False
     contrast: Share = 1.0
-    polarity: Literal["light", "dark", "mixed"] = "light"
-    background: Annotated[int, Meta(ge=0, le=255)] | None = None
+    background: Annotated[int, Meta(ge=0, le=255)] = 0
     colours: Literal["one", "two"] = "one"
-    gamma: Annotated[float, Meta(gt=0, le=4)] = 1.0
-    screen_px_per_cm: Positive | None = None
-    screen_distance_cm: Positive | None = None
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.depth_dots and self.view.projection == "orthographic":
-            raise UsageError(
-                "depth_dots=true needs projection=perspective: without perspective all dots are of one size"
-            )
-        if (self.screen_px_per_cm is None) != (self.screen_distance_cm is None):
-            raise UsageError("a screen has both screen_px_per_cm and screen_distance_cm, or neither")
-        has_degrees = self.deg_per_m is not None or self.dot_radius_deg is not None
-        if has_degrees and self.screen_px_per_cm is None:
-            raise UsageError("degrees of visual angle need screen_px_per_cm and screen_distance_cm")
-        if self.deg_per_m is not None and self.px_per_m is not None:
-            raise UsageError("deg_per_m and px_per_m both say how large a metre is; give one")
-
-    @property
-    def px_per_deg(self) -> float | None:
-        """Pixels of one degree of visual angle in the middle of the screen; None without a screen."""
-        if self.screen_px_per_cm is None or self.screen_distance_cm is None:
-            return None
-        return float(2 * self.screen_distance_cm * np.tan(np.radians(0.5)) * self.screen_px_per_cm)
-
-
-def in_pixels(spec: StimulusSpec) -> StimulusSpec:
-    """The same settings with sizes in pixels where they were given in degrees.
-
-    >>> at_57_cm = StimulusSpec(screen_px_per_cm=40.0, screen_distance_cm=57.3, dot_radius_deg=0.1)
-    >>> round(in_pixels(at_57_cm).dot_radius_px, 2)
-    4.0
-    """
-    size = spec.px_per_deg
-    if size is None:
-        return spec
-    radius, scale = spec.dot_radius_deg, spec.deg_per_m
-    return msgspec.structs.replace(
-        spec,
-        dot_radius_px=spec.dot_radius_px if radius is None else radius * size,
-        dot_radius_deg=None,
-        px_per_m=spec.px_per_m if scale is None else scale * size,
-        deg_per_m=None,
-    )
-
-
-def degrees(px: Floats, spec: StimulusSpec) -> Floats:
-    """The visual angle of distances from the middle of the screen, in degrees; any shape, in pixels.
-
-    Raises:
-        UsageError: the spec names no screen.
-    """
-    if spec.screen_px_per_cm is None or spec.screen_distance_cm is None:
-        raise UsageError("degrees of visual angle need screen_px_per_cm and screen_distance_cm")
-    made: Floats = np.degrees(np.arctan(px / spec.screen_px_per_cm / spec.screen_distance_cm))
-    return made
 
 
 def spec_of(settings: Mapping[str, str], *, start: StimulusSpec | None = None) -> StimulusSpec:

@@ -13,16 +13,13 @@ from numpy.typing import NDArray
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.framing import extent, floor_path, heading_deg, room_px, turned
 from vidence.pointlight.manipulations import (
-    jittered,
-    lost_dots,
-    mask_linear,
     mask_random,
     mask_scrambled,
     scrambled_phases,
     scrambled_places,
 )
-from vidence.pointlight.motion import Motion, backwards, part, resampled, seamless, trimmed
-from vidence.pointlight.specs import StimulusSpec, in_pixels, rotation, seen
+from vidence.pointlight.motion import Motion, part, resampled, trimmed
+from vidence.pointlight.specs import StimulusSpec, seen
 
 Floats = NDArray[np.float64]
 # Told apart by most kinds of colour blindness.
@@ -34,22 +31,17 @@ class Stimulus:
     """The dots of every frame.
 
     Shapes: `centres_px` (n_frames, n_dots, 2), x to the right and y down from the upper left corner, NaN for
-    a dot that is not shown; `depths_m` (n_frames, n_dots), towards the viewer from the middle of the figures,
-    NaN for a dot that has no place in the room; `radii_px` (n_frames, n_dots); `levels` (n_dots, 3), RGB
-    0..255; `owners` (n_dots,), the figure that a dot belongs to, -1 for noise; `names` (n_dots,), the point
-    of the body that a dot shows, "" for noise.
+    a dot that is not shown; `levels` (n_dots, 3), RGB 0..255; `owners` (n_dots,), the figure that a dot
+    belongs to, -1 for noise; `names` (n_dots,), the point of the body that a dot shows, "" for noise.
     """
 
     spec: StimulusSpec
     centres_px: Floats
-    depths_m: Floats
-    radii_px: Floats
     levels: NDArray[np.uint8]
     owners: NDArray[np.int64]
     names: tuple[str, ...]
     fps: float
     px_per_m: float
-    background: int
 
     @property
     def n_frames(self) -> int:
@@ -70,31 +62,23 @@ def make_stimulus(figures: Sequence[Motion], spec: StimulusSpec) -> Stimulus:
         UsageError: no figure, figures of different frame rates, or a spec that leaves nothing to show.
         DataError: no dot is seen anywhere.
     """
-    given, spec = spec, in_pixels(spec)
     timed = in_time(figures, spec)
     pictured, px_per_m, middle = _pictured(timed, spec)
     rng = np.random.default_rng(spec.seed)
     half = (np.array([spec.width_px, spec.height_px]) / 2 - spec.dot_radius_px) / px_per_m
     picture = np.stack([middle - half, middle + half])
-    shown = [_without(figure, spec.leave_out) for figure in pictured]
-    of_figures = _joined([_disturbed(figure, spec, rng=rng) for figure in shown])
-    noise = _noise(
-        of_figures, spec, picture=picture, edge_m=spec.dot_radius_px / px_per_m, fps=timed[0].fps, rng=rng
-    )
-    dots = _joined([of_figures, noise])
+    dots = _joined([_disturbed(_without(one, spec.leave_out), spec, rng=rng) for one in pictured])
+    if spec.n_noise:
+        dots = _joined([dots, _noise(dots, spec, picture=picture, rng=rng)])
     centres = _in_picture(dots.places, spec, px_per_m=px_per_m, middle=middle)
-    background = _background(spec)
     return Stimulus(
-        spec=given,
+        spec=spec,
         centres_px=np.where(dots.valid[..., None], centres, np.nan),
-        depths_m=np.where(dots.valid, dots.depths, np.nan),
-        radii_px=spec.dot_radius_px * dots.scales,
-        levels=_levels(dots.looks_like, spec, background=background, rng=rng),
+        levels=_levels(dots.looks_like, spec),
         owners=dots.owners,
         names=dots.names,
         fps=timed[0].fps,
         px_per_m=px_per_m,
-        background=background,
     )
 
 
@@ -109,15 +93,12 @@ def _in_picture(places: Floats, spec: StimulusSpec, *, px_per_m: float, middle: 
 class _Dots:
     """Dots in the picture plane, in metres.
 
-    Shapes: `places` (n_frames, n_dots, 2), `valid` and `scales` (n_frames, n_dots), how large a dot looks;
-    `depths` (n_frames, n_dots), towards the viewer, NaN for none; `owners` (n_dots,), the figure that a dot
-    belongs to, -1 for noise, and `looks_like` the figure whose colour it has; `names` of points.
+    Shapes: `places` (n_frames, n_dots, 2), `valid` (n_frames, n_dots); `owners` (n_dots,), the figure that a
+    dot belongs to, -1 for noise, and `looks_like` the figure whose colour it has; `names` of points.
     """
 
     places: Floats
-    depths: Floats
     valid: NDArray[np.bool_]
-    scales: Floats
     owners: NDArray[np.int64]
     looks_like: NDArray[np.int64]
     names: tuple[str, ...]
@@ -144,9 +125,7 @@ def in_time(figures: Sequence[Motion], spec: StimulusSpec) -> list[Motion]:
         )
     length = (n_frames - 1) * spec.step + 1
     start = (made[0].n_frames - length) // 2 if spec.start_frame is None else spec.start_frame
-    made = [part(f, start, start + length - 1, step=spec.step) for f in made]
-    made = [backwards(f) for f in made] if spec.is_backwards else made
-    return [seamless(f) for f in made] if spec.is_loop else made
+    return [part(f, start, start + length - 1, step=spec.step) for f in made]
 
 
 def _pictured(figures: Sequence[Motion], spec: StimulusSpec) -> tuple[list[_Dots], float, Floats]:
@@ -167,14 +146,12 @@ def _pictured(figures: Sequence[Motion], spec: StimulusSpec) -> tuple[list[_Dots
     made = []
     for owner, figure in enumerate(figures):
         there = turned(figure.positions_m - way, turn_deg)
-        place, scale = seen(there, spec.view, centre_m=centre_m)
+        place = seen(there, spec.view, centre_m=centre_m)
         owners = np.full(len(figure.names), owner, np.int64)
         made.append(
             _Dots(
                 places=place * sign,
-                depths=(there - centre_m) @ rotation(spec.view)[2],
-                valid=figure.is_valid & np.isfinite(scale),
-                scales=scale,
+                valid=figure.is_valid & np.isfinite(place).all(axis=2),
                 owners=owners,
                 looks_like=owners,
                 names=figure.names,
@@ -206,9 +183,7 @@ def _without(dots: _Dots, left_out: Sequence[str]) -> _Dots:
     kept = kept_points(dots.names, left_out)
     return _Dots(
         places=dots.places[:, kept],
-        depths=dots.depths[:, kept],
         valid=dots.valid[:, kept],
-        scales=dots.scales[:, kept],
         owners=dots.owners[kept],
         looks_like=dots.looks_like[kept],
         names=tuple(dots.names[i] for i in kept),
@@ -216,38 +191,19 @@ def _without(dots: _Dots, left_out: Sequence[str]) -> _Dots:
 
 
 def _disturbed(dots: _Dots, spec: StimulusSpec, *, rng: np.random.Generator) -> _Dots:
-    """The dots of one figure with everything done to them that the spec says."""
-    places, valid, owner = dots.places, dots.valid, int(dots.owners[0])
-    depths = dots.depths
-    scales = np.nan_to_num(dots.scales, nan=1.0) if spec.depth_dots else np.ones(valid.shape)
+    """The dots of one figure, scrambled as the spec says."""
+    places, valid = dots.places, dots.valid
     if spec.scramble in {"places", "both"}:
         places = scrambled_places(places, valid, rng=rng)
     if spec.scramble in {"phases", "both"}:
-        places, valid, frames = scrambled_phases(places, valid, rng=rng)
-        scales = scales[frames, np.arange(frames.shape[1])]
-        depths = depths[frames, np.arange(frames.shape[1])]
-    if spec.jitter_m > 0:
-        places = jittered(places, spec.jitter_m, rng=rng)
-    if spec.dropout > 0:
-        valid = lost_dots(valid, spec.dropout, rng=rng)
-    owners = np.full(places.shape[1], owner, np.int64)
-    return _Dots(
-        places=places,
-        depths=depths,
-        valid=valid,
-        scales=scales,
-        owners=owners,
-        looks_like=owners,
-        names=dots.names,
-    )
+        places, valid = scrambled_phases(places, valid, rng=rng)
+    return replace(dots, places=places, valid=valid)
 
 
 def _joined(parts: Sequence[_Dots]) -> _Dots:
     return _Dots(
         places=np.concatenate([p.places for p in parts], axis=1),
-        depths=np.concatenate([p.depths for p in parts], axis=1),
         valid=np.concatenate([p.valid for p in parts], axis=1),
-        scales=np.concatenate([p.scales for p in parts], axis=1),
         owners=np.concatenate([p.owners for p in parts]),
         looks_like=np.concatenate([p.looks_like for p in parts]),
         names=tuple(name for p in parts for name in p.names),
@@ -260,103 +216,33 @@ def _box(dots: _Dots) -> Floats:
     return np.stack([seen.min(axis=0), seen.max(axis=0)]) if len(seen) else np.zeros((2, 2))
 
 
-def _copies(dots: _Dots, n_copies: int, *, box: Floats, phases: bool, rng: np.random.Generator) -> _Dots:
-    """Dots that move, look and go out as these do, elsewhere; they belong to nobody."""
-    made = mask_scrambled(dots.places, dots.valid, n_copies, box=box, phases=phases, rng=rng)
-    return _Dots(
-        places=made.places,
-        depths=dots.depths[made.frames, made.copied],
-        valid=made.valid,
-        scales=dots.scales[made.frames, made.copied],
-        owners=np.full(n_copies, -1, np.int64),
-        looks_like=dots.looks_like[made.copied],
-        names=("",) * n_copies,
-    )
+def _noise(figures: _Dots, spec: StimulusSpec, *, picture: Floats, rng: np.random.Generator) -> _Dots:
+    """The noise dots, in the picture (`picture`, a radius away from its edge) or where the figures are.
 
-
-def _noise(
-    figures: _Dots,
-    spec: StimulusSpec,
-    *,
-    picture: Floats,
-    edge_m: float,
-    fps: float,
-    rng: np.random.Generator,
-) -> _Dots:
-    """The noise dots, in the picture (`picture`, a radius away from its edge) or where the figures are."""
+    Scrambled ones move, look and are hidden as the figures' dots; none belongs to a figure.
+    """
     n_frames, n = len(figures.places), spec.n_noise
     box = picture if spec.noise_area == "picture" else _box(figures)
-    if spec.noise == "scrambled" and n > 0:
-        return _copies(figures, n, box=box, phases=spec.noise_phases == "drawn", rng=rng)
-    if spec.noise == "linear" and n > 0:
-        given = spec.noise_speed_m_s
-        steps_m = _steps(figures, n, rng=rng) if given is None else np.full(n, given / fps)
-        places, valid = mask_linear(n_frames, box, steps_m=steps_m, edge_m=edge_m, rng=rng)
-    elif n > 0:
-        life = spec.noise_life_frames
-        places = mask_random(n_frames, n, box, life_frames=life, rng=rng)
-        valid = np.ones((n_frames, n), bool)
-    else:
-        places, valid = np.zeros((n_frames, 0, 2)), np.zeros((n_frames, 0), bool)
-    if spec.dropout > 0:
-        valid = lost_dots(valid, spec.dropout, rng=rng)
     nobody = np.full(n, -1, np.int64)
-    return _Dots(
-        places=places,
-        depths=np.full((n_frames, n), np.nan),
-        valid=valid,
-        scales=np.ones((n_frames, n)),
-        owners=nobody,
-        looks_like=nobody,
-        names=("",) * n,
-    )
-
-
-def _steps(figures: _Dots, n: int, *, rng: np.random.Generator) -> Floats:
-    """For each of `n` dots the mean step of one of the figure's, in metres; each taken as often."""
-    steps = np.linalg.norm(np.diff(figures.places, axis=0), axis=2)
-    both = figures.valid[1:] & figures.valid[:-1]
-    mean = np.where(both, steps, 0.0).sum(axis=0) / np.maximum(both.sum(axis=0), 1)
-    made: Floats = mean[rng.permutation(np.arange(n) % len(mean))]
-    return made
-
-
-def _background(spec: StimulusSpec) -> int:
-    if spec.background is not None:
-        return spec.background
-    middle = 128 if spec.gamma == 1 else round(255 * 0.5 ** (1 / spec.gamma))
-    return {"light": 0, "dark": 255, "mixed": middle}[spec.polarity]
-
-
-def _between(target: Floats, share: Floats, *, gamma: float, background: int) -> NDArray[np.uint8]:
-    """The value a share of the way from the background to another, in luminance where there is a gamma."""
-    if gamma == 1:
-        made = background + share * (target - background)
+    if spec.noise == "random":
+        places = mask_random(n_frames, n, box, life_frames=spec.noise_life_frames, rng=rng)
+        valid, looks_like = np.ones((n_frames, n), bool), nobody
     else:
-        low, high = (background / 255) ** gamma, (target / 255) ** gamma
-        made = 255 * (low + share * (high - low)) ** (1 / gamma)
-    return np.rint(made).astype(np.uint8)
+        phases = spec.noise_phases == "drawn"
+        places, valid, copied = mask_scrambled(
+            figures.places, figures.valid, n, box=box, phases=phases, rng=rng
+        )
+        looks_like = figures.looks_like[copied]
+    return _Dots(places=places, valid=valid, owners=nobody, looks_like=looks_like, names=("",) * n)
 
 
-def _levels(
-    owner: NDArray[np.int64],
-    spec: StimulusSpec,
-    *,
-    background: int,
-    rng: np.random.Generator,
-) -> NDArray[np.uint8]:
-    """The colour of each dot, shape (n_dots, 3)."""
-    up = {
-        "light": np.ones(len(owner), bool),
-        "dark": np.zeros(len(owner), bool),
-        "mixed": rng.permutation(len(owner)) % 2 == 0,
-    }[spec.polarity]
-    target = np.where(up, 255.0, 0.0)[:, None].repeat(3, axis=1)
+def _levels(owner: NDArray[np.int64], spec: StimulusSpec) -> NDArray[np.uint8]:
+    """The colour of each dot, shape (n_dots, 3): a share of the way from the background to its own."""
+    target = np.full((len(owner), 3), 255.0)
     if spec.colours == "two":
         for figure, colour in enumerate(_COLOURS):
             target[owner == figure] = colour
-    share = np.full((len(owner), 1), spec.contrast)
-    return _between(target, share, gamma=spec.gamma, background=background)
+    return np.rint(spec.background + spec.contrast * (target - spec.background)).astype(np.uint8)
 
 
 def kept_points(names: Sequence[str], left_out: Sequence[str]) -> list[int]:

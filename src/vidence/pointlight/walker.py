@@ -1,4 +1,4 @@
-"""The built-in figure, which needs no data: walks, runs, jumps, waves, squats, jumping jacks, bows."""
+"""The built-in figure, which needs no data: walks, runs, jumps, waves, bows."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -105,16 +105,15 @@ def _posed(
     arms: tuple[Limb, Limb],
     lift: Floats,
     lean: Floats,
-    spread: Floats,
 ) -> Posture:
     """A figure on the spot: the legs reach from the pelvis down to the feet, which are `lift` metres up.
 
-    `arms` are the left and the right one; `spread` moves each foot sideways by so many degrees of the leg.
+    `arms` are the left and the right one.
     """
     zero = np.zeros_like(pelvis_y)
     down = pelvis_y - ANKLE_HEIGHT * spec.height_m - lift
-    flexion, bend = bent_leg(down / np.cos(np.radians(spread)), height_m=spec.height_m)
-    leg = Limb(flexion=flexion, abduction=spread, bend=bend)
+    flexion, bend = bent_leg(down, height_m=spec.height_m)
+    leg = Limb(flexion=flexion, abduction=zero, bend=bend)
     return Posture(
         pelvis_m=np.stack([zero, pelvis_y, zero], axis=1),
         pelvis_turn=zero,
@@ -132,20 +131,6 @@ def _eased(share: Floats) -> Floats:
     s = np.clip(share, 0.0, 1.0)
     made: Floats = s**3 * (10 - 15 * s + 6 * s**2)
     return made
-
-
-def _squat(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
-    """Down until the hips are as far above the ankles as a shank is long, and up again."""
-    rate = spec.rate_hz or 0.5
-    depth = (1 - np.cos(2 * np.pi * rate * time_s)) / 2
-    top = _standing_m(spec)
-    low = ANKLE_HEIGHT * spec.height_m + SHANK * spec.height_m
-    arms = Limb(flexion=10 + 75 * depth, abduction=_still(4.0, depth), bend=_still(8.0, depth))
-    zero = np.zeros_like(depth)
-    pelvis = top - depth * (top - low)
-    return _posed(spec, pelvis, arms=(arms, arms), lift=zero, lean=4 + 31 * depth, spread=zero), [
-        f"{rate:g} squats per second"
-    ]
 
 
 def _jump(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
@@ -174,8 +159,7 @@ def _jump(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
     swing = swing - 150 * _eased((phase - ends[2]) / land_s)
     arms = Limb(flexion=swing, abduction=_still(8.0, phase), bend=_still(15.0, phase))
     lean = 35 * np.clip((top - pelvis) / depth, 0, 1)
-    zero = np.zeros_like(phase)
-    return _posed(spec, pelvis, arms=(arms, arms), lift=lift, lean=lean, spread=zero), [
+    return _posed(spec, pelvis, arms=(arms, arms), lift=lift, lean=lean), [
         f"jumps of {rise:g} m, {flight_s:.3f} s in the air"
     ]
 
@@ -206,35 +190,8 @@ def _wave(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
     # The upper arm forwards, the forearm upwards, both from side to side.
     arm = Limb(flexion=70 * up, abduction=6 + 18 * up + 20 * up * sway, bend=12 + 88 * up)
     top, zero = _still(_standing_m(spec), time_s), np.zeros_like(time_s)
-    return _posed(spec, top, arms=(_hanging(time_s), arm), lift=zero, lean=zero + 1, spread=zero), [
+    return _posed(spec, top, arms=(_hanging(time_s), arm), lift=zero, lean=zero + 1), [
         f"{rate:g} waves per second"
-    ]
-
-
-def _jumping_jack(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
-    """Legs apart and arms up with one hop, back with the next; each flight follows gravity."""
-    rate = spec.rate_hz or 1.0
-    half_s = 1 / (2 * rate)
-    flight_s = 0.45 * half_s
-    stance_s = half_s - flight_s
-    phase = np.mod(time_s, half_s)
-    is_back = (np.floor(time_s / half_s) % 2).astype(bool)
-    speed = GRAVITY_M_S2 * flight_s / 2
-    since = phase - stance_s
-    hop = speed * since - GRAVITY_M_S2 * since**2 / 2
-    dip = -speed * stance_s / np.pi * np.sin(np.pi * np.minimum(phase, stance_s) / stance_s)
-    moved = _eased((phase - 0.75 * stance_s) / (half_s - 0.75 * stance_s))
-    apart = np.where(is_back, 1 - moved, moved)
-    spread = 2 + 20 * apart
-    arms = Limb(flexion=_still(2.0, apart), abduction=10 + 150 * apart, bend=_still(10.0, apart))
-    # The feet part in the air: the pelvis is where the spread legs reach.
-    reach = (THIGH + SHANK) * 0.985 * spec.height_m * np.cos(np.radians(spread))
-    feet = ANKLE_HEIGHT * spec.height_m
-    lift = np.where(phase >= stance_s, hop, 0.0)
-    pelvis = feet + reach + np.where(phase >= stance_s, hop, dip)
-    zero = np.zeros_like(phase)
-    return _posed(spec, pelvis, arms=(arms, arms), lift=lift, lean=zero, spread=spread), [
-        f"{rate:g} jumping jacks per second, {flight_s:.3f} s in the air at each hop"
     ]
 
 
@@ -244,26 +201,13 @@ def _bow(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
     bent = (1 - np.cos(2 * np.pi * rate * time_s)) / 2
     arms = Limb(flexion=45 * bent, abduction=_still(5.0, bent), bend=_still(10.0, bent))
     top, zero = _still(_standing_m(spec), bent), np.zeros_like(bent)
-    return _posed(spec, top, arms=(arms, arms), lift=zero, lean=2 + 63 * bent, spread=zero), [
-        f"{rate:g} bows per second"
-    ]
-
-
-def _stand(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
-    """Standing, with the slow sway of a body that is held upright."""
-    sway = 1.5 * np.sin(2 * np.pi * (spec.rate_hz or 0.3) * time_s)
-    arms, zero = _hanging(time_s), np.zeros_like(time_s)
-    top = _still(_standing_m(spec), time_s)
-    return _posed(spec, top, arms=(arms, arms), lift=zero, lean=1 + sway, spread=zero), []
+    return _posed(spec, top, arms=(arms, arms), lift=zero, lean=2 + 63 * bent), [f"{rate:g} bows per second"]
 
 
 ACTIONS: dict[str, Callable[[WalkerSpec, Floats], tuple[Posture, list[str]]]] = {
     "walk": _gait,
     "run": _gait,
     "jump": _jump,
-    "squat": _squat,
     "wave": _wave,
-    "jumping-jack": _jumping_jack,
     "bow": _bow,
-    "stand": _stand,
 }

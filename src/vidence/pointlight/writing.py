@@ -27,15 +27,8 @@ from vidence.records import Record
 Picture: TypeAlias = NDArray[np.uint8]
 Sink: TypeAlias = Callable[[Picture], None]
 """What is done with each picture, in their order."""
-_LOSSLESS: Final = "libx264rgb"
-# How each kind of file is written: the encoder, its pixel format, its options. With macroblock trees, x264 as
-# built into PyAV 18.1 does not give the same bytes every time.
-_VIDEO = {
-    ".mp4": ("libx264", "yuv420p", {"crf": "16", "preset": "medium", "mbtree": "0"}),
-    ".webm": ("libvpx-vp9", "yuv420p", {"crf": "20", "b": "0"}),
-}
-_MOST_OF_A_GIF: Final = 2_000
-"""A GIF is laid out when all its pictures are there."""
+# With macroblock trees, x264 as built into PyAV 18.1 does not give the same bytes every time.
+_OPTIONS: Final = {"crf": "16", "preset": "medium", "mbtree": "0"}
 
 
 class MadeFrom(Record):
@@ -176,36 +169,52 @@ def numbered_pictures(folder: Path) -> Iterator[Sink]:
 def video_file(
     path: Path, *, fps: float, size_px: tuple[int, int], is_lossless: bool = False
 ) -> Iterator[Sink]:
-    """Write an MP4 (H.264), WebM (VP9) or GIF, by the ending of the name; its pictures come one by one.
+    """Write an MP4 (H.264); its pictures come one by one, and each has its exact time.
 
-    Every frame of an MP4 has its exact time. WebM counts thousandths and GIF hundredths of a second: times
-    are rounded to these, and a GIF above 50 frames per second is refused, since viewers slow it down. MP4
-    and WebM say that their colours are BT.709 in limited range; half the resolution is kept for colour. A
-    lossless MP4 (H.264 in RGB) has the very pixels; browsers do not play it.
+    The file says that its colours are BT.709 in limited range; half the resolution is kept for colour. A
+    lossless one (H.264 in RGB) has the very pixels; browsers do not play it.
 
     Args:
         path: the file.
         fps: frames per second.
         size_px: width and height.
-        is_lossless: keep every pixel; of MP4 only.
+        is_lossless: keep every pixel.
 
     Raises:
-        UsageError: another ending, sides of odd length (not for GIF), or a GIF that is too fast or long.
+        UsageError: another ending, or sides of odd length.
     """
-    kind = path.suffix.lower()
-    if is_lossless and kind != ".mp4":
-        raise UsageError(f"{path}: a lossless video ends in .mp4, not {kind or 'nothing'}")
-    if kind == ".gif":
-        with _gif(path, fps=fps) as add:
-            yield add
-    elif kind in _VIDEO:
-        codec, pixels, options = _VIDEO[kind]
-        if is_lossless:
-            codec, pixels, options = _LOSSLESS, "rgb24", {"crf": "0", "preset": "veryfast"}
-        with _video(path, codec, pixels, options=options, fps=fps, size_px=size_px) as add:
-            yield add
-    else:
-        raise UsageError(f"{path}: a video ends in .mp4, .webm or .gif, not {kind or 'nothing'}")
+    import av
+    from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc
+    from av.video.stream import VideoStream
+
+    width_px, height_px = size_px
+    if path.suffix.lower() != ".mp4":
+        raise UsageError(f"{path}: a video ends in .mp4, not {path.suffix or 'nothing'}")
+    if height_px % 2 or width_px % 2:
+        raise UsageError(f"{path}: the sides of a video must be even, not {width_px}x{height_px}")
+    codec, pixels = ("libx264rgb", "rgb24") if is_lossless else ("libx264", "yuv420p")
+    options = {"crf": "0", "preset": "veryfast"} if is_lossless else _OPTIONS
+    rate = Fraction(fps).limit_denominator(1001)
+    with av.open(str(path), "w", container_options={"fflags": "+bitexact"}) as container:
+        stream = cast(VideoStream, container.add_stream(codec, rate=rate, options=options))
+        stream.width, stream.height, stream.pix_fmt = width_px, height_px, pixels
+        told = stream.codec_context
+        if not is_lossless:
+            told.colorspace, told.color_range = Colorspace.ITU709, ColorRange.MPEG
+            told.color_primaries, told.color_trc = ColorPrimaries.BT709, ColorTrc.BT709
+
+        def add(picture: Picture) -> None:
+            frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
+            if not is_lossless:
+                frame = frame.reformat(
+                    format=pixels, dst_colorspace=Colorspace.ITU709, dst_color_range=ColorRange.MPEG
+                )
+            for packet in stream.encode(frame):
+                container.mux(packet)
+
+        yield add
+        for packet in stream.encode():
+            container.mux(packet)
 
 
 def write_video(pictures: Iterable[Picture], path: Path, *, fps: float) -> None:
@@ -221,59 +230,3 @@ def write_video(pictures: Iterable[Picture], path: Path, *, fps: float) -> None:
     with video_file(path, fps=fps, size_px=(first.shape[1], first.shape[0])) as add:
         for picture in chain([first], rest):
             add(picture)
-
-
-@contextmanager
-def _gif(path: Path, *, fps: float) -> Iterator[Sink]:
-    if fps > 50:
-        raise UsageError(f"{path}: a GIF shows 50 frames per second at most, not {fps:g}; lower the rate")
-    images: list[Image.Image] = []
-
-    def add(picture: Picture) -> None:
-        if len(images) == _MOST_OF_A_GIF:
-            raise UsageError(
-                f"{path}: a GIF has {_MOST_OF_A_GIF:,} frames at most, as all are laid out together; "
-                "write mp4 or webm"
-            )
-        images.append(Image.fromarray(picture).quantize(colors=64, dither=Image.Dither.NONE))
-
-    yield add
-    ends = [round(100 * (n + 1) / fps) for n in range(len(images))]
-    waits = [10 * (end - start) for start, end in zip([0, *ends], ends, strict=False)]
-    images[0].save(path, save_all=True, append_images=images[1:], duration=waits, loop=0, disposal=1)
-
-
-@contextmanager
-def _video(
-    path: Path, codec: str, pixels: str, *, options: dict[str, str], fps: float, size_px: tuple[int, int]
-) -> Iterator[Sink]:
-    import av
-    from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc
-    from av.video.stream import VideoStream
-
-    width_px, height_px = size_px
-    if height_px % 2 or width_px % 2:
-        raise UsageError(f"{path}: the sides of a video must be even, not {width_px}x{height_px}")
-    rate = Fraction(fps).limit_denominator(1001)
-    # Without this a WebM holds an identifier that is drawn anew each time.
-    with av.open(str(path), "w", container_options={"fflags": "+bitexact"}) as container:
-        stream = cast(VideoStream, container.add_stream(codec, rate=rate, options=options))
-        stream.width, stream.height, stream.pix_fmt = width_px, height_px, pixels
-        told = stream.codec_context
-        is_rgb = pixels == "rgb24"
-        if not is_rgb:
-            told.colorspace, told.color_range = Colorspace.ITU709, ColorRange.MPEG
-            told.color_primaries, told.color_trc = ColorPrimaries.BT709, ColorTrc.BT709
-
-        def add(picture: Picture) -> None:
-            frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
-            if not is_rgb:
-                frame = frame.reformat(
-                    format=pixels, dst_colorspace=Colorspace.ITU709, dst_color_range=ColorRange.MPEG
-                )
-            for packet in stream.encode(frame):
-                container.mux(packet)
-
-        yield add
-        for packet in stream.encode():
-            container.mux(packet)

@@ -1,4 +1,4 @@
-"""Names of joints: every map that comes along, prefixes, maps of users, guesses and templates."""
+"""Names of joints: maps that come along, prefixes, maps of users."""
 
 from pathlib import Path
 
@@ -7,16 +7,7 @@ import pytest
 
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.body import SETS, body, by_map, points_of
-from vidence.pointlight.body_maps import (
-    bare,
-    best_map,
-    body_map,
-    guesses,
-    nearest,
-    read_body_map,
-    shipped,
-    template,
-)
+from vidence.pointlight.body_maps import bare, best_map, body_map
 from vidence.pointlight.motion import Motion
 
 
@@ -69,43 +60,20 @@ def test_what_programs_put_before_names_is_taken_off():
     assert [bare(n) for n in ("mixamorig:Hips", "a|b:Left", "Hips", "x:")] == ["Hips", "Left", "Hips", "x:"]
 
 
-def test_sides_of_guesses_are_never_mixed():
-    for one in shipped():
-        names = tuple(dict.fromkeys(n for sources in one.points.values() for n in sources))
-        for point, name in guesses(names).items():
-            for other, sources in one.points.items():
-                if name in sources and not one.is_markers and point[:5] in {"left_", "right"}:
-                    assert other[:4] == point[:4] or other in {"head", "neck", "pelvis"}, (
-                        one.name,
-                        point,
-                        name,
-                    )
-
-
-@pytest.mark.parametrize("name", ["mixamo", "mocapbank", "bandai", "smpl", "cmu-max"])
-def test_of_names_with_something_before_them_every_point_is_guessed(name: str):
-    known = body_map(name)
-    names = tuple(dict.fromkeys(f"Rig_{n}" for sources in known.points.values() for n in sources))
-    found = guesses(names)
-    limbs = [p for p in SETS["13"] if p != "head"]
-    wrong = [p for p in limbs if found.get(p) != f"Rig_{known.points[p][0]}"]
-    assert not wrong
-    assert points_of(names) == ()
-    assert nearest(names).name in {name, "motionbuilder", "mixamo", "points", "smpl", "mocapbank"}
-
-
-def test_a_template_that_is_filled_in_is_a_map(tmp_path: Path):
-    names = tuple(f"Rig_{n}" for sources in body_map("bandai").points.values() for n in sources)
+def test_a_map_of_the_users_names_the_points(tmp_path: Path):
+    known = body_map("bandai").points
+    rows = [f"{point} = {[f'Rig_{n}' for n in names]}" for point, names in known.items()]
     path = tmp_path / "own.toml"
-    path.write_text(template(names, file="a.bvh"))
-    made = by_map(motion(tuple(dict.fromkeys(names))), read_body_map(path))
+    path.write_text("\n".join(["[points]", *rows]))
+    names = tuple(dict.fromkeys(f"Rig_{n}" for sources in known.values() for n in sources))
+    made = by_map(motion(names), body_map(str(path)))
     assert set(SETS["13"]) <= set(made.names)
     assert made.kind == "body"
     assert "by the map 'own'" in made.source.notes[-1]
     with pytest.raises(DataError, match=r"the map 'bandai' has 'Head' for head.*near are Rig_Head"):
-        by_map(motion(tuple(dict.fromkeys(names))), body_map("bandai"))
-    with pytest.raises(DataError, match="Nearest is the map 'bandai'"):
-        body(motion(tuple(dict.fromkeys(names))))
+        by_map(motion(names), body_map("bandai"))
+    with pytest.raises(DataError, match="takes a map of yours"):
+        body(motion(names))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from subjects.standing import jumping, motion_of, standing, stepping
 from vidence.pointlight import checks
 from vidence.pointlight.body import body, mass_centre
-from vidence.pointlight.checks import inspect, limbs_crossed, sides, swaps
+from vidence.pointlight.checks import inspect, sides
 from vidence.pointlight.walker import WalkerSpec, walker
 
 
@@ -163,7 +163,7 @@ def test_a_report_holds_every_check_and_says_what_is_too_short():
     report = inspect(standing(7))
     assert not report.is_usable
     assert [c.name for c in report.checks] == [
-        "frames", "height", "upright", "sides", "swaps", "crossed", "skeleton", "limbs", "gaps", "presence",
+        "frames", "height", "upright", "sides", "skeleton", "limbs", "gaps", "presence",
         "first-step", "jumps", "gravity", "stride",
     ]  # fmt: skip
     assert [c.name for c in report.doubts] == ["frames"]
@@ -176,7 +176,7 @@ def test_a_report_of_few_points_checks_what_it_can():
     report = inspect(few)
     assert len(report.points_missing) == 13
     assert {c.name for c in report.checks if c.verdict == "none"} == {
-        "height", "upright", "sides", "crossed", "skeleton", "limbs", "gravity", "stride",
+        "height", "upright", "sides", "skeleton", "limbs", "gravity", "stride",
     }  # fmt: skip
 
 
@@ -192,46 +192,25 @@ def exchanged(figure, joints, frames=slice(None)):
     return replace(figure, positions_m=places)
 
 
-@pytest.mark.parametrize("action", ["walk", "run", "squat", "jump", "bow", "jumping-jack"])
+@pytest.mark.parametrize("action", ["walk", "run", "jump", "bow"])
 def test_left_is_told_from_right_by_hips_shoulders_and_knees(action):
     figure = walker(WalkerSpec(action=action))
     assert sides(figure).verdict == "fine"
-    assert swaps(figure).verdict == "fine"
     arms, legs = ("shoulder", "elbow", "wrist"), ("hip", "knee", "ankle")
     for joints in (arms, legs):
         assert "opposite sides" in sides(exchanged(figure, joints)).message
     everything = exchanged(figure, (*arms, *legs))
-    if action in {"squat", "jump", "run"}:
-        assert "knees bend backwards" in sides(everything).message
     mirrored = replace(figure, positions_m=figure.positions_m * [-1.0, 1.0, 1.0])
-    if action in {"squat", "jump", "run"}:
+    if action in {"jump", "run"}:
+        assert "knees bend backwards" in sides(everything).message
         assert sides(mirrored).verdict == "doubtful"
-
-
-@pytest.mark.parametrize("joint", ["knee", "ankle", "wrist"])
-def test_points_that_change_places_for_a_while_are_found(joint):
-    found = swaps(exchanged(walker(WalkerSpec()), (joint,), slice(60, 90)))
-    assert (found.verdict, found.value) == ("doubtful", 2.0)
-    assert f"first left_{joint} and right_{joint} after frame 59" in found.message
 
 
 @pytest.mark.parametrize("joints", [("elbow",), ("knee",), ("ankle",), ("knee", "ankle"), ("elbow", "wrist")])
 def test_parts_of_a_limb_that_are_exchanged_all_along_are_found(joints):
     wrong = exchanged(walker(WalkerSpec()), joints)
-    assert swaps(wrong).verdict == "fine", "nothing changes from frame to frame"
     assert sides(wrong).verdict == "doubtful"
     assert f"the left {joints[0]} is on the right" in sides(wrong).message
-
-
-def test_wrists_that_are_exchanged_are_found_by_their_bones():
-    figure = walker(WalkerSpec())
-    assert limbs_crossed(figure).value == 0.0
-    found = limbs_crossed(exchanged(figure, ("wrist",)))
-    assert (found.verdict, found.value) == ("doubtful", 1.0)
-    assert "wrists in frames 0 to 179" in found.message
-    for_a_while = limbs_crossed(exchanged(figure, ("wrist",), slice(60, 90)))
-    assert for_a_while.value == pytest.approx(30 / 180, abs=1e-6)
-    assert "wrists in frames 60 to 89" in for_a_while.message
 
 
 def test_who_has_one_side_only_has_no_sides():

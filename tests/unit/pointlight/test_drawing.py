@@ -12,7 +12,7 @@ from PIL import Image
 
 from vidence.errors import DataError, UsageError
 from vidence.media.video import open_video
-from vidence.pointlight.drawing import contact_sheet, evenly, frames, path_plot
+from vidence.pointlight.drawing import contact_sheet, evenly, frames
 from vidence.pointlight.figures import Staging, staged
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.specs import StimulusSpec, spec_of
@@ -77,7 +77,7 @@ def test_discs_at_the_edge_are_cut_off_and_those_outside_are_not_drawn():
 
 
 def test_blocks_do_not_change_a_pixel():
-    made = make_stimulus([walking()], spec(n_noise=5, jitter_m=0.01))
+    made = make_stimulus([walking()], spec(n_noise=5, noise="random"))
     whole = np.stack(list(frames(made)))
     assert np.array_equal(whole, np.stack(list(frames(made, block=5))))
     assert whole.shape == (12, 64, 96, 3)
@@ -114,11 +114,10 @@ def test_the_digest_of_a_motion_knows_places_names_and_rate():
     assert motion_digest(walking()) == motion_digest(walking())
 
 
-@pytest.mark.parametrize("ending", [".mp4", ".webm"])
-def test_videos_have_every_frame_at_its_time(tmp_path: Path, ending: str):
+def test_videos_have_every_frame_at_its_time(tmp_path: Path):
     made = make_stimulus([walking()], spec())
     pictures = list(frames(made))
-    path = tmp_path / f"clip{ending}"
+    path = tmp_path / "clip.mp4"
     write_video(pictures, path, fps=made.fps)
     video = open_video(path)
     assert video.n_frames == 12
@@ -138,28 +137,22 @@ def test_a_lossless_video_has_the_very_pixels_at_the_exact_times(tmp_path: Path)
         found = list(container.decode(video=0))
     assert [f.pts * f.time_base for f in found] == [Fraction(1001 * n, 30_000) for n in range(12)]
     assert all(np.array_equal(f.to_ndarray(format="rgb24"), p) for f, p in zip(found, pictures, strict=True))
-    with (
-        pytest.raises(UsageError, match=r"ends in \.mp4"),
-        video_file(tmp_path / "clip.webm", fps=24.0, size_px=(96, 64), is_lossless=True),
-    ):
-        pass
 
 
-@pytest.mark.parametrize("ending", [".mp4", ".webm"])
-def test_colours_are_tagged_and_come_back_and_files_are_the_same_each_time(tmp_path: Path, ending: str):
+def test_colours_are_tagged_and_come_back_and_files_are_the_same_each_time(tmp_path: Path):
     made = make_stimulus([walking(), walking()], spec(colours="two", dot_radius_px=12.0, px_per_m=20.0))
     for name in ("a", "b"):
-        write_video(frames(made), tmp_path / f"{name}{ending}", fps=24.0)
-    assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()
-    with av.open(str(tmp_path / f"a{ending}")) as container:
+        write_video(frames(made), tmp_path / f"{name}.mp4", fps=24.0)
+    assert (tmp_path / "a.mp4").read_bytes() == (tmp_path / "b.mp4").read_bytes()
+    with av.open(str(tmp_path / "a.mp4")) as container:
         frame = next(container.decode(video=0))
     assert (frame.colorspace, frame.color_range) == (Colorspace.ITU709, ColorRange.MPEG)
-    found = open_video(tmp_path / f"a{ending}").frames([0])[0]
+    found = open_video(tmp_path / "a.mp4").frames([0])[0]
     x, y = np.round(made.centres_px[0, -1]).astype(int)
     assert np.abs(found[y, x].astype(int) - made.levels[-1]).max() <= 4
 
 
-def test_pictures_pass_one_at_a_time(tmp_path: Path):
+def test_pictures_pass_one_at_a_time():
     made = make_stimulus([walking(200)], spec())
     seen: list[int] = []
 
@@ -170,32 +163,6 @@ def test_pictures_pass_one_at_a_time(tmp_path: Path):
 
     assert passed(pictures(), [lambda picture: seen.append(int(picture.max()))]) == passed(frames(made))
     assert len(seen) == 200
-    with pytest.raises(UsageError, match="2,000 frames at most"):
-        write_video((np.zeros((2, 2, 3), np.uint8) for _ in range(2001)), tmp_path / "x.gif", fps=24.0)
-
-
-def test_with_gamma_edges_and_contrast_are_shares_of_luminance():
-    half = make_stimulus([walking(1)], spec(gamma=2.2, contrast=0.5, px_per_m=20.3))
-    assert half.levels[0].tolist() == [186] * 3  # 255 * .5 ** (1 / 2.2)
-    full = make_stimulus([walking(1)], spec(gamma=2.2, px_per_m=20.3))
-    plain = make_stimulus([walking(1)], spec(px_per_m=20.3))
-    luminance = (next(frames(full)) / 255.0) ** 2.2
-    assert luminance == pytest.approx(next(frames(plain)) / 255.0, abs=0.011)
-    mixed = make_stimulus([walking(1)], spec(gamma=2.2, polarity="mixed"))
-    assert mixed.background == 186
-
-
-def test_gifs_keep_the_mean_rate(tmp_path: Path):
-    made = make_stimulus([walking()], spec())
-    write_video(list(frames(made)), tmp_path / "clip.gif", fps=24.0)
-    with Image.open(tmp_path / "clip.gif") as image:
-        waits = []
-        for number in range(image.n_frames):
-            image.seek(number)
-            waits.append(image.info["duration"])
-    assert sum(waits) == 500
-    with pytest.raises(UsageError, match="50 frames"):
-        write_video(list(frames(made)), tmp_path / "fast.gif", fps=60.0)
 
 
 def test_what_cannot_be_written_is_refused(tmp_path: Path):
@@ -229,24 +196,8 @@ def test_a_contact_sheet_holds_the_first_and_the_last_frame():
         contact_sheet({}, fps=24.0)
 
 
-def test_paths_run_from_pale_to_dark_where_the_dots_were():
-    made = make_stimulus([walking()], spec(n_noise=3, noise="linear"))
-    plot = path_plot(made).astype(int)
-    way = made.centres_px[:, 1]
-    start, end = (plot[int(y), int(x)] for x, y in (way[1], way[-3]))
-    assert start.sum() > end.sum()
-    assert plot.max() > 240
-
-
-# The beginning of the SHA-256 over the pixels of clips as they have been all along.
-BEFORE = (
-    ({}, "79ab36476499075d"),
-    ({"scramble": "both", "dropout": "0.1", "jitter_m": "0.02", "polarity": "dark"}, "2010060f1270dbda"),
-)
-SMALL = {"width_px": "96", "height_px": "96", "dot_radius_px": "2", "seed": "4"}
-
-
-@pytest.mark.parametrize(("settings", "digest"), BEFORE)
-def test_settings_that_were_there_give_the_pixels_that_they_gave(settings: dict[str, str], digest: str):
-    made = make_stimulus(staged(["walker:walk?duration_s=0.5"]), spec_of(SMALL | settings))
-    assert passed(frames(made))[:16] == digest
+def test_settings_give_the_pixels_that_they_have_always_given():
+    """The beginning of the SHA-256 over all pixels."""
+    small = {"width_px": "96", "height_px": "96", "dot_radius_px": "2", "seed": "4"}
+    made = make_stimulus(staged(["walker:walk?duration_s=0.5"]), spec_of(small))
+    assert passed(frames(made))[:16] == "79ab36476499075d"

@@ -8,16 +8,34 @@ from pathlib import Path
 
 import pytest
 
-from vidence.pointlight.dots import dots_of
-from vidence.pointlight.experiments import write_player
+from vidence.pointlight.drawing import frames
+from vidence.pointlight.experiments import dots_of, write_player
 from vidence.pointlight.figures import staged
 from vidence.pointlight.specs import spec_of
 from vidence.pointlight.stimulus import Stimulus, make_stimulus
 
 
-def shown(**settings: str) -> Stimulus:
-    given = {"fps": "30", "screen_px_per_cm": "40", "screen_distance_cm": "57", "dropout": "0.2"} | settings
-    return make_stimulus(staged(["walker:walk?duration_s=0.4"]), spec_of(given))
+def shown() -> Stimulus:
+    """A walk with two noise dots; the head is hidden in some frames."""
+    (figure,) = staged(["walker:walk?duration_s=0.4"])
+    figure.is_valid[8:16, figure.index("head")] = False
+    return make_stimulus([figure], spec_of({"width_px": "128", "height_px": "96", "n_noise": "2"}))
+
+
+def test_places_are_those_of_the_pictures():
+    made = shown()
+    told = dots_of(made)
+    assert [dot.joint for dot in told.dots] == [*made.names[:13], "", ""]
+    assert [dot.figure for dot in told.dots] == [0] * 13 + [-1] * 2
+    for number, picture in enumerate(frames(made)):
+        frame = told.frames[number]
+        for dot, is_seen in enumerate(frame.visible):
+            if is_seen:
+                x, y = 64 + frame.x_px[dot], 48 - frame.y_px[dot]
+                assert picture[int(y), int(x)].min() > 200
+            else:
+                assert frame.x_px[dot] is frame.y_px[dot] is None
+    assert [frame.visible[0] for frame in told.frames].count(False) == 4
 
 
 class Screen:
@@ -25,7 +43,7 @@ class Screen:
 
     def __init__(self, *, hz: float = 60.0, late_at: int = -1, escape_at: int = -1) -> None:
         self.hz, self.late_at, self.escape_at = hz, late_at, escape_at
-        self.flips: list[tuple[list[tuple[float, float]], list[float], list[float]]] = []
+        self.flips: list[tuple[list[tuple[float, float]], list[float]]] = []
         self.windows: list[dict[str, object]] = []
         self.now_s, self.is_closed = 100.0, False
         screen = self
@@ -53,7 +71,7 @@ class Screen:
                 screen.group = given
 
             def draw(self) -> None:
-                screen.drawn = (self.xys, self.sizes, self.opacities)
+                screen.drawn = (self.xys, self.opacities)
 
         self.drawn = None
         self.visual = types.SimpleNamespace(Window=Window, ElementArrayStim=ElementArrayStim)
@@ -84,14 +102,14 @@ def test_the_script_holds_each_frame_for_whole_refreshes(tmp_path, monkeypatch):
     assert len(log) == 1 + made.n_frames
     assert all(line.endswith(",0") for line in log[1:])
     for number, frame in enumerate(told.frames):
-        for xys, sizes, opacities in screen.flips[2 * number : 2 * number + 2]:
+        for xys, opacities in screen.flips[2 * number : 2 * number + 2]:
             assert opacities == [1.0 if ok else 0.0 for ok in frame.visible]
             seen = [(x, y) for x, y, ok in zip(frame.x_px, frame.y_px, frame.visible, strict=True) if ok]
             assert [at for at, shown_at in zip(xys, opacities, strict=True) if shown_at] == seen
-            assert sizes == [2 * radius for radius in frame.radius_px]
     assert screen.windows[0]["color"] == [0] * 3
     assert screen.is_closed
-    assert screen.group["nElements"] == 13
+    assert screen.group["nElements"] == 15
+    assert screen.group["sizes"] == [2 * told.radius_px] * 15
     assert screen.group["elementMask"] == "circle"
 
 
@@ -99,13 +117,6 @@ def test_late_frames_and_escape_stand_in_the_log(tmp_path, monkeypatch):
     write_player("psychopy", shown(), tmp_path)
     log = played(tmp_path, Screen(late_at=6, escape_at=10), monkeypatch)
     assert [line.rsplit(",", 1)[1] for line in log[1:]] == ["0", "0", "0", "1", "1"]
-
-
-def test_another_screen_keeps_visual_angles(tmp_path, monkeypatch):
-    made, screen = shown(), Screen()
-    write_player("psychopy", made, tmp_path)
-    played(tmp_path, screen, monkeypatch, "--screen-px-per-cm", "80", "--screen-distance-cm", "57")
-    assert screen.flips[0][1] == pytest.approx([4 * made.radii_px[0, 0]] * 13)
 
 
 def test_a_screen_that_does_not_fit_shows_nothing(tmp_path, monkeypatch):

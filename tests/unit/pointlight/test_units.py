@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from subjects.standing import motion_of, standing
+from subjects.standing import standing
 from vidence.errors import UsageError
 from vidence.pointlight.kinematics import Skeleton, insert_bone, missing_bone, t_pose_frames, turns
-from vidence.pointlight.motion import fill_gaps
 from vidence.pointlight.units import (
     CMU_UNIT_M,
     SUBJECTS,
@@ -13,25 +12,6 @@ from vidence.pointlight.units import (
     read_unit,
     settle,
 )
-
-
-def test_short_gaps_are_filled_by_straight_lines_and_long_ones_stay():
-    body = standing(100).positions_m + (np.arange(100) * 0.01)[:, None, None] * [1, 0, 0]
-    hidden = body.copy()
-    hidden[10:14, 2] = np.nan  # 4 frames: 0.067 s
-    hidden[30:60, 2] = np.nan  # 0.5 s
-    hidden[:5, 3] = np.nan  # at the start
-    filled = fill_gaps(motion_of(hidden), longest_s=4 / 60)
-    np.testing.assert_allclose(filled.positions_m[10:14, 2], body[10:14, 2], atol=1e-12)
-    assert filled.is_valid[10:14, 2].all()
-    assert not filled.is_valid[30:60, 2].any()
-    assert not filled.is_valid[:5, 3].any()
-    assert filled.source.notes == ("4 hidden points filled by straight lines (gaps up to 0.0666667 s)",)
-    assert not fill_gaps(motion_of(hidden), longest_s=3 / 60).is_valid[10:14, 2].any()
-    whole = motion_of(body)
-    assert fill_gaps(whole) is whole
-    with pytest.raises(UsageError, match="number of 0 or more"):
-        fill_gaps(whole, longest_s=-1)
 
 
 def test_t_poses():

@@ -59,9 +59,7 @@ def test_legs_and_arms_swing_against_each_other():
     assert np.corrcoef(leg, arm)[0, 1] < -0.8
 
 
-@pytest.mark.parametrize(
-    ("action", "share_in_flight"), [("run", 0.22), ("jump", 0.495 / 2.5), ("stand", 0.0)]
-)
+@pytest.mark.parametrize(("action", "share_in_flight"), [("run", 0.22), ("jump", 0.495 / 2.5), ("bow", 0.0)])
 def test_in_flight_the_body_follows_gravity(action: str, share_in_flight: float):
     fps = 240.0
     motion = walker(WalkerSpec(action=action, duration_s=5.0, fps=fps))
@@ -70,26 +68,10 @@ def test_in_flight_the_body_follows_gravity(action: str, share_in_flight: float)
     assert share == pytest.approx(share_in_flight, abs=0.03)
 
 
-def test_jumping_jacks_hop_by_gravity():
-    motion = walker(WalkerSpec(action="jumping-jack", duration_s=2.0, fps=240.0))
-    ankle = at(motion, "left_ankle")[:, 1]
-    falling = np.diff(ankle, n=2) * 240.0**2
-    assert np.mean(np.abs(falling + 9.81) < 0.01) == pytest.approx(0.45, abs=0.05)
-
-
 def test_a_jump_lifts_the_body_as_high_as_was_asked():
     motion = walker(WalkerSpec(action="jump", jump_m=0.4, duration_s=3.0, fps=240.0))
     ankle = at(motion, "left_ankle")[:, 1]
     assert ankle.max() - ANKLE_HEIGHT * 1.75 == pytest.approx(0.4, abs=0.01)
-
-
-def test_a_squat_bends_the_knees_by_more_than_a_right_angle():
-    motion = walker(WalkerSpec(action="squat", duration_s=2.0, fps=100.0))
-    lowest = int(np.argmin(at(motion, "pelvis")[:, 1]))
-    hip, knee, ankle = (at(motion, f"left_{j}")[lowest] for j in ("hip", "knee", "ankle"))
-    assert hip[1] - ankle[1] == pytest.approx(SHANK * 1.75, abs=1e-3)
-    thigh, shank = (hip - knee) / np.linalg.norm(hip - knee), (ankle - knee) / np.linalg.norm(ankle - knee)
-    assert np.degrees(np.arccos(thigh @ shank)) < 90
 
 
 def test_the_waving_hand_is_up_and_goes_from_side_to_side():

@@ -16,8 +16,8 @@ from vidence.make.pipeline.cache import MadeAway
 from vidence.make.pipeline.material import Dropped
 from vidence.media.whole import whole_file, write_whole
 from vidence.pointlight.checks import inspect
-from vidence.pointlight.dots import Dots, dots_of
 from vidence.pointlight.drawing import frames
+from vidence.pointlight.experiments import Dots, dots_of
 from vidence.pointlight.figures import Staging, is_walker
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.specs import StimulusSpec, spec_of

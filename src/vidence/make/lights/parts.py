@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.motion import Motion, part
+from vidence.pointlight.motion import Motion
 from vidence.pointlight.specs import StimulusSpec
 from vidence.records import Record
 
@@ -100,15 +100,6 @@ def of_part(spec: StimulusSpec, chosen: RecordingPart, figures: Sequence[Motion]
     return msgspec.structs.replace(
         spec, trim_share=0.0, start_frame=start, n_frames=(n_wanted - 1) // spec.step + 1
     )
-
-
-def cut(figures: Sequence[Motion], chosen: RecordingPart) -> list[Motion]:
-    """A part of figures as motions of their own, to whole frames of it; errors as for `of_part`."""
-    if chosen == RecordingPart():
-        return list(figures)
-    spec = of_part(StimulusSpec(fps=None), chosen, figures)
-    start, n_frames = spec.start_frame or 0, spec.n_frames or 1
-    return [part(figure, start, start + n_frames - 1) for figure in figures]
 
 
 def _times(chosen: RecordingPart, *, fps: float, first: int, n_all: int) -> tuple[float, float]:

@@ -23,7 +23,7 @@ from vidence.errors import DataError, UsageError
 from vidence.make.lights.sheets import template, window_of
 from vidence.make.lights.tables import ClipChoices
 from vidence.media.whole import write_whole
-from vidence.pointlight.dots import Dots
+from vidence.pointlight.experiments import Dots
 from vidence.records import Record
 from vidence.tables.export import FORMULA, NUMBER, csv_text
 
@@ -302,12 +302,12 @@ def _drawn(dots: Dots, which: str) -> Mapping[str, object]:
         "height_px": dots.height_px,
         "fps": dots.fps / stride,
         "background": dots.background,
+        "radius_px": dots.radius_px,
         "dots": [{"rgb": dot.rgb} for dot in dots.dots],
         "frames": [
             {
                 "x_px": _short(dots.frames[n].x_px),
                 "y_px": _short(dots.frames[n].y_px),
-                "radius_px": _short(dots.frames[n].radius_px),
                 "visible": [int(v) for v in dots.frames[n].visible],
             }
             for n in chosen

@@ -26,18 +26,12 @@ SECTION = "Make"
     metavar="KEY=VALUE",
     help="An option of the format, such as fps=120.",
 )
-@click.option(
-    "--template",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a map of names for the first of FILES, with guesses, to fill in and take as --option map=.",
-)
 @json_option
 def mocap(
     *,
     files: tuple[Path, ...],
     format_name: str,
     options: tuple[str, ...],
-    template: Path | None,
     json_path: Path | None,
 ) -> int:
     """What FILES of motion capture hold, which defects were mended, and what is doubtful.
@@ -46,8 +40,6 @@ def mocap(
     """
     from vidence.catalog import parse_spec
     from vidence.errors import VidenceError
-    from vidence.media.whole import write_file
-    from vidence.pointlight.body_maps import template as map_template
     from vidence.pointlight.checks import inspect
     from vidence.pointlight.reading import read_motions
 
@@ -61,9 +53,6 @@ def mocap(
             n_bad += 1
             continue
         reports.append(inspect(read))
-        if template is not None and len(reports) == 1:
-            write_file(template, map_template(read.names, file=path.name).encode())
-            click.echo(f"wrote {template}", err=True)
         if not is_quiet:
             click.echo("\n".join(_lines(reports[-1])))
     write_said(json_path, "mocap", values={"files": reports})

@@ -22,8 +22,8 @@ SECTION = "Make"
 
 # A metre that is less than this share of the picture's height makes a figure that is hard to see.
 _SMALL = 0.12
-_VIDEOS = {"mp4": "clip.mp4", "webm": "clip.webm", "gif": "clip.gif", "lossless": "clip-lossless.mp4"}
-_KINDS = (*_VIDEOS, "png", "montage", "npz", "csv", "json", "mat", "psychopy", "jspsych")
+_VIDEOS = {"mp4": "clip.mp4", "lossless": "clip-lossless.mp4"}
+_KINDS = (*_VIDEOS, "png", "psychopy", "jspsych")
 
 
 @click.command()
@@ -62,8 +62,8 @@ _KINDS = (*_VIDEOS, "png", "montage", "npz", "csv", "json", "mat", "psychopy", "
     type=click.Choice(_KINDS),
     default=("mp4",),
     show_default=True,
-    help="What is written; repeatable: videos, numbered PNG files, a montage of 8 frames in 4 columns and 2 "
-    "rows, the dots as numbers (npz, csv, json, mat), or a folder that PsychoPy or jsPsych shows.",
+    help="What is written; repeatable: a video, numbered PNG files, or a folder that PsychoPy or jsPsych "
+    "shows.",
 )
 @click.option(
     "--again",
@@ -84,14 +84,14 @@ def pointlight(
 ) -> int:
     """Show one or two SOURCES as points of light: files of motion capture, or walker:ACTION.
 
-    The folder gets the clip, a contact sheet, a picture of the paths of all dots, and stimulus.json, from
-    which alone the same stimulus can be made again.
+    The folder gets the clip, a contact sheet, and stimulus.json, from which alone the same stimulus can be
+    made again.
     """
     import msgspec
 
     from vidence import __version__
     from vidence.console.options import pairs
-    from vidence.pointlight.drawing import path_plot
+    from vidence.pointlight.experiments import PLAYERS, write_player
     from vidence.pointlight.figures import Staging
     from vidence.pointlight.specs import spec_of
     from vidence.pointlight.stimulus import make_stimulus
@@ -120,11 +120,10 @@ def pointlight(
     kinds = tuple(dict.fromkeys(kinds))
     out.mkdir(parents=True, exist_ok=True)
     digest = _written(stimulus, kinds, out)
-    _write_dots(stimulus, kinds, out)
-    from PIL import Image
-
+    for player in PLAYERS:
+        if player in kinds:
+            write_player(player, stimulus, out / player)
     kept = sidecar(stimulus, figures, digest, vidence=__version__, staging=staging)
-    Image.fromarray(path_plot(stimulus)).save(out / "paths.png")
     (out / "stimulus.json").write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2))
     for line in _lines(stimulus, figures, is_same=again is not None):
         click.echo(line if line.startswith(" ") else f"{out}: {line}")
@@ -149,21 +148,20 @@ def _again(path: Path, sources: tuple[str, ...]) -> "tuple[Stimulus, list[Motion
 
 
 def _written(stimulus: "Stimulus", kinds: tuple[str, ...], out: Path) -> str:
-    """Write pictures, videos, montage and contact sheet in one pass; the digest over all pixels."""
+    """Write pictures, videos and contact sheet in one pass; the digest over all pixels."""
     from contextlib import ExitStack
 
     from PIL import Image
 
-    from vidence.pointlight.drawing import contact_sheet, evenly, frames, montage_of
+    from vidence.pointlight.drawing import contact_sheet, evenly, frames
     from vidence.pointlight.writing import numbered_pictures, passed, video_file
 
-    on_sheet, on_montage = evenly(stimulus.n_frames, 12), evenly(stimulus.n_frames, 8)
-    wanted, shown = {*on_sheet, *on_montage}, dict[int, "NDArray[np.uint8]"]()
+    on_sheet, shown = evenly(stimulus.n_frames, 12), dict[int, "NDArray[np.uint8]"]()
     numbers = iter(range(stimulus.n_frames))
 
     def keep(picture: "NDArray[np.uint8]") -> None:
         number = next(numbers)
-        if number in wanted:
+        if number in on_sheet:
             shown[number] = picture.copy()
 
     size_px = (stimulus.spec.width_px, stimulus.spec.height_px)
@@ -178,24 +176,8 @@ def _written(stimulus: "Stimulus", kinds: tuple[str, ...], out: Path) -> str:
             elif kind == "png":
                 sinks.append(files.enter_context(numbered_pictures(out / "frames")))
         digest = passed(frames(stimulus), sinks)
-    sheet = contact_sheet({n: shown[n] for n in on_sheet}, fps=stimulus.fps)
-    Image.fromarray(sheet).save(out / "sheet.png")
-    if "montage" in kinds:
-        Image.fromarray(montage_of([shown[n] for n in on_montage])).save(out / "montage.png")
+    Image.fromarray(contact_sheet(shown, fps=stimulus.fps)).save(out / "sheet.png")
     return digest
-
-
-def _write_dots(stimulus: "Stimulus", kinds: tuple[str, ...], out: Path) -> None:
-    """Write the dots as numbers, and the folders that show them."""
-    from vidence.pointlight.dots import KINDS, write_dots
-    from vidence.pointlight.experiments import PLAYERS, write_player
-
-    for kind in KINDS:
-        if kind in kinds:
-            write_dots(stimulus, out / f"dots.{kind}")
-    for player in PLAYERS:
-        if player in kinds:
-            write_player(player, stimulus, out / player)
 
 
 def _lines(stimulus: "Stimulus", figures: "Sequence[Motion]", *, is_same: bool) -> list[str]:

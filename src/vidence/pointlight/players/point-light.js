@@ -20,7 +20,7 @@
       context.beginPath();
       const x = scale * (dots.width_px / 2 + frame.x_px[i]);
       const y = scale * (dots.height_px / 2 - frame.y_px[i]);
-      context.arc(x, y, scale * frame.radius_px[i], 0, 2 * Math.PI);
+      context.arc(x, y, scale * dots.radius_px, 0, 2 * Math.PI);
       context.fill();
     }
   }

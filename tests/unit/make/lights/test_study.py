@@ -13,7 +13,7 @@ from vidence.ask.selection.actpld import start_of
 from vidence.errors import DataError, UsageError
 from vidence.make.lights.study import StudyClip, StudyRules, read_key, write_study
 from vidence.make.lights.tables import ClipChoices
-from vidence.pointlight.dots import dots_of
+from vidence.pointlight.experiments import dots_of
 from vidence.pointlight.figures import staged
 from vidence.pointlight.specs import StimulusSpec
 from vidence.pointlight.stimulus import make_stimulus
@@ -23,7 +23,7 @@ NAMES = ("hand_shake", "high five", "hug & kiss")
 DOTS = dots_of(
     make_stimulus(
         staged(["walker:walk?duration_s=0.6"]),
-        StimulusSpec(width_px=64, height_px=64, n_noise=2, dropout=0.1),
+        StimulusSpec(width_px=64, height_px=64, n_noise=2),
     )
 )
 
