@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,16 @@ def test_it_says_what_it_is(name):
     assert maker.version >= 1
     assert maker.stages
     assert len(set(maker.stages)) == len(maker.stages)
+
+
+@pytest.mark.parametrize("name", [one for one in NAMES if one not in ("choices", "expert")])
+def test_each_stage_needs_what_earlier_ones_give(name):
+    table = import_module(f"vidence.make.makers.{name}").STAGES
+    given = set()
+    for row in table:
+        assert set(row.needs) <= given, row.name
+        given |= set(row.gives)
+    assert tuple(row.name for row in table) == make(name).stages
 
 
 @pytest.mark.parametrize(("name", "config"), [(name, name) for name in NAMES], indirect=["config"])

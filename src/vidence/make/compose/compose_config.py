@@ -76,15 +76,10 @@ def read_compose(path: Path) -> ComposeConfig:
     """The configuration.
 
     Raises:
-        UsageError: as for `read_config`, or it names a model that ``[models]`` has not.
+        UsageError: as for `read_config`.
+        UnknownNameError: ``[gates.blind]`` names a task that there is not.
     """
     read = read_config(path, ComposeConfig)
-    named = {"wording.model": read.wording.model, "wording.check_model": read.wording.check_model}
-    named |= {f"gates: {one}": one for one in (read.gates.models if read.gates is not None else ())}
-    for where, name in named.items():
-        if name and name not in read.models:
-            known = ", ".join(read.models) or "none"
-            raise UsageError(f"{path}: {where} is {name!r}; [models] has {known}. Name one of these")
     if read.gates is not None:
         read.gates.blind.check_hold((TASK,))
     return read

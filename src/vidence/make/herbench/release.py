@@ -1,20 +1,19 @@
 """Behind the gates: the review by people, and the release."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
-from vidence.errors import MediaError, UsageError
+from vidence.errors import MediaError
+from vidence.make.gates.gate_sequence import VERDICTS_FILE, Gated
 from vidence.make.gates.model_gates import open_ones
 from vidence.make.gates.rules import ReviewRules
-from vidence.make.herbench.gates import VERDICTS_FILE, Gated
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import digest_of
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.output import Question, json_lines
+from vidence.make.pipeline.output import Question, json_file, json_lines
+from vidence.make.release.made_release import NARROWED, refuse_unreviewed
 from vidence.make.release.words import Facts
 from vidence.make.release.writing import (
     RELEASE,
@@ -37,7 +36,6 @@ from vidence.make.review.decision import (
 from vidence.make.review.sample import ReviewSample, draw_sample
 from vidence.make.review.sheet import PAGE_VERSION, Reviewed, as_csv, as_page, is_begun
 from vidence.media.video import Video
-from vidence.tables.table import Table
 
 SHEET_FILE, MORE_FILE, RESULT_FILE = "sheet.csv", "sheet-more.csv", "result.json"
 _ON_A_PAGE = 200
@@ -50,16 +48,12 @@ class Reviewing:
     questions: tuple[Question, ...]
     result: ReviewResult | None = None
     is_pending: bool = False
-    files: tuple[Path, ...] = ()
-    sentences: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
-    extra: tuple[tuple[str, bytes], ...] = ()
 
 
 def review(
     work: HerbenchSession, questions: tuple[Question, ...], videos: Sequence[VideoState], *, gated: Gated
 ) -> Reviewing:
-    """Write the sheets, or read what people filled in and decide.
+    """Write the sheets, or read what people filled in and decide; files and sentences go to the session.
 
     Raises:
         DataError: the filled sheet has faults.
@@ -71,7 +65,7 @@ def review(
     drawn = draw_sample(questions, rules, seed=config.seed, open_gates=open_ones(gated.verdicts))
     folder = work.out / REVIEW
     filled = [work.root / name for name in rules.sheets]
-    files = _sheets(work, drawn, videos, folder=folder, n_frames=rules.frames)
+    work.files += _sheets(work, drawn, videos, folder=folder, n_frames=rules.frames)
     spoken = _spoken(work, drawn, [path for path in filled if path.is_file()])
     if not spoken:
         where = f"save it as {filled[0]}" if filled else "save it, and name it as filled in [review]"
@@ -79,38 +73,26 @@ def review(
         if rules.folder:
             fill_in = f"vidence review draw {work.root / rules.folder} --by NAME writes their sheets"
         said = (
-            f"{len(drawn.rows):,} questions wait for people: look at {files[-1]}, {fill_in}, "
+            f"{len(drawn.rows):,} questions wait for people: look at {work.files[-1]}, {fill_in}, "
             "and call this again."
         )
         work.ledger.notes.append("no person has looked at the questions yet")
         plans = plan_review(questions, drawn, rules)
         if config.release is not None and config.release.unreviewed:
             questions = _without_doubtful(work, questions, gated)
-        return Reviewing(
-            questions=questions,
-            is_pending=True,
-            files=files,
-            sentences=(said, f"Review: {plan_words(plans, rules)}"),
-            tables=(plan_table(plans),),
-        )
+        work.sentences += (said, f"Review: {plan_words(plans, rules)}")
+        work.tables.append(plan_table(plans))
+        return Reviewing(questions=questions, is_pending=True)
     result, kept, dropped = decide_review(questions, drawn, said=spoken, rules=rules)
     _close(work, REVIEW, questions, kept=kept, dropped=dropped)
     waiting = _still_waiting(drawn, {one.item_id for one in spoken}, folder=folder)
-    content = msgspec.json.format(msgspec.json.encode(result)) + b"\n"
-    write_file(folder / RESULT_FILE, content)
+    write_file(folder / RESULT_FILE, json_file(result))
+    work.files += (folder / RESULT_FILE, *([folder / MORE_FILE] if waiting else []))
     rests = ", ".join(f"{line.task} {line.rest}" for line in result.tasks[:-1])
-    return Reviewing(
-        questions=kept,
-        result=result,
-        files=(*files, folder / RESULT_FILE, *([folder / MORE_FILE] if waiting else [])),
-        sentences=(
-            f"Review: {len(kept):,} of {len(questions):,} questions stay ({rests}).",
-            *_ways_on(
-                result, waiting, rules, more=folder / MORE_FILE, has_release=config.release is not None
-            ),
-        ),
-        extra=(("review.json", content),),
-    )
+    work.sentences.append(f"Review: {len(kept):,} of {len(questions):,} questions stay ({rests}).")
+    has_release = config.release is not None
+    work.sentences += _ways_on(result, waiting, rules, more=folder / MORE_FILE, has_release=has_release)
+    return Reviewing(questions=kept, result=result)
 
 
 def _spoken(work: HerbenchSession, drawn: ReviewSample, sheets: Sequence[Path]) -> tuple[Reviewed, ...]:
@@ -246,8 +228,10 @@ def _opened(work: HerbenchSession, videos: Sequence[VideoState], needed: Collect
     return opened
 
 
-def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated, maker: str) -> Reviewing:
-    """Write the release that the configuration wants, where the review is done; what is released stays.
+def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated, maker: str) -> tuple[Question, ...]:
+    """Write the release that the configuration wants, where the review is done; the questions that are left.
+
+    What is released stays.
 
     Raises:
         UsageError: another release of this version is there, or nothing is left to release.
@@ -255,18 +239,16 @@ def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated, maker:
     """
     rules, config = work.config.release, work.config
     if rules is None:
-        return reviewing
-    if work.overrides.only or work.overrides.limit is not None:
-        said = "Nothing is released by a session that was narrowed with --only or --limit."
-        return replace(reviewing, sentences=(*reviewing.sentences, said))
+        return reviewing.questions
+    if work.is_narrowed:
+        work.sentences.append(NARROWED)
+        return reviewing.questions
     if reviewing.is_pending and not rules.unreviewed:
-        said = "Nothing is released before people have looked at it, or [release] says unreviewed = true."
-        return replace(reviewing, sentences=(*reviewing.sentences, said))
-    if config.review is None and not rules.unreviewed:
-        raise UsageError(
-            "[release] without [review]: nobody has looked at these questions. Add [review], or say "
-            "unreviewed = true in [release]; the datasheet then says so"
+        work.sentences.append(
+            "Nothing is released before people have looked at it, or [release] says unreviewed = true."
         )
+        return reviewing.questions
+    refuse_unreviewed(rules, is_reviewed=config.review is not None)
     questions, dropped = without_licence(reviewing.questions, rules)
     _close(work, RELEASE, reviewing.questions, kept=questions, dropped=dropped)
     account, extra = account_files(work.ledger, questions)
@@ -278,14 +260,12 @@ def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated, maker:
         letters=gated.letters,
         review=reviewing.result,
     )
-    extra |= {VERDICTS_FILE: json_lines(gated.verdicts), **dict(reviewing.extra)}
+    extra[VERDICTS_FILE] = json_lines(gated.verdicts)
+    if reviewing.result is not None:
+        extra["review.json"] = json_file(reviewing.result)
     files = release_files(questions, rules, facts=facts, seed=config.seed, extra=extra)
     folder = work.out / RELEASE / f"{config.name}-{rules.version}"
     write_release(files, folder)
-    said = f"Release {folder}: {len(questions):,} questions."
-    return replace(
-        reviewing,
-        questions=questions,
-        files=(*reviewing.files, folder / SUMS_FILE),
-        sentences=(*reviewing.sentences, said),
-    )
+    work.files.append(folder / SUMS_FILE)
+    work.sentences.append(f"Release {folder}: {len(questions):,} questions.")
+    return questions

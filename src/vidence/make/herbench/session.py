@@ -21,28 +21,14 @@ from vidence.records import Record
 T = TypeVar("T")
 VIDEO_ID = "{video_id}"
 """What stands for the id of a video in paths of the configuration."""
-STAGES = (
-    "sources",
-    "events",
-    "watching",
-    "cards",
-    "scenes",
-    "drafts",
-    "gates",
-    "questions",
-    "review",
-    "release",
-    "report",
-)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class HerbenchSession(Session):
     """What the steps share."""
 
     config: HerbenchConfig
     models: Models
-    stages: tuple[str, ...] = STAGES
     video_ids: set[str] = field(default_factory=set)
     """All videos of the set, also those that cannot be read; not to be relied on where a limit is set."""
     people: dict[type[Record], Sequence[Record]] = field(default_factory=dict)

@@ -1,6 +1,5 @@
 """Annotated pictures and clips -> questions with choices, checked rule by rule."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -9,18 +8,16 @@ from vidence.catalog import parse_spec
 from vidence.errors import UsageError
 from vidence.make.gates.gate_sequence import VERDICTS_FILE, Gated
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
-from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.session import (
     BuildContext,
     Built,
     MakeOverrides,
     Maker,
     Outlook,
-    check_until,
+    working_folder,
 )
-from vidence.make.release.made_release import SECRET_BYTES, Making, refuse_unreviewed, release_making
+from vidence.make.release.made_release import release_questions
 from vidence.make.release.writing import RELEASE
-from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
 from vidence.make.sources.annotations.people import empty_sheet
 from vidence.make.writing.choices_config import Plan, read_plan
 from vidence.make.writing.choices_output import FOR_PEOPLE, item_of, link_media, write_set
@@ -29,7 +26,6 @@ from vidence.make.writing.choices_session import STAGES, ChoicesSession
 from vidence.make.writing.gathering import gather, pair_up, read_sources
 from vidence.make.writing.phrases import read_seeds
 from vidence.make.writing.written import PromptsInEffect
-from vidence.media.whole import remove_leftovers
 from vidence.records import Item
 
 NAME, VERSION = "choices", 1
@@ -73,10 +69,8 @@ class ChoicesMaker:
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
     ) -> Built:
         """Make the questions; see `Maker`. `only` are tasks, `limit` counts questions of each task."""
-        check_until(overrides, self)
         plan, root = _plan(config, overrides.only), config.parent
-        folder = out or root / (plan.config.out or f"made/{plan.config.name}")
-        remove_leftovers(folder)
+        folder = working_folder(self, config, plan.config, out=out, overrides=overrides, has_sheets=True)
         models = context.models(plan.config.models, source=config, limits=plan.config.asking)
         with models:
             work = ChoicesSession(
@@ -121,8 +115,6 @@ def _waiting(plan: Plan, root: Path) -> list[str]:
 
 def _sheets(work: ChoicesSession) -> Built:
     """Write empty sheets for the tasks that people write, and make no question."""
-    if work.overrides.until:
-        raise UsageError("a session with --sheets ends with them; leave out --until")
     folder = Path(work.overrides.sheets)
     names = [one.name for one in work.plan.config.records if parse_spec(one.format).name == "people"]
     files: list[Path] = []
@@ -159,8 +151,9 @@ def _make(work: ChoicesSession) -> Built:
         names = [item.item_id for item in items]
         work.close("items", unit="questions", taken=names, kept=names)
     if work.reaches(RELEASE) and items:
-        released, said = _release(work, items)
-        files, words = (*files, *released), [*words, *said]
+        work.tasks = [item.tags["task"] for item in items]
+        release_questions(work, items, work.plan.config, media_root=work.out)
+        files, words = (*files, *work.files), [*words, *work.sentences]
     account = work.ledger.write(work.out, [item.tags["task"] for item in items])
     if (work.out / VERDICTS_FILE).is_file() and work.plan.config.gates is not None:
         files = (*files, work.out / VERDICTS_FILE)
@@ -188,52 +181,6 @@ def _looked(work: ChoicesSession, items: list[Item]) -> tuple[list[Item], list[s
         dropped=found.dropped,
     )
     return list(found.items), list(found.words)
-
-
-def _release(work: ChoicesSession, items: Sequence[Item]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """The release that the configuration wants; a session that was narrowed releases nothing."""
-    config = work.plan.config
-    rules, review = config.release, config.review
-    refuse_unreviewed(rules, is_reviewed=review is not None)
-    if rules is None:
-        return (), ()
-    if work.overrides.only or work.overrides.limit is not None:
-        return (), ("Nothing is released by a session that was narrowed with --only or --limit.",)
-    folder = work.root / review.folder if review is not None else None
-    has_review = folder is not None and (folder / PROTOCOL_FILE).is_file()
-    reviews = read_reviews(folder) if folder is not None and has_review else None
-    waiting = [] if rules.unreviewed else _waiting_ones(items, reviews)
-    gone = {one.what for one in waiting}
-    making = Making(
-        name=config.name,
-        root=work.root,
-        media_root=work.out,
-        seed=config.seed,
-        account=work.ledger.account([item.tags["task"] for item in items]),
-        fresh_secret=os.urandom(SECRET_BYTES),
-        reviews=reviews,
-    )
-    left = [item for item in items if item.item_id not in gone]
-    found = release_making(left, rules, making, into=work.out / RELEASE)
-    work.began(RELEASE, len(items))
-    taken, kept = [item.item_id for item in items], [item.item_id for item in found.items]
-    work.close(RELEASE, unit="questions", taken=taken, kept=kept, dropped=[*waiting, *found.dropped])
-    return found.files, found.sentences
-
-
-def _waiting_ones(items: Sequence[Item], reviews: Reviews | None) -> list[Dropped]:
-    """What people have not accepted, and a release leaves out."""
-    states = {} if reviews is None else {name: one.state for name, one in reviews.states.items()}
-    return [
-        Dropped(
-            what=item.item_id,
-            stage=RELEASE,
-            reason="not-accepted",
-            detail=states.get(item.item_id, "nobody has looked"),
-        )
-        for item in items
-        if states.get(item.item_id) != "accepted"
-    ]
 
 
 def _sentences(work: ChoicesSession, items: Sequence[Item]) -> list[str]:

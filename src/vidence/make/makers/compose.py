@@ -1,9 +1,9 @@
 """Scenes -> composed questions, each with a proof that it has one answer and needs every condition."""
 
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from vidence.ask.prompting.templates import Template
 from vidence.errors import DataError
@@ -21,11 +21,11 @@ from vidence.make.compose.search import Composed
 from vidence.make.compose.wording import PlainWords
 from vidence.make.compose.world import World
 from vidence.make.gates.frames import frame_source
-from vidence.make.gates.gate_sequence import Gated, GateRoom, pass_gates
+from vidence.make.gates.gate_sequence import GateRoom, pass_gates
 from vidence.make.gates.letters import spread_letters
 from vidence.make.gates.model_gates import plain_item
 from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
-from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
+from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.output import ITEMS_FILE, item_of_draft, json_lines
@@ -36,80 +36,24 @@ from vidence.make.pipeline.session import (
     Maker,
     Outlook,
     Session,
-    check_until,
+    StageRow,
+    check_models,
+    working_folder,
 )
 from vidence.make.pipeline.wording import load_template
-from vidence.make.release.made_release import SECRET_BYTES, Making, refuse_unreviewed, release_making
-from vidence.make.release.writing import RELEASE
+from vidence.make.release.made_release import release_questions
 from vidence.make.review.files import read_reviews
 from vidence.make.sources.composition import canonical
 from vidence.make.sources.proof import Proof
 from vidence.make.sources.scene import Scene
 from vidence.make.sources.scene_files import read_scenes
-from vidence.media.whole import remove_leftovers
 from vidence.records import Item, Provenance
 from vidence.tables.table import several
 
 NAME, VERSION = "compose", 4
-STAGES = (
-    "scenes", "search", "options", "wording", "drafts", "gates", "questions", "review", "release",
-    "report",
-)  # fmt: skip
 PROOFS_FILE, KEYS_FILE, COMPOSITIONS_FILE, REPORT_FILE = (
     "proofs.jsonl", "keys.jsonl", "compositions.jsonl", "report.md",
 )  # fmt: skip
-
-
-class ComposeMaker:
-    """Annotated scenes -> questions of several conditions, with options, a proof and a witness for each.
-
-    Source: PerceptionComp, section 3 (conjunctive and sequential compositions; no smaller set of conditions
-        determines the answer; five options of one category).
-    Departs: the paper's were written by people; the search, the proofs and the words are ours.
-    """
-
-    name = NAME
-    version = VERSION
-    stages: tuple[str, ...] = STAGES
-
-    def check(self, config: Path) -> None:
-        """Read the configuration, the scenes, their vocabularies, and the templates."""
-        read = read_compose(config)
-        for scene in _scenes(read, config.parent).values():
-            PlainWords(scene.vocabulary)
-        _templates(read, config.parent)
-
-    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
-        """How many compositions are wanted of how many scenes; how many there are, only the search says."""
-        self.check(config)
-        read = read_compose(config)
-        n = len(_scenes(read, config.parent))
-        said = f"{n:,} scenes; up to {n * read.quota.per_video:,} compositions are wanted"
-        return Outlook(sentences=(said,), can_make=n > 0)
-
-    def make(
-        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
-    ) -> Built:
-        """Make the questions; see `Maker`. `limit` of the overrides counts scenes."""
-        check_until(overrides, self, has_sheets=False)
-        read = read_compose(config)
-        folder = out or config.parent / (read.out or f"made/{read.name}")
-        remove_leftovers(folder)
-        with context.models(read.models, source=config, limits=read.asking) as models:
-            return _Build(
-                root=config.parent,
-                out=folder,
-                context=context,
-                overrides=overrides,
-                stages=STAGES,
-                config=read,
-                models=models,
-            ).run()
-
-
-def create() -> Maker:
-    """The maker."""
-    return ComposeMaker()
 
 
 def _scenes(read: ComposeConfig, root: Path) -> dict[str, Scene]:
@@ -140,64 +84,22 @@ class _CompositionState:
     worded: Worded
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Build(Session):
-    """One session."""
+    """One session, and what its stages leave for each other, by compositions or scenes."""
 
     config: ComposeConfig
     models: Models
-
-    def run(self) -> Built:
-        """All stages up to the one that is wanted."""
-        scenes = self._scenes()
-        composed = self._search(scenes) if self.reaches("search") else {}
-        worlds = {name: World(scene) for name, scene in scenes.items()}
-        proofs = {name: one.proof for name, one in composed.items()}
-        offers = (
-            self._options(composed, proofs, scenes=scenes, worlds=worlds) if self.reaches("options") else {}
-        )
-        asked = (
-            self._wording(composed, proofs, offers=offers, scenes=scenes) if self.reaches("wording") else {}
-        )
-        gated = Gated(drafts=self._drafts(asked, scenes) if self.reaches("drafts") else ())
-        if self.reaches("gates"):
-            gated = self._gates(gated.drafts)
-        files: list[Path] = []
-        sentences = [f"{several(len(gated.drafts), 'question')} about {several(len(scenes), 'scene')}."]
-        contents = self._contents(gated.drafts, asked)
-        if self.reaches("questions"):
-            files += self._write(contents)
-            self._close_whole("questions", gated.drafts)
-        kept, said = self._review(gated.drafts) if self.reaches("review") else (gated.drafts, [])
-        sentences += said
-        if self.reaches("release"):
-            files, said = self._release(kept, asked, files)
-            sentences += said
-        account = self.ledger.write(self.out, [NAME] * len(kept))
-        if self.reaches("report"):
-            sheets, notes = picture_questions(
-                kept,
-                proofs,
-                media_root=self.root / self.config.media,
-                out=self.out,
-                context=self.context,
-            )
-            said = [*sentences, *notes]
-            name = self.config.name
-            text = report_text(name, kept, proofs, account=account, sentences=said, sheets=sheets)
-            write_file(self.out / REPORT_FILE, text.encode())
-            files.append(self.out / REPORT_FILE)
-        return Built(
-            folder=self.out,
-            account=account,
-            files=(*files, self.out / ACCOUNT_FILE, self.out / DROPPED_FILE),
-            sentences=tuple(sentences),
-            is_empty=self.reaches("questions") and not gated.drafts,
-        )
+    scenes: dict[str, Scene] = field(default_factory=dict)
+    composed: dict[str, Composed] = field(default_factory=dict)
+    offers: dict[str, Offer] = field(default_factory=dict)
+    asked: dict[str, _CompositionState] = field(default_factory=dict)
+    drafts: tuple[Draft, ...] = ()
 
     # ------------------------------------------------------------------ scenes and search
 
-    def _scenes(self) -> dict[str, Scene]:
+    def find_scenes(self) -> None:
+        """Read the scenes, up to the limit."""
         known = _scenes(self.config, self.root)
         limit = self.overrides.limit
         names = list(known)[:limit]
@@ -208,10 +110,22 @@ class _Build(Session):
                 self.ledger.notes.append(f"{name}: contradiction, neither is used: {one}")
             self.ledger.notes += [f"{name}: {note}" for note in scene.notes]
         self.close("scenes", unit="scenes", taken=names, kept=names)
-        return {name: known[name] for name in names}
+        self.scenes = {name: known[name] for name in names}
+        self._take(())
 
-    def _search(self, scenes: Mapping[str, Scene]) -> dict[str, Composed]:
-        config = self.config
+    def _count(self, drafts: Sequence[Draft]) -> None:
+        """Take the drafts that are left."""
+        self.drafts = tuple(drafts)
+        self.tasks = [NAME] * len(drafts)
+
+    def _take(self, drafts: Sequence[Draft]) -> None:
+        """Take the drafts that are left, and say how many questions they are."""
+        self._count(drafts)
+        self.sentences = [f"{several(len(drafts), 'question')} about {several(len(self.scenes), 'scene')}."]
+
+    def search(self) -> None:
+        """Compositions that fill the quota, each with a proof."""
+        config, scenes = self.config, self.scenes
         stage = Stage(
             name="search", kind=Filled, version=VERSION, settings=[config.quota, config.need, config.seed]
         )
@@ -247,18 +161,15 @@ class _Build(Session):
         self.close(
             "search", unit="cells", taken=cells, kept=kept, dropped=dropped, n_cached=int(found.was_cached)
         )
-        return {one.composition.composition: one for one in filled.composed}
+        self.composed = {one.composition.composition: one for one in filled.composed}
 
     # ------------------------------------------------------------------ options and words
 
-    def _options(
-        self,
-        composed: Mapping[str, Composed],
-        proofs: Mapping[str, Proof],
-        *,
-        scenes: Mapping[str, Scene],
-        worlds: Mapping[str, World],
-    ) -> dict[str, Offer]:
+    def choose_options(self) -> None:
+        """Options for each composition, in which one is right."""
+        composed, scenes = self.composed, self.scenes
+        proofs = {name: one.proof for name, one in composed.items()}
+        worlds = {name: World(scene) for name, scene in scenes.items()}
         self.began("options", len(proofs))
         rules, fields = self.config.options, {name: SceneBits(scene) for name, scene in scenes.items()}
         found: dict[str, Offer] = {}
@@ -289,16 +200,11 @@ class _Build(Session):
         kept = {name: one for name, one in found.items() if name not in often}
         self.ledger.notes += witness_notes(kept, proofs)
         self.close("options", unit="compositions", taken=list(proofs), kept=list(kept), dropped=dropped)
-        return kept
+        self.offers = kept
 
-    def _wording(
-        self,
-        composed: Mapping[str, Composed],
-        proofs: Mapping[str, Proof],
-        *,
-        offers: Mapping[str, Offer],
-        scenes: Mapping[str, Scene],
-    ) -> dict[str, _CompositionState]:
+    def put_into_words(self) -> None:
+        """Questions in words that read as the same program."""
+        composed, offers, scenes = self.composed, self.offers, self.scenes
         words = {name: PlainWords(scene.vocabulary) for name, scene in scenes.items()}
         stiff = {
             name: words[composed[name].composition.scene].write(composed[name].composition) for name in offers
@@ -311,7 +217,9 @@ class _Build(Session):
             worded = {name: _read_back(composed[name], stiff[name], words) for name in offers}
         else:
             units = [
-                self._word_unit(composed[name], stiff[name], scenes, untold=str(proofs[name].answer.value))
+                self._word_unit(
+                    composed[name], stiff[name], scenes, untold=str(composed[name].proof.answer.value)
+                )
                 for name in offers
             ]
             results = self.ask("wording", units, models=self.models, model=self.config.wording.model)
@@ -325,7 +233,10 @@ class _Build(Session):
         ]
         kept = {
             name: _CompositionState(
-                composed=composed[name], proof=proofs[name], offer=offers[name], worded=worded[name]
+                composed=composed[name],
+                proof=composed[name].proof,
+                offer=offers[name],
+                worded=worded[name],
             )
             for name in offers
             if name in worded and not worded[name].reason
@@ -338,7 +249,7 @@ class _Build(Session):
             dropped=dropped,
             n_cached=n_cached,
         )
-        return kept
+        self.asked = kept
 
     def _word_unit(
         self, one: Composed, stiff: str, scenes: Mapping[str, Scene], *, untold: str
@@ -364,9 +275,9 @@ class _Build(Session):
 
     # ------------------------------------------------------------------ drafts, gates, questions
 
-    def _drafts(
-        self, asked: Mapping[str, _CompositionState], scenes: Mapping[str, Scene]
-    ) -> tuple[Draft, ...]:
+    def draft(self) -> None:
+        """A draft for each composition, with its letters spread."""
+        asked, scenes = self.asked, self.scenes
         self.began("drafts", len(asked))
         made = tuple(
             draft_of(
@@ -380,9 +291,10 @@ class _Build(Session):
             for one in asked.values()
         )
         self.close("drafts", unit="compositions", taken=list(asked), kept=[one.draft_id for one in made])
-        return spread_letters(made, seed=self.config.seed).drafts
+        self._take(spread_letters(made, seed=self.config.seed).drafts)
 
-    def _gates(self, drafts: tuple[Draft, ...]) -> Gated:
+    def gate(self) -> None:
+        """The drafts that pass the gates."""
         room = GateRoom(
             session=self,
             models=self.models,
@@ -394,19 +306,20 @@ class _Build(Session):
                 context=self.context,
             ),
             seed=self.config.seed,
-            sources={one.video_id: one.source_id for one in drafts if one.source_id},
+            sources={one.video_id: one.source_id for one in self.drafts if one.source_id},
             is_released=self.config.release is not None,
         )
-        return pass_gates(drafts, self.config.gates, room)
+        self._take(pass_gates(self.drafts, self.config.gates, room).drafts)
 
     def _item(self, draft: Draft) -> Item:
         maker = f"vidence make {NAME}/{VERSION}"
         origin = Provenance(source=draft.video_id, licence=self.config.media_licence, maker=maker)
         return item_of_draft(draft, item_id=draft.draft_id, provenance=origin)
 
-    def _contents(self, drafts: Sequence[Draft], asked: Mapping[str, _CompositionState]) -> dict[Path, bytes]:
+    def _contents(self) -> dict[Path, bytes]:
         """The files of a set of questions: items, what belongs to their answers, proofs, programs."""
-        some = [asked[one.draft_id] for one in drafts]
+        drafts = self.drafts
+        some = [self.asked[one.draft_id] for one in drafts]
         programs = [finished(one.composed, one.offer, one.worded.question) for one in some]
         keys = [
             Key(
@@ -426,24 +339,22 @@ class _Build(Session):
             Path(COMPOSITIONS_FILE): b"".join(canonical(one) + b"\n" for one in programs),
         }
 
-    def _write(self, contents: Mapping[Path, bytes]) -> list[Path]:
-        for name, content in contents.items():
+    def write_questions(self) -> None:
+        """Write the files of the set."""
+        for name, content in self._contents().items():
             write_file(self.out / name, content)
-        return [self.out / name for name in contents]
-
-    def _close_whole(self, stage: str, drafts: Sequence[Draft]) -> None:
-        self.began(stage, len(drafts))
-        ids = [one.draft_id for one in drafts]
-        self.close(stage, unit="drafts", taken=ids, kept=ids)
+            self.files.append(self.out / name)
+        self.n_made = len(self.drafts)
+        self.began("questions", len(self.drafts))
+        self.close("questions", unit="drafts", taken=[one.draft_id for one in self.drafts])
 
     # ------------------------------------------------------------------ review and release
 
-    def _review(self, drafts: tuple[Draft, ...]) -> tuple[tuple[Draft, ...], list[str]]:
-        """What people accepted, where there is a review; else everything that needs nobody."""
-        rules = self.config.review
+    def review(self) -> None:
+        """Leave what people accepted, where there is a review; else everything that needs nobody."""
+        rules, drafts = self.config.review, self.drafts
         self.began("review", len(drafts))
         ids, dropped = [one.draft_id for one in drafts], list[Dropped]()
-        said: list[str] = []
         if rules is None:
             dropped = [
                 Dropped(what=one.draft_id, stage="review", reason="not-confirmed-by-a-person")
@@ -451,7 +362,7 @@ class _Build(Session):
                 if one.doubt and self.config.release is not None
             ]
         elif not (self.root / rules.folder).is_dir():
-            said.append(
+            self.sentences.append(
                 f"Nobody has looked yet: vidence review open {self.out / ITEMS_FILE} --out "
                 f"{self.root / rules.folder} --protocol perceptioncomp begins a review."
             )
@@ -463,39 +374,60 @@ class _Build(Session):
                 if state != "accepted":
                     dropped.append(Dropped(what=name, stage="review", reason="not-accepted", detail=state))
         gone = {one.what for one in dropped}
-        kept = tuple(one for one in drafts if one.draft_id not in gone)
-        self.close("review", unit="drafts", taken=ids, kept=[one.draft_id for one in kept], dropped=dropped)
-        return kept, said
+        self._count([one for one in drafts if one.draft_id not in gone])
+        self.close("review", unit="drafts", taken=ids, dropped=dropped)
 
-    def _release(
-        self, drafts: Sequence[Draft], asked: Mapping[str, _CompositionState], files: list[Path]
-    ) -> tuple[list[Path], list[str]]:
-        rules, review = self.config.release, self.config.review
-        refuse_unreviewed(rules, is_reviewed=review is not None)
-        if rules is None or not drafts:
-            return files, []
-        names = [one.draft_id for one in drafts]
+    def release(self) -> None:
+        """Release what is left."""
+        names = [one.draft_id for one in self.drafts]
         rows = {
             path.name: dict(zip(names, content.splitlines(), strict=True))
-            for path, content in self._contents(drafts, asked).items()
+            for path, content in self._contents().items()
             if path.name != ITEMS_FILE
         }
-        making = Making(
-            name=self.config.name,
-            root=self.root,
+        items = [self._item(one) for one in self.drafts]
+        release_questions(self, items, self.config, media_root=self.root / self.config.media, rows=rows)
+
+    def report(self) -> None:
+        """Write the report."""
+        proofs = {name: one.proof for name, one in self.composed.items()}
+        sheets, notes = picture_questions(
+            self.drafts,
+            proofs,
             media_root=self.root / self.config.media,
-            seed=self.config.seed,
-            account=self.ledger.account([NAME] * len(drafts)),
-            fresh_secret=os.urandom(SECRET_BYTES),
-            reviews=read_reviews(self.root / review.folder) if review is not None else None,
-            rows=rows,
+            out=self.out,
+            context=self.context,
         )
-        items = [self._item(one) for one in drafts]
-        found = release_making(items, rules, making, into=self.out / RELEASE)
-        self.began(RELEASE, len(items))
-        kept = [item.item_id for item in found.items]
-        self.close(RELEASE, unit="questions", taken=names, kept=kept, dropped=found.dropped)
-        return [*files, *found.files], list(found.sentences)
+        text = report_text(
+            self.config.name,
+            self.drafts,
+            proofs,
+            account=self.ledger.account(self.tasks),
+            sentences=[*self.sentences, *notes],
+            sheets=sheets,
+        )
+        write_file(self.out / REPORT_FILE, text.encode())
+        self.files.append(self.out / REPORT_FILE)
+
+
+STAGES: Final[tuple[StageRow[_Build], ...]] = (
+    StageRow(name="scenes", do=_Build.find_scenes, gives=("scenes",)),
+    StageRow(name="search", do=_Build.search, needs=("scenes",), gives=("composed",)),
+    StageRow(name="options", do=_Build.choose_options, needs=("scenes", "composed"), gives=("offers",)),
+    StageRow(
+        name="wording",
+        do=_Build.put_into_words,
+        needs=("scenes", "composed", "offers"),
+        gives=("asked",),
+        asks=("wording.model", "wording.check_model"),
+    ),
+    StageRow(name="drafts", do=_Build.draft, needs=("scenes", "asked"), gives=("drafts",)),
+    StageRow(name="gates", do=_Build.gate, needs=("drafts",), gives=("drafts",), asks=("gates.models",)),
+    StageRow(name="questions", do=_Build.write_questions, needs=("drafts", "asked"), gives=("n_made",)),
+    StageRow(name="review", do=_Build.review, needs=("drafts",), gives=("drafts",)),
+    StageRow(name="release", do=_Build.release, needs=("drafts", "asked")),
+    StageRow(name="report", do=_Build.report, needs=("drafts", "composed")),
+)
 
 
 def _cell(one: Unmet) -> str:
@@ -512,3 +444,59 @@ def _read_back(one: Composed, text: str, words: Mapping[str, PlainWords]) -> Wor
     if steps != one.composition.steps:
         return Worded(reason="wording-not-faithful", detail=f"{text} reads as another program")
     return Worded(question=text, verdict="same")
+
+
+class ComposeMaker:
+    """Annotated scenes -> questions of several conditions, with options, a proof and a witness for each.
+
+    Source: PerceptionComp, section 3 (conjunctive and sequential compositions; no smaller set of conditions
+        determines the answer; five options of one category).
+    Departs: the paper's were written by people; the search, the proofs and the words are ours.
+    """
+
+    name = NAME
+    version = VERSION
+    stages: tuple[str, ...] = tuple(row.name for row in STAGES)
+
+    def check(self, config: Path) -> None:
+        """Read the configuration, the scenes, their vocabularies, and the templates."""
+        read = _read(config)
+        for scene in _scenes(read, config.parent).values():
+            PlainWords(scene.vocabulary)
+        _templates(read, config.parent)
+
+    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
+        """How many compositions are wanted of how many scenes; how many there are, only the search says."""
+        self.check(config)
+        read = _read(config)
+        n = len(_scenes(read, config.parent))
+        said = f"{n:,} scenes; up to {n * read.quota.per_video:,} compositions are wanted"
+        return Outlook(sentences=(said,), can_make=n > 0)
+
+    def make(
+        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
+    ) -> Built:
+        """Make the questions; see `Maker`. `limit` of the overrides counts scenes."""
+        read = _read(config)
+        folder = working_folder(self, config, read, out=out, overrides=overrides)
+        with context.models(read.models, source=config, limits=read.asking) as models:
+            return _Build(
+                root=config.parent,
+                out=folder,
+                context=context,
+                overrides=overrides,
+                config=read,
+                models=models,
+            ).run(STAGES)
+
+
+def create() -> Maker:
+    """The maker."""
+    return ComposeMaker()
+
+
+def _read(path: Path) -> ComposeConfig:
+    """The configuration; errors as for `read_compose` and `check_models`."""
+    read = read_compose(path)
+    check_models(path, read, STAGES, models=read.models)
+    return read

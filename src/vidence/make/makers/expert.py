@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from vidence.engine.config_file import read_config
-from vidence.errors import MediaError, UsageError
+from vidence.errors import MediaError
 from vidence.make.gates.frames import frame_source
 from vidence.make.gates.item_gates import GateDesk, GatedItems, gate_items
 from vidence.make.gates.licence_checks import LicenceCheck
@@ -25,10 +25,9 @@ from vidence.make.pipeline.session import (
     Maker,
     Outlook,
     Session,
-    check_until,
+    working_folder,
 )
-from vidence.make.release.made_release import SECRET_BYTES, Making, release_making
-from vidence.make.release.writing import RELEASE
+from vidence.make.release.made_release import release_questions
 from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
 from vidence.make.review.protocol import canonical, load_protocol, protocol_bytes
 from vidence.make.review.recording import begin, submit, write
@@ -68,7 +67,6 @@ from vidence.make.writing.subjects import (
     read_concepts,
     read_subjects,
 )
-from vidence.media.whole import remove_leftovers
 from vidence.records import Item
 
 NAME, VERSION = "expert", 1
@@ -113,10 +111,8 @@ class ExpertMaker:
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
     ) -> Built:
         """Check the drafts and take them through gates and review; see `Maker`. `limit` counts drafts."""
-        check_until(overrides, self, has_sheets=False)
         read = _read(config)
-        folder = out or config.parent / (read.out or f"made/{read.name}")
-        remove_leftovers(folder)
+        folder = working_folder(self, config, read, out=out, overrides=overrides)
         work = _Build(
             root=config.parent,
             out=folder,
@@ -127,9 +123,9 @@ class ExpertMaker:
             models=None,
         )
         if read.gates is None or not read.gates.models:
-            return work.run()
+            return work.build()
         with context.models(read.models, source=config, limits=read.asking) as models:
-            return replace(work, models=models).run()
+            return replace(work, models=models).build()
 
 
 def create() -> Maker:
@@ -181,14 +177,14 @@ class _ExpertMaterial:
         return {one.video_id: one for one in self.films.films if one.video_id not in gone}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Build(Session):
     """One session."""
 
     config: ExpertConfig
     models: Models | None
 
-    def run(self) -> Built:
+    def build(self) -> Built:
         """All stages up to the one that is wanted."""
         given = self.gather()
         self.ledger.notes.extend(given.notes)
@@ -222,7 +218,9 @@ class _Build(Session):
         if self.reaches("questions"):
             files.append(self._questions(items))
         if self.reaches("release"):
-            files += self._release(items, given, sentences)
+            self.tasks = [item.tags.get("subject", "") for item in items]
+            self._release(items, given)
+            files, sentences = [*files, *self.files], [*sentences, *self.sentences]
         account = self.ledger.write(self.out, [item.tags.get("subject", "") for item in items])
         said = "accepted" if is_reviewed else "left"
         return Built(
@@ -545,37 +543,17 @@ class _Build(Session):
         self.close("questions", unit="questions", taken=ids, kept=ids)
         return path
 
-    def _release(
-        self, items: Sequence[Item], given: _ExpertMaterial, sentences: list[str]
-    ) -> tuple[Path, ...]:
+    def _release(self, items: Sequence[Item], given: _ExpertMaterial) -> None:
         """The questions with their splits, and the checks of their licences, written whole."""
-        rules = self.config.release
-        if rules is None:
-            return ()
-        if self.overrides.limit is not None:
-            raise UsageError("a session that was narrowed with --limit releases nothing; leave it out")
         sources = {one.source_id for one in items}
         checks = {one.video: one for one in given.passed.values() if one and one.video in sources}
-        reviews = None
-        if self.config.review is not None:
-            reviews = read_reviews(self.root / self.config.review.folder)
-        making = Making(
-            name=self.config.name,
-            root=self.root,
+        release_questions(
+            self,
+            items,
+            self.config,
             media_root=self.root / self.config.media,
-            seed=self.config.seed,
-            account=self.ledger.account([one.tags.get("subject", "") for one in items]),
-            fresh_secret=os.urandom(SECRET_BYTES),
-            reviews=reviews,
             licences=checks if self.config.licence is not None else None,
         )
-        found = release_making(items, rules, making, into=self.out / RELEASE)
-        self.began(RELEASE, len(items))
-        ids = [one.item_id for one in items]
-        kept = [one.item_id for one in found.items]
-        self.close(RELEASE, unit="questions", taken=ids, kept=kept, dropped=found.dropped)
-        sentences += found.sentences
-        return found.files
 
 
 def _days(

@@ -1,38 +1,304 @@
 """HERBench's construction, from videos and event logs to questions of twelve tasks."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from vidence.catalog import names
 from vidence.errors import UnknownNameError, UsageError
+from vidence.make.gates.frames import FrameSource
+from vidence.make.gates.gate_sequence import Gated, GateRoom, pass_gates
+from vidence.make.herbench.card_step import cut_all_crops, write_all_cards
 from vidence.make.herbench.config import HerbenchConfig, read_herbench
 from vidence.make.herbench.drafting import TaskOrder, draft_all, open_tasks
-from vidence.make.herbench.gates import Gated, pass_gates
 from vidence.make.herbench.hints import additions, lacked_by_all, why_none
+from vidence.make.herbench.identification import cut_all_portraits
 from vidence.make.herbench.opened_set import keep_opened
+from vidence.make.herbench.people import give_counts
 from vidence.make.herbench.planning import foresee
 from vidence.make.herbench.release import Reviewing, release, review
 from vidence.make.herbench.report import report
-from vidence.make.herbench.session import STAGES, HerbenchSession, VideoState
+from vidence.make.herbench.scenes import write_all_scenes
+from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.herbench.sheets import write_sheets
-from vidence.make.herbench.sources import find_sources
-from vidence.make.herbench.streams import gather, gather_for_sheets
-from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
-from vidence.make.pipeline.output import numbered, write_questions
+from vidence.make.herbench.sources import Sources, find_sources
+from vidence.make.herbench.tracking import track_all
+from vidence.make.pipeline.material import Corpus, Material
+from vidence.make.pipeline.output import Question, numbered, write_questions
 from vidence.make.pipeline.pictures import PictureFolder
+from vidence.make.pipeline.probing import look_side_by_side
 from vidence.make.pipeline.session import (
     BuildContext,
     Built,
     MakeOverrides,
     Maker,
     Outlook,
-    check_until,
+    StageRow,
+    working_folder,
 )
-from vidence.media.whole import remove_leftovers
 from vidence.tables.table import several
 
 NAME, VERSION = "herbench", 1
 MADE_BY = f"vidence make {NAME} {VERSION}"
+HOLDS: Final = ("sva", "tso")  # tasks about true and false descriptions, which their words may tell apart
+_MOST_NAMED: Final = 10
+
+
+@dataclass(kw_only=True)
+class _Build(HerbenchSession):
+    """One session, and what its stages leave for each other."""
+
+    orders: tuple[TaskOrder, ...]
+    found: Sources = field(default_factory=lambda: Sources(sources=()))
+    videos: list[VideoState] = field(default_factory=list)
+    gated: Gated = field(default_factory=lambda: Gated(drafts=()))
+    questions: tuple[Question, ...] = ()
+    reviewing: Reviewing = field(default_factory=lambda: Reviewing(questions=()))
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The parts of the material that the wanted tasks need."""
+        return frozenset(part for one in self.orders for part in one.task.needs)
+
+    # ------------------------------------------------------------------ material
+
+    def find_sources(self) -> None:
+        """Find the videos that can be used."""
+        found = find_sources(
+            self.config,
+            self.root,
+            cache_root=self.context.cache_root,
+            limit=self.overrides.limit,
+            look_ahead=self._look_ahead,
+        )
+        self.began("sources", len(found.taken))
+        kept = [one.video.video_id for one in found.sources]
+        self.close("sources", unit="videos", taken=found.taken, kept=kept, dropped=found.dropped)
+        for one in found.dropped[:_MOST_NAMED]:
+            self.trouble(f"{one.what} cannot be used: {one.detail}")
+        if len(found.dropped) > _MOST_NAMED:
+            rest = len(found.dropped) - _MOST_NAMED
+            self.trouble(f"{rest:,} more videos cannot be used; see dropped.jsonl")
+        for remark in found.remarks:
+            self.trouble(remark)
+        self.ledger.notes.extend((*found.notes, *found.remarks))
+        self.video_ids.update(found.taken)
+        self.found = found
+        self.videos = [VideoState(source=one, material=Material(source=one.video)) for one in found.sources]
+
+    def _look_ahead(self, files: Sequence[Path]) -> None:
+        """Have other processes look into the files; why one cannot be read is found when it is its turn."""
+        context = self.context
+        if context.parallel.has_others and len(files) > 1:
+            for _ in look_side_by_side(
+                files, context.parallel, cache_root=context.cache_root, on_trouble=self.trouble
+            ):
+                pass
+
+    def take_events(self) -> None:
+        """Give each video its events; nothing is cached, since logs are read faster than results."""
+        if "events" not in self.needs:
+            return
+        kept: list[str] = []
+        for one in self.videos:
+            logs = ", ".join(rule.path for rule in self.config.logs)
+            why = f"no event of it in {logs}" if logs else "the configuration has no [[logs]]"
+            one.material = replace(one.material, events=one.source.events)
+            one.settle("events", otherwise=why)
+            kept += [one.named(event.event_id) for event in one.source.events]
+        dropped = self.found.unused_events
+        self.began("events", len(kept) + len(dropped))
+        taken = [*kept, *(one.what for one in dropped)]
+        self.close("events", unit="events", taken=taken, kept=kept, dropped=dropped)
+
+    def watch(self) -> None:
+        """Follow people and find shots; take what persons counted."""
+        track_all(self, self.videos, needs=self.needs)
+        give_counts(self, self.videos)
+
+    def write_cards(self) -> None:
+        """Give every chosen track its cards."""
+        write_all_cards(self, self.videos, needs=self.needs)
+        if self.config.people is not None:  # boards show everybody
+            cut_all_portraits(self, [one for one in self.videos if one.material.chosen])
+
+    def describe_scenes(self) -> None:
+        """Give every shot its scene cards."""
+        write_all_scenes(self, self.videos, needs=self.needs)
+
+    # ------------------------------------------------------------------ questions
+
+    def draft(self) -> None:
+        """Have every task tried on every video."""
+        with_cards = {one.video_id: one.material for one in self.videos if one.material.a_cards}
+        corpus = Corpus(
+            events=self.found.events,
+            a_cards={name: made.a_cards for name, made in with_cards.items()},
+            looks={name: _looks(made) for name, made in with_cards.items()},
+        )
+        self._take(Gated(drafts=draft_all(self, self.videos, corpus, orders=self.orders)))
+
+    def gate(self) -> None:
+        """Put the drafts through the gates that the configuration has."""
+        config = self.config
+        frames = FrameSource(
+            files={one.video_id: one.source.file for one in self.videos if one.source.file is not None},
+            videos={one.video_id: one.source.video for one in self.videos},
+            pictures=self.pictures,
+            cache=self.cache,
+            context=self.context,
+        )
+        room = GateRoom(
+            session=self,
+            models=self.models,
+            frames=lambda some: frames,
+            seed=config.seed,
+            sources={one.video_id: one.source.video.source_id for one in self.videos},
+            own_words=self.prompts,
+            is_released=config.release is not None,
+            holds=HOLDS,
+        )
+        self._take(pass_gates(self.gated.drafts, config.gates, room))
+
+    def _take(self, gated: Gated) -> None:
+        """Take the drafts that are left for the questions."""
+        self.gated = gated
+        self.questions = numbered(
+            gated.drafts,
+            tasks={one.task.code: one.task for one in self.orders},
+            videos={one.video_id: one.source.video for one in self.videos},
+        )
+        self.tasks = [one.draft.task for one in self.questions]
+
+    def write_questions(self) -> None:
+        """Write the questions."""
+        folder = self.root / self.config.videos
+        self.files += write_questions(self.questions, self.out, videos=folder, maker=MADE_BY)
+        self.n_made = len(self.questions)
+        self.sentences += self._hints()
+
+    def _hints(self) -> tuple[str, ...]:
+        """For every task that gave no question what to add, or which setting decided."""
+        made = {one.draft.task for one in self.questions}
+        idle = [one for one in self.orders if one.task.code not in made]
+        sources = [one.source for one in self.videos]
+        lacking = {one.task.code: lacked_by_all(one.task, sources, self.config) for one in idle}
+        materials = [one.material for one in self.videos]
+        others = [
+            why_none(one.task, materials, self.ledger.dropped) for one in idle if not lacking[one.task.code]
+        ]
+        return (*additions(lacking), *others)
+
+    def review(self) -> None:
+        """Write the sheets, or read what people filled in and decide."""
+        self.reviewing = review(self, self.questions, self.videos, gated=self.gated)
+        self.tasks = [one.draft.task for one in self.reviewing.questions]
+
+    def release(self) -> None:
+        """Write the release that the configuration wants."""
+        left = release(self, self.reviewing, gated=self.gated, maker=MADE_BY)
+        self.tasks = [one.draft.task for one in left]
+
+    # ------------------------------------------------------------------ the end
+
+    def report(self) -> None:
+        """Write the page that shows what was made."""
+        account = self.ledger.account(self.tasks)
+        said = self._said()
+        self.files.append(report(self, self.videos, self.questions, account=account, sentences=said))
+
+    def write_sheets(self) -> None:
+        """Cut the pictures that people look at, and write the sheets that they fill in."""
+        with_tracks = [one for one in self.videos if one.material.chosen]
+        cut_all_crops(self, with_tracks)
+        cut_all_portraits(self, with_tracks)
+        made = write_sheets(self, self.videos, Path(self.overrides.sheets))
+        self.files += made.files
+        self.sentences += made.sentences
+
+    def watch_for_sheets(self) -> None:
+        """Follow people and find shots, whatever tasks need."""
+        config = self.config
+        if not (config.tracking or config.shots or any(one.tracks for one in config.sources)):
+            raise UsageError(
+                "a sheet shows tracks and shots; the configuration has neither [tracking] nor [shots]"
+            )
+        track_all(self, self.videos, needs=("tracked", "chosen", "shots"))
+
+    def _said(self, *spent: str) -> list[str]:
+        """How many questions there are, what waits for people, what to add, and how it goes on."""
+        words = f"{several(len(self.questions), 'question')} about the sources that could be used."
+        return [words, *self._waiting(), *spent, *self.sentences]
+
+    def _waiting(self) -> tuple[str, ...]:
+        """How many cards people are still to write, and where."""
+        if not self.waiting or self.config.people is None:
+            return ()
+        each = ", ".join(f"{video_id} {n:,}" for video_id, n in sorted(self.waiting.items()))
+        cards = several(sum(self.waiting.values()), "card")
+        folder = f"{self.config.people.folder}/cards"
+        return (f"People are still to write {cards} ({each}), into {folder}/VIDEO.jsonl.",)
+
+    def _spent(self) -> tuple[str, ...]:
+        """What was asked of models; not in the report, which is the same however often it is made."""
+        spent = self.models.spent
+        if not (spent.n_asked or spent.n_remembered):
+            return ()
+        money = f", {spent.cost:.4f} US dollars" if spent.cost else ""
+        return (f"{spent.n_asked:,} replies asked for, {spent.n_remembered:,} out of the memory{money}.",)
+
+    def end(self) -> Built:
+        """Keep what boards show, and say what was made; see `Session.end`."""
+        keep_opened(self, self.videos)
+        if not self.overrides.sheets:
+            self.sentences = self._said(*self._spent())
+        return super().end()
+
+
+def _looks(material: Material) -> dict[str, tuple[float, ...]]:
+    """What the people with a card look like."""
+    known = {} if material.tracked is None else material.tracked.looks
+    named = sorted({card.track_id for card in material.a_cards} & set(known))
+    return {name: tuple(float(value) for value in known[name]) for name in named}
+
+
+STAGES: Final[tuple[StageRow[_Build], ...]] = (
+    StageRow(name="sources", do=_Build.find_sources, gives=("found", "videos")),
+    StageRow(name="events", do=_Build.take_events, needs=("found", "videos"), gives=("videos",)),
+    StageRow(name="watching", do=_Build.watch, needs=("videos",), gives=("videos",)),
+    StageRow(
+        name="cards",
+        do=_Build.write_cards,
+        needs=("videos",),
+        gives=("videos", "waiting"),
+        asks=("cards.model", "cards.identify"),
+    ),
+    StageRow(
+        name="scenes",
+        do=_Build.describe_scenes,
+        needs=("videos",),
+        gives=("videos",),
+        asks=("scenes.model", "scenes.false_model"),
+    ),
+    StageRow(name="drafts", do=_Build.draft, needs=("found", "videos"), gives=("gated", "questions")),
+    StageRow(
+        name="gates",
+        do=_Build.gate,
+        needs=("videos", "gated"),
+        gives=("gated", "questions"),
+        asks=("gates.models",),
+    ),
+    StageRow(name="questions", do=_Build.write_questions, needs=("questions",), gives=("n_made",)),
+    StageRow(name="review", do=_Build.review, needs=("videos", "gated", "questions"), gives=("reviewing",)),
+    StageRow(name="release", do=_Build.release, needs=("gated", "reviewing")),
+    StageRow(name="report", do=_Build.report, needs=("videos", "questions")),
+)
+SHEETS: Final[tuple[StageRow[_Build], ...]] = (
+    STAGES[0],
+    StageRow(name="watching", do=_Build.watch_for_sheets, needs=("videos",), gives=("videos",)),
+    StageRow(name="sheets", do=_Build.write_sheets, needs=("videos",)),
+)
 
 
 class HerbenchMaker:
@@ -47,7 +313,7 @@ class HerbenchMaker:
 
     name = NAME
     version = VERSION
-    stages: tuple[str, ...] = STAGES
+    stages: tuple[str, ...] = tuple(row.name for row in STAGES)
 
     def check(self, config: Path) -> None:
         """Read the configuration and open its tasks; errors as for `read_herbench` and `open_tasks`."""
@@ -64,104 +330,21 @@ class HerbenchMaker:
     def make(
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
     ) -> Built:
-        """Make the questions; see `Maker`."""
-        check_until(overrides, self)
+        """Make the questions, or with sheets only what people fill in; see `Maker`."""
         read = read_herbench(config)
         orders = open_tasks(read.tasks, wanted_tasks(read, overrides.only), root=config.parent)
-        folder = out or config.parent / (read.out or f"made/{read.name}")
-        remove_leftovers(folder)
+        folder = working_folder(self, config, read, out=out, overrides=overrides, has_sheets=True)
         pictures = PictureFolder(folder / "pictures").get
-        models = context.models(read.models, source=config, limits=read.asking, pictures=pictures)
-        with models:
-            work = HerbenchSession(
-                config=read,
+        with context.models(read.models, source=config, limits=read.asking, pictures=pictures) as models:
+            return _Build(
                 root=config.parent,
                 out=folder,
                 context=context,
                 overrides=overrides,
+                config=read,
                 models=models,
-            )
-            return _sheets(work) if overrides.sheets else _make(work, orders)
-
-
-def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
-    videos, corpus = gather(work, needs={part for one in orders for part in one.task.needs})
-    drafts = draft_all(work, videos, corpus, orders=orders) if work.reaches("drafts") else ()
-    gated = pass_gates(work, drafts, videos) if work.reaches("gates") else Gated(drafts=drafts)
-    questions = numbered(
-        gated.drafts,
-        tasks={one.task.code: one.task for one in orders},
-        videos={one.video_id: one.source.video for one in videos},
-    )
-    files: tuple[Path, ...] = ()
-    if work.reaches("questions"):
-        folder = work.root / work.config.videos
-        files = write_questions(questions, work.out, videos=folder, maker=MADE_BY)
-    seen = Reviewing(questions=questions)
-    if work.reaches("review"):
-        seen = review(work, questions, videos, gated=gated)
-    if work.reaches("release"):
-        seen = release(work, seen, gated=gated, maker=MADE_BY)
-    keep_opened(work, videos)
-    account = work.ledger.write(work.out, [one.draft.task for one in seen.questions])
-    hints: tuple[str, ...] = ()
-    if work.reaches("questions"):
-        hints = _hints(work, orders, videos, made={one.draft.task for one in questions})
-    said = f"{several(len(questions), 'question')} about the sources that could be used."
-    sentences = (said, *_waiting(work), *hints, *seen.sentences)
-    files = (*files, *seen.files)
-    if work.reaches("report"):
-        files = (*files, report(work, videos, questions, account=account, sentences=sentences))
-    return Built(
-        folder=work.out,
-        account=account,
-        files=(*files, work.out / ACCOUNT_FILE, work.out / DROPPED_FILE),
-        sentences=(said, *_waiting(work), *_spent(work), *hints, *seen.sentences),
-        tables=seen.tables,
-        is_empty=work.reaches("questions") and not questions,
-    )
-
-
-def _sheets(work: HerbenchSession) -> Built:
-    """Watch the videos and write the sheets that people fill in; no question is made."""
-    if work.overrides.until:
-        raise UsageError("a session with --sheets ends with them; leave out --until")
-    videos = gather_for_sheets(work)
-    made = write_sheets(work, videos, Path(work.overrides.sheets))
-    keep_opened(work, videos)
-    account = work.ledger.write(work.out, [])
-    return Built(folder=work.out, account=account, files=made.files, sentences=made.sentences)
-
-
-def _waiting(work: HerbenchSession) -> tuple[str, ...]:
-    """How many cards people are still to write, and where."""
-    if not work.waiting or work.config.people is None:
-        return ()
-    each = ", ".join(f"{video_id} {n:,}" for video_id, n in sorted(work.waiting.items()))
-    cards = several(sum(work.waiting.values()), "card")
-    folder = f"{work.config.people.folder}/cards"
-    return (f"People are still to write {cards} ({each}), into {folder}/VIDEO.jsonl.",)
-
-
-def _hints(
-    work: HerbenchSession, orders: Sequence[TaskOrder], videos: Sequence[VideoState], *, made: Collection[str]
-) -> tuple[str, ...]:
-    """For every task that gave no question what to add, or which setting decided."""
-    sources = [one.source for one in videos]
-    idle = [one.task for one in orders if one.task.code not in made]
-    lacking = {task.code: lacked_by_all(task, sources, work.config) for task in idle}
-    materials = [one.material for one in videos]
-    others = [why_none(task, materials, work.ledger.dropped) for task in idle if not lacking[task.code]]
-    return (*additions(lacking), *others)
-
-
-def _spent(work: HerbenchSession) -> tuple[str, ...]:
-    """What this session asked of models; not in the report, which is the same however often it is made."""
-    spent = work.models.spent
-    if not (spent.n_asked or spent.n_remembered):
-        return ()
-    money = f", {spent.cost:.4f} US dollars" if spent.cost else ""
-    return (f"{spent.n_asked:,} replies asked for, {spent.n_remembered:,} out of the memory{money}.",)
+                orders=orders,
+            ).run(SHEETS if overrides.sheets else STAGES)
 
 
 def wanted_tasks(config: HerbenchConfig, only: tuple[str, ...]) -> tuple[str, ...]:

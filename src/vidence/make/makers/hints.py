@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,7 @@ from vidence.make.gates.checks import right_answer
 from vidence.make.gates.leaks import leak_in
 from vidence.make.gates.model_gates import DraftSubject
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
-from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
+from vidence.make.pipeline.ledger import DROPPED_FILE, write_file
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import AskLimits, Models, NamedModel
 from vidence.make.pipeline.output import json_lines
@@ -32,14 +32,15 @@ from vidence.make.pipeline.session import (
     Maker,
     Outlook,
     Session,
-    check_until,
+    StageRow,
+    check_models,
+    working_folder,
 )
 from vidence.make.pipeline.wording import CardWording, load_template
 from vidence.make.pipeline.writer import Objection, WritingTask, in_words, tidy, write_all
 from vidence.records import Evidence, Item, Prompt, Record, TextPart
 
 NAME, VERSION = "hints", 1
-STAGES = ("questions", "written", "words", "readers", "table")
 HINTED_FILE: Final = "hinted.jsonl"
 N_LEVELS: Final = 3
 TEMPLATE: Final = "write_hints"
@@ -86,74 +87,6 @@ class HintsConfig(Record, omit_defaults=True):
     asking: AskLimits = AskLimits()
 
 
-class HintsMaker:
-    """Questions -> hints -> no hint that gives its question away -> a table for people to edit.
-
-    Source: HumanPCR, section 4.3 (three levels: a kind of relation, which cues belong together, a vague
-        description of the proactive evidence; neither reasoning steps nor the answer).
-    Departs: the paper's hints were written by people and were not released. The checks are ours.
-    """
-
-    name = NAME
-    version = VERSION
-    stages: tuple[str, ...] = STAGES
-
-    def check(self, config: Path) -> None:
-        """Read the configuration, the template and the questions."""
-        read = _read(config)
-        _template(read, config.parent)
-        _load(read, config.parent)
-
-    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
-        """How many questions can have hints written."""
-        read = _read(config)
-        loaded = _load(read, config.parent)
-        n = sum(not _lacks(item) for item in loaded.items[: overrides.limit])
-        said = f"{n:,} of {len(loaded.items):,} questions have a rationale and noted evidence, and no hints"
-        return Outlook(sentences=(said,), can_make=n > 0)
-
-    def make(
-        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
-    ) -> Built:
-        """Write the hints; see `Maker`. `limit` of the overrides counts questions."""
-        check_until(overrides, self, has_sheets=False)
-        read = _read(config)
-        loaded = _load(read, config.parent)
-        folder = out or config.parent / (read.out or f"made/{read.name}")
-        with context.models(read.models, source=config, limits=read.asking) as models:
-            return _Build(
-                root=config.parent,
-                out=folder,
-                context=context,
-                overrides=overrides,
-                stages=STAGES,
-                config=read,
-                loaded=loaded,
-                models=models,
-                template=_template(read, config.parent),
-            ).run()
-
-
-def create() -> Maker:
-    """The maker."""
-    return HintsMaker()
-
-
-def _read(path: Path) -> HintsConfig:
-    """The configuration.
-
-    Raises:
-        UsageError: as for `read_config`, or it names a model that ``[models]`` has not.
-    """
-    read = read_config(path, HintsConfig)
-    for role in ("writer", "reader"):
-        name = getattr(read.hints, role)
-        if name and name not in read.models:
-            known = ", ".join(read.models) or "none"
-            raise UsageError(f"{path}: hints.{role} is {name!r}; [models] has {known}. Name one of these")
-    return read
-
-
 def _template(read: HintsConfig, root: Path) -> Template:
     folder = root / read.hints.templates if read.hints.templates else None
     return load_template(TEMPLATE, variables=VARIABLES, folder=folder)
@@ -188,51 +121,20 @@ class _HintTries(Record):
     n_without: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Build(Session):
-    """One session."""
+    """One session, and the questions that are left."""
 
     config: HintsConfig
     loaded: Loaded
     models: Models
     template: Template
+    items: Mapping[str, Item] = field(default_factory=dict)
+    n_unread: int = 0
 
-    def run(self) -> Built:
-        """All stages up to the one that is wanted."""
+    def find_questions(self) -> None:
+        """Take the questions for which hints can be written."""
         self.ledger.notes.extend(self.loaded.problems)
-        items = self._questions()
-        hinted = self._written(items) if self.reaches("written") else {}
-        hinted = self._words(hinted) if self.reaches("words") else hinted
-        unread = 0
-        if self.reaches("readers"):
-            hinted, unread = self._readers(hinted)
-        files: tuple[Path, ...] = ()
-        if self.reaches("table"):
-            files = (self.out / HINTED_FILE,)
-            write_file(files[0], json_lines(list(hinted.values())))
-            self.began("table", len(hinted))
-            self.close("table", unit="questions", taken=list(hinted), kept=list(hinted))
-        account = self.ledger.write(self.out, ["hints"] * len(hinted))
-        refused = [one for one in self.ledger.dropped if one.stage in ("words", "readers")]
-        sentences = [
-            f"{len(hinted):,} questions have hints of {N_LEVELS} levels; have a person read each of them.",
-            f"{len(refused):,} were refused, since their hints give something away; {DROPPED_FILE} has them.",
-        ]
-        if unread:
-            sentences.append(
-                f"{unread:,} open questions were checked by words alone: nobody marks free answers here."
-            )
-        if not self.config.hints.reader:
-            sentences.append("No reader is named: no model was asked whether the hints alone are enough.")
-        return Built(
-            folder=self.out,
-            account=account,
-            files=(*files, self.out / ACCOUNT_FILE, self.out / DROPPED_FILE),
-            sentences=tuple(sentences),
-            is_empty=self.reaches("table") and not hinted,
-        )
-
-    def _questions(self) -> dict[str, Item]:
         taken = self.loaded.items[: self.overrides.limit]
         self.began("questions", len(taken))
         dropped = [
@@ -248,11 +150,13 @@ class _Build(Session):
                 f"{self.config.data}: no question has a rationale and evidence with notes, and no hints yet; "
                 "hints are written from these"
             )
-        return kept
+        self.items = kept
 
     # ------------------------------------------------------------------ written
 
-    def _written(self, items: Mapping[str, Item]) -> dict[str, Item]:
+    def write(self) -> None:
+        """Have the hints of each question written."""
+        items = self.items
         rules = self.config.hints
         settings = [self.template.label, self.models.spec(rules.writer), N_LEVELS]
         stage = Stage(name="hints-written", kind=_HintsResult, version=VERSION, settings=settings)
@@ -277,7 +181,12 @@ class _Build(Session):
             dropped=dropped,
             n_cached=found.n_cached,
         )
-        return hinted
+        self._take(hinted)
+
+    def _take(self, hinted: Mapping[str, Item]) -> None:
+        """Take the questions that have hints by now."""
+        self.items = hinted
+        self.tasks = ["hints"] * len(hinted)
 
     def _writing(self, item: Item) -> Callable[[], Flow[_HintsResult]]:
         def start() -> Flow[_HintsResult]:
@@ -300,7 +209,9 @@ class _Build(Session):
 
     # ------------------------------------------------------------------ what gives a question away
 
-    def _words(self, hinted: Mapping[str, Item]) -> dict[str, Item]:
+    def read_words(self) -> None:
+        """Leave out questions whose hints give something away by their words."""
+        hinted = self.items
         self.began("words", len(hinted))
         found = {name: leak_in(item.hints, item) for name, item in hinted.items()}
         dropped = [
@@ -308,17 +219,16 @@ class _Build(Session):
             for name, one in found.items()
             if one is not None
         ]
-        kept = {name: item for name, item in hinted.items() if found[name] is None}
-        self.close("words", unit="questions", taken=list(hinted), kept=list(kept), dropped=dropped)
-        return kept
+        self._take({name: item for name, item in hinted.items() if found[name] is None})
+        self.close("words", unit="questions", taken=list(hinted), dropped=dropped)
 
-    def _readers(self, hinted: Mapping[str, Item]) -> tuple[dict[str, Item], int]:
-        """Those whose hints alone are not enough, and how many open questions could not be tried."""
-        rules = self.config.hints
+    def try_readers(self) -> None:
+        """Leave out questions whose hints are enough without the video; count those that cannot be tried."""
+        rules, hinted = self.config.hints, self.items
         if not rules.reader:
             self.began("readers", len(hinted))
-            self.close("readers", unit="questions", taken=list(hinted), kept=list(hinted))
-            return dict(hinted), 0
+            self.close("readers", unit="questions", taken=list(hinted))
+            return
         tried = {name: item for name, item in hinted.items() if item.answer_kind == "choice"}
         settings = [self.models.spec(rules.reader), rules.tries]
         stage = Stage(name="hints-read", kind=_HintTries, version=VERSION, settings=settings)
@@ -337,16 +247,9 @@ class _Build(Session):
                 )
                 dropped.append(Dropped(what=name, stage="readers", reason="read-off", detail=detail))
         gone = {one.what for one in dropped}
-        kept = {name: item for name, item in hinted.items() if name not in gone}
-        self.close(
-            "readers",
-            unit="questions",
-            taken=list(hinted),
-            kept=list(kept),
-            dropped=dropped,
-            n_cached=found.n_cached,
-        )
-        return kept, len(hinted) - len(tried)
+        self._take({name: item for name, item in hinted.items() if name not in gone})
+        self.n_unread = len(hinted) - len(tried)
+        self.close("readers", unit="questions", taken=list(hinted), dropped=dropped, n_cached=found.n_cached)
 
     def _reading(self, item: Item) -> Callable[[], Flow[_HintTries]]:
         def start() -> Flow[_HintTries]:
@@ -362,6 +265,46 @@ class _Build(Session):
             return _HintTries(n_with=n_right(scores[:n]), n_without=n_right(scores[n:]))
 
         return start
+
+    # ------------------------------------------------------------------ the end
+
+    def write_table(self) -> None:
+        """Write the table that people edit."""
+        self.files.append(self.out / HINTED_FILE)
+        write_file(self.files[-1], json_lines(list(self.items.values())))
+        self.n_made = len(self.items)
+        self.began("table", len(self.items))
+        self.close("table", unit="questions", taken=list(self.items))
+
+    def end(self) -> Built:
+        """Say what came of it; see `Session.end`."""
+        n_refused = sum(one.stage in ("words", "readers") for one in self.ledger.dropped)
+        self.sentences += [
+            f"{len(self.tasks):,} questions have hints of {N_LEVELS} levels; have a person read each of "
+            "them.",
+            f"{n_refused:,} were refused, since their hints give something away; {DROPPED_FILE} has them.",
+        ]
+        if self.n_unread:
+            self.sentences.append(
+                f"{self.n_unread:,} open questions were checked by words alone: nobody marks free answers "
+                "here."
+            )
+        if not self.config.hints.reader:
+            self.sentences.append(
+                "No reader is named: no model was asked whether the hints alone are enough."
+            )
+        return super().end()
+
+
+STAGES: Final[tuple[StageRow[_Build], ...]] = (
+    StageRow(name="questions", do=_Build.find_questions, gives=("items",)),
+    StageRow(name="written", do=_Build.write, needs=("items",), gives=("items",), asks=("hints.writer",)),
+    StageRow(name="words", do=_Build.read_words, needs=("items",), gives=("items",)),
+    StageRow(
+        name="readers", do=_Build.try_readers, needs=("items",), gives=("items",), asks=("hints.reader",)
+    ),
+    StageRow(name="table", do=_Build.write_table, needs=("items",), gives=("n_made",)),
+)
 
 
 def _piece(evidence: Evidence) -> str:
@@ -381,3 +324,61 @@ def _read_hints(text: str) -> tuple[str, ...] | Objection:
         detail = f"it has the numbered lines {numbers}; wanted are 1 to {N_LEVELS}, one sentence each"
         return Objection(reason="misshapen", detail=detail)
     return tuple(found.values())
+
+
+class HintsMaker:
+    """Questions -> hints -> no hint that gives its question away -> a table for people to edit.
+
+    Source: HumanPCR, section 4.3 (three levels: a kind of relation, which cues belong together, a vague
+        description of the proactive evidence; neither reasoning steps nor the answer).
+    Departs: the paper's hints were written by people and were not released. The checks are ours.
+    """
+
+    name = NAME
+    version = VERSION
+    stages: tuple[str, ...] = tuple(row.name for row in STAGES)
+
+    def check(self, config: Path) -> None:
+        """Read the configuration, the template and the questions."""
+        read = _read(config)
+        _template(read, config.parent)
+        _load(read, config.parent)
+
+    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
+        """How many questions can have hints written."""
+        read = _read(config)
+        loaded = _load(read, config.parent)
+        n = sum(not _lacks(item) for item in loaded.items[: overrides.limit])
+        said = f"{n:,} of {len(loaded.items):,} questions have a rationale and noted evidence, and no hints"
+        return Outlook(sentences=(said,), can_make=n > 0)
+
+    def make(
+        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
+    ) -> Built:
+        """Write the hints; see `Maker`. `limit` of the overrides counts questions."""
+        read = _read(config)
+        loaded = _load(read, config.parent)
+        folder = working_folder(self, config, read, out=out, overrides=overrides)
+        with context.models(read.models, source=config, limits=read.asking) as models:
+            return _Build(
+                root=config.parent,
+                out=folder,
+                context=context,
+                overrides=overrides,
+                config=read,
+                loaded=loaded,
+                models=models,
+                template=_template(read, config.parent),
+            ).run(STAGES)
+
+
+def create() -> Maker:
+    """The maker."""
+    return HintsMaker()
+
+
+def _read(path: Path) -> HintsConfig:
+    """The configuration; errors as for `read_config` and `check_models`."""
+    read = read_config(path, HintsConfig)
+    check_models(path, read, STAGES, models=read.models)
+    return read

@@ -1,11 +1,11 @@
-"""What a maker takes and gives, and what its stages share: cache, ledger, models, progress."""
+"""What a maker takes and gives, its table of stages, and the session that walks it."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from vidence.contracts import Flow
 from vidence.engine.engine import no_image
@@ -17,6 +17,8 @@ from vidence.errors import MediaError, StoreError, UnknownNameError, UsageError,
 from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, KeptRow, MadeAway, Stage, Unit
 from vidence.make.pipeline.kept_video import KeptVideo, kept_video
 from vidence.make.pipeline.ledger import (
+    ACCOUNT_FILE,
+    DROPPED_FILE,
     Account,
     FramesDone,
     Ledger,
@@ -29,11 +31,12 @@ from vidence.make.pipeline.ledger import (
 )
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import AskLimits, Listener, Models, NamedModel, ignore_event
-from vidence.media.whole import write_whole
+from vidence.media.whole import remove_leftovers, write_whole
 from vidence.records import Failed, Record
 from vidence.tables.table import Table
 
 T = TypeVar("T")
+WorkT = TypeVar("WorkT", bound="Session")
 STAGES_FOLDER: Final = "stages"
 # Which drafts stay, and why the others do not: quality gates, filters, balance.
 Gate: TypeAlias = Callable[[Sequence[Draft]], tuple[Sequence[Draft], Sequence[Dropped]]]
@@ -232,18 +235,64 @@ class Results(Generic[T]):
         return Dropped(what=what or name, stage=stage, reason=reason, detail=failed.message)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Session:
-    """One call of a maker. `root` is the folder of the configuration, `out` the folder of the set."""
+    """One call of a maker. `root` is the folder of the configuration, `out` the folder of the set.
+
+    A maker adds its configuration and what its stages leave for each other as fields, and declares its stages
+    as a table of `StageRow`, which `run` walks.
+    """
 
     root: Path
     out: Path
     context: BuildContext
     overrides: MakeOverrides
-    stages: tuple[str, ...]
+    stages: tuple[str, ...] = ()
     ledger: Ledger = field(default_factory=Ledger)
     kept: dict[tuple[str, str], KeptRow] = field(default_factory=dict)
     """The results of named units that this session found or made."""
+    files: list[Path] = field(default_factory=list)
+    """What was written for the user."""
+    sentences: list[str] = field(default_factory=list)
+    """What the user reads at the end."""
+    tables: list[Table] = field(default_factory=list)
+    tasks: Sequence[str] = ()
+    """The tasks of the questions that are left, one each; with them the account is written."""
+    n_made: int | None = None
+    """How many questions were written; None where the session ended before."""
+
+    def run(self: WorkT, table: "Sequence[StageRow[WorkT]]") -> Built:
+        """Do the stages of a table up to the last one that is wanted, and write the account.
+
+        Raises:
+            VidenceError: it cannot go on; everything made so far is kept.
+        """
+        for row in table:
+            row.do(self)
+            if row.name == self.overrides.until:
+                break
+        return self.end()
+
+    def end(self) -> Built:
+        """Write the account; what the session made.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        account = self.ledger.write(self.out, self.tasks)
+        return Built(
+            folder=self.out,
+            account=account,
+            files=(*self.files, self.out / ACCOUNT_FILE, self.out / DROPPED_FILE),
+            sentences=tuple(self.sentences),
+            tables=tuple(self.tables),
+            is_empty=self.n_made == 0,
+        )
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether the user wants only a part of the set; nothing of it is released."""
+        return bool(self.overrides.only) or self.overrides.limit is not None
 
     @property
     def cache(self) -> ArtifactCache:
@@ -436,14 +485,80 @@ def _unreadable(error: MediaError) -> bytes:
     raise error
 
 
-def check_until(overrides: MakeOverrides, maker: Maker, *, has_sheets: bool = True) -> None:
-    """See that the last stage that is wanted is one of the maker's, and sheets only where it has some.
+@dataclass(frozen=True, kw_only=True)
+class StageRow(Generic[WorkT]):
+    """One row of a maker's table of stages: `do` is its work, on the session.
+
+    `needs` and `gives` are fields of the session: what earlier stages left, and what this one leaves. `asks`
+    are settings of the configuration that name models, such as ``cards.model``.
+    """
+
+    name: str
+    do: Callable[[WorkT], None]
+    needs: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+
+
+class MakerConfig(Protocol):
+    """What every configuration of a maker has: the name of the set, and perhaps the folder of it."""
+
+    @property
+    def name(self) -> str:
+        """Of the set."""
+
+    @property
+    def out(self) -> str:
+        """The folder to work in, from that of the configuration; empty for ``made/NAME``."""
+
+
+def working_folder(
+    maker: Maker,
+    config: Path,
+    read: MakerConfig,
+    *,
+    out: Path | None,
+    overrides: MakeOverrides,
+    has_sheets: bool = False,
+) -> Path:
+    """See that what is wanted of a session can be had; the folder that it works in.
+
+    Args:
+        maker: the maker, with its stages.
+        config: the file of its configuration.
+        read: the configuration.
+        out: the folder that the user names.
+        overrides: what is wanted.
+        has_sheets: whether the maker has sheets to fill in.
 
     Raises:
-        UnknownNameError: it is no stage of the maker.
-        UsageError: sheets are wanted, and the maker has none.
+        UnknownNameError: `until` is no stage of the maker.
+        UsageError: sheets are wanted, and the maker has none, or a last stage, too.
     """
     if overrides.until and overrides.until not in maker.stages:
         raise UnknownNameError(f"stage of {maker.name}", overrides.until, maker.stages)
     if overrides.sheets and not has_sheets:
         raise UsageError(f"{maker.name} has no sheets to fill in; leave out --sheets")
+    if overrides.sheets and overrides.until:
+        raise UsageError("a session with --sheets ends with them; leave out --until")
+    folder = out or config.parent / (read.out or f"made/{read.name}")
+    remove_leftovers(folder)
+    return folder
+
+
+def check_models(
+    path: Path, read: MakerConfig, table: Sequence[StageRow[WorkT]], *, models: Collection[str]
+) -> None:
+    """See that the models that the stages ask by a configuration are in its ``[models]``.
+
+    Raises:
+        UsageError: one is not there.
+    """
+    for setting in (one for row in table for one in row.asks):
+        value: object = read
+        for part in setting.split("."):
+            value = getattr(value, part, None)
+        for name in (value,) if isinstance(value, str) else cast("Sequence[str]", value or ()):
+            if name and name not in models:
+                known = ", ".join(models) or "none"
+                raise UsageError(f"{path}: {setting} is {name!r}; [models] has {known}. Name one of these")

@@ -1,9 +1,11 @@
 """A release out of a making: the mechanism of `vidence release`, with what the making knows."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -12,17 +14,19 @@ from vidence.make.gates.licence_checks import LicenceCheck
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.material import Dropped
+from vidence.make.pipeline.session import Session
 from vidence.make.release.admission import with_licence
 from vidence.make.release.media import MediaFiles, MediaRules, inside_one_folder
 from vidence.make.release.papers import read_agreement
 from vidence.make.release.sets import ReleasedSet, SetMaterial, SetRules, release_set
 from vidence.make.release.withdrawn import read_withdrawn, withdrawn_since
 from vidence.make.release.writing import RELEASE, SUMS_FILE
-from vidence.make.review.files import Reviews
+from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
 from vidence.make.review.rates import rates_of
 from vidence.records import Item
 
 SECRET_BYTES: Final = 32
+NARROWED: Final = "Nothing is released by a session that was narrowed with --only or --limit."
 _SEED: Final = 0  # of intervals in the datasheet
 
 
@@ -123,7 +127,112 @@ def release_making(
     )
 
 
-def refuse_unreviewed(rules: MakingRelease | None, *, is_reviewed: bool) -> None:
+class ReviewFolder(Protocol):
+    """``[review]`` of a maker."""
+
+    @property
+    def folder(self) -> str:
+        """That of `vidence review`, from that of the configuration."""
+
+
+class ReleasedConfig(Protocol):
+    """What a configuration says of the release of what it makes."""
+
+    @property
+    def name(self) -> str:
+        """Of the set."""
+
+    @property
+    def seed(self) -> int:
+        """What decides the splits."""
+
+    @property
+    def review(self) -> ReviewFolder | None:
+        """The review by people."""
+
+    @property
+    def release(self) -> MakingRelease | None:
+        """The release; None for none."""
+
+
+def release_questions(
+    work: Session,
+    items: Sequence[Item],
+    config: ReleasedConfig,
+    *,
+    media_root: Path,
+    rows: Mapping[str, Mapping[str, bytes]] = MappingProxyType({}),
+    licences: Mapping[str, LicenceCheck] | None = None,
+) -> None:
+    """Do the stage ``release`` of a session: release what is left, and close its account.
+
+    A session that was narrowed releases nothing, and nothing is released that a review has not accepted.
+
+    Args:
+        work: the session.
+        items: what is left of the questions.
+        config: its configuration.
+        media_root: the folder that paths of media start from.
+        rows: as for `Making`.
+        licences: as for `Making`.
+
+    Raises:
+        UsageError: as for `release_making` and `refuse_unreviewed`.
+        DataError: as for `release_making`.
+        StoreError: it cannot be written.
+    """
+    rules, review = config.release, config.review
+    refuse_unreviewed(rules, is_reviewed=review is not None)
+    if rules is None or not items:
+        return
+    if work.is_narrowed:
+        work.sentences.append(NARROWED)
+        return
+    folder = None if review is None else work.root / review.folder
+    has_review = folder is not None and (folder / PROTOCOL_FILE).is_file()
+    making = Making(
+        name=config.name,
+        root=work.root,
+        media_root=media_root,
+        seed=config.seed,
+        account=work.ledger.account(work.tasks),
+        fresh_secret=os.urandom(SECRET_BYTES),
+        reviews=read_reviews(folder) if folder is not None and has_review else None,
+        licences=licences,
+        rows=rows,
+    )
+    waiting = () if rules.unreviewed else _waiting(items, making.reviews)
+    gone = {one.what for one in waiting}
+    left = [item for item in items if item.item_id not in gone]
+    found = release_making(left, rules, making, into=work.out / RELEASE)
+    work.began(RELEASE, len(items))
+    work.close(
+        RELEASE,
+        unit="questions",
+        taken=[item.item_id for item in items],
+        kept=[item.item_id for item in found.items],
+        dropped=[*waiting, *found.dropped],
+    )
+    work.files += found.files
+    work.sentences += found.sentences
+
+
+def _waiting(items: Sequence[Item], reviews: Reviews | None) -> tuple[Dropped, ...]:
+    """What people have not accepted."""
+    states = {} if reviews is None else {name: one.state for name, one in reviews.states.items()}
+    return tuple(
+        Dropped(
+            what=item.item_id,
+            stage=RELEASE,
+            reason="not-accepted",
+            detail=states.get(item.item_id, "nobody has looked"),
+        )
+        for item in items
+        if states.get(item.item_id) != "accepted"
+    )
+
+
+def refuse_unreviewed(rules: ReleaseRules | None, *, is_reviewed: bool) -> None:
     """Refuse to release what nobody looks at, unless the rules say so.
 
     Raises:
@@ -132,7 +241,7 @@ def refuse_unreviewed(rules: MakingRelease | None, *, is_reviewed: bool) -> None
     if rules is not None and not is_reviewed and not rules.unreviewed:
         raise UsageError(
             "[release] without [review]: nobody has looked at these questions. Add [review], or say "
-            "unreviewed = true in [release]"
+            "unreviewed = true in [release]; the datasheet then says so"
         )
 
 

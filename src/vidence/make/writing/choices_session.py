@@ -89,7 +89,7 @@ _OPTIONS: Final = _ModelRequest("options", "choices-options", Wrote, OPTIONS_PRO
 _JUDGED: Final = _ModelRequest("meaning", "choices-judged", Wrote, SAME, JUDGE)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class ChoicesSession(Session):
     """One call of the maker."""
 

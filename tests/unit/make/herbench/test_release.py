@@ -8,10 +8,11 @@ import pytest
 from subjects.gated import draft, questions
 from subjects.herbench_session import session
 from vidence.errors import UsageError
+from vidence.make.gates.gate_sequence import Gated
 from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.gates.rules import ReleaseRules, ReviewRules
-from vidence.make.herbench.gates import Gated
 from vidence.make.herbench.release import MORE_FILE, RESULT_FILE, SHEET_FILE, Reviewing, release, review
+from vidence.make.herbench.session import HerbenchSession
 from vidence.make.pipeline.session import MakeOverrides
 
 DRAFTS = (draft("sure"), draft("doubtful", truth="model"), draft("open"))
@@ -42,11 +43,11 @@ def test_questions_wait_until_the_sheet_is_filled_in(tmp_path):
     work = session(tmp_path, review=ReviewRules(share=1.0, least_stratum=1, filled="filled.csv"))
     found = review(work, ASKED, [], gated=GATED)
     assert (found.is_pending, len(found.questions)) == (True, 3)
-    assert [path.name for path in found.files] == [SHEET_FILE, "sheet.html"]
-    assert all(path.is_file() for path in found.files)
-    assert "3 questions wait for people" in found.sentences[0]
+    assert [path.name for path in work.files] == [SHEET_FILE, "sheet.html"]
+    assert all(path.is_file() for path in work.files)
+    assert "3 questions wait for people" in work.sentences[0]
     assert not (tmp_path / "out" / "review" / RESULT_FILE).exists()
-    page = found.files[1]
+    page = work.files[1]
     before = page.stat().st_mtime_ns
     review(work_again(tmp_path), ASKED, [], gated=GATED)
     assert page.stat().st_mtime_ns == before  # made from the same, so it is left
@@ -66,8 +67,8 @@ def work_again(folder):
 )
 def test_nothing_is_released_too_early(tmp_path, overrides, pending, said):
     work = session(tmp_path, overrides=overrides, release=ReleaseRules(version="1.0.0"))
-    found = release(work, Reviewing(questions=ASKED, is_pending=pending), gated=GATED, maker="herbench/1")
-    assert said in found.sentences[-1]
+    release(work, Reviewing(questions=ASKED, is_pending=pending), gated=GATED, maker="herbench/1")
+    assert said in work.sentences[-1]
     assert not (tmp_path / "out" / "release").exists()
 
 
@@ -78,19 +79,19 @@ def test_a_release_that_nobody_reviewed_must_say_so(tmp_path):
 
 
 def test_without_release_in_the_configuration_nothing_happens(tmp_path):
-    found = Reviewing(questions=ASKED)
-    assert release(session(tmp_path), found, gated=GATED, maker="herbench/1") is found
+    work = session(tmp_path)
+    assert release(work, Reviewing(questions=ASKED), gated=GATED, maker="herbench/1") == ASKED
+    assert (work.files, work.sentences) == ([], [])
 
 
 def test_a_release_is_written_once_and_stays(tmp_path):
     folder = tmp_path / "out" / "release" / "set-1.0.0"
     for _ in range(2):
-        found = release(
-            session(tmp_path, release=OUT), Reviewing(questions=ASKED[:1]), gated=GATED, maker="herbench/1"
-        )
-        assert found.sentences[-1] == f"Release {folder}: 1 questions."
-    assert found.files[-1].parent == folder
-    assert found.files[-1].is_file()
+        work = session(tmp_path, release=OUT)
+        release(work, Reviewing(questions=ASKED[:1]), gated=GATED, maker="herbench/1")
+        assert work.sentences[-1] == f"Release {folder}: 1 questions."
+    assert work.files[-1].parent == folder
+    assert work.files[-1].is_file()
 
 
 # --------------------------------------------------------------------------- task by task
@@ -111,50 +112,56 @@ def filled(folder: Path, name: str, sheet: str, *, tasks: tuple[str, ...], rejec
         writer.writerows(rows)
 
 
+def reviewed(folder: Path, **config: object) -> tuple[HerbenchSession, Reviewing]:
+    """A session in which `MANY` were reviewed."""
+    work = session(folder, **config)
+    return work, review(work, MANY, [], gated=NONE_OPEN)
+
+
 def test_before_anybody_looks_it_is_said_what_can_be_released(tmp_path):
-    found = review(session(tmp_path, review=ReviewRules()), MANY, [], gated=NONE_OPEN)
-    assert "6 of 40 questions are looked at" in found.sentences[1]
-    assert "each_task = 9 in [review] draws 12 more" in found.sentences[1]
-    assert [table.name for table in found.tables] == ["review"]
+    work, _ = reviewed(tmp_path, review=ReviewRules())
+    assert "6 of 40 questions are looked at" in work.sentences[1]
+    assert "each_task = 9 in [review] draws 12 more" in work.sentences[1]
+    assert [table.name for table in work.tables] == ["review"]
 
 
 def test_what_is_decided_goes_on_and_what_waits_has_a_sheet_of_its_own(tmp_path):
     rules = ReviewRules(each_task=9, filled=("first.csv", "more.csv"))
-    review(session(tmp_path, review=rules), MANY, [], gated=NONE_OPEN)
+    reviewed(tmp_path, review=rules)
     filled(tmp_path, "first.csv", SHEET_FILE, tasks=("AC",))
-    found = review(session(tmp_path, review=rules, release=OUT), MANY, [], gated=NONE_OPEN)
+    work, found = reviewed(tmp_path, review=rules, release=OUT)
     assert {one.draft.task for one in found.questions} == {"AC"}
     assert len(found.questions) == 20
     more = tmp_path / "out" / "review" / MORE_FILE
-    assert more in found.files
-    assert "9 questions wait for people" in found.sentences[1]
-    assert "give a larger release another version" in found.sentences[-1]
+    assert more in work.files
+    assert "9 questions wait for people" in work.sentences[1]
+    assert "give a larger release another version" in work.sentences[-1]
     filled(tmp_path, "more.csv", MORE_FILE, tasks=("FAM",))
-    whole = review(session(tmp_path, review=rules), MANY, [], gated=NONE_OPEN)
+    work, whole = reviewed(tmp_path, review=rules)
     assert len(whole.questions) == 40
-    assert whole.sentences == ("Review: 40 of 40 questions stay (AC released, FAM released).",)
+    assert work.sentences == ["Review: 40 of 40 questions stay (AC released, FAM released)."]
 
 
 def test_a_task_that_is_held_back_says_what_would_release_it(tmp_path):
     rules = ReviewRules(filled="filled.csv")
-    review(session(tmp_path, review=rules), MANY, [], gated=NONE_OPEN)
+    reviewed(tmp_path, review=rules)
     filled(tmp_path, "filled.csv", SHEET_FILE, tasks=("AC", "FAM"))
-    found = review(session(tmp_path, review=rules), MANY, [], gated=NONE_OPEN)
+    work, found = reviewed(tmp_path, review=rules)
     assert len(found.questions) == 6
-    assert found.sentences[1] == (
+    assert work.sentences[1] == (
         "AC: 17 held back, 0 of 3 looked at were rejected; each_task = 9 in [review] and 6 more reviews "
         "without a rejection would release them, and this command goes on."
     )
     # the sample grows, and nothing of what was said is lost
     wider = ReviewRules(filled="filled.csv", each_task=9)
-    again = review(session(tmp_path, review=wider), MANY, [], gated=NONE_OPEN)
-    assert "12 questions wait for people" in again.sentences[1]
+    work, again = reviewed(tmp_path, review=wider)
+    assert "12 questions wait for people" in work.sentences[1]
     assert len(again.questions) == 6
 
 
 def test_a_task_of_which_too_many_are_rejected_is_looked_at_whole(tmp_path):
     rules = ReviewRules(filled="filled.csv", each_task=9)
-    review(session(tmp_path, review=rules), MANY, [], gated=NONE_OPEN)
+    reviewed(tmp_path, review=rules)
     filled(tmp_path, "filled.csv", SHEET_FILE, tasks=("AC", "FAM"), reject=4)
-    found = review(session(tmp_path, review=rules), MANY, [], gated=NONE_OPEN)
-    assert "AC: 11 held back, 4 of 9 looked at were rejected; looking at all of them" in found.sentences[1]
+    work, _ = reviewed(tmp_path, review=rules)
+    assert "AC: 11 held back, 4 of 9 looked at were rejected; looking at all of them" in work.sentences[1]

@@ -40,6 +40,7 @@ gap_s = 0.25
 [tasks.mpdr]
 """
 SOURCE = '[[sources]]\npath = "{name}.mp4"\ndetections = "videos/{{video_id}}.txt"\n'
+ACCOUNT = ("account.json", "dropped.jsonl")
 
 
 class Street:
@@ -130,7 +131,7 @@ def stages(built):
 def test_the_sheet_of_a_video_has_a_page_its_data_and_three_tables(street):
     built = street.sheets()
     names = {path.name for path in built.files if path.suffix != ".jpg"}
-    assert names == {"sheet.html", "sheet.json", "cards.csv", "tracks.csv", "shots.csv"}
+    assert names == {"sheet.html", "sheet.json", "cards.csv", "tracks.csv", "shots.csv", *ACCOUNT}
     assert built.sentences == ("1 sheet to fill in.",)
     data = street.data()
     picked = [one for one in data.tracks if one.is_picked]
@@ -242,7 +243,7 @@ def test_tracks_that_people_gave_are_corrected_in_their_own_file(street):
     path = street.folder / "config.toml"
     path.write_text(path.read_text().replace('detections = "videos/{video_id}.txt"', 'tracks = "mot:gt.txt"'))
     built = street.sheets()
-    assert {one.name for one in built.files} == {"sheet.html", "sheet.json", "cards.csv", "shots.csv"}
+    assert {one.name for one in built.files} == {"sheet.html", "sheet.json", "cards.csv", "shots.csv", *ACCOUNT}
     assert street.data().is_given
     assert built.sentences == ("1 sheet to fill in.",)
 
@@ -311,7 +312,7 @@ def test_one_file_for_all_videos_may_speak_of_those_beyond_the_limit(street, tmp
     folder.mkdir(exist_ok=True)
     (folder / "tracks.csv").write_text(lines.format("south"))
     street.configure(people=True, also=SOURCE.format(name="south"))
-    assert len(street.make(sheets=str(folder), limit=1).files) == 4
+    assert len(street.make(sheets=str(folder), limit=1).files) == 4 + len(ACCOUNT)
     (folder / "tracks.csv").write_text(lines.format("east"))
     with pytest.raises(DataError, match="'east' found; the videos of the set are north, south"):
         street.sheets()
