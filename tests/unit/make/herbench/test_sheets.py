@@ -243,7 +243,13 @@ def test_tracks_that_people_gave_are_corrected_in_their_own_file(street):
     path = street.folder / "config.toml"
     path.write_text(path.read_text().replace('detections = "videos/{video_id}.txt"', 'tracks = "mot:gt.txt"'))
     built = street.sheets()
-    assert {one.name for one in built.files} == {"sheet.html", "sheet.json", "cards.csv", "shots.csv", *ACCOUNT}
+    assert {one.name for one in built.files} == {
+        "sheet.html",
+        "sheet.json",
+        "cards.csv",
+        "shots.csv",
+        *ACCOUNT,
+    }
     assert street.data().is_given
     assert built.sentences == ("1 sheet to fill in.",)
 
