@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from vidence.engine.panel_diagnostics import Examination
     from vidence.engine.plan import Plan, PlanOverrides
     from vidence.errors import VidenceError
+    from vidence.installation import __version__
     from vidence.make.pipeline.session import Built
     from vidence.media.video import Frame, Video
     from vidence.records import Item, Media, Reply
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from vidence.report.panel_runs import Panel
     from vidence.statistics import metrics
 
-__version__ = "0.1.0"
 __all__ = [
     "Frame",
     "Item",
@@ -73,6 +73,7 @@ _CLASSES = {
     "Run": "vidence.report.opened_run",
     "Video": "vidence.media.video",
     "VidenceError": "vidence.errors",
+    "__version__": "vidence.installation",
 }
 _T = TypeVar("_T")
 

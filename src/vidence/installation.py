@@ -1,4 +1,4 @@
-"""What this installation is: how something is added to it, and where its documentation lies."""
+"""What this installation is: its version, how something is added to it, where its documentation lies."""
 
 import importlib.metadata
 import re
@@ -7,6 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
+__version__ = "0.1.0"
 _NAME = "vidence"
 _EXTRA = re.compile(r"""(?P<requirement>[^;]+);.*\bextra == ['"](?P<extra>[^'"]+)['"]""")
 

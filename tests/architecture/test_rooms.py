@@ -4,7 +4,10 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 import vidence
 from vidence import catalog
@@ -22,6 +25,28 @@ def modules() -> dict[str, Path]:
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
+
+
+def circles(root: Path) -> list[str]:
+    """Modules of the package in `root` that import each other, at the top, inside functions or for types."""
+    files = {
+        ".".join(path.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in root.rglob("*.py")
+    }
+    graph = {
+        name: {
+            module
+            for target in imported(path, name if path.name == "__init__.py" else name.rpartition(".")[0])
+            if (module := target if target in files else target.rpartition(".")[0]) in files
+        }
+        - {name}
+        for name, path in files.items()
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def plain_modules() -> dict[str, Path]:
@@ -115,6 +140,24 @@ def test_a_private_import_would_be_seen(tmp_path):
         "vidence.make.b: vidence.text._z",
         "vidence.make.b: vidence.engine.drive._w",
     ]
+
+
+def test_no_module_imports_itself_through_others():
+    assert circles(PACKAGE) == []
+
+
+@pytest.mark.parametrize(
+    "way_back", ["from vidence.a import x", "def f():\n    from . import a", "def f():\n    import vidence.a"]
+)
+def test_a_circle_would_be_seen(tmp_path, way_back):
+    root = tmp_path / "vidence"
+    root.mkdir()
+    (root / "__init__.py").touch()
+    (root / "a.py").write_text("from vidence import b")
+    (root / "b.py").write_text("import json")
+    assert circles(root) == []
+    (root / "b.py").write_text(way_back)
+    assert sorted(set(circles(root))) == ["vidence.a", "vidence.b"]
 
 
 def test_every_module_has_a_test_of_its_name_or_is_named_by_a_test():

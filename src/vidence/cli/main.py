@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from vidence import __version__
+from vidence.installation import __version__
 from vidence.cli.finding import COMPLETE_VARIABLE, all_commands, by_section, find_command
 from vidence.errors import UnknownNameError, UsageError, VidenceError
 

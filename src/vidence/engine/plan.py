@@ -15,7 +15,7 @@ from typing import Annotated, Literal, TypedDict, cast, get_origin, get_type_hin
 import msgspec
 import tomli_w
 
-from vidence import __version__
+from vidence.installation import __version__
 from vidence.ask.judging.panel import PANEL_RULES
 from vidence.ask.prompting.compose import STYLES
 from vidence.console.flags import Flag, flag, flags_of

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from vidence import __version__
+from vidence.installation import __version__
 from vidence.engine.store import PLAN_NAME, RUN_FILE, RunStore, is_in_use
 from vidence.errors import UsageError, VidenceError
 from vidence.records import Record

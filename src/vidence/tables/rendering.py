@@ -9,7 +9,7 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
-from vidence import __version__
+from vidence.installation import __version__
 from vidence.tables.charts import Statement, table_of
 from vidence.tables.figures import draw_figure
 from vidence.tables.plots import draw_plot

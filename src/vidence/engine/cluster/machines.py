@@ -12,7 +12,7 @@ from typing import Any, Final, Self, TypeAlias, TypeVar
 
 import anyio
 
-from vidence import __version__
+from vidence.installation import __version__
 from vidence.catalog import create
 from vidence.contracts import Model, Request
 from vidence.engine.engine import said

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from vidence import __version__
+from vidence.installation import __version__
 from vidence.errors import DataError, UsageError
 from vidence.make.lights.parts import of_part
 from vidence.make.lights.trials import Trial, with_paths

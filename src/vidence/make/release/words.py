@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import jinja2
 from markupsafe import Markup
 
-from vidence import __version__
+from vidence.installation import __version__
 from vidence.make.gates.letters import LetterCounts
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account

@@ -89,7 +89,7 @@ def pointlight(
     """
     import msgspec
 
-    from vidence import __version__
+    from vidence.installation import __version__
     from vidence.console.options import pairs
     from vidence.pointlight.experiments import PLAYERS, write_player
     from vidence.pointlight.figures import Staging
