@@ -404,9 +404,8 @@ class Verdict(Record):
     `error` says why and nothing is guessed). `points` are on the judge's own scale, such as 0 to 4.
     `extracted` is the answer that the judge took out of the reply. `judge_model` is the identity of the
     model that judged, `temperature` how it was drawn, `said` its replies word for word, the repair last.
-    `read_as` is ``exact`` where the judge wrote the JSON object that was asked for and nothing else,
-    ``loose`` where it was found in other words; empty in runs that did not note it. `contradiction` says what
-    in the verdict contradicts `value`, which counts nevertheless; without a value it is why there is none.
+    `contradiction` says what in the verdict contradicts `value`, which counts nevertheless; without a value
+    it is why there is none.
     """
 
     judge_model: str
@@ -417,8 +416,10 @@ class Verdict(Record):
     temperature: float | None = None
     said: tuple[str, ...] = ()
     error: str = ""
-    read_as: Literal["", "exact", "loose"] = ""
     contradiction: str = ""
+
+
+UNDECIDED = "Undecided"  # of a score: every judge gave a verdict, and they are tied
 
 
 class Score(Record):
@@ -438,6 +439,16 @@ class Score(Record):
     points: float | None = None
     verdicts: tuple[Verdict, ...] = ()
     unanswered: tuple[Verdict, ...] = ()
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the judges of a panel gave verdicts that are tied."""
+        return isinstance(self.outcome, Failed) and self.outcome.error == UNDECIDED and bool(self.verdicts)
+
+    @property
+    def has_judge_error(self) -> bool:
+        """Whether judges were asked and no verdict came of it; a tied panel is another case."""
+        return bool(self.verdicts) and isinstance(self.outcome, Failed) and not self.is_undecided
 
 
 class Aside(Record):

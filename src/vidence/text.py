@@ -1,8 +1,10 @@
 """Text: normal forms, choice letters, reasoning blocks, refusals, wrongly decoded characters."""
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from vidence.errors import UsageError
 from vidence.records import Refused, Reply
@@ -92,6 +94,22 @@ def without_thinking(text: str) -> str:
             at = end = closing.end()
     text = _HEADLESS_THINKING.sub(" ", "".join(kept) + text[end:])
     return _OPEN_THINKING.sub(" ", text)
+
+
+def json_objects(text: str) -> list[dict[str, object]]:
+    """The JSON objects in a text that do not stand inside another one, in order.
+
+    >>> json_objects('I say {"right": [{"a": 1}]}, {so} there {"b": 2}')
+    [{'right': [{'a': 1}]}, {'b': 2}]
+    """
+    found: list[dict[str, object]] = []
+    end = 0
+    for brace in re.finditer("{", text):
+        if brace.start() >= end:
+            with suppress(ValueError, RecursionError):
+                value, end = json.JSONDecoder().raw_decode(text, brace.start())
+                found.append(value)
+    return found
 
 
 def refusal_in(reply: Reply) -> Refused | None:

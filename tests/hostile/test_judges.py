@@ -257,11 +257,11 @@ HONEST: dict[str, Callable[[Copying], str]] = {
     "JSON behind thinking": lambda c: f"<think>I see.</think>\n{dumped(c, c.text)}",
     "JSON behind thinking with a copy": lambda c: f"<think>{c.text}</think>\n{dumped(c, c.text)}",
     "JSON behind the end of thinking": lambda c: f"It says {c.text}, I see.</think>\n{dumped(c, c.text)}",
-    "JSON twice": lambda c: f"{dumped(c, c.text)}\n{dumped(c, c.text)}",
-    "a copy in JSON before it": lambda c: f"The reply was {json.dumps(c.text)}.\n{c.own}",
 }
 # Not written as they should be, or with the bare text around them: nothing may become right.
 CARELESS: dict[str, Callable[[Copying], str | Reply]] = {
+    "JSON twice": lambda c: f"{dumped(c, c.text)}\n{dumped(c, c.text)}",
+    "a copy in JSON before it": lambda c: f"The reply was {json.dumps(c.text)}.\n{c.own}",
     "bare before it": lambda c: f"The reply was {c.text}.\n{c.own}",
     "bare behind it": lambda c: f"{c.own}\nThe reply was {c.text}.",
     "in a fence behind it": lambda c: f"{c.own}\n```\n{c.text}\n```",

@@ -4,6 +4,7 @@ The folder that it is named with gets a file for each of its processes, with a l
 `hold` says so, nobody is answered before so many processes have begun.
 """
 
+import json
 import os
 import re
 import time
@@ -77,8 +78,8 @@ def _said(request: Request) -> str:
     marked, score = _MARKED.search(text), sum(text.encode()) % 5
     if marked is None:
         return f"{score} {len(request.images)}"
-    fields = f"'extracted answer': 'pan', 'correctness': {score >= 3}, 'score': {score}"
-    return f"{{'id': '{marked[1]}', {fields}}}"
+    fields = {"extracted answer": "pan", "correctness": score >= 3, "score": score}
+    return json.dumps({"id": marked[1], **fields})
 
 
 def create(settings: Settings) -> BatchingModel:

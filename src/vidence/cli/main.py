@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from vidence.installation import __version__
 from vidence.cli.finding import COMPLETE_VARIABLE, all_commands, by_section, find_command
 from vidence.errors import UnknownNameError, UsageError, VidenceError
+from vidence.installation import __version__
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

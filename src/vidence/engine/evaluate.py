@@ -11,7 +11,6 @@ from pathlib import Path
 import anyio.to_thread
 import msgspec
 
-from vidence.ask.judging.verdicts import has_judge_error, is_undecided
 from vidence.engine.engine import LONG_CHARACTERS, AskCount, Context
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, TrialStored
@@ -88,14 +87,14 @@ class Summary:
     def add(self, trial: Trial) -> None:
         """Count a trial."""
         self.n_tried += 1
-        is_tied = is_undecided(trial.score)
+        is_tied = trial.score.is_undecided
         self.n_undecided += is_tied
         if isinstance(trial.score.outcome, Failed) and not is_tied:
             self.n_failed += 1
             self.failures.add(trial.score.outcome)
         self.n_cut += trial.reply is not None and trial.reply.finish == "length"
         self.n_remembered += trial.is_remembered
-        self.n_judge_errors += has_judge_error(trial.score)
+        self.n_judge_errors += trial.score.has_judge_error
 
     def close(self, asking: Budget, judging: Budget) -> None:
         """Write down what was spent."""

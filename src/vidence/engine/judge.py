@@ -4,7 +4,6 @@ from pathlib import Path
 
 import msgspec
 
-from vidence.ask.judging.verdicts import has_judge_error
 from vidence.catalog import create
 from vidence.contracts import Scorer
 from vidence.engine.engine import Context, Engine
@@ -90,7 +89,7 @@ async def _judge_all(
         attempt = n_stored[trial.item_id, trial.repeat] if is_again else 0
         context = Context(item_id=shown.item_id, repeat=attempt)
         score = await engine.drive(pool.score(shown, reply, ruled=ruled), context)
-        is_kept = has_judge_error(score) and _stays(trial.score, score)
+        is_kept = score.has_judge_error and _stays(trial.score, score)
         if is_kept:
             score = msgspec.structs.replace(trial.score, unanswered=score.verdicts)
         judged = msgspec.structs.replace(trial, score=score)

@@ -15,7 +15,6 @@ from typing import Annotated, Literal, TypedDict, cast, get_origin, get_type_hin
 import msgspec
 import tomli_w
 
-from vidence.installation import __version__
 from vidence.ask.judging.panel import PANEL_RULES
 from vidence.ask.prompting.compose import STYLES
 from vidence.console.flags import Flag, flag, flags_of
@@ -24,6 +23,7 @@ from vidence.engine.caller_objects import AnyParser, AnySelector, AnyStrategy
 from vidence.engine.limits import AskLimits, duration_s
 from vidence.engine.store import PLAN_NAME, RUN_FILE
 from vidence.errors import StoreError, UnknownNameError, UsageError
+from vidence.installation import __version__
 from vidence.media.encode import MOST_QUALITY
 from vidence.media.whole import PRIVATE, whole_file
 from vidence.records import Record, Sampling

@@ -9,8 +9,6 @@ import msgspec
 
 from vidence.ask.judging.panel import combine
 from vidence.ask.judging.verdict_request import TemplateJudge
-from vidence.ask.judging.verdicts import Reads, has_judge_error
-from vidence.catalog import Spec
 from vidence.contracts import Ask, Flow, Judge, MadeT, Scorer, Together, together
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
 from vidence.records import Failed, Item, Prompt, Reply, Sampling, Score, Unreadable, Verdict
@@ -18,10 +16,8 @@ from vidence.text import without_thinking
 
 MOST_READ_CHARACTERS = 200_000
 """Of a reply without its reasoning; the slowest parser takes a second or two for so many."""
-# What the option ``structured`` of a model says where its replies keep to the schema or are refused.
-_HELD_TO_SCHEMA = frozenset({"on", "format", "tool"})
-# Models whose replies were written down before anything was asked.
-_RECORDED = frozenset({"replay", "scripted"})
+RECORDED = frozenset({"replay", "scripted"})
+"""Models whose replies were written down before anything was asked."""
 _log = logging.getLogger(__name__)
 
 
@@ -61,24 +57,17 @@ def _too_long(reply: Reply) -> Unreadable | None:
     return Unreadable(reason=f"the reply has {n:,} characters; at most {MOST_READ_CHARACTERS:,} are read")
 
 
-def reads_of(spec: Spec) -> Reads:
-    """How the words of a judge model are read, by what its spec says."""
-    if spec.name in _RECORDED:
-        return "recorded"
-    return "strictly" if spec.options.get("structured") in _HELD_TO_SCHEMA else "loosely"
-
-
 @dataclass(frozen=True, kw_only=True)
 class JudgeModel:
     """A model that judges: its name in the engine, its identity, how its verdicts are sampled.
 
-    `reads` is how its words are read, see `ask.judging.verdicts.Form.read`.
+    `is_recorded` says that its words were written down before, see `ask.judging.verdicts.Form.read`.
     """
 
     name: str
     identity: str
     sampling: Sampling
-    reads: Reads = "loosely"
+    is_recorded: bool = False
 
     def signed(self, score: Score) -> Score:
         """A score whose verdicts say who gave them, and how they were sampled."""
@@ -116,7 +105,7 @@ class JudgePool:
 
     def has_judged(self, score: Score) -> bool:
         """Whether these models have given their verdict as this judge, be they tied; not after an error."""
-        return self.has_asked(score) and not has_judge_error(score)
+        return self.has_asked(score) and not score.has_judge_error
 
     def has_asked(self, score: Score) -> bool:
         """Whether these models were asked as this judge, whatever came of it."""
@@ -133,7 +122,7 @@ class JudgePool:
     def _verdict(self, model: JudgeModel, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
         judge = self.judge
         if isinstance(judge, TemplateJudge):
-            judge = replace(judge, reads=model.reads)
+            judge = replace(judge, is_recorded=model.is_recorded)
         try:
             score = yield from _addressed(judge.judge(item, reply, ruled=ruled), model)
         except (TransientModelError, RejectedRequestError) as error:

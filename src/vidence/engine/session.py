@@ -26,7 +26,7 @@ from vidence.engine.frames import FrameDesk, FrameStore
 from vidence.engine.limits import RESUME, SAME_COMMAND, Budget
 from vidence.engine.plan import Plan
 from vidence.engine.prepare import PreparedRun, open_views, prepare
-from vidence.engine.scoring import JudgeModel, JudgePool, reads_of, score_reply
+from vidence.engine.scoring import RECORDED, JudgeModel, JudgePool, score_reply
 from vidence.engine.specs import model_spec, without_sampling
 from vidence.engine.views import DecodeCount, OpenView, ViewContent
 from vidence.errors import BudgetSpentError, UsageError, VidenceError
@@ -79,7 +79,7 @@ def judge_model(engine: Engine, text: str, *, judge: Judge, name: str, budget: B
     sampling = msgspec.convert(msgspec.to_builtins(judge.sampling) | sampled, Sampling)
     engine.add(name, ModelRules(spec=spec, budget=budget, sampling=sampling))
     identity = engine.model(name).identity
-    return JudgeModel(name=name, identity=identity, sampling=sampling, reads=reads_of(parsed))
+    return JudgeModel(name=name, identity=identity, sampling=sampling, is_recorded=parsed.name in RECORDED)
 
 
 @dataclass(kw_only=True)

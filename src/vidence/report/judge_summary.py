@@ -24,12 +24,6 @@ _CONTRARY = Column(
     kind="count",
     note="verdicts that contradict the answer that they extracted; they count as the judge scored them",
 )
-_LOOSE = Column(
-    key="loose",
-    title="read loosely",
-    kind="count",
-    note="verdicts that stood in other words than the one JSON object that was asked for",
-)
 _MOST_WHY = 200
 
 
@@ -76,8 +70,6 @@ def judge_sentence(run: Run) -> str:
         if n_contrary
         else ""
     )
-    n_loose = sum(v.read_as == "loose" for row in judged for v in row.score.verdicts)
-    loose = f" {several(n_loose, 'verdict')} not in the form asked for, read loosely." if n_loose else ""
     n_open = sum(row.is_undecided and row.correct is None for row in judged)
     tied = f", {n_tied - n_open:,} undecided between the judges, counted as wrong" if n_tied > n_open else ""
     tied += f", {n_open:,} left open since the judges differ, in no mean" if n_open else ""
@@ -85,7 +77,7 @@ def judge_sentence(run: Run) -> str:
         f"Judged by {names} ({models}): {len(judged) - n_errors - n_tied:,} trials by verdict, "
         f"{n_rules:,} by rules, {errors if n_errors else 'no judge error'}{tied}."
     )
-    return f"{counted}{contrary}{loose} {_kept_sentence(run)}".rstrip()
+    return f"{counted}{contrary} {_kept_sentence(run)}".rstrip()
 
 
 def _kept_sentence(run: Run) -> str:
@@ -185,10 +177,8 @@ def _marks(run: Run) -> Table:
 def _members(judged: Sequence[Row]) -> Table:
     rows = []
     said = [v for row in judged for v in (*row.score.verdicts, *row.score.unanswered)]
-    has_loose = any(v.read_as == "loose" for v in said)
     for model in dict.fromkeys(v.judge_model for v in said):
         verdicts = [v for v in said if v.judge_model == model]
-        loose = (sum(v.read_as == "loose" for v in verdicts),) if has_loose else ()
         values = [v.value for v in verdicts if v.value is not None]
         temperatures = dict.fromkeys(_temperature(v.temperature) for v in verdicts)
         given = _points([v.points for v in verdicts if v.points is not None])
@@ -197,7 +187,7 @@ def _members(judged: Sequence[Row]) -> Table:
                 key=model,
                 label=model or "not named",
                 detail=", ".join(temperatures),
-                values=(len(verdicts), len(verdicts) - len(values), _mean(values), given, *loose),
+                values=(len(verdicts), len(verdicts) - len(values), _mean(values), given),
             )
         )
     return Table(
@@ -211,7 +201,6 @@ def _members(judged: Sequence[Row]) -> Table:
             ),
             Column(key="right", title="found right", kind="share", note="of its verdicts"),
             Column(key="points", title="mean points", kind="points"),
-            *([_LOOSE] if has_loose else []),
         ),
         rows=tuple(rows),
     )

@@ -202,13 +202,8 @@ def verdict_words(verdict: Verdict) -> str:
     found = {1.0: "Right", 0.0: "Wrong"}.get(verdict.value, f"Partly right ({verdict.value:g})")
     points = "" if verdict.points is None else f", {verdict.points:g} points"
     answer = f"; it took the answer to be {verdict.extracted!r}" if verdict.extracted else ""
-    loose = (
-        " The verdict was not in the form asked for, and was read loosely."
-        if verdict.read_as == "loose"
-        else ""
-    )
     contrary = f" It contradicts itself: {verdict.contradiction}." if verdict.contradiction else ""
-    return f"{found}{points}{sampled}{answer}.{contrary}{loose}"
+    return f"{found}{points}{sampled}{answer}.{contrary}"
 
 
 def how_read(row: Row) -> str:

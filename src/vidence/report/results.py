@@ -7,7 +7,6 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from vidence.ask.judging.verdicts import has_judge_error, is_undecided
 from vidence.catalog import create
 from vidence.contracts import Scorer
 from vidence.engine.plan import Facts, Plan, read_plan
@@ -79,12 +78,12 @@ class Row:
     @property
     def is_judge_error(self) -> bool:
         """Whether judges were asked and no verdict came of it."""
-        return has_judge_error(self.score)
+        return self.score.has_judge_error
 
     @property
     def is_undecided(self) -> bool:
         """Whether the judges of a panel are tied."""
-        return is_undecided(self.score)
+        return self.score.is_undecided
 
     @property
     def status(self) -> Status:

@@ -13,9 +13,9 @@ from typing import Final, Literal
 
 import msgspec
 
-from vidence.installation import __version__
 from vidence.engine.store import PLAN_NAME, RUN_FILE, RunStore, is_in_use
 from vidence.errors import UsageError, VidenceError
+from vidence.installation import __version__
 from vidence.records import Record
 
 _log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from vidence.contracts import Ask, Flow, Request, Together
 from vidence.engine import judge as judging
 from vidence.engine import prepare, session
 from vidence.engine.plan import read_plan
-from vidence.engine.scoring import JudgeModel, JudgePool, reads_of
+from vidence.engine.scoring import JudgeModel, JudgePool
 from vidence.errors import AccessError, BudgetSpentError, RejectedRequestError, StoreError, UsageError
 from vidence.records import (
     Answered,
@@ -296,21 +296,6 @@ def test_stored_replies_are_judged_with_one_parser_for_all(bench, fake_model, sa
     summary = bench.judge({"scripted:judge": saying("yes")})
     assert summary.n_tried == 12
     assert sum(kind == "parser" for kind, _ in opened) == 2  # of choices and of texts
-
-
-@pytest.mark.parametrize(
-    ("spec", "reads"),
-    [
-        ("openai:m", "loosely"),
-        ("openai:m?structured=auto", "loosely"),
-        ("openai:m?structured=on", "strictly"),
-        ("anthropic:m?structured=tool", "strictly"),
-        ("replay:verdicts.jsonl", "recorded"),
-        ("scripted:x", "recorded"),
-    ],
-)
-def test_the_spec_of_a_judge_says_how_it_is_read(spec, reads):
-    assert reads_of(catalog.parse_spec(spec)) == reads
 
 
 def test_verdicts_are_those_of_a_pool_where_judge_version_and_models_are() -> None:

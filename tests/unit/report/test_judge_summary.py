@@ -10,7 +10,6 @@ from vidence.ask.judging.verdicts import CONTRADICTION
 from vidence.records import Answered, Failed, Score, Unreadable, Verdict
 from vidence.report.judge_summary import judge_sentence, judge_tables, marked_by
 from vidence.report.provenance import how_asked
-from vidence.report.questions import verdict_words
 from vidence.report.tables import all_tables, headline, outcome_table
 from vidence.tables.table import DASH, shown_rows
 
@@ -247,22 +246,6 @@ def test_verdicts_that_failed_leave_the_marks_and_are_counted(runs, rng):
     alone = runs.load("alone", items=items[:1], trials=beside[:1], judge_models=("scripted:dead",))
     assert judge_sentence(alone).startswith("1 trial got no verdict from scripted:dead: the mark")
     assert judge_sentence(alone) in headline(alone, all_tables(alone, rng=rng)[0])
-
-
-def test_verdicts_that_were_read_loosely_are_counted_and_said(runs, rng):
-    items = [open_item(runs, n) for n in range(2)]
-    trials = [
-        judged(runs, items[0], [verdict(1.0, read_as="loose", contradiction="found none")], value=1.0),
-        judged(runs, items[1], [verdict(1.0, read_as="exact")], value=1.0),
-    ]
-    run = runs.load("loose", items=items, trials=trials)
-    _, members = judge_tables(run, rng=rng)
-    assert members.columns[-1].title == "read loosely"
-    assert cells(members)["scripted:j1"][-1] == "1"
-    assert judge_sentence(run).endswith(" 1 verdict not in the form asked for, read loosely.")
-    words = verdict_words(trials[0].score.verdicts[0])
-    assert "It contradicts itself: found none." in words
-    assert "was read loosely" in words
 
 
 def test_the_wording_of_the_judge_is_said(runs):

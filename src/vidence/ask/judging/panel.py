@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from vidence.ask.judging.verdicts import ERROR, UNDECIDED
-from vidence.records import Failed, Score, Verdict
+from vidence.ask.judging.verdicts import ERROR
+from vidence.records import UNDECIDED, Failed, Score, Verdict
 
 PANEL_RULES: Final = ("majority", "mean", "open")
 """What becomes of verdicts that differ."""

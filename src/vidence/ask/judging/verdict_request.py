@@ -16,7 +16,7 @@ from vidence.ask.judging.templates import (
     JudgeTemplates,
     item_values,
 )
-from vidence.ask.judging.verdicts import Form, Reads, VerdictFields, judge_error
+from vidence.ask.judging.verdicts import Form, VerdictFields, judge_error
 from vidence.contracts import Flow
 from vidence.records import Item, Outcome, Prompt, Reply, Sampling, Score, TextPart, Verdict
 from vidence.text import refusal_in
@@ -34,8 +34,8 @@ class TemplateJudge(ABC):
     """What the judges of this folder are: templates, and how their verdicts become scores.
 
     `sampling` is how a verdict is sampled, `scale` the most points that it can give (0: it gives none).
-    `seed` is that of the plan, from which the ids of blocks are made. `reads` is how its
-    words are read, see `verdicts.Form.read`.
+    `seed` is that of the plan, from which the ids of blocks are made. `is_recorded` says that
+    its words were written down before, see `verdicts.Form.read`.
     """
 
     templates: JudgeTemplates
@@ -44,7 +44,7 @@ class TemplateJudge(ABC):
     sampling: Sampling
     scale: float = 0.0
     seed: int = 0
-    reads: Reads = "loosely"
+    is_recorded: bool = False
 
     @property
     def wording(self) -> str:
@@ -104,13 +104,12 @@ class TemplateJudge(ABC):
             if refused := refusal_in(reply):
                 return f"the judge declined: {refused.reason}"
             is_cut = reply.finish == "length"
-            reading = form.read(reply.text, marked=marked, judged=judged, reads=self.reads, is_cut=is_cut)
+            reading = form.read(reply.text, marked=marked, is_recorded=self.is_recorded, is_cut=is_cut)
             if isinstance(reading, VerdictFields):
                 decided = decide(reading)
                 contrary = decided if isinstance(decided, str) else ""
-                return _noted(decided, is_exact=reading.is_exact)
-            cut = "; it was cut off at its length limit" if is_cut else ""
-            return f"no verdict in the judge's reply: {reading.problem}{cut}"
+                return decided
+            return f"no verdict in the judge's reply: {reading.problem}"
 
         (reply,) = yield (prompt,)
         decided, said = read(reply), [reply.text]
@@ -141,11 +140,3 @@ def _contrary(lost: Score, why: str) -> Score:
     """A judge error with what contradicts itself in the verdict, if that is why there is none."""
     verdicts = tuple(msgspec.structs.replace(one, contradiction=why) for one in lost.verdicts)
     return msgspec.structs.replace(lost, verdicts=verdicts)
-
-
-def _noted(decided: Decided | str, *, is_exact: bool) -> Decided | str:
-    """What was decided, with how the verdict was read."""
-    if isinstance(decided, str):
-        return decided
-    outcome, verdict = decided
-    return outcome, msgspec.structs.replace(verdict, read_as="exact" if is_exact else "loose")

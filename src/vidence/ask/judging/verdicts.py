@@ -1,56 +1,37 @@
 """What a judge is to say, how it is read, and what becomes of it when it cannot be read.
 
-A `Form` names the fields of a verdict, which is signed with the id of the block under judgement. `Form.read`
-finds the one signed object in what the judge wrote, and takes nothing for it that the text under judgement
-may have put there.
+A `Form` names the fields of a verdict, which is signed with the id of the block under judgement. A verdict is
+strict: one JSON object with exactly these fields and nothing around it. Whatever the text under judgement
+makes a judge copy, an object with more or less is no verdict.
 """
 
 import hashlib
 import json
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from vidence.ask.judging.equal import says_the_same
-from vidence.ask.judging.objects import Object, ObjectMention, inside, objects_holding, whole_object
-from vidence.ask.judging.own_words import (
-    behind_thinking,
-    ends_as_copied,
-    opens_thinking,
-    said_pairs,
-    spellings,
-)
 from vidence.records import Answered, Failed, Score, Verdict
 
 ERROR = "JudgeError"
-UNDECIDED = "Undecided"  # every judge gave a verdict, and they are tied
 # The rule of an outcome whose verdict says one letter and marks another.
 CONTRADICTION = "judge/contradiction"
 ID_KEY = "id"
-# Most characters of a verdict that is the object of the schema.
-_MOST_EXACT = 1_000_000
-# So much of the beginning and of the end of a text under judgement is what a judge was shown of it, and more.
-_MOST_SHOWN = 24_000
-
-_TRUE = frozenset({"true", "yes", "correct", "right", "1"})
-_FALSE = frozenset({"false", "no", "incorrect", "wrong", "0"})
-_NOT_KEY = re.compile(r"[\W_]+")
+_MOST_CHARS = 1_000_000  # of a verdict
 _FENCED = re.compile(r"```(?:json)?\s*(\{.*\})\s*```", re.DOTALL | re.IGNORECASE)
-_OUTER = " .:()*\"'`\n\t"
+_THOUGHT = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
+_MOST_TAGS = 16  # thinking that quotes many closing tags is tried from its end so many times
 
 Value: TypeAlias = str | bool | int
-Reads: TypeAlias = Literal["loosely", "strictly", "recorded"]
-"""How a judge's words are read; see `Form.read`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
     """One field of a verdict.
 
-    `key` is written as asked for; when read, case, blanks and underscores do not count. The kinds: ``text``
-    (words that explain; may be missing), ``truth`` (true or false), ``points`` (a whole number from 0 to
+    The kinds: ``text`` (words that explain), ``truth`` (true or false), ``points`` (a whole number from 0 to
     `most`), ``word`` (one of `words`, such as the letters of the choices). `meaning` is for the judge.
     """
 
@@ -70,19 +51,8 @@ class Field:
         }
         return {**kinds[self.kind], "description": self.meaning}
 
-    def read(self, value: object) -> Value | None:
-        """The value if it is one of this field, otherwise None."""
-        if self.kind == "text":
-            return _text(value)
-        if self.kind == "points":
-            return _points(value, self.most)
-        said = "none" if value is None else str(value).strip(_OUTER).casefold()
-        if self.kind == "truth":
-            return True if said in _TRUE else False if said in _FALSE else None
-        return next((word for word in self.words if word.casefold() == said), None)
-
-    def is_exact(self, value: object) -> bool:
-        """Whether the value is one that the schema of this field allows, without any leniency."""
+    def allows(self, value: object) -> bool:
+        """Whether the value is one that the schema of this field allows."""
         match self.kind:
             case "text":
                 return isinstance(value, str)
@@ -105,33 +75,15 @@ class Field:
         return kinds[self.kind]
 
 
-def _text(value: object) -> str | None:
-    if value is None:
-        return ""
-    return str(value).strip() if isinstance(value, str | int | float) else None
-
-
-def _points(value: object, most: int) -> int | None:
-    if isinstance(value, str) and re.fullmatch(r"\s*\d{1,3}(?:\.0+)?\s*", value):
-        value = float(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return int(value) if value == int(value) and 0 <= value <= most else None
-
-
 @dataclass(frozen=True, kw_only=True)
 class VerdictFields:
-    """The fields of one verdict, by their keys; a text that was missing is empty.
-
-    `is_exact` is True where what the judge wrote is the object of the schema, and nothing else.
-    """
+    """The fields of one verdict, by their keys; a text that a recorded one lacks is empty."""
 
     values: Mapping[str, Value]
-    is_exact: bool = False
 
     def text(self, key: str) -> str:
         """A field of the kind ``text`` or ``word``."""
-        return str(self.values[key])
+        return str(self.values.get(key, "")).strip()
 
     def truth(self, key: str) -> bool:
         """A field of the kind ``truth``."""
@@ -150,10 +102,6 @@ class NoReading:
     """
 
     problem: str
-
-
-def _plain_key(key: str) -> str:
-    return _NOT_KEY.sub("", key.casefold())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,172 +126,73 @@ class Form:
         return hashlib.sha256(json.dumps(self.schema()).encode()).hexdigest()
 
     def read(
-        self, said: str, *, marked: str, judged: str, reads: Reads = "loosely", is_cut: bool = False
+        self, said: str, *, marked: str, is_recorded: bool = False, is_cut: bool = False
     ) -> VerdictFields | NoReading:
-        """The verdict in what a judge said.
-
-        Words that are the object of the schema, and nothing else, are read as they are. Otherwise the object
-        that repeats the id is looked for, behind the thinking that the words may begin with. Where there are
-        several they must decide the same; the last one is taken. Where the text under judgement holds the
-        same decision and may have put it there, it is none.
+        """The verdict that a judge's words are: one JSON object with the fields and the id, and no more.
 
         Args:
-            said: the judge's words; thinking in ``<think>`` tags at their beginning is set aside.
+            said: the judge's words; thinking that a tag ends, and a code fence around the object, are set
+                aside.
             marked: the id of the block under judgement.
-            judged: the text under judgement.
-            reads: ``loosely``; ``strictly``, where only the object of the schema counts, since the server is
-                held to it; ``recorded``, where that object was written down before and cannot know the id.
-            is_cut: whether the judge was cut off at its length limit.
+            is_recorded: the words were written down before, and need neither the id nor the texts.
+            is_cut: whether the judge was cut off at its length limit; then nothing is a verdict.
         """
-        words = said.strip()
-        tails = list(behind_thinking(words, marked))
-        for tail in tails[::-1]:
-            exact = self._exact(tail.strip(), marked, is_recorded=reads == "recorded")
-            if exact is not None and not (is_cut and self._may_be_lent(exact, judged)):
-                return exact
-        if reads != "loosely":
-            return NoReading(
-                problem=f"it is not the one JSON object that was asked for, with {self._wanted()}"
-            )
-        problem = ""
-        for tail in tails:
-            found = self._signed(tail, marked)
-            if isinstance(found, NoReading):
-                problem = found.problem
-            elif len(tail) == len(words) and opens_thinking(words):
-                return NoReading(problem="its thinking does not end before the verdict")
-            else:
-                return self._agreed(found, tail=tail, judged=judged, is_cut=is_cut)
-        return NoReading(problem=problem)
-
-    def _exact(self, words: str, marked: str, *, is_recorded: bool) -> VerdictFields | None:
-        """The verdict that the words are, in a code fence or not; None where they are anything else."""
-        fenced = _FENCED.fullmatch(words)
-        value = whole_object(fenced[1] if fenced else words) if len(words) <= _MOST_EXACT else None
-        if value is None:
-            return None
-        values = dict(value.pairs)
-        needed = {f.key for f in (self._deciding if is_recorded else self.fields)}
-        needed |= set() if is_recorded else {ID_KEY}
-        is_whole = needed <= values.keys() <= {ID_KEY, *(f.key for f in self.fields)}
-        if not is_whole or len(values) < len(value.pairs):
-            return None
-        is_signed = is_recorded or values[ID_KEY] == marked
-        if not is_signed or not all(f.is_exact(values[f.key]) for f in self.fields if f.key in values):
-            return None
-        read = self._filled(value)
-        return VerdictFields(values=read.values, is_exact=True) if isinstance(read, VerdictFields) else None
-
-    def _signed(self, words: str, marked: str) -> list[tuple[ObjectMention, Object]] | NoReading:
-        """The objects with the id that decide something, each with the outermost object that it stands in."""
-        holding = objects_holding(marked, words)
-        found = [(one, obj) for one in holding for obj in self._candidates(one.value)]
-        signed = [(one, obj) for one, obj in found if self._id(obj) == marked]
-        wanted = f"{ID_KEY!r}: the id on the marker lines and {self._wanted()}"
-        return signed or NoReading(problem=f"it holds no JSON object with {wanted}")
-
-    @property
-    def _deciding(self) -> tuple[Field, ...]:
-        return tuple(f for f in self.fields if f.kind != "text")
-
-    def _wanted(self) -> str:
-        return " and ".join(f"{f.key!r}: {f.expected}" for f in self._deciding)
-
-    def _candidates(self, value: Object) -> Iterator[Object]:
-        """The object if it decides something, otherwise those inside it that do."""
-        deciding = {_plain_key(f.key) for f in self._deciding}
-        if deciding & {_plain_key(key) for key, _ in value.pairs}:
-            yield value
-        else:
-            for one in inside(value):
-                yield from self._candidates(one)
-
-    @staticmethod
-    def _id(value: Object) -> str | None:
-        ids = [str(v).strip() for key, v in value.pairs if _plain_key(key) == ID_KEY]
-        return None if not ids else ids[0] if len(set(ids)) == 1 else ""
-
-    def _filled(self, value: Object) -> VerdictFields | NoReading:
-        """The fields of one object; none where one that decides is missing, wrong or there twice."""
-        values: dict[str, Value] = {}
-        for field in self.fields:
-            given = [v for key, v in value.pairs if _plain_key(key) == _plain_key(field.key)]
-            if len({repr(v) for v in given}) > 1:
-                return NoReading(problem=f"{field.key!r} is there twice and says two things")
-            if not given and field.kind != "text":
-                return NoReading(problem=f"{field.key!r} is missing; expected {field.expected}")
-            read = field.read(given[0]) if given else ""
-            if read is None:
-                return NoReading(problem=f"{field.key!r} is not what it has to be: {field.expected}")
-            values[field.key] = read
-        return VerdictFields(values=values)
-
-    def _agreed(
-        self, signed: Sequence[tuple[ObjectMention, Object]], *, tail: str, judged: str, is_cut: bool
-    ) -> VerdictFields | NoReading:
-        """The last of the signed verdicts, if they all decide the same and are the judge's own."""
-        filled = [self._filled(obj) for _, obj in signed]
-        readings = [one for one in filled if isinstance(one, VerdictFields)]
-        if not readings:
-            return filled[-1]
-        if len({tuple(one.values[f.key] for f in self._deciding) for one in readings}) > 1:
-            return NoReading(problem="it holds several verdicts that differ")
-        reading = readings[-1]
-        if self._may_be_lent(reading, judged):
-            if is_cut:
-                return NoReading(problem="it was cut off where it copies the text under judgement")
-            if self._says_otherwise(reading, tail):
-                return NoReading(
-                    problem="it says two things, one of them in a copy of the text under judgement"
-                )
-            starts = [one.start for one, _ in signed[1:]] + [len(tail)]
-            if any(
-                self._is_copied_end(one, tail[:until], judged)
-                for (one, _), until in zip(signed, starts, strict=True)
-            ):
-                return NoReading(problem="its end is a copy of the text under judgement")
-        return reading
-
-    def _may_be_lent(self, reading: VerdictFields, judged: str) -> bool:
-        """Whether the text under judgement holds this decision in any spelling, so that it may be a copy."""
-        deciding = self._deciding
-        if not any(reading.values[field.key] for field in deciding):
-            return False  # wrong, with no points: nothing is gained by lending that
-        long = len(judged) > 2 * _MOST_SHOWN
-        shown = f"{judged[:_MOST_SHOWN]}\n{judged[-_MOST_SHOWN:]}" if long else judged
-        texts = list(spellings(shown))
-        return any(
-            field.read(word) == reading.values[field.key]
-            for field in deciding
-            for text in texts
-            for word in said_pairs(text, field.key)
+        if is_cut:
+            return NoReading(problem="it was cut off at its length limit")
+        for words in _behind_thinking(said.strip(), marked):
+            pairs = _object(words.strip())
+            if pairs is not None and self._holds(pairs, marked, is_recorded=is_recorded):
+                return VerdictFields(values={key: value for key, value in pairs.items() if key != ID_KEY})
+        deciding = (f"{f.key!r}: {f.expected}" for f in self.fields if f.kind != "text")
+        wanted = " and ".join((f"{ID_KEY!r}: the id on the marker lines", *deciding))
+        return NoReading(
+            problem=f"it is not the one JSON object that was asked for, with {wanted}, all its keys, and "
+            "nothing before or behind it"
         )
 
-    def _says_otherwise(self, reading: VerdictFields, words: str) -> bool:
-        """Whether the words decide differently anywhere, inside an object or not."""
-        return any(
-            (value := field.read(word)) is not None and value != reading.values[field.key]
-            for field in self._deciding
-            for word in said_pairs(words, field.key)
-        )
+    def _holds(self, pairs: Mapping[str, object], marked: str, *, is_recorded: bool) -> bool:
+        """Whether an object has all fields as they have to be, the id, and no other key."""
+        fields = {field.key: field for field in self.fields}
+        needed = {f.key for f in self.fields if f.kind != "text"} if is_recorded else {ID_KEY, *fields}
+        if not needed <= pairs.keys() <= {ID_KEY, *fields}:
+            return False
+        if not is_recorded and pairs[ID_KEY] != marked:
+            return False
+        return all(field.allows(pairs[key]) for key, field in fields.items() if key in pairs)
 
-    def _is_copied_end(self, found: ObjectMention, words: str, judged: str) -> bool:
-        end = found.start + len(found.source)
-        keys = [found.source.casefold().rfind(field.key.casefold()) for field in self._deciding]
-        return ends_as_copied(words[end:], found.source[max(keys) :], judged)
+
+def _object(words: str) -> dict[str, Value] | None:
+    """The object that some words are, in a code fence or not; None where they are more or a key is twice."""
+    fenced = _FENCED.fullmatch(words)
+    text = fenced[1] if fenced else words
+    if not text.startswith("{") or len(text) > _MOST_CHARS:
+        return None
+    try:
+        pairs: dict[str, Value] = json.loads(text, object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        return None
+    return pairs
+
+
+def _once(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
+    if len(values := dict(pairs)) < len(pairs):
+        raise ValueError("a key is there twice")
+    return values
+
+
+def _behind_thinking(words: str, marked: str) -> Iterator[str]:
+    """The whole, and what may stand behind the thinking that a reply begins with, the shortest last.
+
+    A tag that ends the thinking may be quoted, in the thinking or in a string of the verdict.
+    """
+    yield words
+    last = words.rfind(marked)
+    ends = [tag.end() for tag in _THOUGHT.finditer(words) if tag.end() <= last]
+    for end in ends[-_MOST_TAGS:]:
+        yield words[end:]
 
 
 # --------------------------------------------------------------------------- scores
-
-
-def is_undecided(score: Score) -> bool:
-    """Whether the judges of a panel gave verdicts that are tied."""
-    return isinstance(score.outcome, Failed) and score.outcome.error == UNDECIDED and bool(score.verdicts)
-
-
-def has_judge_error(score: Score) -> bool:
-    """Whether judges were asked and no verdict came of it; a tied panel is another case."""
-    return bool(score.verdicts) and isinstance(score.outcome, Failed) and not is_undecided(score)
 
 
 def judge_error(message: str, *, scorer: str, version: int, said: tuple[str, ...] = ()) -> Score:

@@ -130,15 +130,12 @@ class _RewardReader:
 
     form: Form
     marked: str
-    judged: str
 
     def read(self, reply: Reply) -> int | str:
         """What was read: points, or the place among those shown; or what is wrong."""
         if refused := refusal_in(reply):
             return f"it was declined: {refused.reason}"
-        found = self.form.read(
-            reply.text, marked=self.marked, judged=self.judged, is_cut=reply.finish == "length"
-        )
+        found = self.form.read(reply.text, marked=self.marked, is_cut=reply.finish == "length")
         if isinstance(found, NoReading):
             return found.problem
         return found.points("score") if self.form is _SCORE else int(found.text("best")) - 1
@@ -193,10 +190,10 @@ def _reading(item: Item, texts: Sequence[str], form: RewardForm) -> _RewardReade
         msgspec.json.encode([form, item.item_id, item.question, item.choices, texts])
     ).hexdigest()[:_ID_CHARS]
     if form == "score":
-        return _RewardReader(form=_SCORE, marked=marked, judged=texts[0])
+        return _RewardReader(form=_SCORE, marked=marked)
     places = tuple(str(i) for i in range(1, len(texts) + 1))
     read_as = Form(fields=(Field(key="best", kind="word", meaning="its number", words=places),))
-    return _RewardReader(form=read_as, marked=marked, judged="\n".join(texts))
+    return _RewardReader(form=read_as, marked=marked)
 
 
 def _block(who: RewardModel, subject: Subject, texts: Sequence[str], *, form: RewardForm) -> _Block:
@@ -210,7 +207,7 @@ def _block(who: RewardModel, subject: Subject, texts: Sequence[str], *, form: Re
     aside = Aside(name=f"reward-{form}", said=said, is_alone=True)
     prompt = subject.prompt(who.view, None if who.frames == "plan" else (), more=aside)
     prompt = msgspec.structs.replace(prompt, reply_schema=one.form.schema())
-    return _Block(form=one.form, marked=one.marked, judged=one.judged, prompt=prompt)
+    return _Block(form=one.form, marked=one.marked, prompt=prompt)
 
 
 def _repair(who: RewardModel, subject: Subject, block: _Block, *, problem: str) -> Prompt:

@@ -62,7 +62,7 @@ def group_by_model(
     def read(reply: Reply) -> tuple[int, ...] | str:
         if refused := refusal_in(reply):
             return f"it was declined: {refused.reason}"
-        found = form.read(reply.text, marked=marked, judged="\n".join(texts), is_cut=reply.finish == "length")
+        found = form.read(reply.text, marked=marked, is_cut=reply.finish == "length")
         return found.problem if isinstance(found, NoReading) else _leaders(found, len(texts))
 
     (reply,) = yield [Ask(prompt=prompt, model=model, sampling=SAMPLING)]

@@ -12,7 +12,6 @@ from typing import Any, Final, Self, TypeAlias, TypeVar
 
 import anyio
 
-from vidence.installation import __version__
 from vidence.catalog import create
 from vidence.contracts import Model, Request
 from vidence.engine.engine import said
@@ -20,6 +19,7 @@ from vidence.engine.environment import environment
 from vidence.engine.plan import git_revision
 from vidence.engine.workers import NO_BOUND_BYTES, Workers
 from vidence.errors import MediaError, UsageError, VidenceError
+from vidence.installation import __version__
 from vidence.records import Record, Reply
 
 T = TypeVar("T")

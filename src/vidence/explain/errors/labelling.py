@@ -124,7 +124,7 @@ def label_row(
     def read(reply: Reply) -> Label | str:
         if refused := refusal_in(reply):
             return f"the model declined: {refused.reason}"
-        found = form.read(reply.text, marked=marked, judged=shown.words, is_cut=reply.finish == "length")
+        found = form.read(reply.text, marked=marked, is_cut=reply.finish == "length")
         if isinstance(found, NoReading):
             return found.problem
         return label_of(_given(found), shown, drawn, labeller=labeller, by="model", taxonomy=taxonomy)

@@ -7,7 +7,7 @@ import msgspec
 from vidence.ask.judging.verdict_request import TemplateJudge
 from vidence.catalog import create, parse_spec
 from vidence.contracts import Judge
-from vidence.engine.scoring import JudgeModel, JudgePool, reads_of
+from vidence.engine.scoring import RECORDED, JudgeModel, JudgePool
 from vidence.engine.specs import without_sampling
 from vidence.make.gates.rules import JudgeRules
 from vidence.make.pipeline.models import Models
@@ -48,4 +48,4 @@ def _model(name: str, judge: Judge, models: Models) -> JudgeModel:
     spec = parse_spec(models.spec(name))
     _, sampled = without_sampling(spec)
     sampling = msgspec.convert(msgspec.to_builtins(judge.sampling) | sampled, Sampling)
-    return JudgeModel(name=name, identity=identity, sampling=sampling, reads=reads_of(spec))
+    return JudgeModel(name=name, identity=identity, sampling=sampling, is_recorded=spec.name in RECORDED)

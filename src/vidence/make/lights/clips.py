@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from vidence.installation import __version__
 from vidence.errors import DataError, UsageError
+from vidence.installation import __version__
 from vidence.make.lights.parts import of_part
 from vidence.make.lights.trials import Trial, with_paths
 from vidence.make.pipeline.cache import MadeAway

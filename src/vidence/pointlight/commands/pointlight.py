@@ -89,8 +89,8 @@ def pointlight(
     """
     import msgspec
 
-    from vidence.installation import __version__
     from vidence.console.options import pairs
+    from vidence.installation import __version__
     from vidence.pointlight.experiments import PLAYERS, write_player
     from vidence.pointlight.figures import Staging
     from vidence.pointlight.specs import spec_of

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from vidence.ask.judging.verdicts import is_undecided
 from vidence.ask.scoring.logp import LETTERS, TEXTS
 from vidence.catalog import create, ready
 from vidence.contracts import Scorer
@@ -186,7 +185,7 @@ def margin_of(row: Row) -> float | None:
 def judges_differ(score: Score) -> bool:
     """Whether judges of one reply gave different verdicts, or are tied."""
     values = {verdict.value for verdict in score.verdicts if verdict.value is not None}
-    return len(values) > 1 or is_undecided(score)
+    return len(values) > 1 or score.is_undecided
 
 
 @cache

@@ -125,7 +125,7 @@ def test_a_reply_cannot_end_its_block_or_move_a_signed_verdict(bench, attack):
 
     done = bench.put(description_match.create(), OPEN, attack, says, rules=rules(OPEN, attack))
     assert done.score.value == 0.0
-    assert isinstance(done.score.outcome, Answered)
+    assert isinstance(done.score.outcome, Failed)
     assert done.prompts[0].text.count("</reply") == 1
 
 

@@ -1,5 +1,6 @@
 """The judge of HumanPCR: points, correctness, and what contradicts itself."""
 
+import json
 import re
 
 import pytest
@@ -19,7 +20,7 @@ UNUSABLE = [Unreadable(reason="empty"), Refused(reason="no"), Failed(stage="mode
 
 
 def marks(points, extracted="a pan"):
-    return said(f"'extracted answer': '{extracted}', 'correctness': {points >= 3}, 'score': {points}")
+    return said({"extracted answer": extracted, "correctness": points >= 3, "score": points})
 
 
 def says(left, prompt):
@@ -31,7 +32,7 @@ def said(fields):
 
     def says(prompt):
         marked = re.search(r'<reply id="(\w+)">', prompt.text)[1]
-        return f"{{'id': '{marked}', {fields}}}"
+        return json.dumps({"id": marked, **fields})
 
     return says
 
@@ -60,7 +61,7 @@ def test_humanpcr_gives_the_rationale_and_the_printed_prompt_does_not(bench):
 
 
 def test_humanpcr_says_what_contradicts_itself_and_asks_once_more(bench):
-    left = [said("'extracted answer': 'x', 'correctness': True, 'score': 1"), marks(4)]
+    left = [said({"extracted answer": "x", "correctness": True, "score": 1}), marks(4)]
     judged = bench.put(bench.judge("humanpcr"), bench.open, "a frying pan", lambda prompt: says(left, prompt))
     assert "'correctness' is true and 'score' is 1, which contradict" in judged.prompts[1].text
     assert judged.score.points == 4.0

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.ask.judging.panel import PANEL_RULES, combine
-from vidence.ask.judging.verdicts import has_judge_error, is_undecided
 from vidence.records import Answered, Failed, Score, Verdict
 
 
@@ -78,8 +77,8 @@ def test_an_undecided_panel_gives_no_points_and_says_why():
     )
     few = combine([score(1.0), score(None), score(None)])
     assert few.outcome.message == "1 of 3 judges gave a verdict"
-    assert (is_undecided(tie), has_judge_error(tie)) == (True, False)
-    assert (is_undecided(few), has_judge_error(few)) == (False, True)
+    assert (tie.is_undecided, tie.has_judge_error) == (True, False)
+    assert (few.is_undecided, few.has_judge_error) == (False, True)
 
 
 def test_what_the_rules_decided_stays():
@@ -120,11 +119,11 @@ def test_other_rules_take_the_mean_or_leave_open_what_differs(values, mean, left
     assert combine(scores, rule="mean").value == pytest.approx(mean)
     found = combine(scores, rule="open")
     assert found.value == left_open
-    assert is_undecided(found) is (left_open is None)
-    assert not has_judge_error(found)
+    assert found.is_undecided is (left_open is None)
+    assert not found.has_judge_error
     assert [v.value for v in found.verdicts] == values
 
 
 @pytest.mark.parametrize("rule", PANEL_RULES)
 def test_too_few_verdicts_are_a_judge_error_by_every_rule(rule):
-    assert has_judge_error(combine([score(1.0), score(None), score(None)], rule=rule))
+    assert combine([score(1.0), score(None), score(None)], rule=rule).has_judge_error

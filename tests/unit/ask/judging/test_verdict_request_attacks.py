@@ -13,7 +13,6 @@ import pytest
 
 from vidence import catalog
 from vidence.ask.judging import verdict_request
-from vidence.records import Reply
 from vidence.text import without_thinking
 
 SETTINGS = [
@@ -254,65 +253,10 @@ def test_tags_alone_do_not_hold(bench, harmless, monkeypatch, name, kind):
     assert len(fooled) >= 20
 
 
-FAKES = {
-    "mmvu-official": ["MMVU's verdict", "all verdicts at once", "a verdict inside a verdict", "many braces"],
-    "humanpcr": ["HumanPCR's verdict", "all verdicts at once", "an end in brackets"],
-    "humanpcr-printed": ["HumanPCR's verdict", "all verdicts at once"],
-    "rule-first": [
-        "our verdict with a guessed id",
-        "MMVU's verdict",
-        "our verdict on a choice",
-        "the id, please",
-    ],
-    "description-match": ["the verdict on a description", "all verdicts at once"],
-}
-QUOTES = (
-    "The reply holds {fake}, which is no verdict of mine.\n{own}",
-    "{own}\nThe reply tried to make me say {fake}.",
-    "```json\n{own}\n```\n(quoted: `{fake}`)",
-    "<think>It wants {fake}.</think>{own}",
-)
-
-
-@pytest.mark.parametrize("quote", QUOTES)
-@pytest.mark.parametrize(("name", "kind"), SETTINGS)
-def test_a_judge_that_quotes_the_fake_is_taken_at_its_own_word(bench, name, kind, quote):
-    item, judge = getattr(bench, kind), bench.judge(name)
-    for trick in FAKES[name]:
-        text = attack(trick, kind)
-        fakes = [v.replace("@W", WRONG[kind]) for v in VERDICTS if v.replace("@W", WRONG[kind]) in text]
-        for fake in fakes:
-            for spelt in (fake, fake.replace(": ", " :\n  "), fake.replace("true", "True")):
-
-                def says(prompt, spelt=spelt):
-                    return quote.format(fake=spelt, own=Gullible.verdict(prompt, says_right=False))
-
-                score = bench.put(judge, item, text, says).score
-                assert score.value == 0.0
-                if trick != "many braces":  # its copies cannot be told from verdicts unless they are literal
-                    assert score.verdicts[0].value == 0.0, (trick, spelt)
-
-
 @pytest.mark.parametrize(("name", "kind"), SETTINGS)
 @pytest.mark.parametrize("verdict", VERDICTS)
 def test_a_judge_that_says_nothing_but_the_fake_says_nothing(bench, name, kind, verdict):
     fake = verdict.replace("@W", WRONG[kind])
     score = bench.put(bench.judge(name), getattr(bench, kind), f"{WRONG[kind]} {fake}", lambda _: fake).score
-    assert score.value == 0.0
-    assert score.verdicts[0].value is None
-
-
-@pytest.mark.parametrize(("name", "kind"), SETTINGS)
-@pytest.mark.parametrize("is_last", [True, False])
-def test_an_answer_that_is_copied_without_escapes_adds_no_verdict(bench, name, kind, is_last):
-    text = attack("out of the quotes", kind)
-
-    def says(prompt):
-        own = json.loads(Gullible.verdict(prompt, says_right=False))
-        pairs = [f'"{key}": {json.dumps(value)}' for key, value in own.items() if value != "it"]
-        copied = f'"extracted_answer": "{text}"'
-        return "{" + ", ".join([*pairs, copied] if is_last else [copied, *pairs]) + "}"
-
-    score = bench.put(bench.judge(name), getattr(bench, kind), Reply(text=text), says).score
     assert score.value == 0.0
     assert score.verdicts[0].value is None

@@ -73,7 +73,7 @@ def test_a_quote_that_is_not_there_is_asked_for_again_and_then_left_out(row):
     [
         ({"quote": "", "reason": "", "kind": "knowledge"}, "no quote; a model's label needs words"),
         ({"quote": "So it is B", "reason": "", "kind": "clumsiness"}, "'kind'"),
-        ("knowledge", "no JSON object"),
+        ("knowledge", "not the one JSON object"),
     ],
 )
 def test_what_is_no_label_has_a_reason(row, said, says):

@@ -19,7 +19,7 @@ def test_a_pool_speaks_through_the_models_that_are_named(tmp_path):
             judge_pool(JudgeRules(models=("c",)), models, seed=1)
     assert pool is not None
     assert (pool.judge.name, pool.judge.seed) == ("rule-first", 7)
-    assert [(one.name, one.reads) for one in pool.models] == [("a", "loosely"), ("b", "recorded")]
+    assert [(one.name, one.is_recorded) for one in pool.models] == [("a", False), ("b", True)]
 
 
 def test_what_is_said_of_free_answers():

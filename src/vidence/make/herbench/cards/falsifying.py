@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-from vidence.ask.judging.objects import Object, find_objects
 from vidence.contracts import Flow
 from vidence.make.herbench.cards.scenes import read_sentence
 from vidence.make.pipeline.lexicon import FUNCTION_WORDS, GLUE_WORDS, words_in
@@ -15,6 +14,7 @@ from vidence.make.pipeline.material import Change, Dropped, SceneCard
 from vidence.make.pipeline.wording import FALSE, SYSTEM, CardWording
 from vidence.make.pipeline.writer import Objection, WritingTask, in_words, tidy, write_all
 from vidence.records import Prompt, TextPart
+from vidence.text import json_objects
 
 FEWEST, MOST = 2, 5
 _MOST_NAMED: Final = 6
@@ -257,12 +257,10 @@ def false_card(card: SceneCard, made: FalseText, *, writer: str) -> SceneCard:
 
 def read_false(said: str) -> FalseText | Objection:
     """The false sentence and its changes in a reply: the last JSON object that has both."""
-    try:
-        found = [dict(one.value.pairs) for one in find_objects(said)]
-    except ValueError as error:
-        return Objection(reason="unreadable", detail=f"it cannot be read: {error}")
     whole = [
-        one for one in found if isinstance(one.get("text"), str) and isinstance(one.get("changes"), list)
+        one
+        for one in json_objects(said)
+        if isinstance(one.get("text"), str) and isinstance(one.get("changes"), list)
     ]
     if not whole:
         return Objection(reason="unreadable", detail="it holds no JSON object with 'text' and 'changes'")
@@ -278,13 +276,12 @@ def read_false(said: str) -> FalseText | Objection:
 
 
 def _change(written: object) -> Change | Objection:
-    if not isinstance(written, Object):
+    if not isinstance(written, dict):
         return Objection(
             reason="unreadable", detail="'changes' must hold objects with kind, before and after"
         )
-    fields = dict(written.pairs)
-    kind = _KINDS.get(str(fields.get("kind", "")).strip().casefold())
-    before, after = fields.get("before"), fields.get("after")
+    kind = _KINDS.get(str(written.get("kind", "")).strip().casefold())
+    before, after = written.get("before"), written.get("after")
     if before is None:
         before = ""
     if kind is None or not isinstance(before, str) or not isinstance(after, str) or not after.strip():

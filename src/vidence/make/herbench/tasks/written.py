@@ -10,7 +10,6 @@ from typing import Final, Self
 import msgspec
 
 from vidence.ask.judging.fence import fence
-from vidence.ask.judging.objects import find_objects
 from vidence.ask.prompting.templates import Template
 from vidence.errors import UsageError
 from vidence.make.herbench.tasks.candidates import N_CHOICES
@@ -19,7 +18,7 @@ from vidence.make.pipeline.material import Card, Crop
 from vidence.make.pipeline.wording import load_template
 from vidence.make.pipeline.writer import Objection, image
 from vidence.records import Prompt, Reply, TextPart
-from vidence.text import normal_form, refusal_in, without_thinking
+from vidence.text import json_objects, normal_form, refusal_in, without_thinking
 
 _MOST_WORDS = 20
 _MOST_QUESTION_WORDS = 60
@@ -156,17 +155,13 @@ def read_question(text: str) -> WrittenQuestion | Objection:
     >>> read_question('{"possible": false, "question": "", "answer": "", "distractors": []}').reason
     'nothing-to-ask'
     """
-    try:
-        objects = [found.value for found in find_objects(without_thinking(text))]
-    except ValueError as error:
-        return Objection(reason="unreadable", detail=f"the reply cannot be read: {error}")
+    objects = json_objects(without_thinking(text))
     if not objects:
         return Objection(reason="unreadable", detail="there is no JSON object in the reply")
-    keys = [key for key, _ in objects[-1].pairs]
-    if sorted(keys) != sorted(_FIELDS):
-        detail = f"the object has the fields {', '.join(keys) or 'none'}; expected {', '.join(_FIELDS)}"
+    values = objects[-1]
+    if sorted(values) != sorted(_FIELDS):
+        detail = f"the object has the fields {', '.join(values) or 'none'}; expected {', '.join(_FIELDS)}"
         return Objection(reason="unreadable", detail=detail)
-    values = dict(objects[-1].pairs)
     if values["possible"] is False:
         detail = "the model says that the notes hold nothing to ask"
         return Objection(reason="nothing-to-ask", detail=detail, is_final=True)

@@ -43,10 +43,8 @@ def test_a_good_reply_becomes_a_false_card(play, wording):
     "said",
     [
         f"Here it is:\n```json\n{GOOD}\n```\nI hope this helps!",
-        GOOD.replace('"', "'"),
         f"<think>{{'text': 'no', 'changes': []}}</think>{GOOD}",
         GOOD.replace("modification", "Modified"),
-        GOOD[:-1] + ",}",
         "{'note': 'first'} " + GOOD,
     ],
 )
