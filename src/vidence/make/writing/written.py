@@ -11,7 +11,6 @@ from typing import Final, Self
 
 import msgspec
 
-from vidence.ask.judging.objects import find_objects
 from vidence.ask.prompting.templates import Template
 from vidence.contracts import Flow
 from vidence.make.pipeline.wording import CardWording, load_template
@@ -19,7 +18,7 @@ from vidence.make.pipeline.writer import Objection, WritingTask, in_words, write
 from vidence.make.sources.annotations.annotation_records import AnnotationRecord
 from vidence.make.writing.phrases import read_list
 from vidence.records import Prompt, Record, TextPart
-from vidence.text import normal_form
+from vidence.text import json_objects, normal_form
 
 ASK, EXPAND, OPTIONS = "choices_ask", "choices_expand", "choices_options"
 POINT, SAME = "choices_point", "choices_same"
@@ -170,14 +169,10 @@ def read_options(text: str, *, question: str, right: str, n: int) -> tuple[str, 
     >>> read_options('{"question": "Who?", "wrong": ["Ann"]}', question="Who?", right="Bob", n=2).reason
     'wrong-number'
     """
-    try:
-        objects = [found.value for found in find_objects(text)]
-    except ValueError as error:
-        return Objection(reason="unreadable", detail=f"the reply cannot be read: {error}")
+    objects = json_objects(text)
     if not objects:
         return Objection(reason="unreadable", detail="there is no JSON object in the reply")
-    values = dict(objects[-1].pairs)
-    asked, wrong = values.get("question"), values.get("wrong")
+    asked, wrong = objects[-1].get("question"), objects[-1].get("wrong")
     if not isinstance(wrong, list) or not all(isinstance(one, str) and normal_form(one) for one in wrong):
         return Objection(reason="unreadable", detail='"wrong" is no list of texts')
     if asked != question:
