@@ -70,7 +70,7 @@ class Reviewed:
             writer = csv.DictWriter(file, rows[0].keys())
             writer.writeheader()
             writer.writerows(rows)
-        return {row["item_id"]: row["verdict"] for row in rows}
+        return {row["item.question_id"]: row["verdict"] for row in rows}
 
     def account(self) -> dict[str, dict]:
         """The stages by name, each of which holds."""

@@ -1,9 +1,8 @@
 """A review in memory: people who act at one minute after the other, and what the guards say."""
 
 from vidence.make.review.files import Reviews
-from vidence.make.review.filled_sheets import Filled
 from vidence.make.review.protocol import Protocol, load_protocol
-from vidence.make.review.recording import Recorder, submit
+from vidence.make.review.recording import Filled, Recorder, submit
 
 CONTENT = {"item_id": "q1", "question": "Which?", "choices": ["a", "b"], "answer": "A", "source_id": "film"}
 LONG = "Please look at the third choice again, it is right as well."

@@ -139,10 +139,10 @@ def draw(
     """
     from vidence.make.pipeline.ledger import write_file
     from vidence.make.review.files import read_reviews
-    from vidence.make.review.filled_sheets import has_writing
     from vidence.make.review.protocol import ROLES
-    from vidence.make.review.recording import Recorder, Share, filled_in, held, sheet, write
+    from vidence.make.review.recording import Recorder, Share, held, write
     from vidence.make.review.recording import draw as draw_items
+    from vidence.make.review.sheets import filled_in, has_writing, sheet
 
     stage = cast("StageRole", role)
     reviews = read_reviews(folder)
@@ -179,7 +179,8 @@ def read(*, folder: Path, sheets: tuple[Path, ...], by: str, role: str, at: str)
     Lines without a verdict wait. A sheet that is read twice says nothing new.
     """
     from vidence.make.review.files import read_reviews
-    from vidence.make.review.recording import Recorder, take_in, write
+    from vidence.make.review.recording import Recorder, write
+    from vidence.make.review.sheets import take_in
 
     stage = cast("StageRole", role)
     reviews = read_reviews(folder)
@@ -222,8 +223,8 @@ def act(
 ) -> None:
     """Do one thing to ITEM without a sheet: claim, release, expire, say, withdraw, reject, reopen."""
     from vidence.make.review.files import read_reviews
-    from vidence.make.review.filled_sheets import minutes_of
     from vidence.make.review.recording import Recorder, write
+    from vidence.make.review.sheets import minutes_of
 
     reviews = read_reviews(folder)
     if item_id not in reviews.states:

@@ -23,7 +23,14 @@ from vidence.make.release.writing import (
     without_licence,
     write_release,
 )
-from vidence.make.review.audit import read_csv, read_folder
+from vidence.make.review.audit import (
+    PAGE_VERSION,
+    as_csv,
+    as_page,
+    drawn_lines,
+    is_begun,
+    read_audit,
+)
 from vidence.make.review.decision import (
     REVIEW,
     ReviewResult,
@@ -34,10 +41,11 @@ from vidence.make.review.decision import (
     plan_words,
 )
 from vidence.make.review.sample import ReviewSample, draw_sample
-from vidence.make.review.sheet import PAGE_VERSION, Reviewed, as_csv, as_page, is_begun
 from vidence.media.video import Video
 
 SHEET_FILE, MORE_FILE, RESULT_FILE = "sheet.csv", "sheet-more.csv", "result.json"
+DRAWN_FILE = "questions.jsonl"
+"""The questions on the sheet as a review keeps them."""
 _ON_A_PAGE = 200
 
 
@@ -66,7 +74,12 @@ def review(
     folder = work.out / REVIEW
     filled = [work.root / name for name in rules.sheets]
     work.files += _sheets(work, drawn, videos, folder=folder, n_frames=rules.frames)
-    spoken = _spoken(work, drawn, [path for path in filled if path.is_file()])
+    spoken = read_audit(
+        drawn.rows,
+        [path for path in filled if path.is_file()],
+        folder=work.root / rules.folder if rules.folder else None,
+        at=work.context.clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+    )
     if not spoken:
         where = f"save it as {filled[0]}" if filled else "save it, and name it as filled in [review]"
         fill_in = f"fill in {folder / SHEET_FILE}, {where}"
@@ -93,15 +106,6 @@ def review(
     has_release = config.release is not None
     work.sentences += _ways_on(result, waiting, rules, more=folder / MORE_FILE, has_release=has_release)
     return Reviewing(questions=kept, result=result)
-
-
-def _spoken(work: HerbenchSession, drawn: ReviewSample, sheets: Sequence[Path]) -> tuple[Reviewed, ...]:
-    """What people decided: the states of a review, into which filled sheets go as events."""
-    rules = work.config.review
-    if rules is None or not rules.folder:
-        return read_csv(sheets, drawn.rows)
-    at = work.context.clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return read_folder(work.root / rules.folder, sheets, drawn.rows, at=at)
 
 
 def _still_waiting(drawn: ReviewSample, spoken: Collection[str], *, folder: Path) -> int:
@@ -186,6 +190,7 @@ def _sheets(
 ) -> tuple[Path, ...]:
     """Write what is missing of the sheets: pages of at most 200 questions, and the table to fill in."""
     table = folder / SHEET_FILE
+    write_file(folder / DRAWN_FILE, json_lines(drawn_lines(drawn.rows)))
     if is_begun(table):
         work.trouble(f"{table} has been filled in and was left as it is")
     else:

@@ -1,49 +1,60 @@
-"""The audit of a sample as a review: drawn questions are revisions, filled lines of a sheet are events."""
+"""The audit of a sample as a review: its questions, the sheet and the page of them, what people said."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Final
 
+from vidence.errors import MediaError
+from vidence.make.gates.frames import middle_frame
+from vidence.make.pipeline.report_pictures import frames_sheet
 from vidence.make.review.files import Reviews, read_reviews
-from vidence.make.review.filled_sheets import ACCEPT, REJECT, Filled, read_filled, refuse
-from vidence.make.review.protocol import load_protocol, protocol_bytes
-from vidence.make.review.recording import Recorder, begin, refuse_all, write
-from vidence.make.review.revisions import Event, Kind
+from vidence.make.review.protocol import Stage, load_protocol, protocol_bytes
+from vidence.make.review.recording import Recorder, after, begin, submit, write
 from vidence.make.review.sample import ToReview
-from vidence.make.review.sheet import PROTOCOL, Reviewed, audit, span_words
+from vidence.make.review.sheets import SheetRow, filled_in, has_writing, sheet_csv, take_in
 from vidence.make.review.states import failed_checks
+from vidence.media.video import Video
+from vidence.records import Evidence
+from vidence.report.questions import ContactSheet
+from vidence.tables.rendering import render
 
+PROTOCOL: Final = "herbench"
 MAKER, SHEET = "make-herbench", "sheet"
-"""The pseudonyms of the program that puts questions in, and of whoever filled a sheet in."""
-_UNKNOWN_TIME: Final = "1970-01-01T00:00:00.000000Z"
-_VERDICTS: Final[Mapping[str, Kind]] = {ACCEPT: "accept", REJECT: "reject"}
+"""The pseudonyms of the program that puts questions in, and of the people who filled a sheet in."""
+PAGE_VERSION: Final = 2
+_THUMB_PX: Final = 300
 
 
-def read_csv(paths: Sequence[Path], rows: Sequence[ToReview]) -> tuple[Reviewed, ...]:
-    """What people filled in, in the order of `rows`, by the rules of `filled_sheets.read_filled`.
+@dataclass(frozen=True, kw_only=True)
+class Reviewed:
+    """What a person said of one question."""
 
-    The lines become events of a review that is kept nowhere; what counts are the states that they lead to.
-
-    Raises:
-        DataError: a file cannot be read, lacks a column, or lines of it cannot be used.
-    """
-    reviews = put_in(Reviews.of(load_protocol(PROTOCOL), (), ()), rows, at=_UNKNOWN_TIME)[1]
-    return said_of(take_sheets(reviews, paths, rows, at=_UNKNOWN_TIME)[1], rows)
+    item_id: str
+    is_accepted: bool
+    failed_checks: tuple[str, ...] = ()
+    note: str = ""
 
 
-def read_folder(
-    folder: Path, paths: Sequence[Path], rows: Sequence[ToReview], *, at: str
+def audit() -> Stage:
+    """What is looked at (HERBench, 7.7): the one stage of the protocol."""
+    return load_protocol(PROTOCOL).stages[0]
+
+
+def read_audit(
+    rows: Sequence[ToReview], sheets: Sequence[Path], *, folder: Path | None, at: str
 ) -> tuple[Reviewed, ...]:
-    """What a review of `vidence review` says of questions, in the order of `rows`.
+    """What people decided of questions, in the order of `rows`; what waits or is disputed is not among them.
 
-    The folder is begun where it is not there; questions that it lacks and lines of sheets that it does not
-    have yet are added to it.
+    What counts are the states of a review, into which the questions and the lines of sheets go as events.
 
     Args:
-        folder: of the review.
-        paths: filled sheets; empty where people work in the folder alone.
         rows: the questions that are looked at.
+        sheets: filled sheets; empty where people work in the folder alone.
+        folder: of a review of `vidence review`; it is begun where it is not there, and what it does not have
+            yet is added to it. None: the review is kept nowhere.
         at: when this is done, in UTC.
 
     Raises:
@@ -51,11 +62,34 @@ def read_folder(
         DataError: a sheet cannot be used, or says something else than the review.
         StoreError: the folder cannot be written.
     """
-    begin(folder, protocol_bytes(PROTOCOL))
-    put, reviews = put_in(read_reviews(folder), rows, at=at)
-    taken, reviews = take_sheets(reviews, paths, rows, at=at)
-    write(folder, (put, taken))
-    return said_of(reviews, rows)
+    reviews = Reviews.of(load_protocol(PROTOCOL), (), ())
+    if folder is not None:
+        begin(folder, protocol_bytes(PROTOCOL))
+        reviews = read_reviews(folder)
+    names = [review_id(row) for row in rows]
+    fresh = {
+        name: wording_of(row)
+        for name, row in zip(names, rows, strict=True)
+        if name not in reviews.states or reviews.states[name].state == "drafting"
+    }
+    put, _ = submit(reviews, fresh, by=MAKER, role="author", at=at)
+    reviews = after(reviews, put)
+    taken = Recorder(reviews, by=SHEET, role="reviewer", at=at)
+    drawn = {name: row.check for name, row in zip(names, rows, strict=True)}
+    take_in(reviews, taken, sheets, by=SHEET, role="reviewer", drawn=drawn)
+    if folder is not None:
+        write(folder, (*put, taken))
+    reviews = after(reviews, [taken])
+    return tuple(
+        Reviewed(
+            item_id=row.question.question_id,
+            is_accepted=event.kind == "accept",
+            failed_checks=failed_checks(event, audit()),
+            note=event.message,
+        )
+        for name, row in zip(names, rows, strict=True)
+        if (event := reviews.deciding(name)) is not None
+    )
 
 
 def review_id(row: ToReview) -> str:
@@ -67,7 +101,7 @@ def review_id(row: ToReview) -> str:
 
 
 def wording_of(row: ToReview) -> dict[str, object]:
-    """What a review keeps of a question, and shows to whoever looks at it."""
+    """What a review keeps of a question, and shows to people who look at it."""
     draft = row.question.draft
     return {
         "item_id": review_id(row),
@@ -80,84 +114,77 @@ def wording_of(row: ToReview) -> dict[str, object]:
         "answer": ascii_uppercase[draft.answer_index],
         "rests on": draft.truth,
         "evidence": [span_words(span) for span in draft.evidence],
-        "facts": dict(draft.facts),
+        "facts": [f"{name}: {value}" for name, value in draft.facts.items()],
         "tags": {"task": draft.task, "structure": draft.structure},
     }
 
 
-def put_in(reviews: Reviews, rows: Sequence[ToReview], *, at: str) -> tuple[Recorder, Reviews]:
-    """Questions that a review does not have, as events; and the review with them.
+def drawn_lines(rows: Sequence[ToReview]) -> list[dict[str, object]]:
+    """The questions on the sheet, with the letters that change with what is asked, as objects for a file."""
+    return [{**wording_of(row), "check": row.check} for row in rows]
 
-    Raises:
-        DataError: a question cannot be put in.
+
+def as_csv(rows: Sequence[ToReview]) -> bytes:
+    """The sheet to fill in."""
+    lines = [SheetRow(item_id=review_id(row), check=row.check, content=wording_of(row)) for row in rows]
+    return sheet_csv(lines, audit())
+
+
+def is_begun(path: Path) -> bool:
+    """Whether a person has written into a sheet, so that it must not be written again."""
+    return has_writing(path, filled_in(audit()))
+
+
+def span_words(span: Evidence) -> str:
+    """A span for people.
+
+    >>> span_words(Evidence(start_s=1.0, end_s=2.5, note="opens the door"))
+    '1.0-2.5 s: opens the door'
     """
-    recorder = Recorder(reviews, by=MAKER, role="author", at=at)
-    faults = []
-    for row in rows:
-        name = review_id(row)
-        if name not in reviews.states or reviews.states[name].state == "drafting":
-            faults.append(recorder.revise(name, wording_of(row), kind="submit", origin="import"))
-    refuse_all(list(filter(None, faults)), what="questions cannot be put into the review")
-    return recorder, _with(reviews, recorder)
+    if span.start_s is None or span.end_s is None:
+        where = ", ".join(f"frame {index}" for index in span.frames) or "the whole video"
+    else:
+        where = f"{span.start_s:.1f}-{span.end_s:.1f} s"
+    return f"{where}: {span.note}" if span.note else where
 
 
-def take_sheets(
-    reviews: Reviews, paths: Sequence[Path], rows: Sequence[ToReview], *, at: str
-) -> tuple[Recorder, Reviews]:
-    """The lines of sheets as events, but for those that the review has already; and the review with them.
+def as_page(
+    rows: Sequence[ToReview], videos: Mapping[str, Video], *, title: str, n_frames: int, table: str
+) -> str:
+    """The page to look at: every question with frames of its evidence; it loads nothing from elsewhere.
 
-    Raises:
-        DataError: a file or a line cannot be used, or a line says something else than the review does.
+    Args:
+        rows: the questions.
+        videos: those that are here, by id; of the others no frames are shown.
+        title: the name of the set.
+        n_frames: how many frames of a question are shown at most.
+        table: the name of the file that is filled in.
     """
-    names = {row.question.question_id: review_id(row) for row in rows}
-    checks = {row.question.question_id: row.check for row in rows}
-    recorder = Recorder(reviews, by=SHEET, role="reviewer", at=at)
-    faults = []
-    for one in read_filled(paths, checks, stage=audit(), verdicts=tuple(_VERDICTS)):
-        if fault := _taken(recorder, reviews, one, name=names[one.item_id]):
-            faults.append(f"line {one.line}: {fault}")
-    refuse(paths, faults)
-    return recorder, _with(reviews, recorder)
-
-
-def _taken(recorder: Recorder, reviews: Reviews, one: Filled, *, name: str) -> str:
-    """Record a line; what is wrong with it, empty where nothing is."""
-    last = _deciding(reviews, name)
-    if last is None:
-        return recorder.add("claim", name) or recorder.add(_VERDICTS[one.verdict], name, said=one)
-    is_known = last.kind == one.verdict and (last.by != SHEET or last.message == one.note.strip())
-    return "" if is_known else f"{one.item_id} is decided in the review already, {last.kind} by {last.by}"
-
-
-def said_of(reviews: Reviews, rows: Sequence[ToReview]) -> tuple[Reviewed, ...]:
-    """What people decided of questions; those that wait, or are disputed, are not among them."""
-    found = []
-    for row in rows:
-        event = _deciding(reviews, review_id(row))
-        if event is not None:
-            found.append(
-                Reviewed(
-                    item_id=row.question.question_id,
-                    is_accepted=event.kind == "accept",
-                    failed_checks=failed_checks(event, audit()),
-                    note=event.message,
-                )
-            )
-    return tuple(found)
-
-
-def _deciding(reviews: Reviews, name: str) -> Event | None:
-    """The last event that says what an item came to; None where it has not come to an end."""
-    state = reviews.states.get(name)
-    kind = {"accepted": "accept", "rejected": "reject"}.get(state.state, "") if state is not None else ""
-    refused = {event.event_id for event, _ in reviews.folded.refused}
-    mine = reversed(reviews.events_of.get(name, ()))
-    return next((one for one in mine if one.kind == kind and one.event_id not in refused), None)
-
-
-def _with(reviews: Reviews, recorder: Recorder) -> Reviews:
-    return Reviews.of(
-        reviews.protocol,
-        (*reviews.revisions.values(), *recorder.revisions),
-        (*reviews.events, *recorder.events),
+    sheets = [_frames(row, videos.get(row.question.draft.video_id), n_frames) for row in rows]
+    return render(
+        "review.html.j2",
+        title=title,
+        table=table,
+        checks=tuple((one.id, one.words) for one in audit().checks),
+        counts=tuple(sorted(Counter(row.why for row in rows).items())),
+        questions=tuple(zip(rows, sheets, strict=True)),
+        letters=ascii_uppercase,
+        span_words=span_words,
     )
+
+
+def _frames(row: ToReview, video: Video | None, n_frames: int) -> ContactSheet | None:
+    """The middle frame of each span of evidence; None where the video is not here or cannot be read."""
+    if video is None:
+        return None
+    labels: dict[int, str] = {}
+    for number, span in enumerate(row.question.draft.evidence, start=1):
+        index = middle_frame(span, row.question.video)
+        if index is not None and len(labels) < n_frames:
+            labels.setdefault(index, f"{number}: {index / row.question.video.fps:.1f} s")
+    if not labels:
+        return None
+    try:
+        return frames_sheet(video, labels, n_columns=3, thumb_px=_THUMB_PX)
+    except MediaError:
+        return None

@@ -9,8 +9,8 @@ import msgspec
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.output import Question
+from vidence.make.review.audit import Reviewed
 from vidence.make.review.sample import ReviewSample
-from vidence.make.review.sheet import Reviewed
 from vidence.records import Estimate, Record
 from vidence.statistics.intervals import proportion
 from vidence.tables.table import Column, Table, count, lines, tabulate

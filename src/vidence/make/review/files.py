@@ -74,6 +74,14 @@ class Reviews:
             one = self.revisions.get(one.parent)
         return self.content(item_id) if one is None else one.content
 
+    def deciding(self, item_id: str) -> Event | None:
+        """The last event that says what an item came to; None where it has not come to an end."""
+        state = self.states.get(item_id)
+        kind = {"accepted": "accept", "rejected": "reject"}.get(state.state) if state is not None else None
+        refused = {event.event_id for event, _ in self.folded.refused}
+        mine = reversed(self.events_of.get(item_id, ()))
+        return next((one for one in mine if one.kind == kind and one.event_id not in refused), None)
+
     def last_of(self, by: str) -> str:
         """The `event_id` of what a person did last; empty where that is nothing."""
         return next((one.event_id for one in reversed(self.events) if one.by == by), "")

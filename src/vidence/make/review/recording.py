@@ -1,9 +1,8 @@
-"""What people do to a review: submit, draw, take sheets in; each event is checked before it is written."""
+"""What people do to a review: submit, translate, draw, say; each event is checked before it is written."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from string import ascii_uppercase
 from typing import Final
 
 import msgspec
@@ -11,24 +10,10 @@ import msgspec
 from vidence.errors import DataError, UsageError
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.review.files import PROTOCOL_FILE, Reviews, add_to
-from vidence.make.review.filled_sheets import (
-    ACCEPT,
-    ANSWER,
-    CHECK,
-    ITEM_ID,
-    MINUTES,
-    REJECT,
-    RETURN,
-    WITNESS,
-    Filled,
-    columns_to_fill,
-    read_filled,
-    refuse,
-)
 from vidence.make.review.points import last_return, marked_fields, stage_of, untouched
-from vidence.make.review.protocol import ROLES, Protocol, Stage, StageRole, canonical
+from vidence.make.review.protocol import StageRole, canonical
 from vidence.make.review.revisions import Event, Kind, Origin, Revision, Role, chained, new_revision
-from vidence.make.review.sample import first_of, letters_of, shares
+from vidence.make.review.sample import first_of, shares
 from vidence.make.review.states import (
     OPERATOR,
     ItemState,
@@ -38,12 +23,25 @@ from vidence.make.review.states import (
     stage_role,
 )
 from vidence.make.review.translations import in_language
-from vidence.tables.export import csv_text
 from vidence.text import first_lines
 
-_IN: Final = "item."
-_BEFORE: Final = ("stage", "revision", "said before")
-_VERDICTS: Final[Mapping[str, Kind]] = {ACCEPT: "accept", RETURN: "return", REJECT: "reject"}
+_VERDICTS: Final[tuple[Kind, ...]] = ("accept", "return", "reject")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filled:
+    """What a person wrote into the row of a sheet that begins on `line`; without `verdict` only an answer."""
+
+    item_id: str
+    verdict: str
+    checks: Mapping[str, str] = field(default_factory=dict)
+    scores: Mapping[str, int] = field(default_factory=dict)
+    failed_checks: tuple[str, ...] = ()
+    note: str = ""
+    answer: str = ""
+    witness: str = ""
+    minutes: float | None = None
+    line: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +126,7 @@ class Recorder:
         return fault
 
     def _add(self, kind: Kind, item_id: str, *, revision: str, said: Filled | None, aside: "_Aside") -> str:
-        is_verdict = kind in _VERDICTS.values() and said is not None
+        is_verdict = kind in _VERDICTS and said is not None
         event = Event(
             event_id="",
             item_id=item_id,
@@ -176,6 +174,15 @@ def write(folder: Path, recorders: Sequence[Recorder]) -> tuple[Path, ...]:
     refuse_all([one.fault for one in recorders if one.fault], what="faults; nothing was written")
     revisions = [one for recorder in recorders for one in recorder.revisions]
     return add_to(folder, revisions=revisions, events=[one for r in recorders for one in r.events])
+
+
+def after(reviews: Reviews, recorders: Sequence[Recorder]) -> Reviews:
+    """A review with what was recorded, before it is written anywhere."""
+    return Reviews.of(
+        reviews.protocol,
+        (*reviews.revisions.values(), *(one for recorder in recorders for one in recorder.revisions)),
+        (*reviews.events, *(one for recorder in recorders for one in recorder.events)),
+    )
 
 
 def _is_same(one: Revision, fresh: Revision) -> bool:
@@ -386,124 +393,4 @@ def said_before(reviews: Reviews, state: ItemState, *, by: str) -> tuple[Event, 
             or by not in state.claims
             or (one.kind == "say" and one.role in told)
         )
-    )
-
-
-def sheet(reviews: Reviews, *, by: str, role: StageRole) -> bytes:
-    """The sheet of what this person looks at, as CSV in UTF-8 that spreadsheets open."""
-    protocol = reviews.protocol
-    stage = protocol.stages[ROLES.index(role)]
-    rows = held(reviews, by=by, role=role)
-    shown = {state.item_id: shown_to(reviews, state, by=by) for state in rows}
-    fields = tuple(dict.fromkeys(name for one in shown.values() for name in one if name != ITEM_ID))
-    to_fill = filled_in(stage)
-    lines = [[ITEM_ID, CHECK, *_BEFORE, *(_IN + name for name in fields), *to_fill]]
-    for state in rows:
-        before = [f"{one.by}: {one.message}" for one in said_before(reviews, state, by=by)]
-        cells = [_cell(name, shown[state.item_id].get(name)) for name in fields]
-        lines.append(
-            [
-                *(state.item_id, _letters(state.revision), role, str(state.n), "\n".join(before)),
-                *cells,
-                *([""] * len(to_fill)),
-            ]
-        )
-    return b"\xef\xbb\xbf" + csv_text(lines).encode()
-
-
-def filled_in(stage: Stage) -> tuple[str, ...]:
-    """The columns of a sheet that a person fills in."""
-    return (
-        *([ANSWER] if stage.solves else []),
-        *([WITNESS] if stage.witnesses else []),
-        MINUTES,
-        *columns_to_fill(stage),
-    )
-
-
-def _letters(revision: str) -> str:
-    return letters_of(revision)
-
-
-def _cell(name: str, value: object) -> str:
-    if isinstance(value, list | tuple):
-        lettered = name == "choices" and len(value) <= len(ascii_uppercase)
-        heads = [f"{letter}. " for letter in ascii_uppercase] if lettered else [""] * len(value)
-        return "\n".join(head + _cell("", one) for head, one in zip(heads, value, strict=False))
-    if isinstance(value, dict):
-        return "; ".join(f"{key}: {_cell('', one)}" for key, one in value.items())
-    return "" if value is None else value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
-
-def verdicts_of(protocol: Protocol) -> tuple[str, ...]:
-    """The words for a verdict that a sheet may have."""
-    return (ACCEPT, RETURN, REJECT) if protocol.returns else (ACCEPT, REJECT)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SheetContent:
-    """What a sheet held: verdicts, answers before them, and lines that were taken in before."""
-
-    n_decided: int
-    n_solved: int
-    n_known: int
-
-
-def take_in(
-    reviews: Reviews, recorder: Recorder, paths: Sequence[Path], *, by: str, role: StageRole
-) -> SheetContent:
-    """Record what a person wrote into sheets; lines that were taken in before are passed over.
-
-    Raises:
-        DataError: lines cannot be used, or the guards refuse what they say; all are named by file and line,
-            and nothing is recorded.
-    """
-    protocol = reviews.protocol
-    stage = protocol.stages[ROLES.index(role)]
-    done = {one.item_id: one for one in reviews.events if one.by == by and one.kind in _VERDICTS.values()}
-    known = {name: _letters(one.revision) for name, one in done.items() if one.role == role}
-    holding = {state.item_id: state for state in held(reviews, by=by, role=role)}
-    known |= {name: _letters(state.revision) for name, state in holding.items()}
-    faults: list[str] = []
-    n_decided = n_solved = n_known = 0
-    for one in read_filled(paths, known, stage=stage, verdicts=verdicts_of(protocol)):
-        if one.item_id not in holding:
-            n_known += 1
-            fault = "" if _is_said(done[one.item_id], one) else f"{by} decided {one.item_id} already"
-        elif stage.solves and by not in holding[one.item_id].solved:
-            n_solved += 1
-            fault = _solved(recorder, one)
-        elif not one.verdict:
-            n_known += 1
-            fault = ""
-        else:
-            n_decided += 1
-            fault = _decided(recorder, one)
-        if fault:
-            where = f"{paths[0]}, " if len(paths) == 1 else ""
-            faults.append(f"{where}line {one.line}: {fault}")
-    refuse(paths, faults)
-    return SheetContent(n_decided=n_decided, n_solved=n_solved, n_known=n_known)
-
-
-def _solved(recorder: Recorder, one: Filled) -> str:
-    if one.verdict:
-        return (
-            f"{one.item_id} has a verdict before its key was shown; leave it out, read the answer in, "
-            "and draw the sheet again"
-        )
-    return recorder.add("solve", one.item_id, said=one)
-
-
-def _decided(recorder: Recorder, one: Filled) -> str:
-    if one.witness and (fault := recorder.add("witness", one.item_id, message=one.witness)):
-        return fault
-    return recorder.add(_VERDICTS[one.verdict], one.item_id, said=one)
-
-
-def _is_said(event: Event, one: Filled) -> bool:
-    """Whether a line says what was taken in before."""
-    return (event.kind, event.checks, event.scores, event.message) == (
-        *(one.verdict, dict(one.checks), dict(one.scores)),
-        one.note.strip(),
     )

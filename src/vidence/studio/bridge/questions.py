@@ -1,8 +1,5 @@
-"""The drawn questions of a made set: its sheet as wordings of a review, and verdicts as the filled sheet."""
+"""The drawn questions of a made set: as wordings of a review, and verdicts as the filled sheet."""
 
-import csv
-import io
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,43 +12,46 @@ from vidence.errors import DataError
 from vidence.make.gates.gate_sequence import VERDICTS_FILE
 from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.gates.rules import ReviewRules
-from vidence.make.herbench.release import SHEET_FILE
+from vidence.make.herbench.release import DRAWN_FILE
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.output import ITEMS_FILE
+from vidence.make.review.audit import audit, is_begun
 from vidence.make.review.decision import REVIEW, TaskPlan, clean_needed, most_rejectable
-from vidence.make.review.filled_sheets import (
-    CHECK,
-    ITEM_ID,
-    NOTE,
-    VERDICT,
-    columns_to_fill,
-    has_writing,
-    sheet_lines,
-)
+from vidence.make.review.files import read_items
 from vidence.make.review.protocol import digest
 from vidence.make.review.revisions import Event
-from vidence.make.review.sheet import ABOUT, audit
+from vidence.make.review.sheets import NOTE, VERDICT, SheetRow, sheet_csv
 from vidence.records import Estimate, Item, Record
 from vidence.statistics.intervals import proportion
-from vidence.tables.export import csv_text
 
 FILLED_FILE: Final = "filled.csv"
-_MARK: Final = b"\xef\xbb\xbf"
-_CHOICE: Final = re.compile(r"[A-Z]\. ")
 _SAMPLE: Final = "sample"
+_NEEDED: Final = ("question_id", "check", "why", "evidence", "tags")
 RecordT = TypeVar("RecordT", bound=Record)
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionSheet:
-    """The sheet of the drawn questions as `make herbench` wrote it: its columns and its rows."""
+class DrawnQuestion:
+    """One question that people look at: its name in a review, and its wording there."""
 
-    columns: tuple[str, ...]
-    rows: tuple[Mapping[str, str], ...]
+    name: str
+    content: Mapping[str, object]
 
-    def name(self, row: Mapping[str, str]) -> str:
-        """What a question is called in a project: another name where what is asked was changed."""
-        return f"{row[ITEM_ID]}.{row[CHECK]}"
+    @property
+    def question_id(self) -> str:
+        """Its name in the set."""
+        return str(self.content["question_id"])
+
+    @property
+    def task(self) -> str:
+        """Its task."""
+        tags = self.content["tags"]
+        return str(tags["task"]) if isinstance(tags, dict) else ""
+
+    @property
+    def why(self) -> str:
+        """Why people look at it."""
+        return str(self.content["why"])
 
 
 class TaskProgress(TaskPlan):
@@ -80,28 +80,23 @@ class TaskProgress(TaskPlan):
         return "the rest is released"
 
 
-def read_sheet(folder: Path) -> QuestionSheet:
-    """The sheet of a made set.
+def drawn_of(folder: Path) -> tuple[DrawnQuestion, ...]:
+    """The questions of a made set that people look at, in the order of its sheet.
 
     Args:
         folder: that of the set.
 
     Raises:
-        DataError: there is none, or it is not as it was written.
+        DataError: there are none, or they are not as they were written.
     """
-    path = folder / REVIEW / SHEET_FILE
+    path = folder / REVIEW / DRAWN_FILE
     if not path.is_file():
         raise DataError(f"{path} is not there; `vidence make` writes it where the configuration has [review]")
-    for line, cells in sheet_lines(path):
-        if not isinstance(cells, Mapping):
-            raise DataError(f"{path}: line {line}: {cells.reason}")
-    lines = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""), strict=True))
-    columns = tuple(lines[0])
-    expected = (*ABOUT, *columns_to_fill(audit()))
-    if columns != expected:
-        raise DataError(f"{path}: the columns are {', '.join(columns)}; expected {', '.join(expected)}")
-    rows = tuple(dict(zip(columns, line, strict=True)) for line in lines[1:])
-    return QuestionSheet(columns=columns, rows=rows)
+    found = tuple(DrawnQuestion(name=name, content=one) for name, one in read_items(path).items())
+    for one in found:
+        if lacks := [name for name in _NEEDED if name not in one.content]:
+            raise DataError(f"{path}: {one.name} has no {lacks[0]}; make the set again")
+    return found
 
 
 def items_of(folder: Path) -> dict[str, Item]:
@@ -137,45 +132,30 @@ def _lines(path: Path, kind: type[RecordT]) -> Iterator[RecordT]:
                 raise DataError(f"{path}:{number}: {error}") from error
 
 
-def wordings(folder: Path, sheet: QuestionSheet) -> dict[str, dict[str, object]]:
-    """What a review keeps of each drawn question, and shows to whoever looks at it.
+def wordings(folder: Path, drawn: Sequence[DrawnQuestion]) -> dict[str, dict[str, object]]:
+    """What a review keeps of each drawn question, with its media, its spans and what the gates said.
 
     Raises:
         DataError: a file of the set has faults.
     """
     items, verdicts = items_of(folder), verdicts_of(folder)
     found = {}
-    for row in sheet.rows:
-        item = items.get(row[ITEM_ID])
+    for one in drawn:
+        item = items.get(one.question_id)
         gates = verdicts.get(item.tags.get("draft", ""), []) if item is not None else []
-        content: dict[str, object] = {
-            "item_id": sheet.name(row),
-            "question_id": row[ITEM_ID],
-            "why": row["why"],
-            "source_id": row["video"],
+        more: dict[str, object] = {
             "media": [] if item is None else _media(folder, item),
-            "question": row["question"],
-            "choices": [_CHOICE.sub("", line, count=1) for line in row["choices"].split("\n")],
-            "answer": row["answer"],
-            "rests on": row["rests on"],
-            "evidence": _evidence(row, item),
-            "facts": row["facts"].split("\n") if row["facts"] else [],
-            "gates": [gate_words(one) for one in gates],
-            "tags": {"task": row["task"], "structure": row["structure"]},
+            "gates": [gate_words(verdict) for verdict in gates],
         }
-        found[sheet.name(row)] = content
+        if item is not None:
+            more["evidence"] = [msgspec.to_builtins(span) for span in item.evidence]
+        found[one.name] = {**one.content, **more}
     return found
 
 
 def _media(folder: Path, item: Item) -> list[object]:
     media = [msgspec.to_builtins(one) for one in item.media]
     return [{**one, "path": str(folder / one["path"])} if one.get("path") else one for one in media]
-
-
-def _evidence(row: Mapping[str, str], item: Item | None) -> list[object]:
-    if item is None:
-        return list(row["evidence"].split("\n")) if row["evidence"] else []
-    return [msgspec.to_builtins(one) for one in item.evidence]
 
 
 def gate_words(verdict: GateVerdict) -> str:
@@ -190,25 +170,20 @@ def gate_words(verdict: GateVerdict) -> str:
 # --------------------------------------------------------------------------- what was said
 
 
-def filled(sheet: QuestionSheet, said: Mapping[str, Event]) -> bytes:
-    """The sheet with what people said in it, as `vidence make` and `vidence review` read it.
-
-    What nobody has decided here stays empty. A note that a spreadsheet would run gets an apostrophe.
+def filled(drawn: Sequence[DrawnQuestion], said: Mapping[str, Event]) -> bytes:
+    """The sheet with what people said in it, as `vidence make` reads it; what waits stays empty.
 
     Args:
-        sheet: as it was written.
+        drawn: the questions on it.
         said: by the name of a question the act that decided it.
     """
-    checks = [one.id for one in audit().checks]
-    lines: list[list[str]] = [list(sheet.columns)]
-    for row in sheet.rows:
-        event = said.get(sheet.name(row))
-        cells = {name: cell if name in ABOUT else "" for name, cell in row.items()}
-        if event is not None:
-            cells |= {name: event.checks.get(name, "") for name in checks}
-            cells |= {VERDICT: event.kind, NOTE: event.message}
-        lines.append([cells[name] for name in sheet.columns])
-    return _MARK + csv_text(lines).encode()
+    rows = []
+    for one in drawn:
+        event = said.get(one.name)
+        cells = {} if event is None else {**event.checks, VERDICT: event.kind, NOTE: event.message}
+        content = {name: value for name, value in one.content.items() if name != "check"}
+        rows.append(SheetRow(item_id=one.name, check=str(one.content["check"]), content=content, said=cells))
+    return sheet_csv(rows, audit())
 
 
 def write_filled(path: Path, content: bytes, *, ours: Collection[str]) -> str:
@@ -226,11 +201,7 @@ def write_filled(path: Path, content: bytes, *, ours: Collection[str]) -> str:
         DataError: somebody else has filled it in.
         StoreError: it cannot be written.
     """
-    if (
-        path.exists()
-        and digest(path.read_bytes()) not in ours
-        and has_writing(path, columns_to_fill(audit()))
-    ):
+    if path.exists() and digest(path.read_bytes()) not in ours and is_begun(path):
         raise DataError(
             f"{path} was filled in elsewhere and stays as it is; name both sheets as filled in [review], "
             "or move it away"
@@ -240,22 +211,24 @@ def write_filled(path: Path, content: bytes, *, ours: Collection[str]) -> str:
 
 
 def progress(
-    sheet: QuestionSheet, items: Mapping[str, Item], said: Mapping[str, Event], *, rules: ReviewRules
+    questions: Sequence[DrawnQuestion],
+    items: Mapping[str, Item],
+    said: Mapping[str, Event],
+    *,
+    rules: ReviewRules,
 ) -> tuple[TaskProgress, ...]:
     """How far each task is.
 
     Args:
-        sheet: what was drawn.
+        questions: those that were drawn.
         items: all questions of the set.
         said: by the name of a question the act that decided it.
         rules: when the rest of a task is released.
     """
-    drawn = {row[ITEM_ID]: row["task"] for row in sheet.rows}
+    drawn = {one.question_id: one.task for one in questions}
     tasks = Counter({**{one.item_id: one.tags.get("task", "") for one in items.values()}, **drawn}.values())
     return tuple(
-        _progress(
-            task, n, [row for row in sheet.rows if row["task"] == task], sheet=sheet, said=said, rules=rules
-        )
+        _progress(task, n, [one for one in questions if one.task == task], said=said, rules=rules)
         for task, n in sorted(tasks.items())
     )
 
@@ -263,22 +236,21 @@ def progress(
 def _progress(
     task: str,
     n: int,
-    rows: Sequence[Mapping[str, str]],
+    drawn: Sequence[DrawnQuestion],
     *,
-    sheet: QuestionSheet,
     said: Mapping[str, Event],
     rules: ReviewRules,
 ) -> TaskProgress:
-    sample = [row for row in rows if row["why"] == _SAMPLE]
-    seen = [said[name] for row in sample if (name := sheet.name(row)) in said]
+    sample = [one for one in drawn if one.why == _SAMPLE]
+    seen = [said[one.name] for one in sample if one.name in said]
     n_rejected = sum(one.kind == "reject" for one in seen)
-    n_queued = len(rows) - len(sample)
+    n_queued = len(drawn) - len(sample)
     return TaskProgress(
         task=task,
         n=n,
         n_sample=len(sample),
         n_queued=n_queued,
-        n_rest=n - len(rows),
+        n_rest=n - len(drawn),
         n_seen=len(seen),
         n_rejected=n_rejected,
         rejected=proportion(n_rejected, len(seen), level=rules.level) if seen else None,

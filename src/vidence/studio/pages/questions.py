@@ -12,22 +12,21 @@ from django.shortcuts import get_object_or_404, render
 from vidence.errors import VidenceError
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.config import read_herbench
-from vidence.make.review.audit import MAKER
+from vidence.make.review.audit import MAKER, PROTOCOL
 from vidence.make.review.decision import plan_words, rule_words
 from vidence.make.review.protocol import digest, protocol_bytes
 from vidence.make.review.revisions import Event
-from vidence.make.review.sheet import PROTOCOL
 from vidence.studio.access import BOTH, PROJECT, Rule, route
 from vidence.studio.audit import note
 from vidence.studio.bridge.board_sets import offered
 from vidence.studio.bridge.questions import (
     FILLED_FILE,
-    QuestionSheet,
+    DrawnQuestion,
     TaskProgress,
+    drawn_of,
     filled,
     items_of,
     progress,
-    read_sheet,
     wordings,
     write_filled,
 )
@@ -87,20 +86,20 @@ def _standing(row: MadeSetRow) -> dict[str, object]:
     """What the page shows of the sheet; why it cannot be shown, where it cannot."""
     try:
         limits = limits_of(row)
-        sheet = read_sheet(Path(row.folder))
+        drawn = drawn_of(Path(row.folder))
         items = items_of(Path(row.folder))
     except VidenceError as error:
         return {"fault": str(error)}
-    names = [sheet.name(one) for one in sheet.rows]
+    names = [one.name for one in drawn]
     rows = {one.item_id: one for one in ItemRow.objects.filter(project=row.project, item_id__in=names)}
     said = said_of(row.project, names)
-    found = progress(sheet, items, said, rules=limits.rules)
+    found = progress(drawn, items, said, rules=limits.rules)
     return {
         "grid": grid(_table(found)),
         "n_decided": len(said),
         "n_drawn": len(names),
         "n_missing": len(names) - len(rows),
-        "drawn": [(one, rows.get(sheet.name(one))) for one in sheet.rows[:_SHOWN]],
+        "drawn": [(one, rows.get(one.name)) for one in drawn[:_SHOWN]],
         "rule": rule_words(limits.rules),
         "whose": limits.words,
         "plan": plan_words(found, limits.rules),
@@ -192,19 +191,19 @@ def _done(row: MadeSetRow, wanted: str, *, by: str) -> str:
         DataError: a file has faults, or was filled in elsewhere.
         StoreError: the sheet cannot be written.
     """
-    sheet = read_sheet(Path(row.folder))
+    drawn = drawn_of(Path(row.folder))
     if wanted == "take":
-        return take_in(row, sheet)
+        return take_in(row, drawn)
     if wanted == "write":
-        return write(row, sheet, by=by)
+        return write(row, drawn, by=by)
     return ""
 
 
-def take_in(row: MadeSetRow, sheet: QuestionSheet) -> str:
+def take_in(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...]) -> str:
     """Make items of the drawn questions that the project does not have; what came of it, in words."""
     if row.project.protocol.sha256 != digest(protocol_bytes(PROTOCOL)):
         return f"Nothing was taken in: this project has another protocol than {PROTOCOL}."
-    found = wordings(Path(row.folder), sheet)
+    found = wordings(Path(row.folder), drawn)
     with transaction.atomic():
         n_new = add_items(row.project, found, kinds=dict.fromkeys(found, "made"))
         for item in ItemRow.objects.filter(project=row.project, item_id__in=found, state="drafting"):
@@ -216,20 +215,20 @@ def take_in(row: MadeSetRow, sheet: QuestionSheet) -> str:
     return f"{n_new:,} questions were taken in; {len(found) - n_new:,} were there already."
 
 
-def write(row: MadeSetRow, sheet: QuestionSheet, *, by: str) -> str:
+def write(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...], *, by: str) -> str:
     """Write the filled sheet beside what people filled in for the set; what came of it, in words.
 
     Raises:
         DataError: it was filled in elsewhere.
         StoreError: it cannot be written.
     """
-    said = said_of(row.project, [sheet.name(one) for one in sheet.rows])
+    said = said_of(row.project, [one.name for one in drawn])
     limits = limits_of(row)
     path = limits.target
     with transaction.atomic():
         written = AuditEventRow.objects.filter(kind=_WRITTEN, about=str(path)[:300])
         ours = {one["sha256"] for one in written.values_list("details", flat=True)}
-        sha256 = write_filled(path, filled(sheet, said), ours=ours)
+        sha256 = write_filled(path, filled(drawn, said), ours=ours)
         note(_WRITTEN, by=by, about=str(path)[:300], details={"sha256": sha256, "n_decided": len(said)})
     told = f"{path} was written with {len(said):,} verdicts"
     if limits.is_named:

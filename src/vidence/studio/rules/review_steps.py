@@ -5,11 +5,11 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from vidence.make.review.audit import span_words
 from vidence.make.review.files import Reviews
 from vidence.make.review.protocol import NO, NOT_APPLICABLE, YES, Check, Protocol, Scale, Stage
 from vidence.make.review.recording import said_before, shown_to
 from vidence.make.review.revisions import Event, Kind
-from vidence.make.review.sheet import span_words
 from vidence.make.review.states import ItemState, failed_checks
 from vidence.records import Evidence, Record
 

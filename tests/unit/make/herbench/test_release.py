@@ -104,7 +104,9 @@ NONE_OPEN = Gated(drafts=tuple(one.draft for one in MANY))
 def filled(folder: Path, name: str, sheet: str, *, tasks: tuple[str, ...], reject: int = 0) -> None:
     """The lines of some tasks of a sheet, filled in; the others are left empty."""
     rows = list(csv.DictReader((folder / "out" / "review" / sheet).read_text("utf-8-sig").splitlines()))
-    for i, row in enumerate(row for row in rows if row["task"] in tasks):
+    for i, row in enumerate(
+        row for row in rows if any(f"task: {task};" in row["item.tags"] for task in tasks)
+    ):
         row["verdict"] = "reject" if i < reject else "accept"
     with (folder / name).open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, rows[0])

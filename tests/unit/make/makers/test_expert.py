@@ -15,7 +15,8 @@ from vidence.make.makers.expert import create
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.release.rescan import scan_again
 from vidence.make.review.files import read_reviews
-from vidence.make.review.recording import Recorder, Share, draw, sheet, take_in, write
+from vidence.make.review.recording import Recorder, Share, draw, write
+from vidence.make.review.sheets import sheet, take_in
 from videos.samples import squares, write_video
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)

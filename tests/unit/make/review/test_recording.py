@@ -7,8 +7,8 @@ import pytest
 
 from subjects.reviewing import LONG, Team, answers, at
 from vidence.errors import DataError
-from vidence.make.review.filled_sheets import minutes_of
-from vidence.make.review.recording import Recorder, Share, draw, said_before, sheet, submit, take_in
+from vidence.make.review.recording import Recorder, Share, draw, said_before, submit
+from vidence.make.review.sheets import minutes_of, sheet, take_in
 
 
 def rows_of(team: Team, by: str = "bob", role: str = "reviewer") -> list[dict[str, str]]:
@@ -56,7 +56,7 @@ def test_a_sheet_shows_the_item_and_is_taken_in_once(tmp_path):
     assert team.reviews.events[-2].minutes == pytest.approx(4.2)
     assert take(team, path) == (0, 0, 2)
     path = filled(tmp_path / "b.csv", [good(team, rows[0]) | {"note": "and yet"}])
-    with pytest.raises(DataError, match="line 2: bob decided q1 already"):
+    with pytest.raises(DataError, match="line 2: q1 was decided already: accept by bob"):
         take(team, path)
 
 

@@ -10,10 +10,9 @@ import pytest
 from subjects.gated import draft, questions
 from vidence.errors import DataError
 from vidence.make.gates.rules import ReviewRules
-from vidence.make.review.audit import read_csv
+from vidence.make.review.audit import Reviewed, as_csv, as_page, read_audit, review_id
 from vidence.make.review.decision import decide_review, plan_review, plan_table, plan_words
 from vidence.make.review.sample import ReviewSample, draw_sample
-from vidence.make.review.sheet import Reviewed, as_csv, as_page
 
 
 def asked(**sizes: int):
@@ -86,7 +85,7 @@ def test_counts_that_hang_on_a_detector_are_all_looked_at(why):
     assert [row.question.draft.draft_id for row in drawn.rows if row.why == why] == ["c0", "c1", "c2", "c3"]
     assert drawn.strata == {"AC: v1 (given tracks)": 10}
     sheet = list(csv.DictReader(io.StringIO(as_csv(drawn.rows).decode("utf-8-sig"))))
-    assert {row["rests on"] for row in sheet if row["why"] == why} == {"detected tracks"}
+    assert {row["item.rests on"] for row in sheet if row["item.why"] == why} == {"detected tracks"}
 
 
 def test_questions_that_rest_on_something_else_are_another_stratum():
@@ -172,6 +171,10 @@ def filled(drawn: ReviewSample, path, edit=lambda cells: None, verdict: str = "a
     return path
 
 
+def read_csv(paths, rows):
+    return read_audit(rows, paths, folder=None, at="2026-11-22T10:00:00.000000Z")
+
+
 def test_a_filled_sheet_is_read_in_the_order_of_the_questions(drawn, tmp_path):
     def edit(rows):
         rows[0] |= {"frames": "yes", "unique": "NO", "verdict": "Reject", "note": "two are right"}
@@ -184,7 +187,7 @@ def test_a_filled_sheet_is_read_in_the_order_of_the_questions(drawn, tmp_path):
 
 
 def test_a_sheet_saved_with_semicolons_and_without_our_columns_is_read(drawn, tmp_path):
-    lines = ["item_id;verdict", *(f"{row.question.question_id};accept" for row in drawn.rows)]
+    lines = ["item_id;verdict", *(f"{review_id(row)};accept" for row in drawn.rows)]
     (tmp_path / "a.csv").write_text("\r\n".join(lines), encoding="utf-8-sig")
     assert len(read_csv([tmp_path / "a.csv"], drawn.rows)) == 3
 
@@ -231,7 +234,7 @@ def test_the_line_is_that_of_the_file(drawn, tmp_path):
     first = next(
         i
         for i, text in enumerate(path.read_text().split("\n"), start=1)
-        if text.startswith(drawn.rows[1].question.question_id)
+        if text.startswith(review_id(drawn.rows[1]))
     )
     assert f"line {first}: " in str(caught.value)
     assert first <= line
@@ -278,8 +281,8 @@ def test_nothing_in_the_sheet_is_run_as_a_formula():
     some = questions([draft("d", question="=HYPERLINK(1)", choices=("+1", "-x", "@a", "b", "c"))])
     text = as_csv(drawn_of(some).rows).decode("utf-8-sig")
     (row,) = csv.DictReader(io.StringIO(text))
-    assert row["question"] == "'=HYPERLINK(1)"
-    assert row["choices"].startswith("A. +1\nB. -x")
+    assert row["item.question"] == "'=HYPERLINK(1)"
+    assert row["item.choices"].startswith("A. +1\nB. -x")
 
 
 def test_the_page_shows_what_is_asked_and_loads_nothing(drawn):

@@ -7,9 +7,8 @@ import pytest
 
 from vidence.errors import DataError
 from vidence.make.review.files import read_reviews
-from vidence.make.review.filled_sheets import Filled
 from vidence.make.review.protocol import protocol_bytes
-from vidence.make.review.recording import Recorder, begin, submit, write
+from vidence.make.review.recording import Filled, Recorder, begin, submit, write
 from vidence.make.writing.choices_people import look_up
 from vidence.records import Item, Media
 

@@ -9,11 +9,10 @@ import pytest
 
 from subjects.gated import draft, questions
 from vidence.make.gates.rules import ReviewRules
-from vidence.make.pipeline.output import item_of
-from vidence.make.review.audit import read_csv
+from vidence.make.pipeline.output import item_of, json_lines
+from vidence.make.review.audit import as_csv, drawn_lines, read_audit, review_id
 from vidence.make.review.decision import decide_review
 from vidence.make.review.sample import draw_sample
-from vidence.make.review.sheet import as_csv
 from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.items import ItemRow
 
@@ -28,7 +27,7 @@ def made(team, tmp_path):
     folder, people = tmp_path / "set", tmp_path / "people"
     (folder / "review").mkdir(parents=True)
     people.mkdir()
-    (folder / "review" / "sheet.csv").write_bytes(as_csv(drawn.rows))
+    (folder / "review" / "questions.jsonl").write_bytes(json_lines(drawn_lines(drawn.rows)))
     lines = [msgspec.json.encode(item_of(one, maker="test")) for one in some]
     (folder / "items.jsonl").write_bytes(b"\n".join(lines))
     project = team.project("made", "herbench")
@@ -62,7 +61,7 @@ def test_what_is_said_on_pages_and_what_is_typed_come_to_the_same(made, tmp_path
         {"frames": "no", "unique": "", "apart": "", "verdict": "reject", "note": ""},
     ]
     for row, cells in zip(drawn.rows, said, strict=False):
-        item = ItemRow.objects.get(item_id=f"{row.question.question_id}.{row.check}")
+        item = ItemRow.objects.get(item_id=review_id(row))
         base = f"/projects/made/items/{item.public}"
         assert bob.post(f"{base}/claim").status_code == 302
         sent = {f"check:{name}": cells[name] for name in ("frames", "unique", "apart")}
@@ -73,7 +72,13 @@ def test_what_is_said_on_pages_and_what_is_typed_come_to_the_same(made, tmp_path
     ours, theirs = people / "filled.csv", typed(tmp_path / "typed.csv", drawn.rows, said)
     assert ours.read_bytes() == theirs.read_bytes()
     found = [
-        decide_review(some, drawn, said=read_csv([path], drawn.rows), rules=RULES) for path in (ours, theirs)
+        decide_review(
+            some,
+            drawn,
+            said=read_audit(drawn.rows, [path], folder=None, at="2026-11-22T10:00:00.000000Z"),
+            rules=RULES,
+        )
+        for path in (ours, theirs)
     ]
     assert found[0] == found[1]
     assert msgspec.json.encode(found[0][0]) == msgspec.json.encode(found[1][0])

@@ -1,40 +1,200 @@
-"""Reading the sheets that people filled in; every line that cannot be used is named."""
+"""Sheets: the view of a review for people with a spreadsheet, written, and taken in line by line."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import ascii_uppercase
+from typing import Final
+
+import msgspec
 
 from vidence.errors import DataError
-from vidence.make.review.protocol import Check, Stage
+from vidence.make.review.files import Reviews
+from vidence.make.review.protocol import ROLES, Check, Protocol, Stage, StageRole
+from vidence.make.review.recording import Filled, Recorder, held, said_before, shown_to
+from vidence.make.review.revisions import Event, Kind
+from vidence.make.review.sample import letters_of
 from vidence.make.sources.logs.files import Fault, csv_lines
+from vidence.tables.export import csv_text
 from vidence.text import first_lines
 
 ITEM_ID, CHECK = "item_id", "check"
 ANSWER, WITNESS = "your answer", "witnesses"
 MINUTES, VERDICT, NOTE = "minutes", "verdict", "note"
 ACCEPT, RETURN, REJECT = "accept", "return", "reject"
+_IN: Final = "item."
+_BEFORE: Final = ("stage", "revision", "said before")
+_VERDICTS: Final[Mapping[str, Kind]] = {ACCEPT: "accept", RETURN: "return", REJECT: "reject"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Filled:
-    """What a person wrote into the row that begins on `line`; without `verdict` only an answer was given."""
+class SheetRow:
+    """One item on a sheet: its wording, letters that change with it, and what is filled in already."""
 
     item_id: str
-    verdict: str
-    checks: Mapping[str, str] = field(default_factory=dict)
-    scores: Mapping[str, int] = field(default_factory=dict)
-    failed_checks: tuple[str, ...] = ()
-    note: str = ""
-    answer: str = ""
-    witness: str = ""
-    minutes: float | None = None
-    line: int = 0
+    check: str
+    content: Mapping[str, object]
+    n: int = 1
+    before: Sequence[str] = ()
+    said: Mapping[str, str] = field(default_factory=dict)
 
 
-def columns_to_fill(stage: Stage) -> tuple[str, ...]:
-    """The columns that a person fills in at this stage: checks, scores, verdict, note."""
+def sheet_csv(rows: Sequence[SheetRow], stage: Stage) -> bytes:
+    """A sheet as CSV in UTF-8 that spreadsheets open; nothing in it is run as a formula."""
+    fields = tuple(dict.fromkeys(name for row in rows for name in row.content if name != ITEM_ID))
+    to_fill = filled_in(stage)
+    lines = [[ITEM_ID, CHECK, *_BEFORE, *(_IN + name for name in fields), *to_fill]]
+    for row in rows:
+        lines.append(
+            [
+                *(row.item_id, row.check, stage.role, str(row.n), "\n".join(row.before)),
+                *(_cell(name, row.content.get(name)) for name in fields),
+                *(row.said.get(name, "") for name in to_fill),
+            ]
+        )
+    return b"\xef\xbb\xbf" + csv_text(lines).encode()
+
+
+def sheet(reviews: Reviews, *, by: str, role: StageRole) -> bytes:
+    """The sheet of what this person looks at."""
+    rows = [
+        SheetRow(
+            item_id=state.item_id,
+            check=letters_of(state.revision),
+            content=shown_to(reviews, state, by=by),
+            n=state.n,
+            before=[f"{one.by}: {one.message}" for one in said_before(reviews, state, by=by)],
+        )
+        for state in held(reviews, by=by, role=role)
+    ]
+    return sheet_csv(rows, reviews.protocol.stages[ROLES.index(role)])
+
+
+def filled_in(stage: Stage) -> tuple[str, ...]:
+    """The columns of a sheet that a person fills in."""
+    return (
+        *([ANSWER] if stage.solves else []),
+        *([WITNESS] if stage.witnesses else []),
+        MINUTES,
+        *_verdict_columns(stage),
+    )
+
+
+def _verdict_columns(stage: Stage) -> tuple[str, ...]:
     return (*(one.id for one in stage.checks), *(one.id for one in stage.scores), VERDICT, NOTE)
+
+
+def _cell(name: str, value: object) -> str:
+    if isinstance(value, list | tuple):
+        lettered = name == "choices" and len(value) <= len(ascii_uppercase)
+        heads = [f"{letter}. " for letter in ascii_uppercase] if lettered else [""] * len(value)
+        return "\n".join(head + _cell("", one) for head, one in zip(heads, value, strict=False))
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {_cell('', one)}" for key, one in value.items())
+    return "" if value is None else value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+# --------------------------------------------------------------------------- taken in
+
+
+def verdicts_of(protocol: Protocol) -> tuple[str, ...]:
+    """The words for a verdict that a sheet may have."""
+    return (ACCEPT, RETURN, REJECT) if protocol.returns else (ACCEPT, REJECT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SheetContent:
+    """What a sheet held: verdicts, answers before them, and lines that were taken in before."""
+
+    n_decided: int
+    n_solved: int
+    n_known: int
+
+
+def take_in(
+    reviews: Reviews,
+    recorder: Recorder,
+    paths: Sequence[Path],
+    *,
+    by: str,
+    role: StageRole,
+    drawn: Mapping[str, str] | None = None,
+) -> SheetContent:
+    """Record what a person wrote into sheets; lines that were taken in before are passed over.
+
+    Args:
+        reviews: the review.
+        recorder: where the events go.
+        paths: the sheets.
+        by: who filled them in.
+        role: at which stage.
+        drawn: items that the sheets were written of without a claim, with the letters that change with them;
+            a line claims its item. None: the sheets hold what this person had claimed.
+
+    Raises:
+        DataError: lines cannot be used, or the guards refuse what they say; all are named by file and line,
+            and nothing is recorded.
+    """
+    protocol = reviews.protocol
+    stage = protocol.stages[ROLES.index(role)]
+    done = {one.item_id: one for one in reviews.events if one.by == by and one.kind in _VERDICTS.values()}
+    holding = {state.item_id: state for state in held(reviews, by=by, role=role)}
+    known = drawn
+    if known is None:
+        known = {name: letters_of(one.revision) for name, one in done.items() if one.role == role}
+        known |= {name: letters_of(state.revision) for name, state in holding.items()}
+    faults: list[str] = []
+    n_decided = n_solved = n_known = 0
+    for one in read_filled(paths, known, stage=stage, verdicts=verdicts_of(protocol)):
+        last = None if one.item_id in holding else done.get(one.item_id) or reviews.deciding(one.item_id)
+        if last is not None:
+            n_known += 1
+            is_same = _is_said(last, one) if last.by == by else last.kind == one.verdict
+            fault = "" if is_same else f"{one.item_id} was decided already: {last.kind} by {last.by}"
+        elif one.item_id not in holding:
+            n_decided += 1
+            fault = recorder.add("claim", one.item_id) or _decided(recorder, one)
+        elif stage.solves and by not in holding[one.item_id].solved:
+            n_solved += 1
+            fault = _solved(recorder, one)
+        elif not one.verdict:
+            n_known += 1
+            fault = ""
+        else:
+            n_decided += 1
+            fault = _decided(recorder, one)
+        if fault:
+            where = f"{paths[0]}, " if len(paths) == 1 else ""
+            faults.append(f"{where}line {one.line}: {fault}")
+    refuse(paths, faults)
+    return SheetContent(n_decided=n_decided, n_solved=n_solved, n_known=n_known)
+
+
+def _solved(recorder: Recorder, one: Filled) -> str:
+    if one.verdict:
+        return (
+            f"{one.item_id} has a verdict before its key was shown; leave it out, read the answer in, "
+            "and draw the sheet again"
+        )
+    return recorder.add("solve", one.item_id, said=one)
+
+
+def _decided(recorder: Recorder, one: Filled) -> str:
+    if one.witness and (fault := recorder.add("witness", one.item_id, message=one.witness)):
+        return fault
+    return recorder.add(_VERDICTS[one.verdict], one.item_id, said=one)
+
+
+def _is_said(event: Event, one: Filled) -> bool:
+    """Whether a line says what was taken in before."""
+    return (event.kind, event.checks, event.scores, event.message) == (
+        *(one.verdict, dict(one.checks), dict(one.scores)),
+        one.note.strip(),
+    )
+
+
+# --------------------------------------------------------------------------- read
 
 
 def read_filled(
@@ -144,12 +304,12 @@ def _filled(
     """One line, or what is wrong with it, beginning with the id of the item; None where it is empty."""
     item_id = cells.get(ITEM_ID, "")
     if item_id not in known:
-        return f"{item_id or 'an empty id'} is not in the sheet that was written; take this line out"
+        return f"{item_id or 'an empty id'} is not in the sheet that was written, or was changed since; take this line out"
     if cells.get(CHECK, known[item_id]) != known[item_id]:
         return f"{item_id} was changed after the sheet was written; look at it again in the new sheet"
     verdict = cells.get(VERDICT, "").strip().casefold()
     answer = cells.get(ANSWER, "").strip() if stage.solves else ""
-    if not any(cells.get(name, "").strip() for name in columns_to_fill(stage)) and not answer:
+    if not any(cells.get(name, "").strip() for name in _verdict_columns(stage)) and not answer:
         return None
     if verdict not in verdicts and (verdict or not answer):
         found = f"the verdict {verdict!r}" if verdict else "no verdict"
