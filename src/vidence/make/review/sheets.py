@@ -304,7 +304,8 @@ def _filled(
     """One line, or what is wrong with it, beginning with the id of the item; None where it is empty."""
     item_id = cells.get(ITEM_ID, "")
     if item_id not in known:
-        return f"{item_id or 'an empty id'} is not in the sheet that was written, or was changed since; take this line out"
+        named = item_id or "an empty id"
+        return f"{named} is not in the sheet that was written, or was changed since; take this line out"
     if cells.get(CHECK, known[item_id]) != known[item_id]:
         return f"{item_id} was changed after the sheet was written; look at it again in the new sheet"
     verdict = cells.get(VERDICT, "").strip().casefold()
