@@ -370,8 +370,6 @@ class View(Record):
     """Whether frames come best first, so that prefixes nest; otherwise in the order of time."""
     size: str = ""
     """As in `AskingRules`; empty: as the plan says."""
-    jpeg_quality: int = 0
-    """1 to 95: frames are JPEG of this quality; 0: encoded as the plan says."""
     retry: int = 0
     """Counts from 1 where the frames are others than before, for a selector with `again`."""
 
@@ -399,15 +397,12 @@ class Subject(Protocol):
         *,
         order: tuple[int, ...] = (),
         more: str | Aside = "",
-        instead: Mapping[int, str] | None = None,
     ) -> Prompt:
         """The question with frames of a view, shown in the order of `positions`; None shows all of them.
 
         The positions count in the view's own order; an empty list asks without frames. `order` is that of
         the choices, as in `Item.with_order`; empty for the item's own. `more` names a template whose words
-        stand behind the question (see `Words`), or is an `Aside`; empty for none. `instead` names for some
-        positions another view with the same frames, out of which these are taken, since they are encoded
-        otherwise there.
+        stand behind the question (see `Words`), or is an `Aside`; empty for none.
         """
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:

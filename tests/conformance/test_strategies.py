@@ -59,7 +59,7 @@ class Asked:
     def times_s(self, view):
         return (0.0, 1.0, 2.0, 3.0)
 
-    def prompt(self, view, positions=None, *, order=(), more="", instead=None):
+    def prompt(self, view, positions=None, *, order=(), more=""):
         assert view in self.shown
         self.prompts.append(view)
         return Prompt(parts=(TextPart(text=f"{view}{positions}{order}{more}"),), choices=("x", "y"))

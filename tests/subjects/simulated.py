@@ -54,15 +54,13 @@ class Simulated:
         *,
         order: tuple[int, ...] = (),
         more: str | Aside = "",
-        instead: Mapping[int, str] | None = None,
     ) -> Prompt:
         """The question, its frames as images whose digest is their time, and what is said behind them."""
         times = self.views[view]
         wanted = range(len(times)) if positions is None else positions
-        taken = instead or {}
-        shown = [f"{times[i]!r}{' in ' + taken[i] if i in taken else ''}" for i in wanted]
         images = [
-            ImagePart(digest=text, width_px=1, height_px=1, frames=(i,)) for i, text in enumerate(shown)
+            ImagePart(digest=repr(times[at]), width_px=1, height_px=1, frames=(i,))
+            for i, at in enumerate(wanted)
         ]
         item = self.item.with_order(order)
         aside = more if isinstance(more, Aside) else Aside(name=more)
@@ -95,7 +93,7 @@ class Simulated:
 
 def times_shown(ask: Ask) -> tuple[float, ...]:
     """The times of the frames in a prompt, as they are shown."""
-    return tuple(float(part.digest.split()[0]) for part in ask.prompt.parts if isinstance(part, ImagePart))
+    return tuple(float(part.digest) for part in ask.prompt.parts if isinstance(part, ImagePart))
 
 
 @dataclass
@@ -156,12 +154,6 @@ def told(diagnostic: Diagnostic, found: Sequence[Examined]) -> dict[str, Table]:
     """The tables of a diagnostic by their names."""
     made = diagnostic.summarise(found, rng=np.random.default_rng(0), level=0.95)
     return {one.name: one for one in made if isinstance(one, Table)}
-
-
-def taken_elsewhere(ask: Ask) -> tuple[float, ...]:
-    """The times of the frames that another view encodes."""
-    parts = [part.digest.split() for part in ask.prompt.parts if isinstance(part, ImagePart)]
-    return tuple(float(words[0]) for words in parts if len(words) > 1)
 
 
 def value(table: Table, row: str, column: str) -> float:

@@ -292,8 +292,8 @@ def open_views(views: Mapping[str, View], plan: Plan) -> dict[str, OpenView]:
             selector=selectors[view.selector],
             encoding=Encoding(
                 size=Size.parse(view.size or plan.size),
-                format="jpeg" if view.jpeg_quality else picture,
-                quality=view.jpeg_quality or plan.jpeg_quality,
+                format=picture,
+                quality=plan.jpeg_quality,
             ),
             words=words,
         )

@@ -15,7 +15,7 @@ import numpy as np
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from vidence.ask.judging.verdict_request import TemplateJudge
-from vidence.ask.prompting.compose import Prompted, ShownFrame
+from vidence.ask.prompting.compose import Prompted
 from vidence.catalog import create, parse_spec
 from vidence.contracts import Drawing, Flow, Judge, Strategy, View
 from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules, check_texts
@@ -144,20 +144,18 @@ class ShownSubject:
         *,
         order: tuple[int, ...] = (),
         more: str | Aside = "",
-        instead: Mapping[int, str] | None = None,
     ) -> Prompt:
         """The question with frames of a view, in the order of `positions`; see `contracts.Subject`.
 
         Raises:
-            UsageError: there is no such view, a position outside it, or another frame there in the view
-                that `instead` names.
+            UsageError: there is no such view, or a position outside it.
             ItemFailedError: the view cannot be shown.
         """
         self.last_view, self.last_prompt = view, None
-        is_plain = positions is None and not (order or more or instead)
+        is_plain = positions is None and not (order or more)
         prompted = self._ahead.get(view) if is_plain else None
         if prompted is None:
-            prompted = self._composed(view, positions, order=order, instead=instead, more=more)
+            prompted = self._composed(view, positions, order=order, more=more)
         self._images.update(prompted.images)
         self.last_prompt = prompted.prompt
         return prompted.prompt
@@ -184,7 +182,6 @@ class ShownSubject:
         positions: Sequence[int] | None,
         *,
         order: tuple[int, ...] = (),
-        instead: Mapping[int, str] | None = None,
         more: str | Aside = "",
     ) -> Prompted:
         shown = self._shown(view)
@@ -195,26 +192,13 @@ class ShownSubject:
                 f"frame {outside[0]} of view {view!r} of item {self.item.item_id!r}; "
                 f"it has {len(shown.frames)} frames, counted from 0"
             )
-        frames = [
-            self._frame(view, p, instead[p]) if instead and p in instead else shown.frames[p] for p in chosen
-        ]
         return self.prepared.prompter.prompt(
             self.item.with_order(order),
-            frames,
+            [shown.frames[p] for p in chosen],
             duration_s=shown.duration_s,
             video=shown.video,
             more=more,
         )
-
-    def _frame(self, view: str, position: int, taken_from: str) -> ShownFrame:
-        """A frame of a view, as another view has it."""
-        wanted, other = self._shown(view).selection.frames, self._shown(taken_from)
-        if position >= len(other.frames) or other.selection.frames[position] != wanted[position]:
-            raise UsageError(
-                f"frame {position} of view {view!r} of item {self.item.item_id!r} is not the frame "
-                f"{position} of view {taken_from!r}; expected views with the same frames"
-            )
-        return other.frames[position]
 
     def _shown(self, view: str) -> ViewContent:
         if view not in self.views:

@@ -19,10 +19,8 @@ Comparisons
       [#piepho2004]_
     * groups of items of one run: `contrasts.contrast`, with the error CR2; a group that is all alike gets the
       variance of Agresti and Caffo [#agresti2000]_
-    * two groups of items: `effect_sizes.two_groups`, with Cohen's d [#cohen1988]_ and Cliff's delta
-      [#cliff1993]_
+    * two groups of items: `resampling.difference_of_groups`
     * what a run would find: `power` [#connor1987]_, with the design effect [#kish1965]_ or simulated
-    * where more stops to help: `plateau.find_plateau`
 
 Figures that are no means have a bootstrap of whole clusters [#cameron2008]_.
 
@@ -48,9 +46,7 @@ References:
     .. [#cameron2008] Cameron, Gelbach & Miller, "Bootstrap-based improvements for inference with clustered
        errors",
        2008.
-    .. [#cliff1993] Cliff, "Dominance statistics", Psychological Bulletin 114, 1993.
     .. [#cohen1960] Cohen, "A coefficient of agreement for nominal scales", 1960.
-    .. [#cohen1988] Cohen, "Statistical power analysis for the behavioral sciences", 1988.
     .. [#connor1987] Connor, "Sample size for testing differences in proportions for the paired-sample
        design", 1987.
     .. [#davison1997] Davison & Hinkley, "Bootstrap methods and their application", 1997.

@@ -24,14 +24,12 @@ from vidence.statistics.confidence import brier as brier_score
 from vidence.statistics.confidence import calibration_bins
 from vidence.statistics.confidence import ece as expected_calibration_error
 from vidence.statistics.correlation import pearson, spearman
-from vidence.statistics.effect_sizes import two_groups
 from vidence.statistics.intervals import clustered_error
 from vidence.statistics.intervals import mean_interval as clustered_mean
 from vidence.statistics.intervals import proportion as wilson
 from vidence.statistics.near_duplicates import resemblance
 from vidence.statistics.paired import compact_letter_display, holm, mcnemar, rank
 from vidence.statistics.paired import compare as paired_difference
-from vidence.statistics.plateau import find_plateau
 from vidence.statistics.power import (
     Design,
     discordance,
@@ -62,7 +60,6 @@ __all__ = [
     "discordance",
     "expected_calibration_error",
     "fieller_ratio",
-    "find_plateau",
     "fleiss_kappa",
     "guess_rate",
     "holm",
@@ -83,7 +80,6 @@ __all__ = [
     "resemblance",
     "sign_flip_test",
     "spearman",
-    "two_groups",
     "unpaired_detectable",
     "unpaired_needed",
     "unpaired_power",

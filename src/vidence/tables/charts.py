@@ -32,10 +32,9 @@ def curves(found: Iterable[tuple[str, Iterable[tuple[float, Estimate]]]]) -> tup
 
 
 class Chart(Record, omit_defaults=True):
-    """Curves with intervals. `marks` are vertical lines with their words, such as a plateau.
+    """Curves with intervals. `y_marks` are horizontal lines with their words, such as chance.
 
-    `y_marks` are horizontal ones, such as chance; `x_labels` are words in place of numbers along x, such as
-    the names of levels.
+    `x_labels` are words in place of numbers along x, such as the names of levels.
     """
 
     name: str
@@ -45,7 +44,6 @@ class Chart(Record, omit_defaults=True):
     series: tuple[Series, ...]
     is_share: bool = True
     is_log: bool = False
-    marks: tuple[tuple[float, str], ...] = ()
     y_marks: tuple[tuple[float, str], ...] = ()
     x_labels: tuple[tuple[float, str], ...] = ()
     is_bars: bool = False
@@ -133,7 +131,6 @@ def _numbers_of_chart(chart: Chart) -> Table:
         measures=tuple(curve(i, series) for i, series in enumerate(chart.series)),
         notes=(
             chart.note,
-            *(f"{label}: {x:g}." for x, label in chart.marks),
             *(
                 f"{label}: {100 * y:.1f} %." if chart.is_share else f"{label}: {y:g}."
                 for y, label in chart.y_marks

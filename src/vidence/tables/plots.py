@@ -111,9 +111,6 @@ def _draw_chart(chart: Chart) -> Drawing:
     body = _frame(y, numbers, x_title=chart.x_title, y_title=chart.y_title)
     words_at = dict(chart.x_labels)
     body += [_below(place(value), words_at.get(value, f"{value:g}")) for value in xs]
-    for value, words in chart.marks:
-        body.append(line(x1=place(value), x2=place(value), y1=24, y2=PLOT_PX, style="zero"))
-        body.append(text(words, x=f"{place(value):.2f}%", y=22, anchor="middle", style="number"))
     for value, words in chart.y_marks:
         body.append(line(x1=LEFT, x2=RIGHT, y1=y(value), y2=y(value), style="zero"))
         body.append(text(words, x=f"{RIGHT:g}%", y=y(value) - 5, anchor="end", style="number"))

@@ -6,9 +6,7 @@ from datetime import UTC, datetime
 
 import anyio
 import msgspec
-import numpy as np
 import pytest
-from PIL import Image
 
 from vidence.contracts import View
 from vidence.engine import engine as engine_module
@@ -112,32 +110,6 @@ def test_frames_are_for_models_that_look_and_for_diagnostics(plan, bench, fake_m
     assert within(plan, bench.folder, look, views=views) == (False, {"one"}, True)
     monkeypatch.setattr(engine_module, "create", lambda kind, spec: fake_model(looks=False))
     assert within(plan, bench.folder, look)[0::2] == (True, False)
-
-
-def test_a_frame_is_taken_out_of_another_view_that_has_it(plan, bench, fake_model, monkeypatch, tmp_path):
-    Image.fromarray(np.random.default_rng(0).integers(0, 255, (32, 32, 3), np.uint8)).save(tmp_path / "a.png")
-    bench.write(1, media=["a.png"], choices=["red", "green", "blue"], answer="B")
-    model = fake_model(looks=True)
-    monkeypatch.setattr(engine_module, "create", lambda kind, spec: model)
-    views = {
-        "plain": View(selector="all", n_frames=1),
-        "anew": View(selector="all", n_frames=1, jpeg_quality=20),
-        "other": View(selector="none", n_frames=1),
-    }
-    seen = {}
-
-    async def look(session):
-        async def note(subject):
-            seen["plain"] = subject.prompt("plain", [0])
-            seen["anew"] = subject.prompt("plain", [0], instead={0: "anew"})
-            seen["whole"] = subject.prompt("anew")
-            with pytest.raises(UsageError, match="'plain' of item 'q0' is not the frame 0 of view 'other'"):
-                subject.prompt("plain", [0], instead={0: "other"})
-
-        await session.work([(session.prepared.items[0], 0)], note, n_consumers=1, count=DecodeCount())
-
-    within(plan, bench.folder, look, views=views)
-    assert seen["anew"] == seen["whole"] != seen["plain"]
 
 
 def test_models_have_their_identity_and_are_closed_whatever_happens(plan, bench, fake_model, monkeypatch):

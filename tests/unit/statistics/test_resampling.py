@@ -133,3 +133,92 @@ def test_random_swaps_are_those_of_the_generator_one_by_one() -> None:
     assert method == "cluster sign-flip, 50 random swaps"
     assert found == pytest.approx((1 + n_reached) / 51)
     assert (n_reached > 0).any()
+
+
+# --------------------------------------------------------------------------- two groups
+
+FIRST, SECOND = [3.0, 5.0, 4.0], [1.0, 3.0, 2.0, 2.0]
+CLUSTERS = (["a", "a", "b"], ["a", "b", "b", "c"])
+
+
+@pytest.mark.parametrize("cells", [2**20, 7])
+def test_groups_equal_draws_done_one_by_one(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resampling, "BLOCK_CELLS", cells)
+    known = []
+    for block in resampling.cluster_draws(3, np.random.default_rng(5), 200):
+        for weights in block:
+            times = dict(zip("abc", weights.astype(int), strict=True))
+            first, second = (
+                np.repeat(values, [times[c] for c in names])
+                for values, names in zip((FIRST, SECOND), CLUSTERS, strict=True)
+            )
+            if len(first) and len(second):
+                known.append(first.mean() - second.mean())
+    found = resampling.difference_of_groups(
+        FIRST, SECOND, clusters=CLUSTERS, rng=np.random.default_rng(5), settings=Resampling(n_boot=200)
+    )
+    assert (found.value, found.n, found.n_clusters) == (2.0, 7, 3)
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(known, [0.025, 0.975])))
+    assert f"left out {200 - len(known)} draws" in found.method
+
+
+def test_groups_of_one_cluster_have_no_interval() -> None:
+    found = resampling.difference_of_groups(
+        [2.0], [1.0], clusters=(["a"], ["a"]), rng=np.random.default_rng(0)
+    )
+    assert found.value == 1.0
+    assert "single cluster" in found.method
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "clusters", "message"),
+    [
+        ([], [1.0], ([], ["a"]), "at least one value"),
+        ([1.0], [1.0], (["a"], ["a", "b"]), "2 clusters for 1 values of the second group"),
+        ([1.0], [math.nan], (["a"], ["a"]), "not a finite number"),
+    ],
+)
+def test_groups_that_cannot_be_compared_are_refused(
+    first: list[float], second: list[float], clusters: tuple[list[str], list[str]], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        resampling.difference_of_groups(first, second, clusters=clusters, rng=np.random.default_rng(0))
+
+
+# --------------------------------------------------------------------------- values, labels, levels
+
+
+def test_values_become_a_row_of_numbers() -> None:
+    found = resampling.as_values([1, True, 0.5])
+    assert found.dtype == np.float64
+    assert found.tolist() == [1.0, 1.0, 0.5]
+
+
+@pytest.mark.parametrize("values", [[], [[1.0]], 1.0])
+def test_what_is_no_row_is_refused(values: object) -> None:
+    with pytest.raises(UsageError, match="expected one row with at least one value"):
+        resampling.as_values(values)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_value_that_is_no_number_is_named_with_its_position(bad: float) -> None:
+    with pytest.raises(UsageError, match="at position 1 is not a finite number"):
+        resampling.as_values([0.0, bad, bad])
+
+
+def test_labels_are_sorted_and_told_by_position() -> None:
+    names, codes = resampling.as_labels(["b", "a", "b"], 3, what="videos")
+    assert names == ("a", "b")
+    assert codes.tolist() == [1, 0, 1]
+
+
+def test_there_is_one_label_for_each_value() -> None:
+    with pytest.raises(UsageError, match="2 videos for 3 values"):
+        resampling.as_labels(["a", "b"], 3, what="videos")
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.5, 95])
+def test_a_level_lies_between_0_and_1(level: float) -> None:
+    resampling.check_level(0.95)
+    with pytest.raises(UsageError, match="expected a number between 0 and 1"):
+        resampling.check_level(level)

@@ -26,7 +26,6 @@ CHART = Chart(
         Series(label="<two>", points=(Point(x=4, y=estimate(NAN)),)),
     ),
     is_log=True,
-    marks=((4.0, "plateau"),),
     y_marks=((0.25, "chance"),),
     x_labels=((4.0, "four"),),
     note="n.",
@@ -70,7 +69,7 @@ def test_the_numbers_of_a_chart_have_a_row_for_each_x():
     assert [c.title for c in shown_columns(table)] == ["frames", "one, %", "<two>, %"]
     assert texts(table) == [["1", "20.0", "\u2013"], ["four", "60.0", "\u2013"]]
     assert table.rows[0] == Row(key="x:1", label="1", values=(estimate(0.2, 0.1, 0.3), None))
-    assert table.note == "n. plateau: 4. chance: 25.0 %."
+    assert table.note == "n. chance: 25.0 %."
 
 
 def test_the_numbers_of_distributions_are_their_quantiles():
@@ -95,7 +94,7 @@ def test_curves_stand_where_their_numbers_say():
     whisker = next(e for e in curve if e.tag == "line" and e.get("x1") == e.get("x2"))
     assert (whisker.get("y1"), whisker.get("y2")) == ("236.4", "189.2")
     assert {"1", "four", "frames", "accuracy", "100 %"} <= {e.text for e in by_class(drawing.svg, "axis")}
-    assert {"plateau", "chance"} <= {e.text for e in by_class(drawing.svg, "number")}
+    assert {"chance"} <= {e.text for e in by_class(drawing.svg, "number")}
     assert [words for _, words in drawing.legend] == ["one", "<two>"]
 
 

@@ -64,14 +64,6 @@ ASIDES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "reward-repair": MappingProxyType(
             {"block_id": _JUDGED["block_id"], "problem": "what was wrong with the first answer"}
         ),
-        "same-answers": MappingProxyType(
-            {
-                "question": "the question",
-                "reply": "the answers to group, each in a block",
-                "block_id": _JUDGED["block_id"],
-                "n_replies": "how many answers there are",
-            }
-        ),
         "critique": MappingProxyType({**VARIABLES, **_TRAIL}),
         "rewrite": MappingProxyType({**_TRAIL, "has_review": "yes where a review stands in the trail"}),
         "forced": MappingProxyType({}),

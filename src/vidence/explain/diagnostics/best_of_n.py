@@ -1,6 +1,5 @@
 """What picking one of several replies gains, by who picks, and what else would gain as much."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -10,12 +9,9 @@ from msgspec import Meta
 
 from vidence.ask.strategies.candidates import ask_candidates
 from vidence.ask.strategies.rewards import (
-    RewardExchange,
-    RewardForm,
     RewardModel,
     Shown,
     best_by_points,
-    most_chosen,
 )
 from vidence.ask.strategies.self_consistency import answer_groups
 from vidence.catalog import SELF
@@ -27,21 +23,18 @@ from vidence.explain.diagnostics.tables import (
     Figures,
     SideBySide,
     Values,
-    difference,
-    holm,
     side_by_side,
 )
 from vidence.records import Estimate, Item, Outcome, Record
 from vidence.statistics.repeats import best_of, pass_at, vote_at
 from vidence.tables.charts import Chart, Statement, curves
-from vidence.tables.table import Measure, Table, count, lines, number, several, share, tabulate
+from vidence.tables.table import Measure, Table, number, several, share, tabulate
 
 PLAN: Final = "plan"
 POOL: Final = "pool"
 _MOST_M: Final = 5
 _TRIES: Final = 2
 """What a reward model is asked about the same replies: once, and once more where nothing could be read."""
-_FEWEST_RANKED: Final = 3
 _BASELINES: Mapping[str, str] = {
     "random": "random candidate",
     "longest": "longest reply",
@@ -65,11 +58,9 @@ class Settings(Record):
     rewards: Annotated[
         tuple[str, ...], Meta(description="who weighs them: self, or specs of models, split by |")
     ] = (SELF,)
-    form: Annotated[RewardForm, Meta(description="points for each alone, or one of a list of all")] = "score"
     frames: Annotated[Shown, Meta(description="the frames that rewards are shown: the plan's, or none")] = (
         "plan"
     )
-    orders: Annotated[int, Meta(ge=1, description="of a list: how many orders it is shown in")] = 3
 
     def __post_init__(self) -> None:
         if max(self.m, default=0) < 1:
@@ -107,15 +98,11 @@ class BestOfNFinding(Record):
     n_distinct: int
     """How many different replies there are."""
     points: dict[str, tuple[int | None, ...]]
-    """By reward model; None where none could be read. Nothing for a list."""
+    """By reward model; None where none could be read."""
     picked: dict[str, dict[str, int]]
     """By reward model and m the place of the candidate that is picked."""
-    places: dict[str, tuple[int | None, ...]]
-    """Of a list: by reward model, for each order of the whole pool, at which place the picked one stood."""
     n_unread: dict[str, int]
     """By reward model how often nothing could be read, also in the repair."""
-    reward_tokens: dict[str, int]
-    """By reward model the tokens that it wrote, where it says so."""
 
 
 class BestOfN:
@@ -139,7 +126,7 @@ class BestOfN:
     """
 
     name = "best-of-n"
-    version = 1
+    version = 2
     finding: type[Record] = BestOfNFinding
 
     def __init__(self, settings: Settings) -> None:
@@ -160,9 +147,8 @@ class BestOfN:
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
         """The pool, and each reward with a repair."""
-        settings, n = self.settings, self.settings.n_pool
-        n_looked = n if settings.form == "score" else settings.orders * sum(m > 0 for m in settings.sizes)
-        return n + len(settings.rewards) * n_looked * _TRIES
+        n = self.settings.n_pool
+        return n + len(self.settings.rewards) * n * _TRIES
 
     def examine(self, subject: Subject) -> Flow[BestOfNFinding]:
         """Ask for the pool at once, then every reward model about it, then mark it."""
@@ -170,25 +156,11 @@ class BestOfN:
         replies = yield from ask_candidates(subject.prompt(PLAN), settings.n_pool)
         points: dict[str, tuple[int | None, ...]] = {}
         picked: dict[str, dict[str, int]] = {}
-        places: dict[str, tuple[int | None, ...]] = {}
-        looked: dict[str, list[RewardExchange]] = {}
         for reward in settings.rewards:
             model = "" if reward == SELF else reward
             who = RewardModel(model=model, view=PLAN, frames=settings.frames)
-            if settings.form == "score":
-                looked[reward] = yield from who.score(subject, replies)
-                points[reward] = tuple(one.read for one in looked[reward])
-                picked[reward] = {
-                    str(m): best_by_points(points[reward][:n]) for m, n in settings.sizes.items()
-                }
-            else:
-                picked[reward], looked[reward] = {"0": 0}, []
-                for m, n in settings.sizes.items():
-                    if m:
-                        found = yield from who.choose(subject, replies[:n], orders=settings.orders)
-                        looked[reward] += found
-                        picked[reward][str(m)] = most_chosen([one.read for one in found])
-                        places[reward] = tuple(map(_place, found))
+            points[reward] = tuple(one.read for one in (yield from who.score(subject, replies)))
+            picked[reward] = {str(m): best_by_points(points[reward][:n]) for m, n in settings.sizes.items()}
         marks, outcomes = list[ReplyScore](), list[Outcome]()
         for reply in replies:
             score = yield from subject.mark(reply)
@@ -201,15 +173,13 @@ class BestOfN:
             n_distinct=len({reply.text for reply in replies}),
             points=points,
             picked=picked,
-            places=places,
-            n_unread={name: sum(one.read is None for one in some) for name, some in looked.items()},
-            reward_tokens={name: _tokens(some) for name, some in looked.items()},
+            n_unread={name: some.count(None) for name, some in points.items()},
         )
 
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """Accuracy by number of candidates and by who picks; what the rewards are worth; the curves."""
+        """Accuracy by number of candidates and by who picks; the curves."""
         figures = Figures(rng=rng, level=level)
         found = side_by_side(
             examined, BestOfNFinding, lambda one: {POOL: one.marks}, conditions=(POOL,), figures=figures
@@ -222,60 +192,12 @@ def create(settings: Settings) -> Diagnostic:
     return BestOfN(settings)
 
 
-def _place(looked: RewardExchange) -> int | None:
-    """At which place the picked one stood, from 0."""
-    return None if looked.read is None else looked.about.index(looked.read)
-
-
-def _known(places: Sequence[int | None]) -> list[int]:
-    return [one for one in places if one is not None]
-
-
-def _tokens(looked: Sequence[RewardExchange]) -> int:
-    return sum(reply.usage.output_tokens or 0 for one in looked for reply in one.said)
-
-
 # --------------------------------------------------------------------------- figures of one question
 
 
 def ranks_of(points: Sequence[int | None]) -> Values:
     """Points as ranks: what could not be read ranks last."""
     return np.array([-1 if one is None else one for one in points], np.float64)
-
-
-def within_auc(ranks: Values, values: Values) -> float | None:
-    """How often a right reply has the higher rank of a pair of a right and a wrong one, ties half.
-
-    None where all are right, or none is.
-
-    >>> within_auc(np.array([3.0, 1.0, 1.0]), np.array([1.0, 0.0, 1.0]))
-    0.75
-    """
-    right, wrong = ranks[values >= 1], ranks[values < 1]
-    if not len(right) or not len(wrong):
-        return None
-    above = (right[:, None] > wrong).sum() + (right[:, None] == wrong).sum() / 2
-    return float(above) / (len(right) * len(wrong))
-
-
-def _midranks(values: Values) -> Values:
-    """The rank of each value; equal ones share the mean of theirs."""
-    above, alike = values[:, None] > values, values[:, None] == values
-    return np.asarray(above.sum(axis=1) + alike.sum(axis=1) / 2, np.float64)
-
-
-def length_bias(ranks: Values, values: Values, lengths: Sequence[int]) -> float | None:
-    """The rank correlation of points and lengths among replies that are alike right, or alike wrong.
-
-    The mean over both where both can be had; None where points or lengths do not differ among three or more.
-    """
-    longs, found = np.asarray(lengths, np.float64), list[float]()
-    for is_right in (True, False):
-        chosen = (values >= 1) == is_right
-        some, long = ranks[chosen], longs[chosen]
-        if len(some) >= _FEWEST_RANKED and np.ptp(some) > 0 and np.ptp(long) > 0:
-            found.append(float(np.corrcoef(_midranks(some), _midranks(long))[0, 1]))
-    return sum(found) / len(found) if found else None
 
 
 # --------------------------------------------------------------------------- what all questions say
@@ -302,13 +224,7 @@ class _Pools:
     def statements(self) -> list[Statement]:
         """The headline first."""
         lines_ = self._lines() if self.found.items else {}
-        made: list[Statement] = [self._headline(lines_)]
-        if not lines_:
-            return made
-        made.append(self._quality(lines_))
-        if self.settings.form == "list":
-            made.append(self._places())
-        return [*made, self._figure(lines_)]
+        return [self._headline(lines_), *([self._figure(lines_)] if lines_ else [])]
 
     # ------------------------------------------------------------------ what each way of picking gets
 
@@ -336,8 +252,7 @@ class _Pools:
         found: dict[str, _Line] = {}
         for reward in self.settings.rewards:
             found[f"{reward}:{NESTED}"] = nested(reward)
-            if self.settings.form == "score":
-                found[f"{reward}:{AVERAGED}"] = averaged(reward)
+            found[f"{reward}:{AVERAGED}"] = averaged(reward)
         return found | {
             "random": line("random", "", lambda _, v, m: float(v.mean())),
             "longest": line("longest", "", lambda one, v, m: best_of(one.lengths, v, k=sizes[m])),
@@ -363,6 +278,8 @@ class _Pools:
             measures.append(self._accuracy(ways, m, group))
             if m:
                 measures += _gain(m, gains, group)
+        n_unread = {r: sum(one.n_unread[r] for one in found.findings) for r in self.settings.rewards}
+        unread = ", ".join(f"{reward}: {n:,}" for reward, n in n_unread.items() if n)
         distinct = [one.n_distinct for one in found.findings]
         n_alike = sum(n == 1 for n in distinct)
         alike = (
@@ -381,6 +298,7 @@ class _Pools:
                 "M = 0 is a single reply. Differences are to M = 0 on the same questions; the lines below "
                 "the rewards need no further ask.",
                 "Majority splits ties; a reply without an answer is no vote.",
+                f"Points that could not be read rank last ({unread})." if unread else "",
                 alike,
                 found.guessing_note(),
                 found.left_out,
@@ -390,117 +308,8 @@ class _Pools:
     def _accuracy(self, ways: Mapping[str, _Line], m: int, group: str) -> Measure[str]:
         return share(f"m{m}", lambda key: self.found.mean(ways[key].by_m[m]), "accuracy", group=group)
 
-    # ------------------------------------------------------------------ what the rewards are worth
-
-    def _quality(self, ways: Mapping[str, _Line]) -> Table:
-        found, settings = self.found, self.settings
-        top = max(settings.sizes)
-        kind = AVERAGED if settings.form == "score" else NESTED
-        at_top = {r: ways[f"{r}:{kind}"].by_m[top] for r in settings.rewards}
-        above = found.figures.differences(
-            {r: (values, ways["majority"].by_m[top]) for r, values in at_top.items()}, found.items
-        )
-        start, oracle = ways["random"].by_m[top], ways["oracle"].by_m[top]
-
-        def efficiency(reward: str) -> Estimate | None:
-            room = oracle - start
-            return found.ratio(at_top[reward] - start, room) if room.mean() > 0 else None
-
-        measures: list[Measure[str]] = [
-            share(
-                "efficiency",
-                efficiency,
-                "selection efficiency",
-                note=f"of the way from a random candidate to the oracle, {settings.n_pool} candidates",
-            ),
-            difference("above_majority", above, "above the vote", note="paired; not above: it adds nothing"),
-            holm(above),
-        ]
-        if settings.form == "score":
-            measures += [
-                number(
-                    "auc",
-                    self._auc,
-                    "AUC of the points",
-                    note="pairs of a right and a wrong reply to one question, ties half; 0.5 knows nothing",
-                ),
-                number(
-                    "length",
-                    self._length,
-                    "points and length",
-                    note="rank correlation within a question among alike right, or alike wrong, replies",
-                ),
-            ]
-        measures += [
-            count("unread", lambda r: sum(one.n_unread[r] for one in found.findings), "points not read"),
-            count("none", self._n_without, "no reward", note="questions without any; the earliest counts"),
-            number(
-                "tokens", self._reward_tokens, "tokens", note="that it wrote for one question, on average"
-            ),
-        ]
-        fond = [r for r in settings.rewards if settings.form == "score" and self._likes_length(r)]
-        return tabulate(
-            "rewards",
-            "What the rewards are worth",
-            label="reward",
-            rows=found.rows(settings.rewards),
-            measures=measures,
-            notes=(f"{', '.join(fond)} likes long replies, whether they are right or not." if fond else "",),
-        )
-
-    def _auc(self, reward: str) -> Estimate | None:
-        return self.found.figures.known(
-            (within_auc(ranks_of(one.points[reward]), values), item) for one, values, item in self._pools()
-        )
-
-    def _length(self, reward: str) -> Estimate | None:
-        return self.found.figures.known(
-            (
-                (length_bias(ranks_of(one.points[reward]), values, one.lengths), item)
-                for one, values, item in self._pools()
-            ),
-            bounds=(-1.0, 1.0),
-        )
-
-    def _likes_length(self, reward: str) -> bool:
-        found = self._length(reward)
-        return found is not None and not math.isnan(found.low) and found.low > 0
-
-    def _n_without(self, reward: str) -> int:
-        if self.settings.form == "score":
-            return sum(all(p is None for p in one.points[reward]) for one in self.found.findings)
-        return sum(all(p is None for p in one.places[reward]) for one in self.found.findings)
-
-    def _reward_tokens(self, reward: str) -> float:
-        return float(np.mean([one.reward_tokens[reward] for one in self.found.findings]))
-
-    def _places(self) -> Table:
-        """How often each place of the list is picked."""
-        n = self.settings.n_pool
-
-        def picked(reward: str) -> Measure[int]:
-            known = [(_known(one.places[reward]), item) for one, _, item in self._pools()]
-
-            def at(place: int) -> Estimate | None:
-                return self.found.figures.known(
-                    (float(np.mean([p == place for p in places])) if places else None, item)
-                    for places, item in known
-                )
-
-            return share(reward, at)
-
-        return tabulate(
-            "places",
-            "Which place of the list is picked",
-            label="place",
-            rows=lines((str(place + 1), place) for place in range(n)),
-            measures=[picked(reward) for reward in self.settings.rewards],
-            notes=(f"Without a liking for a place each is picked in {100 / n:.1f} % of the lists.",),
-        )
-
     def _figure(self, ways: Mapping[str, _Line]) -> Chart:
-        kind = AVERAGED if self.settings.form == "score" else NESTED
-        drawn = {key: line for key, line in ways.items() if not line.reward or line.kind == kind}
+        drawn = {key: line for key, line in ways.items() if not line.reward or line.kind == AVERAGED}
         return Chart(
             name="by-candidates",
             title="Accuracy and number of candidates",

@@ -31,19 +31,14 @@ from vidence.explain.diagnostics.tables import (
     guesses,
     kinds,
     side_by_side,
-    tag_tables,
 )
 from vidence.records import Estimate, Item, Record
-from vidence.statistics.agreement import fleiss_kappa
-from vidence.statistics.resampling import Resampling
 from vidence.tables.charts import Statement
 from vidence.tables.table import RowSpec, Table, by_name, lines, number, share, tabulate
 
 FORCED: Final = "forced"  # the template of the words that force a choice
 UNDER_TEST: Final = "the model under test"
-NOTHING_READ: Final = "none"
 _HERBENCH_MODELS: Final = 4
-_FEWEST_RATERS: Final = 2
 _PANEL: Final = "panel"
 
 
@@ -177,7 +172,7 @@ class BlindPanel:
         model, several runs with the choices permuted, out if all are right).
     Departs: HumanPCR says neither how many runs (three here) nor the rule (all right); HERBench says nothing
         of the order of choices (it stays). Prompt and drawing are those of the plan; the words that force a
-        choice are ours (the template ``forced``). Shares expected of guessing, agreement and intervals, too.
+        choice are ours (the template ``forced``). Shares expected of guessing and intervals, too.
     """
 
     name = "blind-panel"
@@ -225,17 +220,14 @@ class BlindPanel:
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """The share that is flagged and what guessing gets, member by member, agreement, the questions."""
+        """The share that is flagged and what guessing gets, member by member, the questions."""
 
         def marks_of(one: PanelFinding) -> dict[str, tuple[ReplyScore, ...]]:
             return {_PANEL: tuple(vote.mark for vote in one.votes)}
 
         figures = Figures(rng=rng, level=level)
         found = side_by_side(examined, PanelFinding, marks_of, conditions=[_PANEL], figures=figures)
-        settings, made = self.settings, [_headline(found, self.settings), _members(found)]
-        if found.items and settings.n_votes >= _FEWEST_RATERS:
-            made.append(_agreement(found))
-        return (*made, *_tags(found, settings), _questions(found))
+        return _headline(found, self.settings), _members(found), _questions(found)
 
 
 def create(settings: Settings) -> Diagnostic:
@@ -305,53 +297,6 @@ def _members(found: Found) -> Table:
             *kinds(votes),
         ),
         notes=("Who declines to answer without a video is never right, and lets questions pass.",),
-    )
-
-
-def _agreement(found: Found) -> Table:
-    rated = {
-        "right": [["right" if v.mark.value == 1.0 else "wrong" for v in f.votes] for f in found.findings],
-        "answers": [[v.mark.answer or NOTHING_READ for v in f.votes] for f in found.findings],
-    }
-    videos, figures = [item.source_id for item in found.items], found.figures
-
-    def kappa(ratings: list[list[str]]) -> Estimate:
-        settings = Resampling(level=figures.level)
-        return fleiss_kappa(ratings, clusters=videos, rng=figures.rng, settings=settings)
-
-    def alike(ratings: list[list[str]]) -> Estimate:
-        return found.mean(np.array([float(len(set(row)) == 1) for row in ratings]))
-
-    return tabulate(
-        "agreement",
-        "How far the answers agree",
-        label="agreement on",
-        rows=lines(rated.items(), {"right": "who is right", "answers": "which choice is named"}),
-        measures=(
-            number("kappa", kappa, "Fleiss' kappa", note="1: always; 0: as guesses would"),
-            share("alike", alike, "all alike"),
-        ),
-        notes=("Choices are compared as they are, not by the letter under which they were shown.",),
-    )
-
-
-def _tags(found: Found, settings: Settings) -> list[Table]:
-    def about(positions: tuple[int, ...]) -> tuple[Found, Flagged]:
-        some = found.of(positions)
-        return some, _reached(some, settings.n_wanted, settings)
-
-    return tag_tables(
-        "blind-panel:",
-        "Questions that are answered without the video",
-        found.items,
-        about=about,
-        measures=(
-            number("questions", lambda row: len(row[0].items)),
-            number("flagged", lambda row: int(row[1].is_so.sum())),
-            share("share", lambda row: row[0].mean(row[1].is_so)),
-            share("chance", lambda row: float(row[1].chances.mean()), "by guessing"),
-        ),
-        notes=(),
     )
 
 

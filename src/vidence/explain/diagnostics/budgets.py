@@ -26,8 +26,6 @@ from vidence.explain.diagnostics.tables import (
 )
 from vidence.media.encode import Size
 from vidence.records import Estimate, ImagePart, Item, Prompt, Record
-from vidence.statistics.plateau import FEWEST_AMOUNTS, Course, Plateau, find_plateau
-from vidence.statistics.resampling import Resampling
 from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, Value, by_name, lines, number, share, tabulate
 
@@ -150,11 +148,11 @@ class Budgets:
     *Thinking*: the plan's frames, and the plan's model with several values of one of its options.
 
     Every curve is of the same questions, so that neighbours are compared in pairs. Overall and by the
-    number of pieces of evidence. A saturation point is named only where the data support one.
+    number of pieces of evidence.
 
     Source: HumanPCR, section 4.3 and figure 6 (frames, overall and by number of evidence: 2-3, 4-5, 6 and
         more); PerceptionComp, section 4.2 and table 3 (frames; thinking budget).
-    Departs: the papers give no intervals, no tests and no saturation point, and do not sweep resolution. A
+    Departs: the papers give no intervals and no tests, and do not sweep resolution. A
         selector chooses anew for each budget, as in the papers: the smaller set of frames need not be a
         part of the larger one.
     """
@@ -230,7 +228,7 @@ class Budgets:
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """Each sweep as a table and as curves, by evidence, and where it saturates."""
+        """Each sweep as a table and as curves, by evidence."""
         figures, made = Figures(rng=rng, level=level), list[Statement]()
         first = next((one.finding for one in examined if isinstance(one.finding, BudgetsFinding)), None)
         for name, like in first.sweeps.items() if first else ():
@@ -322,13 +320,6 @@ SWEEPS: Mapping[str, _SweepWords] = {
         delivered="tokens of the reply",
     ),
 }
-COURSES: Mapping[Course, str] = {
-    "saturates": "more does not help",
-    "rises": "rises, no plateau",
-    "falls": "more hurts",
-    "flat": "no change seen",
-    "unclear": "cannot be told",
-}
 ALL: Final = "all"
 Found = SideBySide[BudgetsFinding]
 
@@ -384,10 +375,8 @@ class _Sweep:
         if is_parted:
             made.append(self._groups(groups))
         if len(self.numbered) > 1:
-            courses = self._courses(groups)
-            made += [self._curve(groups, courses), self._gain(groups)]
-            if courses:
-                made.append(self._course_table(courses))
+            curve = self._chart(groups, tuple(self.numbered), SideBySide.accuracy)
+            made += [curve, self._gain(groups)]
         return made
 
     def _delivered(self, label: str) -> list[float]:
@@ -479,12 +468,6 @@ class _Sweep:
             note="The same questions at every point of a curve: see the next figure for their differences.",
         )
 
-    def _curve(self, groups: Mapping[str, Found], courses: Mapping[str, Plateau]) -> Chart:
-        point = courses[ALL].point if ALL in courses else None
-        marks = () if point is None else ((point, COURSES["saturates"]),)
-        chart = self._chart(groups, tuple(self.numbered), SideBySide.accuracy)
-        return msgspec.structs.replace(chart, marks=marks)
-
     def _gain(self, groups: Mapping[str, Found]) -> Chart:
         first, *labels = self.numbered
         return msgspec.structs.replace(
@@ -496,42 +479,3 @@ class _Sweep:
         )
 
     # ------------------------------------------------------------------ saturation
-
-    def _courses(self, groups: Mapping[str, Found]) -> dict[str, Plateau]:
-        """The course of each curve over the amounts above 0; nothing where these are too few."""
-        fitted = {label: amount for label, amount in self.numbered.items() if amount > 0}
-        if len(fitted) < FEWEST_AMOUNTS:
-            return {}
-        return {
-            group: find_plateau(
-                np.stack([some.values[label] for label in fitted], axis=1),
-                list(fitted.values()),
-                clusters=[item.source_id for item in some.items],
-                rng=self.found.figures.rng,
-                settings=Resampling(level=self.found.figures.level),
-            )
-            for group, some in groups.items()
-        }
-
-    def _course_table(self, courses: Mapping[str, Plateau]) -> Table:
-        has_zero = 0 in self.numbered.values()
-        below = "the largest amount that still is"
-        return tabulate(
-            f"{self.name}:saturation",
-            f"{self.words.title}: where more stops to help",
-            label=self.parted_by if len(courses) > 1 else "",
-            rows=lines(courses.items()),
-            measures=(
-                number("course", lambda one: COURSES[one.course]),
-                number("point", lambda one: one.point, "saturates at", note="only where the data support it"),
-                number("below", lambda one: one.below, "clearly below at", note=below),
-                number("split", lambda one: one.split, "split at"),
-                share("early", lambda one: one.early, "a doubling before"),
-                share("late", lambda one: one.late, "a doubling after"),
-            ),
-            notes=(
-                "It saturates at the first amount up to which the score clearly rises, and after which it "
-                "may be level and clearly rises less than half as steeply.",
-                "The amount 0 has no logarithm and is left out." if has_zero else "",
-            ),
-        )

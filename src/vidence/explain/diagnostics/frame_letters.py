@@ -27,22 +27,14 @@ class OverLetters:
     """
 
     logps: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
     n_floored: int = 0
-
-    @classmethod
-    def exact(cls, logps: NDArray[np.float64]) -> "OverLetters":
-        """Those of which every letter is known."""
-        return cls(logps=logps, low=logps, high=logps)
 
 
 def of_logps(reported: Mapping[str, float] | None, letters: Sequence[str]) -> OverLetters | None:
     """The softmax over the letters of what a model reported; None where it reported none of them.
 
     Models report the likeliest tokens only. Letters that are absent get alike the most that they can have:
-    no more than any letter reported, and together no more than what these leave of 1. They may have had
-    less, down to nothing, or one more than the others; `low` and `high` take that into account.
+    no more than any letter reported, and together no more than what these leave of 1.
 
     Source: HERBench, section 5.2, step 1.
     Departs: the paper does not say what it does with absent letters.
@@ -55,20 +47,10 @@ def of_logps(reported: Mapping[str, float] | None, letters: Sequence[str]) -> Ov
     left = max(1 - reported_sum, LEAST_LEFT)
     n_absent = len(letters) - len(known)
     if not n_absent:
-        return OverLetters.exact(_normalised(np.array([known[letter] for letter in letters])))
+        return OverLetters(logps=_normalised(np.array([known[letter] for letter in letters])))
     floor = min(*known.values(), math.log(left / n_absent)) - BELOW_REPORTED
     logps = _normalised(np.array([known.get(letter, floor) for letter in letters]))
-    # One alone may have more than its part of what is left; each may have nothing.
-    alone = min(*known.values(), math.log(left))
-    highest = alone - math.log(reported_sum + math.exp(alone))
-    is_known = np.array([letter in known for letter in letters])
-    without_absent = np.array([known.get(letter, 0.0) for letter in letters]) - math.log(reported_sum)
-    return OverLetters(
-        logps=logps,
-        low=np.where(is_known, logps, -math.inf),
-        high=np.where(is_known, without_absent, highest),
-        n_floored=n_absent,
-    )
+    return OverLetters(logps=logps, n_floored=n_absent)
 
 
 def of_draws(sampled: Sequence[str], letters: Sequence[str]) -> OverLetters | None:
@@ -83,7 +65,7 @@ def of_draws(sampled: Sequence[str], letters: Sequence[str]) -> OverLetters | No
     counts = Counter(letter for letter in sampled if letter in wanted)
     if not counts:
         return None
-    return OverLetters.exact(_normalised(np.log([counts[letter] + PRIOR_COUNT for letter in letters])))
+    return OverLetters(logps=_normalised(np.log([counts[letter] + PRIOR_COUNT for letter in letters])))
 
 
 def _normalised(logps: NDArray[np.float64]) -> NDArray[np.float64]:

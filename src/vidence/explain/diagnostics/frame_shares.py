@@ -15,23 +15,18 @@ from vidence.errors import RejectedRequestError, UsageError
 from vidence.explain.diagnostics.conditions import Count
 from vidence.explain.diagnostics.frame_evidence import evidence_positions, placebo_positions
 from vidence.explain.diagnostics.frame_letters import OverLetters, of_draws, of_logps
-from vidence.explain.diagnostics.frame_placebo import Kind, PlaceboDeltas, placebo_tables
-from vidence.explain.diagnostics.tables import Figures, counted, tag_tables
-from vidence.media.encode import MOST_QUALITY
+from vidence.explain.diagnostics.frame_placebo import PlaceboDeltas, placebo_tables
+from vidence.explain.diagnostics.tables import Figures, counted
 from vidence.records import Answered, Estimate, Item, Prompt, Record, Sampling
-from vidence.statistics.effect_sizes import TwoGroups, two_groups
-from vidence.statistics.resampling import Resampling
+from vidence.statistics.resampling import Resampling, difference_of_groups
 from vidence.tables.charts import Group, Statement, Violins
 from vidence.tables.table import Measure, Row, RowSpec, Table, lines, number, share, tabulate
 
 VIEW: Final = "frames"
 PLACEBO: Final = "placebo"
-ANEW: Final = "anew"
 ORACLE: Final = "evidence:only"
 APART: Final = "evidence-apart"
 MOST_CHOICES: Final = 26
-JITTER_QUALITY: Final = 80  # where frames are usually encoded with 85
-Quality: TypeAlias = Annotated[int, Meta(ge=1, le=MOST_QUALITY)]
 Method: TypeAlias = Literal["", "logprobs", "sampling"]
 Exclusion: TypeAlias = Literal[
     "",
@@ -69,10 +64,8 @@ class Settings(Record):
     draws: Annotated[Count, Meta(description="sampling: replies to each prompt")] = 16
     temperature: Annotated[float, Meta(gt=0, description="sampling: temperature")] = 1.0
     placebo: Annotated[
-        Kind | None,
-        Meta(description="n: leave out as many frames apart, too; jitter: encode each frame anew"),
+        Literal["n"] | None, Meta(description="n: leave out as many frames apart from the evidence, too")
     ] = None
-    quality: Annotated[Quality | None, Meta(description="of JPEG, for placebo=jitter; 80")] = None
     max_tokens: Annotated[
         Count | None, Meta(description="tokens of a reply; 16 for logprobs, 1024 for sampling")
     ] = None
@@ -83,12 +76,7 @@ class Settings(Record):
                 f"frame-shares: selector={self.selector} with view=oracle, which shows the annotated "
                 "evidence; choose view=ranked or view=plan, or leave out the selector"
             )
-        if self.quality and self.placebo != "jitter":
-            raise UsageError(
-                f"frame-shares: quality={self.quality} is an option of placebo=jitter; say that, too, or "
-                "leave it out"
-            )
-        if self.placebo == "n" and self.view != "oracle":
+        if self.placebo and self.view != "oracle":
             raise UsageError(
                 f"frame-shares: placebo={self.placebo} with view={self.view}; frames apart from the evidence "
                 "are a placebo for the evidence alone: choose view=oracle, or leave out the placebo"
@@ -135,10 +123,6 @@ class FrameSharesFinding(Record, omit_defaults=True):
     """The share of each frame in the positive deltas; they add up to 1."""
     top_share: float | None = None
     """The largest share, if each letter that was not reported had the most that it can have."""
-    top_share_low: float | None = None
-    """The least that the largest share can be, whatever such letters had; None where there are none."""
-    top_share_high: float | None = None
-    """The most that it can be."""
     entropy: float | None = None
     """The entropy of the shares over that of even shares, from 0 to 1."""
     n_floored: int = 0
@@ -149,8 +133,6 @@ class FrameSharesFinding(Record, omit_defaults=True):
     """With a placebo: the deltas of the same frames, with frames apart from the evidence shown, too."""
     placebo_deltas: tuple[float, ...] = ()
     """Those of the frames apart, to the option that is likeliest with all of these frames."""
-    anew_deltas: tuple[float, ...] = ()
-    """With ``placebo=jitter``: what encoding each frame anew takes from the log-probability of `chosen`."""
     placebo_why: str = ""
     """Why there are none, where a placebo was asked for."""
 
@@ -158,13 +140,6 @@ class FrameSharesFinding(Record, omit_defaults=True):
     def even(self) -> float:
         """The share of every frame if all added the same: the least that `top_share` can be."""
         return 1 / len(self.shares)
-
-    @property
-    def top_bounds(self) -> tuple[float, float]:
-        """The least and the most that the largest share can be; alike where all letters are known."""
-        top = self.top_share or 0.0
-        low, high = self.top_share_low, self.top_share_high
-        return top if low is None else low, top if high is None else high
 
 
 class FrameShares:
@@ -197,14 +172,9 @@ class FrameShares:
             n = settings.n or n_frames
             chosen = settings.selector or selector
             view = View(selector=chosen, n_frames=n, is_ranked=settings.view == "ranked")
-        match settings.placebo:
-            case "n":
-                return {VIEW: view, PLACEBO: View(selector=APART, n_frames=2 * n)}
-            case "jitter":
-                quality = settings.quality or JITTER_QUALITY
-                return {VIEW: view, ANEW: msgspec.structs.replace(view, jpeg_quality=quality)}
-            case None:
-                return {VIEW: view}
+        if settings.placebo:
+            return {VIEW: view, PLACEBO: View(selector=APART, n_frames=2 * n)}
+        return {VIEW: view}
 
     def models(self) -> Mapping[str, str]:
         """None but the model under test."""
@@ -217,7 +187,7 @@ class FrameShares:
             return 0
         n = settings.n or (16 if settings.view == "oracle" else n_frames)
         n_first = 1 + n
-        n_more = {"n": 1 + 2 * n, "jitter": 1 + n, None: 0}[settings.placebo]
+        n_more = 1 + 2 * n if settings.placebo else 0
         if settings.mode == "logprobs":
             return n_first + n_more
         n_drawn = (n_first + n_more) * settings.draws
@@ -245,22 +215,9 @@ class FrameShares:
         if self.settings.mode == "sampling" or is_fallback:
             empty = FrameSharesFinding(times_s=shown_s, is_fallback=is_fallback, why=found.why)
             found = yield from self._by_draws(subject, prompts, empty)
-        if self.settings.placebo == "n" and found.deltas:
+        if self.settings.placebo and found.deltas:
             found = yield from self._beside_placebo(subject, found)
-        if self.settings.placebo == "jitter" and found.deltas:
-            found = yield from self._beside_anew(subject, found, positions=positions, whole=prompts[0])
         return found
-
-    def _beside_anew(
-        self, subject: Subject, found: FrameSharesFinding, *, positions: Sequence[int], whole: Prompt
-    ) -> Flow[FrameSharesFinding]:
-        """The same frames, each encoded anew once."""
-        prompts = [whole, *(subject.prompt(VIEW, positions, instead={p: ANEW}) for p in positions)]
-        if n_same := prompts[1:].count(whole):
-            why = f"{n_same} of {len(positions)} frames have the same bytes when they are encoded anew"
-            return msgspec.structs.replace(found, placebo_why=f"{why}; name another quality")
-        anew = yield from self._measured(subject, prompts, found)
-        return _with_placebo(found, anew, anew_deltas=anew.deltas)
 
     def _measured(
         self, subject: Subject, prompts: Sequence[Prompt], found: FrameSharesFinding
@@ -285,7 +242,15 @@ class FrameShares:
         ]
         beside = yield from self._measured(subject, prompts, found)
         ours, theirs = beside.deltas[: len(evidence)], beside.deltas[len(evidence) :]
-        return _with_placebo(found, beside, beside_deltas=ours, placebo_deltas=theirs)
+        if not beside.deltas:
+            return msgspec.structs.replace(found, placebo_why=f"{beside.excluded}: {beside.why}")
+        return msgspec.structs.replace(
+            found,
+            n_floored=found.n_floored + beside.n_floored,
+            n_unread=found.n_unread + beside.n_unread,
+            beside_deltas=ours,
+            placebo_deltas=theirs,
+        )
 
     def _positions(self, item: Item, times_s: Sequence[float]) -> list[int]:
         if self.settings.view == "oracle" and self.settings.pieces == "one":
@@ -355,9 +320,6 @@ def create(settings: Settings) -> Diagnostic:
 class Shares:
     """What each frame adds, shapes (n_frames,); `shares` is None where no frame adds anything.
 
-    The true delta of a frame lies from `least` to `most`, which may be infinite, whatever the letters had
-    that were not reported.
-
     Source: HERBench, section 5.2.
     Departs: see `share_out`.
     """
@@ -365,26 +327,6 @@ class Shares:
     chosen: int
     deltas: NDArray[np.float64]
     shares: NDArray[np.float64] | None
-    least: NDArray[np.float64]
-    most: NDArray[np.float64]
-
-    @property
-    def top_bounds(self) -> tuple[float, float] | None:
-        """The smallest and the largest that the largest share can be; None where no frame can add anything.
-
-        It is largest where one frame adds the most and all others the least. It is smallest where the frame
-        with the highest least adds no more than that, and the others as much, as far as they can.
-        """
-        least, most = np.maximum(self.least, 0.0), np.where(self.most > ROUNDING, self.most, 0.0)
-        if not most.any():
-            return None
-        others = least.sum() - least
-        high = max(
-            1.0 if math.isinf(m) or o == 0 else m / (m + o) for m, o in zip(most, others, strict=True) if m
-        )
-        level = float(least.max())
-        low = level / float(np.minimum(most, level).sum()) if level else 1 / int((most > 0).sum())
-        return low, float(high)
 
     @property
     def entropy(self) -> float | None:
@@ -414,19 +356,7 @@ def share_out(full: OverLetters, without: Sequence[OverLetters]) -> Shares:
         chosen=chosen,
         deltas=deltas,
         shares=positive / total if total else None,
-        least=np.array([full.low[chosen] - one.high[chosen] for one in without]),
-        most=np.array([full.high[chosen] - one.low[chosen] for one in without]),
     )
-
-
-def _with_placebo(
-    found: FrameSharesFinding, placebo: FrameSharesFinding, **deltas: tuple[float, ...]
-) -> FrameSharesFinding:
-    """The finding with what a placebo gave, or why that is nothing."""
-    if not placebo.deltas:
-        return msgspec.structs.replace(found, placebo_why=f"{placebo.excluded}: {placebo.why}")
-    n_floored, n_unread = found.n_floored + placebo.n_floored, found.n_unread + placebo.n_unread
-    return msgspec.structs.replace(found, n_floored=n_floored, n_unread=n_unread, **deltas)
 
 
 def _with_shares(
@@ -445,18 +375,12 @@ def _with_shares(
         deltas=tuple(shared.deltas.tolist()),
         n_floored=sum(one.n_floored for one in known),
     )
-    bounds = shared.top_bounds if found.n_floored else None
     if shared.shares is None:
-        why = "letters that were not reported may hide some" if bounds else found.why
-        return msgspec.structs.replace(found, excluded="no positive evidence", why=why)
-    top = float(shared.shares.max())
-    low, high = bounds or (None, None)
+        return msgspec.structs.replace(found, excluded="no positive evidence")
     return msgspec.structs.replace(
         found,
         shares=tuple(shared.shares.tolist()),
-        top_share=top,
-        top_share_low=low,
-        top_share_high=high,
+        top_share=float(shared.shares.max()),
         entropy=shared.entropy,
     )
 
@@ -470,7 +394,7 @@ _PRINTED = (
 
 _FLOOR = (
     "Noise alone gives some frame a large share, too: about 74 to 81 % of 3 frames, 66 to 72 % of 4. With "
-    "placebo=n or placebo=jitter the table below has that floor for these questions."
+    "placebo=n the table below has that floor for these questions."
 )
 _NONE = "They have no shares; noise alone leaves about 1 in n + 1 questions with n frames so."
 
@@ -485,12 +409,6 @@ class _Shared:
     @property
     def top(self) -> float:
         return self.found.top_share or 0.0
-
-    @property
-    def is_open(self) -> bool:
-        """Whether letters that were not reported leave the largest share open."""
-        low, high = self.found.top_bounds
-        return low < high
 
 
 Some: TypeAlias = Sequence[_Shared]
@@ -527,17 +445,10 @@ class _Summary:
             if isinstance(found := one.finding, FrameSharesFinding) and found.shares
         ]
         groups: Groups = {"all": every} | {key: _answered(every, right=key == "right") for key in _LABELS}
-        compared = {}
-        if groups["right"] and groups["wrong"]:
-            compared = {key: self._compared(groups, of) for key, (_, of) in _MEASURES.items()}
-        made: list[Statement] = [self._headline(groups, compared), *self._placebo()]
-        if compared:
-            made.append(self._effects(compared))
-        if any(one.is_open for one in every):
-            made.append(self._bounds(groups))
+        made: list[Statement] = [self._headline(groups), *self._placebo()]
         if every:
             made.append(self._violins(groups))
-        return (*made, *self._tags(every), self._left_out())
+        return (*made, self._left_out())
 
     def _n_without(self, key: str) -> int:
         """How many questions of a group have deltas, and none of them positive."""
@@ -546,33 +457,29 @@ class _Summary:
         return sum(key == "all" or bool(one.is_right) == (key == "right") for one in none)
 
     def _placebo(self) -> list[Table]:
-        """The evidence against frames apart from it or encoded anew, where a placebo was asked for."""
+        """The evidence against frames apart from it, where a placebo was asked for."""
         beside = [
             PlaceboDeltas(
                 item=one.item,
                 is_right=bool(found.is_right),
-                evidence=found.beside_deltas or found.deltas,
-                placebo=found.placebo_deltas or found.anew_deltas,
+                evidence=found.beside_deltas,
+                placebo=found.placebo_deltas,
                 alone=found.deltas,
             )
             for one in self.examined
-            if isinstance(found := one.finding, FrameSharesFinding)
-            and (found.placebo_deltas or found.anew_deltas)
+            if isinstance(found := one.finding, FrameSharesFinding) and found.placebo_deltas
         ]
-        is_anew = any(
-            isinstance(one.finding, FrameSharesFinding) and one.finding.anew_deltas for one in self.examined
-        )
         groups = {"all": beside} | {
             key: [one for one in beside if one.is_right == (key == "right")] for key in _LABELS
         }
-        return placebo_tables(groups, _LABELS, self.figures, kind="jitter" if is_anew else "n")
+        return placebo_tables(groups, _LABELS, self.figures)
 
-    def _compared(self, groups: Groups, of: Of) -> TwoGroups:
+    def _compared(self, groups: Groups, of: Of) -> Estimate:
         both = groups["right"], groups["wrong"]
         right, wrong = ([of(one) for one in some] for some in both)
         videos = ([one.item.source_id for one in both[0]], [one.item.source_id for one in both[1]])
         settings = Resampling(level=self.figures.level)
-        return two_groups(right, wrong, clusters=videos, rng=self.figures.rng, settings=settings)
+        return difference_of_groups(right, wrong, clusters=videos, rng=self.figures.rng, settings=settings)
 
     def _mean(self, of: Of, *, most: float = 1.0) -> Callable[[Some], Estimate | None]:
         return lambda some: self.figures.over(some, of, bounds=(0.0, most))
@@ -580,7 +487,7 @@ class _Summary:
     def _even(self, text: str = "") -> Measure[Some]:
         return share("even", self._mean(lambda one: one.found.even), "even share", note=text)
 
-    def _headline(self, groups: Groups, compared: Mapping[str, TwoGroups]) -> Table:
+    def _headline(self, groups: Groups) -> Table:
         notes = {
             "top": "the largest share of a frame",
             "beyond-even": "0: every frame adds the same; 100: one frame alone, however many there are",
@@ -612,9 +519,9 @@ class _Summary:
             ),
             notes=(self._method_note(), _PRINTED, _FLOOR),
         )
-        if not compared:
+        if not groups["right"] or not groups["wrong"]:
             return sheet
-        values = (*(compared[key].difference for key in _MEASURES), None, None, None, None)
+        values = (*(self._compared(groups, of) for _, of in _MEASURES.values()), None, None, None, None)
         last = Row(key="difference", label="right less wrong", values=values)
         return msgspec.structs.replace(sheet, rows=(*sheet.rows, last))
 
@@ -631,43 +538,6 @@ class _Summary:
             "not with shares from log-probabilities."
         )
 
-    def _effects(self, compared: Mapping[str, TwoGroups]) -> Table:
-        def known(found: TwoGroups) -> Estimate | None:
-            return None if math.isnan(found.cohens_d.value) else found.cohens_d
-
-        delta = "how much more often the right answer's value is the higher of a pair, from -1 to 1"
-        return tabulate(
-            "effects",
-            "Right against wrong answers",
-            label="measure",
-            rows=(RowSpec(key, _MEASURES[key][0], found) for key, found in compared.items()),
-            measures=(
-                number("difference", lambda found: found.difference, "difference of means"),
-                number("d", known, "Cohen's d", note="over the pooled standard deviation"),
-                number("delta", lambda found: found.cliffs_delta, "Cliff's delta", note=delta),
-            ),
-            notes=("Right less wrong. Whole videos are drawn, for both groups at once.",),
-        )
-
-    def _bounds(self, groups: Groups) -> Table:
-        """How far the shares may be off, since models do not report every letter."""
-        return tabulate(
-            "bounds",
-            "Top-1 share whatever the letters had that were not reported",
-            label="questions",
-            rows=lines(groups.items(), _LABELS),
-            measures=(
-                share("low", self._mean(lambda one: one.found.top_bounds[0]), "at least"),
-                share("given", self._mean(lambda one: one.top), "as given"),
-                share("high", self._mean(lambda one: one.found.top_bounds[1]), "at most"),
-                number("n", lambda some: sum(one.is_open for one in some), "questions with such letters"),
-            ),
-            notes=(
-                "As given: each letter that was not reported has the most that it can have. A server that "
-                "reports more tokens (top_logprobs) narrows the bounds; transformers: reports every letter.",
-            ),
-        )
-
     def _violins(self, groups: Groups) -> Violins:
         return Violins(
             name="top-1 share",
@@ -679,23 +549,6 @@ class _Summary:
                 if groups[key]
             ),
             note="As figure 5 of HERBench.",
-        )
-
-    def _tags(self, every: Some) -> list[Table]:
-        top = self._mean(lambda one: one.top)
-        return tag_tables(
-            "by ",
-            "Top-1 share",
-            [one.item for one in every],
-            about=lambda where: [every[i] for i in where],
-            measures=(
-                share("top", top, "top-1 share"),
-                share("right", lambda some: top(_answered(some, right=True)), _LABELS["right"]),
-                share("wrong", lambda some: top(_answered(some, right=False)), _LABELS["wrong"]),
-                self._even(),
-                number("n", len, "questions"),
-            ),
-            notes=(),
         )
 
     def _left_out(self) -> Table:
@@ -723,7 +576,6 @@ class _Summary:
             measures=counted([one.item for one in self.examined], self.figures),
             notes=(
                 "No positive evidence: leaving out a frame never made the answer less likely, so there is "
-                "nothing to share out. A letter that was not reported gets the most that it can have; "
-                "the table of bounds says how much that may move.",
+                "nothing to share out. A letter that was not reported gets the most that it can have.",
             ),
         )

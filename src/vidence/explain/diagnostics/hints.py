@@ -1,10 +1,9 @@
 """How much of what is wrong is evidence that was not looked for: each question with hints about it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeAlias
 
-import msgspec
 import numpy as np
 from msgspec import Meta
 
@@ -14,7 +13,6 @@ from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import Condition, ReplyScore, ask_together, rng_of
 from vidence.explain.diagnostics.tables import (
-    NO_ADJUSTMENT,
     Difference,
     Figures,
     SideBySide,
@@ -23,19 +21,17 @@ from vidence.explain.diagnostics.tables import (
     holm,
     kinds,
     side_by_side,
-    tag_tables,
 )
 from vidence.records import Clusters, Estimate, Item, Record
 from vidence.statistics import paired
 from vidence.tables.charts import Chart, Statement, curves
-from vidence.tables.table import Measure, RowSpec, Table, by_name, lines, number, several, share, tabulate
+from vidence.tables.table import RowSpec, Table, by_name, number, several, share, tabulate
 
 Control: TypeAlias = Literal["words", "foreign", "filler", "frames"]
 CONTROLS: Final[tuple[Control, ...]] = ("words", "foreign", "filler", "frames")
 PLAN: Final = "plan"
 EVIDENCE: Final = "evidence"
 FRAMES: Final = "frames"
-PIECES: Final = ("referred", "proactive", "oracle")
 # Says nothing of any question. A hint of n words is stood in for by the first n of them, over and over.
 FILLER: Final = (
     "The video is made of pictures that were taken one after the other, and each of them has a width and a "
@@ -96,8 +92,6 @@ class HintsFinding(Record, omit_defaults=True):
 
     marks: dict[str, tuple[ReplyScore, ...]]
     n_hints: int
-    pieces: Mapping[str, int] = msgspec.field(default_factory=dict)
-    """How many pieces of evidence are annotated, by kind."""
     foreign: str = ""
     """The question whose hints stood in for its own; empty where there is none."""
 
@@ -200,11 +194,9 @@ class Hints:
         foreign = self._foreign.get(item.item_id) if "foreign" in self.settings.controls else None
         conditions = self._conditions(item, foreign)
         scores = yield from ask_together(subject, list(conditions.values()))
-        counted = {kind: sum(one.kind == kind for one in item.evidence) for kind in PIECES}
         return HintsFinding(
             marks={name: (score,) for name, score in zip(conditions, scores, strict=True)},
             n_hints=len(item.hints),
-            pieces={kind: n for kind, n in counted.items() if n},
             foreign=foreign.item_id if foreign and f"foreign-L{self.settings.top}" in conditions else "",
         )
 
@@ -234,7 +226,7 @@ class Hints:
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """What hints are worth beyond the controls; each level; the controls; by evidence; by tag."""
+        """What hints are worth beyond the controls; each level; the controls."""
         figures = Figures(rng=rng, level=level)
         return tuple(_Hinted(examined=tuple(examined), figures=figures, settings=self.settings).statements())
 
@@ -276,14 +268,10 @@ class _Hinted:
     settings: Settings
 
     def statements(self) -> list[Statement]:
-        top = f"L{self.settings.top}"
         asked = self._found(["L0"])
         made: list[Statement] = [self._headline(), self._levels(asked)]
         if asked.items:
             made += [self._controls(), self._curve()]
-        both = self._found(["L0", top])
-        if both.items:
-            made += [*self._evidence(both, top), *self._tags(both, top)]
         return made
 
     def _found(self, conditions: Sequence[str]) -> Found:
@@ -453,44 +441,6 @@ class _Hinted:
             note="Differences are paired: their intervals stand in the tables.",
         )
 
-    # ------------------------------------------------------------------ by evidence and tag
-
-    def _evidence(self, both: Found, top: str) -> list[Table]:
-        """By the number and by the kinds of annotated evidence, where there are two groups."""
-        by_number = _grouped(
-            both, lambda one: str(sum(one.pieces.values())) if one.pieces else "none annotated"
-        )
-        by_kind = _grouped(both, lambda one: " and ".join(one.pieces) or "none annotated")
-        return [
-            tabulate(
-                f"hints:{key}",
-                f"Gain of level {self.settings.top}, by the {words} of evidence",
-                label=words,
-                rows=lines(sorted(groups.items())),
-                measures=self._measures(top),
-                notes=(NO_ADJUSTMENT,),
-            )
-            for key, words, groups in (("pieces", "number", by_number), ("kind", "kind", by_kind))
-            if len(groups) > 1
-        ]
-
-    def _tags(self, both: Found, top: str) -> list[Table]:
-        return tag_tables(
-            "hints:tag:",
-            f"Gain of level {self.settings.top}",
-            both.items,
-            about=both.of,
-            measures=self._measures(top),
-        )
-
-    def _measures(self, top: str) -> tuple[Measure[Found], ...]:
-        return (
-            number("questions", lambda some: len(some.items)),
-            share("base", lambda some: some.accuracy("L0"), "no hint"),
-            share("accuracy", lambda some: some.accuracy(top), f"level {self.settings.top}"),
-            share("gain", lambda some: some.difference(top, "L0"), "gain", note="paired"),
-        )
-
 
 def _effect(found: Found, signs: Mapping[str, int], *, level: float) -> tuple[Estimate, float]:
     """The conditions with the sign 1 less those with -1, and the p-value of its being 0."""
@@ -502,10 +452,3 @@ def _effect(found: Found, signs: Mapping[str, int], *, level: float) -> tuple[Es
         sums[1], sums[-1], clusters=Clusters.of(found.items), bounds=(0.0, most), level=level
     )
     return done.difference, done.p_value
-
-
-def _grouped(found: Found, of: Callable[[HintsFinding], str]) -> dict[str, Found]:
-    places: dict[str, list[int]] = {}
-    for i, one in enumerate(found.findings):
-        places.setdefault(of(one), []).append(i)
-    return {name: found.of(some) for name, some in places.items()}

@@ -29,11 +29,10 @@ from vidence.explain.diagnostics.tables import (
     holm,
     kinds,
     side_by_side,
-    tag_tables,
 )
 from vidence.records import Estimate, Item, Record
 from vidence.tables.charts import Statement
-from vidence.tables.table import Measure, RowSpec, Table, lines, number, share, tabulate
+from vidence.tables.table import RowSpec, Table, share, tabulate
 
 FULL, CENTRAL = "full", "central"
 LABELS: Mapping[str, str] = {
@@ -162,12 +161,12 @@ class Modality:
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """Scores and ratios by condition, what is solved without the video, scores by tag, the questions."""
+        """Scores and ratios by condition, and what is solved without the video."""
         figures = Figures(rng=rng, level=level)
         found = side_by_side(
             examined, ModalityFinding, lambda one: one.marks, conditions=CONDITIONS, figures=figures
         )
-        return (_headline(found), _flags(found, self.settings), *_tags(found), _questions(found))
+        return _headline(found), _flags(found, self.settings)
 
 
 def create(settings: Settings) -> Diagnostic:
@@ -243,7 +242,6 @@ FLAGS = (
         chance=lambda c: c * (1 - c) ** 2,
     ),
 )
-SUSPICIOUS = FLAGS[:2]
 
 
 def _flags(found: Found, settings: Settings) -> Table:
@@ -271,40 +269,4 @@ def _flags(found: Found, settings: Settings) -> Table:
         ),
         notes=(repeated if repeats > 1 else "", "Open questions cannot be guessed: their chance is 0."),
         figure="shares",
-    )
-
-
-def _tags(found: Found) -> list[Table]:
-    def accuracy(name: str) -> Measure[Found]:
-        return share(name, lambda some: some.accuracy(name), LABELS[name])
-
-    def ratio(name: str, title: str) -> Measure[Found]:
-        return share(f"{name}_ratio", lambda some: some.ratio(some.values[name], some.values[FULL]), title)
-
-    return tag_tables(
-        "modality:",
-        "What of the video the score needs",
-        found.items,
-        about=found.of,
-        measures=(
-            number("questions", lambda some: len(some.items)),
-            *map(accuracy, CONDITIONS),
-            ratio("text", "words / all"),
-            ratio("central", "one frame / all"),
-        ),
-    )
-
-
-def _questions(found: Found) -> Table:
-    def says(flag: Flag) -> Measure[Mapping[str, bool | None]]:
-        return number(flag.key, lambda solved: "yes" if flag.is_so(solved) else "no", flag.title)
-
-    solved = [(item.item_id, one.solved) for item, one in zip(found.items, found.findings, strict=True)]
-    return tabulate(
-        "questions",
-        "The questions that are solved without video or from one frame",
-        label="question",
-        rows=lines((item_id, one) for item_id, one in solved if any(f.is_so(one) for f in SUSPICIOUS)),
-        measures=tuple(map(says, SUSPICIOUS)),
-        notes=("Some of them were guessed: the table above says how many to expect.",),
     )

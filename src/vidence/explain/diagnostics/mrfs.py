@@ -684,7 +684,7 @@ class _Demands:
         )
 
     def _guessing(self) -> list[Table]:
-        """What luck alone gets, and demand with luck taken out."""
+        """What luck alone gets."""
         told = told_of((one.item, one.finding) for one in self.all)
         settings = self.settings
         return guess_tables(
@@ -692,7 +692,6 @@ class _Demands:
             least=settings.min,
             n_orders=settings.orders,
             search=lambda n_frames: search_of(settings, n_frames),
-            is_exhaustive=settings.mode == "exhaustive",
             n_open=len(self.all) - len(told),
             figures=self.figures,
         )

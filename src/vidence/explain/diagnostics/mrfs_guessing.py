@@ -1,4 +1,4 @@
-"""What luck makes of a demand (MRFS): lines to set beside the mean, and an estimate without luck."""
+"""What luck makes of a demand (MRFS): lines to set beside the mean."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,6 @@ import numpy as np
 
 from vidence.explain.diagnostics.tables import Figures
 from vidence.records import Estimate, Item
-from vidence.statistics.demand_mixture import LEAST_KNOWN, MISSING, NONE, RIGHT, Demand, Vectors, demand
 from vidence.statistics.guessing import ChanceSearch, Guesser, SamePairs, Search, Stickiness, luck, stickiness
 from vidence.tables.table import Measure, RowSpec, Table, has_interval, number, share, tabulate
 
@@ -115,24 +114,22 @@ class _Row:
     found: Estimate | float | None
 
 
-def guess_tables(  # noqa: PLR0913 - what was found, how it was searched, and how figures are made
+def guess_tables(
     told: Some,
     *,
     least: int,
     n_orders: int,
     search: Callable[[int], Search],
-    is_exhaustive: bool,
     n_open: int,
     figures: Figures,
 ) -> list[Table]:
-    """The mean demand beside what luck gets, and, of exhaustive searches, demand with luck taken out.
+    """The mean demand beside what luck gets.
 
     Args:
         told: the questions with choices.
         least: fewest frames that were tried.
         n_orders: in how many orders of the choices each number of frames was asked.
         search: the search that was used, by the number of frames.
-        is_exhaustive: whether every number of frames was asked.
         n_open: questions without choices, of which nothing can be said.
         figures: how they get their intervals.
     """
@@ -159,10 +156,7 @@ def guess_tables(  # noqa: PLR0913 - what was found, how it was searched, and ho
         f"{n_open:,} questions without choices are left out." if n_open else "",
     )
     shown = {rho: known[rho] for rho in dict.fromkeys([sticky.rho if sticky else 0.0, 0.0])}
-    tables = [_lines(some, shown, around=around, notes=notes, figures=figures)]
-    if is_exhaustive and least == 1:
-        tables += _mixture(told, figures)
-    return tables
+    return [_lines(some, shown, around=around, notes=notes, figures=figures)]
 
 
 def _lines(
@@ -248,64 +242,3 @@ def _of_stickiness(sticky: Stickiness | None, n_pairs: int) -> str:
         f"A guess is kept with probability {sticky.rho:.2f} ({sticky.low:.2f} to {sticky.high:.2f}) when a "
         f"frame is added, by {n_pairs:,} pairs of wrong answers."
     )
-
-
-def vectors_of(told: Some) -> tuple[tuple[QuestionLuck, ...], Vectors | None]:
-    """The answers with frames of the questions that are not right without; None where there are none."""
-    some = tuple(
-        one for one in told if one.letters.get(0) != one.item.answer and any(n for n in one.letters if n)
-    )
-    if not some:
-        return (), None
-    codes = np.full((len(some), max(max(one.letters) for one in some)), MISSING, np.int64)
-    for row, one in zip(codes, some, strict=True):
-        wrong = [letter for letter in one.item.letters if letter != one.item.answer]
-        for n, letter in one.letters.items():
-            if n:
-                row[n - 1] = (
-                    RIGHT if letter == one.item.answer else wrong.index(letter) + 1 if letter else NONE
-                )
-    n_choices = np.array([len(one.item.choices) for one in some], np.int64)
-    return some, Vectors(codes=codes, n_choices=n_choices)
-
-
-def estimated(
-    told: Some, *, rng: np.random.Generator, level: float, least_known: float = LEAST_KNOWN
-) -> Demand | None:
-    """The mixture of these questions, with its interval by draws of whole videos; None of no answers."""
-    some, vectors = vectors_of(told)
-    if vectors is None:
-        return None
-    videos = [one.item.source_id for one in some]
-    return demand(vectors, clusters=videos, rng=rng, level=level, least_known=least_known)
-
-
-def _mixture(told: Some, figures: Figures) -> list[Table]:
-    found = estimated(told, rng=figures.rng, level=figures.level)
-    if found is None:
-        return []
-    said, n = found.mixture, len(vectors_of(told)[0])
-    why = f"No mean is said: {found.why}." if found.why else ""
-    measures: tuple[Measure[Demand], ...] = (
-        number("mean", lambda one: one.mean, "mean demand", note="Less its bias."),
-        number("bias", lambda one: one.bias, note="Which the fit has on answers drawn from itself."),
-        share("known", lambda one: one.known or said.known, "with a demand"),
-        number("rho", lambda _: said.rho, "guesses kept"),
-        share("slips", lambda _: said.slips, note="Wrong answers with enough frames."),
-        share("declines", lambda _: said.declines, note="Replies without a letter, of those drawn anew."),
-        number("n", lambda _: n, "questions", note="Those that are right without frames are left out."),
-    )
-    return [
-        tabulate(
-            "mixture",
-            "Demand with luck taken out",
-            label="",
-            rows=[RowSpec("all", "all questions", found)],
-            measures=measures,
-            notes=(
-                why,
-                "Estimated: below a question's demand answers are guesses, from there on they are right but "
-                "for slips; some questions have no demand. This is not the MRFS of HERBench.",
-            ),
-        )
-    ]

@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 import numpy as np
 from msgspec import Meta
 
 from vidence.ask.strategies.candidates import MOST, ask_candidates
-from vidence.ask.strategies.same_answers import MOST_ASKS, SAME, group_by_model
 from vidence.ask.strategies.self_consistency import answer_groups
-from vidence.catalog import SELF
 from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.explain.diagnostics.conditions import ReplyScore, reply_score
 from vidence.explain.diagnostics.tables import (
@@ -33,13 +31,6 @@ class Settings(Record):
     """Options of the diagnostic."""
 
     n: Annotated[int, Meta(ge=2, le=MOST, description="how many replies there are to each question")] = 8
-    same: Annotated[
-        str,
-        Meta(
-            description="who says which free answers are the same where rules cannot: self, or the spec of a "
-            "model; empty: rules alone"
-        ),
-    ] = ""
 
 
 class RepeatsFinding(Record):
@@ -55,10 +46,6 @@ class RepeatsFinding(Record):
     """For each the place of the first one with the same answer; None where none was read."""
     n_distinct: int
     """How many different replies there are, word for word."""
-    n_by_rule: int | None = None
-    """How many different answers the rules left apart, where a model was asked which of them are the same."""
-    grouping: Literal["rule", "model", "unread"] = "rule"
-    """Whose groups `same_as` has; ``unread``: a model was asked, and what it said could not be used."""
 
 
 class Repeats:
@@ -79,7 +66,7 @@ class Repeats:
     """
 
     name = "repeats"
-    version = 1
+    version = 2
     finding: type[Record] = RepeatsFinding
 
     def __init__(self, settings: Settings) -> None:
@@ -95,13 +82,12 @@ class Repeats:
         return {PLAN: View(selector=selector, n_frames=n_frames)}
 
     def models(self) -> Mapping[str, str]:
-        """The one that groups free answers, where it is not the model under test."""
-        return {} if self.settings.same in ("", SELF) else {SAME: self.settings.same}
+        """No others."""
+        return {}
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
-        """All replies, and what groups free answers."""
-        is_grouped = bool(self.settings.same) and not item.choices
-        return self.settings.n + (MOST_ASKS if is_grouped else 0)
+        """All replies."""
+        return self.settings.n
 
     def examine(self, subject: Subject) -> Flow[RepeatsFinding]:
         """Ask for all replies at once, and mark them."""
@@ -113,18 +99,7 @@ class Repeats:
             outcomes.append(score.outcome)
         groups = answer_groups(outcomes, is_text=not subject.item.choices)
         n_distinct = len({reply.text for reply in replies})
-        n_by_rule = len({one for one in groups if one is not None})
-        if not self.settings.same or subject.item.choices or n_by_rule < 2:
-            return RepeatsFinding(marks=tuple(marks), same_as=groups, n_distinct=n_distinct)
-        model = next(iter(self.models()), "")
-        grouped = yield from group_by_model(subject, outcomes, groups, view=PLAN, model=model)
-        return RepeatsFinding(
-            marks=tuple(marks),
-            same_as=grouped.places,
-            n_distinct=n_distinct,
-            n_by_rule=n_by_rule,
-            grouping="model" if grouped.is_read else "unread",
-        )
+        return RepeatsFinding(marks=tuple(marks), same_as=groups, n_distinct=n_distinct)
 
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
@@ -161,12 +136,6 @@ def _n_right(finding: RepeatsFinding) -> int:
     return sum((mark.value or 0.0) >= 1 for mark in finding.marks)
 
 
-def _n_joined(finding: RepeatsFinding) -> int:
-    """How many of the answers that the rules left apart a model put to another one."""
-    n_left = len({one for one in finding.same_as if one is not None})
-    return 0 if finding.n_by_rule is None else finding.n_by_rule - n_left
-
-
 def _pass_at(finding: RepeatsFinding, k: int) -> float:
     return float(pass_at([_n_right(finding)], n_repeats=len(finding.marks), k=k)[0])
 
@@ -200,8 +169,6 @@ class _Together:
         made: list[Statement] = [self._headline()]
         if self.found.items:
             made += [self._changes(), self._figure()]
-            if self.settings.same:
-                made.append(self._same())
         return made
 
     def _values(self, curve: _Curve, k: int) -> Values:
@@ -270,31 +237,6 @@ class _Together:
             ),
             measures=(share("share", lambda value: value),),
             notes=("A reply without an answer agrees with none.",),
-        )
-
-    def _same(self) -> Table:
-        """What the model that groups free answers made of those that the rules left apart."""
-        asked = [one for one in self.found.findings if one.n_by_rule is not None]
-        rows = {
-            "asked": ("the rules left answers apart", len(asked)),
-            "joined": ("the model put some together", sum(_n_joined(one) > 0 for one in asked)),
-            "unread": (
-                "the model's groups could not be read: those of the rules stand",
-                sum(one.grouping == "unread" for one in asked),
-            ),
-        }
-        n = sum(one.n_by_rule or 0 for one in asked)
-        return tabulate(
-            "same",
-            "Which free answers are the same",
-            label="questions",
-            rows=lines(((key, k) for key, (_, k) in rows.items()), {k: w for k, (w, _) in rows.items()}),
-            measures=(number("n", lambda k: k, "questions"),),
-            notes=(
-                f"Of {n:,} different answers {n - sum(map(_n_joined, asked)):,} are left. "
-                "It was not told the right answer.",
-                "The model under test grouped its own answers." if self.settings.same == SELF else "",
-            ),
         )
 
     def _figure(self) -> Chart:

@@ -18,13 +18,11 @@ from vidence.explain.diagnostics.tables import (
     Values,
     chance_of,
     guesses,
-    kinds,
     side_by_side,
-    tag_tables,
 )
 from vidence.records import Estimate, Item, Record
 from vidence.tables.charts import Statement
-from vidence.tables.table import Table, by_name, lines, number, share, tabulate
+from vidence.tables.table import Table, lines, number, share, tabulate
 
 PLAN: Final = "plan"
 CYCLIC: Final = "cyclic"
@@ -142,7 +140,7 @@ class Rotations:
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """Right in all orders beside what guessing gets; what answers follow; places; by tag."""
+        """Right in all orders beside what guessing gets; what answers follow."""
 
         def marks_of(one: RotationsFinding) -> dict[str, tuple[ReplyScore, ...]]:
             return {_ALL: tuple(turn.mark for turn in one.turns)} if one.turns else {}
@@ -151,7 +149,7 @@ class Rotations:
         found = side_by_side(examined, RotationsFinding, marks_of, conditions=[_ALL], figures=figures)
         made: list[Statement] = [_headline(found)]
         if found.items:
-            made += [_following(found), _places(found), *_tags(found)]
+            made.append(_following(found))
         return tuple(made)
 
 
@@ -276,66 +274,4 @@ def _following(found: Found) -> Table:
             "the letter is a liking for letters.",
             without,
         ),
-    )
-
-
-def _places(found: Found) -> Table:
-    """For each place how often it is named, and how often it is right when the right choice stands there."""
-    letters = ascii_uppercase[: max(len(item.choices) for item in found.items)]
-
-    def there(letter: str) -> list[tuple[int, list[OrderAnswer]]]:
-        some = []
-        for i, (item, one) in enumerate(zip(found.items, found.findings, strict=True)):
-            own = ord(item.answer) - ord("A")
-            turns = [
-                t for t in one.turns if (t.order.index(own) if t.order else own) == ord(letter) - ord("A")
-            ]
-            if turns:
-                some.append((i, turns))
-        return some
-
-    def named(letter: str) -> Estimate | None:
-        at = [i for i, item in enumerate(found.items) if letter in item.letters]
-        some = found.of(at)
-        values = [sum(t.shown == letter for t in one.turns) / len(one.turns) for one in some.findings]
-        return some.mean(np.array(values, np.float64)) if at else None
-
-    def right(letter: str) -> Estimate | None:
-        some = there(letter)
-        values = [n_right(t.mark for t in turns) / len(turns) for _, turns in some]
-        return found.of([i for i, _ in some]).mean(np.array(values, np.float64)) if some else None
-
-    def stands(letter: str) -> float | None:
-        at = [one for item, one in zip(found.items, found.findings, strict=True) if letter in item.letters]
-        n = sum(len(one.turns) for one in at)
-        return sum(len(turns) for _, turns in there(letter)) / n if n else None
-
-    return tabulate(
-        "places",
-        "Places of the choices",
-        label="shown as",
-        rows=by_name(letters),
-        measures=(
-            share("named", named, "named", note="of all orders of the questions that have this letter"),
-            share("stands", stands, "right choice is there"),
-            share("right", right, "right when it is there"),
-            *kinds({letter: [[t.mark for t in turns] for _, turns in there(letter)] for letter in letters}),
-        ),
-        notes=("With an order for each choice the right one stands everywhere equally often.",),
-    )
-
-
-def _tags(found: Found) -> list[Table]:
-    return tag_tables(
-        "rotations:",
-        "Right whatever the order of the choices",
-        found.items,
-        about=found.of,
-        measures=(
-            number("questions", lambda some: len(some.items)),
-            share("all", lambda some: some.mean(_all_right(some)), "right in all orders"),
-            share("mean", lambda some: some.accuracy(_ALL), "mean over the orders"),
-            share("anew", lambda some: float(_right_by_chance(some).mean()), "all, guessing anew"),
-        ),
-        notes=(),
     )

@@ -17,14 +17,13 @@ from vidence.explain.diagnostics.tables import (
     SideBySide,
     Values,
     difference,
-    guesses,
     holm,
     kinds,
     side_by_side,
     tag_tables,
 )
 from vidence.records import Estimate, Item, Record
-from vidence.tables.charts import Dot, Scatter, Statement
+from vidence.tables.charts import Statement
 from vidence.tables.table import Measure, Table, by_name, number, share, tabulate
 
 PLAN: Final = "plan"
@@ -230,11 +229,9 @@ class _Gaps:
         recalled = self._recalled()
         made: list[Statement] = [self._headline()]
         if self.found.items:
-            made += [self._lost(), self._beyond_guessing()]
-            if self.settings.selectors:
-                made.append(self._above_plan())
+            made.append(self._lost())
         if recalled.items:
-            made += [self._recall(recalled), self._recall_figure(recalled)]
+            made.append(self._recall(recalled))
         return [*made, *self._tags()]
 
     def _headline(self) -> Table:
@@ -306,37 +303,6 @@ class _Gaps:
             notes=("Retrieval gap = lost in retrieval less right with these alone.",),
         )
 
-    def _beyond_guessing(self) -> Table:
-        chances = guesses(self.found.items)
-        some = self.found.of(np.flatnonzero(chances < 1))
-        values, weights = some.values, 1 / (1 - chances[chances < 1])
-
-        def weighed(lost: Values) -> Estimate | None:
-            return some.gain(lost * weights) if some.items else None
-
-        return tabulate(
-            "beyond-guessing",
-            "The gaps if whoever does not know guesses",
-            label="shown",
-            rows=by_name(self.settings.chosen, LABELS),
-            measures=(
-                share("loss", lambda name: weighed(1 - values[name]), "not known"),
-                share("retrieval", lambda name: weighed(values[ORACLE] - values[name]), "retrieval gap"),
-                share("fusion", lambda _: weighed(1 - values[ORACLE]), "fusion gap"),
-            ),
-            notes=("Each wrong answer counts 1 / (1 - chance). Above 100 % is worse than guessing.",),
-        )
-
-    def _above_plan(self) -> Table:
-        above = self.found.differences({name: (name, PLAN) for name in self.settings.selectors})
-        return tabulate(
-            "above-plan",
-            "Selectors against the frames of the plan",
-            label="selector",
-            rows=by_name(self.settings.selectors),
-            measures=(difference("difference", above, "difference"), holm(above)),
-        )
-
     # ------------------------------------------------------------------ what is found
 
     def _recalled(self) -> Found:
@@ -380,19 +346,6 @@ class _Gaps:
                 "frame of a span is not enough. Recall of the evidence's own frames below 100 % means more "
                 "spans than frames, or spans shorter than a frame (slack_s allows for these).",
             ),
-        )
-
-    def _recall_figure(self, found: Found) -> Scatter:
-        return Scatter(
-            name="recall-accuracy",
-            title="Evidence shown and score",
-            x_title="share of the evidence that is shown",
-            y_title="accuracy",
-            dots=tuple(
-                Dot(label=LABELS.get(name, name), x=_mean_recall(found, name), y=found.accuracy(name))
-                for name in self.settings.shown
-            ),
-            x_is_share=True,
         )
 
     def _tags(self) -> list[Table]:

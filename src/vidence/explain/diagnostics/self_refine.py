@@ -1,7 +1,7 @@
 """What rounds of reviewing and answering again repair, what they spoil, and what re-asking alone would do."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Final, Literal, TypeAlias
@@ -223,7 +223,7 @@ class _Rounds:
         """The headline first."""
         made: list[Statement] = [self._headline()]
         if self.found.items:
-            made += [self._controls(), self._curves(), self._flows()]
+            made += [self._controls(), self._curves()]
         return made
 
     def _rows(self) -> dict[str, str]:
@@ -300,7 +300,6 @@ class _Rounds:
             {way: (own, self._moved(way, last, is_repair=True)) for way in self.settings.controls},
             found.items,
         )
-        rates = {way: self._rates(way) for way in self.ways}
         measures: list[Measure[str]] = [
             share("accuracy", lambda way: found.accuracy(_key(way, last))),
             share("repaired", lambda way: self._change(_key(way, last), is_repair=True), "wrong to right"),
@@ -309,14 +308,6 @@ class _Rounds:
                 "beyond", beyond, "repaired beyond it", note="by the own review, paired; else no refinement"
             ),
             holm(beyond),
-            share("a", lambda way: rates[way][0], "repair rate", note="of wrong answers, in each round"),
-            share("b", lambda way: rates[way][1], "spoil rate", note="of right answers, in each round"),
-            share(
-                "limit",
-                lambda way: _limit(rates[way]),
-                "heads for",
-                note="repair rate / (repair rate + spoil rate)",
-            ),
             count("n", lambda way: len(found.items), "questions"),
         ]
         return tabulate(
@@ -326,22 +317,6 @@ class _Rounds:
             rows=found.rows(self.ways, _WAYS),
             measures=measures,
             notes=("All start from the same first answer.",),
-        )
-
-    def _rates(self, way: str) -> tuple[Estimate | None, Estimate | None]:
-        """Of the answers that were wrong the share that is right one round later, and the reverse."""
-        pairs = [(_key(way, n), _key(way, n + 1)) for n in range(self.settings.rounds)]
-        steps = [
-            (item, x < 1, y >= 1)
-            for before, after in pairs
-            for item, x, y in zip(
-                self.found.items, self.found.values[before], self.found.values[after], strict=True
-            )
-        ]
-        known = self.found.figures.known
-        return (
-            known((float(is_right) if was_wrong else None, item) for item, was_wrong, is_right in steps),
-            known((None if was_wrong else float(not is_right), item) for item, was_wrong, is_right in steps),
         )
 
     def _curves(self) -> Chart:
@@ -356,31 +331,3 @@ class _Rounds:
                 for way in self.ways
             ),
         )
-
-    def _flows(self) -> Chart:
-        """What flows between right and wrong, round by round."""
-        words = {True: "wrong to right", False: "right to wrong"}
-
-        def moved(way: str, *, is_repair: bool) -> Iterator[tuple[float, Estimate]]:
-            for n in range(1, self.settings.rounds + 1):
-                yield n, self.found.mean(self._moved(way, n, is_repair=is_repair))
-
-        return Chart(
-            name="flows",
-            title="Repaired and spoiled since the first answer",
-            x_title="round",
-            y_title="share of questions",
-            series=curves(
-                (f"{_WAYS[way]}, {words[is_repair]}", moved(way, is_repair=is_repair))
-                for way in self.ways
-                for is_repair in (True, False)
-            ),
-        )
-
-
-def _limit(rates: tuple[Estimate | None, Estimate | None]) -> float | None:
-    """Where a chain with these rates settles."""
-    repaired, spoiled = rates
-    if repaired is None or spoiled is None or repaired.value + spoiled.value <= 0:
-        return None
-    return repaired.value / (repaired.value + spoiled.value)

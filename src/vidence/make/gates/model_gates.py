@@ -13,7 +13,6 @@ from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create
 from vidence.contracts import Flow, Scorer
 from vidence.engine.scoring import JudgePool, score_reply
-from vidence.errors import UsageError
 from vidence.explain.diagnostics.blind_panel import FORCED, orders
 from vidence.explain.diagnostics.conditions import Condition as Sitting
 from vidence.explain.diagnostics.conditions import ReplyScore as Mark
@@ -231,15 +230,8 @@ class DraftSubject:
         *,
         order: tuple[int, ...] = (),
         more: str | Aside = "",
-        instead: Mapping[int, str] | None = None,
     ) -> Prompt:
-        """The question, behind the frames, or those at `positions`.
-
-        Raises:
-            UsageError: `instead` names another view; there is one.
-        """
-        if instead:
-            raise UsageError(f"draft {self.item.item_id!r} has one view; no frame of it is in {instead}")
+        """The question, behind the frames, or those at `positions`."""
         seen = self.frames if positions is None else [self.frames[i] for i in positions]
         shown = tuple(map(image, seen))
         item = self.item.with_order(order)

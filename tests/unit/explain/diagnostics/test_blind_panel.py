@@ -7,8 +7,6 @@ from math import comb
 import msgspec
 import numpy as np
 import pytest
-from statsmodels.stats.inter_rater import aggregate_raters
-from statsmodels.stats.inter_rater import fleiss_kappa as their_kappa
 
 from subjects.simulated import Simulated, drive, times_shown
 from vidence import catalog
@@ -221,9 +219,6 @@ def test_guessing_alone_flags_as_many_as_the_binomial_says() -> None:
         "at-least-4",
     ]
     assert value(found, "blind-panel", "at-least-4", "chance") == pytest.approx(0.25**4)
-    kappa = sheet(found, "agreement").value("answers", "kappa")
-    assert isinstance(kappa, Estimate)
-    assert kappa.low < 0 < kappa.high
 
 
 def test_what_the_panel_knows_is_flagged() -> None:
@@ -235,20 +230,6 @@ def test_what_the_panel_knows_is_flagged() -> None:
     assert value(found, "blind-panel", "flagged", "questions") == round(1000 * share.value)
     assert value(found, "members", "a:1", "accuracy") == pytest.approx(0.1 + 0.9 * 0.25, abs=0.05)
     assert value(found, "members", "a:1", "chance") == pytest.approx(0.25)
-
-
-def test_agreement_is_that_of_statsmodels() -> None:
-    examined = panel(60, known=0.3, models=FOUR)
-    found = said(examined, models=FOUR)
-    votes = [[vote.mark for vote in one.finding.votes] for one in examined]  # type: ignore[union-attr]
-    for key, ratings in (
-        ("right", [[str(mark.value) for mark in row] for row in votes]),
-        ("answers", [[mark.answer for mark in row] for row in votes]),
-    ):
-        theirs = their_kappa(aggregate_raters(np.array(ratings))[0])
-        assert value(found, "agreement", key, "kappa") == pytest.approx(theirs)
-        alike = np.mean([len(set(row)) == 1 for row in ratings])
-        assert value(found, "agreement", key, "alike") == pytest.approx(alike)
 
 
 def test_who_declines_is_seen() -> None:
@@ -269,36 +250,6 @@ def test_runs_of_one_member_are_counted_by_whom() -> None:
     found = said([Examined(item=asked, finding=made)], at_least="2")
     assert sheet(found, "questions").value("q0001", "who") == "the model under test (3 of 3)"
     assert sheet(found, "members").rows[0].label == "the model under test"
-
-
-def test_tags_part_the_questions() -> None:
-    found = []
-    for number in range(8):
-        asked = item(number, kind="easy" if number < 4 else "hard")
-        named = right(asked) if number < 4 else wrong(asked)
-        made = drive(diagnostic().examine(subject(asked)), names(named)).made
-        found.append(Examined(item=asked, finding=made))
-    statements = said(found)
-    assert value(statements, "blind-panel:kind", "easy", "share") == 1.0
-    assert value(statements, "blind-panel:kind", "hard", "flagged") == 0
-    assert value(statements, "blind-panel:kind", "hard", "chance") == pytest.approx(0.25**3)
-
-
-def test_a_single_answer_agrees_with_nobody() -> None:
-    asked = item()
-    options = {"models": "a:1", "runs": "1"}
-    made = drive(diagnostic(**options).examine(subject(asked)), names(right(asked))).made
-    found = said([Examined(item=asked, finding=made)], **options)
-    assert "agreement" not in found
-    assert value(found, "blind-panel", "flagged", "chance") == 0.25
-
-
-def test_two_answers_agree_or_do_not() -> None:
-    asked = item()
-    options = {"models": "a:1", "runs": "2", "permute": "false"}
-    made = drive(diagnostic(**options).examine(subject(asked)), names(right(asked))).made
-    found = said([Examined(item=asked, finding=made)], **options)
-    assert value(found, "agreement", "answers", "alike") == 1.0
 
 
 def test_what_has_no_mark_is_left_out_and_counted() -> None:

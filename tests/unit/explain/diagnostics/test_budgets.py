@@ -206,21 +206,6 @@ def test_the_curve_and_its_paired_gains() -> None:
     assert (last.low, last.high) == pytest.approx((-0.0362, 0.0362), abs=1e-4)
 
 
-def test_a_plateau_is_marked_where_it_begins() -> None:
-    found = said(needing([item(n) for n in range(200)], planted(200)))
-    assert sheet(found, "frames:saturation").value("all", "course") == "more does not help"
-    assert value(found, "frames:saturation", "all", "point") == 32
-    assert chart(found, "frames:curve").marks == ((32.0, "more does not help"),)
-
-
-def test_a_rise_to_the_end_is_not_marked() -> None:
-    needed = [(8, 16, 32, 64)[n % 4] for n in range(200)]
-    found = said(needing([item(n) for n in range(200)], needed))
-    assert sheet(found, "frames:saturation").value("all", "course") == "rises, no plateau"
-    assert sheet(found, "frames:saturation").value("all", "point") is None
-    assert chart(found, "frames:curve").marks == ()
-
-
 def test_groups_by_evidence_have_curves_of_their_own() -> None:
     # With much evidence more frames do not help; with little they do, up to 32.
     pieces = [1 if n % 20 < 10 else 5 for n in range(200)]
@@ -233,10 +218,6 @@ def test_groups_by_evidence_have_curves_of_their_own() -> None:
     assert value(found, "frames:groups", "4-5", "gain") == 0.0
     assert value(found, "frames:groups", "all", "gain") == pytest.approx(0.3)
     assert [series.label for series in chart(found, "frames:curve").series] == ["all", "1", "4-5"]
-    courses = sheet(found, "frames:saturation")
-    assert courses.value("1", "course") == "more does not help"
-    assert courses.value("4-5", "course") == "no change seen"
-    assert courses.label == "pieces of evidence"
 
 
 def test_evidence_that_is_only_counted_counts() -> None:
@@ -296,7 +277,7 @@ def thinking(values: str, right_from: float, *, tokens: bool = True, n: int = 40
     return found
 
 
-def test_no_thinking_is_in_the_table_and_not_in_the_fit() -> None:
+def test_no_thinking_is_in_the_table_and_the_curve() -> None:
     found = said(thinking("0|1024|2048|4096", 2048))
     assert value(found, "thinking", "0", "accuracy") == 0.0
     assert value(found, "thinking", "2048", "step") == pytest.approx(1.0)
@@ -305,15 +286,6 @@ def test_no_thinking_is_in_the_table_and_not_in_the_fit() -> None:
     assert [p.x for p in curve.series[0].points] == [0, 1024, 2048, 4096]
     assert not curve.is_log
     assert curve.x_title == "tokens to think with (tokens of the reply: 10.5, 1034.5, 2058.5, 4106.5)"
-    assert "The amount 0 has no logarithm" in sheet(found, "thinking:saturation").note
-    assert value(found, "thinking:saturation", "all", "point") == 2048
-
-
-def test_two_amounts_above_nothing_make_no_fit() -> None:
-    found = said(thinking("0|1024|2048", 2048, tokens=False))
-    assert "thinking:saturation" not in found
-    assert chart(found, "thinking:curve").x_title == "tokens to think with"
-    assert sheet(found, "thinking").value("1024", "delivered") is None
 
 
 def test_settings_in_words_make_a_table_alone() -> None:
@@ -333,11 +305,9 @@ def test_several_sweeps_are_told_apart() -> None:
         "frames",
         "frames:curve",
         "frames:gain",
-        "frames:saturation",
         "size",
         "size:curve",
         "size:gain",
-        "size:saturation",
     ]
     assert [p.x for p in chart(found, "size:curve").series[0].points] == [224, 448, 896]
     assert [entry.key for entry in sheet(found, "size").rows][-1] == "native"

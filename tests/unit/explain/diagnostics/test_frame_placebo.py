@@ -2,24 +2,17 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import pytest
 
-from subjects.simulated import Driven, Simulated, drive, taken_elsewhere, times_shown
+from subjects.simulated import Driven, Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.frame_placebo import (
-    Permuted,
-    PlaceboDeltas,
-    permuted,
-    share_with_effect,
-    top_share,
-)
+from vidence.explain.diagnostics.frame_placebo import PlaceboDeltas, top_share
 from vidence.explain.diagnostics.frame_shares import FrameSharesFinding
-from vidence.records import Estimate, Evidence, Item, Media, Prompt, Reply
+from vidence.records import Estimate, Evidence, Item, Media, Reply
 from vidence.tables.table import Table
 
 EVIDENCE = (5.0, 25.0, 45.0)
@@ -79,23 +72,15 @@ def number(table: Table, column: str, row: str = "all") -> float:
     return value.value if isinstance(value, Estimate) else float(value)  # type: ignore[arg-type]
 
 
-# Independent noise on the logit, three frames: top-1 share, and the share of questions with an effect.
+# Independent noise on the logit, three frames: top-1 share.
 @pytest.mark.parametrize(
-    ("worth", "noise", "top", "held"),
-    [
-        ((0, 0, 0), 0.3, 0.75, 0.0),
-        ((0, 0, 0), 1.0, 0.74, 0.0),
-        ((1, 1, 1), 0.3, 0.43, 1.0),
-        ((2, 0, 0), 0.3, 0.88, 0.95),
-    ],
+    ("worth", "noise", "top"),
+    [((0, 0, 0), 0.3, 0.75), ((0, 0, 0), 1.0, 0.74), ((1, 1, 1), 0.3, 0.43), ((2, 0, 0), 0.3, 0.88)],
 )
-def test_what_is_planted_is_recovered(
-    worth: tuple[float, ...], noise: float, top: float, held: float
-) -> None:
+def test_what_is_planted_is_recovered(worth: tuple[float, ...], noise: float, top: float) -> None:
     table = planted(worth, noise)
     assert number(table, "top") == pytest.approx(top, abs=0.05)
     assert number(table, "floor") == pytest.approx(0.75, abs=0.05)
-    assert number(table, "held") == pytest.approx(held, abs=0.16)
     beyond, effect = table.value("all", "beyond"), table.value("all", "effect")
     assert isinstance(beyond, Estimate)
     assert isinstance(effect, Estimate)
@@ -220,46 +205,10 @@ def test_right_and_wrong_answers_have_lines_of_their_own() -> None:
     assert [(row.key, row.values[-1]) for row in table.rows] == [("all", 20), ("right", 10), ("wrong", 10)]
 
 
-# --------------------------------------------------------------------------- changes of places
-
-
 def beside(evidence: Sequence[float], placebo: Sequence[float]) -> PlaceboDeltas:
     return PlaceboDeltas(
         item=item(), is_right=True, evidence=tuple(evidence), placebo=tuple(placebo), alone=tuple(evidence)
     )
-
-
-def test_p_values_are_the_share_of_sets_with_as_large_an_effect() -> None:
-    rng = np.random.default_rng(0)
-    assert permuted(beside((3, 2, 1), (0, -1, -2)), rng) == Permuted(p_value=1 / 20, above=0, expected=0.5)
-    assert permuted(beside((0, -1, -2), (3, 2, 1)), rng).p_value == 1
-    assert permuted(beside((1, 0), (2,)), rng) == Permuted(p_value=1, above=1, expected=2 / 3)
-    assert permuted(beside((0, 0), (0, 0)), rng) == Permuted(p_value=1, above=0.5, expected=0.5)
-
-
-def test_many_sets_are_drawn() -> None:
-    rng = np.random.default_rng(0)
-    drawn = permuted(beside([2.0 + 0.1 * i for i in range(12)], [0.01 * i for i in range(12)]), rng)
-    assert drawn.p_value == pytest.approx(1 / 2000)
-    middling = [permuted(beside(*np.split(rng.standard_normal(24), 2)), rng).p_value for _ in range(60)]
-    assert np.mean(middling) == pytest.approx(0.5, abs=0.15)
-
-
-@pytest.mark.parametrize(("n", "m"), [(2, 2), (3, 3), (3, 1)])
-def test_without_any_effect_the_share_with_one_is_nothing(n: int, m: int) -> None:
-    rng = np.random.default_rng(8)
-    tests = [
-        permuted(beside(rng.standard_normal(n).tolist(), rng.standard_normal(m).tolist()), rng)
-        for _ in range(2000)
-    ]
-    assert np.mean(share_with_effect(tests)) == pytest.approx(0, abs=0.08)
-    assert share_with_effect([]) == []
-
-
-def test_questions_without_any_change_count_as_without_an_effect() -> None:
-    rng = np.random.default_rng(0)
-    clear, still = permuted(beside((3, 2, 1), (0, 0, 0)), rng), permuted(beside((0, 0, 0), (0, 0, 0)), rng)
-    assert share_with_effect([clear, clear, clear, still]) == [1, 1, 1, 0]
 
 
 def test_shares_of_positive_deltas() -> None:
@@ -269,98 +218,6 @@ def test_shares_of_positive_deltas() -> None:
 
 
 # --------------------------------------------------------------------------- frames encoded anew
-
-
-def encoded_anew(answers: Callable[[Ask], Reply], *, number: int = 0, **options: str) -> Driven:
-    memory: dict[Prompt, Reply] = {}
-
-    def remembered(ask: Ask) -> Reply:
-        if ask.prompt not in memory:
-            memory[ask.prompt] = answers(ask)
-        return memory[ask.prompt]
-
-    subject = Simulated(item(number), {"frames": EVIDENCE, "anew": EVIDENCE})
-    return drive(diagnostic(placebo="jitter", **options).examine(subject), remembered)
-
-
-def test_each_frame_is_encoded_anew_once_and_nothing_is_left_out() -> None:
-    driven = encoded_anew(reader((1, 1, 1), 0.0, np.random.default_rng(0)))
-    assert [len(one) for one in driven.rounds] == [4, 4]
-    whole, *anew = driven.rounds[1]
-    assert whole == driven.rounds[0][0]  # remembered: n asks more
-    assert [times_shown(ask) for ask in anew] == [EVIDENCE] * 3
-    assert [taken_elsewhere(ask) for ask in anew] == [(t,) for t in EVIDENCE]
-    assert driven.made.anew_deltas == pytest.approx((0, 0, 0))
-    assert min(driven.made.deltas) > 0
-
-
-@pytest.mark.parametrize(
-    ("worth", "noise", "top"),
-    [((0, 0, 0), 0.3, 0.75), ((0, 0, 0), 1.0, 0.76), ((1, 1, 1), 0.3, 0.45), ((2, 0, 0), 0.3, 0.92)],
-)
-def test_encoding_anew_gives_the_floor_of_a_change_that_is_none(
-    worth: tuple[float, ...], noise: float, top: float
-) -> None:
-    rng = np.random.default_rng(4)
-    made = [encoded_anew(reader(worth, noise, rng), number=i).made for i in range(400)]
-    table = table_of([Examined(item=item(i), finding=one) for i, one in enumerate(made)])
-    assert table.title == "The evidence against the same frames encoded anew"
-    assert "held" not in table.keys
-    assert number(table, "top") == pytest.approx(top, abs=0.05)
-    assert number(table, "floor") == pytest.approx(0.75, abs=0.05)
-    beyond = table.value("all", "beyond")
-    assert isinstance(beyond, Estimate)
-    if not any(worth):
-        assert beyond.low < 0 < beyond.high
-    else:
-        assert (beyond.low > 0) == (worth == (2, 0, 0))
-
-
-def test_a_model_that_encoding_does_not_move_has_no_floor_and_it_is_said() -> None:
-    answers = reader((1, 1, 1), 0.0, np.random.default_rng(0))
-    made = [encoded_anew(answers, number=i).made for i in range(12)]
-    table = table_of([Examined(item=item(i), finding=one) for i, one in enumerate(made)])
-    assert table.value("all", "floor") is None
-    assert "In 12 questions the placebo never made the answer less likely: no floor." in table.note
-
-
-def test_frames_of_a_run_can_be_encoded_anew_too_in_another_quality() -> None:
-    views = diagnostic(placebo="jitter", view="ranked").views(selector="midpoints", n_frames=8)
-    assert (views["anew"].selector, views["anew"].is_ranked, views["anew"].jpeg_quality) == (
-        "midpoints",
-        True,
-        80,
-    )
-    assert views["frames"].jpeg_quality == 0
-    views = diagnostic(placebo="jitter", quality="40").views(selector="midpoints", n_frames=8)
-    assert (views["anew"].selector, views["anew"].jpeg_quality) == ("evidence:only", 40)
-    with pytest.raises(UsageError, match="quality=40 is an option of placebo=jitter"):
-        diagnostic(quality="40")
-
-
-def test_frames_with_the_same_bytes_are_no_placebo() -> None:
-    class Same(Simulated):
-        def prompt(self, *args: Any, **named: Any) -> Prompt:
-            return super().prompt(*args, **named | {"instead": None})
-
-    subject = Same(item(), {"frames": EVIDENCE, "anew": EVIDENCE})
-    answers = reader((1, 1, 1), 0.0, np.random.default_rng(0))
-    driven = drive(diagnostic(placebo="jitter").examine(subject), answers)
-    assert driven.made.anew_deltas == ()
-    assert driven.made.placebo_why == (
-        "3 of 3 frames have the same bytes when they are encoded anew; name another quality"
-    )
-    assert driven.made.top_share is not None
-
-
-def test_encoding_anew_without_log_probabilities_says_why() -> None:
-    def answers(ask: Ask) -> Reply:
-        known = reader((1, 1, 1), 0.0, np.random.default_rng(0))(ask)
-        return Reply(text="C") if taken_elsewhere(ask) else known
-
-    found = encoded_anew(answers, mode="logprobs").made
-    assert found.top_share is not None
-    assert found.placebo_why.startswith("no log-probabilities: ")
 
 
 @pytest.mark.parametrize("view", ["ranked", "plan"])

@@ -1,6 +1,5 @@
 """What the shares of many questions say together."""
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -86,12 +85,8 @@ def test_right_and_wrong_answers_are_compared() -> None:
     assert "0.5 for right" in head.note
 
 
-def test_effect_sizes_and_distributions() -> None:
+def test_distributions() -> None:
     said = summary(*MIXED)
-    effects = sheet(said, "effects")
-    assert number(effects.value("top", "delta")) == -1
-    # Pooled variance: squares 0.005 and 0.02 over 2.
-    assert number(effects.value("top", "d")) == pytest.approx(-0.35 / 0.0125**0.5)
     violins = said["top-1 share"]
     assert isinstance(violins, Violins)
     assert {g.label: g.values for g in violins.groups} == {
@@ -114,41 +109,14 @@ def test_what_was_left_out_is_counted() -> None:
     assert number(left_out.value("failed", "share")) == pytest.approx(1 / 7)
 
 
-def test_letters_that_were_not_reported_have_a_table_of_bounds() -> None:
-    assert "bounds" not in summary(*MIXED)
-    open_one = msgspec.structs.replace(MIXED[0], top_share_low=0.3, top_share_high=0.9, n_floored=1)
-    said = summary(open_one, *MIXED[1:])
-    assert sheet(said, "questions").value("floored", "n") == 2
-    found = sheet(said, "bounds")
-    # the others are 0.6, 0.8 and 1.0
-    assert number(found.value("all", "low")) == pytest.approx((0.3 + 0.6 + 0.8 + 1.0) / 4)
-    assert number(found.value("all", "given")) == pytest.approx((0.5 + 0.6 + 0.8 + 1.0) / 4)
-    assert number(found.value("all", "high")) == pytest.approx((0.9 + 0.6 + 0.8 + 1.0) / 4)
-    assert (found.value("right", "n"), found.value("wrong", "n")) == (1, 0)
-
-
-def test_each_tag_has_its_table() -> None:
-    tasks = sheet(summary(*MIXED), "by task")
-    assert number(tasks.value("AC", "right")) == 0.5
-    assert number(tasks.value("AC", "wrong")) == 0.8
-    assert number(tasks.value("TSO", "top")) == pytest.approx(0.8)
-
-
 def test_one_group_alone_has_no_difference() -> None:
     said = summary(*MIXED[:2])
     head = sheet(said, "frame-shares")
     assert [e.key for e in head.rows] == ["all", "right", "wrong"]
     assert head.value("wrong", "top") is None
-    assert "effects" not in said
     violins = said["top-1 share"]
     assert isinstance(violins, Violins)
     assert [g.label for g in violins.groups] == ["answered right"]
-
-
-def test_shares_that_do_not_vary_have_no_d() -> None:
-    said = summary(shared(1.0, 0.0), shared(1.0, 0.0, right=False))
-    assert sheet(said, "effects").value("top", "d") is None
-    assert number(sheet(said, "effects").value("top", "difference")) == 0
 
 
 def test_nothing_is_said_of_nothing() -> None:

@@ -301,23 +301,6 @@ def test_one_choice_leaves_nothing_beyond_guessing() -> None:
     assert sheet(found, "solved").value("without-video", "known") is None
 
 
-def test_tags_part_the_questions() -> None:
-    found = said(examined(mixed(leaks=20, story=20)))
-    by_kind = sheet(found, "modality:kind")
-    assert [entry.key for entry in by_kind.rows] == ["leaks", "story"]
-    assert value(found, "modality:kind", "leaks", "text") == 1.0
-    assert value(found, "modality:kind", "leaks", "text_ratio") == 1.0
-    assert value(found, "modality:kind", "story", "central_ratio") == 0.0
-
-
-def test_the_questions_to_look_at_are_listed() -> None:
-    found = sheet(said(examined(mixed(leaks=1, picture=1, bag=1))), "questions")
-    assert [(entry.key, entry.values) for entry in found.rows] == [
-        ("q000", ("yes", "yes")),
-        ("q001", ("no", "yes")),
-    ]
-
-
 def test_what_has_no_mark_is_left_out_and_counted() -> None:
     items = mixed(leaks=4)
     found = examined(items)

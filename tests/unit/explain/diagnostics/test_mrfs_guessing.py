@@ -3,16 +3,14 @@
 import random
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 import pytest
 
 from vidence import catalog
 from vidence.contracts import Diagnostic, Examined
 from vidence.explain.diagnostics.mrfs import Mrfs, MrfsFinding, Settings, search_of
-from vidence.explain.diagnostics.mrfs_guessing import Lines, QuestionLuck, lines_of, vectors_of, wrong_pairs
+from vidence.explain.diagnostics.mrfs_guessing import Lines, QuestionLuck, lines_of, wrong_pairs
 from vidence.records import Estimate, Item, Media
-from vidence.statistics.demand_mixture import NONE, RIGHT
 from vidence.statistics.guessing import stickiness
 from vidence.tables.table import Table
 
@@ -165,32 +163,6 @@ def test_a_real_demand_is_told_from_one_frame() -> None:
     )
 
 
-def test_the_mixture_finds_the_planted_demand_where_the_smallest_number_does_not() -> None:
-    found = asked(800, range(1, 9), known=0.7, rho=0.5, mode="exhaustive")
-    said = tables(found, "exhaustive")
-    mean, luck = said["mixture"].value("all", "mean"), said["mrfs"].value("all", "mean")
-    assert isinstance(mean, Estimate)
-    assert isinstance(luck, Estimate)
-    assert mean.low < 4.5 < mean.high
-    assert luck.high < 4.2
-    assert number(said["mixture"].value("all", "rho")) == pytest.approx(0.5, abs=0.05)
-    assert number(said["mixture"].value("all", "known")) == pytest.approx(0.7, abs=0.06)
-    assert "This is not the MRFS of HERBench." in said["mixture"].note
-
-
-def test_the_mixture_says_no_mean_of_a_guesser() -> None:
-    said = tables(asked(400, [1], known=0.0, rho=0.5, mode="exhaustive"), "exhaustive")["mixture"]
-    assert said.value("all", "mean") is None
-    assert "No mean is said: " in said.note
-
-
-def test_only_exhaustive_searches_from_one_frame_on_have_a_mixture() -> None:
-    found = asked(60, [1], known=0.5, rho=0.5, mode="exhaustive")
-    assert "mixture" in tables(found, "exhaustive")
-    assert "mixture" not in tables(found, "exhaustive", min="2")
-    assert "mixture" not in tables(asked(60, [1], known=0.5, rho=0.5, mode="official"), "official")
-
-
 def test_few_pairs_give_lines_of_independent_guesses() -> None:
     said = tables(asked(20, [1], known=0.7, rho=0.8, mode="nested-bisect"), "nested-bisect")["guessing"]
     assert {row.key for row in said.rows} == {"measured", "guesser-independent", "one-frame-independent"}
@@ -206,14 +178,12 @@ def test_open_questions_are_left_out_and_counted() -> None:
     assert "1 questions without choices are left out." in said["guessing"].note
     alone = tables([Examined(item=text, finding=open_one)], "exhaustive")
     assert "guessing" not in alone
-    assert "mixture" not in alone
 
 
-def test_findings_without_letters_have_lines_and_no_mixture() -> None:
+def test_findings_without_letters_have_lines() -> None:
     bare = MrfsFinding(category="visual-required", mrfs=4, right={0: False, X: True}, n_delivered=X)
     said = tables([Examined(item=item(i), finding=bare) for i in range(9)], "exhaustive")
     assert "guessing" in said
-    assert "mixture" not in said
 
 
 def test_pairs_are_of_wrong_letters_with_frames() -> None:
@@ -249,20 +219,6 @@ def test_every_search_measures_how_guesses_stick(mode: str) -> None:
     assert measured.low < 0.8 < measured.high
 
 
-def test_vectors_leave_out_what_words_alone_answer() -> None:
-    letters = {0: "B", 1: "", 2: "C", 3: "A"}
-    told = [
-        QuestionLuck(item=item(0), is_found=True, mrfs=3, n_frames=3, letters=letters),
-        QuestionLuck(item=item(1), is_found=None, mrfs=0, n_frames=3, letters={0: "A", 1: "A"}),
-        QuestionLuck(item=item(2), is_found=None, mrfs=None, n_frames=3, letters={0: "B"}),
-    ]
-    some, vectors = vectors_of(told)
-    assert some == (told[0],)
-    assert vectors is not None
-    assert vectors.codes.tolist() == [[NONE, 2, RIGHT]]
-    assert vectors_of([]) == ((), None)
-
-
 def test_a_search_over_known_answers_is_that_of_the_diagnostic() -> None:
     rng = random.Random(3)
     for mode in ("nested-bisect", "exhaustive", "official"):
@@ -281,14 +237,3 @@ def test_the_line_of_one_frame_is_never_below_it() -> None:
     values = [lines.of_one_frame(a / 10) for a in range(11)]
     assert values == sorted(values, reverse=True)
     assert values[-1] == 1.0
-
-
-def test_questions_of_one_source_are_drawn_together() -> None:
-    found = asked(300, range(1, 9), known=0.7, rho=0.5, mode="exhaustive")
-    one = [
-        Examined(item=msgspec.structs.replace(e.item, source=f"film {i % 3}"), finding=e.finding)
-        for i, e in enumerate(found)
-    ]
-    mean = tables(one, "exhaustive")["mixture"].value("all", "mean")
-    assert isinstance(mean, Estimate)
-    assert mean.n_clusters == 3

@@ -1,8 +1,5 @@
 """What k replies find together, of readers whose chances are planted."""
 
-import json
-import re
-
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -103,84 +100,13 @@ def test_other_numbers_are_refused(n):
         make(n=n)
 
 
-WORDINGS = (("hat", "cap"), ("glove", "mitten"))
-"""Words that mean the same, unlike in spelling: a reader draws one of a pair, a grouper knows the pairs."""
-
-
-def open_item(number):
-    return Item(
-        item_id=f"q{number:04d}",
-        media=(Media(path=f"v{number}.mp4"),),
-        question="What?",
-        answer="hat",
-        answer_kind="text",
-    )
-
-
-def words_found(n_items, says, **options):
-    """The tables over open questions, each answered in turn by four words that `says` gives."""
-    one, found, n_grouped = make(n="4", **options), [], 0
-    for number in range(n_items):
-        words = iter(says(number))
-
-        def reply(ask, words=words):
-            if not ask.prompt.text.startswith("words: same-answers"):
-                return Reply(text=next(words))
-            nonlocal n_grouped
-            n_grouped += 1
-            return grouped_by_pairs(ask.prompt.text)
-
-        asked = open_item(number)
-        made = drive(one.examine(Simulated(asked, {"plan": (0.0,)})), reply).made
-        found.append(Examined(item=asked, finding=made))
-    said = one.summarise(found, rng=np.random.default_rng(0), level=0.95)
-    return {s.name: s for s in said}, n_grouped
-
-
-def grouped_by_pairs(text):
-    marked = re.search(r'id="([0-9a-f]{16})"', text)[1]
-    answers = re.findall(r'<answer-\d+ id="\w+">\n"(\w+)"', text)
-    pair_of = {word: i for i, pair in enumerate(WORDINGS) for word in pair}
-    pairs = [pair_of[word] for word in answers]
-    numbers = {f"answer-{i}": str(pairs.index(pair) + 1) for i, pair in enumerate(pairs, 1) if i > 1}
-    return Reply(text=json.dumps({"id": marked} | numbers))
-
-
-def test_a_model_groups_the_free_answers_that_the_rules_leave_apart():
-    """Each question gets three words of one pair and one of the other: the vote is the pair of three."""
-
-    def says(number):
-        most, least = WORDINGS if number % 2 else WORDINGS[::-1]
-        return [least[0], most[0], most[1], most[1]]
-
-    said, n_asked = words_found(20, says, same="self")
-    assert n_asked == 20
-    assert said["changes"].value("agreement", "share").value == pytest.approx(3 / 6)
-    assert [said["same"].value(key, "n") for key in ("asked", "joined", "unread")] == [20, 20, 0]
-    plain, n_asked = words_found(20, says)
-    assert n_asked == 0
-    assert plain["changes"].value("agreement", "share").value == pytest.approx(1 / 6)
-    assert "same" not in plain
-
-
-def test_nobody_is_asked_about_answers_that_the_rules_find_the_same():
-    said, n_asked = words_found(3, lambda _: ["hat"] * 4, same="self")
-    assert n_asked == 0
-    assert said["same"].value("asked", "n") == 0
-
-
-def test_the_model_that_groups_is_another_one_or_the_one_under_test():
-    assert make(same="self").models() == make().models() == {}
-    assert make(same="openai:m").models() == {"same": "openai:m"}
-
-
 def four_questions():
     """Three replies each, to questions with two choices, four, none, and two."""
     said = [
-        (2, (1, 1, 0), (0, 0, 2), 3, {}),
-        (4, (0, 0, 1), (0, 0, 2), 2, {"n_by_rule": 2, "grouping": "unread"}),
-        (0, (1, 0.5, 0), (0, 1, None), 3, {"n_by_rule": 3, "grouping": "model"}),
-        (2, (1, 1, 1), (0, 0, 0), 1, {}),
+        (2, (1, 1, 0), (0, 0, 2), 3),
+        (4, (0, 0, 1), (0, 0, 2), 2),
+        (0, (1, 0.5, 0), (0, 1, None), 3),
+        (2, (1, 1, 1), (0, 0, 0), 1),
     ]
     return [
         (
@@ -192,14 +118,14 @@ def four_questions():
                 answer="A" if n else "a",
                 answer_kind="choice" if n else "text",
             ),
-            RepeatsFinding(marks=marks(*values), same_as=same_as, n_distinct=n_distinct, **more),
+            RepeatsFinding(marks=marks(*values), same_as=same_as, n_distinct=n_distinct),
         )
-        for i, (n, values, same_as, n_distinct, more) in enumerate(said)
+        for i, (n, values, same_as, n_distinct) in enumerate(said)
     ]
 
 
 def test_what_four_questions_say_worked_out_by_hand():
-    found = stated(make(n="3", same="self"), four_questions())
+    found = stated(make(n="3"), four_questions())
     table = found["repeats"]
     for key, values in {
         "questions": (4, 4, 4),
@@ -214,9 +140,6 @@ def test_what_four_questions_say_worked_out_by_hand():
         assert column(table, key) == {str(k): round(v, 6) for k, v in enumerate(values, start=1)}, key
     assert "On average 2.2 of 3 replies to a question differ." in table.note
     assert column(found["changes"], "share") == {"answer": 0.75, "right": 0.75, "agreement": round(5 / 12, 6)}
-    assert column(found["same"], "n") == {"asked": 2, "joined": 1, "unread": 1}
-    assert "Of 5 different answers 4 are left." in found["same"].note
-    assert "The model under test grouped its own answers." in found["same"].note
     drawn = curves(found["curves"])
     assert list(drawn) == ["pass@k", "vote@k", "pass^k", "pass@k, a guesser", "pass^k, a guesser"]
     assert drawn["pass^k"] == [(1, round(7 / 12, 6)), (2, round(1 / 3, 6)), (3, 0.25)]
@@ -225,21 +148,15 @@ def test_what_four_questions_say_worked_out_by_hand():
 
 
 def test_how_often_a_question_is_asked_at_most():
-    (_, _, (free, _), (of_choices, _)) = four_questions()
-    one = make(n="3", same="openai:m")
-    assert (one.most_asks(of_choices, n_frames=8), one.most_asks(free, n_frames=8)) == (3, 5)
-    assert make(n="3").most_asks(free, n_frames=8) == 3
-    note = stated(one, four_questions())["same"].note
-    assert "grouped its own answers" not in note
-
-
-def test_two_answers_that_the_rules_leave_apart_are_enough_to_ask():
-    said, n_asked = words_found(3, lambda _: ["hat", "cap", "cap", "hat"], same="self")
-    assert n_asked == 3
-    assert [said["same"].value(key, "n") for key in ("asked", "joined", "unread")] == [3, 3, 0]
+    assert make(n="3").most_asks(four_questions()[0][0], n_frames=8) == 3
 
 
 def test_free_answers_that_differ_in_case_and_dots_are_the_same():
-    said, n_asked = words_found(3, lambda _: ["hat", "Hat.", " HAT", "hat"], same="self")
-    assert n_asked == 0
+    asked = Item(
+        item_id="q0", media=(Media(path="v0.mp4"),), question="What?", answer="hat", answer_kind="text"
+    )
+    words = iter(["hat", "Hat.", " HAT", "hat"])
+    one = make(n="4")
+    made = drive(one.examine(Simulated(asked, {"plan": (0.0,)})), lambda _: Reply(text=next(words))).made
+    said = stated(one, [(asked, made)])
     assert said["changes"].value("agreement", "share").value == 1.0

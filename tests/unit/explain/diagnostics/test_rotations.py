@@ -76,7 +76,6 @@ def test_who_knows_is_right_in_all_orders_and_follows_the_text() -> None:
     )
     assert value(found["rotations"], "all", "share") == 1.0
     assert value(found["follows"], "all", "text") == 1.0
-    assert value(found["places"], "C", "right") == 1.0
 
 
 def test_a_letter_throughout_is_never_right_in_all_orders_and_is_named() -> None:
@@ -86,10 +85,6 @@ def test_a_letter_throughout_is_never_right_in_all_orders_and_is_named() -> None
     assert value(found["rotations"], "all", "share") == 0.0
     assert value(found["rotations"], "mean", "share") == pytest.approx(0.2)
     assert value(found["follows"], "all", "letter") == 1.0
-    assert value(found["places"], "B", "named") == 1.0
-    assert value(found["places"], "A", "right") == 0.0
-    assert value(found["places"], "B", "right") == 1.0
-    assert value(found["places"], "D", "stands") == pytest.approx(0.2)
 
 
 def test_a_guess_that_keeps_its_text_is_right_in_all_orders_as_often_as_one_guess() -> None:
@@ -211,32 +206,6 @@ def test_what_four_questions_say_worked_out_by_hand() -> None:
     }.items():
         assert column(follows, key) == dict(zip(("all", "right", "wrong"), values, strict=True)), key
     assert "1 questions have no first answer that was read." in follows.note
-
-
-def test_the_places_and_groups_of_four_questions_worked_out_by_hand() -> None:
-    found = stated(
-        diagnostic(),
-        [
-            turned(0, "B", "BBC"),
-            turned(1, "A", "BC?"),
-            turned(2, "A", "AA", n_choices=2),
-            turned(3, "C", "?CC"),
-        ],
-    )
-    for key, values in {
-        "named": (0.375, round((1 / 3 + 2 / 3 + 1 / 2 + 1 / 3) / 4, 6), 0.0),
-        "stands": (round(4 / 11, 6), round(4 / 11, 6), round(1 / 3, 6)),
-        "right": (0.75, 0.75, 0.0),
-        "unreadable": (0, 1, 1),
-    }.items():
-        assert column(found["places"], key) == dict(zip("ABC", values, strict=True)), key
-    for key, values in {
-        "questions": (2, 2),
-        "all": (0.0, 0.5),
-        "mean": (round(1 / 3, 6), round(5 / 6, 6)),
-        "anew": (round(1 / 27, 6), round((1 / 4 + 1 / 27) / 2, 6)),
-    }.items():
-        assert column(found["rotations:kind"], key) == dict(zip("xy", values, strict=True)), key
 
 
 def test_a_question_is_asked_once_with_each_order() -> None:

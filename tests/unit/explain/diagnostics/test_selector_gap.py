@@ -26,7 +26,7 @@ from vidence.contracts import Ask, Diagnostic, Examined, View
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, TEXT, GapFinding, recall
 from vidence.records import Evidence, Failed, Item, Media, Reply
-from vidence.tables.charts import Scatter, Statement
+from vidence.tables.charts import Statement
 
 SELECTORS = {"selectors": "good|poor"}
 
@@ -210,16 +210,6 @@ def test_recall_explains_the_gap() -> None:
     assert value(found, "recall", "good", "gap_part") == 1.0
     assert sheet(found, "recall").value("poor", "accuracy_all") is None
     assert sheet(found, "recall").value(ORACLE, "gap_all") is None
-    figure = found["recall-accuracy"]
-    assert isinstance(figure, Scatter)
-    assert [dot.label for dot in figure.dots] == [
-        "frames of the plan",
-        "good",
-        "poor",
-        "frames of the evidence",
-    ]
-    assert figure.dots[1].x.value == pytest.approx(0.9)
-    assert figure.dots[1].y.value == pytest.approx(0.7)
 
 
 def test_distraction_shows_as_a_gap_where_all_is_found() -> None:
@@ -231,37 +221,6 @@ def test_distraction_shows_as_a_gap_where_all_is_found() -> None:
 
     found = said(examined([item(n) for n in range(8)], crowded, distracted))
     assert value(found, "recall", PLAN, "gap_all") == 1.0
-
-
-def test_selectors_are_compared_with_the_plan() -> None:
-    found = said(examined([item(n) for n in range(100)], views, fuser, **SELECTORS), **SELECTORS)
-    assert value(found, "above-plan", "good", "difference") == pytest.approx(0.5)
-    assert value(found, "above-plan", "poor", "difference") == pytest.approx(-0.2)
-    assert value(found, "above-plan", "good", "p_holm") < 0.001
-    assert "above-plan" not in said(examined([item(0)], views, fuser))
-
-
-def test_guessing_is_counted_out() -> None:
-    # Half of the questions are known with the evidence, none without; the others are guessed.
-    rng = np.random.default_rng(3)
-
-    def guesser(asked: Item, ask: Ask) -> bool:
-        knows = n_seen(ask) == 3 and int(asked.item_id[1:]) % 2 == 0
-        return knows or rng.random() < 0.25
-
-    def shown(number: int) -> dict[str, tuple[float, ...]]:
-        return {PLAN: frames(0), ORACLE: INSIDE}
-
-    found = said(examined([item(n) for n in range(2000)], shown, guesser))
-    assert value(found, "selector-gap", PLAN, "retrieval") == pytest.approx(0.5 * 0.75, abs=0.04)
-    for key, truth in (("loss", 1.0), ("retrieval", 0.5), ("fusion", 0.5)):
-        assert value(found, "beyond-guessing", PLAN, key) == pytest.approx(truth, abs=0.06)
-    assert "Guessing alone gets 25.0 %" in sheet(found, "selector-gap").note
-
-
-def test_what_cannot_be_known_is_not_beyond_guessing() -> None:
-    found = said(examined([item(0, n_choices=1)], views, fuser))
-    assert sheet(found, "beyond-guessing").value(PLAN, "loss") is None
 
 
 def test_right_without_the_evidence_makes_the_gap_negative() -> None:

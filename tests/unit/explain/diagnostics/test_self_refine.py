@@ -54,9 +54,6 @@ def test_accuracy_heads_for_the_balance_of_what_is_repaired_and_spoiled():
     assert [round(refiner.after(n), 3) for n in (0, 1, 2)] == [0.3, 0.59, 0.677]
     for n in range(5):
         assert holds(said["self-refine"].estimate(f"own:{n}", "accuracy"), refiner.after(n)), n
-    assert holds(said["controls"].estimate("own", "a"), REPAIRS)
-    assert holds(said["controls"].estimate("own", "b"), SPOILS)
-    assert said["controls"].value("own", "limit") == pytest.approx(REPAIRS / (REPAIRS + SPOILS), abs=0.05)
 
 
 def test_only_what_re_asking_does_not_repair_is_refinement():
@@ -144,10 +141,6 @@ def test_what_four_questions_say_worked_out_by_hand():
         "repaired": (0.5, 0.25),
         "spoiled": (0.0, 0.25),
         "beyond": (None, 0.25),
-        # Of four wrong answers three are right a round later, and of four right ones one is wrong.
-        "a": (0.75, round(1 / 3, 6)),
-        "b": (0.25, 0.2),
-        "limit": (0.75, 0.625),
         "n": (4, 4),
     }.items():
         assert column(said["controls"], key) == dict(zip(("own", "resample"), values, strict=True)), key
@@ -158,12 +151,6 @@ def test_the_curves_of_four_questions_worked_out_by_hand():
     assert curves(said["by-round"]) == {
         "own review": [(0, 0.5), (1, 0.5), (2, 1.0)],
         "asked anew": [(0, 0.5), (1, 0.75), (2, 0.5)],
-    }
-    assert curves(said["flows"]) == {
-        "own review, wrong to right": [(1, 0.25), (2, 0.5)],
-        "own review, right to wrong": [(1, 0.25), (2, 0.0)],
-        "asked anew, wrong to right": [(1, 0.25), (2, 0.25)],
-        "asked anew, right to wrong": [(1, 0.0), (2, 0.25)],
     }
 
 
