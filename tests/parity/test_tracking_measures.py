@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import need
+from conftest import IS_THOROUGH, need
 from subjects.crowds import Damage, crowd
 from subjects.crowds import damaged as broken
 from subjects.found_files import sequences, true_people
@@ -22,7 +22,10 @@ from vidence.seeing.watching import watch
 pytestmark = pytest.mark.parity
 CLEAN = RefineSettings(steps=("outliers", "gaps", "smoothing", "merging"))
 APART = RefineSettings(steps=("outliers", "gaps", "smoothing"))
-STREETS = ((5, 30.0), (20, 15.0), (60, 15.0), (120, 7.0))  # people, frames a second
+STREETS = ((5, 30.0), (20, 15.0), (60, 15.0), (120, 7.0))[
+    : 4 if IS_THOROUGH else 3
+]  # people, frames a second
+SEEDS = range(2 if IS_THOROUGH else 1)
 # Share of boxes that are lost, false boxes per frame, deviation of each edge as part of the box's side.
 LEVELS = ((0.1, 0.5, 0.02), (0.25, 1.0, 0.04), (0.4, 2.0, 0.06))
 
@@ -109,7 +112,7 @@ def interval(values: list[float]) -> tuple[float, float]:
 
 
 def test_association_by_place_loses_little_to_sort_and_cleaning_helps(data_dir: Path):
-    """Every sequence of the folder and four drawn streets, three degrees of damage, two seeds each.
+    """Every sequence of the folder and drawn streets, three degrees of damage.
 
     A sequence is one value, the mean of its runs. How much is gained depends on the crowd, so that of the
     association only the mean is bounded, and of cleaning the interval over sequences.
@@ -117,7 +120,7 @@ def test_association_by_place_loses_little_to_sort_and_cleaning_helps(data_dir: 
     streets = [crowd(n, fps=fps, seed=0, duration_s=10).video for n, fps in STREETS]
     gained, cleaned = [], []
     for true in (*map(true_people, sequences(data_dir)), *streets):
-        runs = [idf1s(true, level, seed=seed) for level in range(len(LEVELS)) for seed in range(2)]
+        runs = [idf1s(true, level, seed=seed) for level in range(len(LEVELS)) for seed in SEEDS]
         sort, associated, refined = np.mean(runs, axis=0).tolist()
         gained.append(associated - sort)
         cleaned.append(refined - associated)
@@ -126,9 +129,9 @@ def test_association_by_place_loses_little_to_sort_and_cleaning_helps(data_dir: 
 
 
 @pytest.mark.parametrize("fps", [7.0, 15.0, 30.0])
-@pytest.mark.parametrize("n_people", [5, 20, 60, 120])
+@pytest.mark.parametrize("n_people", [5, 20, 60, 120] if IS_THOROUGH else [20, 60])
 def test_true_people_of_drawn_streets_are_never_joined(n_people: int, fps: float):
-    for seed in range(2):
+    for seed in SEEDS:
         true = crowd(n_people, fps=fps, seed=seed).video
         found = refine(true, CLEAN)
         assert found.account.merges == ()

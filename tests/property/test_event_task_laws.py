@@ -52,7 +52,7 @@ def made_of(name: str, log: tuple[Event, ...], seed: int, most: int = 6) -> list
     return list(stop.value.value)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(log=logs(), seed=st.integers(0, 2**32 - 1), name=st.sampled_from(sorted(TASKS)))
 def test_any_log_gives_sound_drafts_or_a_reason(log: tuple[Event, ...], seed: int, name: str) -> None:
     made = made_of(name, log, seed)
@@ -67,7 +67,7 @@ def test_any_log_gives_sound_drafts_or_a_reason(log: tuple[Event, ...], seed: in
     assert made_of(name, tuple(reversed(log)), seed) == made
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(log=logs(), seed=st.integers(0, 2**32 - 1))
 def test_counts_are_those_of_plain_counting(log: tuple[Event, ...], seed: int) -> None:
     counts = Counter(f"{one.verb} {one.noun}" for one in log)
@@ -80,7 +80,7 @@ def test_counts_are_those_of_plain_counting(log: tuple[Event, ...], seed: int) -
             assert counts[draft.choices[draft.answer_index]] == best >= second + 2
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(log=logs(), seed=st.integers(0, 2**32 - 1))
 def test_only_the_right_order_exists(log: tuple[Event, ...], seed: int) -> None:
     starts: dict[str, list[float]] = {}

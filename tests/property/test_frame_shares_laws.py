@@ -4,13 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.explain.diagnostics.frame_letters import OverLetters, of_draws, of_logps
 from vidence.explain.diagnostics.frame_shares import share_out
 
-FAST = settings(max_examples=100, deadline=None)
 LETTERS = "ABCD"
 LOGPS = st.dictionaries(st.sampled_from(LETTERS), st.floats(-30, 0), min_size=1)
 
@@ -22,7 +21,6 @@ def runs(draw: st.DrawFn) -> list[OverLetters]:
     return [one for one in (of_logps(r, LETTERS) for r in reported) if one is not None]
 
 
-@FAST
 @given(reported=LOGPS)
 def test_probabilities_add_up_and_keep_the_order_of_what_was_reported(reported: dict[str, float]) -> None:
     over = of_logps(reported, LETTERS)
@@ -37,7 +35,6 @@ def test_probabilities_add_up_and_keep_the_order_of_what_was_reported(reported: 
     assert all(by_letter[a] <= least + 1e-9 for a in set(LETTERS) - set(reported))
 
 
-@FAST
 @given(drawn=st.lists(st.sampled_from(LETTERS), min_size=1, max_size=40))
 def test_a_letter_drawn_more_often_is_likelier(drawn: list[str]) -> None:
     over = of_draws(drawn, LETTERS)
@@ -47,7 +44,6 @@ def test_a_letter_drawn_more_often_is_likelier(drawn: list[str]) -> None:
     assert np.argsort(counts, kind="stable").tolist() == np.argsort(over.logps, kind="stable").tolist()
 
 
-@FAST
 @given(over=runs())
 def test_shares_are_a_distribution(over: list[OverLetters]) -> None:
     full, *without = over
@@ -63,7 +59,6 @@ def test_shares_are_a_distribution(over: list[OverLetters]) -> None:
     assert -1e-12 <= shared.entropy <= 1 + 1e-12
 
 
-@FAST
 @given(over=runs(), seed=st.integers(0, 99))
 def test_shares_follow_their_frames(over: list[OverLetters], seed: int) -> None:
     full, *without = over
@@ -75,7 +70,6 @@ def test_shares_follow_their_frames(over: list[OverLetters], seed: int) -> None:
         assert moved.shares == pytest.approx(straight.shares[order])
 
 
-@FAST
 @given(n=st.integers(2, 16), fall=st.floats(0.01, 20))
 def test_frames_that_add_the_same_share_evenly(n: int, fall: float) -> None:
     p = 0.9 * math.exp(-fall)
@@ -92,7 +86,6 @@ def tokens(draw: st.DrawFn) -> np.ndarray:
     return np.exp(weights) / np.exp(weights).sum()
 
 
-@FAST
 @given(asked=st.lists(tokens(), min_size=3, max_size=6), n_reported=st.integers(1, 4))
 def test_the_true_share_lies_within_the_bounds_of_what_was_reported(
     asked: list[np.ndarray], n_reported: int

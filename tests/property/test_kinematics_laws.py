@@ -1,7 +1,7 @@
 """Laws of forward kinematics and of what is computed from points."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -44,7 +44,6 @@ def test_turns_are_those_of_an_independent_library(seed, axes):
 
 
 @given(seed=SEEDS, turns_with=st.sampled_from(["own", "parent"]))
-@settings(max_examples=40)
 def test_positions_are_those_of_a_walk_up_the_chain(seed, turns_with):
     """Written the other way round: every point is carried up to the root by its ancestors, one at a time."""
     skeleton = chain(seed, turns_with=turns_with)
@@ -66,7 +65,6 @@ def test_positions_are_those_of_a_walk_up_the_chain(seed, turns_with):
 
 
 @given(seed=SEEDS, turns_with=st.sampled_from(["own", "parent"]))
-@settings(max_examples=40)
 def test_bones_keep_their_length(seed, turns_with):
     skeleton = chain(seed, turns_with=turns_with)
     positions, _ = forward(
@@ -79,7 +77,6 @@ def test_bones_keep_their_length(seed, turns_with):
 
 
 @given(seed=SEEDS)
-@settings(max_examples=40)
 def test_turning_and_moving_the_root_turns_and_moves_the_body(seed):
     skeleton, rotations = chain(seed), random_turns(seed, (2, 6))
     whole = random_turns(seed + 1, (1,))[0]
@@ -108,7 +105,6 @@ def test_another_axis_up_keeps_lengths_and_hands(seed):
 
 
 @given(seed=SEEDS)
-@settings(max_examples=40)
 def test_hips_turn_and_move_with_the_waist(seed):
     rng = np.random.default_rng(seed)
     corners = np.array([[0.12, 1, 0.1], [-0.12, 1, 0.1], [0.05, 1, -0.1], [-0.05, 1, -0.1]])
@@ -119,7 +115,6 @@ def test_hips_turn_and_move_with_the_waist(seed):
 
 
 @given(seed=SEEDS)
-@settings(max_examples=40)
 def test_a_mean_of_a_rigid_cloud_that_only_moves_is_exact_whatever_is_hidden(seed):
     rng = np.random.default_rng(seed)
     cloud = rng.normal(size=(4, 3)) + np.cumsum(rng.normal(size=(20, 1, 3)), axis=0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.ask.files import DataFile
@@ -24,7 +24,6 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 PARTS = st.lists(TEXTS | st.binary(), min_size=2, max_size=5)
 
 
-@settings(max_examples=60, deadline=None)
 @given(parts=PARTS, system=TEXTS)
 def test_words_and_images_arrive_unchanged_and_in_order(parts: list[str | bytes], system: str):
     images = {str(n): part for n, part in enumerate(parts) if isinstance(part, bytes)}
@@ -55,7 +54,6 @@ def test_words_and_images_arrive_unchanged_and_in_order(parts: list[str | bytes]
     assert arrived == parts
 
 
-@settings(max_examples=60, deadline=None)
 @given(replies=st.dictionaries(TEXTS.filter(bool), TEXTS, min_size=1, max_size=5))
 def test_recorded_replies_come_back_unchanged_from_every_format(replies: dict[str, str]):
     table = [{"item_id": item_id, "text": text} for item_id, text in replies.items()]

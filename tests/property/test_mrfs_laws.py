@@ -2,7 +2,7 @@
 
 import math
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from subjects.simulated import Driven, Simulated, drive, times_shown
@@ -10,7 +10,6 @@ from vidence import catalog
 from vidence.contracts import Ask
 from vidence.records import Item, Reply
 
-FAST = settings(max_examples=60, deadline=None)
 ITEM = Item(item_id="q1", question="?", choices=("yes", "no"), answer="A")
 MARKS = st.lists(st.booleans(), min_size=2, max_size=33)  # without frames, with 1, with 2, ...
 
@@ -28,7 +27,6 @@ def searched(marks: list[bool], mode: str, *, least: int = 1) -> Driven:
     )
 
 
-@FAST
 @given(marks=MARKS)
 def test_every_search_agrees_on_the_category(marks: list[bool]) -> None:
     wanted = "text-only" if marks[0] else "visual-required" if marks[-1] else "undefined"
@@ -36,7 +34,6 @@ def test_every_search_agrees_on_the_category(marks: list[bool]) -> None:
         assert searched(marks, mode).made.category == wanted
 
 
-@FAST
 @given(marks=MARKS)
 def test_what_is_found_is_right_and_never_below_the_minimum(marks: list[bool]) -> None:
     marks = [False, *marks[1:-1], True]
@@ -50,7 +47,6 @@ def test_what_is_found_is_right_and_never_below_the_minimum(marks: list[bool]) -
     assert halved == 1 or not marks[halved - 1]
 
 
-@FAST
 @given(n=st.integers(1, 64), data=st.data())
 def test_monotone_answers_give_every_search_the_same_number(n: int, data: st.DataObject) -> None:
     demand = data.draw(st.integers(1, n))
@@ -59,7 +55,6 @@ def test_monotone_answers_give_every_search_the_same_number(n: int, data: st.Dat
         assert searched(marks, mode).made.mrfs == demand
 
 
-@FAST
 @given(marks=MARKS, least=st.integers(1, 33))
 def test_the_cost_is_bounded_and_nothing_is_asked_twice(marks: list[bool], least: int) -> None:
     n = len(marks) - 1
@@ -68,7 +63,6 @@ def test_the_cost_is_bounded_and_nothing_is_asked_twice(marks: list[bool], least
     assert len(set(asked)) == len(asked)
 
 
-@FAST
 @given(marks=MARKS)
 def test_monotone_is_what_it_says(marks: list[bool]) -> None:
     by_size = marks[1:]

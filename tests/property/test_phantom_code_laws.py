@@ -16,13 +16,11 @@ payloads = st.builds(
 sizes = st.tuples(st.integers(90, 400), st.integers(160, 700))
 
 
-@settings(max_examples=60, deadline=None)
 @given(payload=payloads, size=sizes, background=st.integers(0, 255))
 def test_what_is_drawn_is_read(payload: Payload, size: tuple[int, int], background: int):
     assert read(draw(np.full(size, background, np.uint8), payload)) == payload
 
 
-@settings(max_examples=60, deadline=None)
 @given(payload=payloads, seed=st.integers(0, 2**32 - 1), noise=st.floats(0, 400))
 def test_noise_never_makes_another_piece(payload: Payload, seed: int, noise: float):
     drawn = draw(np.full((90, 160), 128, np.uint8), payload)
@@ -30,7 +28,6 @@ def test_noise_never_makes_another_piece(payload: Payload, seed: int, noise: flo
     assert read(np.clip(levels, 0, 255).astype(np.uint8)) in (None, payload)
 
 
-@settings(max_examples=60, deadline=None)
 @given(payload=payloads, flips=st.sets(st.tuples(st.integers(0, 2), st.integers(0, 25)), min_size=1))
 def test_any_set_of_flipped_blocks_is_noticed(payload: Payload, flips: set[tuple[int, int]]):
     drawn = draw(np.full((180, 320), 128, np.uint8), payload)
@@ -43,7 +40,6 @@ def test_any_set_of_flipped_blocks_is_noticed(payload: Payload, flips: set[tuple
 distinct_values = st.lists(st.integers(1, 19), min_size=12, max_size=12, unique=True)
 
 
-@settings(max_examples=150, deadline=None)
 @given(values=distinct_values, demand=st.integers(1, 8), seed=st.integers(0, 10_000))
 def test_choices_are_usable_and_a_missed_card_leaves_a_provably_wrong_one(
     values: list[int], demand: int, seed: int
@@ -57,7 +53,6 @@ def test_choices_are_usable_and_a_missed_card_leaves_a_provably_wrong_one(
         assert min(numbers) <= min(needed)
 
 
-@settings(max_examples=60, deadline=None)
 @given(values=st.lists(st.integers(1, 19), min_size=1, max_size=8, unique=True))
 def test_every_sum_with_a_card_missing_is_smaller(values: list[int]):
     near, far = partial_sums(values)
@@ -65,7 +60,6 @@ def test_every_sum_with_a_card_missing_is_smaller(values: list[int]):
     assert not set(near) & set(far)
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     colours=st.lists(st.sampled_from(list(COLOURS)), min_size=1, max_size=8, unique=True),
     told=st.none() | st.integers(1, 150),
@@ -85,7 +79,7 @@ def test_what_is_asked_is_understood(
     assert asked.choices == choices
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), min_s=st.integers(20, 40))
 def test_lifetimes_mean_what_they_say(seed: int, min_s: int):
     """By time, 8 midpoints show lasting cards, 16 long ones too, 32 all; 16 never show a short one."""

@@ -5,7 +5,7 @@ import random
 from pathlib import Path
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.make.compose.composition_files import read_compositions
@@ -84,7 +84,6 @@ def otherwise(fact, draw):
     return msgspec.structs.replace(fact, value=draw(st.sampled_from(VALUES[fact.name])))
 
 
-@settings(max_examples=200, deadline=None)
 @given(scenes(may_miss=True), st.sampled_from(SINGLE + OTHERS), st.data())
 def test_to_complete_what_is_unknown_never_undoes_a_proof(drawn, text, data):
     entities, facts, missing = drawn
@@ -98,7 +97,6 @@ def test_to_complete_what_is_unknown_never_undoes_a_proof(drawn, text, data):
     assert after.proof.answer == before.proof.answer
 
 
-@settings(max_examples=150, deadline=None)
 @given(scenes(may_miss=False), st.sampled_from(SINGLE))
 def test_single_conditions_decide_where_steps_only_add_bindings(drawn, text):
     entities, facts, _ = drawn
@@ -110,7 +108,6 @@ def test_single_conditions_decide_where_steps_only_add_bindings(drawn, text):
     assert near or [p.name for p in one.problems] == [p.name for p in every.problems]
 
 
-@settings(max_examples=60, deadline=None)
 @given(scenes(may_miss=True), st.sampled_from(SINGLE + OTHERS), st.randoms(use_true_random=False))
 def test_the_order_of_facts_says_nothing(drawn, text, random):
     entities, facts, missing = drawn

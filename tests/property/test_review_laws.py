@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from conftest import IS_THOROUGH
 from subjects.reviewing import CONTENT, LONG, Team, answers, at
 from vidence.make.review.files import Reviews
 from vidence.make.review.protocol import Check, Protocol, Stage, load_protocol
@@ -18,7 +19,7 @@ TWICE = Protocol(
 )
 OWN = ("humanpcr-r", "mmvu", "perceptioncomp", "herbench", "humanpcr-pc", "actpld")
 PROTOCOLS = (*map(load_protocol, OWN), TWICE)
-N_SEQUENCES = 10_000
+N_SEQUENCES = 10_000 if IS_THOROUGH else 4_000
 VERDICTS = {"accept", "return", "reject"}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from servers import virtual_time
@@ -95,7 +95,6 @@ FACTS = machine_facts()
 turns = st.lists(st.tuples(st.sampled_from(["answer", "hang", *ERRORS]), st.floats(0.0, 5.0)), max_size=30)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     planned=turns,
     n_items=st.integers(1, 7),
@@ -138,7 +137,6 @@ def test_every_question_is_answered_once_whatever_happens(
     assert server.n_closed == n_sessions
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     most=st.integers(1, 9),
     n_askers=st.integers(1, 20),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -17,7 +17,6 @@ from vidence.errors import DataError
 from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
 
-FAST = settings(max_examples=80, deadline=None)
 BUDGETS = st.integers(1, 80)
 LENGTHS = st.integers(1, 300)
 SEEDS = st.integers(0, 10**6)
@@ -33,7 +32,6 @@ def scores_of(n: int, seed: int, kind: str) -> NDArray[np.float64]:
     }[kind]
 
 
-@FAST
 @given(n=st.integers(1, 120))
 def test_the_spread_order_is_a_permutation_and_its_prefixes_leave_no_wide_gap(n: int) -> None:
     order = ranking.spread(n)
@@ -45,7 +43,6 @@ def test_the_spread_order_is_a_permutation_and_its_prefixes_leave_no_wide_gap(n:
         assert gaps.max() <= 2 * n / (k + 1) + 2
 
 
-@FAST
 @given(n=LENGTHS, budget=BUDGETS, depth=st.integers(0, 8), seed=SEEDS, kind=KINDS)
 def test_repaired_aks_gives_out_the_budget_and_every_bin_its_share(
     n: int, budget: int, depth: int, seed: int, kind: str
@@ -67,7 +64,6 @@ def test_repaired_aks_gives_out_the_budget_and_every_bin_its_share(
         assert (given_out >= np.minimum(share, sizes)).all()
 
 
-@FAST
 @given(n=LENGTHS, budget=BUDGETS, seed=SEEDS, kind=KINDS)
 def test_aks_and_bolt_do_not_mind_shift_and_scale(n: int, budget: int, seed: int, kind: str) -> None:
     # Powers of two, so that nothing is rounded.
@@ -79,7 +75,6 @@ def test_aks_and_bolt_do_not_mind_shift_and_scale(n: int, budget: int, seed: int
     assert bolt.repaired(moved, budget, 3.0).tolist() == bolt.repaired(scores, budget, 3.0).tolist()
 
 
-@FAST
 @given(n=LENGTHS, budget=BUDGETS, seed=SEEDS, kind=KINDS, power=st.sampled_from([-1.0, 1.0, 2.5, 3.0]))
 def test_repaired_bolt_gives_different_frames_and_all_that_were_drawn(
     n: int, budget: int, seed: int, kind: str, power: float
@@ -93,7 +88,6 @@ def test_repaired_bolt_gives_different_frames_and_all_that_were_drawn(
     assert ranking[: len(dropped)] == dropped
 
 
-@FAST
 @given(n=LENGTHS, budget=st.integers(3, 80), seed=SEEDS)
 def test_released_bolt_follows_the_shares(n: int, budget: int, seed: int) -> None:
     scores = np.random.default_rng(seed).random(n)
@@ -108,7 +102,6 @@ def test_released_bolt_follows_the_shares(n: int, budget: int, seed: int) -> Non
         assert (counts <= np.floor(shares / step) + 1).all()
 
 
-@FAST
 @given(
     spans=st.lists(st.tuples(st.integers(0, 90), st.integers(1, 30)), min_size=1, max_size=6),
     budget=BUDGETS,
@@ -131,7 +124,6 @@ def test_the_first_k_frames_of_the_oracle_show_k_pieces(
         assert len(ranking) == min(budget, 120)
 
 
-@FAST
 @given(n=LENGTHS, seed=SEEDS, kind=KINDS, side=st.integers(1, 5), ratio=st.sampled_from([0.1, 0.5, 1.0]))
 def test_a_search_keeps_its_budget_and_what_it_saw(
     n: int, seed: int, kind: str, side: int, ratio: float
@@ -156,7 +148,6 @@ def test_a_search_keeps_its_budget_and_what_it_saw(
     assert found.best(3).tolist() == order[:3]
 
 
-@FAST
 @given(n=LENGTHS, seed=SEEDS, data=st.binary(max_size=60))
 def test_a_file_of_scores_comes_back_as_written_or_is_refused(
     n: int, seed: int, data: bytes, tmp_path_factory: pytest.TempPathFactory

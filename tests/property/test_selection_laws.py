@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.ask.selection import candidates, uniform
@@ -13,11 +13,9 @@ from vidence.records import Evidence, Item
 
 COUNTS = st.integers(1, 20_000)
 BUDGETS = st.integers(1, 300)
-FAST = settings(max_examples=60, deadline=None)
 
 
 @pytest.mark.parametrize("rule", [uniform.midpoints, uniform.left_edges, uniform.inclusive_distinct])
-@FAST
 @given(n_total=COUNTS, k=BUDGETS)
 def test_a_rule_fills_the_budget_with_different_frames_in_order(
     rule: uniform.Rule, n_total: int, k: int
@@ -29,7 +27,6 @@ def test_a_rule_fills_the_budget_with_different_frames_in_order(
     assert (np.diff(positions) > 0).all()
 
 
-@FAST
 @given(n_total=COUNTS, k=BUDGETS)
 def test_strided_frames_are_different_and_at_most_one_over(n_total: int, k: int) -> None:
     positions = uniform.strided(n_total, k)
@@ -39,7 +36,6 @@ def test_strided_frames_are_different_and_at_most_one_over(n_total: int, k: int)
     assert (np.diff(positions) > 0).all()
 
 
-@FAST
 @given(n_total=COUNTS, k=st.integers(2, 300))
 def test_inclusive_frames_reach_both_ends(n_total: int, k: int) -> None:
     positions = uniform.inclusive(n_total, k)
@@ -48,7 +44,6 @@ def test_inclusive_frames_reach_both_ends(n_total: int, k: int) -> None:
     assert (np.diff(positions) >= 0).all()
 
 
-@FAST
 @given(n_total=COUNTS, k=BUDGETS)
 def test_each_midpoint_lies_in_its_own_segment_and_mirrors(n_total: int, k: int) -> None:
     positions = uniform.midpoints(n_total, k)
@@ -61,7 +56,6 @@ def test_each_midpoint_lies_in_its_own_segment_and_mirrors(n_total: int, k: int)
     assert (np.abs(mirrored - positions) <= 1).all()
 
 
-@FAST
 @given(
     gaps=st.lists(st.integers(1, 400), min_size=0, max_size=60),
     grid=st.integers(1, 500),
@@ -103,7 +97,6 @@ def allowed(clip: Clip, evidence: Evidence) -> set[int]:
     return inside or {max(i for i, t in enumerate(clip.times_s) if t <= evidence.start_s)}
 
 
-@FAST
 @given(case=annotated(), n_frames=st.integers(1, 100))
 def test_evidence_comes_first_and_fills_the_budget(case: tuple[Clip, Item], n_frames: int) -> None:
     clip, item = case
@@ -121,7 +114,6 @@ def test_evidence_comes_first_and_fills_the_budget(case: tuple[Clip, Item], n_fr
             assert piece <= only if evidence.frames else piece & only
 
 
-@FAST
 @given(sizes=st.lists(st.integers(1, 30), min_size=1, max_size=8), budget=st.integers(0, 200))
 def test_shares_spend_the_budget_and_differ_only_where_frames_run_out(sizes: list[int], budget: int) -> None:
     given_frames = shares(sizes, budget)
@@ -131,7 +123,6 @@ def test_shares_spend_the_budget_and_differ_only_where_frames_run_out(sizes: lis
     assert all(got >= most - 1 for got, size in zip(given_frames, sizes, strict=True) if got < size)
 
 
-@FAST
 @given(n_total=st.integers(0, 20_000), fps=st.floats(1.0, 240.0))
 def test_candidates_are_in_range_and_in_order(n_total: int, fps: float) -> None:
     for positions in (

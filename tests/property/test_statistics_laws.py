@@ -4,14 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.statistics.answer_keys import position_bias
 from vidence.statistics.chance import constant_letter, guess_rate, longest_choice, numeric_median
 from vidence.statistics.intervals import ClusteredMean, clustered_error, mean_interval, proportion
-
-FAST = settings(max_examples=40, deadline=None)
 
 
 @st.composite
@@ -23,7 +21,6 @@ def clustered(draw: st.DrawFn) -> tuple[list[float], list[str]]:
     return values, ["a", "b", *clusters]
 
 
-@FAST
 @given(case=clustered())
 def test_the_interval_holds_the_mean_and_stays_in_range(case: tuple[list[float], list[str]]) -> None:
     values, clusters = case
@@ -35,7 +32,6 @@ def test_the_interval_holds_the_mean_and_stays_in_range(case: tuple[list[float],
     assert (found.n, found.n_clusters) == (len(values), len(set(clusters)))
 
 
-@FAST
 @given(case=clustered())
 def test_a_higher_level_is_a_wider_interval(case: tuple[list[float], list[str]]) -> None:
     values, clusters = case
@@ -43,7 +39,6 @@ def test_a_higher_level_is_a_wider_interval(case: tuple[list[float], list[str]])
     assert wide.low <= narrow.low < narrow.high <= wide.high
 
 
-@FAST
 @given(case=clustered(), shift=st.integers(-50, 50), scale=st.integers(1, 20))
 def test_intervals_follow_a_change_of_unit(
     case: tuple[list[float], list[str]], shift: int, scale: int
@@ -58,7 +53,6 @@ def test_intervals_follow_a_change_of_unit(
     assert after.high == pytest.approx(shift + scale * before.high, abs=1e-6)
 
 
-@FAST
 @given(case=clustered(), seed=st.integers(0, 1000))
 def test_the_order_of_the_items_does_not_matter(case: tuple[list[float], list[str]], seed: int) -> None:
     values, clusters = case
@@ -72,7 +66,6 @@ def test_the_order_of_the_items_does_not_matter(case: tuple[list[float], list[st
     )
 
 
-@FAST
 @given(case=clustered())
 def test_asking_each_question_twice_does_not_narrow_the_interval(case: tuple[list[float], list[str]]) -> None:
     values, clusters = case
@@ -81,7 +74,6 @@ def test_asking_each_question_twice_does_not_narrow_the_interval(case: tuple[lis
     assert (twice.low, twice.high) == pytest.approx((once.low, once.high), abs=1e-9)
 
 
-@FAST
 @given(case=clustered())
 def test_macro_of_one_group_is_the_mean(case: tuple[list[float], list[str]]) -> None:
     values, clusters = case
@@ -90,7 +82,6 @@ def test_macro_of_one_group_is_the_mean(case: tuple[list[float], list[str]]) -> 
     assert (grouped.value, grouped.low, grouped.high) == (plain.value, plain.low, plain.high)
 
 
-@FAST
 @given(case=clustered())
 def test_a_difference_is_told_from_zero_exactly_where_its_interval_leaves_it_out(
     case: tuple[list[float], list[str]],
@@ -104,7 +95,6 @@ def test_a_difference_is_told_from_zero_exactly_where_its_interval_leaves_it_out
     assert found.value - 1e-12 <= found.high <= 1
 
 
-@FAST
 @given(n=st.integers(1, 5000), share=st.floats(0, 1), level=st.floats(0.5, 0.999))
 def test_wilson_holds_the_share_stays_in_range_and_mirrors(n: int, share: float, level: float) -> None:
     k = round(n * share)
@@ -114,7 +104,6 @@ def test_wilson_holds_the_share_stays_in_range_and_mirrors(n: int, share: float,
     assert (mirrored.low, mirrored.high) == pytest.approx((1 - estimate.high, 1 - estimate.low), abs=1e-12)
 
 
-@FAST
 @given(answers=st.lists(st.sampled_from("ABCDE"), min_size=1, max_size=50))
 def test_constant_letters_share_out_all_items_and_one_reaches_chance(answers: list[str]) -> None:
     shares = constant_letter(answers, n_choices=[5] * len(answers))
@@ -122,7 +111,6 @@ def test_constant_letters_share_out_all_items_and_one_reaches_chance(answers: li
     assert max(shares.values()) >= guess_rate([5] * len(answers)) - 1e-12
 
 
-@FAST
 @given(numbers=st.lists(st.integers(-999, 999), min_size=1, max_size=9))
 def test_the_median_has_at_most_half_of_the_numbers_on_each_side(numbers: list[int]) -> None:
     found = numeric_median([f"about {number} cm" for number in numbers])
@@ -134,7 +122,6 @@ def test_the_median_has_at_most_half_of_the_numbers_on_each_side(numbers: list[i
     assert sum(number > numbers[found] for number in numbers) <= len(numbers) / 2
 
 
-@FAST
 @given(choices=st.lists(st.text(max_size=12), min_size=1, max_size=6))
 def test_no_choice_is_longer_than_the_longest(choices: list[str]) -> None:
     lengths = [len(choice.strip()) for choice in choices]
@@ -143,7 +130,6 @@ def test_no_choice_is_longer_than_the_longest(choices: list[str]) -> None:
     assert found is None or lengths[found] == max(lengths)
 
 
-@FAST
 @given(
     pairs=st.lists(
         st.tuples(

@@ -6,14 +6,12 @@ import string
 from pathlib import Path
 
 import msgspec
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.ask.benchmarks import table
 from vidence.errors import DataError
 from vidence.records import Item, Media
-
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12).filter(
     str.strip
@@ -46,7 +44,6 @@ def load_bytes(path: Path, content: bytes) -> tuple[tuple[Item, ...], tuple[str,
     return found.items, found.problems
 
 
-@QUICK
 @given(items=some_items())
 def test_items_survive_as_lines_and_as_a_list(tmp_path: Path, items: list[Item]) -> None:
     encoded = [msgspec.json.encode(item) for item in items]
@@ -54,7 +51,6 @@ def test_items_survive_as_lines_and_as_a_list(tmp_path: Path, items: list[Item])
     assert load_bytes(tmp_path / "a.json", b"[" + b",\n".join(encoded) + b"]") == (tuple(items), ())
 
 
-@QUICK
 @given(items=some_items())
 def test_an_answer_given_as_text_is_the_same_answer(tmp_path: Path, items: list[Item]) -> None:
     spelled = [
@@ -64,7 +60,6 @@ def test_an_answer_given_as_text_is_the_same_answer(tmp_path: Path, items: list[
     assert load_bytes(tmp_path / "a.jsonl", lines) == (tuple(items), ())
 
 
-@QUICK
 @given(items=some_items())
 def test_csv_gives_the_same_words_without_blanks_at_their_ends(tmp_path: Path, items: list[Item]) -> None:
     text = io.StringIO(newline="")
@@ -82,7 +77,6 @@ def test_csv_gives_the_same_words_without_blanks_at_their_ends(tmp_path: Path, i
     ]
 
 
-@QUICK
 @given(items=some_items(), bad=st.lists(st.binary(max_size=30).filter(bytes.strip), max_size=4))
 def test_bad_lines_lose_no_good_ones(tmp_path: Path, items: list[Item], bad: list[bytes]) -> None:
     noise = [line.replace(b"\n", b" ").replace(b"\r", b" ") for line in bad]
@@ -95,7 +89,6 @@ def test_bad_lines_lose_no_good_ones(tmp_path: Path, items: list[Item], bad: lis
     assert len(problems) == len(noise)
 
 
-@QUICK
 @given(
     content=st.binary(max_size=200), suffix=st.sampled_from([".jsonl", ".json", ".csv", ".csv.gz", ".txt"])
 )

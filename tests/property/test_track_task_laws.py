@@ -55,7 +55,7 @@ def check(draft: Draft, material: Material) -> None:
 
 @pytest.mark.parametrize("name", ON_TRACKS)
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_one_option_is_true_of_planted_people(name: str, seed: int) -> None:
     n_people, n_others = (6, 0) if name == "mpdr" else (9, 12 if name == "rlpc" else 0)
     material = street(seed, n_people=n_people, n_others=n_others).material
@@ -65,7 +65,7 @@ def test_one_option_is_true_of_planted_people(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("name", ON_SHOTS)
 @given(seed=st.integers(0, 10_000), with_false=st.booleans())
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_one_option_is_true_of_planted_shots(name: str, seed: int, with_false: bool) -> None:
     material = trailer(seed, with_false=with_false)
     drafts = drafts_of(name, material, seed=seed)
@@ -137,7 +137,7 @@ def test_sva_answers_are_spread_over_counts_and_sets() -> None:
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 def test_times_of_people_are_clear_of_the_tie_band(seed: int) -> None:
     """No two durations that an answer compares differ by 2 to 4 s."""
     crowd = street(seed, n_people=6)

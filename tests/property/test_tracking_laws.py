@@ -4,7 +4,7 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from subjects.tracks import track, video
@@ -16,7 +16,6 @@ from vidence.seeing.refine import RefineSettings, refine
 from vidence.seeing.trackrank import DiversitySettings, pick_diverse, rank
 
 WIDTH, HEIGHT, N_FRAMES = 300, 200, 120
-FEW = settings(max_examples=40, deadline=None)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -73,7 +72,6 @@ def same(one, other):
 LOW = RefineSettings(filter=FilterSettings(least_s=5 / 30, least_area_px=400, least_in_middle_s=2 / 30))
 
 
-@FEW
 @given(seed=SEEDS)
 def test_every_track_and_box_is_accounted_for(seed):
     before = street(seed, is_broken=True)
@@ -94,7 +92,6 @@ def test_every_track_and_box_is_accounted_for(seed):
         assert (one.boxes_px[:, 2:] - one.boxes_px[:, :2] > 0.999).all()
 
 
-@FEW
 @given(seed=SEEDS)
 def test_the_order_of_tracks_does_not_matter(seed):
     before = street(seed, is_broken=True)
@@ -109,7 +106,6 @@ def test_the_order_of_tracks_does_not_matter(seed):
     assert np.array_equal(ranked.scores, again.scores)
 
 
-@FEW
 @given(seed=SEEDS)
 def test_a_step_done_twice_is_done_once(seed):
     tracks = usable(seed).tracks
@@ -125,7 +121,6 @@ def test_a_step_done_twice_is_done_once(seed):
     assert all(map(same, once, again))
 
 
-@FEW
 @given(seed=SEEDS)
 def test_merging_never_loses_moves_or_makes_a_box(seed):
     tracks = usable(seed).tracks
@@ -137,7 +132,6 @@ def test_merging_never_loses_moves_or_makes_a_box(seed):
     assert [m.cost for m in merges] == sorted(m.cost for m in merges)
 
 
-@FEW
 @given(seed=SEEDS, most=st.floats(0, 200))
 def test_a_ceiling_only_leaves_out_the_dear_joins(seed, most):
     tracks = usable(seed).tracks
@@ -147,7 +141,6 @@ def test_a_ceiling_only_leaves_out_the_dear_joins(seed, most):
     assert {(m.before, m.after) for m in capped} == pairs
 
 
-@FEW
 @given(seed=SEEDS)
 def test_filling_keeps_what_was_there_and_stays_between(seed):
     for one in usable(seed).tracks:
@@ -163,7 +156,6 @@ def test_filling_keeps_what_was_there_and_stays_between(seed):
         assert (filled <= ends.max(axis=0) + 1e-9).all()
 
 
-@FEW
 @given(seed=SEEDS)
 def test_smoothing_keeps_means_and_bounds_and_moves_with_the_boxes(seed):
     for one in usable(seed).tracks:
@@ -178,7 +170,6 @@ def test_smoothing_keeps_means_and_bounds_and_moves_with_the_boxes(seed):
         np.testing.assert_allclose(moved.boxes_px, calm.boxes_px + 7.0, rtol=1e-12)
 
 
-@FEW
 @given(seed=SEEDS, factor=st.floats(0.5, 8), later_s=st.floats(0, 100))
 def test_scores_know_neither_the_size_of_the_video_nor_when_it_starts(seed, factor, later_s):
     one = refine(street(seed), LOW).video
@@ -190,7 +181,6 @@ def test_scores_know_neither_the_size_of_the_video_nor_when_it_starts(seed, fact
     np.testing.assert_allclose(rank(grown).scores, rank(one).scores, rtol=1e-6, atol=1e-9)
 
 
-@FEW
 @given(seed=SEEDS)
 def test_every_term_is_a_share_and_somebody_has_all_of_it(seed):
     found = rank(refine(street(seed), LOW).video)
@@ -201,7 +191,6 @@ def test_every_term_is_a_share_and_somebody_has_all_of_it(seed):
     assert [found.scores[found.track_ids.index(i)] for i in found.best_first] == sorted(found.scores)[::-1]
 
 
-@FEW
 @given(seed=SEEDS, n_tracks=st.integers(1, 12), n_rankings=st.integers(1, 10))
 def test_picks_are_different_tracks_as_many_as_there_are(seed, n_tracks, n_rankings):
     found = rank(usable(seed))
@@ -213,7 +202,6 @@ def test_picks_are_different_tracks_as_many_as_there_are(seed, n_tracks, n_ranki
     assert all(p.turn * n_rankings <= n_tracks for p in picks)
 
 
-@FEW
 @given(seed=SEEDS)
 def test_overlap_is_mutual_and_a_hull_holds_its_boxes(seed):
     rng = np.random.default_rng(seed)
@@ -227,7 +215,6 @@ def test_overlap_is_mutual_and_a_hull_holds_its_boxes(seed):
     assert areas[-1] >= areas_px(boxes).max() - 1e-9
 
 
-@FEW
 @given(seed=SEEDS, tie_s=st.floats(0, 6))
 def test_leaders_lead_and_spans_agree(seed, tie_s):
     clip = usable(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.pointlight.figures import staged
@@ -22,7 +22,6 @@ def shown(source: str = "walker:walk", **overrides: object) -> Stimulus:
 
 
 @given(st.integers(2, 40), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
 def test_another_phase_is_a_turn_of_the_steps(n_frames: int, seed: int):
     places, valid = paths(n_frames, seed=seed)
     shifts = np.random.default_rng(seed).integers(0, n_frames - 1, 5)
