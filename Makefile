@@ -47,7 +47,10 @@ COUNTED := $(ROOMS:%=tests/unit/%) $(ROOMS:%=src/vidence/%) \
 WITH_RFDETR := tests/conformance/test_detectors.py tests/unit/seeing/detectors/test_rfdetr.py
 # Clusters, browsers, attacks, floods and the crawl of every page by every role: `make test-long`.
 LONG := tests/long tests/browser tests/hostile tests/unit/studio/test_access.py tests/architecture/test_wings.py \
-	tests/end_to_end/test_studio_load.py tests/end_to_end/test_studio_postgres.py
+	tests/end_to_end/test_studio_load.py tests/end_to_end/test_studio_postgres.py \
+	tests/end_to_end/test_studio_looks.py tests/end_to_end/test_make_killed.py
+# Tests that draw, or go over real files, and do all of it where VIDENCE_TESTS is `thorough`.
+DRAWN := tests/property $(shell grep -rl 'import IS_THOROUGH' tests/parity tests/end_to_end)
 PYTEST = $(BIN)/python -m pytest -q --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 
 # Three workers share two processors, since many tests wait; none of them needs threads. Tests start hundreds of
@@ -62,10 +65,12 @@ test: $(VENV)/.test-installed ## install what the tests need, and run them
 
 test-long: export OMP_NUM_THREADS := 1
 test-long: export PYTHONDONTWRITEBYTECODE :=
-test-long: $(VENV)/.test-installed ## run the tests that take longest: clusters, browsers, attacks, floods
-	$(PYTEST) $(wildcard $(LONG))
+test-long: export VIDENCE_TESTS := thorough
+test-long: $(VENV)/.test-installed ## run the tests that take longest: clusters, browsers, attacks, floods, all draws
+	$(PYTEST) $(wildcard $(LONG)) $(DRAWN)
 
 coverage: export OMP_NUM_THREADS := 1
+coverage: export VIDENCE_TESTS := thorough
 coverage: $(VENV)/.test-installed ## count the lines of all modules that their tests execute
 	$(PYTEST) --cov=vidence --cov-report= tests/conformance tests/property tests/unit src
 	$(BIN)/python scripts/coverage_floor.py $(ROOMS) everything

@@ -1,5 +1,6 @@
 """What all tests share: where the check files are, a cache folder of their own, and no way out."""
 
+import gc
 import ipaddress
 import os
 import signal
@@ -27,6 +28,12 @@ settings.load_profile("no-clock")
 # The background job of a shell ignores Ctrl-C, and so would all that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays: no later collection of garbage goes over its millions of objects."""
+    gc.collect()
+    gc.freeze()
 
 
 def _folder(variable: str, default: str) -> Path:

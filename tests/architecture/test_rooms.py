@@ -54,9 +54,9 @@ def plain_modules() -> dict[str, Path]:
     return {name: path for name, path in modules().items() if not path.name.startswith("__")}
 
 
-def imported(path: Path, package: str = "") -> Iterator[str]:
+def imported(tree: ast.AST, package: str = "") -> Iterator[str]:
     """Every dotted name that a file imports; relative imports are resolved in `package`."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -65,19 +65,24 @@ def imported(path: Path, package: str = "") -> Iterator[str]:
             yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
+def parsed(path: Path) -> ast.AST:
+    """A file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 @cache
-def strings(path: Path) -> frozenset[str]:
-    """Every text that a file holds, also the parts of f-strings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def texts_and_imports(path: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """Every text that a test holds, also the parts of f-strings, and what it imports."""
+    tree = parsed(path)
     texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    return frozenset(text for text in texts if isinstance(text, str))
+    return frozenset(text for text in texts if isinstance(text, str)), frozenset(imported(tree))
 
 
 def private_imports(name: str, path: Path) -> list[str]:
     """The private modules and names of other packages that a module imports."""
     home = name if path.name == "__init__.py" else name.rpartition(".")[0]
     found = []
-    for target in imported(path, home):
+    for target in imported(parsed(path), home):
         parts = target.split(".")
         private = next((i for i, part in enumerate(parts) if re.match(r"_[^_]", part)), None)
         if parts[0] == "vidence" and private is not None and ".".join(parts[:private]) not in {home, name}:
@@ -96,7 +101,9 @@ def plugin_of(name: str) -> str | None:
 @cache
 def called() -> frozenset[str]:
     """Every text of the end-to-end tests, the names of commands among them."""
-    return frozenset(text for test in (TESTS / "end_to_end").glob("*.py") for text in strings(test))
+    return frozenset(
+        text for test in (TESTS / "end_to_end").glob("*.py") for text in texts_and_imports(test)[0]
+    )
 
 
 def is_tested(name: str, path: Path, named: set[str]) -> bool:
@@ -110,7 +117,7 @@ def is_tested(name: str, path: Path, named: set[str]) -> bool:
         return True
     plugin = plugin_of(name)
     if plugin is not None:
-        texts = {text for test in folder.glob("*.py") for text in strings(test)}
+        texts = {text for test in folder.glob("*.py") for text in texts_and_imports(test)[0]}
         return any(text == plugin or text.startswith(f"{plugin}:") for text in texts)
     return path.parent.name == "commands" and path.stem.rstrip("_").replace("_", "-") in called()
 
@@ -163,9 +170,10 @@ def test_a_circle_would_be_seen(tmp_path, way_back):
 def test_every_module_has_a_test_of_its_name_or_is_named_by_a_test():
     named: set[str] = set()
     for test in TESTS.rglob("test_*.py"):
-        for target in imported(test):
+        texts, targets = texts_and_imports(test)
+        for target in targets:
             named |= {target, target.rpartition(".")[0]}
-        named |= {text for text in strings(test) if text.startswith("vidence.")}
+        named |= {text for text in texts if text.startswith("vidence.")}
     modules = {name: path for name, path in plain_modules().items() if path.parent.name != "migrations"}
     assert [name for name, path in sorted(modules.items()) if not is_tested(name, path, named)] == []
 

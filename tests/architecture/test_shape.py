@@ -8,6 +8,7 @@ import pkgutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -93,17 +94,34 @@ def test_the_help_imports_neither_numpy_nor_a_command():
     assert "Put a benchmark to a model." in done.stdout
 
 
-def awaited_methods(path: Path) -> Iterator[str]:
-    """The names of the methods that a file awaits."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Await) and isinstance(node.value, ast.Call):
-            function = node.value.func
-            if isinstance(function, ast.Attribute):
-                yield function.attr
+def facts_of(node: ast.AST) -> Iterator[str]:
+    """What a piece of code does of all that is asked below."""
+    match node:
+        case ast.Await(value=ast.Call(func=ast.Attribute(attr="reply"))):
+            yield from ("waits", "waits for a model")
+        case ast.Await() | ast.AsyncFunctionDef():
+            yield "waits"
+        case ast.Call(func=ast.Name(id="print")):
+            yield "prints"
+    is_documented = isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Module)
+    if is_documented and "Source: ours" in (ast.get_docstring(node) or ""):
+        yield "calls itself a source"
+
+
+@cache
+def all_facts() -> dict[Path, set[str]]:
+    """The same of every file; each is parsed once."""
+    trees = ((path, ast.parse(path.read_text())) for path in FILES)
+    return {path: {fact for node in ast.walk(tree) for fact in facts_of(node)} for path, tree in trees}
+
+
+def that(fact: str) -> list[Path]:
+    """The files of which this is so."""
+    return [path for path, facts in all_facts().items() if fact in facts]
 
 
 def test_only_the_engine_waits_for_a_model():
-    waiting = [p.relative_to(PACKAGE).as_posix() for p in FILES if "reply" in set(awaited_methods(p))]
+    waiting = [path.relative_to(PACKAGE).as_posix() for path in that("waits for a model")]
     assert waiting == ["engine/engine.py"]
 
 
@@ -114,21 +132,18 @@ def room_of(path: Path) -> str:
 
 
 def test_only_engine_models_and_the_studio_wait_at_all():
-    found = {
-        room_of(p)
-        for p in FILES
-        if any(isinstance(n, ast.AsyncFunctionDef | ast.Await) for n in ast.walk(ast.parse(p.read_text())))
+    assert {room_of(path) for path in that("waits")} == {
+        "engine/",
+        "ask/models",
+        "contracts.py",
+        "cli/",
+        "studio/",
     }
-    assert found == {"engine/", "ask/models", "contracts.py", "cli/", "studio/"}
 
 
 def test_nothing_prints_outside_the_command_line():
-    for path in FILES:
-        if path.relative_to(PACKAGE).parts[0] != "cli" and path.parent.name != "commands":
-            tree = ast.walk(ast.parse(path.read_text()))
-            functions = [n.func for n in tree if isinstance(n, ast.Call)]
-            calls = [f.id for f in functions if isinstance(f, ast.Name)]
-            assert "print" not in calls, path
+    for path in that("prints"):
+        assert path.relative_to(PACKAGE).parts[0] == "cli" or path.parent.name == "commands", path
 
 
 def test_every_record_takes_keywords_only_and_refuses_unknown_fields():
@@ -144,11 +159,7 @@ def test_every_record_takes_keywords_only_and_refuses_unknown_fields():
 
 
 def test_a_source_is_a_paper_or_released_code():
-    for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
-                said = ast.get_docstring(node) or ""
-                assert "Source: ours" not in said, f"{path}: say nothing where nothing is implemented"
+    assert that("calls itself a source") == [], "say nothing where nothing is implemented"
 
 
 def test_listing_imports_nothing():

@@ -1,95 +1,21 @@
 """The command line as a user runs it: a folder of its own, real clips, a server on loopback."""
 
-import contextlib
+import hashlib
 import io
 import json
 import os
-import signal
-import subprocess
-import sys
+import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from unittest import mock
 
 import av
 import numpy as np
 import pytest
 
-from vidence.cli.main import main
-from vidence.engine.store import RunStore
-from vidence.records import Trial
+from subjects.command_line import CommandLine
 
 Questions = Callable[..., Path]
-
-
-def heed_interrupts() -> None:
-    """In a new process: SIGINT is heard, also where the tests themselves run in the background."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-@dataclass(frozen=True)
-class Done:
-    """What a command did."""
-
-    code: int
-    out: str
-    err: str
-
-
-def _written(stream: io.TextIOWrapper) -> str:
-    stream.flush()
-    return stream.buffer.getvalue().decode()
-
-
-@dataclass(frozen=True)
-class CommandLine:
-    """``vidence`` in a folder, with a cache of its own."""
-
-    folder: Path
-    env: dict[str, str]
-
-    def start(self, *words: str) -> subprocess.Popen[str]:
-        """Start a command and go on."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "vidence", *words],
-            cwd=self.folder,
-            env=self.env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=heed_interrupts,
-        )
-
-    def apart(self, *words: str, patience_s: float = 120) -> Done:
-        """Run a command to its end in a process of its own, where what a process is matters."""
-        process = self.start(*words)
-        out, err = process.communicate(timeout=patience_s)
-        return Done(process.returncode, out, err)
-
-    def __call__(self, *words: str) -> Done:
-        """Run a command to its end as the process would, in this one: its start costs more than most runs."""
-        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
-        on_sigterm = signal.getsignal(signal.SIGTERM)
-        try:
-            with (
-                contextlib.chdir(self.folder),
-                mock.patch.dict(os.environ, self.env, clear=True),
-                mock.patch.object(sys, "argv", ["vidence", *words]),
-                contextlib.redirect_stdout(out),
-                contextlib.redirect_stderr(err),
-                pytest.raises(SystemExit) as ended,
-            ):
-                main(words)
-        finally:
-            signal.signal(signal.SIGTERM, on_sigterm)
-        assert isinstance(ended.value.code, int)
-        return Done(ended.value.code, *(_written(stream) for stream in (out, err)))
-
-    def trials(self, run: str) -> dict[str, Trial]:
-        """The trials of a run folder, by item id (the first repeat)."""
-        with RunStore(self.folder / run) as store:
-            return {t.item_id: t for t in store.trials() if t.repeat == 0}
 
 
 @pytest.fixture
@@ -99,9 +25,35 @@ def vidence(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path, env)
 
 
+@pytest.fixture(scope="session")
+def _kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture
+def begun(vidence: CommandLine, _kept: Path) -> Callable[[str, Callable[[], object]], None]:
+    """What a preparation of this name leaves in the folder: made once, copied for every other test."""
+
+    def begin(name: str, prepare: Callable[[], object]) -> None:
+        kept = _kept / hashlib.sha256(name.encode()).hexdigest()
+        if kept.exists():
+            shutil.copytree(kept, vidence.folder, dirs_exist_ok=True)
+        else:
+            prepare()
+            shutil.copytree(vidence.folder, kept)
+
+    return begin
+
+
 def write_clip(path: Path, *, n_frames: int = 40, shade: int = 0) -> None:
     """A small H.264 clip at 10 frames per second whose brightness rises."""
-    with av.open(str(path), "w") as container:
+    path.write_bytes(_clip(n_frames, shade))
+
+
+@cache
+def _clip(n_frames: int, shade: int) -> bytes:
+    file = io.BytesIO()
+    with av.open(file, "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=10)
         stream.width, stream.height, stream.pix_fmt = 96, 64, "yuv420p"
         stream.options = {"preset": "ultrafast"}
@@ -111,6 +63,7 @@ def write_clip(path: Path, *, n_frames: int = 40, shade: int = 0) -> None:
                 container.mux(packet)
         for packet in stream.encode():
             container.mux(packet)
+    return file.getvalue()
 
 
 @pytest.fixture
@@ -142,10 +95,13 @@ def questions(tmp_path: Path) -> Questions:
 
 
 @pytest.fixture
-def leveled_runs(vidence):
+def leveled_runs(vidence, begun):
     """Runs on 24 questions of three levels and two kinds, each from a string of right (1) and wrong (0)."""
 
     def make(**marks):
+        begun(f"leveled {marks}", lambda: write(marks))
+
+    def write(marks):
         lines = [
             {
                 "item_id": f"q{i}",

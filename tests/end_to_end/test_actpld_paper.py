@@ -70,8 +70,12 @@ people = true
 
 
 @pytest.fixture
-def lights(vidence):
+def lights(vidence, begun):
     """Clips made of the built-in figure, with the replies of three models and of a person."""
+    begun("lights", lambda: make_lights(vidence))
+
+
+def make_lights(vidence):
     with (vidence.folder / "map.csv").open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file)
         lines.writerow(("clip_id", "label", "set", "intention", "group", "file"))

@@ -104,6 +104,18 @@ def test_bad_lines_are_listed_and_the_good_ones_asked(vidence, questions):
     assert "questions.jsonl:3" in strict.err
 
 
+def test_what_no_file_can_be_is_missing(vidence, questions):
+    path = questions(n_clips=2, n_questions=1)
+    (vidence.folder / "clip0.mp4").unlink()
+    (vidence.folder / "clip0.mp4").mkdir()
+    path.write_text(path.read_text().replace("clip1.mp4", "a" * 300 + ".mp4"))
+    done = vidence(*RUN, "phantom:single")
+    assert done.code == 2, done.err
+    assert "clip0.mp4 (a folder, and a file is needed)" in done.err
+    assert ".mp4 (File name too long)" in done.err
+    assert "Traceback" not in done.err
+
+
 def test_missing_media_are_listed_before_anything_is_asked(vidence, questions):
     questions(n_clips=2, n_questions=2)
     (vidence.folder / "clip1.mp4").unlink()
@@ -117,16 +129,6 @@ def test_missing_media_are_listed_before_anything_is_asked(vidence, questions):
         allowed = vidence(*RUN, model(server), "--allow-missing")
         assert allowed.code == 0, allowed.err
         assert server.n_requests == 2
-
-
-def test_a_name_that_no_file_can_have_is_missing(vidence, questions):
-    """It ended the command with OSError: File name too long."""
-    path = questions(n_clips=1, n_questions=1)
-    path.write_text(path.read_text().replace("clip0.mp4", "a" * 300 + ".mp4"))
-    done = vidence(*RUN, "phantom:single")
-    assert done.code == 2, done.err
-    assert ".mp4 (File name too long)" in done.err
-    assert "Traceback" not in done.err
 
 
 def test_a_bad_video_fails_its_own_questions_and_no_others(vidence, questions):
@@ -215,15 +217,6 @@ def test_a_message_that_ends_in_a_question_has_no_second_stop(vidence, questions
     assert "is base_url right? Check the server" in done.err
 
 
-def test_what_stands_in_the_place_of_a_video_is_said(vidence, questions):
-    questions(n_clips=1)
-    (vidence.folder / "clip0.mp4").unlink()
-    (vidence.folder / "clip0.mp4").mkdir()
-    done = vidence(*RUN, "phantom:single")
-    assert done.code == 2
-    assert "clip0.mp4 (a folder, and a file is needed)" in done.err
-
-
 def test_a_failure_drill_fails_after_a_run_of_the_same_words(vidence, questions):
     questions(n_clips=1)
     assert vidence(*RUN, "scripted:A").code == 0
@@ -282,17 +275,6 @@ def test_changed_questions_are_not_mixed_into_a_run(vidence, questions):
     done = vidence("resume", "r")
     assert done.code == 2
     assert "the question files have changed" in done.err
-
-
-def test_a_run_folder_of_an_older_format(vidence, questions):
-    questions(n_clips=1)
-    assert vidence(*RUN, "baseline:constant?letter=A").code == 0
-    plan = vidence.folder / "r" / "plan.toml"
-    plan.write_text(plan.read_text().replace("vidence-plan/1", "vidence-plan/0"))
-    for words in (["resume", "r"], ["report", "r"]):
-        done = vidence(*words)
-        assert done.code == 2
-        assert "format 'vidence-plan/0'" in done.err
 
 
 def test_templates_of_ones_own_are_checked(vidence, questions):

@@ -12,10 +12,16 @@ RIGHT = "A"
 
 
 @pytest.fixture
-def recorded(vidence):
+def recorded(vidence, begun):
     """Write questions and, for each model, a reply to each of them; run them."""
 
-    def make(replies, *, per_video=2, data="items.jsonl", out="", more=()):
+    def make(replies, **more):
+        begun(
+            f"{sorted(path.name for path in vidence.folder.iterdir())} {replies} {more}",
+            lambda: record(replies, **more),
+        )
+
+    def record(replies, *, per_video=2, data="items.jsonl", more=()):
         n = len(next(iter(replies.values())))
         lines = [
             {
@@ -33,9 +39,7 @@ def recorded(vidence):
             said = [{"id": f"q{i}", "text": letter} for i, letter in enumerate(letters)]
             (vidence.folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, said)))
             command = ["run", "table", "--data", data, "--model", f"replay:{name}.jsonl"]
-            done = vidence(
-                *command, "--replay-columns", "id=id,text=text", "--out", out or name, "--no-page", *more
-            )
+            done = vidence(*command, "--replay-columns", "id=id,text=text", "--out", name, "--no-page", *more)
             assert done.code == 0, done.err
 
     return make

@@ -14,7 +14,7 @@ FIGURES = re.compile(r"(-?\d+\.\d+) (-?\d+\.\d+) to (-?\d+\.\d+) +(-?\d+\.\d+)$"
 def demo(tmp_path_factory):
     import os
 
-    from end_to_end.conftest import CommandLine
+    from subjects.command_line import CommandLine
 
     folder = tmp_path_factory.mktemp("demo")
     line = CommandLine(folder, os.environ | {"VIDENCE_CACHE": str(folder / "cache"), "COLUMNS": "120"})

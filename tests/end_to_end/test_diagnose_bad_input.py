@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from end_to_end.conftest import Done, write_clip
+from end_to_end.conftest import write_clip
 from servers.openai_stub import OpenAIStub
+from subjects.command_line import Done
 
 Rewrite = Callable[[list[dict]], None]
 

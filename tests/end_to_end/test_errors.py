@@ -22,7 +22,13 @@ PLANTED = {"misses": "retrieval", "forgets": "fusion"}
 
 
 @pytest.fixture
-def runs(vidence):
+def packet(vidence, begun):
+    """A packet of two runs whose errors are known."""
+    begun("errors", lambda: draw(vidence))
+    return vidence
+
+
+def draw(vidence):
     """Two runs whose errors are known: all of one are losses of retrieval, all of the other of fusion."""
     render(vidence.folder / "world", SPEC, seed=3)
     for name, (model, selector) in RUNS.items():
@@ -31,14 +37,8 @@ def runs(vidence):
             *("--frames", "16", "--out", name, "--no-page"),
         )
         assert done.code == 0, done.err
-    return vidence
-
-
-@pytest.fixture
-def packet(runs):
-    done = runs("errors", "draw", *RUNS, "--same", "20", "--out", "packet")
+    done = vidence("errors", "draw", *RUNS, "--same", "20", "--out", "packet")
     assert done.code == 0, done.err
-    return runs
 
 
 def fill(vidence, says, *, n=None, name="filled.csv"):

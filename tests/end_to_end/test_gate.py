@@ -58,15 +58,15 @@ def test_random_weights_drop_only_what_they_are_seen_to_say(vidence, folder, tmp
 
     with TinyVlmServer(build(tmp_path_factory.mktemp("weights") / "tiny")) as server:
         reader = f"openai:tiny?base_url={server.base_url}"
-        few = (folder / "q.jsonl").read_text().splitlines(keepends=True)[:16]
+        few = (folder / "q.jsonl").read_text().splitlines(keepends=True)[:5]
         (folder / "few.jsonl").write_text("".join(few))
         done = vidence("gate", "few.jsonl", "--model", reader, "--runs", "1", "--folder", "gate")
         assert done.code == 0, done.err
         sent = [json.dumps(body["messages"]) for body in server.bodies]
-    assert len(sent) == 16
+    assert len(sent) == 5
     assert not [one for one in sent if "image_url" in one]
     verdicts = [one for one in lines(folder / "gate" / "verdicts.jsonl") if one["gate"] == "text-only"]
-    assert len(verdicts) == 16
+    assert len(verdicts) == 5
     for one in verdicts:
         right = [vote.get("is_right", False) for vote in one["votes"]]
         assert len(right) == 1

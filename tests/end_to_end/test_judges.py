@@ -14,8 +14,13 @@ JUDGE = 'scripted:{"extracted_answer":"A","correct":true}'
 
 
 @pytest.fixture
-def runs(vidence):
+def runs(vidence, begun):
     """Two recorded runs over choices and free answers."""
+    begun("judges", lambda: record(vidence))
+    return ("one", "two")
+
+
+def record(vidence):
     items = [
         {
             "item_id": item_id,
@@ -46,7 +51,6 @@ def runs(vidence):
         for rater in ("al", "bo")
     ]
     (vidence.folder / "labels.csv").write_text("item_id,model,rater,correct\n" + "\n".join(rows))
-    return ("one", "two")
 
 
 def test_judges_are_set_beside_people_and_asked_once(vidence, runs):

@@ -98,19 +98,6 @@ def test_a_panel_is_that_of_the_command_and_may_hold_functions(here, questions):
         package.panel({**panel, "title": "None", "models": [{"model": "scripted:A?fail=401"}]})
 
 
-@pytest.mark.parametrize(
-    ("panel", "message"),
-    [
-        ({"benchmarks": []}, "has no benchmarks"),
-        ({"title": "t", "benchmarks": [], "models": [{"model": "scripted:A"}]}, "has no benchmarks"),
-        ({"benchmarks": [{"benchmark": "table"}], "models": [{"model": "a:b"}]}, "the panel has no title"),
-    ],
-)
-def test_what_is_no_panel_says_why(here, panel, message):
-    with pytest.raises(UsageError, match=message):
-        package.panel(panel)
-
-
 def test_contrasts_and_correlations_are_those_of_the_commands(here, questions):
     data = questions(n_clips=8, n_questions=4)
     runs = [

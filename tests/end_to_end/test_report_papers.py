@@ -10,11 +10,11 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 @pytest.fixture
-def perceptioncomp(vidence):
+def perceptioncomp(vidence, begun):
     """Two runs on the sample that ships with the tests: always A, always B."""
 
-    def make(*letters, **more):
-        for letter in letters:
+    def make():
+        for letter in "AB":
             done = vidence(
                 *("run", "perceptioncomp", "--data", str(GOLDEN / "perceptioncomp" / "1-1114.json")),
                 *("--split", "seed500", "--selector", "none", "--model", f"scripted:{letter}"),
@@ -22,11 +22,10 @@ def perceptioncomp(vidence):
             )
             assert done.code == 0, done.err
 
-    return make
+    begun("perceptioncomp", make)
 
 
 def test_tables_of_the_paper_on_screen_and_page(vidence, perceptioncomp):
-    perceptioncomp("A", "B")
     done = vidence("report", "run-A", "run-B", "--html", "r.html", "--published")
     assert done.code == 0, done.err
     for words in (
@@ -44,7 +43,6 @@ def test_tables_of_the_paper_on_screen_and_page(vidence, perceptioncomp):
 
 
 def test_latex_and_csv_files(vidence, perceptioncomp):
-    perceptioncomp("A", "B")
     done = vidence(
         *("report", "run-A", "run-B", "--latex", "t.tex", "--interval", "brackets", "--tables", "tables")
     )
@@ -60,7 +58,6 @@ def test_latex_and_csv_files(vidence, perceptioncomp):
 
 
 def test_a_single_run_has_all_of_its_tables_in_files(vidence, perceptioncomp):
-    perceptioncomp("A")
     done = vidence("report", "run-A", "--tables", "tables", "--json", "r.json", "--csv", "r.csv")
     assert done.code == 0, done.err
     names = {p.stem for p in (vidence.folder / "tables").iterdir()}

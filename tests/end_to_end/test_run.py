@@ -330,16 +330,6 @@ def test_log_probabilities_that_a_server_does_not_give_are_missed(vidence, quest
     assert "Log-probabilities" not in plain.out
 
 
-def test_texts_are_not_asked_of_a_server(vidence, questions):
-    questions(n_clips=1)
-    with OpenAIStub(answer="A") as server:
-        words = ["run", "table", "--data", "questions.jsonl", "--model", model(server), "--out", "r"]
-        done = vidence(*words, "--set", "want_choice_text_logps=true")
-    assert done.code == 2
-    assert "does not say how likely a given text is" in " ".join(done.err.split())
-    assert server.requests == []
-
-
 def test_whoever_closes_the_pipe_loses_no_file(vidence, questions):
     questions(n_clips=1)
     words = ["run", "table", "--data", "questions.jsonl", "--model", "baseline:longest", "--out", "r"]

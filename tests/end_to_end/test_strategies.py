@@ -92,16 +92,6 @@ def test_refining_keeps_its_steps_and_goes_on_where_it_stopped(vidence, question
     assert asked == {"critique": 1, "rewrite": 1}
 
 
-def test_several_candidates_at_temperature_0_are_refused(vidence, questions, server):
-    questions(n_clips=1, n_questions=1)
-    for strategy, n in (("best-of-n?m=3", 8), ("self-consistency?n=5", 5)):
-        done, asked = run(vidence, server, "--temperature", "0", "--strategy", strategy)
-        assert (done.code, asked) == (2, {})
-        assert f"{n} candidates at temperature 0 are one reply" in done.err
-    done, _ = run(vidence, server, "--temperature", "0", "--no-page", "--strategy", "best-of-n?m=0")
-    assert done.code == 0, done.err
-
-
 def test_a_diagnostic_shares_the_candidates_of_runs_and_of_all_its_rows(vidence, questions, server):
     questions(n_clips=1, n_questions=2)
     assert run(vidence, server, "--no-page", "--repeats", "3")[1] == {"candidate": 6}

@@ -13,21 +13,6 @@ from vidence.studio.commands import studio as command
 SECRET = "planted horse battery"  # noqa: S105 - of tests
 
 
-def fed(vidence, words, said):
-    """A command that is told something on its input."""
-    process = subprocess.run(
-        [sys.executable, "-m", "vidence", *words],
-        cwd=vidence.folder,
-        env=vidence.env,
-        input=said,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    return process.returncode, process.stdout, process.stderr
-
-
 def test_what_is_open_to_the_network_by_accident_is_refused(vidence):
     (vidence.folder / "runs").mkdir()
     for words in (
@@ -55,10 +40,10 @@ def test_a_folder_that_cannot_be_written_or_locked_ends_the_start(vidence):
 def test_a_team_is_set_up_copied_and_checked(vidence):
     assert vidence.apart("studio", "project", "team", "films", "--protocol", "mmvu").code == 0
     add = ("studio", "user", "add", "team", "Ada", "--roles", "author,reviewer", "--project", "films")
-    code, out, err = fed(vidence, (*add, "--password-stdin"), f"{SECRET}\n")
-    assert (code, out) == (0, "Ada is p001 in files: author,reviewer in films\n"), err
-    code, _, err = fed(vidence, (*add, "--password-stdin"), f"{SECRET}\n")
-    assert (code, "already" in err) == (2, True)
+    done = vidence.apart(*add, "--password-stdin", said=f"{SECRET}\n")
+    assert (done.code, done.out) == (0, "Ada is p001 in files: author,reviewer in films\n"), done.err
+    done = vidence.apart(*add, "--password-stdin", said=f"{SECRET}\n")
+    assert (done.code, "already" in done.err) == (2, True)
     assert "Ada  p001  author, reviewer in films" in vidence.apart("studio", "user", "list", "team").out
     copied = vidence.apart("studio", "backup", "team", "--to", "copy/studio.sqlite3")
     assert copied.code == 0, copied.err
@@ -98,45 +83,3 @@ def test_the_help_of_the_studio_imports_no_django(vidence):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=vidence.env
     )
     assert done.stderr.strip() == "[]"
-
-
-RACE = """
-import sys
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from vidence.studio.app import configure
-from vidence.studio.settings import StudioSettings
-from vidence.studio.upkeep import migrate, verify
-
-configure(StudioSettings(mode="team", data=Path(sys.argv[1])))
-migrate()
-from django.db import connection
-from vidence.studio.projects import add_items, add_project
-from vidence.studio.records.items import ItemRow
-from vidence.studio.workflow import Act, RecordedAct, act
-
-project = add_project("films", "mmvu")
-names = [f"q{n}" for n in range(5)]
-add_items(project, names, kinds={})
-for item in ItemRow.objects.all():
-    act(item, Act(kind="submit", role="author", by="ann", content={"question": item.item_id}))
-
-def claim(by):
-    try:
-        said = Act(kind="claim", role="reviewer", by=by)
-        return [type(act(one, said)) is RecordedAct for one in ItemRow.objects.all()]
-    finally:
-        connection.close()
-
-with ThreadPoolExecutor(20) as pool:
-    won = list(pool.map(claim, [f"p{n}" for n in range(20)]))
-print([sum(one) for one in zip(*won)], list(verify()))
-"""
-
-
-def test_of_twenty_who_claim_an_item_at_once_one_gets_it(vidence):
-    """Each reads first and writes then, which SQLite in its default mode refuses as "locked"."""
-    done = subprocess.run(
-        [sys.executable, "-c", RACE, vidence.folder], capture_output=True, text=True, check=False, timeout=120
-    )
-    assert (done.stdout, done.stderr) == ("[1, 1, 1, 1, 1] []\n", "")

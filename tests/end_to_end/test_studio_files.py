@@ -11,20 +11,15 @@ def contents(folder):
     return {str(one.relative_to(folder)): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
 
 
-def films(vidence):
-    """A studio ``one`` with three questions; what the import said."""
+def test_questions_come_in_go_out_and_in_again_and_a_copy_is_put_back(vidence):
     lines = "".join(json.dumps({"item_id": f"q{n}", **QUESTION}) + "\n" for n in range(3))
     (vidence.folder / "questions.jsonl").write_text(lines)
     assert vidence.apart("studio", "project", "one", "films", "--protocol", "mmvu").code == 0
-    return vidence.apart("studio", "import", "one", "questions.jsonl", "--project", "films")
-
-
-def test_questions_come_in_and_everything_goes_out_and_in_again(vidence):
-    taken = films(vidence)
-    assert taken.code == 0, taken.err
-    assert f"3 questions new, 0 there already; media below {vidence.folder}" in taken.out
-    again = vidence.apart("studio", "import", "one", "questions.jsonl", "--project", "films")
-    assert "0 questions new, 3 there already" in again.out
+    for new, there in ((3, 0), (0, 3)):
+        taken = vidence.apart("studio", "import", "one", "questions.jsonl", "--project", "films")
+        assert taken.code == 0, taken.err
+        said = f"{new} questions new, {there} there already; media below {vidence.folder}"
+        assert said in taken.out
     assert vidence.apart("studio", "export", "one", "out").code == 0
     first = contents(vidence.folder / "out")
     checked = vidence("audit", "out/projects/films/items.jsonl", "--out", "checked")
@@ -39,9 +34,6 @@ def test_questions_come_in_and_everything_goes_out_and_in_again(vidence):
     wanting = vidence.apart("studio", "import", "two", "questions.jsonl")
     assert (wanting.code, "Say --project SLUG" in wanting.err) == (2, True)
 
-
-def test_a_copy_is_put_back_and_checked(vidence):
-    films(vidence)
     assert vidence.apart("studio", "backup", "one", "--to", "copy.sqlite3").code == 0
     full = vidence.apart("studio", "restore", "one", "copy.sqlite3")
     assert (full.code, "is not empty" in full.err) == (2, True)

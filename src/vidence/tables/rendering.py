@@ -1,6 +1,7 @@
 """Pages out of templates: every text is escaped, and the page may load nothing from elsewhere."""
 
 import base64
+import functools
 import hashlib
 from collections.abc import Sequence
 from itertools import groupby
@@ -28,6 +29,12 @@ def render(template: str, **values: object) -> str:
         values: what it shows beside ``css``, ``js``, their hashes, ``version``, and the functions that show
             tables, figures and settings.
     """
+    return _environment().get_template(template).render(**values)
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    """What compiles each template once."""
     loader = jinja2.PackageLoader("vidence.tables")
     environment = jinja2.Environment(
         loader=loader,
@@ -48,15 +55,13 @@ def render(template: str, **values: object) -> str:
         settings_of=settings_of,
         shown=shown,
         has_interval=has_interval,
-    )
-    return environment.get_template(template).render(
         css=css,
         js=js,
         css_hash=_hash(css),
         js_hash=_hash(js),
         version=__version__,
-        **values,
     )
+    return environment
 
 
 def drawing_of(statement: Statement) -> Drawing | None:

@@ -1,5 +1,6 @@
 """The papers of a release: its datasheet, how to cite it, and what the Hugging Face hub reads of it."""
 
+import functools
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -46,7 +47,12 @@ def plain(text: str) -> str:
 
 def rendered(template: str, **values: object) -> str:
     """A template of Markdown with all texts of others as `plain` ones."""
-    environment = jinja2.Environment(
+    return _environment().get_template(template).render(version=__version__, table=_table, **values)
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
         loader=jinja2.PackageLoader("vidence.make"),
         autoescape=False,  # noqa: S701 - Markdown, in which `plain` lets no markup stand
         undefined=jinja2.StrictUndefined,
@@ -54,7 +60,6 @@ def rendered(template: str, **values: object) -> str:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template(template).render(version=__version__, table=_table, **values)
 
 
 def datasheet(
