@@ -3,18 +3,20 @@
 import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from vidence.engine.config_file import read_config
 from vidence.errors import MediaError
 from vidence.make.gates.frames import frame_source
+from vidence.make.gates.gate_sequence import VERDICTS_FILE
 from vidence.make.gates.item_gates import GateDesk, GatedItems, gate_items
 from vidence.make.gates.licence_checks import LicenceCheck
-from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, StageEnded, write_file
+from vidence.make.pipeline.ledger import StageEnded, write_file
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.output import ITEMS_FILE, json_lines
@@ -24,14 +26,11 @@ from vidence.make.pipeline.session import (
     MakeOverrides,
     Maker,
     Outlook,
-    Session,
+    StageRow,
     working_folder,
 )
-from vidence.make.release.made_release import release_questions
-from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
-from vidence.make.review.protocol import canonical, load_protocol, protocol_bytes
-from vidence.make.review.recording import begin, submit, write
-from vidence.make.review.states import State
+from vidence.make.release.writing import RELEASE
+from vidence.make.review.protocol import load_protocol
 from vidence.make.writing.draft_files import Imported, draft_files, import_mmvu, read_drafts
 from vidence.make.writing.drafts import ExpertDraft
 from vidence.make.writing.expert_checking import Shelf, check_rows
@@ -47,7 +46,7 @@ from vidence.make.writing.expert_films import (
     read_films,
 )
 from vidence.make.writing.expert_findings import DraftRow
-from vidence.make.writing.expert_items import Ground, from_review, item_of, marked_open, shuffled, to_review
+from vidence.make.writing.expert_items import Ground, item_of, marked_open, shuffled, to_review
 from vidence.make.writing.expert_links import Page, page_of
 from vidence.make.writing.expert_pages import (
     ADDRESS,
@@ -60,6 +59,7 @@ from vidence.make.writing.expert_pages import (
 from vidence.make.writing.expert_sheet import SHEET_FILE, checked_sheet, state_of
 from vidence.make.writing.expert_tables import concepts_table, counts_table, findings_table, textbooks_table
 from vidence.make.writing.selected_videos import Selection, names_of, not_selected, read_selection
+from vidence.make.writing.session import REVIEW, WritingSession
 from vidence.make.writing.subjects import (
     CONCEPTS,
     Curriculum,
@@ -70,67 +70,6 @@ from vidence.make.writing.subjects import (
 from vidence.records import Item
 
 NAME, VERSION = "expert", 1
-STAGES = (CONCEPTS, VIDEOS, LICENCE, "drafts", "checks", "gates", "review", "questions", "release")
-VERDICTS_FILE = "verdicts.jsonl"
-
-
-class ExpertMaker:
-    """Concepts, videos, drafts -> checks -> gates -> review -> questions and a release.
-
-    Source: MMVU, sections 3.1 to 3.3, appendix A; HumanPCR, section 3.3, appendix B.3.
-    Departs: machine checks go before people look, who did all in the papers; see docs/making/expert.md.
-    """
-
-    name = NAME
-    version = VERSION
-    stages: tuple[str, ...] = STAGES
-
-    def check(self, config: Path) -> None:
-        """Read the configuration and see that its files are there."""
-        _read(config)
-
-    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
-        """How many drafts have no fault; no page is looked up, and no model asked."""
-        work = _Build(
-            root=config.parent,
-            out=config.parent,
-            context=context,
-            overrides=overrides,
-            stages=STAGES,
-            config=_read(config),
-            models=None,
-        )
-        given = work.gather()
-        rows = work.checked(given, looks={})
-        n = sum(state_of(row) != "fault" for row in rows)
-        said = f"{n:,} of {len(rows):,} drafts have no fault that a machine can see without asking anybody"
-        tables = (findings_table(rows),) if any(row.findings for row in rows) else ()
-        return Outlook(sentences=(said,), tables=tables, can_make=n > 0)
-
-    def make(
-        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
-    ) -> Built:
-        """Check the drafts and take them through gates and review; see `Maker`. `limit` counts drafts."""
-        read = _read(config)
-        folder = working_folder(self, config, read, out=out, overrides=overrides)
-        work = _Build(
-            root=config.parent,
-            out=folder,
-            context=context,
-            overrides=overrides,
-            stages=STAGES,
-            config=read,
-            models=None,
-        )
-        if read.gates is None or not read.gates.models:
-            return work.build()
-        with context.models(read.models, source=config, limits=read.asking) as models:
-            return replace(work, models=models).build()
-
-
-def create() -> Maker:
-    """The maker."""
-    return ExpertMaker()
 
 
 def _read(path: Path) -> ExpertConfig:
@@ -147,14 +86,8 @@ def _read(path: Path) -> ExpertConfig:
         if read.films.kept:
             check_readable([root / read.films.kept])
     if read.review is not None:
-        load_protocol(_protocol(read, root))
+        load_protocol(read.review.named(root))
     return read
-
-
-def _protocol(read: ExpertConfig, root: Path) -> str:
-    """The protocol by its name, or the path of its file from the folder of the configuration."""
-    named = read.review.protocol if read.review is not None else ""
-    return str(root / named) if named.endswith(".toml") else named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,59 +111,21 @@ class _ExpertMaterial:
 
 
 @dataclass(kw_only=True)
-class _Build(Session):
-    """One session."""
+class _Build(WritingSession):
+    """One session, and what its stages leave for each other."""
 
     config: ExpertConfig
-    models: Models | None
+    models: Models | None = None
+    tally: str = "subject"
+    given: _ExpertMaterial | None = None
+    rows: tuple[DraftRow, ...] = ()
 
-    def build(self) -> Built:
-        """All stages up to the one that is wanted."""
-        given = self.gather()
-        self.ledger.notes.extend(given.notes)
-        self._sources(given)
-        sentences: list[str] = []
-        files: list[Path] = []
-        tables = []
-        items: tuple[Item, ...] = ()
-        if self.reaches("drafts"):
-            rows = self._drafts(given)
-            drafts = [row.draft for row in rows if row.draft is not None]
-            film_of = {one.video_id: one.source for one in given.films.films}
-            sources = [film_of[one.video] for one in drafts if one.video in film_of]
-            tables += [
-                counts_table(given.curriculum.concepts, drafts, sources),
-                concepts_table(given.curriculum, {one.concept_id for one in drafts}),
-                textbooks_table(given.curriculum.concepts, drafts),
-            ]
-        if self.reaches("checks"):
-            rows = self._checks(given, rows, sentences)
-            tables.insert(0, findings_table(rows))
-            files.append(self.out / SHEET_FILE)
-            write_file(files[-1], checked_sheet(rows))
-            good = {row.row_id: row.draft for row in rows if row.draft and state_of(row) != "fault"}
-            items = self._items(given, good)
-        if self.reaches("gates"):
-            items = self._gates(items, files, sentences)
-        is_reviewed = False
-        if self.reaches("review") and self.config.review is not None:
-            items, is_reviewed = self._review(items, good, sentences), True
-        if self.reaches("questions"):
-            files.append(self._questions(items))
-        if self.reaches("release"):
-            self.tasks = [item.tags.get("subject", "") for item in items]
-            self._release(items, given)
-            files, sentences = [*files, *self.files], [*sentences, *self.sentences]
-        account = self.ledger.write(self.out, [item.tags.get("subject", "") for item in items])
-        said = "accepted" if is_reviewed else "left"
-        return Built(
-            folder=self.out,
-            account=account,
-            files=(*files, self.out / ACCOUNT_FILE, self.out / DROPPED_FILE),
-            sentences=(f"{len(items):,} questions are {said}.", *sentences),
-            tables=tuple(tables),
-            is_empty=self.reaches("questions") and not items,
-        )
+    @property
+    def material(self) -> _ExpertMaterial:
+        """Everything that came in; it is read once."""
+        if self.given is None:
+            self.given = self.gather()
+        return self.given
 
     # ------------------------------------------------------------------ what came in
 
@@ -311,9 +206,9 @@ class _Build(Session):
         )
         return desk.look(films)
 
-    def checked(self, given: _ExpertMaterial, *, looks: Mapping[str, PageLook]) -> tuple[DraftRow, ...]:
-        """The rows with all findings."""
-        curriculum = given.curriculum
+    def checked(self, rows: tuple[DraftRow, ...], *, looks: Mapping[str, PageLook]) -> tuple[DraftRow, ...]:
+        """Rows with all findings."""
+        given, curriculum = self.material, self.material.curriculum
         shelf = Shelf(
             rules=self.config.checks.of(self.config.form),
             form=self.config.form,
@@ -330,37 +225,39 @@ class _Build(Session):
             pages=looks,
             is_released=bool(self.config.origin),
         )
-        return check_rows(given.rows, shelf)
+        return check_rows(rows, shelf)
 
     # ------------------------------------------------------------------ stages
 
-    def _sources(self, given: _ExpertMaterial) -> None:
-        """The accounts of concepts, videos and licences."""
+    def find_concepts(self) -> None:
+        """Read the concepts."""
+        given = self.material
+        self.ledger.notes.extend(given.notes)
         concepts = [one.concept_id for one in given.curriculum.concepts]
         self.began(CONCEPTS, len(concepts))
-        self.close(
-            CONCEPTS,
-            unit="concepts",
-            taken=concepts,
-            kept=list(given.curriculum.usable),
-            dropped=given.curriculum.dropped,
-        )
-        films = [one.video_id for one in given.films.films]
-        gone = {one.what for one in given.films.dropped}
-        left = [name for name in films if name not in gone]
-        if self.reaches(VIDEOS):
-            self.began(VIDEOS, len(films))
-            self.close(VIDEOS, unit="videos", taken=films, kept=left, dropped=given.films.dropped)
+        self.close(CONCEPTS, unit="concepts", taken=concepts, dropped=given.curriculum.dropped)
+
+    def find_videos(self) -> None:
+        """Read the videos."""
+        films = self.material.films
+        taken = [one.video_id for one in films.films]
+        self.began(VIDEOS, len(taken))
+        self.close(VIDEOS, unit="videos", taken=taken, dropped=films.dropped)
+
+    def look_at_licences(self) -> None:
+        """Leave out the videos that may not be used."""
         if self.config.licence is None:
             self.ledger.notes.append("no licence was looked at: the configuration has no [licence]")
-        elif self.reaches(LICENCE):
-            self.began(LICENCE, len(left))
-            kept = list(given.usable_films)
-            self.close(LICENCE, unit="videos", taken=left, kept=kept, dropped=given.no_licence)
+            return
+        films = self.material.films
+        gone = {one.what for one in films.dropped}
+        taken = [one.video_id for one in films.films if one.video_id not in gone]
+        self.began(LICENCE, len(taken))
+        self.close(LICENCE, unit="videos", taken=taken, dropped=self.material.no_licence)
 
-    def _drafts(self, given: _ExpertMaterial) -> tuple[DraftRow, ...]:
-        """The rows that could be read, up to the limit."""
-        limit = self.overrides.limit
+    def read_drafts(self) -> None:
+        """Take the rows that could be read, up to the limit."""
+        given, limit = self.material, self.overrides.limit
         dropped: list[Dropped] = []
         for number, row in enumerate(given.rows):
             if limit is not None and number >= limit:
@@ -369,43 +266,49 @@ class _Build(Session):
             elif row.draft is None:
                 says = row.findings[0].says
                 dropped.append(Dropped(what=row.row_id, stage="drafts", reason="unreadable", detail=says))
-        gone = {one.what for one in dropped}
-        rows = given.rows if limit is None else given.rows[:limit]
-        ids = [row.row_id for row in given.rows]
-        self.began("drafts", len(ids))
-        kept = [name for name in ids if name not in gone]
-        self.close("drafts", unit="drafts", taken=ids, kept=kept, dropped=dropped)
-        return rows
+        self.rows = given.rows if limit is None else given.rows[:limit]
+        self.began("drafts", len(given.rows))
+        self.close("drafts", unit="drafts", taken=[row.row_id for row in given.rows], dropped=dropped)
+        drafts = [row.draft for row in self.rows if row.draft is not None]
+        film_of = {one.video_id: one.source for one in given.films.films}
+        sources = [film_of[one.video] for one in drafts if one.video in film_of]
+        self.tables += [
+            counts_table(given.curriculum.concepts, drafts, sources),
+            concepts_table(given.curriculum, {one.concept_id for one in drafts}),
+            textbooks_table(given.curriculum.concepts, drafts),
+        ]
 
-    def _checks(
-        self, given: _ExpertMaterial, rows: tuple[DraftRow, ...], sentences: list[str]
-    ) -> tuple[DraftRow, ...]:
-        """All machine checks; a draft with a fault is left out for its first one."""
-        given = replace(given, rows=rows)
-        looks = self._pages(rows) if self.config.knowledge.online else {}
+    def check(self) -> None:
+        """Make all machine checks; a draft with a fault is left out for its first one."""
+        looks = self._pages(self.rows) if self.config.knowledge.online else {}
         if looks:
             counts = ", ".join(f"{n:,} {outcome}" for outcome, n in outcomes(looks).items())
-            sentences.append(f"Pages of knowledge, as Wikipedia says: {counts}.")
-        rows = self.checked(given, looks=looks)
-        tried = [row for row in rows if row.draft is not None]
+            self.sentences.append(f"Pages of knowledge, as Wikipedia says: {counts}.")
+        self.rows = rows = self.checked(self.rows, looks=looks)
         dropped = []
-        for row in tried:
+        for row in rows:
             faults = [one for one in row.findings if one.is_fault]
-            if faults:
+            if faults and row.draft is not None:
                 says = "; ".join(f"{one.column}: {one.says}" for one in faults)
                 dropped.append(Dropped(what=row.row_id, stage="checks", reason=faults[0].kind, detail=says))
-        gone = {one.what for one in dropped}
-        ids = [row.row_id for row in tried]
-        self.began("checks", len(ids))
-        kept = [name for name in ids if name not in gone]
-        self.close("checks", unit="drafts", taken=ids, kept=kept, dropped=dropped)
+        taken = [row.row_id for row in rows if row.draft is not None]
+        self.began("checks", len(taken))
+        self.close("checks", unit="drafts", taken=taken, dropped=dropped)
         n_faulty = sum(state_of(row) == "fault" for row in rows)
         n_warned = sum(state_of(row) == "warning" for row in rows)
-        sentences.append(
+        self.sentences.append(
             f"{n_faulty:,} of {len(rows):,} drafts have faults, {n_warned:,} warnings only; {SHEET_FILE} "
             "names them cell by cell, and is read as drafts again once it is mended."
         )
-        return rows
+        self.tables.insert(0, findings_table(rows))
+        self.files.append(self.out / SHEET_FILE)
+        write_file(self.files[-1], checked_sheet(rows))
+        self.take(self._items())
+
+    @property
+    def good(self) -> dict[str, ExpertDraft]:
+        """The drafts without a fault, by their rows."""
+        return {row.row_id: row.draft for row in self.rows if row.draft and state_of(row) != "fault"}
 
     def _pages(self, rows: Sequence[DraftRow]) -> dict[str, PageLook]:
         rules = self.config.knowledge
@@ -419,10 +322,11 @@ class _Build(Session):
             api=lambda: Wikipedia(address=address, now=self.context.clock),
         )
 
-    def _items(self, given: _ExpertMaterial, good: Mapping[str, ExpertDraft]) -> tuple[Item, ...]:
+    def _items(self) -> tuple[Item, ...]:
+        given = self.material
         usable, films = given.curriculum.usable, given.usable_films
         items = []
-        for draft in good.values():
+        for draft in self.good.values():
             concept = usable[draft.concept_id]
             ground = Ground(
                 concept=concept,
@@ -436,12 +340,12 @@ class _Build(Session):
             items.append(shuffled(item, seed=self.config.seed) if is_ordered else item)
         return tuple(items)
 
-    def _gates(self, items: tuple[Item, ...], files: list[Path], sentences: list[str]) -> tuple[Item, ...]:
-        """The gates on any questions, with their accounts under ``gates: NAME``."""
-        rules = self.config.gates
+    def gate(self) -> None:
+        """Put the questions through the gates on any questions, with their accounts under ``gates: NAME``."""
+        rules, items = self.config.gates, self.items
         if rules is None:
             self.ledger.notes.append("no gate was passed: the configuration has no [gates]")
-            return items
+            return
         self.began("gates", len(items))
         frames = None
         if rules.one_frame or rules.needs_all:
@@ -455,14 +359,14 @@ class _Build(Session):
         desk = GateDesk(seed=self.config.seed, models=self.models, frames=frames)
         gated = gate_items(items, rules.rules, desk)
         self._adopt(gated)
-        files.append(self.out / VERDICTS_FILE)
-        write_file(files[-1], json_lines(gated.verdicts))
-        sentences += gated.words
+        self.files.append(self.out / VERDICTS_FILE)
+        write_file(self.files[-1], json_lines(gated.verdicts))
+        self.sentences += gated.words
         open_at: dict[str, list[str]] = defaultdict(list)
         for one in gated.verdicts:
             if one.decision == "open":
                 open_at[one.item_id].append(one.gate)
-        return marked_open(gated.items, open_at)
+        self.take(marked_open(gated.items, open_at))
 
     def _adopt(self, gated: GatedItems) -> None:
         for stage in gated.ledger.stages:
@@ -472,88 +376,40 @@ class _Build(Session):
         for one in gated.ledger.dropped:
             self.ledger.dropped.append(msgspec.structs.replace(one, stage=f"gates: {one.stage}"))
 
-    # ------------------------------------------------------------------ people
+    # ------------------------------------------------------------------ people, and out
 
-    def _review(
-        self, items: tuple[Item, ...], drafts: Mapping[str, ExpertDraft], sentences: list[str]
-    ) -> tuple[Item, ...]:
-        """Put in what is new or was returned and mended; what people accepted, in their last wording."""
-        rules = self.config.review
-        if rules is None:
-            return items
-        folder = self.root / rules.folder
-        reviews = self._put_in(items, drafts, folder)
-        self.began("review", len(items))
-        is_lenient = self.config.release is not None and self.config.release.unreviewed
-        kept: dict[str, Item] = {}
-        dropped: list[Dropped] = []
-        for item in items:
-            state = reviews.states[item.item_id].state
-            if state == "accepted":
-                kept[item.item_id] = from_review(item, reviews.content(item.item_id))
-            elif is_lenient and _REASONS.get(state, _WAITS) == _WAITS:
-                kept[item.item_id] = item
-            else:
-                reason = _REASONS.get(state, _WAITS)
-                dropped.append(Dropped(what=item.item_id, stage="review", reason=reason, detail=state))
-        ids = [item.item_id for item in items]
-        self.close("review", unit="questions", taken=ids, kept=list(kept), dropped=dropped)
-        n_waiting = sum(one.reason == _WAITS for one in dropped)
-        if n_waiting:
-            sentences.append(
-                f"{n_waiting:,} wait for people: vidence review draw {folder} --by NAME; then this command "
-                "again."
-            )
-        changed = [
-            one for one in items if _is_behind(reviews, one.item_id, self._wording(one, drafts[one.item_id]))
-        ]
-        if changed:
-            sentences.append(
-                f"{len(changed):,} drafts differ from what the review holds, such as {changed[0].item_id}; "
-                "the wording of the review counts until its author is asked to mend it."
-            )
-        return tuple(kept.values())
-
-    def _put_in(self, items: Sequence[Item], drafts: Mapping[str, ExpertDraft], folder: Path) -> Reviews:
-        protocol = _protocol(self.config, self.root)
-        if not (folder / PROTOCOL_FILE).is_file():
-            begin(folder, protocol_bytes(protocol))
-        reviews = read_reviews(folder)
+    def review(self) -> None:
+        """Put in what is new or mended; keep what people accepted."""
+        good = self.good
+        # The author of what was released is the name of its set.
         wordings = {
-            item.item_id: self._wording(item, drafts[item.item_id])
-            for item in items
-            if _takes_wordings(reviews, item.item_id)
+            item.item_id: to_review(
+                item, good[item.item_id], author=good[item.item_id].author or self.config.origin
+            )
+            for item in self.items
         }
-        at = self.context.clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        recorders, _ = submit(reviews, wordings, by="", role="author", at=at)
-        write(folder, recorders)
-        return read_reviews(folder)
+        self.reviewed(self.config, wordings)
 
-    def _wording(self, item: Item, draft: ExpertDraft) -> dict[str, object]:
-        """What the review keeps; the author of what was released is the name of its set."""
-        return to_review(item, draft, author=draft.author or self.config.origin)
-
-    # ------------------------------------------------------------------ out
-
-    def _questions(self, items: Sequence[Item]) -> Path:
+    def write_questions(self) -> None:
+        """Write the questions."""
         path = self.out / ITEMS_FILE
-        write_file(path, json_lines(items))
-        self.began("questions", len(items))
-        ids = [item.item_id for item in items]
-        self.close("questions", unit="questions", taken=ids, kept=ids)
-        return path
+        write_file(path, json_lines(self.items))
+        self.wrote("questions", [path])
 
-    def _release(self, items: Sequence[Item], given: _ExpertMaterial) -> None:
-        """The questions with their splits, and the checks of their licences, written whole."""
-        sources = {one.source_id for one in items}
-        checks = {one.video: one for one in given.passed.values() if one and one.video in sources}
-        release_questions(
-            self,
-            items,
-            self.config,
-            media_root=self.root / self.config.media,
-            licences=checks if self.config.licence is not None else None,
-        )
+    def release(self) -> None:
+        """Release the questions with their splits, and the checks of their licences."""
+        sources = {one.source_id for one in self.items}
+        passed = self.material.passed.values()
+        checks = {one.video: one for one in passed if one and one.video in sources}
+        licences = checks if self.config.licence is not None else None
+        self.released(self.config, media_root=self.root / self.config.media, licences=licences)
+
+    def end(self) -> Built:
+        """Say how many questions there are; see `Session.end`."""
+        is_reviewed = self.reaches("review") and self.config.review is not None
+        said = "accepted" if is_reviewed else "left"
+        self.sentences.insert(0, f"{len(self.items):,} questions are {said}.")
+        return super().end()
 
 
 def _days(
@@ -578,23 +434,71 @@ def _days(
     return found
 
 
-_WAITS = "waits-for-review"
-_REASONS: Mapping[State, str] = {
-    "returned": "returned-to-author",
-    "rejected": "rejected",
-    "withdrawn": "withdrawn",
-    "voided": "withdrawn",
-}
+STAGES: Final[tuple[StageRow[_Build], ...]] = (
+    StageRow(name=CONCEPTS, do=_Build.find_concepts, gives=("given",)),
+    StageRow(name=VIDEOS, do=_Build.find_videos, needs=("given",)),
+    StageRow(name=LICENCE, do=_Build.look_at_licences, needs=("given",)),
+    StageRow(name="drafts", do=_Build.read_drafts, needs=("given",), gives=("rows",)),
+    StageRow(name="checks", do=_Build.check, needs=("rows",), gives=("items",)),
+    StageRow(name="gates", do=_Build.gate, needs=("items",), gives=("items",)),
+    StageRow(name=REVIEW, do=_Build.review, needs=("items", "rows"), gives=("items",)),
+    StageRow(name="questions", do=_Build.write_questions, needs=("items",), gives=("n_made",)),
+    StageRow(name=RELEASE, do=_Build.release, needs=("items",)),
+)
 
 
-def _takes_wordings(reviews: Reviews, item_id: str) -> bool:
-    """Whether an author may put a wording in: of a new item, or of one that was returned."""
-    state = reviews.states.get(item_id)
-    return state is None or state.state in ("drafting", "returned")
+class ExpertMaker:
+    """Concepts, videos, drafts -> checks -> gates -> review -> questions and a release.
+
+    Source: MMVU, sections 3.1 to 3.3, appendix A; HumanPCR, section 3.3, appendix B.3.
+    Departs: machine checks go before people look, who did all in the papers; see docs/making/expert.md.
+    """
+
+    name = NAME
+    version = VERSION
+    stages: tuple[str, ...] = tuple(row.name for row in STAGES)
+
+    def check(self, config: Path) -> None:
+        """Read the configuration and see that its files are there."""
+        _read(config)
+
+    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
+        """How many drafts have no fault; no page is looked up, and no model asked."""
+        work = _Build(
+            root=config.parent,
+            out=config.parent,
+            context=context,
+            overrides=overrides,
+            stages=self.stages,
+            config=_read(config),
+        )
+        rows = work.checked(work.material.rows, looks={})
+        n = sum(state_of(row) != "fault" for row in rows)
+        said = f"{n:,} of {len(rows):,} drafts have no fault that a machine can see without asking anybody"
+        tables = (findings_table(rows),) if any(row.findings for row in rows) else ()
+        return Outlook(sentences=(said,), tables=tables, can_make=n > 0)
+
+    def make(
+        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
+    ) -> Built:
+        """Check the drafts and take them through gates and review; see `Maker`. `limit` counts drafts."""
+        read = _read(config)
+        folder = working_folder(self, config, read, out=out, overrides=overrides)
+        work = _Build(
+            root=config.parent,
+            out=folder,
+            context=context,
+            overrides=overrides,
+            stages=self.stages,
+            config=read,
+        )
+        if read.gates is None or not read.gates.models:
+            return work.run(STAGES)
+        with context.models(read.models, source=config, limits=read.asking) as models:
+            work.models = models
+            return work.run(STAGES)
 
 
-def _is_behind(reviews: Reviews, item_id: str, wording: Mapping[str, object]) -> bool:
-    """Whether the author's file has another wording than the one that the author put in last."""
-    mine = [one for one in reviews.revisions_of[item_id] if one.origin in ("submit", "author_revise")]
-    last = max(mine, key=lambda one: one.n)
-    return canonical(last.content) != canonical(wording)
+def create() -> Maker:
+    """The maker."""
+    return ExpertMaker()

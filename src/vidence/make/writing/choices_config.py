@@ -14,6 +14,7 @@ from vidence.errors import UsageError
 from vidence.make.gates.rules import GateRules
 from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.make.release.made_release import MakingRelease
+from vidence.make.writing.session import QuestionReview
 from vidence.make.writing.taxonomy import OURS, Home, Taxonomy, TaxonomyTask, load_taxonomy
 from vidence.records import Record
 
@@ -78,13 +79,10 @@ class TaskRules(Record, omit_defaults=True):
         return (self.records,) if isinstance(self.records, str) else self.records
 
 
-class PeopleRules(Record, omit_defaults=True):
-    """Where people say what they think: `folder` is a review of ``vidence review``, or is not there yet.
+class ChoicesReview(QuestionReview, omit_defaults=True):
+    """As `QuestionReview`; what is not decided yet stays by default."""
 
-    What is not decided yet stays in the set unless `waiting` is ``hold``.
-    """
-
-    folder: str
+    protocol: str = "humanpcr-pc"
     waiting: Literal["keep", "hold"] = "keep"
 
 
@@ -102,7 +100,7 @@ class ChoicesConfig(Record, omit_defaults=True):
     taxonomy: str = OURS
     models: Mapping[str, NamedModel | str] = msgspec.field(default_factory=dict)
     gates: GateRules | None = None
-    review: PeopleRules | None = None
+    review: ChoicesReview | None = None
     release: MakingRelease | None = None
     asking: AskLimits = AskLimits()
     templates: str = ""

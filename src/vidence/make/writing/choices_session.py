@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Generic, TypeAlias, TypeVar
 
@@ -10,18 +10,26 @@ import msgspec
 
 from vidence.contracts import Flow
 from vidence.make.gates.frames import FrameSource, frame_source
-from vidence.make.gates.gate_sequence import Gated, GateRoom, pass_gates
+from vidence.make.gates.gate_sequence import VERDICTS_FILE, GateRoom, pass_gates
 from vidence.make.gates.model_gates import as_items
 from vidence.make.gates.rules import ALL_TASKS
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import Models
-from vidence.make.pipeline.session import Results, Session
+from vidence.make.pipeline.session import Built, Results
 from vidence.make.pipeline.writer import Objection
 from vidence.make.writing.choices_config import CHECKER, JUDGE, OPTIONS, WRITER, Order, Plan
 from vidence.make.writing.choices_options import n_wanted, near_misses, options_fault
-from vidence.make.writing.choices_output import Call, Question, draft_of
+from vidence.make.writing.choices_output import (
+    FOR_PEOPLE,
+    Call,
+    Question,
+    draft_of,
+    item_of,
+    link_media,
+    write_set,
+)
 from vidence.make.writing.choices_rules import (
     IMAGINED,
     POINTS_ELSEWHERE,
@@ -43,6 +51,7 @@ from vidence.make.writing.phrases import (
     read_sheet,
     sheet,
 )
+from vidence.make.writing.session import WritingSession
 from vidence.make.writing.written import (
     ASK,
     EXPAND,
@@ -59,11 +68,8 @@ from vidence.make.writing.written import (
 )
 from vidence.make.writing.written import OPTIONS as OPTIONS_PROMPT
 
-STAGES: Final = (
-    *("records", "tasks", "templates", "questions", "pointing"),
-    *("options", "meaning", "gates", "people", "items", "release"),
-)
-VERSION: Final = 1
+MAKER, VERSION = "make-choices", 1
+MADE_BY: Final = f"vidence make choices {VERSION}"
 T = TypeVar("T")
 _Pieces: TypeAlias = dict[str, tuple[dict[str, str], Callable[[], Flow[T]]]]
 """What a model is asked for, by name: what decides the result, and how it is begun."""
@@ -90,17 +96,22 @@ _JUDGED: Final = _ModelRequest("meaning", "choices-judged", Wrote, SAME, JUDGE)
 
 
 @dataclass(kw_only=True)
-class ChoicesSession(Session):
-    """One call of the maker."""
+class ChoicesSession(WritingSession):
+    """One session, and what its stages leave for each other."""
 
     plan: Plan
     models: Models
     words: PromptsInEffect
+    tally: str = "task"
+    records: GatheredRecords | None = None
+    pairs: tuple[Pair, ...] = ()
+    phrases: Mapping[str, tuple[Phrase, ...]] = field(default_factory=dict)
+    questions: tuple[Question, ...] = ()
 
     # ------------------------------------------------------------------ records and tasks
 
-    def records(self) -> GatheredRecords:
-        """What can be used of all sources."""
+    def find_records(self) -> None:
+        """Find what can be used of all sources, and link their media."""
         read = read_sources(self.plan, self.root)
         self.began("records", sum(len(one.records) for one in read.values()))
         found = gather(self.plan, read, root=self.root, context=self.context)
@@ -108,19 +119,21 @@ class ChoicesSession(Session):
         self.ledger.notes.extend(found.notes)
         kept = list(found.records)
         self.close("records", unit="records", taken=found.taken, kept=kept, dropped=found.dropped)
-        return found
+        link_media(self.plan, set(found.source_of.values()), root=self.root, out=self.out)
+        self.records = found
 
-    def pairs(self, gathered: GatheredRecords) -> tuple[Pair, ...]:
-        """Which record is asked about in which task."""
-        self.began("tasks", len(gathered.records))
-        taken, kept, dropped = pair_up(self.plan, gathered, limit=self.overrides.limit)
-        self.close("tasks", unit="questions", taken=taken, kept=[p.key for p in kept], dropped=dropped)
-        return kept
+    def pair(self) -> None:
+        """Say which record is asked about in which task."""
+        if self.records is None:
+            return
+        self.began("tasks", len(self.records.records))
+        taken, self.pairs, dropped = pair_up(self.plan, self.records, limit=self.overrides.limit)
+        self.close("tasks", unit="questions", taken=taken, dropped=dropped)
 
     # ------------------------------------------------------------------ templates
 
-    def phrases(self) -> dict[str, tuple[Phrase, ...]]:
-        """The templates of each task that has some: seeds, and what a model makes of them."""
+    def choose_phrases(self) -> None:
+        """Choose the templates of each task that has some: seeds, and what a model makes of them."""
         orders = [one for one in self.plan.orders if one.rules.way == "template"]
         seeds = {one.name: read_seeds(one.rules.seeds, self.root) for one in orders}
         more = self._expanded([one for one in orders if one.rules.expand], seeds)
@@ -136,7 +149,7 @@ class ChoicesSession(Session):
             dropped += gone
         names = [f"{task}: {one.text}" for task, some in found.items() for one in some]
         self.close("templates", unit="templates", taken=taken, kept=names, dropped=dropped)
-        return found
+        self.phrases = found
 
     def _expanded(
         self, orders: Sequence[Order], seeds: Mapping[str, Sequence[Phrase]]
@@ -155,16 +168,15 @@ class ChoicesSession(Session):
 
     # ------------------------------------------------------------------ questions
 
-    def questions(
-        self, pairs: Sequence[Pair], phrases: Mapping[str, tuple[Phrase, ...]]
-    ) -> tuple[Question, ...]:
-        """A question for each pair, by the way of its task, that breaks no rule."""
+    def ask_pairs(self) -> None:
+        """Make a question of each pair, by the way of its task, that breaks no rule."""
+        pairs = self.pairs
         made: dict[str, Question | Dropped] = {}
         by_way = {
             way: [one for one in pairs if one.order.rules.way == way]
             for way in ("template", "model", "people")
         }
-        made |= self._filled(by_way["template"], phrases)
+        made |= self._filled(by_way["template"])
         made |= self._written(by_way["model"])
         made |= {one.key: _by_person(one) for one in by_way["people"]}
         kept: list[Question] = []
@@ -186,16 +198,14 @@ class ChoicesSession(Session):
             kept=[one.key for one in kept],
             dropped=dropped,
         )
-        return tuple(kept)
+        self.questions = tuple(kept)
 
-    def _filled(
-        self, pairs: Sequence[Pair], phrases: Mapping[str, tuple[Phrase, ...]]
-    ) -> dict[str, Question | Dropped]:
+    def _filled(self, pairs: Sequence[Pair]) -> dict[str, Question | Dropped]:
         """Templates filled with the words of records; what is ambiguous goes onto the sheet for people."""
         path = self.root / self.plan.config.sheet if self.plan.config.sheet else None
         said = read_sheet(path) if path is not None and path.is_file() else {}
         usable: dict[str, tuple[Phrase, ...]] = {}
-        for task, some in phrases.items():
+        for task, some in self.phrases.items():
             usable[task], refused = decided(some, {t: d for (k, t), d in said.items() if k == task})
             self.ledger.notes += [f"templates: people refused {text!r} of {task}" for text in refused]
         made: dict[str, Question | Dropped] = {}
@@ -215,7 +225,7 @@ class ChoicesSession(Session):
                 if fill(phrase, pair.record) == "ambiguous":
                     unclear[pair.order.name, phrase.text].append(pair.key)
         rows = [(task, text, len(keys), keys[0]) for (task, text), keys in unclear.items()]
-        if phrases:
+        if self.phrases:
             write_file(self.out / SHEET_FILE, sheet(rows))
         return made
 
@@ -257,7 +267,7 @@ class ChoicesSession(Session):
         )
         return Question(pair=pair, text=wrote.text, call=call)
 
-    def pointing(self, questions: tuple[Question, ...]) -> tuple[Question, ...]:
+    def check_pointing(self) -> None:
         """Drop what another model, given the caption, answers with something else than the label."""
         spec = self.models.spec(CHECKER)
 
@@ -275,16 +285,17 @@ class ChoicesSession(Session):
                 {"question": one.text, "caption": one.pair.record.caption},
                 partial(answer_from_text, one.text, one.pair.record, self.words),
             )
-            for one in questions
+            for one in self.questions
             if one.call.way == "model"
         }
         lacks = "questions were not answered by another"
-        return self._checked(_POINTED, questions, pieces, judged=judged, lacks=lacks)
+        self._checked(_POINTED, pieces, judged=judged, lacks=lacks)
 
     # ------------------------------------------------------------------ options
 
-    def options(self, questions: tuple[Question, ...]) -> tuple[Question, ...]:
-        """Wrong choices for each question, in a way that is apart from that of the question, and checked."""
+    def give_options(self) -> None:
+        """Give each question wrong choices, in a way that is apart from that of the question, and checked."""
+        questions = self.questions
         n_left: dict[str, Counter[str]] = defaultdict(Counter)
         for one in questions:
             n_left[one.pair.order.name][one.pair.record.label] += _n_wrong(one.pair)
@@ -309,7 +320,7 @@ class ChoicesSession(Session):
                 kept[one.key] = found
             else:
                 dropped.append(found if isinstance(found, Dropped) else _gone(one.key, "options", found))
-        return self._closed("options", questions, kept=kept, dropped=dropped)
+        self._closed("options", kept=kept, dropped=dropped)
 
     def _near(self, one: Question, n: int, *, n_left: Counter[str]) -> Question | Objection:
         if one.pair.space is None:
@@ -352,7 +363,7 @@ class ChoicesSession(Session):
             made[one.key] = replace(one, wrong=wrote.texts, call=call)
         return made
 
-    def meaning(self, questions: tuple[Question, ...]) -> tuple[Question, ...]:
+    def check_meaning(self) -> None:
         """Drop questions of which a judge says that a wrong choice is right, too."""
         spec = self.models.spec(JUDGE)
 
@@ -370,11 +381,11 @@ class ChoicesSession(Session):
                 {"question": digest_of([one.text, one.pair.record.label, one.wrong])},
                 partial(judge_options, one.text, one.pair.record.label, one.wrong, words=self.words),
             )
-            for one in questions
+            for one in self.questions
             if one.pair.order.rules.options == "model"
         }
         lacks = "paraphrases were looked for by words alone"
-        return self._checked(_JUDGED, questions, pieces, judged=judged, lacks=lacks)
+        self._checked(_JUDGED, pieces, judged=judged, lacks=lacks)
 
     def _put(self, asked: _ModelRequest[T], pieces: _Pieces[T]) -> Results[T]:
         """What a model makes of each piece; where there are none, no model is needed."""
@@ -392,48 +403,46 @@ class ChoicesSession(Session):
     def _checked(
         self,
         asked: _ModelRequest[Wrote],
-        questions: tuple[Question, ...],
         pieces: _Pieces[Wrote],
         *,
         judged: Callable[[Question, Wrote], Question | Objection],
         lacks: str,
-    ) -> tuple[Question, ...]:
-        """The questions behind a check of some of them by a model; `lacks` is said where there is none."""
+    ) -> None:
+        """Have a model check some of the questions; `lacks` is said where there is none."""
         stage, model = asked.stage, asked.model
         if model not in self.models.named or not pieces:
             self.ledger.notes += [f"{stage}: no model {model!r}; {lacks}"] if pieces else []
-            return questions
+            return
         found = self._put(asked, pieces)
         dropped = [found.dropped(one, stage=stage) for one in found.failed]
         kept: dict[str, Question] = {}
-        for one in questions:
+        for one in self.questions:
             made = judged(one, found.made[one.key].value) if one.key in found.made else one
             if isinstance(made, Objection):
                 dropped.append(_gone(one.key, stage, made))
             elif one.key not in found.failed:
                 kept[one.key] = made
-        return self._closed(stage, questions, kept=kept, dropped=dropped, n_cached=found.n_cached)
+        self._closed(stage, kept=kept, dropped=dropped, n_cached=found.n_cached)
 
     def _closed(
         self,
         stage: str,
-        questions: Sequence[Question],
         *,
         kept: Mapping[str, Question],
         dropped: Sequence[Dropped],
         n_cached: int = 0,
-    ) -> tuple[Question, ...]:
-        left = tuple(kept[one.key] for one in questions if one.key in kept)
-        taken, names = [one.key for one in questions], [one.key for one in left]
+    ) -> None:
+        taken = [one.key for one in self.questions]
+        self.questions = tuple(kept[name] for name in taken if name in kept)
+        names = [one.key for one in self.questions]
         self.close(stage, unit="questions", taken=taken, kept=names, dropped=dropped, n_cached=n_cached)
-        return left
 
     # ------------------------------------------------------------------ gates
 
-    def gates(self, questions: Sequence[Question]) -> Gated:
-        """The questions as drafts, behind the gates."""
+    def gate(self) -> None:
+        """Put the questions through the gates, as drafts."""
         config = self.plan.config
-        drafts = tuple(draft_of(one, name=config.name, seed=config.seed) for one in questions)
+        drafts = tuple(draft_of(one, name=config.name, seed=config.seed) for one in self.questions)
         room = GateRoom(
             session=self,
             models=self.models,
@@ -443,7 +452,12 @@ class ChoicesSession(Session):
             holds=(ALL_TASKS,),
             tasks={one.name: one.title for one in self.plan.orders},
         )
-        return pass_gates(drafts, config.gates, room)
+        gated = pass_gates(drafts, config.gates, room)
+        self.sentences += gated.words
+        if config.gates is not None:
+            self.files.append(self.out / VERDICTS_FILE)
+        licences = {one.key: one.pair.record.licence for one in self.questions}
+        self.take([item_of(one, licence=licences[one.draft_id], maker=MADE_BY) for one in gated.drafts])
 
     def _frames(self, drafts: Sequence[Draft]) -> FrameSource:
         return frame_source(
@@ -453,6 +467,40 @@ class ChoicesSession(Session):
             cache=self.cache,
             context=self.context,
         )
+
+    # ------------------------------------------------------------------ people, and out
+
+    def review(self) -> None:
+        """Put in what is new; keep what people left of the questions."""
+        wordings = {item.item_id: msgspec.to_builtins(item) for item in self.items}
+        self.reviewed(self.plan.config, wordings, by=MAKER)
+
+    def write_items(self) -> None:
+        """Write the questions, in our format and in HumanPCR's."""
+        self.wrote("items", write_set(self.items, {one.key: one.call for one in self.questions}, self.out))
+
+    def release(self) -> None:
+        """Release the questions."""
+        self.released(self.plan.config, media_root=self.out)
+
+    def end(self) -> Built:
+        """Say what was made; see `Session.end`."""
+        said = [f"{len(self.items):,} questions; {self.plan.taxonomy.words()}."]
+        n_doubts = sum(FOR_PEOPLE in item.tags for item in self.items)
+        if n_doubts:
+            said.append(f"{n_doubts:,} are to be looked at by people: the tag {FOR_PEOPLE} says why.")
+        unclear = sum(one.reason == "ambiguous" for one in self.ledger.dropped)
+        if unclear:
+            said.append(
+                f"{unclear:,} records have no template that is clear about whom it means; fill in "
+                "templates.csv, and name it as `sheet`."
+            )
+        spent = self.models.spent
+        if spent.n_asked or spent.n_remembered:
+            said.append(f"{spent.n_asked:,} replies asked for, {spent.n_remembered:,} out of the memory.")
+        if not self.overrides.sheets:
+            self.sentences = [*said, *self.sentences]
+        return super().end()
 
 
 def _n_wrong(pair: Pair) -> int:

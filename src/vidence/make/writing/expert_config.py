@@ -21,6 +21,7 @@ from vidence.make.gates.rules import (
 )
 from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.make.release.made_release import MakingRelease
+from vidence.make.writing.session import QuestionReview
 from vidence.records import Record
 
 Form: TypeAlias = Literal["mmvu", "humanpcr-r"]
@@ -155,13 +156,6 @@ class ExpertGates(Record, omit_defaults=True):
         )
 
 
-class ExpertReview(Record, omit_defaults=True):
-    """The review by people: `folder` is that of `vidence review`, `protocol` a name or a file."""
-
-    folder: str = "review"
-    protocol: str = "mmvu"
-
-
 class ExpertConfig(Record, omit_defaults=True):
     """The configuration; paths start from its folder. `media` is the folder that paths of videos start from.
 
@@ -187,7 +181,7 @@ class ExpertConfig(Record, omit_defaults=True):
     licence: LicenceRules | None = None
     knowledge: OnlineRules = OnlineRules()
     gates: ExpertGates | None = None
-    review: ExpertReview | None = None
+    review: QuestionReview | None = None
     release: MakingRelease | None = None
 
     @property

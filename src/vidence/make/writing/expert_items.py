@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from vidence.errors import DataError
 from vidence.explain.audit.checks import text_reasons
 from vidence.make.gates.licence_checks import LicenceCheck
 from vidence.make.writing.drafts import ExpertDraft
@@ -17,7 +16,6 @@ from vidence.make.writing.subjects import Concept, Subject
 from vidence.records import Item, Media, Provenance
 
 _FIXED = frozenset({"refers-to-choices", "letters-as-names", "letter-in-question", "choices-in-question"})
-_NO_ITEM = ("author", "minutes", "misconception")  # for those who review; a question does not have them
 OPEN_TAG = "left_open"
 MADE_BY = "vidence make expert 1"
 
@@ -108,22 +106,6 @@ def to_review(item: Item, draft: ExpertDraft, *, author: str) -> dict[str, objec
     if told:
         content["misconception"] = told
     return content
-
-
-def from_review(item: Item, content: Mapping[str, object]) -> Item:
-    """The question in the last wording that a review holds, with the provenance that it has now.
-
-    Raises:
-        DataError: the wording is no question: an edit has broken it.
-    """
-    bare = {name: value for name, value in content.items() if name not in _NO_ITEM}
-    try:
-        found = msgspec.convert(bare, Item)
-    except msgspec.ValidationError as error:
-        raise DataError(
-            f"the last wording of {item.item_id} in the review is no question ({error}); have it edited again"
-        ) from error
-    return msgspec.structs.replace(found, provenance=item.provenance)
 
 
 def marked_open(items: Sequence[Item], open_at: Mapping[str, Sequence[str]]) -> tuple[Item, ...]:

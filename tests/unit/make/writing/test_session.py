@@ -1,15 +1,15 @@
-"""What a review decides about questions that were made."""
+"""The end of a session of written questions: what a review decides about them."""
 
 from pathlib import Path
 
 import msgspec
-import pytest
 
-from vidence.errors import DataError
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.review.files import read_reviews
 from vidence.make.review.protocol import protocol_bytes
 from vidence.make.review.recording import Filled, Recorder, begin, submit, write
-from vidence.make.writing.choices_people import look_up
+from vidence.make.writing.choices_config import ChoicesConfig, ChoicesReview
+from vidence.make.writing.session import WritingSession
 from vidence.records import Item, Media
 
 AT = "2026-11-22T09:30:00.000000Z"
@@ -41,10 +41,32 @@ def decide(folder: Path, name: str, kind: str, **more: object) -> None:
     write(folder, [recorder])
 
 
-def test_without_a_review_all_stay_and_it_is_said(tmp_path):
-    found = look_up([item("a")], tmp_path / "review", waiting="hold")
-    assert [one.item_id for one in found.items] == ["a"]
-    assert "nobody has looked yet" in found.words[0]
+def session(folder: Path, items: list[Item], waiting: str = "keep") -> WritingSession:
+    """The session behind its review."""
+    work = WritingSession(
+        root=folder,
+        out=folder / "out",
+        context=BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite"),
+        overrides=MakeOverrides(),
+        stages=("review",),
+        tally="task",
+    )
+    work.take(items)
+    config = ChoicesConfig(name="set", records=(), tasks={}, review=ChoicesReview(waiting=waiting))
+    work.reviewed(config, {one.item_id: msgspec.to_builtins(one) for one in items}, by="maker")
+    return work
+
+
+def dropped(work: WritingSession) -> dict[str, str]:
+    return {one.what: one.reason for one in work.ledger.dropped}
+
+
+def test_what_is_new_is_put_in_and_stays_or_waits(tmp_path):
+    assert [one.item_id for one in session(tmp_path, [item("a")]).items] == ["a"]
+    assert read_reviews(tmp_path / "review").states["a"].state == "submitted"
+    held = session(tmp_path, [item("a"), item("b")], "hold")
+    assert dropped(held) == {"a": "waits-for-review", "b": "waits-for-review"}
+    assert "2 wait for people: vidence review draw" in held.sentences[0]
 
 
 def test_decisions_are_taken_over_with_the_last_wording(tmp_path):
@@ -52,23 +74,23 @@ def test_decisions_are_taken_over_with_the_last_wording(tmp_path):
     folder = reviewed(tmp_path / "review", items[:3])
     decide(folder, "a", "accept", content=msgspec.to_builtins(item("a", "Which thing is held?")))
     decide(folder, "b", "reject")
-    kept = look_up(items, folder, waiting="keep")
+    kept = session(tmp_path, items)
     assert {one.item_id: one.question for one in kept.items} == {
         "a": "Which thing is held?",
         "c": "What is held?",
         "d": "What is held?",
     }
-    assert [(one.what, one.reason) for one in kept.dropped] == [("b", "rejected-by-people")]
-    held = look_up(items, folder, waiting="hold")
-    assert {one.what: one.reason for one in held.dropped} == {
-        "b": "rejected-by-people",
-        "c": "waiting",
-        "d": "waiting",
+    assert dropped(kept) == {"b": "rejected"}
+    assert dropped(session(tmp_path, items, "hold")) == {
+        "b": "rejected",
+        "c": "waits-for-review",
+        "d": "waits-for-review",
     }
 
 
-def test_a_question_that_is_made_otherwise_since_is_refused(tmp_path):
+def test_the_wording_of_the_review_counts_where_a_question_is_made_otherwise_since(tmp_path):
     folder = reviewed(tmp_path / "review", [item("a")])
     decide(folder, "a", "accept")
-    with pytest.raises(DataError, match="a was made otherwise when it was put into"):
-        look_up([item("a", "What lies there?")], folder, waiting="keep")
+    work = session(tmp_path, [item("a", "What lies there?")])
+    assert [one.question for one in work.items] == ["What is held?"]
+    assert "1 drafts differ from what the review holds, such as a" in work.sentences[0]

@@ -1,0 +1,192 @@
+"""What every set of written questions goes through behind its gates: review, questions, release."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, Protocol
+
+import msgspec
+
+from vidence.errors import DataError
+from vidence.make.gates.licence_checks import LicenceCheck
+from vidence.make.pipeline.material import Dropped
+from vidence.make.pipeline.session import Session
+from vidence.make.release.made_release import MakingRelease, release_questions
+from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
+from vidence.make.review.protocol import canonical, protocol_bytes
+from vidence.make.review.recording import begin, submit, write
+from vidence.make.review.states import State
+from vidence.records import Item, Record
+
+REVIEW: Final = "review"
+_WAITS: Final = "waits-for-review"
+_REASONS: Final[Mapping[State, str]] = {
+    "returned": "returned-to-author",
+    "rejected": "rejected",
+    "withdrawn": "withdrawn",
+    "voided": "withdrawn",
+}
+_NO_ITEM: Final = ("author", "minutes", "misconception")  # for those who review; a question has them not
+_AGES: Final = ("tags", "provenance")  # what may change without another question being asked
+
+
+class QuestionReview(Record, omit_defaults=True):
+    """The review by people: `folder` is that of `vidence review`, `protocol` a name or a file.
+
+    What is not decided yet stays in the set where `waiting` is ``keep``.
+    """
+
+    folder: str = "review"
+    protocol: str = "mmvu"
+    waiting: Literal["keep", "hold"] = "hold"
+
+    def named(self, root: Path) -> str:
+        """The protocol by its name, or the path of its file from the folder of the configuration."""
+        return str(root / self.protocol) if self.protocol.endswith(".toml") else self.protocol
+
+
+class WrittenConfig(Protocol):
+    """What a configuration says of written questions."""
+
+    @property
+    def name(self) -> str:
+        """Of the set."""
+
+    @property
+    def seed(self) -> int:
+        """What decides orders and splits."""
+
+    @property
+    def review(self) -> QuestionReview | None:
+        """The review by people; None for none."""
+
+    @property
+    def release(self) -> MakingRelease | None:
+        """The release; None for none."""
+
+
+@dataclass(kw_only=True)
+class WritingSession(Session):
+    """One session, and the questions that are left; `tally` is the tag by which the account counts them."""
+
+    tally: str
+    items: tuple[Item, ...] = ()
+
+    def take(self, items: Sequence[Item]) -> None:
+        """Take what is left of the questions."""
+        self.items = tuple(items)
+        self.tasks = [item.tags.get(self.tally, "") for item in items]
+
+    def reviewed(
+        self, config: WrittenConfig, wordings: Mapping[str, Mapping[str, object]], *, by: str = ""
+    ) -> None:
+        """Do the stage ``review``: put in what is new or mended; keep what people accepted, in their words.
+
+        Reasons: ``waits-for-review``, ``returned-to-author``, ``rejected``, ``withdrawn``.
+
+        Source: MMVU, section 3.3; HumanPCR, section 3.3 (every question is accepted, revised or discarded).
+        Departs: HumanPCR does not say who decides where two differ; the protocol does.
+
+        Args:
+            config: the configuration.
+            wordings: what the review keeps of each question.
+            by: who puts them in; empty where each has an ``author``.
+
+        Raises:
+            DataError: a question cannot be put in, or the last wording of one is none.
+        """
+        rules = config.review
+        if rules is None:
+            return
+        folder = self.root / rules.folder
+        reviews = self._put_in(wordings, folder, protocol=rules.named(self.root), by=by)
+        self.began(REVIEW, len(self.items))
+        keeps = rules.waiting == "keep" or (config.release is not None and config.release.unreviewed)
+        kept: list[Item] = []
+        dropped: list[Dropped] = []
+        n_waiting = 0
+        for item in self.items:
+            state = reviews.states[item.item_id].state
+            reason = _REASONS.get(state, _WAITS)
+            n_waiting += state != "accepted" and reason == _WAITS
+            if state == "accepted":
+                kept.append(from_review(item, reviews.content(item.item_id)))
+            elif keeps and reason == _WAITS:
+                kept.append(item)
+            else:
+                dropped.append(Dropped(what=item.item_id, stage=REVIEW, reason=reason, detail=state))
+        taken = [item.item_id for item in self.items]
+        self.close(REVIEW, unit="questions", taken=taken, dropped=dropped)
+        if n_waiting:
+            self.sentences.append(
+                f"{n_waiting:,} wait for people: vidence review draw {folder} --by NAME; then this command "
+                "again."
+            )
+        changed = [name for name in taken if _is_behind(reviews, name, wordings[name])]
+        if changed:
+            self.sentences.append(
+                f"{len(changed):,} drafts differ from what the review holds, such as {changed[0]}; "
+                "the wording of the review counts until its author is asked to mend it."
+            )
+        self.take(kept)
+
+    def _put_in(
+        self, wordings: Mapping[str, Mapping[str, object]], folder: Path, *, protocol: str, by: str
+    ) -> Reviews:
+        """The review with what is new in it, or was returned to its author."""
+        if not (folder / PROTOCOL_FILE).is_file():
+            begin(folder, protocol_bytes(protocol))
+        reviews = read_reviews(folder)
+        fresh = {
+            name: wording
+            for name, wording in wordings.items()
+            if name not in reviews.states or reviews.states[name].state in ("drafting", "returned")
+        }
+        at = self.context.clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        recorders, _ = submit(reviews, fresh, by=by, role="author", at=at)
+        write(folder, recorders)
+        return read_reviews(folder)
+
+    def wrote(self, stage: str, files: Sequence[Path]) -> None:
+        """Close the stage that wrote the questions into these files."""
+        self.files += files
+        self.n_made = len(self.items)
+        self.began(stage, len(self.items))
+        self.close(stage, unit="questions", taken=[item.item_id for item in self.items])
+
+    def released(
+        self,
+        config: WrittenConfig,
+        *,
+        media_root: Path,
+        licences: Mapping[str, LicenceCheck] | None = None,
+    ) -> None:
+        """Do the stage ``release``; see `release_questions`."""
+        release_questions(self, self.items, config, media_root=media_root, licences=licences)
+
+
+def _is_behind(reviews: Reviews, item_id: str, wording: Mapping[str, object]) -> bool:
+    """Whether the author has another wording now than the one that went in last."""
+    mine = [one for one in reviews.revisions_of[item_id] if one.origin in ("submit", "author_revise")]
+    last = max(mine, key=lambda one: one.n, default=None)
+    return last is not None and _asked(last.content) != _asked(wording)
+
+
+def _asked(content: Mapping[str, object]) -> bytes:
+    return canonical({name: value for name, value in content.items() if name not in _AGES})
+
+
+def from_review(item: Item, content: Mapping[str, object]) -> Item:
+    """The question in the last wording that a review holds, with the provenance that it has now.
+
+    Raises:
+        DataError: the wording is no question: an edit has broken it.
+    """
+    bare = {name: value for name, value in content.items() if name not in _NO_ITEM}
+    try:
+        found = msgspec.convert(bare, Item)
+    except msgspec.ValidationError as error:
+        raise DataError(
+            f"the last wording of {item.item_id} in the review is no question ({error}); have it edited again"
+        ) from error
+    return msgspec.structs.replace(found, provenance=item.provenance)
