@@ -18,11 +18,11 @@ from vidence.make.writing.expert_config import (
     DraftRules,
     ExpertConfig,
     ExpertGates,
-    ExpertReview,
     LicenceRules,
     OnlineRules,
 )
 from vidence.make.writing.expert_films import Film
+from vidence.make.writing.session import QuestionReview
 from vidence.make.writing.subjects import Concept, Subject
 from vidence.pointlight.specs import spec_of
 
@@ -71,7 +71,7 @@ def test_every_setting_column_and_finding_of_experts_is_described(page):
     named = set(re.findall(r"`\[?([\w-]+)(?: = [^`]+)?\]?`", page[EXPERT].text))
     elsewhere = {"name", "out", "asking"}
     wanted = {f.encode_name for f in msgspec.structs.fields(ExpertConfig)} - elsewhere
-    for rules in (DraftRules, LicenceRules, OnlineRules, ExpertGates, ExpertReview, Concept, Film, Subject):
+    for rules in (DraftRules, LicenceRules, OnlineRules, ExpertGates, QuestionReview, Concept, Film, Subject):
         wanted |= {f.name for f in msgspec.structs.fields(rules)}
     assert (wanted | {*COLUMNS}) - named == set()
 
