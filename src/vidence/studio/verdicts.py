@@ -14,7 +14,6 @@ import msgspec
 from django.db import IntegrityError, transaction
 
 from vidence.errors import DataError, StoreError
-from vidence.make.herbench.cards.card_files import CardRow, SceneRow
 from vidence.make.herbench.cards.screening import says_different_people
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Card
@@ -22,8 +21,10 @@ from vidence.make.review.people.checks import check_of_card
 from vidence.make.review.people.rows import (
     KINDS,
     CardCheckRow,
+    CardRow,
     CountRow,
     FalseCheckRow,
+    SceneRow,
     ShotRow,
     TrackRow,
     append_row,

@@ -9,13 +9,12 @@ from pathlib import Path
 import msgspec
 
 from vidence.errors import DataError
-from vidence.make.herbench.cards.card_files import read_cards
+from vidence.make.herbench.cards.card_files import is_sheet, read_cards, read_filled
 from vidence.make.herbench.cards.cards import CardChecks, TrackCards, check_cards, write_cards
 from vidence.make.herbench.cards.crops import CropPlan, CropRules, TrackPictures, cut_crops, plan_crops
-from vidence.make.herbench.cards.filled_cards import is_sheet, read_filled
 from vidence.make.herbench.config import BY_PEOPLE, CardStep
 from vidence.make.herbench.identification import identify_all
-from vidence.make.herbench.people import use_card_checks
+from vidence.make.herbench.people import name_unused, use_card_checks
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
@@ -190,13 +189,10 @@ def _from_file(work: HerbenchSession, one: VideoState, path: Path, *, pattern: s
             read = read_cards(
                 path,
                 tracks=[track.track_id for track in tracks],
-                strict=True,
                 checks={track.track_id: track_check(track) for track in tracks},
             )
             found = read.cards
-            for words in read.stale:
-                work.ledger.notes.append(f"{one.video_id}: {words}")
-                work.trouble(f"{one.video_id}: {words}")
+            name_unused(work, read.stale, about=one.video_id)
     except DataError as error:
         raise DataError(f"the cards of the video {one.video_id}: {error}") from error
     for card in found:

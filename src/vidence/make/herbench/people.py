@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
-from vidence.make.herbench.cards.filled_cards import BY_PEOPLE
+from vidence.make.herbench.cards.card_files import BY_PEOPLE
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.herbench.tasks.person_counts import facts_of
 from vidence.make.herbench.tasks.rlpc import moments_of_tracks
@@ -24,15 +23,12 @@ from vidence.make.review.people.rows import (
     CardCheckRow,
     CountRow,
     FalseCheckRow,
-    ShotRow,
-    TrackRow,
+    RowT,
+    Unused,
     read_rows,
 )
-from vidence.make.review.people.track_acts import Unused
 from vidence.make.review.people.words_only import CHANCE, WordsOnlyAnswer, told_false
 from vidence.tables.table import several
-
-RowT = TypeVar("RowT", ShotRow, TrackRow, CountRow, CardCheckRow, FalseCheckRow)
 
 
 def folder_of(work: HerbenchSession) -> Path | None:
@@ -83,11 +79,12 @@ def give_counts(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
             work.ledger.notes.append(f"{said}; counted by {facts['counted by']}")
 
 
-def name_unused(work: HerbenchSession, unused: Iterable[Unused]) -> None:
-    """Say which rows are not used and why, to the user and in the account."""
+def name_unused(work: HerbenchSession, unused: Iterable[Unused], *, about: str = "") -> None:
+    """Say which rows (`about` a video) are not used and why, to the user and in the account."""
     for one in unused:
-        work.ledger.notes.append(str(one))
-        work.trouble(str(one))
+        words = f"{about}: {one}" if about else str(one)
+        work.ledger.notes.append(words)
+        work.trouble(words)
 
 
 def use_card_checks(work: HerbenchSession, videos: Sequence[VideoState]) -> None:

@@ -10,8 +10,8 @@ from typing import Final
 from vidence.catalog import names, parse_spec
 from vidence.errors import DataError, MediaError, UnknownNameError
 from vidence.make.gates.rules import ReviewRules
-from vidence.make.herbench.cards.card_files import are_described, read_cards
-from vidence.make.herbench.cards.filled_cards import is_sheet, kinds_in
+from vidence.make.herbench.cards.card_files import kinds_in
+from vidence.make.herbench.cards.scene_files import are_described
 from vidence.make.herbench.config import HerbenchConfig
 from vidence.make.herbench.drafting import TaskOrder
 from vidence.make.herbench.hints import (
@@ -179,9 +179,7 @@ def _has_cards(order: TaskOrder, source: Source, config: HerbenchConfig, *, root
         return step is not None and bool(step.model)
     video_id = source.video.video_id
     try:
-        if is_sheet(path):
-            return kinds <= kinds_in(path, video_id)
-        return kinds <= {card.kind for card in read_cards(path).cards}
+        return kinds <= kinds_in(path, video_id)
     except DataError as error:
         raise DataError(f"the cards of the video {video_id}: {error}") from error
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from vidence.contracts import Flow
 from vidence.errors import DataError
-from vidence.make.herbench.cards.card_files import read_scene_cards
 from vidence.make.herbench.cards.falsifying import false_id, perturb
 from vidence.make.herbench.cards.plausible import SlotCounts
+from vidence.make.herbench.cards.scene_files import read_scene_cards
 from vidence.make.herbench.cards.scenes import (
     SceneRules,
     ShotPictures,
@@ -25,7 +25,7 @@ from vidence.make.herbench.cards.scenes import (
 )
 from vidence.make.herbench.cards.swapping import perturb_by_rules
 from vidence.make.herbench.config import BY_RULES, SceneStep
-from vidence.make.herbench.people import use_false_checks
+from vidence.make.herbench.people import name_unused, use_false_checks
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
@@ -95,15 +95,11 @@ def _read(work: HerbenchSession, one: VideoState, path: Path) -> tuple[SceneCard
     """
     others = work.others_in(one.source.rule.scene_cards, one.video_id)
     try:
-        read = read_scene_cards(
-            path, shots=one.material.shots, strict=True, video_id=one.video_id, others=others
-        )
+        read = read_scene_cards(path, shots=one.material.shots, video_id=one.video_id, others=others)
         cards = read.cards
     except DataError as error:
         raise DataError(f"the cards of the video {one.video_id}: {error}") from error
-    for words in read.stale:
-        work.ledger.notes.append(f"{one.video_id}: {words}")
-        work.trouble(f"{one.video_id}: {words}")
+    name_unused(work, read.stale, about=one.video_id)
     if not cards:
         one.absent["scene_cards"] = f"nobody has filled in {path.name}"
         work.trouble(f"{one.video_id}: nobody has filled in {path.name}")

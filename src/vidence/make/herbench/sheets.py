@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import StoreError, UsageError
+from vidence.make.herbench.cards.card_files import TO_FILL
 from vidence.make.herbench.cards.crops import CropRules
-from vidence.make.herbench.cards.filled_cards import TO_FILL
 from vidence.make.herbench.cards.people_sheets import (
     CARDS_FILE,
     DATA_FILE,

@@ -73,7 +73,7 @@ def test_cards_wait_for_people_and_a_session_says_how_many_are_missing(waiting):
 def test_a_card_of_a_track_that_changed_since_is_named_and_not_used(waiting):
     write_cards(waiting, {"1": LOOKS["1"]}, check="a" * 12)
     waiting.make(until="cards")
-    why = "north: north.jsonl:1: not used: the track 1 has changed since; write its card again"
+    why = "north: cards/north.jsonl:1: not used: the track 1 has changed since; write its card again"
     assert why in waiting.troubles
     assert waiting.opened().video("north").described.a_cards == ()
 

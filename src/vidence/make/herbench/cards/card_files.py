@@ -1,319 +1,243 @@
-"""Cards that people wrote: JSON lines or CSV, with an error for every line that is wrong."""
+"""Cards that people wrote: lists in JSON lines or CSV, and sheets with a row for each track."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Final, Generic, Literal, TypeVar
+from typing import Final, Literal
 
-import msgspec
-
-from vidence.ask.files import DataFile, FieldError, csv_rows, lines
+from vidence.ask.files import FieldError
 from vidence.errors import DataError
-from vidence.make.herbench.cards.falsifying import changes_between, check_changes
-from vidence.make.herbench.cards.filled_cards import WRITER
-from vidence.make.herbench.cards.scenes import read_sentence
-from vidence.make.pipeline.material import Card, Change, SceneCard
-from vidence.make.pipeline.writer import Objection
-from vidence.make.review.people.checks import check_of_shot
-from vidence.seeing.shooting import Shot
-from vidence.text import first_lines
+from vidence.make.pipeline.material import Card
+from vidence.make.review.people.rows import CardRow, CardSheetRow, Unused, each_row, is_about
 
-RowT = TypeVar("RowT")
-MadeT = TypeVar("MadeT")
 _KINDS: Final[Mapping[str, Literal["A", "B"]]] = {"a": "A", "appearance": "A", "b": "B", "path": "B"}
-_CARD_FIELDS: Final = ("track_id", "kind", "text")
-_SCENE_FIELDS: Final = ("text",)
-_JSON_ENDINGS: Final = (".jsonl", ".ndjson")
-_MOST_NAMED: Final = 5
-_SAME_START_S: Final = 0.05
-SCENE_COLUMNS: Final = ("video_id", "shot_id", "start_s", "end_s", "text", "false", "note")
-
-
-class CardRow(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """One line of a file of cards: `kind` is ``A`` (appearance) or ``B`` (path).
-
-    `check` is that of the track as the writer saw it; empty where nobody knows.
-    """
-
-    track_id: str
-    kind: str
-    text: str
-    frames: tuple[int, ...] = ()
-    writer: str = ""
-    check: str = ""
-
-
-class SceneRow(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """One line of a file of scene cards.
-
-    The shot is named by `shot_id`, or by `at_s`, a time in seconds at which it is on screen. `false` is the
-    same sentence with two to five details wrong, and becomes a card of its own; what was changed is found by
-    comparing the two. Or `changes` make the card a false one (JSON lines only); it comes behind the true one
-    of its shot. Without `card_id` the card is named after its shot. `start_s`, where it stands, is to be that
-    of the shot. `check` is that of the shot as the writer saw it (`check_of_shot`); a line about another shot
-    is stale.
-    """
-
-    text: str
-    false: str = ""
-    card_id: str = ""
-    shot_id: str = ""
-    at_s: float | None = None
-    video_id: str = ""
-    start_s: float | None = None
-    end_s: float | None = None
-    note: str = ""
-    changes: tuple[Change, ...] = ()
-    frames: tuple[int, ...] = ()
-    writer: str = ""
-    check: str = ""
+# What is filled in, in words for whoever does.
+APPEARANCE: Final[Mapping[str, str]] = {
+    "person": "who, in a few words: a tall man, a girl of about ten",
+    "hair": "short dark hair; a cap counts as hair where none is seen",
+    "upper_body": "a black jacket over a white shirt",
+    "lower_body": "blue jeans",
+    "footwear": "white trainers",
+    "carries": "a red rucksack",
+    "appearance": "anything else, or instead of the cells before: two to four whole sentences",
+}
+PATH: Final[Mapping[str, str]] = {
+    "path": "which way they go: two to four whole sentences, with no word of how they look",
+    "actions": "what they do and whom they meet: whole sentences",
+}
+FITS: Final = "fits"
+TO_FILL: Final = (*APPEARANCE, *PATH, FITS, "note")
+BY_PEOPLE: Final = "people"
+WRITER: Final = "a person"
+NOBODY: Final = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
-class FromFile(Generic[MadeT]):
-    """The cards of a file, and its lines that cannot be used: ``file:line: why``.
+class CardsOfFile:
+    """The cards of a file; `stale` rows are about tracks that have changed since, `n_open` have no text."""
 
-    `stale` are lines about something that has changed since they were written, in the same form.
-    """
-
-    cards: tuple[MadeT, ...]
-    problems: tuple[str, ...]
-    stale: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Stale:
-    why: str
+    cards: tuple[Card, ...]
+    stale: tuple[Unused, ...] = ()
+    n_open: int = 0
 
 
 def read_cards(
-    path: Path,
-    *,
-    tracks: Collection[str] | None = None,
-    strict: bool = False,
-    checks: Mapping[str, str] | None = None,
-) -> FromFile[Card]:
-    """Cards of tracks, with the fields ``track_id``, ``kind``, ``text`` and perhaps ``frames``, ``writer``.
-
-    Lines that cannot be used are left out and listed: no JSON, a field that is missing or unknown, an empty
-    text, a track that there is not, a second card of the same kind for one track.
+    path: Path, *, tracks: Collection[str] | None = None, checks: Mapping[str, str] | None = None
+) -> CardsOfFile:
+    """Cards out of a list, a row for each: ``track_id``, ``kind``, ``text``, perhaps ``frames``, ``writer``.
 
     Args:
-        path: a file ending in .jsonl or .csv.
+        path: a file ending in .jsonl, or a CSV file.
         tracks: the ids of the tracks that there are; None for any.
-        strict: whether one such line is an error.
-        checks: what changes with each track; a line whose `check` is another one is stale, and no error.
+        checks: what changes with each track; a row whose `check` is another one is stale, and no error.
 
     Raises:
-        DataError: the file cannot be read, has no usable line, or with `strict` a single bad one.
+        DataError: as for `each_row`; a row has an empty text, a track that there is not, or is the second of
+            a kind for its track; or there is no card.
     """
-    seen: set[tuple[str, str]] = set()
+    cards: dict[tuple[str, str], Card] = {}
+    stale: list[Unused] = []
 
-    def make(row: CardRow) -> Card | _Stale | str:
+    def take(row: CardRow) -> None:
         kind = _KINDS.get(row.kind.strip().casefold())
-        if kind is None:
-            return f"kind is {row.kind!r}; expected A (appearance) or B (path)"
-        if not row.text.strip():
-            return "text is empty"
-        if checks is not None and row.check and checks.get(row.track_id) != row.check:
-            return _Stale(f"the track {row.track_id} has changed since; write its card again")
-        if tracks is not None and row.track_id not in tracks:
-            known = ", ".join(sorted(tracks)[:5]) or "none"
-            return f"there is no track {row.track_id!r}; there are {len(tracks)} ({known}, ...)"
-        if (row.track_id, kind) in seen:
-            return f"the track {row.track_id} has a card of the kind {kind} already"
-        seen.add((row.track_id, kind))
         text = " ".join(row.text.split())
-        return Card(
-            track_id=row.track_id, kind=kind, text=text, frames=row.frames, writer=row.writer or path.name
+        if kind is None:
+            raise FieldError("kind", f"{row.kind!r} found; expected A (appearance) or B (path)")
+        if not text:
+            raise FieldError("text", "it is empty; expected two to four sentences")
+        if checks is not None and row.check and checks.get(row.track_id) != row.check:
+            why = f"the track {row.track_id} has changed since; write its card again"
+            stale.append(Unused(where=row.where, why=why))
+            return
+        _check_track(row.track_id, tracks)
+        if (row.track_id, kind) in cards:
+            raise FieldError("kind", f"the track {row.track_id} has a card of the kind {kind} already")
+        writer = row.writer or path.name
+        cards[row.track_id, kind] = Card(
+            track_id=row.track_id, kind=kind, text=text, frames=row.frames, writer=writer
         )
 
-    return _gather(path, _rows(path, CardRow, _CARD_FIELDS), make, strict=strict)
-
-
-def read_scene_cards(
-    path: Path,
-    *,
-    shots: Sequence[Shot],
-    strict: bool = False,
-    video_id: str = "",
-    others: Collection[str] | None = (),
-) -> FromFile[SceneCard]:
-    """Scene cards, with the fields of `SceneRow`.
-
-    Lines that cannot be used are left out and listed, as for `read_cards`; a text must be one sentence, and a
-    false card must differ from the true one in its changes and in nothing else (`check_changes`). Rows of a
-    sheet (`SCENE_COLUMNS`) that nobody filled in say nothing; a sheet of such rows alone has no card.
-
-    Args:
-        path: a file ending in .jsonl or .csv.
-        shots: the shots of the video.
-        strict: whether one such line is an error.
-        video_id: the video; empty where nobody knows, and then any is right.
-        others: the other videos that the file may speak of, whose lines are left out; None for any.
-
-    Raises:
-        DataError: the file cannot be read, has no usable line, or with `strict` a single bad one.
-    """
-    seen: dict[tuple[str, str], SceneCard] = {}
-
-    def make(row: SceneRow) -> SceneCard | _Stale | str:
-        same = next((one for one in shots if row.check and check_of_shot(one) == row.check), None)
-        shot = _shot(row, shots) if same is None else same  # whatever its number is by now
-        if row.check and (isinstance(shot, str) or check_of_shot(shot) != row.check):
-            return _Stale("the shot has changed since; describe it again")
-        if isinstance(shot, str):
-            return shot
-        text = read_sentence(row.text)
-        if isinstance(text, Objection):
-            return f"text: {text.detail}"
-        what = "false" if row.changes else "true"
-        if (shot.shot_id, what) in seen:
-            return f"the shot {shot.shot_id} has a {what} card already"
-        true = seen.get((shot.shot_id, "true"))
-        if row.changes:
-            if true is None:
-                return f"the true card of the shot {shot.shot_id} has to stand before its false one"
-            wrong = check_changes(true.text, text, row.changes, taken=[card.text for card in seen.values()])
-            if wrong is not None:
-                return f"changes: {wrong.detail}"
-        card = SceneCard(
-            card_id=row.card_id or f"{shot.shot_id}-{what}",
-            shot_id=shot.shot_id,
-            text=text,
-            changes=row.changes,
-            frames=row.frames,
-            writer=row.writer or (path.name if row.start_s is None else WRITER),
-        )
-        seen[shot.shot_id, what] = card
-        return card
-
-    rows = list(_of_video(_rows(path, SceneRow, _SCENE_FIELDS), video_id, others=others))
-    if rows and all(not isinstance(row, str) and _is_open(row) and not row.false.strip() for _, row in rows):
-        return FromFile(cards=(), problems=())
-    return _gather(path, _each_card(rows), make, strict=strict)
-
-
-def are_described(path: Path, video_id: str) -> bool:
-    """Whether a file of scene cards has a text on a video, whatever it is worth.
-
-    Raises:
-        DataError: it cannot be read.
-    """
-    rows = (row for _, row in _rows(path, SceneRow, _SCENE_FIELDS))
-    return any(isinstance(row, str) or (row.text.strip() and row.video_id in ("", video_id)) for row in rows)
-
-
-def _is_open(row: SceneRow) -> bool:
-    """Whether a row of a sheet is still to be filled in."""
-    return row.start_s is not None and not row.text.strip()
-
-
-def _of_video(
-    rows: Iterator[tuple[int, SceneRow | str]], video_id: str, *, others: Collection[str] | None
-) -> Iterator[tuple[int, SceneRow | str]]:
-    """The rows of a video, and what is wrong with those of none; a row need not name its video."""
-    for line, row in rows:
-        if isinstance(row, str) or not video_id or row.video_id in ("", video_id):
-            yield line, row
-        elif others is not None and row.video_id not in others:
-            known = ", ".join(sorted((video_id, *others))[:_MOST_NAMED])
-            yield line, f"video_id: {row.video_id!r} found; expected {known}: the line is on another video"
-
-
-def _each_card(rows: Iterable[tuple[int, SceneRow | str]]) -> Iterator[tuple[int, SceneRow | str]]:
-    """A row for each card: the false sentence of a row becomes one of its own; open rows are left out."""
-    for line, row in rows:
-        if isinstance(row, str):
-            yield line, row
-            continue
-        if not _is_open(row):
-            yield line, msgspec.structs.replace(row, false="")
-        if row.false.strip():
-            changes = changes_between(row.text, row.false)
-            if row.changes or _is_open(row) or not changes:
-                why = "beside `changes`" if row.changes else "without another text that is true"
-                yield line, f"false: {row.false!r} stands {why}"
-            else:
-                yield (
-                    line,
-                    msgspec.structs.replace(row, text=row.false, card_id="", false="", changes=changes),
-                )
-
-
-def _shot(row: SceneRow, shots: Sequence[Shot]) -> Shot | str:
-    if bool(row.shot_id) == (row.at_s is not None):
-        return "the shot must be named by shot_id or by at_s, one of them"
-    for shot in shots:
-        is_moved = row.start_s is not None and abs(row.start_s - shot.start_s) > _SAME_START_S
-        if shot.shot_id == row.shot_id and is_moved:
-            return (
-                f"start_s: {shot.shot_id} begins at {shot.start_s:.3f} s, and not at {row.start_s:.3f} s: "
-                "the shots have changed since the sheet was written; write it anew, and take over the "
-                "sentences"
-            )
-        if shot.shot_id == row.shot_id or (row.at_s is not None and shot.start_s <= row.at_s < shot.end_s):
-            return shot
-    if row.shot_id:
-        return f"there is no shot {row.shot_id!r}; there are {len(shots)}"
-    end = max((shot.end_s for shot in shots), default=0.0)
-    return f"no shot is on screen at {row.at_s} s; the shots end at {end:.2f} s"
-
-
-def _gather(
-    path: Path,
-    rows: Iterator[tuple[int, RowT | str]],
-    make: Callable[[RowT], MadeT | _Stale | str],
-    *,
-    strict: bool,
-) -> FromFile[MadeT]:
-    cards: list[MadeT] = []
-    problems: list[str] = []
-    stale: list[str] = []
-    for line, row in rows:
-        made = row if isinstance(row, str) else make(row)
-        if isinstance(made, _Stale):
-            stale.append(f"{path.name}:{line}: not used: {made.why}")
-        elif isinstance(made, str):
-            problems.append(f"{path.name}:{line}: {made}")
-        else:
-            cards.append(made)
-    if problems and (strict or not (cards or stale)):
-        raise DataError(f"{first_lines([str(path.parent / one) for one in problems])}; correct the file")
+    each_row(path, CardRow, take)
     if not cards and not stale:
         raise DataError(f"{path} holds no card; expected one on each line")
-    return FromFile(cards=tuple(cards), problems=tuple(problems), stale=tuple(stale))
+    return CardsOfFile(cards=tuple(cards.values()), stale=tuple(stale))
 
 
-def _rows(path: Path, kind: type[RowT], needed: tuple[str, ...]) -> Iterator[tuple[int, RowT | str]]:
-    """Every line that is not blank, with its number from 1: the row, or what is wrong with it."""
-    ending = path.suffix.lower()
-    if ending not in (*_JSON_ENDINGS, ".csv"):
-        raise DataError(
-            f"{path} ends in {ending or 'nothing'}; expected a file of cards ending in .jsonl or .csv"
+def is_sheet(path: Path) -> bool:
+    """Whether a file of cards is a sheet: its first line has columns that only a sheet has."""
+    if path.suffix.lower() != ".csv":
+        return False
+    try:
+        first = path.read_bytes().decode("utf-8-sig", errors="replace").partition("\n")[0]
+    except OSError:
+        return False  # whoever reads it as a list of cards says what is wrong
+    named = {cell.strip().strip('"') for cell in first.replace(";", ",").replace("\t", ",").split(",")}
+    return "kind" not in named and bool({"track_id", *APPEARANCE, *PATH} & named)
+
+
+def read_filled(
+    path: Path,
+    video_id: str,
+    *,
+    tracks: Collection[str],
+    everybody: Collection[str],
+    checks: Mapping[str, str],
+    others: Collection[str] | None = (),
+) -> CardsOfFile:
+    """The cards of one video out of a sheet. Rows without a word are counted; a row may have one card of two.
+
+    Args:
+        path: a sheet, of whose columns ``track_id`` is needed.
+        video_id: the video.
+        tracks: the tracks that somebody may be asked about.
+        everybody: all tracks that a description may fit, those that programs left out, too.
+        checks: what changes with the boxes of each track.
+        others: the other videos that the sheet may speak of; None for any.
+
+    Raises:
+        DataError: as for `each_row`; a row has a track that there is not, or that has changed since, is the
+            second of a track, or is on another video.
+    """
+    cards: list[Card] = []
+    seen: dict[str, str] = {}
+    n_open = 0
+
+    def take(row: CardSheetRow) -> None:
+        nonlocal n_open
+        if not is_about(row, video_id, others=others):
+            return
+        if row.track_id in seen:
+            raise FieldError("track_id", f"a second row for {row.track_id}, after line {seen[row.track_id]}")
+        seen[row.track_id] = row.where.rpartition(":")[2]
+        if not _kinds_of(row):
+            n_open += 1
+            if row.fits:
+                raise FieldError(FITS, f"{row.fits!r} found for a row without a description")
+            return
+        _check_track(row.track_id, tracks)
+        if row.check and row.check != checks.get(row.track_id, row.check):
+            raise FieldError(
+                "check",
+                f"the track {row.track_id} is another one than the sheet shows: the video, its boxes, or "
+                "corrections have changed since; write the sheets anew into another folder (--sheets), "
+                "and take over the rows whose pictures are the same",
+            )
+        cards.extend(_cards(row, everybody=everybody))
+
+    each_row(path, CardSheetRow, take)
+    return CardsOfFile(cards=tuple(cards), n_open=n_open)
+
+
+def kinds_in(path: Path, video_id: str) -> set[str]:
+    """The kinds of cards that a list or a sheet has of a video: ``A``, ``B``, both or none.
+
+    Raises:
+        DataError: it cannot be read, or has rows that cannot be used.
+    """
+    if not is_sheet(path):
+        return {card.kind for card in read_cards(path).cards}
+    found: set[str] = set()
+
+    def take(row: CardSheetRow) -> None:
+        if row.video_id in {"", video_id}:
+            found.update(_kinds_of(row))
+
+    each_row(path, CardSheetRow, take)
+    return found
+
+
+def _kinds_of(row: CardSheetRow) -> set[str]:
+    """The kinds of cards for which somebody has written something."""
+    texts = {"A": APPEARANCE, "B": PATH}
+    return {kind for kind, cells in texts.items() if any(getattr(row, name) for name in cells)}
+
+
+def _check_track(track_id: str, tracks: Collection[str] | None) -> None:
+    if tracks is not None and track_id not in tracks:
+        known = ", ".join(list(tracks)[:5]) or "none"
+        raise FieldError(
+            "track_id", f"there is no track {track_id!r}; there are {len(tracks)} ({known}, ...)"
         )
-    try:
-        file = DataFile(path=path, content=path.read_text("utf-8-sig").encode())
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read as UTF-8 text: {error}") from error
-    if ending != ".csv":
-        for line, raw in lines(file):
-            yield int(line), _made(partial(msgspec.json.decode, raw, type=kind))
-        return
-    known = sorted(set(kind.__annotations__) - {"changes"})
-    for line, row in csv_rows(file, needed=needed, known=known, delimiters=",;\t"):
-        if isinstance(row, FieldError):
-            yield int(line), str(row)
-        else:
-            given = {name: cell for name, cell in row.items() if cell or name in needed}
-            frames = {"frames": given["frames"].split()} if "frames" in given else {}
-            yield int(line), _made(partial(msgspec.convert, given | frames, kind, strict=False))
 
 
-def _made(read: Callable[[], RowT]) -> RowT | str:
-    """The row, or what is wrong with it."""
-    try:
-        return read()
-    except (msgspec.DecodeError, RecursionError) as error:
-        return str(error)
+def _cards(row: CardSheetRow, *, everybody: Collection[str]) -> list[Card]:
+    fits = _fits(row.fits, everybody)
+    appearance = _appearance(row)
+    path = " ".join(_sentence(text) for text in (row.path, row.actions) if text)
+    made: list[Card] = []
+    if appearance:
+        card = Card(
+            track_id=row.track_id,
+            kind="A",
+            text=appearance,
+            writer=WRITER,
+            fits=fits or (),
+            identified_by=BY_PEOPLE if fits is not None else "",
+        )
+        made.append(card)
+    elif fits is not None:
+        raise FieldError(FITS, f"{row.fits!r} found for a row that does not say what the person looks like")
+    if path:
+        made.append(Card(track_id=row.track_id, kind="B", text=path, writer=WRITER))
+    return made
+
+
+def _fits(said: str, tracks: Collection[str]) -> tuple[str, ...] | None:
+    """The tracks that a description fits, in the order of `tracks`; None where nobody has tried it."""
+    if not said:
+        return None
+    if said.casefold() == NOBODY:
+        return ()
+    named = said.replace(",", " ").replace(";", " ").split()
+    if unknown := [name for name in named if name not in tracks]:
+        raise FieldError(
+            FITS,
+            f"there is no track {unknown[0]!r}; expected the ids of all tracks that the description fits, "
+            f"{NOBODY}, or nothing where nobody has tried",
+        )
+    return tuple(name for name in tracks if name in named)
+
+
+def _appearance(row: CardSheetRow) -> str:
+    """The A-card of a row: sentences of its cells, and then what was written freely.
+
+    >>> _appearance(CardSheetRow(track_id="1", person="a tall man", hair="short hair"))
+    'A tall man with short hair.'
+    """
+    cell = {name: getattr(row, name).rstrip(" .,;") for name in APPEARANCE}
+    said: list[str] = []
+    if cell["person"] or cell["hair"]:
+        who = cell["person"] or "A person"
+        said.append(f"{who} with {cell['hair']}" if cell["hair"] else who)
+    worn = [cell[name] for name in ("upper_body", "lower_body", "footwear") if cell[name]]
+    if worn:
+        said.append(f"Wears {', '.join(worn[:-1])} and {worn[-1]}" if len(worn) > 1 else f"Wears {worn[0]}")
+    if cell["carries"]:
+        said.append(f"Has {cell['carries']}")
+    return " ".join(map(_sentence, [*said, *filter(None, (row.appearance,))]))
+
+
+def _sentence(text: str) -> str:
+    said = " ".join(text.split())
+    said = said[:1].upper() + said[1:]
+    return said if said.endswith((".", "!", "?")) else f"{said}."

@@ -10,12 +10,12 @@ import numpy as np
 
 from vidence.ask.files import FieldError, csv_rows, read
 from vidence.errors import DataError
-from vidence.make.herbench.cards.card_files import SCENE_COLUMNS
+from vidence.make.herbench.cards.card_files import APPEARANCE, FITS, PATH, TO_FILL
 from vidence.make.herbench.cards.correction_files import SHOT_COLUMNS
-from vidence.make.herbench.cards.filled_cards import APPEARANCE, COLUMNS, FITS, PATH, TO_FILL
+from vidence.make.herbench.cards.scene_files import SCENE_COLUMNS
 from vidence.make.herbench.cards.screening import MARK
 from vidence.make.pipeline.material import Crop
-from vidence.make.review.people.rows import EVERYBODY, TrackRow, columns
+from vidence.make.review.people.rows import EVERYBODY, CardSheetRow, TrackRow, columns
 from vidence.records import Record
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import Track, TrackedVideo, track_check
@@ -125,7 +125,7 @@ def cards_csv(sheet: VideoSheet) -> bytes:
     """The sheet of cards to fill in: a row for each track that is not left out, picked ones first."""
     people = [one for one in sheet.tracks if not one.is_left_out]
     rows = [[*_about(sheet, one), *([""] * len(TO_FILL))] for one in people]
-    return _csv([COLUMNS, *rows])
+    return _csv([columns(CardSheetRow), *rows])
 
 
 def tracks_csv(sheets: Sequence[VideoSheet]) -> bytes:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from vidence.make.pipeline.material import PersonCount
 from vidence.make.review.people.checks import check_of_video
-from vidence.make.review.people.rows import CountRow
-from vidence.make.review.people.track_acts import Unused
+from vidence.make.review.people.rows import CountRow, Unused
 
 AGREED = "agreed"
 

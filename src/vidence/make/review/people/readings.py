@@ -6,8 +6,7 @@ from typing import Final, TypeVar
 
 from vidence.make.pipeline.material import Card, Dropped, SceneCard
 from vidence.make.review.people.checks import check_of_card, check_of_scene
-from vidence.make.review.people.rows import CardCheckRow, FalseCheckRow
-from vidence.make.review.people.track_acts import Unused
+from vidence.make.review.people.rows import CardCheckRow, FalseCheckRow, Unused
 from vidence.make.review.people.words_only import WordsOnlyAnswer
 
 CARD_STAGE: Final = "card-checks"

@@ -1,21 +1,22 @@
-"""Rows of people's files, one CSV file a kind in one folder: strict reading, and writing of the same bytes.
+"""Rows that people hand in: the kinds, one strict reader for all of them, and writing of the same bytes.
 
-A file that is not there has no row. Of a file with a single fault nothing is used: every fault is named as
-``file:line: field: why``. Each row has `check`, letters made of what the person saw (`checks`); whoever uses
-a row compares them, and a row about something that has changed since is named and not used.
+Of a file with a single fault nothing is used: every fault is named as ``file:line: field: why``. Rows of the
+folder of people have `check`, letters made of what the person saw (`checks`); a row about something that has
+changed since is named and not used (`Unused`).
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final, Literal, TypeVar
 
 import msgspec
 
-from vidence.ask.files import FieldError, csv_rows, read
+from vidence.ask.files import FieldError, csv_rows, decoded, lines, read, usable
 from vidence.errors import DataError
 from vidence.make.pipeline.ledger import write_file
+from vidence.make.pipeline.material import Change
 from vidence.records import Record
 from vidence.tables.export import FORMULA, NUMBER, csv_text
 from vidence.text import first_lines
@@ -44,6 +45,7 @@ WHOLE: Final = "whole"
 EVERYBODY: Final = "everybody"
 _ALL: Final = "all"
 _LISTS: Final = {"frames", "agreed"}  # columns that hold several, with blanks between
+_JSON_ENDINGS: Final = (".jsonl", ".ndjson")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +58,51 @@ class Act:
     other: str = ""
 
 
-class ShotRow(Record):
+@dataclass(frozen=True, kw_only=True)
+class Unused:
+    """A row that was not used: where it stands, and why."""
+
+    where: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: not used: {self.why}"
+
+
+class PeopleRow(Record):
+    """A row that a person hands in; `where` is its file and line."""
+
+    delimiters: ClassVar[str] = ",;\t"
+    where: str = ""
+    note: str = ""
+
+
+class SignedRow(PeopleRow):
+    """A row of the folder of people's files: about a video, by a person, on what had these letters (`check`).
+
+    No second row of the file has the same values of `named_by`.
+    """
+
+    file: ClassVar[str]
+    named_by: ClassVar[tuple[str, ...]]
+    delimiters: ClassVar[str] = ","
+    video_id: str
+    check: str
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What no second row of the file has."""
+        return tuple(getattr(self, name) for name in self.named_by)
+
+    def see(self) -> None:
+        """See that its own fields make sense.
+
+        Raises:
+            FieldError: one does not.
+        """
+
+
+class ShotRow(SignedRow):
     """Something about the cuts of a video.
 
     ``cut-at:FRAME``: a shot begins with this frame. ``no-cut-at:FRAME``: none does; the shot that began with
@@ -65,17 +111,9 @@ class ShotRow(Record):
     """
 
     file: ClassVar[str] = "shots.csv"
-    video_id: str
-    check: str
+    named_by: ClassVar[tuple[str, ...]] = ("video_id", "check", "act", "by")
     act: str
     by: str
-    note: str = ""
-    where: str = ""
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """What no second row of the file has."""
-        return self.video_id, self.check, self.act, self.by
 
     @property
     def parsed(self) -> Act:
@@ -101,7 +139,7 @@ class ShotRow(Record):
         _ = self.parsed
 
 
-class TrackRow(Record):
+class TrackRow(SignedRow):
     """Something about one track of a video.
 
     ``ok``: one person from its first frame to its last, whatever programs think of it. ``phantom``: nobody.
@@ -115,18 +153,10 @@ class TrackRow(Record):
     """
 
     file: ClassVar[str] = "tracks.csv"
-    video_id: str
-    check: str
+    named_by: ClassVar[tuple[str, ...]] = ("video_id", "check", "track_id", "act", "by")
     track_id: str
     act: str
     by: str
-    note: str = ""
-    where: str = ""
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """What no second row of the file has."""
-        return self.video_id, self.check, self.track_id, self.act, self.by
 
     @property
     def parsed(self) -> Act:
@@ -160,7 +190,7 @@ class TrackRow(Record):
             raise FieldError("act", f"{self.act!r} names the track {self.track_id} itself; expected another")
 
 
-class CountRow(Record):
+class CountRow(SignedRow):
     """How many people somebody counted at a place, in the frames of a window (``FIRST-LAST``, or ``whole``).
 
     `place` is ``entered:EDGE``, ``left:EDGE``, ``crossed:EDGE-EDGE`` or ``visited:REGION``, as the questions
@@ -172,8 +202,7 @@ class CountRow(Record):
     """
 
     file: ClassVar[str] = "counts.csv"
-    video_id: str
-    check: str
+    named_by: ClassVar[tuple[str, ...]] = ("video_id", "check", "window", "place", "counter")
     window: str
     place: str
     n: int
@@ -182,13 +211,11 @@ class CountRow(Record):
     counter: str
     frames: tuple[int, ...] = ()
     agreed: tuple[str, ...] = ()
-    note: str = ""
-    where: str = ""
 
     @property
     def key(self) -> tuple[object, ...]:
         """What no second row of the file has: nobody counts the same twice, or agrees twice with the same."""
-        return self.video_id, self.check, self.window, self.place, self.counter, tuple(sorted(self.agreed))
+        return (*super().key, tuple(sorted(self.agreed)))
 
     @property
     def span(self) -> tuple[int, int] | None:
@@ -232,7 +259,7 @@ class CountRow(Record):
             )
 
 
-class CardCheckRow(Record):
+class CardCheckRow(SignedRow):
     """What a reader says of a card beside the pictures of everybody in its video.
 
     `fits`: ``one`` person, ``several`` or ``none``. `leaks` (``yes`` or ``no``): words in it give away what
@@ -240,20 +267,12 @@ class CardCheckRow(Record):
     """
 
     file: ClassVar[str] = "card_checks.csv"
-    video_id: str
-    check: str
+    named_by: ClassVar[tuple[str, ...]] = ("video_id", "check", "track_id", "kind", "by")
     track_id: str
     kind: Literal["A", "B"]
     fits: Literal["one", "several", "none"]
     leaks: Literal["yes", "no"]
     by: str
-    note: str = ""
-    where: str = ""
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """What no second row of the file has."""
-        return self.video_id, self.check, self.track_id, self.kind, self.by
 
     def see(self) -> None:
         """See that its own fields make sense.
@@ -265,7 +284,7 @@ class CardCheckRow(Record):
         _see_person("by", self.by)
 
 
-class FalseCheckRow(Record):
+class FalseCheckRow(SignedRow):
     """What a reader says of a false scene card: first without the film, then with it.
 
     `told`: what the sentence was taken for by its words alone. `occurs`: what it says does happen in the
@@ -273,20 +292,12 @@ class FalseCheckRow(Record):
     """
 
     file: ClassVar[str] = "false_checks.csv"
-    video_id: str
-    check: str
+    named_by: ClassVar[tuple[str, ...]] = ("video_id", "check", "card_id", "by")
     card_id: str
     told: Literal["true", "false", "cannot-say"]
     occurs: Literal["yes", "no", "cannot-say"]
     natural: Literal["yes", "no"]
     by: str
-    note: str = ""
-    where: str = ""
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """What no second row of the file has."""
-        return self.video_id, self.check, self.card_id, self.by
 
     def see(self) -> None:
         """See that its own fields make sense.
@@ -298,13 +309,93 @@ class FalseCheckRow(Record):
         _see_person("by", self.by)
 
 
-RowT = TypeVar("RowT", ShotRow, TrackRow, CountRow, CardCheckRow, FalseCheckRow)
+class CardRow(PeopleRow):
+    """One line of a file of cards: `kind` is ``A`` (appearance) or ``B`` (path).
+
+    `check` is that of the track as the writer saw it; empty where nobody knows.
+    """
+
+    track_id: str
+    kind: str
+    text: str
+    frames: tuple[int, ...] = ()
+    writer: str = ""
+    check: str = ""
+
+
+class CardSheetRow(PeopleRow):
+    """One line of a sheet of cards: what is known of a track, and the cells that a person fills in.
+
+    `fits` are the ids of all tracks that the description fits, ``none``, or nothing where nobody has tried.
+    """
+
+    video_id: str = ""
+    track_id: str
+    check: str = ""
+    picked: str = ""
+    first_frame: str = ""
+    last_frame: str = ""
+    first_s: str = ""
+    last_s: str = ""
+    begins: str = ""
+    ends: str = ""
+    person: str = ""
+    hair: str = ""
+    upper_body: str = ""
+    lower_body: str = ""
+    footwear: str = ""
+    carries: str = ""
+    appearance: str = ""
+    path: str = ""
+    actions: str = ""
+    fits: str = ""
+
+
+class SceneRow(PeopleRow):
+    """One line of a file of scene cards.
+
+    The shot is named by `shot_id`, or by `at_s`, a time in seconds at which it is on screen. `false` is the
+    same sentence with two to five details wrong, and becomes a card of its own; what was changed is found by
+    comparing the two. Or `changes` make the card a false one (JSON lines only); it comes behind the true one
+    of its shot. Without `card_id` the card is named after its shot. `start_s`, where it stands, is to be that
+    of the shot. `check` is that of the shot as the writer saw it (`check_of_shot`); a line about another shot
+    is stale.
+    """
+
+    text: str
+    false: str = ""
+    card_id: str = ""
+    shot_id: str = ""
+    at_s: float | None = None
+    video_id: str = ""
+    start_s: float | None = None
+    end_s: float | None = None
+    changes: tuple[Change, ...] = ()
+    frames: tuple[int, ...] = ()
+    writer: str = ""
+    check: str = ""
+
+
+class ShotSpanRow(PeopleRow):
+    """One line of a file of shots: the frames of a shot, its times, or both."""
+
+    video_id: str = ""
+    shot_id: str = ""
+    first_frame: str = ""
+    last_frame: str = ""
+    clear_frame: str = ""
+    start_s: str = ""
+    end_s: str = ""
+
+
+AnyRowT = TypeVar("AnyRowT", bound=PeopleRow)
+RowT = TypeVar("RowT", bound=SignedRow)
 KINDS: Final = (ShotRow, TrackRow, CountRow, CardCheckRow, FalseCheckRow)
 
 
-def columns(kind: type[RowT]) -> tuple[str, ...]:
-    """The columns of a kind of file, in the order in which they are written."""
-    return tuple(name for name in kind.__struct_fields__ if name != "where")
+def columns(kind: type[PeopleRow]) -> tuple[str, ...]:
+    """The columns of a kind of file, in the order in which they are written; the note comes last."""
+    return (*(name for name in kind.__struct_fields__ if name not in {"where", "note"}), "note")
 
 
 # --------------------------------------------------------------------------- reading
@@ -325,31 +416,79 @@ def read_rows(folder: Path, kind: type[RowT], *, videos: Collection[str] | None)
             cannot be used; the first twenty are named with file and line. Nothing of it is used then.
     """
     path = plain_file(folder, kind.file)
-    if path is None:
-        return ()
-    content = read(path, what="a first line that names the columns")
-    optional = {one.name for one in msgspec.structs.fields(kind) if not one.required}
-    needed = [name for name in columns(kind) if name not in optional]
     rows: list[RowT] = []
-    faults: list[str] = []
     seen: dict[tuple[object, ...], str] = {}
-    for line, cells in csv_rows(content, needed=needed, known=columns(kind)):
+
+    def take(row: RowT) -> None:
+        if isinstance(row, ShotRow | TrackRow) and not (row.act or row.by):
+            return  # a row of a sheet that is still open
+        _see(row, videos=videos)
+        if row.key in seen:
+            raise FieldError("row", f"the same as in line {seen[row.key]}; expected each once")
+        seen[row.key] = row.where.rpartition(":")[2]
+        rows.append(row)
+
+    if path is not None:
+        each_row(path, kind, take)
+    return tuple(rows)
+
+
+def each_row(path: Path, kind: type[AnyRowT], take: Callable[[AnyRowT], None]) -> None:
+    """Have every line of a file that is not blank taken as a row; CSV, or JSON lines by the ending.
+
+    Args:
+        path: the file.
+        kind: of the rows; their fields without a default are columns that must be there.
+        take: takes a row, or refuses it with a `FieldError`.
+
+    Raises:
+        DataError: the file cannot be read or is empty, or lines cannot be used; the first twenty are named.
+    """
+    content = read(path, what="a first line that names the columns")
+    decoder = msgspec.json.Decoder(kind)
+    found: Iterable[tuple[str, bytes | dict[str, str] | FieldError]]
+    if path.suffix.lower() in _JSON_ENDINGS:
+        found = lines(content)
+    else:
+        needed = [one.name for one in msgspec.structs.fields(kind) if one.required]
+        found = csv_rows(content, needed=needed, known=columns(kind), delimiters=kind.delimiters)
+    faults: list[str] = []
+    for line, one in found:
+        where = f"{path.parent.name}/{path.name}:{line}"
         try:
-            if isinstance(cells, FieldError):
-                raise cells
-            if "act" in needed and not (cells["act"] or cells["by"]):
-                continue  # a row of a sheet that is still open
-            row = _row(kind, cells, where=f"{folder.name}/{kind.file}:{line}")
-            _see(row, videos=videos)
-            if row.key in seen:
-                raise FieldError("row", f"the same as in line {seen[row.key]}; expected each once")
-            seen[row.key] = line
-            rows.append(row)
+            if isinstance(one, bytes):
+                take(msgspec.structs.replace(decoded(one, decoder), where=where))
+            else:
+                take(_row(kind, usable(one), where=where))
         except FieldError as fault:
             faults.append(f"{path}:{line}: {fault}")
     if faults:
         raise DataError(first_lines(faults))
-    return tuple(rows)
+
+
+def is_about(
+    row: CardSheetRow | SceneRow | ShotSpanRow, video_id: str, *, others: Collection[str] | None
+) -> bool:
+    """Whether a row is about a video; in the file of one video, or of scenes, it need not name it.
+
+    Args:
+        row: the row.
+        video_id: the video; empty where nobody knows, and then any is right.
+        others: the other videos that the file may speak of; None for any.
+
+    Raises:
+        FieldError: it names a video of which the file does not speak, or none in a file of several.
+    """
+    named = row.video_id
+    may_be_blank = isinstance(row, SceneRow) or (others is not None and not others)
+    if named == video_id or not video_id or (not named and may_be_blank):
+        return True
+    if named and (others is None or named in others):
+        return False
+    known = ", ".join(sorted((video_id, *(others or ())))[:5])
+    raise FieldError(
+        "video_id", f"{named!r} found; expected {known}: the line is on another video, or on none"
+    )
 
 
 def plain_file(folder: Path, name: str) -> Path | None:
@@ -374,13 +513,14 @@ def plain_file(folder: Path, name: str) -> Path | None:
     return path
 
 
-def _row(kind: type[RowT], cells: Mapping[str, str], *, where: str) -> RowT:
+def _row(kind: type[AnyRowT], cells: Mapping[str, str], *, where: str) -> AnyRowT:
     """A row out of its cells.
 
     Raises:
         FieldError: a cell is not what it should be.
     """
-    given: dict[str, object] = {name: cell for name, cell in cells.items() if cell or name not in _LISTS}
+    needed = {one.name for one in msgspec.structs.fields(kind) if one.required}
+    given: dict[str, object] = {name: cell for name, cell in cells.items() if cell or name in needed}
     for name in _LISTS & set(given):
         given[name] = str(given[name]).split()
     try:
@@ -391,9 +531,7 @@ def _row(kind: type[RowT], cells: Mapping[str, str], *, where: str) -> RowT:
         raise FieldError(name or "row", f"{cells.get(name, '')[:80]!r}: {what}") from error
 
 
-def _see(
-    row: ShotRow | TrackRow | CountRow | CardCheckRow | FalseCheckRow, *, videos: Collection[str] | None
-) -> None:
+def _see(row: SignedRow, *, videos: Collection[str] | None) -> None:
     """See that a row makes sense by itself.
 
     Raises:
@@ -506,7 +644,7 @@ def csv_header(path: Path) -> Iterator[str]:
     return (cell.strip().strip('"') for cell in first.split(","))
 
 
-def _check(row: ShotRow | TrackRow | CountRow | CardCheckRow | FalseCheckRow) -> None:
+def _check(row: SignedRow) -> None:
     """See that a row can be read again as it is.
 
     Raises:

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.make.review.people.checks import check_of_shots
-from vidence.make.review.people.rows import Act, ShotRow
-from vidence.make.review.people.track_acts import Unused
+from vidence.make.review.people.rows import Act, ShotRow, Unused
 from vidence.seeing.shooting import Shot, timed
 from vidence.seeing.tracks import Span
 

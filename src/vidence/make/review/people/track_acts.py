@@ -8,22 +8,11 @@ import numpy as np
 
 from vidence.make.pipeline.cache import digest_of
 from vidence.make.review.people.checks import check_of_everybody, check_of_track
-from vidence.make.review.people.rows import EVERYBODY, Act, TrackRow
+from vidence.make.review.people.rows import EVERYBODY, Act, TrackRow, Unused
 from vidence.seeing.tracks import DroppedTrack, Track, TrackedVideo, listed_others
 
 BY_A_PERSON: Final = "by-a-person"
 STAGE: Final = "tracks"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Unused:
-    """A row that was not used: where it stands, and why."""
-
-    where: str
-    why: str
-
-    def __str__(self) -> str:
-        return f"{self.where}: not used: {self.why}"
 
 
 @dataclass(frozen=True, kw_only=True)

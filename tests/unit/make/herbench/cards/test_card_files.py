@@ -1,26 +1,13 @@
 """Cards that people wrote."""
 
 import json
-import re
 
 import pytest
 
 from vidence.errors import DataError
-from vidence.make.herbench.cards.card_files import read_cards, read_scene_cards
+from vidence.make.herbench.cards.card_files import is_sheet, read_cards, read_filled
 from vidence.make.pipeline.material import Card
-from vidence.make.review.people.checks import check_of_shot
-from vidence.seeing.shooting import Shot
-
-SHOTS = (
-    Shot(shot_id="shot-0001", first_frame=0, last_frame=9, start_s=0.0, end_s=1.0),
-    Shot(shot_id="shot-0002", first_frame=10, last_frame=29, start_s=1.0, end_s=3.0),
-)
-TRUE = "A woman in a red coat walks past two cars."
-FALSE = "A woman in a green coat walks past three cars."
-CHANGES = [
-    {"kind": "modification", "before": "red", "after": "green"},
-    {"kind": "modification", "before": "two", "after": "three"},
-]
+from vidence.make.review.people.rows import CardSheetRow, columns
 
 
 def lines(path, *rows):
@@ -36,7 +23,6 @@ def test_json_lines_become_cards(tmp_path):
         {"track_id": "t1", "kind": "path", "text": "They stop.", "frames": [4, 9], "writer": "Ann"},
     )
     read = read_cards(path, tracks={"t1"})
-    assert read.problems == ()
     assert read.cards == (
         Card(track_id="t1", kind="A", text="A red coat.", writer="cards.jsonl"),
         Card(track_id="t1", kind="B", text="They stop.", frames=(4, 9), writer="Ann"),
@@ -55,28 +41,22 @@ def test_csv_becomes_cards(tmp_path):
     ]
 
 
-BAD_LINES = [
-    ("{", "Input data was truncated"),
-    ('{"track_id": "t1", "kind": "A"}', "missing required field `text`"),
-    ('{"track_id": "t1", "kind": "A", "text": "x", "colour": "red"}', "unknown field `colour`"),
-    ('{"track_id": 7, "kind": "A", "text": "x"}', "Expected `str`, got `int`"),
-    ('{"track_id": "t1", "kind": "C", "text": "x"}', "kind is 'C'"),
-    ('{"track_id": "t1", "kind": "A", "text": "  "}', "text is empty"),
-    ('{"track_id": "t9", "kind": "A", "text": "x"}', "no track 't9'"),
-    ('{"track_id": "t2", "kind": "A", "text": "again"}', "has a card of the kind A already"),
-]
-
-
-@pytest.mark.parametrize(("line", "told"), BAD_LINES)
-def test_a_bad_line_is_left_out_and_named(tmp_path, line, told):
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{", "Input data was truncated"),
+        ('{"track_id": "t1", "kind": "A"}', "text"),
+        ('{"track_id": "t1", "kind": "A", "text": "x", "colour": "red"}', "colour"),
+        ('{"track_id": "t1", "kind": "C", "text": "x"}', "kind: 'C'"),
+        ('{"track_id": "t1", "kind": "A", "text": "  "}', "text: it is empty"),
+        ('{"track_id": "t9", "kind": "A", "text": "x"}', "no track 't9'"),
+        ('{"track_id": "t2", "kind": "A", "text": "again"}', "has a card of the kind A already"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path, line, told):
     path = lines(tmp_path / "cards.jsonl", {"track_id": "t2", "kind": "A", "text": "x"}, line)
-    read = read_cards(path, tracks={"t1", "t2"})
-    assert [card.track_id for card in read.cards] == ["t2"]
-    (problem,) = read.problems
-    assert problem.startswith("cards.jsonl:2: ")
-    assert told in problem
-    with pytest.raises(DataError, match=r"cards\.jsonl:2: "):
-        read_cards(path, tracks={"t1", "t2"}, strict=True)
+    with pytest.raises(DataError, match=rf"cards\.jsonl:2: .*{told}"):
+        read_cards(path, tracks={"t1", "t2"})
 
 
 @pytest.mark.parametrize(
@@ -85,7 +65,7 @@ def test_a_bad_line_is_left_out_and_named(tmp_path, line, told):
         ("track_id,kind\nt1,A\n", "no column text"),
         ("track_id,kind,text,shoe\nt1,A,x,y\n", "'shoe': unknown column"),
         ("track_id,kind,text\n", "holds no card"),
-        ("", "holds no card"),
+        ("", "is empty"),
         ("track_id,kind,text\nt1,A\n", "2 cells found; expected 3"),
         ("track_id,kind,text\nt1,A,x,y\n", "4 cells found; expected 3"),
         ('track_id,kind,text\nt1,A,"x\n', "expected quotes in pairs"),
@@ -102,89 +82,97 @@ def test_a_bad_csv_is_an_error_with_words(tmp_path, content, told):
 def test_a_file_that_is_none_is_an_error(tmp_path):
     with pytest.raises(DataError, match="cannot be read"):
         read_cards(tmp_path / "absent.csv")
-    with pytest.raises(DataError, match=r"ends in \.txt"):
-        read_cards(tmp_path / "cards.txt")
     (tmp_path / "latin.csv").write_bytes(b"track_id,kind,text\nt1,A,caf\xe9\n")
     with pytest.raises(DataError, match="UTF-8"):
         read_cards(tmp_path / "latin.csv")
-    with pytest.raises(DataError, match="holds no card"):
+    with pytest.raises(DataError, match="is empty"):
         read_cards(lines(tmp_path / "empty.jsonl", "", ""))
 
 
-def test_scene_cards_name_their_shot_by_its_id_or_a_time(tmp_path):
-    path = lines(
-        tmp_path / "scenes.jsonl",
-        {"at_s": 1.0, "text": TRUE},
-        {"shot_id": "shot-0002", "text": FALSE, "changes": CHANGES, "card_id": "wrong-2"},
+# --------------------------------------------------------------------------- sheets
+
+
+HEADING = "video_id,track_id,check,person,hair,upper_body,lower_body,carries,appearance,path,actions,fits"
+CHECKS = {"1": "aaa", "2": "bbb", "3": "ccc"}
+
+
+def sheet(folder, *rows, heading=HEADING):
+    path = folder / "cards.csv"
+    path.write_text("\n".join([heading, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def read_sheet(path, **more):
+    given = {"tracks": ["1", "2"], "everybody": ["1", "2", "3"], "checks": CHECKS} | more
+    return read_filled(path, "street", **given)
+
+
+def test_a_half_filled_sheet_gives_the_cards_of_its_rows_with_words(tmp_path):
+    path = sheet(
+        tmp_path,
+        "street,1,aaa,a tall man,short dark hair,a black jacket,blue jeans,,,goes left.,stops twice,1",
+        "street,2,bbb,,,,,,,,,",
+        "yard,7,,a girl,,,,,,,,",
     )
-    read = read_scene_cards(path, shots=SHOTS)
-    assert read.problems == ()
-    true, false = read.cards
-    assert (true.card_id, true.shot_id, true.is_faithful) == ("shot-0002-true", "shot-0002", True)
-    assert (false.card_id, false.is_faithful, len(false.changes)) == ("wrong-2", False, 2)
-    # By what was seen: other cuts have given the shot another number since.
-    seen = lines(
-        tmp_path / "seen.jsonl", {"shot_id": "shot-0001", "text": TRUE, "check": check_of_shot(SHOTS[1])}
-    )
-    assert read_scene_cards(seen, shots=SHOTS).cards[0].shot_id == "shot-0002"
-    table = tmp_path / "scenes.csv"
-    table.write_text(f"at_s,text\n0.5,{TRUE}\n")
-    assert read_scene_cards(table, shots=SHOTS).cards[0].shot_id == "shot-0001"
+    found = read_sheet(path, others={"yard"})
+    assert [(card.track_id, card.kind, card.text) for card in found.cards] == [
+        ("1", "A", "A tall man with short dark hair. Wears a black jacket and blue jeans."),
+        ("1", "B", "Goes left. Stops twice."),
+    ]
+    assert found.n_open == 1
+    assert {card.writer for card in found.cards} == {"a person"}
+
+
+def test_sentences_of_ones_own_stand_behind_the_cells_or_alone(tmp_path):
+    row = "street,1,,,,a red coat,,a bag,Hums. Limps!,,,"
+    (card,) = read_sheet(sheet(tmp_path, row)).cards
+    assert card.text == "Wears a red coat. Has a bag. Hums. Limps!"
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("said", "fits", "alone"),
     [
-        ({"text": TRUE}, "shot_id or by at_s"),
-        ({"text": TRUE, "shot_id": "shot-0001", "at_s": 0.2}, "shot_id or by at_s"),
-        ({"text": TRUE, "shot_id": "shot-0009"}, "no shot 'shot-0009'; there are 2"),
-        ({"text": TRUE, "at_s": 3.0}, "the shots end at 3.00 s"),
-        ({"text": f"{TRUE} It rains.", "at_s": 0.2}, "2 sentences"),
-        ({"text": TRUE, "at_s": 2}, "has a true card already"),
-        ({"text": FALSE, "at_s": 0.2, "changes": CHANGES}, "has to stand before its false one"),
-        ({"text": FALSE, "at_s": 2, "changes": CHANGES[:1]}, "lists 1 change;"),
-        ({"text": TRUE, "at_s": "noon"}, "Expected `float | null`"),
+        ("", (), False),
+        ("1", ("1",), True),
+        ("3; 1", ("1", "3"), False),
+        ("2", ("2",), False),
+        ("None", (), False),
     ],
 )
-def test_a_bad_scene_card_is_left_out_and_named(tmp_path, row, told):
-    path = lines(tmp_path / "scenes.jsonl", {"at_s": 1.5, "text": TRUE}, row)
-    read = read_scene_cards(path, shots=SHOTS)
-    assert len(read.cards) == 1
-    assert told in read.problems[0]
-
-
-SHEET = "video_id,shot_id,start_s,end_s,text,false,note\n"
-
-
-def test_a_sheet_has_the_false_sentence_beside_the_true_one(tmp_path):
-    path = lines(
-        tmp_path / "scenes.csv",
-        SHEET + f"v,shot-0001,0.000,1.000,{TRUE},{FALSE},",
-        "v,shot-0002,1.000,3.000,,,",
-    )
-    (true, false) = read_scene_cards(path, shots=SHOTS, strict=True).cards
-    assert (true.text, true.changes, true.writer) == (TRUE, (), "a person")
-    assert (false.text, false.card_id) == (FALSE, "shot-0001-false")
-    assert [(c.before, c.after) for c in false.changes] == [("red", "green"), ("two", "three")]
+def test_whom_a_description_fits_is_read_and_says_whether_anybody_tried(tmp_path, said, fits, alone):
+    (card,) = read_sheet(sheet(tmp_path, f"street,1,,,,a red coat,,,,,,{said}")).cards
+    assert (card.fits, card.fits_it_alone) == (fits, alone)
+    assert card.identified_by == ("people" if said else "")
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("rows", "why"),
     [
-        (f"v,shot-0001,0.5,1.0,{TRUE},,", "start_s: shot-0001 begins at 0.000 s, and not at 0.500 s"),
-        (f"v,shot-0001,0.0,1.0,{TRUE},{TRUE},", "stands without another text that is true"),
-        (f"v,shot-0001,0.0,1.0,,{FALSE},", "stands without another text that is true"),
-        (f"v,shot-0001,0.0,1.0,{TRUE},A man in a red coat walks past two cars.,", "it lists 1 change"),
+        (["street,9,,a man,,,,,,,,"], ":2: track_id: there is no track '9'; there are 2 (1, 2, ...)"),
+        (["street,3,,a man,,,,,,,,"], ":2: track_id: there is no track '3'"),
+        (["street,1,,a man,,,,,,,,", "street,1,,,,,,,,,,"], ":3: track_id: a second row for 1, after line 2"),
+        (["alley,1,,a man,,,,,,,,"], ":2: video_id: 'alley' found; expected street"),
+        (["street,1,zzz,a man,,,,,,,,"], ":2: check: the track 1 is another one than the sheet shows"),
+        (["street,1,,a man,,,,,,,,8"], ":2: fits: there is no track '8'"),
+        (["street,1,,,,,,,,,,1"], ":2: fits: '1' found for a row without a description"),
+        (["street,1,,,,,,,,Goes left.,,1"], "for a row that does not say what the person looks like"),
+        (["street,1,,a man"], ":2: CSV: 4 cells found; expected 12"),
     ],
 )
-def test_what_is_wrong_in_a_sheet_of_scenes_is_named(tmp_path, row, told):
-    path = lines(tmp_path / "scenes.csv", SHEET + row)
-    with pytest.raises(DataError, match=re.escape(told)):
-        read_scene_cards(path, shots=SHOTS, strict=True)
+def test_a_row_that_cannot_be_used_is_named(tmp_path, rows, why):
+    with pytest.raises(DataError) as refused:
+        read_sheet(sheet(tmp_path, *rows))
+    assert why in str(refused.value)
 
 
-def test_all_lines_that_are_wrong_are_named_at_once(tmp_path):
-    rows = [{"shot_id": f"shot-{n}", "text": TRUE} for n in range(7, 10)]
-    with pytest.raises(DataError) as raised:
-        read_scene_cards(lines(tmp_path / "s.jsonl", *rows), shots=SHOTS, strict=True)
-    assert [said in str(raised.value) for said in ("s.jsonl:1:", "s.jsonl:2:", "s.jsonl:3:")] == [True] * 3
+def test_an_unknown_column_is_named_with_the_nearest_known_one(tmp_path):
+    with pytest.raises(DataError, match=r":1: 'uper_body': unknown column; did you mean 'upper_body'?"):
+        read_sheet(sheet(tmp_path, heading="track_id,uper_body"))
+
+
+def test_a_sheet_is_told_from_a_list_of_cards_by_its_columns(tmp_path):
+    assert is_sheet(sheet(tmp_path, heading=",".join(columns(CardSheetRow))))
+    assert is_sheet(sheet(tmp_path, heading='"track_id";"hair"'))
+    assert not is_sheet(sheet(tmp_path, heading="track_id,kind,text"))
+    assert not is_sheet(tmp_path / "nowhere.csv")
+    assert not is_sheet(tmp_path / "cards.jsonl")

@@ -121,8 +121,8 @@ def test_false_cards_of_people_stay_as_they_are(videos):
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({"at_s": 99, "text": "A cat sleeps on a mat."}, r"street: .*scenes\.jsonl:7: no shot .* 99\.0 s"),
-        ({"shot_id": "x", "text": "A cat sleeps on a mat."}, "scenes.jsonl:7: there is no shot 'x'"),
+        ({"at_s": 99, "text": "A cat sleeps on a mat."}, r"street: .*scenes\.jsonl:7: .*no shot .* 99\.0 s"),
+        ({"shot_id": "x", "text": "A cat sleeps on a mat."}, "scenes.jsonl:7: .*there is no shot 'x'"),
         (
             {
                 "at_s": 7,
@@ -134,7 +134,7 @@ def test_false_cards_of_people_stay_as_they_are(videos):
             },
             "scenes.jsonl:7: changes: .*black",
         ),
-        ({"at_s": 7}, "scenes.jsonl:7: .*`text`"),
+        ({"at_s": 7}, "scenes.jsonl:7: text: absent"),
     ],
 )
 def test_a_wrong_line_stops_the_making_with_its_number(videos, row, said):
