@@ -5,11 +5,25 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 __version__ = "0.1.0"
 _NAME = "vidence"
 _EXTRA = re.compile(r"""(?P<requirement>[^;]+);.*\bextra == ['"](?P<extra>[^'"]+)['"]""")
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What an extra makes possible, and the modules that show that it is there.
+
+    `command` gives the command that adds it, where that is not the usual one (`adding`).
+    """
+
+    purpose: str
+    modules: tuple[str, ...]
+    command: Callable[[], str] | None = None
 
 
 def pip() -> str:

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from rich.console import Console
 
-from vidence.console.flags import JSON, ON, PROGRESS, flag, record_flags
-from vidence.console.options import NOT_ALL
+from vidence.console.flags import JSON, NOT_ALL, ON, PROGRESS, flag
 from vidence.console.screen import Screen, say, several, show_licence
 from vidence.engine.display import watched
 from vidence.engine.environment import environment, now
@@ -24,9 +23,6 @@ class Ending(Record):
     json_path: Annotated[Path | None, JSON] = None
     on: Annotated[str | None, ON] = None
     progress: Annotated[str, PROGRESS] = "auto"
-
-
-ending_options = record_flags("ending", Ending)
 
 
 def go(plan: Plan, folder: Path, ending: Ending) -> int:

@@ -46,6 +46,12 @@ def command_files() -> Mapping[str, CommandFile]:
     return dict(sorted(found.items(), key=lambda one: (_rank(one[1].section), one[0])))
 
 
+def command_packages() -> tuple[str, ...]:
+    """The folders of commands of vidence, as packages."""
+    folders = {file.module.rpartition(".")[0] for file in command_files().values()}
+    return tuple(sorted(folders))
+
+
 @functools.cache
 def added_commands() -> Mapping[str, CommandFile]:
     """The commands of other distributions by name; none is imported.

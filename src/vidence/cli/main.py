@@ -3,7 +3,6 @@
 import errno
 import io
 import logging
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -31,17 +30,12 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         try:
-            command = find_command(cmd_name)
+            return find_command(cmd_name)
         except UnknownNameError:
             if ctx.resilient_parsing:  # half a word is completed
                 return None
             _refuse_removed("commands", cmd_name, f"vidence {cmd_name}")
             raise
-        if os.environ.get(COMPLETE_VARIABLE):
-            from vidence.cli.words import with_names
-
-            return with_names(command, cmd_name)
-        return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """The commands that begin so, without importing any, or the flags of the whole."""
@@ -106,7 +100,7 @@ def _with_new_name(error: click.ClickException) -> click.ClickException:
         words = f"{command} {error.command_name} has been removed. {sentence}"
         return error if sentence is None else click.UsageError(words, ctx=error.ctx)
     sentence = replacement("options", f"{command} {error.option_name}")
-    if sentence is None and command in ("run", "diagnose"):
+    if sentence is None and command in ("run", "diagnose", "judge"):
         from vidence.cli.plan_flags import moved
 
         sentence = moved(command, error.option_name) or None

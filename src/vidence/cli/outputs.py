@@ -1,24 +1,14 @@
 """Where commands about finished runs write what they found, and in which form."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from vidence.console.files import screen, write_asked
-from vidence.console.options import (
-    Option,
-    csv_option,
-    html_option,
-    interval_option,
-    items_option,
-    json_option,
-    latex_option,
-    level_option,
-    together,
-)
+from vidence.console.flags import CSV, HTML, JSON, LATEX
 from vidence.engine.environment import cache_root
 from vidence.media.whole import write_file
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.console.screen import Screen
@@ -27,17 +17,13 @@ if TYPE_CHECKING:
     from vidence.tables.table import Table
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outputs:
+class Outputs(Record):
     """Where a command writes what it found, and in which form."""
 
-    level: float = 0.95
-    html: Path | None = None
-    csv_path: Path | None = None
-    json_path: Path | None = None
-    latex: Path | None = None
-    interval: Literal["pm", "brackets", "none"] = "none"
-    items: int = 0
+    html: Annotated[Path | None, HTML] = None
+    csv_path: Annotated[Path | None, CSV] = None
+    json_path: Annotated[Path | None, JSON] = None
+    latex: Annotated[Path | None, LATEX] = None
 
     def screen(self) -> "Screen":
         """As `screen`, for its files."""
@@ -50,8 +36,9 @@ class Outputs:
         csv: Callable[[Path], object],
         json: Callable[[Path], object],
         html: Callable[[Path], object],
+        interval: Literal["pm", "brackets", "none"] = "none",
     ) -> None:
-        """Write the files that were asked for; LaTeX has the tables.
+        """Write the files that were asked for; LaTeX has the tables, with their intervals in a form.
 
         Raises:
             StoreError: one cannot be written.
@@ -61,43 +48,24 @@ class Outputs:
         write_asked(
             (self.csv_path, csv),
             (self.json_path, json),
-            (self.latex, lambda file: write_file(file, latex_of(tables, intervals=self.interval))),
+            (self.latex, lambda file: write_file(file, latex_of(tables, intervals=interval))),
             (self.html, html),
         )
 
-    def write_runs(self, runs: "Sequence[Run]", section: "Section", page: Path) -> None:
-        """Write the page of some runs with a section of its own."""
-        import numpy as np
 
-        from vidence.report.page import write_page
-        from vidence.report.results import SEED
+def write_runs(runs: "Sequence[Run]", section: "Section", page: Path, *, level: float) -> None:
+    """Write the page of some runs with a section of its own."""
+    import numpy as np
 
-        write_page(
-            runs,
-            page,
-            cache_root=cache_root(),
-            media_root=None,
-            n_items=self.items,
-            extra_sections=[section],
-            level=self.level,
-            rng=np.random.default_rng(SEED),
-        )
+    from vidence.report.page import write_page
+    from vidence.report.results import SEED
 
-
-def outputs(*, csv: str, level: str = "", interval: str = "", has_items: bool = False) -> Option:
-    """The options of `Outputs`, which a command is handed as ``files``.
-
-    Args:
-        csv: what ``--csv`` has a row for.
-        level: what ``--level`` says of itself; without it there is none.
-        interval: the default of ``--interval``; without it there is none.
-        has_items: whether there is ``--items``.
-    """
-    options = [html_option, csv_option(csv), json_option, latex_option]
-    if level:
-        options.insert(0, level_option(level))
-    if interval:
-        options.append(interval_option(interval))
-    if has_items:
-        options.append(items_option)
-    return together("files", Outputs, *options)
+    write_page(
+        runs,
+        page,
+        cache_root=cache_root(),
+        media_root=None,
+        extra_sections=[section],
+        level=level,
+        rng=np.random.default_rng(SEED),
+    )

@@ -1,21 +1,24 @@
-"""Flags that are the fields of a record: their types, defaults and help stand there, and nowhere else."""
+"""Commands of one record: its fields are the arguments and flags, with their types, defaults and help."""
 
-import functools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import NoneType
-from typing import Literal, TypeVar, cast, get_args, get_origin, get_type_hints
+from types import FunctionType, NoneType, UnionType
+from typing import Annotated, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import click
 import msgspec
 
-from vidence.console.options import Option
 from vidence.console.progress import MODES
+from vidence.errors import UsageError
 from vidence.records import Record
 
-F = TypeVar("F", bound=Callable[..., object])
-_PLAIN = (int, float, bool, str, Path)
+R = TypeVar("R", bound=Record)
+PATH = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+NOT_ALL = 3
+"""The exit code where questions failed, or were left out when they were read."""
 
 
 def flag(help_text: str, name: str = "", **more: object) -> msgspec.Meta:
@@ -24,96 +27,210 @@ def flag(help_text: str, name: str = "", **more: object) -> msgspec.Meta:
     Args:
         help_text: what it is for.
         name: of the flag, where it is not the field's with dashes.
-        more: what click is told besides.
+        more: settings for click.
     """
     return msgspec.Meta(description=help_text, extra={"flag": name, "help": help_text, "click": more})
 
 
+def argument(metavar: str = "", **more: object) -> msgspec.Meta:
+    """A field that is an argument; a tuple takes what is left of the line."""
+    return msgspec.Meta(extra={"argument": metavar, "click": more})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A field whose value is made of the values of several flags, by their fields."""
+
+    flags: "tuple[Flag, ...]"
+    made: Callable[[dict[str, object]], object]
+
+
+def part(flags: "Sequence[Flag]", made: Callable[[dict[str, object]], object]) -> msgspec.Meta:
+    """A field that several flags give, and is no record."""
+    return msgspec.Meta(extra={"part": Part(flags=tuple(flags), made=made)})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Flag:
-    """A field as a flag."""
+    """A field as a flag or an argument."""
 
     field: str
     flag: str
+    """Empty for an argument."""
     kind: type
-    """int, float, bool, str, Path or tuple."""
+    """int, float, bool, str, Path, or the type of what a tuple or a dictionary holds."""
+    is_many: bool = False
+    """Whether it is a tuple."""
+    is_pairs: bool = False
+    """Whether it is a dictionary of ``KEY=VALUE``."""
     help: str
     default: object
-    click: Mapping[str, object]
-    """What click is told besides."""
+    """``msgspec.NODEFAULT`` where it must be given."""
+    more: Mapping[str, object]
+    """Settings for click."""
 
-    def option(self) -> Option:
-        """The flag as an option of a command."""
-        told = {"help": self.help, "default": self.default, **self.click}
-        if self.kind is bool:
-            told["is_flag"] = True
-        elif self.kind is tuple:
-            told["multiple"] = True
-        elif isinstance(kinds := told.get("type"), tuple):
-            told["type"] = click.Choice(kinds)
-        elif self.kind is Path:
-            told.setdefault("type", click.Path(path_type=Path))
+    def parameter(self) -> click.Parameter:
+        """The flag or argument as a parameter of a command."""
+        more = dict(self.more)
+        if self.kind is not bool:
+            more.setdefault("type", PATH if self.kind is Path else self.kind)
+        if isinstance(kinds := more.get("type"), tuple):
+            more["type"] = click.Choice(kinds)
+        is_required = self.default is msgspec.NODEFAULT
+        # A function reads texts, and no default.
+        reads_texts = isinstance(more.get("type"), FunctionType)
+        default = None if is_required or reads_texts else self.default
+        if not self.flag:
+            many = {"nargs": -1} if self.is_many else {"default": default} if not is_required else {}
+            return click.Argument([self.field], required=is_required, **many, **more)  # type: ignore[arg-type]
+        if self.is_pairs:
+            more = {"metavar": "KEY=VALUE", **more, "multiple": True, "callback": self._pairs}
+        elif self.is_many:
+            more |= {"multiple": True, "default": default}
         else:
-            told.setdefault("type", self.kind)
-        if self.default not in (None, "", (), False) and self.kind is not bool:
-            told.setdefault("show_default", True)
-        return click.option(self.flag, self.field, **told)  # type: ignore[arg-type]
+            more |= {"is_flag": self.kind is bool, "default": default}
+        more |= {"required": is_required, "help": self.help}
+        more["show_default"] = default not in (None, "", (), False, {}) and self.kind is not bool
+        return click.Option([self.flag, self.field], **more)  # type: ignore[arg-type]
+
+    def _pairs(self, _context: click.Context, _flag: click.Parameter, texts: Sequence[str]) -> dict[str, str]:
+        return pairs(texts, self.flag)
 
 
 def flags_of(*kinds: type[Record]) -> tuple[Flag, ...]:
-    """The flags of some records, in the order of their fields; fields that are no flags are left out."""
-    flags = []
-    for kind in kinds:
-        defaults = {field.name: field.default for field in msgspec.structs.fields(kind)}
-        for name, hint in get_type_hints(kind, include_extras=True).items():
-            metas = [m for m in getattr(hint, "__metadata__", ()) if "flag" in (m.extra or ())]
-            if not metas:
-                continue
-            extra, bare = metas[0].extra, hint.__origin__
-            more = dict(extra["click"])
-            if NoneType in get_args(bare):
-                bare = next(k for k in get_args(bare) if k is not NoneType)
-            if get_origin(bare) is Literal:
-                more.setdefault("type", get_args(bare))
-            flags.append(
-                Flag(
-                    field=name,
-                    flag=extra["flag"] or "--" + name.replace("_", "-"),
-                    kind=tuple if get_origin(bare) is tuple else bare if bare in _PLAIN else str,
-                    help=extra["help"],
-                    default=None if defaults[name] is msgspec.NODEFAULT else defaults[name],
-                    click=more,
-                )
-            )
-    return tuple(flags)
+    """The flags of some records and of the records in them, in the order of the fields."""
+    return tuple(one for kind in kinds for one in _flags(kind))
 
 
-def record_flags(name: str, kind: type[Record], *, without: Collection[str] = ()) -> Option:
-    """Give a command the flags of a record, which it is handed.
+def _flags(kind: type[Record]) -> Iterator[Flag]:
+    defaults = {field.name: field.default for field in msgspec.structs.fields(kind)}
+    made = {field.name: field.default_factory for field in msgspec.structs.fields(kind)}
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        bare, extra = hint, None
+        if get_origin(hint) is Annotated:
+            bare = hint.__origin__
+            extra = next((meta.extra for meta in hint.__metadata__ if isinstance(meta, msgspec.Meta)), None)
+        if extra is None:
+            if isinstance(bare, type) and issubclass(bare, Record):
+                yield from _flags(bare)
+        elif "part" in extra:
+            yield from extra["part"].flags
+        elif "click" in extra:
+            default = defaults[name]
+            if default is msgspec.NODEFAULT and made[name] is not msgspec.NODEFAULT:
+                default = made[name]()
+            yield _flag(name, bare, extra, default=default)
+
+
+def _flag(name: str, bare: object, extra: Mapping[str, object], *, default: object) -> Flag:
+    more = dict(cast("Mapping[str, object]", extra["click"]))
+    if get_origin(bare) in (Union, UnionType):
+        bare = next(kind for kind in get_args(bare) if kind is not NoneType)
+    is_many, is_pairs = get_origin(bare) is tuple, get_origin(bare) is dict
+    if is_many:
+        bare = get_args(bare)[0]
+    if get_origin(bare) is Literal:
+        more.setdefault("type", get_args(bare))
+    if metavar := extra.get("argument"):
+        more["metavar"] = metavar
+    usual = "--" + name.replace("_", "-")
+    return Flag(
+        field=name,
+        flag="" if "argument" in extra else str(extra["flag"] or usual),
+        kind=bare if isinstance(bare, type) and bare in (int, float, bool, Path) else str,
+        is_many=is_many,
+        is_pairs=is_pairs,
+        help=str(extra.get("help", "")),
+        default=default,
+        more=more,
+    )
+
+
+def record_of(kind: type[R], values: dict[str, object]) -> R:
+    """A record of the values of its flags, which are taken out of `values`."""
+    given: dict[str, object] = {}
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        metas = hint.__metadata__ if get_origin(hint) is Annotated else ()
+        extra = next((meta.extra for meta in metas if isinstance(meta, msgspec.Meta)), None)
+        if extra is None and isinstance(hint, type) and issubclass(hint, Record):
+            given[name] = record_of(hint, values)
+        elif extra is not None and "part" in extra:
+            ours = {one.field: values.pop(one.field) for one in extra["part"].flags}
+            given[name] = extra["part"].made(ours)
+        elif (value := values.pop(name, None)) is not None:
+            given[name] = value
+    return kind(**given)
+
+
+def changed(record: Record) -> tuple[str, ...]:
+    """The flags of a record whose fields are not as they are by default."""
+    return tuple(one.flag for one in flags_of(type(record)) if getattr(record, one.field) != one.default)
+
+
+def command(
+    name: str | None = None,
+    *,
+    group: click.Group | None = None,
+    cls: type[click.Command] = click.Command,
+    **settings: object,
+) -> Callable[[Callable[[R], object]], click.Command]:
+    """A command of a function of one record.
 
     Args:
-        name: of the command's argument.
-        kind: the record.
-        without: fields that keep their defaults.
+        name: of the command, where it is not the function's.
+        group: the command that it is a part of.
+        cls: the class of the command.
+        settings: others for click.
     """
-    flags = [one for one in flags_of(kind) if one.field not in without]
 
-    def added(function: F) -> F:
-        @functools.wraps(function)
+    def made(function: Callable[[R], object]) -> click.Command:
+        kind = next(hint for key, hint in get_type_hints(function).items() if key != "return")
+
         def called(**values: object) -> object:
-            ours = {one.field: values.pop(one.field) for one in flags}
-            return function(**{name: kind(**ours)}, **values)
+            return function(record_of(kind, values))
 
-        for one in reversed(flags):
-            called = one.option()(called)
-        return cast("F", called)
+        called.__name__, called.__doc__ = function.__name__, function.__doc__
+        params = [one.parameter() for one in flags_of(kind)]
+        found = click.command(name, cls=cls, params=params, **settings)(called)
+        if group is not None:
+            group.add_command(found)
+        return found
 
-    return added
+    return made
 
 
-FILE = click.Path(path_type=Path, allow_dash=True)
-JSON = flag(
-    "Write what is said as JSON, for other programs; - prints it.", "--json", type=FILE, metavar="FILE"
+def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
+    """What ``KEY=VALUE`` texts say; each key once."""
+    given: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise UsageError(f"{flag} {text!r} is not KEY=VALUE")
+        if key in given:
+            raise UsageError(f"{flag} names {key!r} twice; give each one once")
+        given[key] = value
+    return given
+
+
+def file_flag(help_text: str, name: str = "") -> msgspec.Meta:
+    """A flag that names a file to write; ``-`` is the standard output."""
+    kind = click.Path(path_type=Path, allow_dash=True)
+    return flag(help_text, name, type=kind, metavar="FILE")
+
+
+JSON = file_flag("Write what is said as JSON, for other programs; - prints it.", "--json")
+HTML = file_flag("Write one self-contained page.")
+CSV = file_flag("Write the rows as CSV.", "--csv")
+LATEX = file_flag("Write the tables for a paper, for \\input.")
+LEVEL = flag("Level of the intervals.", type=click.FloatRange(0.5, 1, min_open=True, max_open=True))
+PAGE = flag("Write a page, too.", "--page/--no-page")
+PARSER = flag("Read all stored replies again with this parser; nothing is asked.")
+TRUST = flag("Allow the keys, hosts and code that the file names; it is remembered.")
+WHERE = flag("Only questions with this tag; repeatable.", metavar="TAG=VALUE")
+JOBS = flag(
+    "Processes that work side by side, on each machine (default: the cores); results are the same.",
+    type=click.IntRange(1),
+    metavar="N",
 )
 ON = flag(
     "Where the work is done: local, ray (the Ray cluster that this machine is part of), or "

@@ -6,7 +6,7 @@ import platform
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ import tomli_w
 
 from vidence.ask.judging.panel import PANEL_RULES
 from vidence.ask.prompting.compose import STYLES
-from vidence.console.flags import Flag, flag, flags_of
+from vidence.console.flags import WHERE, Flag, flag, flags_of
 from vidence.contracts import View
 from vidence.engine.caller_objects import AnyParser, AnySelector, AnyStrategy
 from vidence.engine.limits import AskLimits, duration_s
@@ -56,6 +56,12 @@ def _setting(help_text: str) -> msgspec.Meta:
     return msgspec.Meta(description=help_text, extra={})
 
 
+PATIENCE = flag(
+    "How long to sit out a server that answers nobody: 90s, 15m, 1h (default 10m).",
+    "--patience",
+    type=duration_s,
+    metavar="DURATION",
+)
 _IN = "US dollars per million tokens read."
 _OUT = "US dollars per million tokens written."
 
@@ -128,7 +134,7 @@ class Plan(Record):
         str | None, flag("Folder with template files that replace those of the set.", "--prompts")
     ] = None
     layout: Annotated[str, flag("images, montage:4x2 (columns x rows), or video (the whole file).")]
-    frame_times: Annotated[bool, flag("Write each frame's time.", "--frame-times/--no-frame-times")]
+    frame_times: Annotated[bool, _setting("Write each frame's time.")]
     size: Annotated[str, flag("native, short:720 or long:448 (pixels; frames are never enlarged).")]
     jpeg_quality: Annotated[int, _setting("1 to 95.")]
     sampling: Sampling
@@ -158,7 +164,7 @@ class Plan(Record):
             "--shuffle-choices/--no-shuffle-choices",
         ),
     ] = False
-    where: dict[str, str] = msgspec.field(default_factory=dict)
+    where: Annotated[dict[str, str], WHERE] = msgspec.field(default_factory=dict)
     limit: Annotated[int | None, flag("Only the first N questions.")] = None
     sample: Annotated[int | None, flag("N questions sampled with --seed.")] = None
     sample_by: Annotated[
@@ -194,15 +200,7 @@ class Plan(Record):
     concurrency: Annotated[int, flag("Requests in flight at most (default 16).")] = 16
     timeout_s: Annotated[float, _setting("Seconds to wait for one reply (default 180).")] = 180.0
     attempts: Annotated[int, _setting("Tries per question (default 6).")] = 6
-    patience_s: Annotated[
-        float,
-        flag(
-            "How long to sit out a server that answers nobody: 90s, 15m, 1h (default 10m).",
-            "--patience",
-            type=duration_s,
-            metavar="DURATION",
-        ),
-    ] = 600.0
+    patience_s: Annotated[float, PATIENCE] = 600.0
     requests_per_minute: Annotated[float | None, _setting("Requests to each model in a minute at most.")] = (
         None
     )
@@ -217,7 +215,7 @@ class Plan(Record):
     price_out: Annotated[float, flag(_OUT)] = 0.0
     judge_price_in: Annotated[float, _setting(_IN)] = 0.0
     judge_price_out: Annotated[float, _setting(_OUT)] = 0.0
-    memory: Annotated[str, flag("File of the reply memory (default: in the cache folder).")] = ""
+    memory: Annotated[str, _setting("File of the reply memory (default: in the cache folder).")] = ""
 
     def __post_init__(self) -> None:
         for name, (low, high, expected) in _BOUNDS.items():
@@ -378,14 +376,19 @@ def plan_settings() -> dict[str, str]:
     return {name: meta.description or "" for name, meta in metas.items() if meta.extra == {}}
 
 
-def read_setting(name: str, text: str) -> object:
+def read_setting(name: str, text: str, *, known: Container[str] = ()) -> object:
     """The value of a field of `plan_settings` from what a user wrote.
+
+    Args:
+        name: of the field.
+        text: what was written.
+        known: the fields that may be set; all of them where it is empty.
 
     Raises:
         UnknownNameError: there is no such field.
         UsageError: it cannot be read.
     """
-    known = plan_settings()
+    known = {one: says for one, says in plan_settings().items() if not known or one in known}
     if name not in known:
         raise UnknownNameError("setting of a plan without a flag of its own", name, known)
     hint = (get_type_hints(Plan) | get_type_hints(SamplingFlags))[name]

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
 import numpy as np
 
+from vidence.console.flags import flag
 from vidence.errors import UsageError
 from vidence.explain.published import published
 from vidence.explain.published.printed_tables import PublishedRow, PublishedTable, number, read_file
@@ -142,20 +142,27 @@ def points_of_table(
 FOR_RUNS: Final = "--by, --as and --parser are for runs; name run folders, or say --within COLUMN"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Axes:
-    """What is set against what: see `points_of_runs` and `points_of_table`.
+class Axes(Record):
+    """What is set against what: see `points_of_runs` and `points_of_table`."""
 
-    `table` is a published table by its name, or a CSV. `names` are those of the runs in it.
-    """
-
-    x: str
-    y: str
-    by: str | None = None
-    table: str | None = None
-    cluster: str | None = None
-    within: str | None = None
-    names: tuple[str, ...] = ()
+    x: Annotated[str, flag("Questions of the runs: all, or TAG=VALUE. Without runs a column.")]
+    y: Annotated[str, flag("The same; with runs and --with a column of the table.")]
+    by: Annotated[str | None, flag("A point for each run and value of this tag, not for each run alone.")] = (
+        None
+    )
+    table: Annotated[
+        str | None, flag("A CSV, or the name of a published table.", "--with", metavar="TABLE")
+    ] = None
+    cluster: Annotated[
+        str | None,
+        flag(
+            "Without runs: the column of what rows have in common. With --over-runs: a tag.", metavar="COLUMN"
+        ),
+    ] = None
+    within: Annotated[
+        str | None, flag("Without runs: the column of what kind of row it is.", metavar="COLUMN")
+    ] = None
+    names: Annotated[tuple[str, ...], flag("What each run is called in the table, in order.", "--as")] = ()
 
 
 def points_of(runs: Sequence[Run], axes: Axes) -> Points:

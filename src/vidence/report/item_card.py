@@ -96,7 +96,7 @@ class Card:
         )
 
 
-def make_card(name: str, audit: ItemAudit, *, seed: int, level: float) -> Card:
+def make_card(name: str, audit: ItemAudit, *, seed: int, level: float = 0.95) -> Card:
     """Test the key, and list the suspects.
 
     Args:

@@ -2,16 +2,16 @@
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from vidence.console.files import screen, write_asked
-from vidence.console.options import PATH, data_option, json_option, named_questions, where_option
-from vidence.console.screen import Screen, show_licence
-from vidence.engine.environment import cache_root
-from vidence.engine.plan import Plan, PlanOverrides
-from vidence.engine.prepare import NOBODY, make_plan
+from vidence.console.flags import JSON, PAGE, command, flag
+from vidence.console.screen import Screen
+from vidence.engine.plan import Plan
+from vidence.engine.question_set import LoadedSet, QuestionSet
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.explain.audit.audit import ItemAudit
@@ -23,33 +23,19 @@ SEVERE = 3
 _MOST_LISTED = 20
 
 
-@click.command()
-@click.argument("what")
-@data_option
-@click.option("--split", help="The part of the benchmark.")
-@click.option("--map", "map", help="How the columns of a table are called; see vidence run --map.")
-@click.option("--media", metavar="FOLDER", help="The folder in which the videos lie, or its address.")
-@where_option("questions with this tag")
-@click.option("--out", type=PATH, help="Folder (default: runs/audit- and a name).")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("--page/--no-page", default=True, help="Write audit.html.")
-@click.option("--strict", is_flag=True, help="Exit code 3 where something is severe.")
-@json_option
-def audit(
-    *,
-    what: str,
-    data: Path | None,
-    split: str | None,
-    map: str | None,
-    media: str | None,
-    where: dict[str, str],
-    out: Path | None,
-    level: float,
-    page: bool,
-    strict: bool,
-    json_path: Path | None,
-) -> int:
-    """Check a set of questions: WHAT is a file in the item format, or a benchmark.
+class Audit(Record):
+    """What is audited."""
+
+    questions: QuestionSet
+    out: Annotated[Path | None, flag("Folder (default: runs/audit- and a name).")] = None
+    page: Annotated[bool, PAGE] = True
+    strict: Annotated[bool, flag("Exit code 3 where something is severe.")] = False
+    json_path: Annotated[Path | None, JSON] = None
+
+
+@command()
+def audit(given: Audit) -> int:
+    """Check a set of questions: ITEMS is a file in the item format, or a benchmark.
 
     Ten checks by the texts of the questions. The questions of a benchmark are those that `vidence get`
     fetched, or lie where --data says. What models need of the videos, `vidence diagnose` tells.
@@ -59,18 +45,15 @@ def audit(
     from vidence.report.item_card import make_card
     from vidence.report.results import SEED
 
-    shown = screen(json_path)
-    benchmark, source = named_questions(what, data)
-    overrides: PlanOverrides = {"split": split, "map": map, "media": media, "where": where or None}
-    plan = make_plan(benchmark, data=source, model=NOBODY, overrides=overrides)
-    show_licence(plan.benchmark, Screen(stderr=True), cache_root=cache_root())
-    name = source.name if data is None and source is not None else benchmark
-    card = make_card(name, _check(plan), seed=SEED, level=level)
-    for path in write_audit(card, out or Path("runs") / _folder_name(plan), with_page=page):
+    shown = screen(given.json_path)
+    read = given.questions.load()
+    card = make_card(read.name, _check(read), seed=SEED)
+    folder = given.out or Path("runs") / _folder_name(read.plan)
+    for path in write_audit(card, folder, with_page=given.page):
         click.echo(f"wrote {path}", err=True)
-    write_asked((json_path, lambda file: write_file(file, audit_json(card))))
+    write_asked((given.json_path, lambda file: write_file(file, audit_json(card))))
     _draw(card, shown)
-    return SEVERE if strict and card.n_severe else 0
+    return SEVERE if given.strict and card.n_severe else 0
 
 
 def _folder_name(plan: Plan) -> str:
@@ -78,21 +61,19 @@ def _folder_name(plan: Plan) -> str:
     return f"audit-{plan.benchmark}-{Path(plan.data).stem[:40]}-{digest[:8]}"
 
 
-def _check(plan: Plan) -> "ItemAudit":
+def _check(read: LoadedSet) -> "ItemAudit":
     """Every check of texts, on all questions that --where leaves."""
-    from vidence.engine.prepare import check_addresses, every_item, load_questions, media_root_of
+    from vidence.engine.prepare import check_addresses, media_root_of
     from vidence.explain.audit.audit import audit_items
     from vidence.media.files import located, missing
 
-    loaded = load_questions(plan)
-    items = every_item(loaded, plan)
-    root = media_root_of(plan, loaded)
-    check_addresses(items, plan)
-    gone = set(missing(root, items))
+    root = media_root_of(read.plan, read.loaded)
+    check_addresses(read.items, read.plan)
+    gone = set(missing(root, read.items))
     absent = frozenset(
-        item.item_id for item in items if any(located(root, one) in gone for one in item.media)
+        item.item_id for item in read.items if any(located(root, one) in gone for one in item.media)
     )
-    return audit_items(items, problems=loaded.problems, notes=loaded.notes, missing=absent)
+    return audit_items(read.items, problems=read.loaded.problems, notes=read.loaded.notes, missing=absent)
 
 
 def _draw(card: "Card", console: Screen) -> None:

@@ -1,29 +1,30 @@
 """Two runs or more on the same questions: is the difference real?"""
 
 from pathlib import Path
+from typing import Annotated
 
-import click
-
-from vidence.cli.outputs import Outputs, outputs
-from vidence.console.options import PATH, parser_option
+from vidence.cli.outputs import Outputs, write_runs
+from vidence.console.flags import LEVEL, PARSER, argument, command, flag
 from vidence.errors import UsageError
+from vidence.records import Record
 
 SECTION = "Explain"
 
 
-@click.command()
-@click.argument("folders", nargs=-1, required=True, type=PATH)
-@parser_option
-@click.option(
-    "--shared", is_flag=True, help="Compare the questions that all runs have a score for, where they differ."
-)
-@outputs(
-    level="Level of the intervals; 1 less the level of the tests.",
-    csv="question, a score per run",
-    interval="brackets",
-    has_items=True,
-)
-def compare(*, folders: tuple[Path, ...], parser: str | None, shared: bool, files: Outputs) -> None:
+class Compare(Record):
+    """What is compared."""
+
+    folders: Annotated[tuple[Path, ...], argument()]
+    parser: Annotated[str | None, PARSER] = None
+    shared: Annotated[
+        bool, flag("Compare the questions that all runs have a score for, where they differ.")
+    ] = False
+    level: Annotated[float, LEVEL] = 0.95
+    files: Outputs
+
+
+@command()
+def compare(given: Compare) -> None:
     """Two runs on the same questions: the second less the first. With more FOLDERS a ranking."""
     from vidence.report.comparison import compare_runs
     from vidence.report.comparison_tables import section, write_comparison_csv, write_comparison_json
@@ -31,16 +32,20 @@ def compare(*, folders: tuple[Path, ...], parser: str | None, shared: bool, file
     from vidence.report.results import load_run
     from vidence.report.terminal import draw_section
 
-    console = files.screen()
-    if len(folders) < 2:
-        raise UsageError(f"{len(folders)} run folder given; expected two or more, for example runs/a runs/b")
-    paired = pair([load_run(folder, parser=parser, are_brief=True) for folder in folders], shared=shared)
-    compared = compare_runs(paired, level=files.level)
+    console = given.files.screen()
+    if len(given.folders) < 2:
+        raise UsageError(
+            f"{len(given.folders)} run folder given; expected two or more, for example runs/a runs/b"
+        )
+    runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in given.folders]
+    paired = pair(runs, shared=given.shared)
+    compared = compare_runs(paired, level=given.level)
     shown = section(compared)
-    files.write(
+    given.files.write(
         shown.tables,
         csv=lambda file: write_comparison_csv(paired, file),
         json=lambda file: write_comparison_json(paired, compared, file),
-        html=lambda file: files.write_runs(paired.runs, shown, file),
+        html=lambda file: write_runs(paired.runs, shown, file, level=given.level),
+        interval="brackets",
     )
-    draw_section(shown, console)  # last: whoever reads may close the pipe
+    draw_section(shown, console)  # last: the reader may close the pipe

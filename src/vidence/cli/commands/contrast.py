@@ -1,55 +1,49 @@
 """Inside a run: hard questions less easy ones, or the trend over a tag."""
 
 from pathlib import Path
+from typing import Annotated
 
-import click
-
-from vidence.cli.outputs import Outputs, outputs
-from vidence.console.options import PATH, parser_option
+from vidence.cli.outputs import Outputs, write_runs
+from vidence.console.flags import LEVEL, PARSER, argument, command, flag
 from vidence.errors import UsageError
+from vidence.records import Record
 
 SECTION = "Explain"
 
 
-@click.command()
-@click.argument("folders", nargs=-1, required=True, type=PATH)
-@click.option("--tag", required=True, help="The tag whose values are set against each other.")
-@click.option("--of", "of", multiple=True, help="The value of the tag whose score is taken. [repeatable]")
-@click.option("--to", help="The value whose score is subtracted from it.")
-@click.option("--trend", is_flag=True, help="The growth from one value of the tag to the next.")
-@parser_option
-@outputs(
-    level="Level of the intervals; 1 less the level of the tests.",
-    csv="contrast",
-    interval="pm",
-    has_items=True,
-)
-def contrast(
-    *,
-    folders: tuple[Path, ...],
-    tag: str,
-    of: tuple[str, ...],
-    to: str | None,
-    trend: bool,
-    parser: str | None,
-    files: Outputs,
-) -> None:
+class Contrast(Record):
+    """What is set against each other inside runs."""
+
+    folders: Annotated[tuple[Path, ...], argument()]
+    tag: Annotated[str, flag("The tag whose values are set against each other.")]
+    of: Annotated[tuple[str, ...], flag("The value of the tag whose score is taken. [repeatable]")] = ()
+    to: Annotated[str | None, flag("The value whose score is subtracted from it.")] = None
+    trend: Annotated[bool, flag("The growth from one value of the tag to the next.")] = False
+    parser: Annotated[str | None, PARSER] = None
+    level: Annotated[float, LEVEL] = 0.95
+    files: Outputs
+
+
+@command()
+def contrast(given: Contrast) -> None:
     """Inside run FOLDERS: questions with one value of a tag less those with another, or the trend."""
     from vidence.report.contrasts import contrast_runs, section, write_contrast_csv, write_contrast_json
     from vidence.report.results import load_run
     from vidence.report.terminal import draw_section
 
-    console = files.screen()
-    if bool(of) != bool(to):
+    console = given.files.screen()
+    if bool(given.of) != bool(given.to):
         raise UsageError("--of and --to belong together: --of 3 --to 1 gives the score of 3 less that of 1")
-    runs = [load_run(folder, parser=parser, are_brief=True) for folder in dict.fromkeys(folders)]
-    pairs = [(value, to) for value in dict.fromkeys(of) if to]
-    found = contrast_runs(runs, tag=tag, pairs=pairs, has_trend=trend, level=files.level)
-    shown = section(found)
-    files.write(
+    folders = dict.fromkeys(given.folders)
+    runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in folders]
+    pairs = [(value, given.to) for value in dict.fromkeys(given.of) if given.to]
+    contrasts = contrast_runs(runs, tag=given.tag, pairs=pairs, has_trend=given.trend, level=given.level)
+    shown = section(contrasts)
+    given.files.write(
         shown.tables,
-        csv=lambda file: write_contrast_csv(found, file),
-        json=lambda file: write_contrast_json(found, file),
-        html=lambda file: files.write_runs(runs, shown, file),
+        csv=lambda file: write_contrast_csv(contrasts, file),
+        json=lambda file: write_contrast_json(contrasts, file),
+        html=lambda file: write_runs(runs, shown, file, level=given.level),
+        interval="pm",
     )
-    draw_section(shown, console)  # last: whoever reads may close the pipe
+    draw_section(shown, console)  # last: the reader may close the pipe

@@ -3,23 +3,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import anyio
-import click
 import numpy as np
 from rich.text import Text
 
 from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.planted import SimulatedModel, expected, expected_mrfs
 from vidence.ask.phantom.world import render
-from vidence.console.options import PATH
+from vidence.console.flags import command, flag
 from vidence.console.screen import Screen
 from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.environment import Environment, environment, now
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
-from vidence.records import Estimate
+from vidence.records import Estimate, Record
 from vidence.report.comparison import compare_two
 from vidence.report.diagnosis import load_diagnosed
 from vidence.report.page import write_page
@@ -74,14 +73,19 @@ class _Figure:
         return f"measured {measured.text} % ({measured.detail}), planted {planted.text} %"
 
 
-@click.command()
-@click.option("--out", type=PATH, default=Path("demo-out"), show_default=True, help="Videos, runs, the page.")
-def demo(*, out: Path) -> int:
+class Demo(Record):
+    """Where the demonstration goes."""
+
+    out: Annotated[Path, flag("Videos, runs, the page.")] = Path("demo-out")
+
+
+@command()
+def demo(given: Demo) -> int:
     """Ask three simulated models about videos with planted evidence; compare measured with planted figures.
 
     Exit code 1 when a figure is not the planted one.
     """
-    screen = Screen(markup=False, highlight=False)
+    out, screen = given.out, Screen(markup=False, highlight=False)
     runs, figures = anyio.run(_measure, out, screen)
     n_missed = sum(not figure.is_recovered for figure in figures)
     verdict = f"{n_missed} of {len(figures)} measured figures are not the planted ones: something is wrong."

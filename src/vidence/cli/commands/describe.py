@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from vidence.cli.outputs import Outputs, outputs
-from vidence.console.options import data_option, named_questions, where_option
-from vidence.console.screen import Screen, show_licence
+from vidence.cli.outputs import Outputs
+from vidence.console.flags import command, flag
 from vidence.engine.environment import cache_root
+from vidence.engine.question_set import QuestionSet
 from vidence.errors import MediaError, UsageError
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.media.address import MediaPath
@@ -19,70 +20,49 @@ if TYPE_CHECKING:
 SECTION = "Explain"
 
 
-@click.command()
-@click.argument("what")
-@data_option
-@click.option("--split", help="The part of the benchmark.")
-@click.option("--map", "map", help="How the columns of a table are called; see vidence run --map.")
-@click.option("--media", metavar="FOLDER", help="The folder in which the videos lie, or its address.")
-@click.option("--measure/--no-measure", default=True, help="Look into the videos that are here for lengths.")
-@where_option("questions with this tag")
-@click.option(
-    "--cross", multiple=True, metavar="TAG,TAG", help="Count the values of two tags together; repeatable."
-)
-@outputs(csv="question")
-def describe(
-    *,
-    what: str,
-    data: Path | None,
-    split: str | None,
-    map: str | None,
-    media: str | None,
-    measure: bool,
-    where: dict[str, str],
-    cross: tuple[str, ...],
-    files: Outputs,
-) -> None:
-    """Statistics of a set of questions: WHAT is a file in the item format, or a benchmark.
+class Describe(Record):
+    """What is described."""
+
+    questions: QuestionSet
+    measure: Annotated[
+        bool, flag("Look into the videos that are here for lengths.", "--measure/--no-measure")
+    ] = True
+    cross: Annotated[
+        tuple[str, ...],
+        flag("Count the values of two tags together; repeatable.", metavar="TAG,TAG"),
+    ] = ()
+    files: Outputs
+
+
+@command()
+def describe(given: Describe) -> None:
+    """Statistics of a set of questions: ITEMS is a file in the item format, or a benchmark.
 
     Lengths of texts, videos, sources, evidence, letters, vocabulary and tags; videos that are not here are
     counted and not measured.
     """
-    from vidence.engine.plan import PlanOverrides
-    from vidence.engine.prepare import NOBODY, every_item, load_questions, make_plan, media_root_of
+    from vidence.engine.prepare import media_root_of
     from vidence.report import set_statistics
     from vidence.report.terminal import draw_section
 
-    shown = files.screen()
-    crossed = [_crossed(text) for text in cross]
-    benchmark, source = named_questions(what, data)
-    overrides: PlanOverrides = {"split": split, "map": map, "media": media, "where": where or None}
-    plan = make_plan(benchmark, data=source, model=NOBODY, overrides=overrides)
-    show_licence(plan.benchmark, Screen(stderr=True), cache_root=cache_root())
-    loaded = load_questions(plan)
-    items = every_item(loaded, plan)
-    name = source.name if data is None and source is not None else benchmark
-    found = set_statistics.describe(
-        items,
-        name=name,
-        durations_s=_durations(media_root_of(plan, loaded), items) if measure else {},
+    shown = given.files.screen()
+    crossed = [_crossed(text) for text in given.cross]
+    read = given.questions.load()
+    root = media_root_of(read.plan, read.loaded)
+    described = set_statistics.describe(
+        read.items,
+        name=read.name,
+        durations_s=_durations(root, read.items) if given.measure else {},
         crossed=crossed,
     )
-    for problem in loaded.problems[:_MOST_NAMED]:
-        click.echo(f"left out: {problem}", err=True)
-    if len(loaded.problems) > _MOST_NAMED:
-        click.echo(f"and {len(loaded.problems) - _MOST_NAMED:,} more lines left out", err=True)
-    settings = {"questions": str(plan.data), "where": where or "all"}
-    files.write(
-        found.tables,
-        csv=lambda file: set_statistics.write_described_csv(found, file),
-        json=lambda file: set_statistics.write_described_json(found, file),
-        html=lambda file: set_statistics.write_described_page(found, file, settings=settings),
+    settings = {"questions": str(read.plan.data), "where": given.questions.where or "all"}
+    given.files.write(
+        described.tables,
+        csv=lambda file: set_statistics.write_described_csv(described, file),
+        json=lambda file: set_statistics.write_described_json(described, file),
+        html=lambda file: set_statistics.write_described_page(described, file, settings=settings),
     )
-    draw_section(set_statistics.section(found), shown)  # last: whoever reads may close the pipe
-
-
-_MOST_NAMED = 5
+    draw_section(set_statistics.section(described), shown)  # last: the reader may close the pipe
 
 
 def _crossed(text: str) -> tuple[str, str]:

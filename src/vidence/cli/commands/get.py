@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import click
+import msgspec
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -21,20 +23,20 @@ from rich.progress import (
 )
 
 from vidence.ask.fetching.address import data_place, hub_cache
-from vidence.ask.fetching.hub import DatasetListing, Hub, HubFile
+from vidence.ask.fetching.hub import Hub, HubFile
 from vidence.ask.fetching.plain import github_base
 from vidence.catalog import create
 from vidence.console.files import write_said
-from vidence.console.options import NOT_ALL, json_option, progress_option, where_option
+from vidence.console.flags import JSON, NOT_ALL, PROGRESS, WHERE, argument, command, flag
 from vidence.console.progress import LINE_S
 from vidence.console.screen import say, several
 from vidence.contracts import Benchmark
 from vidence.engine import get as getting
 from vidence.engine.environment import environment, now
-from vidence.engine.plan import read_overrides
+from vidence.engine.plan import PlanOverrides, read_overrides
 from vidence.engine.prepare import NOBODY, make_plan, narrowed
 from vidence.errors import UsageError
-from vidence.records import Item
+from vidence.records import Item, Record
 from vidence.text import some
 
 SECTION = "Ask"
@@ -44,97 +46,231 @@ _MOST_NAMES = 10
 _LOOK_S = 0.5  # between two looks at what has been written, for the bar
 
 
-@click.command()
-@click.argument("name")
-@click.option("--media", "with_media", is_flag=True, help="Fetch videos, too: those that the questions need.")
-@click.option("--config", help="The configuration, where a release has several.")
-@click.option("--split", help="Which part of the benchmark the videos are for (default: its first split).")
-@click.option("--limit", type=click.IntRange(min=1), help="Only videos of the first N questions.")
-@where_option("videos of questions with this tag")
-@click.option("--sample", type=click.IntRange(min=1), help="Only videos of the N questions that run samples.")
-@click.option("--sample-by", metavar="TAG=N", help="Only videos of N questions with each value of a tag.")
-@click.option("--seed", type=int, help="Seed of the sample, as for run (default 0).")
-@click.option(
-    "--questions",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A file of questions that was fetched by other means.",
-)
-@click.option("--yes", is_flag=True, help="Do not ask before fetching.")
-@json_option
-@progress_option
-def get(
-    *,
-    name: str,
-    with_media: bool,
-    config: str | None,
-    questions: Path | None,
-    yes: bool,
-    json_path: Path | None,
-    progress: str,
-    **chosen: object,
-) -> int:
+_AT_LEAST_1 = click.IntRange(min=1)
+
+
+class Chosen(Record):
+    """The questions whose videos are fetched, as `vidence run` chooses them."""
+
+    split: Annotated[
+        str | None, flag("Which part of the benchmark the videos are for (default: its first split).")
+    ] = None
+    limit: Annotated[int | None, flag("Only videos of the first N questions.", type=_AT_LEAST_1)] = None
+    where: Annotated[dict[str, str], WHERE] = msgspec.field(default_factory=dict)
+    sample: Annotated[
+        int | None, flag("Only videos of the N questions that run samples.", type=_AT_LEAST_1)
+    ] = None
+    sample_by: Annotated[
+        str | None, flag("Only videos of N questions with each value of a tag.", metavar="TAG=N")
+    ] = None
+    seed: Annotated[int | None, flag("Seed of the sample, as for run (default 0).")] = None
+
+
+class Get(Record):
+    """What is fetched."""
+
+    name: Annotated[str, argument()]
+    with_media: Annotated[bool, flag("Fetch videos, too: those that the questions need.", "--media")] = False
+    config: Annotated[str | None, flag("The configuration, where a release has several.")] = None
+    chosen: Chosen
+    questions: Annotated[
+        Path | None,
+        flag(
+            "A file of questions that was fetched by other means.",
+            type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        ),
+    ] = None
+    yes: Annotated[bool, flag("Do not ask before fetching.")] = False
+    json_path: Annotated[Path | None, JSON] = None
+    progress: Annotated[str, PROGRESS] = "auto"
+
+
+@command()
+def get(given: Get) -> int:
     """Fetch benchmark NAME, or a data set hf:OWNER/NAME@REVISION of the Hugging Face hub.
 
     What there is, its licence and its size are shown before anything is fetched. Files lie in the cache of
     the hub's library (HF_HOME); HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE are heeded. The same command
     goes on where it was stopped.
     """
-    console, here = Console(stderr=True), environment()
-    hub = Hub(hub_cache(), endpoint=os.environ.get("HF_ENDPOINT"))
-    offered = getting.offer(name, hub=hub, config=config)
-    given = read_overrides({key: value for key, value in chosen.items() if value != {}})
-    if not offered.benchmark and (given or questions):
-        raise UsageError(
-            "--split, --where, --limit, the samples and --questions go with a benchmark, not with an address"
-        )
-    fetch = _Watched(console=console, listing=offered.listing, hub=hub, mode=progress)
-    _show(offered, console, with_media=with_media)
-    _ask("Fetch the questions?" if offered.benchmark else "Fetch these files?", yes=yes)
-    if not offered.benchmark:
-        lies = _files(offered, fetch, hub=hub, cache_root=here.cache_root, with_media=with_media)
-        _write(json_path, offered, **lies)
-        return 0
-    getting.check_room(
-        offered.questions, listing=offered.listing, hub=hub, cache_root=here.cache_root, is_unpacked=False
-    )
-    with fetch.bar(offered.questions) as bar:
-        data = getting.get_questions(
-            offered,
+    fetch = _Fetch.of(given)
+    fetch.show()
+    is_benchmark = bool(fetch.offered.benchmark)
+    fetch.ask("Fetch the questions?" if is_benchmark else "Fetch these files?")
+    return fetch.benchmark() if is_benchmark else fetch.files()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Fetch:
+    """What is offered, and what of it is fetched."""
+
+    given: Get
+    overrides: PlanOverrides
+    offered: getting.Offer
+    hub: Hub
+    console: Console
+    cache_root: Path
+
+    @classmethod
+    def of(cls, given: Get) -> "_Fetch":
+        """Look what there is.
+
+        Raises:
+            UsageError: questions are chosen where there are none.
+        """
+        hub = Hub(hub_cache(), endpoint=os.environ.get("HF_ENDPOINT"))
+        offered = getting.offer(given.name, hub=hub, config=given.config)
+        chosen = msgspec.structs.asdict(given.chosen)
+        overrides = read_overrides({key: value for key, value in chosen.items() if value != {}})
+        if not offered.benchmark and (overrides or given.questions):
+            raise UsageError(
+                "--split, --where, --limit, the samples and --questions go with a benchmark, not with an "
+                "address"
+            )
+        return cls(
+            given=given,
+            overrides=overrides,
+            offered=offered,
             hub=hub,
-            cache_root=here.cache_root,
-            github=github_base(os.environ),
-            own=questions,
-            on_file=bar,
+            console=Console(stderr=True),
+            cache_root=environment().cache_root,
         )
-    plan = make_plan(offered.benchmark, data=Path(data), model=NOBODY, overrides=given)
-    benchmark: Benchmark = create("benchmark", offered.benchmark)
-    loaded = benchmark.load(data_place(data), split=plan.split)
-    say(console, f"{several(len(loaded.items), 'question')} in {data}")
-    media: str | None = None
-    absent: tuple[str, ...] = ()
-    if with_media:
-        items, notes = narrowed(loaded.items, plan)
-        for note in notes:
-            say(console, note)
-        media, absent = _media(offered, items, fetch, hub=hub, cache_root=here.cache_root, yes=yes)
-    getting.note(here.cache_root, offered.benchmark, _got(offered, data=data, media=media))
-    _write(json_path, offered, data=data, media=media, n_questions=len(loaded.items), absent=absent)
-    say(console, "now: ", (f"vidence run {offered.benchmark} --model SPEC{_as_flags(given)}", "bold"))
-    return NOT_ALL if absent else 0
+
+    def ask(self, question: str) -> None:
+        """Go on only with the user's word."""
+        if self.given.yes:
+            return
+        if not sys.stdin.isatty():
+            raise UsageError("nothing is fetched without a word: say --yes where no user can be asked")
+        click.confirm(question, abort=True, err=True)
+
+    def show(self) -> None:
+        """What there is, from where, under which terms, and how large it is."""
+        offered, console = self.offered, self.console
+        say(console, (str(offered.listing.address), "bold"), f" ({offered.named.revision})")
+        if offered.benchmark:
+            benchmark: Benchmark = create("benchmark", offered.benchmark)
+            say(console, f"licence: {benchmark.licence}")
+            say(console, f"terms: {benchmark.terms}")
+        gate = ", gated: its terms must be accepted there" if offered.listing.is_gated else ""
+        say(console, f"licence on the hub: {offered.listing.licence or 'none stated'}{gate}")
+        if offered.release.github:
+            say(console, f"questions: one file of github.com, {offered.release.github}")
+        _list("questions", offered.questions, console)
+        more = "" if self.given.with_media else "; fetched with --media"
+        _list("media", offered.media, console, more=more)
+
+    def benchmark(self) -> int:
+        """Fetch the questions of a benchmark and what of its media they need; the exit code."""
+        offered, name = self.offered, self.offered.benchmark
+        self.check_room(offered.questions, is_unpacked=False)
+        with self.bar(offered.questions) as bar:
+            data = getting.get_questions(
+                offered,
+                hub=self.hub,
+                cache_root=self.cache_root,
+                github=github_base(os.environ),
+                own=self.given.questions,
+                on_file=bar,
+            )
+        plan = make_plan(name, data=Path(data), model=NOBODY, overrides=self.overrides)
+        benchmark: Benchmark = create("benchmark", name)
+        loaded = benchmark.load(data_place(data), split=plan.split)
+        say(self.console, f"{several(len(loaded.items), 'question')} in {data}")
+        media: str | None = None
+        absent: tuple[str, ...] = ()
+        if self.given.with_media:
+            items, notes = narrowed(loaded.items, plan)
+            for note in notes:
+                say(self.console, note)
+            media, absent = self.media(items)
+        self.note(data=data, media=media)
+        self.write(data=data, media=media, n_questions=len(loaded.items), absent=absent)
+        flags = _as_flags(self.overrides)
+        say(self.console, "now: ", (f"vidence run {name} --model SPEC{flags}", "bold"))
+        return NOT_ALL if absent else 0
+
+    def files(self) -> int:
+        """Fetch the files of a data set that is no benchmark; the exit code."""
+        offered, with_media, console = self.offered, self.given.with_media, self.console
+        files = (*offered.questions, *(offered.media if with_media else ()))
+        self.check_room(files, is_unpacked=with_media)
+        with self.bar(files) as bar:
+            folder, media, refused = getting.get_files(
+                offered, hub=self.hub, cache_root=self.cache_root, with_media=with_media, on_file=bar
+            )
+        self.note(data=str(offered.listing.address), media=None)
+        self.say_refused(refused)
+        say(console, f"{offered.listing.address} lies in {folder}")
+        if media is not None:
+            say(console, f"its media, unpacked, lie in {media}; name it with --media")
+        self.write(data=str(folder), media=None if media is None else str(media))
+        return 0
+
+    def media(self, items: Sequence[Item]) -> tuple[str | None, tuple[str, ...]]:
+        """Fetch what the chosen questions need: where it lies, and what could not be had."""
+        console = self.console
+        wanted = getting.wanted_media(self.offered, items)
+        archives = f", of them {several(len(wanted.packed), 'archive')} to unpack" if wanted.packed else ""
+        files = f"{several(len(wanted.files), 'file')}, {size(_total(wanted.files))}"
+        say(console, f"media of these questions: {files}{archives}")
+        self.check_room(wanted.files, is_unpacked=True)
+        self.ask("Fetch them?")
+        with self.bar(wanted.files) as bar:
+            media, absent, refused = getting.get_media(
+                self.offered, wanted, hub=self.hub, cache_root=self.cache_root, on_file=bar
+            )
+        self.say_refused(refused)
+        if absent:
+            videos = (f"{several(len(absent), 'video')} cannot be had", "red")
+            more = "vidence run --allow-missing goes on without them"
+            say(console, videos, f": {some(absent, most=_MOST_NAMES)}; {more}")
+        say(console, f"media in {media}" if media else "media lie beside the questions")
+        return media, absent
+
+    def check_room(self, files: Sequence[HubFile], *, is_unpacked: bool) -> None:
+        """Raises: an error where the disk has no room for files."""
+        getting.check_room(
+            files,
+            listing=self.offered.listing,
+            hub=self.hub,
+            cache_root=self.cache_root,
+            is_unpacked=is_unpacked,
+        )
+
+    def bar(self, files: Sequence[HubFile]) -> "_Bar":
+        """The progress of fetching some files."""
+        there = partial(self.hub.n_bytes_there, self.offered.listing, files)
+        return _Bar(self.console, files, n_there=there, mode=self.given.progress)
+
+    def say_refused(self, refused: Sequence[str]) -> None:
+        """Name the members of archives that were not unpacked."""
+        if refused:
+            members = (f"{several(len(refused), 'member')} of archives not unpacked", "red")
+            why = "links, or names that leave the folder"
+            say(self.console, members, f": {some(refused, most=_MOST_NAMES)}: {why}")
+
+    def note(self, *, data: str, media: str | None) -> None:
+        """Keep what was fetched, for the runs that follow."""
+        listing = self.offered.listing
+        got = getting.Got(
+            data=data,
+            media=media,
+            release=str(listing.address),
+            licence=listing.licence,
+            hashes=getting.file_hashes(self.offered.questions),
+            fetched_at=getting.when(now()),
+        )
+        getting.note(self.cache_root, self.offered.benchmark, got)
+
+    def write(self, **values: object) -> None:
+        """Write what was fetched, from where and under which licence."""
+        listing = self.offered.listing
+        about = {"release": str(listing.address), "licence": listing.licence}
+        write_said(self.given.json_path, "get", values={**about, **values})
 
 
-def _got(offered: getting.Offer, *, data: str, media: str | None) -> getting.Got:
-    return getting.Got(
-        data=data,
-        media=media,
-        release=str(offered.listing.address),
-        licence=offered.listing.licence,
-        hashes=getting.file_hashes(offered.questions),
-        fetched_at=getting.when(now()),
-    )
-
-
-def _as_flags(given: Mapping[str, object]) -> str:
+def _as_flags(given: PlanOverrides) -> str:
     """Choices of questions as flags, with which `vidence run` asks the questions whose videos are there."""
     words = []
     for key, value in given.items():
@@ -142,47 +278,6 @@ def _as_flags(given: Mapping[str, object]) -> str:
         texts = [f"{k}={v}" for k, v in value.items()] if isinstance(value, Mapping) else [str(value)]
         words += [f" {flag} {shlex.quote(text)}" for text in texts]
     return "".join(words)
-
-
-def _files(
-    offered: getting.Offer, fetch: "_Watched", *, hub: Hub, cache_root: Path, with_media: bool
-) -> dict[str, str | None]:
-    """Fetch the files of a data set that is no benchmark; where they lie, and where their media."""
-    files = (*offered.questions, *(offered.media if with_media else ()))
-    getting.check_room(files, listing=offered.listing, hub=hub, cache_root=cache_root, is_unpacked=with_media)
-    console = fetch.console
-    with fetch.bar(files) as bar:
-        folder, media, refused = getting.get_files(
-            offered, hub=hub, cache_root=cache_root, with_media=with_media, on_file=bar
-        )
-    getting.note(cache_root, "", _got(offered, data=str(offered.listing.address), media=None))
-    _say_refused(refused, console)
-    say(console, f"{offered.listing.address} lies in {folder}")
-    if media is not None:
-        say(console, f"its media, unpacked, lie in {media}; name it with --media")
-    return {"data": str(folder), "media": None if media is None else str(media)}
-
-
-def _write(path: Path | None, offered: getting.Offer, **values: object) -> None:
-    """Write what was fetched, from where and under which licence."""
-    listing = offered.listing
-    write_said(path, "get", values={"release": str(listing.address), "licence": listing.licence, **values})
-
-
-def _show(offered: getting.Offer, console: Console, *, with_media: bool) -> None:
-    """What there is, from where, under which terms, and how large it is."""
-    address = offered.listing.address
-    say(console, (str(address), "bold"), f" ({offered.named.revision})")
-    if offered.benchmark:
-        benchmark: Benchmark = create("benchmark", offered.benchmark)
-        say(console, f"licence: {benchmark.licence}")
-        say(console, f"terms: {benchmark.terms}")
-    gate = ", gated: its terms must be accepted there" if offered.listing.is_gated else ""
-    say(console, f"licence on the hub: {offered.listing.licence or 'none stated'}{gate}")
-    if offered.release.github:
-        say(console, f"questions: one file of github.com, {offered.release.github}")
-    _list("questions", offered.questions, console)
-    _list("media", offered.media, console, more="" if with_media else "; fetched with --media")
 
 
 def _list(what: str, files: Sequence[HubFile], console: Console, *, more: str = "") -> None:
@@ -193,55 +288,6 @@ def _list(what: str, files: Sequence[HubFile], console: Console, *, more: str = 
         say(console, f"  {one.path}  {size(one.n_bytes)}")
     if len(files) > _MOST_FILES:
         say(console, f"  and {len(files) - _MOST_FILES:,} more")
-
-
-def _media(
-    offered: getting.Offer,
-    items: Sequence[Item],
-    fetch: "_Watched",
-    *,
-    hub: Hub,
-    cache_root: Path,
-    yes: bool,
-) -> tuple[str | None, tuple[str, ...]]:
-    """Fetch what the chosen questions need: where it lies, and what could not be had."""
-    console = fetch.console
-    wanted = getting.wanted_media(offered, items)
-    archives = f", of them {several(len(wanted.packed), 'archive')} to unpack" if wanted.packed else ""
-    files = f"{several(len(wanted.files), 'file')}, {size(_total(wanted.files))}"
-    say(console, f"media of these questions: {files}{archives}")
-    getting.check_room(
-        wanted.files, listing=offered.listing, hub=hub, cache_root=cache_root, is_unpacked=True
-    )
-    _ask("Fetch them?", yes=yes)
-    with fetch.bar(wanted.files) as bar:
-        media, absent, refused = getting.get_media(
-            offered, wanted, hub=hub, cache_root=cache_root, on_file=bar
-        )
-    _say_refused(refused, console)
-    if absent:
-        videos = (f"{several(len(absent), 'video')} cannot be had", "red")
-        say(
-            console,
-            videos,
-            f": {some(absent, most=_MOST_NAMES)}; vidence run --allow-missing goes on without them",
-        )
-    say(console, f"media in {media}" if media else "media lie beside the questions")
-    return media, absent
-
-
-def _say_refused(refused: Sequence[str], console: Console) -> None:
-    if refused:
-        members = (f"{several(len(refused), 'member')} of archives not unpacked", "red")
-        say(console, members, f": {some(refused, most=_MOST_NAMES)}: links, or names that leave the folder")
-
-
-def _ask(question: str, *, yes: bool) -> None:
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError("nothing is fetched without a word: say --yes where nobody can be asked")
-    click.confirm(question, abort=True, err=True)
 
 
 def _total(files: Sequence[HubFile]) -> int:
@@ -260,21 +306,6 @@ def size(n_bytes: int) -> str:
             return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:.1f} TB"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Watched:
-    """A release whose fetch is shown."""
-
-    console: Console
-    listing: DatasetListing
-    hub: Hub
-    mode: str
-
-    def bar(self, files: Sequence[HubFile]) -> "_Bar":
-        """The progress of fetching some files of it."""
-        there = partial(self.hub.n_bytes_there, self.listing, files)
-        return _Bar(self.console, files, n_there=there, mode=self.mode)
 
 
 class _Bar:

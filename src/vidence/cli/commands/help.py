@@ -2,38 +2,45 @@
 
 import difflib
 from pathlib import Path
+from typing import Annotated
 
 import click
 from rich.console import Console
 from rich.markdown import Markdown
 
+from vidence.console.flags import argument, command
 from vidence.errors import UsageError
 from vidence.installation import pages
+from vidence.records import Record
 
 SECTION = "Look up"
 
 _WIDTH = 100
 
 
-@click.command("help")
-@click.argument("page", required=False)
-def show_page(*, page: str | None) -> int:
+class Page(Record):
+    """Which page is shown."""
+
+    page: Annotated[str | None, argument()] = None
+
+
+@command("help")
+def show_page(given: Page) -> None:
     """Show PAGE of the documentation, for example item-format; without PAGE list all pages."""
     folder = pages()
     if folder is None:
         raise UsageError("this installation has no pages of documentation; install it again from a wheel")
     found = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")}
-    if page is None:
+    if given.page is None:
         for name in sorted(found):
             click.echo(f"{name:<32} {_title(found[name])}")
-        return 0
-    text = _found(page, found).read_text(encoding="utf-8")
+        return
+    text = _found(given.page, found).read_text(encoding="utf-8")
     console = Console()
     if console.is_terminal:
         console.print(Markdown(text), width=min(console.width, _WIDTH))
     else:
         click.echo(text)
-    return 0
 
 
 def _found(page: str, known: dict[str, Path]) -> Path:

@@ -3,14 +3,15 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from vidence import catalog
 from vidence.console.files import screen, write_said
-from vidence.console.options import json_option
+from vidence.console.flags import JSON, argument, command
 from vidence.errors import UnknownNameError, UsageError
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.catalog import Option
@@ -50,17 +51,21 @@ PURPOSES: Mapping[str, str] = {
 }
 
 
-@click.command("list")
-@click.argument("kind", required=False)
-@click.argument("name", required=False)
-@json_option
-def list_names(*, kind: str | None, name: str | None, json_path: Path | None) -> None:
+class Listed(Record):
+    """What is listed."""
+
+    kind: Annotated[str | None, argument()] = None
+    name: Annotated[str | None, argument()] = None
+    json_path: Annotated[Path | None, JSON] = None
+
+
+@command("list")
+def list_names(given: Listed) -> None:
     """What there is, with a line for each: everything, one KIND, or one NAME with all its options."""
-    is_quiet = screen(json_path).quiet
-    words, values = _said(kind, name)
-    if not is_quiet:
+    words, values = _said(given.kind, given.name)
+    if not screen(given.json_path).quiet:
         click.echo(words)
-    write_said(json_path, "list", values=values)
+    write_said(given.json_path, "list", values=values)
 
 
 def _said(kind: str | None, name: str | None) -> tuple[str, Mapping[str, object]]:
@@ -146,9 +151,9 @@ def _as_json(option: "Option") -> dict[str, object]:
 
 
 def _prompt_sets() -> Mapping[str, str]:
-    from vidence.ask.prompting.templates import sets
+    from vidence.cli.commands.prompts import listed
 
-    return dict.fromkeys(sets(), "")
+    return listed()
 
 
 def _protocols() -> Mapping[str, str]:

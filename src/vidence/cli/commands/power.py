@@ -3,13 +3,14 @@
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from vidence.console.files import screen, write_said
-from vidence.console.options import PATH, json_option
+from vidence.console.files import screen, show, write_said
+from vidence.console.flags import JSON, command, flag
 from vidence.errors import UsageError
+from vidence.records import Record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,60 +20,48 @@ if TYPE_CHECKING:
 SECTION = "Explain"
 
 
-@click.command()
-@click.option("--items", type=click.IntRange(min=2), help="Questions.")
-@click.option("--videos", type=click.IntRange(min=2), help="Videos that they are about (default: one each).")
-@click.option(
-    "--run",
-    "folder",
-    type=PATH,
-    help="Take questions, videos, accuracy and icc from an earlier run.",
-)
-@click.option(
-    "--accuracy",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Accuracy expected of the first model, between 0 and 1.",
-)
-@click.option(
-    "--correlation",
-    type=click.FloatRange(-1, 1),
-    default=0.4,
-    show_default=True,
-    help="Of right and wrong between the two models, over questions.",
-)
-@click.option(
-    "--icc",
-    type=click.FloatRange(0, 1),
-    help="Correlation of the differences on questions about one video (default: 0.1, or that of --run).",
-)
-@click.option("--difference", type=click.FloatRange(0, 1, min_open=True), help="The difference hoped for.")
-@click.option(
-    "--power",
-    "wanted",
-    type=click.FloatRange(0, 1),
-    default=0.8,
-    show_default=True,
-    help="Power that is wanted.",
-)
-@click.option(
-    "--level", type=click.FloatRange(0, 1), default=0.95, show_default=True, help="Level of the test."
-)
-@click.option("--unpaired", is_flag=True, help="The two models are asked different questions.")
-@json_option
-def power(
-    *,
-    items: int | None,
-    videos: int | None,
-    folder: Path | None,
-    accuracy: float | None,
-    correlation: float,
-    icc: float | None,
-    difference: float | None,
-    wanted: float,
-    level: float,
-    unpaired: bool,
-    json_path: Path | None,
-) -> None:
+_SHARE = click.FloatRange(0, 1)
+
+
+class Power(Record):
+    """A comparison that is planned."""
+
+    items: Annotated[int | None, flag("Questions.", type=click.IntRange(min=2))] = None
+    videos: Annotated[
+        int | None, flag("Videos that they are about (default: one each).", type=click.IntRange(min=2))
+    ] = None
+    folder: Annotated[
+        Path | None, flag("Take questions, videos, accuracy and icc from an earlier run.", "--run")
+    ] = None
+    accuracy: Annotated[
+        float | None,
+        flag(
+            "Accuracy expected of the first model, between 0 and 1.",
+            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        ),
+    ] = None
+    correlation: Annotated[
+        float,
+        flag("Of right and wrong between the two models, over questions.", type=click.FloatRange(-1, 1)),
+    ] = 0.4
+    icc: Annotated[
+        float | None,
+        flag(
+            "Correlation of the differences on questions about one video (default: 0.1, or that of --run).",
+            type=_SHARE,
+        ),
+    ] = None
+    difference: Annotated[
+        float | None, flag("The difference hoped for.", type=click.FloatRange(0, 1, min_open=True))
+    ] = None
+    power: Annotated[float, flag("Power that is wanted.", type=_SHARE)] = 0.8
+    level: Annotated[float, flag("Level of the test.", type=_SHARE)] = 0.95
+    unpaired: Annotated[bool, flag("The two models are asked different questions.")] = False
+    json_path: Annotated[Path | None, JSON] = None
+
+
+@command()
+def power(given: Power) -> None:
     """The difference that a planned comparison of two models would find, and what a given one takes.
 
     Found is what `vidence compare` calls clear, clustered by video. The correlation within a video that
@@ -80,38 +69,35 @@ def power(
     """
     from vidence.statistics.power import USUAL_ICC, Design
 
-    console = screen(json_path)
-    found = _of_run(folder) if folder is not None else _EarlierRun()
-    n_items = items or found.n_items
+    console = screen(given.json_path)
+    earlier = _of_run(given.folder) if given.folder is not None else _EarlierRun()
+    n_items = given.items or earlier.n_items
     if n_items is None:
         raise UsageError("how many questions? say --items N, or --run DIR to take it from an earlier run")
-    share = found.accuracy if accuracy is None else accuracy
-    if share is None:
+    accuracy = earlier.accuracy if given.accuracy is None else given.accuracy
+    if accuracy is None:
         raise UsageError("which accuracy is expected? say --accuracy 0.5, or --run DIR")
-    known = found.icc if icc is None else icc
+    known = earlier.icc if given.icc is None else given.icc
     design = Design(
         n_items=n_items,
-        n_clusters=videos or (found.n_videos if items is None else None) or n_items,
+        n_clusters=given.videos or (earlier.n_videos if given.items is None else None) or n_items,
         icc=USUAL_ICC if known is None else known,
     )
-    if difference is not None and share + difference > 1:
+    if given.difference is not None and accuracy + given.difference > 1:
         raise UsageError(
-            f"an accuracy of {100 * share:.1f} % cannot grow by {100 * difference:g} points; say a smaller "
-            "--difference"
+            f"an accuracy of {100 * accuracy:.1f} % cannot grow by {100 * given.difference:g} points; say a "
+            "smaller --difference"
         )
     plan = _Plan(
+        given=given,
         design=design,
-        accuracy=share,
-        correlation=correlation,
-        power=wanted,
-        level=level,
+        accuracy=accuracy,
         is_icc_assumed=known is None,
-        source="video" if videos or items is not None else found.source,
+        source="video" if given.videos or given.items is not None else earlier.source,
     )
-    said = (plan.unpaired if unpaired else plan.paired)(difference)
-    write_said(json_path, "power", sentences=said.sentences, values=plan.settings | said.values)
-    if not console.quiet:
-        click.echo("\n".join(said.sentences))
+    findings = plan.unpaired() if given.unpaired else plan.paired()
+    write_said(given.json_path, "power", sentences=findings.sentences, values=plan.settings | findings.values)
+    show(console, findings.sentences, ())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,11 +144,9 @@ class _PowerFindings:
 class _Plan:
     """A planned comparison, in sentences."""
 
+    given: Power
     design: "Design"
     accuracy: float
-    correlation: float
-    power: float
-    level: float
     is_icc_assumed: bool
     source: str
 
@@ -177,8 +161,8 @@ class _Plan:
             "icc": self.design.icc,
             "is_icc_assumed": self.is_icc_assumed,
             "accuracy": self.accuracy,
-            "power": self.power,
-            "level": self.level,
+            "power": self.given.power,
+            "level": self.given.level,
         }
 
     def _size(self) -> list[str]:
@@ -203,66 +187,72 @@ class _Plan:
 
         return np.random.default_rng(0)
 
-    def paired(self, difference: float | None) -> _PowerFindings:
+    def paired(self) -> _PowerFindings:
         from vidence.statistics.power import discordance, paired_detectable, paired_needed, paired_power
 
-        apart = discordance(self.accuracy, self.accuracy, correlation=self.correlation)
+        apart = discordance(self.accuracy, self.accuracy, correlation=self.given.correlation)
         least = paired_detectable(
-            discordance=apart, design=self.design, rng=self._rng(), power=self.power, level=self.level
+            discordance=apart,
+            design=self.design,
+            rng=self._rng(),
+            power=self.given.power,
+            level=self.given.level,
         )
         said = [
             *self._size(),
-            f"Two models around {100 * self.accuracy:.1f} % that agree with correlation {self.correlation:g} "
-            f"differ on {100 * apart:.1f} % of the questions.",
+            f"Two models around {100 * self.accuracy:.1f} % that agree with correlation "
+            f"{self.given.correlation:g} differ on {100 * apart:.1f} % of the questions.",
             self._detectable(least, "on the same questions"),
         ]
         values: dict[str, object] = {
-            "correlation": self.correlation,
+            "correlation": self.given.correlation,
             "discordance": apart,
             "detectable_difference": least,
         }
-        if difference is None:
+        if (difference := self.given.difference) is None:
             return _PowerFindings(sentences=said, values=values)
-        apart = discordance(self.accuracy, self.accuracy + difference, correlation=self.correlation)
+        apart = discordance(self.accuracy, self.accuracy + difference, correlation=self.given.correlation)
         chance = paired_power(
-            difference, discordance=apart, design=self.design, rng=self._rng(), level=self.level
+            difference, discordance=apart, design=self.design, rng=self._rng(), level=self.given.level
         )
         needed = paired_needed(
             difference,
             discordance=apart,
             rng=self._rng(),
             like=self.design,
-            power=self.power,
-            level=self.level,
+            power=self.given.power,
+            level=self.given.level,
         )
         return self._with(
             _PowerFindings(sentences=said, values=values), difference=difference, chance=chance, needed=needed
         )
 
-    def unpaired(self, difference: float | None) -> _PowerFindings:
+    def unpaired(self) -> _PowerFindings:
         from vidence.statistics.power import unpaired_detectable, unpaired_needed, unpaired_power
 
-        least = unpaired_detectable(self.accuracy, design=self.design, power=self.power, level=self.level)
+        least = unpaired_detectable(
+            self.accuracy, design=self.design, power=self.given.power, level=self.given.level
+        )
         found = _PowerFindings(
             sentences=[*self._size(), self._detectable(least, "on different questions, as many each")],
             values={"detectable_difference": least},
         )
-        if difference is None:
+        if (difference := self.given.difference) is None:
             return found
         both = (self.accuracy, self.accuracy + difference)
-        chance = unpaired_power(*both, designs=(self.design, self.design), level=self.level)
-        needed = unpaired_needed(*both, like=self.design, power=self.power, level=self.level)
+        chance = unpaired_power(*both, designs=(self.design, self.design), level=self.given.level)
+        needed = unpaired_needed(*both, like=self.design, power=self.given.power, level=self.given.level)
         return self._with(found, difference=difference, chance=chance, needed=needed)
 
     def _detectable(self, least: float, how: str) -> str:
         if math.isinf(least):
             return (
-                f"No difference {how} is found with power {self.power:g}: {self.design.n_clusters:,} "
+                f"No difference {how} is found with power {self.given.power:g}: {self.design.n_clusters:,} "
                 f"{self.source}s are too few; ask about more {self.source}s."
             )
         return (
-            f"Smallest difference found with power {self.power:g} at level {self.level:g}, {how}: "
-            f"{100 * least:.1f} points."
+            f"Smallest difference found with power {self.given.power:g} at level {self.given.level:g}, "
+            f"{how}: {100 * least:.1f} points."
         )
 
     def _with(
@@ -271,7 +261,7 @@ class _Plan:
         """The same with what is found of a difference that is hoped for."""
         more = [
             f"A difference of {100 * difference:g} points is found with power {chance:.2f}.",
-            f"For power {self.power:g} it takes {needed.n_items:,} questions "
+            f"For power {self.given.power:g} it takes {needed.n_items:,} questions "
             f"on {needed.n_clusters:,} {self.source}s.",
         ]
         values = {

@@ -4,14 +4,15 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import anyio
 import click
 import msgspec
 
 from vidence.console.files import screen, write_said
-from vidence.console.options import json_option
+from vidence.console.flags import JSON, argument, command, flag
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.media.address import MediaPath
@@ -19,54 +20,47 @@ if TYPE_CHECKING:
 
 SECTION = "Look up"
 
+_DEADLINE_S = 300.0  # for one file
 
-@click.command()
-@click.argument("files", nargs=-1, required=True)
-@click.option(
-    "--kind",
-    type=click.Choice(["video", "image", "frames"]),
-    default="video",
-    show_default=True,
-    help="What the files are; frames is a folder of numbered images.",
-)
-@click.option(
-    "--decode-timeout",
-    "deadline_s",
-    type=click.FloatRange(0, 10**6, min_open=True),
-    default=300,
-    show_default=True,
-    metavar="SECONDS",
-    help="Seconds for one file.",
-)
-@json_option
-def probe(*, files: tuple[str, ...], kind: str, deadline_s: float, json_path: Path | None) -> int:
+
+class Probe(Record):
+    """What is looked at."""
+
+    files: Annotated[tuple[str, ...], argument()]
+    kind: Annotated[
+        Literal["video", "image", "frames"],
+        flag("What the files are; frames is a folder of numbered images."),
+    ] = "video"
+    json_path: Annotated[Path | None, JSON] = None
+
+
+@command()
+def probe(given: Probe) -> int:
     """What FILES claim, and what they really hold; the exit code is 1 when one cannot be read.
 
     A file may be an address (s3://, gs://, hf://, https://), which is read by ranges.
     """
     from vidence.media.address import place
 
-    is_quiet = screen(json_path).quiet
-    said: list[dict[str, object]] = []
+    is_quiet = screen(given.json_path).quiet
+    probed: list[dict[str, object]] = []
 
-    def say(path: "MediaPath", found: dict[str, object]) -> None:
-        said.append({"path": str(path), **found})
-        if "error" in found:
-            click.echo(str(found["error"]), err=True)
+    def say(path: "MediaPath", facts: dict[str, object]) -> None:
+        probed.append({"path": str(path), **facts})
+        if "error" in facts:
+            click.echo(str(facts["error"]), err=True)
         elif not is_quiet:
-            click.echo(json.dumps(found, indent=2))
+            click.echo(json.dumps(facts, indent=2))
 
-    places = tuple(map(place, files))
-    anyio.run(partial(_look_at, places, kind=kind, deadline_s=deadline_s, say=say))
-    write_said(json_path, "probe", values={"files": said})
-    return int(any("error" in one for one in said))
+    anyio.run(partial(_look_at, tuple(map(place, given.files)), kind=given.kind, say=say))
+    write_said(given.json_path, "probe", values={"files": probed})
+    return int(any("error" in one for one in probed))
 
 
 async def _look_at(
     files: "tuple[MediaPath, ...]",
     *,
     kind: str,
-    deadline_s: float,
     say: "Callable[[MediaPath, dict[str, object]], None]",
 ) -> None:
     """Say what each file holds, or the error that keeps it from being read."""
@@ -79,7 +73,7 @@ async def _look_at(
         for path in files:
             read = partial(read_facts, path, kind=kind, cache_root=None)
             try:
-                facts = await workers.run(str(path), read, deadline_s=deadline_s)
+                facts = await workers.run(str(path), read, deadline_s=_DEADLINE_S)
             except MediaError as error:
                 say(path, {"error": str(error)})
             else:

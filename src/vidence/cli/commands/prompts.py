@@ -1,12 +1,13 @@
-"""Sets of prompts; the authors' own from your copy of their release."""
+"""The prompts of authors, from your copy of their release."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from vidence.console.options import PATH
+from vidence.console.flags import argument, command, flag
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.ask.prompting.origin import ImportedSet
@@ -19,31 +20,30 @@ DEFAULT_FOLDER = Path("prompts")
 
 @click.group()
 def prompts() -> None:
-    """The words of the prompts: which sets there are, and the authors' from your own copy."""
+    """The words of the prompts: the authors' from your own copy; `vidence list prompts` has all."""
 
 
-@prompts.command("import")
-@click.argument("name")
-@click.option(
-    "--from",
-    "source",
-    required=True,
-    type=PATH,
-    help="The folder of the authors' repository, or a text file with one prompt (with --as).",
-)
-@click.option("--as", "template", help="Which template a text file is, such as choice-cot.")
-@click.option("--out", type=PATH, help="The new folder (default: prompts/NAME).")
-@click.option(
-    "--unchecked", is_flag=True, help="Take texts whose SHA-256 is not known; every report says so."
-)
-def import_prompts(
-    *, name: str, source: Path, template: str | None, out: Path | None, unchecked: bool
-) -> None:
+class ImportPrompts(Record):
+    """Which prompts are imported, and from where."""
+
+    name: Annotated[str, argument()]
+    source: Annotated[
+        Path,
+        flag("The folder of the authors' repository, or a text file with one prompt (with --as).", "--from"),
+    ]
+    template: Annotated[str, flag("Which template a text file is, such as choice-cot.", "--as")] = ""
+    out: Annotated[Path | None, flag("The new folder (default: prompts/NAME).")] = None
+    unchecked: Annotated[bool, flag("Take texts whose SHA-256 is not known; every report says so.")] = False
+
+
+@command("import", group=prompts)
+def import_prompts(given: ImportPrompts) -> None:
     """Make templates of the prompts that the authors of NAME released, for --prompts or --judge-prompts."""
     from vidence.ask.prompting.released import released, take, write
 
-    imported = take(name, source, template=template or "", is_unchecked=unchecked)
-    folder = out or DEFAULT_FOLDER / name
+    name = given.name
+    imported = take(name, given.source, template=given.template, is_unchecked=given.unchecked)
+    folder = given.out or DEFAULT_FOLDER / name
     paths = write(imported, folder)
     for text in imported.about.texts:
         known = f"as in {text.revision}" if text.revision else "NOT CHECKED: none that is known"
@@ -53,28 +53,24 @@ def import_prompts(
     )
 
 
-@prompts.command("list")
-@click.argument("folders", nargs=-1, type=PATH)
-def list_prompts(*, folders: tuple[Path, ...]) -> None:
-    """The sets that vidence brings and those in FOLDERS (default: in prompts/): label, origin, hash."""
+def listed() -> Mapping[str, str]:
+    """Sets of prompts with origin and hash: those of vidence, those in prompts/, and those to be imported."""
     from vidence.ask.prompting.origin import read_origin
     from vidence.ask.prompting.released import released
     from vidence.ask.prompting.templates import Templates, digest_of, own_files, sets
 
-    lines = [(name, "own wording", Templates.load(name).digest) for name in sets()]
-    for folder in folders or _imported(DEFAULT_FOLDER):
+    sets_there = {name: f"own wording  {Templates.load(name).digest}" for name in sets()}
+    for folder in _imported(DEFAULT_FOLDER):
         about = read_origin(folder)
         files = own_files(folder, _known(about))
-        lines.append((str(folder), _origin(about, files), digest_of(files.values())))
-    widths = [max(len(line[i]) for line in lines) for i in (0, 1)]
-    for label, origin, digest in lines:
-        click.echo(f"{label:{widths[0]}}  {origin:{widths[1]}}  {digest}")
-    there = {path.name for path in _imported(DEFAULT_FOLDER)}
-    missing = [one for one in released().values() if one.name not in there]
-    if missing:
-        click.echo("\nTo be had from a copy of what their authors released:")
-    for one in missing:
-        click.echo(f"vidence prompts import {one.name} --from CLONE  ({one.repository})")
+        sets_there[str(folder)] = f"{_origin(about, files)}  {digest_of(files.values())}"
+    wanted = {
+        one.name: one for one in released().values() if str(DEFAULT_FOLDER / one.name) not in sets_there
+    }
+    return sets_there | {
+        f"({name})": f"vidence prompts import {name} --from CLONE  ({one.repository})"
+        for name, one in wanted.items()
+    }
 
 
 def _known(about: "ImportedSet | None") -> Mapping[str, Mapping[str, str]]:

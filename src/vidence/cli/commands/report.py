@@ -3,25 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import click
 import numpy as np
 
 from vidence.console.files import screen, write_asked
-from vidence.console.options import (
-    PATH,
-    csv_option,
-    file_option,
-    html_option,
-    interval_option,
-    items_option,
-    latex_option,
-    level_option,
-)
+from vidence.console.flags import HTML, LATEX, LEVEL, argument, command, file_flag, flag
 from vidence.console.screen import Screen
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.report.results import Run
@@ -33,49 +25,50 @@ SECTION = "Explain"
 ALL = "all"
 
 
-@click.command()
-@click.argument("folders", nargs=-1, required=True, type=PATH)
-@click.option(
-    "--parser",
-    help="Read the stored replies again with this parser; all: show what each of them reads. Asks nothing.",
-)
-@html_option
-@csv_option("trial, with all that is known of it")
-@file_option("--jsonl", "jsonl_path", "Write the same as JSON lines.")
-@file_option("--parquet", "parquet_path", "Write the same as Parquet.")
-@file_option("--json", "json_path", "Write plan, facts, tables and trials as JSON.")
-@file_option("--inspect", "inspect_path", "Write a log for inspect_ai (.eval), which inspect view opens.")
-@file_option("--hub", "hub_path", "Write scores for .eval_results/ of a model on the Hugging Face hub.")
-@click.option(
-    "--hub-task", metavar="OWNER/NAME:TASK", help="With --hub: the benchmark's data set there, and its task."
-)
-@level_option("Level of the intervals.")
-@items_option
-@click.option("--against-chance", is_flag=True, help="How far the scores lie above chance, with intervals.")
-@click.option("--published", is_flag=True, help="Set the runs under the rows that their papers print.")
-@latex_option
-@interval_option("pm")
-@click.option("--tables", "tables_dir", type=PATH, help="Write each table as CSV into this folder.")
-def report(
-    *,
-    folders: tuple[Path, ...],
-    parser: str | None,
-    html: Path | None,
-    csv_path: Path | None,
-    jsonl_path: Path | None,
-    parquet_path: Path | None,
-    json_path: Path | None,
-    inspect_path: Path | None,
-    hub_path: Path | None,
-    hub_task: str | None,
-    level: float,
-    items: int,
-    against_chance: bool,
-    published: bool,
-    latex: Path | None,
-    interval: Literal["pm", "brackets", "none"],
-    tables_dir: Path | None,
-) -> None:
+class Report(Record):
+    """What is reported, and where it is written."""
+
+    folders: Annotated[tuple[Path, ...], argument()]
+    parser: Annotated[
+        str | None,
+        flag("Read the stored replies again with this parser; all: what each of them reads. Asks nothing."),
+    ] = None
+    html: Annotated[Path | None, HTML] = None
+    csv_path: Annotated[
+        Path | None, file_flag("Write one row per trial, with all that is known of it.", "--csv")
+    ] = None
+    jsonl_path: Annotated[Path | None, file_flag("Write the same as JSON lines.", "--jsonl")] = None
+    parquet_path: Annotated[Path | None, file_flag("Write the same as Parquet.", "--parquet")] = None
+    json_path: Annotated[
+        Path | None, file_flag("Write plan, facts, tables and trials as JSON.", "--json")
+    ] = None
+    inspect_path: Annotated[
+        Path | None,
+        file_flag("Write a log for inspect_ai (.eval), which inspect view opens.", "--inspect"),
+    ] = None
+    hub_path: Annotated[
+        Path | None,
+        file_flag("Write scores for .eval_results/ of a model on the Hugging Face hub.", "--hub"),
+    ] = None
+    hub_task: Annotated[
+        str | None,
+        flag("With --hub: the benchmark's data set there, and its task.", metavar="OWNER/NAME:TASK"),
+    ] = None
+    level: Annotated[float, LEVEL] = 0.95
+    items: Annotated[int, flag("Most items on the page.", type=click.IntRange(min=0))] = 300
+    against_chance: Annotated[bool, flag("How far the scores lie above chance, with intervals.")] = False
+    published: Annotated[bool, flag("Set the runs under the rows that their papers print.")] = False
+    latex: Annotated[Path | None, LATEX] = None
+    tables_dir: Annotated[Path | None, flag("Write each table as CSV into this folder.", "--tables")] = None
+
+    @property
+    def rows(self) -> tuple[Path | None, ...]:
+        """The files with a row for each trial."""
+        return (self.csv_path, self.jsonl_path, self.parquet_path, self.inspect_path)
+
+
+@command()
+def report(given: Report) -> None:
     """Tables from one or several run FOLDERS; a FILE of ``-`` is the standard output, without the tables."""
     from vidence.media.whole import write_file
     from vidence.report import export
@@ -84,35 +77,32 @@ def report(
     from vidence.report.results import load_run
     from vidence.tables.latex import latex as latex_of
 
-    rows = (csv_path, jsonl_path, parquet_path, inspect_path)
-    console = screen(*rows, json_path, hub_path, html, latex)
-    if inspect_path is not None and len(folders) > 1:
+    console = screen(*given.rows, given.json_path, given.hub_path, given.html, given.latex)
+    if given.inspect_path is not None and len(given.folders) > 1:
         raise UsageError("--inspect takes one run folder at a time: a log of inspect_ai is about one model")
-    if hub_task is not None and hub_path is None:
+    if given.hub_task is not None and given.hub_path is None:
         raise UsageError("--hub-task goes with --hub FILE")
-    has_trials = any((*rows, json_path))
-    again = None if parser == ALL else parser
-    runs = [load_run(folder, parser=again, are_brief=not has_trials) for folder in folders]
+    has_trials = any((*given.rows, given.json_path))
+    again = None if given.parser == ALL else given.parser
+    runs = [load_run(folder, parser=again, are_brief=not has_trials) for folder in given.folders]
     write_asked(
-        (csv_path, lambda file: export.write_csv(runs, file)),
-        (jsonl_path, lambda file: export.write_jsonl(runs, file)),
-        (parquet_path, lambda file: export.write_parquet(runs, file)),
-        (inspect_path, lambda file: write_inspect_log(runs[0], file)),
-        (hub_path, lambda file: write_file(file, eval_results(runs, task=hub_task))),
+        (given.csv_path, lambda file: export.write_csv(runs, file)),
+        (given.jsonl_path, lambda file: export.write_jsonl(runs, file)),
+        (given.parquet_path, lambda file: export.write_parquet(runs, file)),
+        (given.inspect_path, lambda file: write_inspect_log(runs[0], file)),
+        (given.hub_path, lambda file: write_file(file, eval_results(runs, task=given.hub_task))),
     )
-    if console.quiet and not any((json_path, html, latex, tables_dir)):
+    if console.quiet and not any((given.json_path, given.html, given.latex, given.tables_dir)):
         return  # nobody sees the tables, which take most of the time
-    tabled = _Tabled.of(
-        runs, level=level, against_chance=against_chance, published=published, all_parsers=parser == ALL
-    )
+    tabled = _Tabled.of(runs, given)
     write_asked(
-        (json_path, lambda file: export.write_json(tabled.reports, file)),
-        (latex, lambda file: write_file(file, latex_of(tabled.printed, intervals=interval))),
-        (html, lambda file: tabled.write_page(file, level=level, n_items=items)),
+        (given.json_path, lambda file: export.write_json(tabled.reports, file)),
+        (given.latex, lambda file: write_file(file, latex_of(tabled.printed, intervals="pm"))),
+        (given.html, tabled.write_page),
     )
-    if tables_dir is not None:
-        n = len(export.write_tables(tabled.files, tables_dir))
-        click.echo(f"wrote {n} tables into {tables_dir}", err=True)
+    if given.tables_dir is not None:
+        n = len(export.write_tables(tabled.files, given.tables_dir))
+        click.echo(f"wrote {n} tables into {given.tables_dir}", err=True)
     tabled.draw(console)
 
 
@@ -120,35 +110,28 @@ def report(
 class _Tabled:
     """What a report of some runs shows: the tables of each, and the sections about all."""
 
+    given: Report
     runs: "Sequence[Run]"
     tables: "Sequence[Sequence[Table]]"
     sections: "Sequence[Section]"
     draws: "Draws"
 
     @classmethod
-    def of(
-        cls,
-        runs: "Sequence[Run]",
-        *,
-        level: float,
-        against_chance: bool = False,
-        published: bool = False,
-        all_parsers: bool = False,
-    ) -> "_Tabled":
+    def of(cls, runs: "Sequence[Run]", given: Report) -> "_Tabled":
         from vidence.report.papers import paper_sections
         from vidence.report.parsers import ROBUST
         from vidence.report.results import SEED
         from vidence.report.scores import Draws, margin_table
         from vidence.report.tables import all_tables
 
-        draws = Draws(rng=np.random.default_rng(SEED), level=level)
-        parsers = () if all_parsers else (ROBUST,)
-        tables = [all_tables(run, rng=draws.fresh(), level=level, parsers=parsers) for run in runs]
-        if against_chance:
-            margins = [margin_table(run, level=level) for run in runs]
+        draws = Draws(rng=np.random.default_rng(SEED), level=given.level)
+        parsers = () if given.parser == ALL else (ROBUST,)
+        tables = [all_tables(run, rng=draws.fresh(), level=given.level, parsers=parsers) for run in runs]
+        if given.against_chance:
+            margins = [margin_table(run, level=given.level) for run in runs]
             tables = [(*some, margin) for some, margin in zip(tables, margins, strict=True)]
-        sections = paper_sections(runs, draws=draws, with_published=published)
-        return cls(runs=runs, tables=tables, sections=sections, draws=draws)
+        sections = paper_sections(runs, draws=draws, with_published=given.published)
+        return cls(given=given, runs=runs, tables=tables, sections=sections, draws=draws)
 
     @property
     def _of_sections(self) -> "list[Table]":
@@ -177,7 +160,7 @@ class _Tabled:
 
         return for_print(self.runs, self.sections, draws=self.draws)
 
-    def write_page(self, page: Path, *, level: float = 0.95, n_items: int = 300) -> None:
+    def write_page(self, page: Path) -> None:
         """Write the page of all runs."""
         from vidence.report.page import write_page
         from vidence.report.results import SEED
@@ -189,14 +172,14 @@ class _Tabled:
             cache_root=cache_root(),
             media_root=Path(root) if root else None,
             tables=self.tables,
-            n_items=n_items,
+            n_items=self.given.items,
             extra_sections=self.sections,
-            level=level,
+            level=self.given.level,
             rng=np.random.default_rng(SEED),
         )
 
     def draw(self, console: Screen) -> None:
-        """Show the tables in the terminal; last, since whoever reads may close the pipe."""
+        """Show the tables in the terminal; last, since the reader may close the pipe."""
         from vidence.report.terminal import draw, draw_section
 
         for run, some in zip(self.runs, self.tables, strict=True):
@@ -211,9 +194,7 @@ def show_run(folder: Path, *, page: Path | None, json_path: Path | None = None) 
     from vidence.report.results import load_run
 
     console = screen(page, json_path)
-    tabled = _Tabled.of([load_run(folder, are_brief=json_path is None)], level=0.95)
-    write_asked(
-        (page, tabled.write_page),
-        (json_path, lambda file: write_json(tabled.reports, file)),
-    )
+    runs = [load_run(folder, are_brief=json_path is None)]
+    tabled = _Tabled.of(runs, Report(folders=(folder,)))
+    write_asked((page, tabled.write_page), (json_path, lambda file: write_json(tabled.reports, file)))
     tabled.draw(console)

@@ -1,20 +1,21 @@
 """Put a benchmark to a model."""
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import click
 from rich.console import Console
 
-from vidence.cli.asking import Ending, ending_options, go
-from vidence.cli.plan_flags import plan_option, with_columns
-from vidence.console.options import PATH, trust_option
+from vidence.cli.asking import Ending, go
+from vidence.cli.plan_flags import plan_part
+from vidence.console.flags import TRUST, argument, command, flag
 from vidence.console.screen import say
 from vidence.engine.environment import environment
 from vidence.engine.plan import MUST_AGREE, PlanOverrides, read_plan, read_source
 from vidence.engine.prepare import changed_plan, default_folder, make_plan, new_folder
 from vidence.engine.specs import differing
 from vidence.engine.trust import begun, repeated
+from vidence.records import Record
 
 SECTION = "Ask"
 
@@ -40,70 +41,52 @@ class _RunCommand(click.Command):
         return rest
 
 
-@click.command(cls=_RunCommand)
-@click.argument("benchmark", required=False, metavar="BENCHMARK")
-@click.option(
-    "--data",
-    type=PATH,
-    help="File or folder of the questions, or hf:OWNER/NAME@REVISION (default: what vidence get fetched).",
-)
-@click.option("--model", help="provider:name?key=value, for example openai:gpt-4.1.")
-@click.option(
-    "--plan",
-    "plan_path",
-    type=PATH,
-    help="Repeat the plan of a run, plan.toml or its folder, in a new folder; other flags change it.",
-)
-@plan_option(has_settings=True)
-@click.option(
-    "--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the recorded file."
-)
-@click.option("--out", type=PATH, help="Run folder (default: runs/ and a name of its own).")
-@trust_option
-@ending_options
-def run(
-    *,
-    benchmark: str | None,
-    data: Path | None,
-    model: str | None,
-    plan_path: Path | None,
-    replay_columns: str | None,
-    out: Path | None,
-    trust: bool,
-    ending: Ending,
-    overrides: PlanOverrides,
-) -> int:
+class Run(Record):
+    """What is asked, of which model, and where the run goes."""
+
+    benchmark: Annotated[str | None, argument("BENCHMARK")] = None
+    data: Annotated[
+        Path | None,
+        flag(
+            "File or folder of the questions, or hf:OWNER/NAME@REVISION (default: what vidence get fetched)."
+        ),
+    ] = None
+    model: Annotated[str | None, flag("provider:name?key=value, for example openai:gpt-4.1.")] = None
+    plan_path: Annotated[
+        Path | None,
+        flag(
+            "Repeat the plan of a run, plan.toml or its folder, in a new folder; other flags change it.",
+            "--plan",
+        ),
+    ] = None
+    overrides: Annotated[PlanOverrides, plan_part(settings=())]
+    out: Annotated[Path | None, flag("Run folder (default: runs/ and a name of its own).")] = None
+    trust: Annotated[bool, TRUST] = False
+    ending: Ending
+
+
+@command(cls=_RunCommand)
+def run(given: Run) -> int:
     """Put BENCHMARK to a model and report the score.
 
     What a flag does not say, the benchmark's own protocol does. The same command again goes on with
     the same run; nothing is asked twice.
     """
-    spec = with_columns(model, replay_columns) if replay_columns and model else model
-    if plan_path is not None:
-        changes = _Changes(data=data, model=spec, overrides=overrides)
-        return _repeat(plan_path, changes, out=out, trust=trust, ending=ending)
-    plan = make_plan(str(benchmark), data=data, model=str(spec), overrides=overrides)
-    folder = out if out is not None else default_folder(plan)
+    if given.plan_path is not None:
+        return _repeat(given.plan_path, given)
+    plan = make_plan(str(given.benchmark), data=given.data, model=str(given.model), overrides=given.overrides)
+    folder = given.out or default_folder(plan)
     begun(plan, folder=folder, environment=environment())
-    return go(plan, folder, ending)
+    return go(plan, folder, given.ending)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Changes:
-    """What the command line changes of a plan."""
-
-    data: Path | None
-    model: str | None
-    overrides: PlanOverrides
-
-
-def _repeat(path: Path, changes: _Changes, *, out: Path | None, trust: bool, ending: Ending) -> int:
+def _repeat(path: Path, given: Run) -> int:
     """Run the plan of a file; where it is the same, say what has changed since its own run."""
     source, written, facts = read_source(path)
-    plan = changed_plan(written, data=changes.data, model=changes.model, overrides=changes.overrides)
-    folder = out if out is not None else new_folder(plan)
-    repeated(plan, written, source=source, folder=folder, environment=environment(), is_trusted=trust)
-    code = go(plan, folder, ending)
+    plan = changed_plan(written, data=given.data, model=given.model, overrides=given.overrides)
+    folder = given.out or new_folder(plan)
+    repeated(plan, written, source=source, folder=folder, environment=environment(), is_trusted=given.trust)
+    code = go(plan, folder, given.ending)
     if facts is not None and not differing(written, plan):
         since = read_plan(folder)[1]
         for name, what in MUST_AGREE.items():

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from vidence.console.files import screen, write_said
-from vidence.console.options import PATH, json_option
+from vidence.console.flags import JSON, argument, command
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.report.run_list import ListedRun
@@ -38,20 +39,25 @@ _DISPENSABLE = (
 _GAP = 2
 
 
-@click.command()
-@click.argument("folder", type=PATH, default=Path("runs"))
-@json_option
-def runs(*, folder: Path, json_path: Path | None) -> None:
+class Runs(Record):
+    """Which runs are listed."""
+
+    folder: Annotated[Path, argument()] = Path("runs")
+    json_path: Annotated[Path | None, JSON] = None
+
+
+@command()
+def runs(given: Runs) -> None:
     """The runs in FOLDER (default: runs) and below it: status, score, cost, seconds and tokens of a reply."""
     from vidence.report.run_list import list_runs
 
-    console = screen(json_path)
-    found = list_runs(folder)
-    write_said(json_path, "runs", values={"runs": found})
+    console = screen(given.json_path)
+    found = list_runs(given.folder)
+    write_said(given.json_path, "runs", values={"runs": found})
     if console.quiet:
         return
     if not found:
-        click.echo(f"{folder} holds no run; `vidence run` makes one", err=True)
+        click.echo(f"{given.folder} holds no run; `vidence run` makes one", err=True)
         return
     click.echo("\n".join(_lines(found, width=console.width if console.is_terminal else None)))
 

@@ -1,0 +1,75 @@
+"""The questions that a command is about: a file, or a benchmark."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from vidence.catalog import names
+from vidence.console.flags import PATH, WHERE, argument, flag
+from vidence.console.screen import Screen, say, show_licence
+from vidence.contracts import Loaded
+from vidence.engine.environment import cache_root
+from vidence.engine.plan import Plan, PlanOverrides
+from vidence.engine.prepare import NOBODY, every_item, load_questions, make_plan
+from vidence.errors import UsageError
+from vidence.records import Item, Record
+
+_MOST_NAMED = 5
+
+
+class QuestionSet(Record):
+    """The questions that a command is about, by the name of a file or of a benchmark."""
+
+    what: Annotated[str, argument("ITEMS")]
+    data: Annotated[Path | None, flag("A benchmark's questions (default: what get fetched).", type=PATH)] = (
+        None
+    )
+    split: Annotated[str | None, flag("The part of the benchmark.")] = None
+    map: Annotated[str | None, flag("How the columns of a table are called; see vidence run --map.")] = None
+    media: Annotated[
+        str | None, flag("The folder in which the videos lie, or its address.", metavar="FOLDER")
+    ] = None
+    where: Annotated[dict[str, str], WHERE] = msgspec.field(default_factory=dict)
+
+    def load(self) -> "LoadedSet":
+        """Read the questions; the licence of a benchmark, and what was left out, is said.
+
+        Raises:
+            UsageError: there is no such file or benchmark, or no question.
+        """
+        benchmark, data = self.what, self.data
+        if data is None and benchmark not in names("benchmark"):
+            if not Path(self.what).exists():
+                raise UsageError(
+                    f"{self.what!r} is neither a file nor a benchmark; expected a file such as "
+                    f"questions.jsonl, or one of {', '.join(names('benchmark'))}"
+                )
+            benchmark, data = "table", Path(self.what)
+        overrides: PlanOverrides = {
+            "split": self.split,
+            "map": self.map,
+            "media": self.media,
+            "where": self.where or None,
+        }
+        plan = make_plan(benchmark, data=data, model=NOBODY, overrides=overrides)
+        console = Screen(stderr=True)
+        show_licence(plan.benchmark, console, cache_root=cache_root())
+        loaded = load_questions(plan)
+        for problem in loaded.problems[:_MOST_NAMED]:
+            say(console, f"left out: {problem}")
+        if len(loaded.problems) > _MOST_NAMED:
+            say(console, f"and {len(loaded.problems) - _MOST_NAMED:,} more lines left out")
+        name = data.name if self.data is None and data is not None else benchmark
+        return LoadedSet(name=name, plan=plan, loaded=loaded, items=tuple(every_item(loaded, plan)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedSet:
+    """The questions of a set, and the plan by which they were read."""
+
+    name: str
+    plan: Plan
+    loaded: Loaded
+    items: tuple[Item, ...]
