@@ -85,7 +85,6 @@ def check(python: Path, wheel: Path) -> None:
             ["vidence", "--help"],
             ["vidence", "doctor"],
             ["vidence", "help", "item-format"],
-            ["vidence", "completion", "bash"],
             ["vidence", *run, "--out", "run"],
             ["vidence", "report", "run"],
         ):

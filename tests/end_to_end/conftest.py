@@ -118,8 +118,8 @@ def leveled_runs(vidence, begun):
             said = [{"id": f"q{i}", "text": "BA"[int(mark)]} for i, mark in enumerate(right)]
             (vidence.folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, said)))
             done = vidence(
-                *("run", "table", "--data", "items.jsonl", "--model", f"replay:{name}.jsonl"),
-                *("--replay-columns", "id=id,text=text", "--out", name, "--no-page"),
+                *("run", "table", "--data", "items.jsonl", "--model", f"replay:{name}.jsonl?id=id&text=text"),
+                *("--out", name, "--no-page"),
             )
             assert done.code == 0, done.err
 

@@ -46,7 +46,7 @@ RUN = ["run", "table", "--data", "questions.jsonl", "--no-page", "--out", "r", "
         (["demo", "--out", "questions.jsonl/out"], "cannot make the folder questions.jsonl/out/world"),
         ([*RUN, "baseline:constant?letter=Q"], "always says Q, and no question has that choice: 3 choices"),
         ([*RUN, "scripted:A", "--judge", "rule-first"], "nobody is named who judges; add --judge-model"),
-        ([*RUN, "scripted:A", "--memory", "absent/m.sqlite"], "in a folder that is not there; make"),
+        ([*RUN, "scripted:A", "--set", "memory=absent/m.sqlite"], "in a folder that is not there; make"),
         (["run", "table", "--data", "o/n", "--model", "scripted:A"], "say vidence get hf:o/n"),
         (
             ["run", "table", "--data", "https://x/q.jsonl", "--model", "scripted:A"],
@@ -80,8 +80,8 @@ def test_names_that_look_like_markup_are_shown_as_they_are(vidence, questions):
     assert f"see vidence report {folder}" in third.err
     found = vidence("diagnose", "mrfs", folder, "--no-page")
     assert f"mrfs · {spec} · {folder}" in found.err
-    refused = vidence("diagnose", "mrfs", folder, "--prompts", "own", "--frames", "3")
-    assert "leave out --frames, --prompts" in refused.err
+    refused = vidence("diagnose", "mrfs", folder, "--protocol", "own", "--frames", "3")
+    assert "leave out --frames, --protocol" in refused.err
 
 
 def test_bad_lines_are_listed_and_the_good_ones_asked(vidence, questions):

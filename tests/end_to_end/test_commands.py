@@ -193,7 +193,7 @@ def test_help_and_version(vidence):
     listed = [line.split()[0] for line in said if line.startswith("  ") and line[2:3].islower()]
     assert [name for name in listed if name in all_commands()] == list(all_commands())
     assert "vidence, version" in vidence("--version").out
-    assert "--replay-columns" in vidence("run", "--help").out
+    assert "--recorded-only" in vidence("run", "--help").out
     unknown = vidence("run", "table", "--nonsense")
     assert unknown.code == 2
     assert "--nonsense" in unknown.err

@@ -38,8 +38,8 @@ def recorded(vidence, begun):
         for name, letters in replies.items():
             said = [{"id": f"q{i}", "text": letter} for i, letter in enumerate(letters)]
             (vidence.folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, said)))
-            command = ["run", "table", "--data", data, "--model", f"replay:{name}.jsonl"]
-            done = vidence(*command, "--replay-columns", "id=id,text=text", "--out", name, "--no-page", *more)
+            command = ["run", "table", "--data", data, "--model", f"replay:{name}.jsonl?id=id&text=text"]
+            done = vidence(*command, "--out", name, "--no-page", *more)
             assert done.code == 0, done.err
 
     return make

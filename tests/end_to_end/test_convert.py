@@ -17,7 +17,7 @@ def test_questions_are_written_in_the_item_format(vidence, tmp_path):
     questions = LAYOUTS["vlm4d"].write(tmp_path / "in")
     done = vidence("convert", str(questions), "--map", "vlm4d", "--out", str(tmp_path / "ours.jsonl"))
     assert done.code == 0, done.err
-    assert "2 questions, wrote" in done.err
+    assert "2 questions; 0 lines left out" in done.err
     ours = lines((tmp_path / "ours.jsonl").read_text())
     assert [one["media"][0]["path"] for one in ours] == ["in/videos/kitchen.mp4", "in/videos/garden.mp4"]
     assert [one["answer"] for one in ours] == [one.letter for one in BOTH]

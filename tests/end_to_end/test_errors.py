@@ -1,4 +1,4 @@
-"""``vidence errors`` on planted truth: draw, label, import, report, and what each refuses."""
+"""``vidence errors`` on planted truth: draw, label, report, and what each refuses."""
 
 import csv
 import json
@@ -77,7 +77,7 @@ def test_a_packet_says_nothing_of_the_runs(packet):
 
 def test_people_are_imported_and_a_model_stands_beside_them(packet):
     name = fill(packet, PLANTED.__getitem__, n=14)
-    done = packet("errors", "import", "packet", name, "--labeller", "ann")
+    done = packet("errors", "label", "packet", name, "--labeller", "ann")
     assert done.code == 0, done.err
     # The model calls every error one of retrieval: forgotten cards are said to be not seen, too.
 
@@ -146,10 +146,12 @@ def test_a_model_that_answers_nobody_is_sat_out_as_long_as_it_is_told(packet, mo
         (("draw", "even", "--same", "3", "--taxonomy", "mmv", "--out", "p"), "no taxonomy named 'mmv'"),
         (("report", "even"), "is no packet of errors"),
         (
-            ("import", "packet", "packet/labels.csv", "--labeller", "ann"),
+            ("label", "packet", "packet/labels.csv", "--labeller", "ann"),
             "has no label of 'ann': no line has a kind",
         ),
-        (("import", "packet", "none.csv", "--labeller", "ann"), "none.csv cannot be read"),
+        (("label", "packet", "none.csv", "--labeller", "ann"), "none.csv cannot be read"),
+        (("label", "packet", "none.csv"), "say --labeller NAME"),
+        (("label", "packet"), "say a SHEET with --labeller NAME, or --model SPEC"),
         (("label", "packet", "--model", "openai"), "openai"),
     ],
 )

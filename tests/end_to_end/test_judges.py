@@ -131,10 +131,10 @@ def test_a_run_judged_in_other_words_is_said(vidence, runs):
     ("words", "says"),
     [
         (
-            ("--judge-panel", "mean"),
-            "--judge-panel says what counts where several judges differ; name several",
+            ("--set", "judge_panel=mean"),
+            "judge_panel says what counts where several judges differ; name several",
         ),
-        (("--max-cost", "1"), "--max-cost needs prices: give --judge-price-in and --judge-price-out"),
+        (("--max-cost", "1"), "--max-cost needs prices: give --set judge_price_in=N"),
     ],
 )
 def test_what_would_change_nothing_is_refused_by_judge(vidence, runs, words, says):
@@ -145,7 +145,7 @@ def test_what_would_change_nothing_is_refused_by_judge(vidence, runs, words, say
 
 def test_prices_are_those_of_the_judge_that_is_named(vidence, runs):
     asked = ("judge", "one", "--judge", "mmvu-official", "--no-page")
-    priced = ("--judge-price-in", "1", "--judge-price-out", "2")
+    priced = ("--set", "judge_price_in=1", "--set", "judge_price_out=2")
     assert vidence(*asked, "--judge-model", JUDGE, *priced).code == 0
     assert (read_plan(vidence.folder / "one")[0].judge_price_in) == 1
     assert vidence(*asked, "--judge-model", JUDGE).code == 0

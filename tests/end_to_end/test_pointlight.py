@@ -99,12 +99,12 @@ def test_the_sheet_is_a_picture(tmp_path: Path):
 
 def test_points_that_are_left_out_stand_in_the_sidecar(tmp_path: Path):
     clip = ("walker:wave?duration_s=0.5", "--set", "width_px=64", "--set", "height_px=64")
-    run(*clip, "--leave-out", "head", "--leave-out", "left_hip", "--out", tmp_path / "one")
+    run(*clip, "--set", "leave_out=head,left_hip", "--out", tmp_path / "one")
     run(clip[0], "--again", tmp_path / "one" / "stimulus.json", "--out", tmp_path / "two")
     kept = [json.loads((tmp_path / n / "stimulus.json").read_bytes()) for n in ("one", "two")]
     assert kept[0] == kept[1]
     assert kept[0]["spec"]["leave_out"] == ["head", "left_hip"]
-    for more in (["--leave-out", "head"], ["--points", "15"], ["--hold-hands"], ["--option", "fps=60"]):
+    for more in (["--set", "leave_out=head"], ["--points", "15"], ["--hold-hands"], ["--option", "fps=60"]):
         with pytest.raises(UsageError, match="takes everything from the file"):
             run(clip[0], *more, "--again", tmp_path / "one" / "stimulus.json", "--out", tmp_path)
 

@@ -96,7 +96,8 @@ def test_nothing_without_a_licence_is_released_unless_it_is_allowed(vidence) -> 
     write(vidence.folder / "a.jsonl", [question(0, {}, provenance=None)])
     done = vidence("release", "a.jsonl", "--into", "out")
     assert (done.code, "1 no-licence" in done.err) == (2, True)
-    assert vidence("release", "a.jsonl", "--into", "out", "--without-licence", "film 000").code == 0
+    (vidence.folder / "about.toml").write_text('version = "1.0.0"\nwithout_licence = ["film 000"]\n')
+    assert vidence("release", "a.jsonl", "--into", "out", "--about", "about.toml").code == 0
 
 
 def test_an_agreement_begins_with_its_headings(items, vidence) -> None:

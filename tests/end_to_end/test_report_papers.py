@@ -43,9 +43,7 @@ def test_tables_of_the_paper_on_screen_and_page(vidence, perceptioncomp):
 
 
 def test_latex_and_csv_files(vidence, perceptioncomp):
-    done = vidence(
-        *("report", "run-A", "run-B", "--latex", "t.tex", "--interval", "brackets", "--tables", "tables")
-    )
+    done = vidence("report", "run-A", "run-B", "--latex", "t.tex", "--tables", "tables")
     assert done.code == 0, done.err
     tex = (vidence.folder / "t.tex").read_text("ascii")
     assert tex.count("\\begin{table") == tex.count("\\end{table") == 1

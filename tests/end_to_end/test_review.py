@@ -60,7 +60,7 @@ def test_a_team_works_with_files(begun):
     accept = GOOD | {"verdict": "accept", "minutes": "4:12"}
     back = {"answer": "no", "verdict": "return", "note": "Choice B is right as well."}
     fill(sheet, **{first: accept, second: back})
-    assert "somebody has written into" in vidence(*drawn).err
+    assert "has been written into" in vidence(*drawn).err
     read = ("review", "read", "r", "r/sheets/bob-reviewer.csv", "--by", "bob")
     assert "2 verdicts taken in" in vidence(*read).err
     events = (folder / "r" / "reviews.jsonl").read_bytes()
@@ -68,13 +68,12 @@ def test_a_team_works_with_files(begun):
     assert (folder / "r" / "reviews.jsonl").read_bytes() == events
     states = json.loads(vidence("review", "state", "r", "--json", "-").out)["tables"][0]
     assert json.dumps(states).count("returned") == 1
-    rates = vidence("review", "rates", "r")
-    assert "4 items: 1 accepted, 1 returned, 2 submitted." in rates.out
+    assert "4 items: 1 accepted, 1 returned, 2 submitted." in vidence("review", "state", "r").out
     done = vidence("review", "export", "r", "--events", "events.jsonl", "--accepted", "kept.jsonl")
     assert done.code == 0, done.err
     (kept,) = map(json.loads, (folder / "kept.jsonl").read_text().splitlines())
     assert kept["item_id"] == first
-    assert "0 events and 0 revisions added" in vidence("review", "merge", "r", "events.jsonl").err
+    assert "0 events and 0 revisions added" in vidence("review", "read", "r", "events.jsonl").err
 
 
 def test_copies_are_merged_and_two_verdicts_need_a_third(begun):
@@ -89,12 +88,12 @@ def test_copies_are_merged_and_two_verdicts_need_a_third(begun):
         assert vidence("review", "draw", place, "--by", by).code == 0
         fill(folder / place / "sheets" / f"{by}-reviewer.csv", q0=said)
         assert vidence("review", "read", place, f"{place}/sheets/{by}-reviewer.csv", "--by", by).code == 0
-    merged = vidence("review", "merge", "r", "s")
+    merged = vidence("review", "read", "r", "s")
     assert "5 events and 0 revisions added, 0 without effect" in merged.err
     table = vidence("review", "state", "r", "--where", "in-review")
     assert "disputed" in table.out
     assert vidence("review", "act", "r", "q0", "claim", "--by", "dan", "--role", "reviewer").code == 0
-    assert "0 events and 0 revisions added" in vidence("review", "merge", "r", "s").err
+    assert "0 events and 0 revisions added" in vidence("review", "read", "r", "s").err
 
 
 def test_pay_follows_from_the_protocol(vidence):
@@ -121,7 +120,8 @@ def test_what_makes_no_sense_is_one_message(begun):
         ("state", "r", "--where", "done"): "there is no state 'done'",
         ("pay", "r"): "has no [pay]",
         ("export", "r"): "what is to be written",
-        ("merge", "r", "items.jsonl"): "items.jsonl:1",
+        ("read", "r", "items.jsonl"): "items.jsonl:1",
+        ("read", "r", "sheet.csv"): "say --by NAME",
     }.items():
         done = vidence("review", *arguments)
         assert said in done.err, (arguments, done.err)
@@ -143,18 +143,18 @@ def test_one_act_with_its_minutes_a_message_and_rates_of_groups(begun):
     assert "4 submitted" in vidence("review", "state", "r").out
     for name in ("q0", "q1", "q2"):
         assert vidence("review", "act", "r", name, "withdraw", "--by", "ann", "--role", "author").code == 0
-    peers = vidence("review", "rates", "r", "--by", "author", "--by", "tag:task", "--json", "-")
+    peers = vidence("review", "state", "r", "--by", "author", "--by", "tag:task", "--json", "-")
     tables = {one["name"]: one for one in json.loads(peers.out)["tables"]}
     assert "shares of fewer than 5 items are not shown" in tables["rates-by-author"]["note"]
     assert [row["key"] for row in tables["rates-by-task"]["lines"]] == ["a", "b"]
-    mine = vidence("review", "rates", "r", "--by", "author", "--operator", "--json", "-")
+    mine = vidence("review", "state", "r", "--by", "author", "--operator", "--json", "-")
     assert (
         "not shown"
         not in {one["name"]: one for one in json.loads(mine.out)["tables"]}["rates-by-author"]["note"]
     )
     assert (
         "expected one of author, reviewer, week, tag:NAME"
-        in vidence("review", "rates", "r", "--by", "day").err
+        in vidence("review", "state", "r", "--by", "day").err
     )
 
 

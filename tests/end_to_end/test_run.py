@@ -76,7 +76,7 @@ def test_nothing_is_asked_twice(vidence, questions):
         assert server.n_requests == 6
         assert all(t.is_remembered for t in vidence.trials("two").values())
         assert "6 replies came from the memory" in other.err
-        fresh = vidence(*command, "--out", "three", "--memory", "own.sqlite")
+        fresh = vidence(*command, "--out", "three", "--set", "memory=own.sqlite")
         assert fresh.code == 0
         assert server.n_requests == 12
 
@@ -284,8 +284,9 @@ def test_replay_needs_no_media_and_reports_as_csv(vidence, questions):
     (vidence.folder / "clip0.mp4").unlink()
     rows = [{"key": "0-0", "said": "Answer: A"}, {"key": "0-1", "said": "no idea"}]
     (vidence.folder / "answers.jsonl").write_text("\n".join(json.dumps(r) for r in rows))
-    words = ["run", "table", "--data", "questions.jsonl", "--model", "replay:answers.jsonl", "--out", "r"]
-    done = vidence(*words, "--replay-columns", "id=key,text=said", "--no-page")
+    model = "replay:answers.jsonl?id=key&text=said"
+    words = ["run", "table", "--data", "questions.jsonl", "--model", model, "--no-page", "--out", "r"]
+    done = vidence(*words)
     assert done.code == 3, done.err  # the third question has no recorded reply
     assert vidence("report", "r", "--csv", "r.csv").code == 0
     with (vidence.folder / "r.csv").open() as file:
@@ -296,7 +297,7 @@ def test_replay_needs_no_media_and_reports_as_csv(vidence, questions):
         ("0-1", "unreadable", "", "B", 0.0),
         ("0-2", "failed", "", "C", 0.0),
     ]
-    only = vidence(*words[:-1], "r2", "--replay-columns", "id=key,text=said", "--no-page", "--recorded-only")
+    only = vidence(*words[:-1], "r2", "--recorded-only")
     assert only.code == 0, only.err
     assert set(vidence.trials("r2")) == {"0-0", "0-1"}
 

@@ -27,7 +27,7 @@ def test_a_set_is_cut_by_source_and_the_parts_share_nothing(vidence, folder):
     assert (len(one), len(other)) == (16, 24)
     assert {item["tags"]["split"] for item in one} == {"validation"}
     assert all(item["media"][0]["path"].startswith("../clip-") for item in one)
-    checked = vidence("split", "--check", "parts/validation.jsonl", "parts/test.jsonl", "--near", "1")
+    checked = vidence("split", "--check", "parts/validation.jsonl", "parts/test.jsonl")
     assert (checked.code, "share nothing" in checked.out) == (0, True)
     same = vidence("split", "--check", "q.jsonl", "parts/test.jsonl", "--json", "-")
     assert same.code == 3

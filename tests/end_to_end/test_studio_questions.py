@@ -105,11 +105,12 @@ def test_both_ways_release_the_same(place, tmp_path, vidence):
     found = []
     for one in (seen, other):
         one.make()
-        released = one.folder / "again"
+        released, about = one.folder / "again", one.folder / "about.toml"
+        about.write_text('version = "1.0.0"\nwithout_licence = ["all"]\n')
         done = vidence(
             *("release", str(one.folder / "out" / "items.jsonl"), "--into", str(released)),
             *("--name", "kitchens", "--account", str(one.folder / "out" / "account.json")),
-            *("--without-licence", "all"),
+            *("--about", str(about)),
         )
         assert done.code == 0, done.err
         found.append(

@@ -189,7 +189,7 @@ def _memory_mb(address: str, name: str, folder: Path, *, n_questions: int) -> tu
     (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
     spec = f"openai:m?base_url={address}/{name}/v1"
     run = [sys.executable, "-m", "vidence", "run", "table", "--data", "questions.jsonl", "--model", spec]
-    command = [*run, "--out", name, "--no-page", "--memory", f"{name}.sqlite"]
+    command = [*run, "--out", name, "--no-page", "--set", f"memory={name}.sqlite"]
     with (folder / "said").open("w") as said:
         measured = [sys.executable, "-c", _MEASURED, *command]
         told = subprocess.run(

@@ -1,10 +1,10 @@
 """Commands of one record: its fields are the arguments and flags, with their types, defaults and help."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType, NoneType, UnionType
-from typing import Annotated, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import click
 import msgspec
@@ -21,6 +21,18 @@ NOT_ALL = 3
 """The exit code where questions failed, or were left out when they were read."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """What a field says of itself as a flag, as an argument, or as a value that several flags give."""
+
+    flag: str = ""
+    help: str = ""
+    more: Mapping[str, object] = field(default_factory=dict)
+    is_argument: bool = False
+    flags: "tuple[Flag, ...]" = ()
+    made: Callable[[dict[str, object]], object] | None = None
+
+
 def flag(help_text: str, name: str = "", **more: object) -> msgspec.Meta:
     """A field that is also a flag.
 
@@ -29,25 +41,19 @@ def flag(help_text: str, name: str = "", **more: object) -> msgspec.Meta:
         name: of the flag, where it is not the field's with dashes.
         more: settings for click.
     """
-    return msgspec.Meta(description=help_text, extra={"flag": name, "help": help_text, "click": more})
+    said = _Said(flag=name, help=help_text, more=more)
+    return msgspec.Meta(description=help_text, extra={"flag": said})
 
 
 def argument(metavar: str = "", **more: object) -> msgspec.Meta:
     """A field that is an argument; a tuple takes what is left of the line."""
-    return msgspec.Meta(extra={"argument": metavar, "click": more})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """A field whose value is made of the values of several flags, by their fields."""
-
-    flags: "tuple[Flag, ...]"
-    made: Callable[[dict[str, object]], object]
+    named = {"metavar": metavar} if metavar else {}
+    return msgspec.Meta(extra={"flag": _Said(is_argument=True, more={**named, **more})})
 
 
 def part(flags: "Sequence[Flag]", made: Callable[[dict[str, object]], object]) -> msgspec.Meta:
-    """A field that several flags give, and is no record."""
-    return msgspec.Meta(extra={"part": Part(flags=tuple(flags), made=made)})
+    """A field that is no record, and whose value is made of those of several flags, by their fields."""
+    return msgspec.Meta(extra={"flag": _Said(flags=tuple(flags), made=made)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,28 +108,31 @@ def flags_of(*kinds: type[Record]) -> tuple[Flag, ...]:
     return tuple(one for kind in kinds for one in _flags(kind))
 
 
-def _flags(kind: type[Record]) -> Iterator[Flag]:
-    defaults = {field.name: field.default for field in msgspec.structs.fields(kind)}
-    made = {field.name: field.default_factory for field in msgspec.structs.fields(kind)}
+def _fields(kind: type[Record]) -> Iterator[tuple[str, object, _Said | None]]:
+    """The fields of a record: name, type, and what each says of itself."""
     for name, hint in get_type_hints(kind, include_extras=True).items():
-        bare, extra = hint, None
-        if get_origin(hint) is Annotated:
-            bare = hint.__origin__
-            extra = next((meta.extra for meta in hint.__metadata__ if isinstance(meta, msgspec.Meta)), None)
-        if extra is None:
+        bare, metas = (hint.__origin__, hint.__metadata__) if get_origin(hint) is Annotated else (hint, ())
+        extras = [meta.extra for meta in metas if isinstance(meta, msgspec.Meta) and meta.extra]
+        yield name, bare, next((extra["flag"] for extra in extras if "flag" in extra), None)
+
+
+def _flags(kind: type[Record]) -> Iterator[Flag]:
+    known = {one.name: one for one in msgspec.structs.fields(kind)}
+    for name, bare, said in _fields(kind):
+        if said is None:
             if isinstance(bare, type) and issubclass(bare, Record):
                 yield from _flags(bare)
-        elif "part" in extra:
-            yield from extra["part"].flags
-        elif "click" in extra:
-            default = defaults[name]
-            if default is msgspec.NODEFAULT and made[name] is not msgspec.NODEFAULT:
-                default = made[name]()
-            yield _flag(name, bare, extra, default=default)
+        elif said.made is not None:
+            yield from said.flags
+        else:
+            made = known[name].default_factory
+            yield _flag(
+                name, bare, said, default=known[name].default if made is msgspec.NODEFAULT else made()
+            )
 
 
-def _flag(name: str, bare: object, extra: Mapping[str, object], *, default: object) -> Flag:
-    more = dict(cast("Mapping[str, object]", extra["click"]))
+def _flag(name: str, bare: object, said: _Said, *, default: object) -> Flag:
+    more = dict(said.more)
     if get_origin(bare) in (Union, UnionType):
         bare = next(kind for kind in get_args(bare) if kind is not NoneType)
     is_many, is_pairs = get_origin(bare) is tuple, get_origin(bare) is dict
@@ -131,16 +140,14 @@ def _flag(name: str, bare: object, extra: Mapping[str, object], *, default: obje
         bare = get_args(bare)[0]
     if get_origin(bare) is Literal:
         more.setdefault("type", get_args(bare))
-    if metavar := extra.get("argument"):
-        more["metavar"] = metavar
     usual = "--" + name.replace("_", "-")
     return Flag(
         field=name,
-        flag="" if "argument" in extra else str(extra["flag"] or usual),
+        flag="" if said.is_argument else said.flag or usual,
         kind=bare if isinstance(bare, type) and bare in (int, float, bool, Path) else str,
         is_many=is_many,
         is_pairs=is_pairs,
-        help=str(extra.get("help", "")),
+        help=said.help,
         default=default,
         more=more,
     )
@@ -149,14 +156,11 @@ def _flag(name: str, bare: object, extra: Mapping[str, object], *, default: obje
 def record_of(kind: type[R], values: dict[str, object]) -> R:
     """A record of the values of its flags, which are taken out of `values`."""
     given: dict[str, object] = {}
-    for name, hint in get_type_hints(kind, include_extras=True).items():
-        metas = hint.__metadata__ if get_origin(hint) is Annotated else ()
-        extra = next((meta.extra for meta in metas if isinstance(meta, msgspec.Meta)), None)
-        if extra is None and isinstance(hint, type) and issubclass(hint, Record):
-            given[name] = record_of(hint, values)
-        elif extra is not None and "part" in extra:
-            ours = {one.field: values.pop(one.field) for one in extra["part"].flags}
-            given[name] = extra["part"].made(ours)
+    for name, bare, said in _fields(kind):
+        if said is None and isinstance(bare, type) and issubclass(bare, Record):
+            given[name] = record_of(bare, values)
+        elif said is not None and said.made is not None:
+            given[name] = said.made({one.field: values.pop(one.field) for one in said.flags})
         elif (value := values.pop(name, None)) is not None:
             given[name] = value
     return kind(**given)

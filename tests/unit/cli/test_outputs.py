@@ -1,24 +1,6 @@
 """What a command about finished runs is handed as its outputs."""
 
-from pathlib import Path
-
-import click
-from click.testing import CliRunner
-
-from vidence.cli.outputs import Outputs, outputs
-
-
-@click.command()
-@outputs(csv="thing", level="Level of the test.", interval="pm", has_items=True)
-def command(*, files: Outputs) -> None:
-    """Say what was given."""
-    click.echo(files)
-
-
-def test_all_that_is_given_comes_as_one_record() -> None:
-    done = CliRunner().invoke(command, ["--csv", "a.csv", "--level", "0.9", "--items", "3"])
-    expected = Outputs(level=0.9, csv_path=Path("a.csv"), interval="pm", items=3)
-    assert done.output.strip() == str(expected)
+from vidence.cli.outputs import Outputs
 
 
 def test_only_what_was_asked_for_is_written(tmp_path) -> None:

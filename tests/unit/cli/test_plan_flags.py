@@ -1,55 +1,73 @@
 """The flags of a plan are its fields."""
 
+from typing import Annotated
+
 import click
 import pytest
 from click.testing import CliRunner
 
-from vidence.cli.plan_flags import flag_of, moved, patience_option, plan_option, with_columns
+from vidence.cli.plan_flags import flag_of, moved, plan_part
+from vidence.console.flags import command
 from vidence.engine.plan import PlanOverrides
-from vidence.errors import UsageError
+from vidence.errors import UnknownNameError
+from vidence.records import Record
 
 
-@click.command()
-@plan_option(has_settings=True)
-def given(*, overrides: PlanOverrides) -> None:
+class Given(Record):
+    """What is given of a plan."""
+
+    overrides: Annotated[PlanOverrides, plan_part(settings=())]
+
+
+class Some(Record):
+    """Some of it."""
+
+    overrides: Annotated[PlanOverrides, plan_part(only=("n_frames",), settings=("timeout_s",))]
+
+
+@command()
+def whole(given: Given) -> None:
     """Say what was given."""
-    click.echo(sorted(overrides.items()))
+    click.echo(sorted(given.overrides.items()))
+
+
+@command()
+def some(given: Some) -> None:
+    """Say what was given."""
+    click.echo(sorted(given.overrides.items()))
 
 
 def test_what_is_given_has_the_names_of_fields() -> None:
-    words = [
-        "--frames",
-        "3",
-        "--prompts",
-        "mine",
-        "--no-frame-times",
-        "--judge-model",
-        "m",
-        "--where",
-        "a=b",
-        "--set",
-        "timeout_s=9",
-    ]
-    done = CliRunner().invoke(given, words)
-    assert done.output.strip() == str(
+    words = ["--frames", "3", "--prompts", "mine", "--no-shuffle-choices", "--judge-model", "m"]
+    words += ["--where", "a=b", "--set", "timeout_s=9", "--set", "frame_times=true", "--patience", "15m"]
+    assert CliRunner().invoke(whole, words).output.strip() == str(
         [
-            ("frame_times", False),
+            ("frame_times", True),
             ("judge_models", ("m",)),
             ("n_frames", 3),
+            ("patience_s", 900.0),
             ("prompts_dir", "mine"),
+            ("shuffle_choices", False),
             ("timeout_s", 9.0),
             ("where", {"a": "b"}),
         ]
     )
-    assert CliRunner().invoke(given, []).output.strip() == "[]"
+    assert CliRunner().invoke(whole, []).output.strip() == "[]"
+
+
+def test_a_command_takes_only_some_fields() -> None:
+    words = ["--frames", "3", "--set", "timeout_s=9"]
+    assert CliRunner().invoke(some, words).output.strip() == "[('n_frames', 3), ('timeout_s', 9.0)]"
+    assert CliRunner().invoke(some, ["--style", "cot"]).exit_code == 2
+    refused = CliRunner().invoke(some, ["--set", "attempts=9"]).exception
+    assert isinstance(refused, UnknownNameError)
 
 
 def test_a_field_has_its_flag() -> None:
-    assert (flag_of("n_frames"), flag_of("frame_times"), flag_of("where")) == (
-        "--frames",
-        "--frame-times",
-        "--where",
-    )
+    names = ("n_frames", "shuffle_choices", "where", "frame_times")
+    assert [flag_of(name) for name in names] == [
+        "--frames", "--shuffle-choices", "--where", "--set frame_times"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -57,6 +75,7 @@ def test_a_field_has_its_flag() -> None:
     [
         ("run", "--timeout", "Say --set timeout_s=VALUE."),
         ("run", "--choice-text-logps", "Say --set want_choice_text_logps=VALUE."),
+        ("judge", "--judge-panel", "Say --set judge_panel=VALUE."),
         ("run", "--framse", ""),
         ("diagnose", "--timeout", "Say it with vidence run, and diagnose its folder."),
         ("diagnose", "--repeats", "Say it with vidence run, and diagnose its folder."),
@@ -65,19 +84,3 @@ def test_a_field_has_its_flag() -> None:
 )
 def test_a_flag_that_has_gone_is_known(command: str, flag: str, sentence: str) -> None:
     assert moved(command, flag) == sentence
-
-
-def test_the_columns_of_recorded_replies_join_the_spec() -> None:
-    assert with_columns("replay:a.csv", "id=q,text=r") == "replay:a.csv?id=q&text=r"
-    with pytest.raises(UsageError, match="goes with replay:FILE"):
-        with_columns("scripted:A", "id=q")
-
-
-def test_patience_is_a_time() -> None:
-    @click.command()
-    @patience_option("15m")
-    def waits(*, patience_s: float) -> None:
-        """Say it."""
-        click.echo(patience_s)
-
-    assert CliRunner().invoke(waits, []).output == "900.0\n"

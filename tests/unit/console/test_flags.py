@@ -1,53 +1,91 @@
-"""The fields of a record are the flags of a command."""
+"""The fields of a record are the arguments and flags of a command."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
 import click
+import msgspec
 import pytest
 from click.testing import CliRunner
 
-from vidence.console.flags import flag, flags_of, record_flags
+from vidence.console.flags import argument, changed, command, flag, flags_of, pairs, part
+from vidence.errors import UsageError
 from vidence.records import Record
+
+
+class Inner(Record):
+    """A record in the record."""
+
+    file: Annotated[Path | None, flag("Where to.")] = None
+    size: Annotated[float, flag("How large.", type=lambda text: 2 * float(text))] = 1.5
 
 
 class Wanted(Record):
     """What a command is asked for."""
 
+    what: Annotated[str, argument("ITEMS")]
+    others: Annotated[tuple[Path, ...], argument()] = ()
     count: Annotated[int, flag("How many.", "--how-many")] = 3
     names: Annotated[tuple[str, ...], flag("Which.", "--name")] = ()
-    file: Annotated[Path | None, flag("Where to.")] = None
+    tags: Annotated[dict[str, str], flag("Where.", "--tag")] = msgspec.field(default_factory=dict)
     way: Annotated[Literal["slow", "fast"], flag("How.")] = "fast"
     is_loud: Annotated[bool, flag("Whether it is heard.", "--loud/--quiet")] = True
-    inner: int = 7
+    must: Annotated[str, flag("What must be given.")]
+    inner: Inner
+    both: Annotated[str, part(flags_of(Inner)[:0], lambda values: f"{len(values)} values")]
+    number: int = 7
 
 
-@click.command()
-@record_flags("wanted", Wanted, without={"file"})
-def command(*, wanted: Wanted) -> None:
+GROUP = click.Group("group")
+
+
+@command(group=GROUP)
+def tried(given: Wanted) -> None:
     """Say what was wanted."""
-    click.echo(wanted)
+    click.echo(given)
 
 
 def test_a_command_is_handed_the_record() -> None:
-    done = CliRunner().invoke(command, ["--how-many", "5", "--name", "a", "--name", "b", "--quiet"])
-    assert done.output.strip() == str(Wanted(count=5, names=("a", "b"), is_loud=False))
-    assert CliRunner().invoke(command, []).output.strip() == str(Wanted())
+    words = ["a", "b", "c", "--how-many", "5", "--name", "x", "--name", "y", "--quiet", "--must", "m"]
+    done = CliRunner().invoke(GROUP, ["tried", *words, "--tag", "k=v", "--size", "4"])
+    expected = Wanted(
+        what="a", others=(Path("b"), Path("c")), count=5, names=("x", "y"), is_loud=False, must="m",
+        tags={"k": "v"}, inner=Inner(size=8.0), both="0 values",
+    )  # fmt: skip
+    assert done.output.strip() == str(expected)
+    plain = Wanted(what="a", must="m", inner=Inner(), both="0 values")
+    assert CliRunner().invoke(tried, ["a", "--must", "m"]).output.strip() == str(plain)
 
 
 @pytest.mark.parametrize(
-    "words", [["--way", "slower"], ["--how-many", "few"], ["--file", "a"], ["--inner", "1"]]
+    "words",
+    [["--way", "slower"], ["--how-many", "few"], ["--number", "1"], [], ["--must", "m", "--tag", "k"]],
 )
 def test_what_the_fields_do_not_take_is_refused(words: list[str]) -> None:
-    assert CliRunner().invoke(command, words).exit_code == 2
+    must = [] if "--must" in words or not words else ["--must", "m"]
+    assert CliRunner().invoke(tried, ["a", *must, *words]).exit_code
 
 
 def test_flags_have_the_help_and_defaults_of_their_fields() -> None:
     flags = {one.field: one for one in flags_of(Wanted)}
-    assert (flags["count"].flag, flags["count"].help, flags["count"].default) == (
-        "--how-many",
-        "How many.",
-        3,
-    )
-    assert (flags["file"].kind, flags["names"].kind, flags["is_loud"].kind) == (Path, tuple, bool)
-    assert "inner" not in flags
+    count, size = flags["count"], flags["size"]
+    assert (count.flag, count.help, count.default, size.default) == ("--how-many", "How many.", 3, 1.5)
+    assert [flags[name].kind for name in ("file", "others", "names", "is_loud")] == [Path, Path, str, bool]
+    assert not {"number", "inner", "both"} & flags.keys()
+    said = CliRunner().invoke(tried, ["--help"]).output
+    assert "Usage: tried [OPTIONS] ITEMS [OTHERS]..." in said
+    assert "[default: 3]" in said
+    assert "[required]" in said
+
+
+def test_flags_that_are_not_as_by_default_are_named() -> None:
+    wanted = Wanted(what="a", must="m", inner=Inner(size=2.0), both="")
+    assert changed(wanted.inner) == ("--size",)
+    assert changed(Inner()) == ()
+
+
+@pytest.mark.parametrize("texts", [("a=1", "a=2"), ("a",), ("=1",)])
+def test_pairs_are_keys_with_values_each_once(texts: tuple[str, ...]) -> None:
+    assert pairs(("a=1", "b=c=d"), "--where") == {"a": "1", "b": "c=d"}
+    with pytest.raises(UsageError, match="--where"):
+        pairs(texts, "--where")

@@ -176,12 +176,13 @@ def test_every_flag_is_a_field_with_help_and_a_type_that_the_command_line_reads(
     assert flags["n_frames"].flag == "--frames"
     assert (flags["limit"].kind, flags["judge_models"].kind, flags["allow_missing"].kind) == (
         int,
-        tuple,
+        str,
         bool,
     )
+    assert flags["judge_models"].is_many
     assert all(one.help.endswith((".", ")", "...")) for one in flags.values())
     fields = {*Plan.__struct_fields__, *SamplingFlags.__struct_fields__}
-    without = {"format", "benchmark", "data", "model", "sampling", "headline", "where"}
+    without = {"format", "benchmark", "data", "model", "sampling", "headline"}
     assert flags.keys() | plan_settings().keys() == fields - without
     assert not flags.keys() & plan_settings().keys()
 

@@ -111,7 +111,7 @@ def recorded(place: str, row: Row, columns: Settings) -> Recorded:
             found = ", ".join(repr(name) for name in row if not name.startswith("@"))
             raise DataError(
                 f"{place}: no field {column!r}; found {found}. "
-                f"Name the right one with {option}=FIELD (--replay-columns {option}=FIELD)"
+                f"Name the right one with {option}=FIELD (replay:FILE?{option}=FIELD)"
             )
     item_id = getter(columns.id)(row)
     if isinstance(item_id, bool) or not isinstance(item_id, str | int) or item_id == "":

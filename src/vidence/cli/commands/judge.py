@@ -97,7 +97,10 @@ def _changed(plan: Plan, given: PlanOverrides) -> Plan:
     if plan.judge_models != models:
         before |= {"judge_price_in": 0.0, "judge_price_out": 0.0}
     plan = msgspec.structs.replace(plan, **before)
-    changed: Plan = msgspec.structs.replace(plan, **given)
-    if changed.max_cost is not None and not (changed.judge_price_in or changed.judge_price_out):
+    prices = [
+        given.get("judge_price_in", plan.judge_price_in),
+        given.get("judge_price_out", plan.judge_price_out),
+    ]
+    if "max_cost" in given and not any(prices):
         raise UsageError("--max-cost needs prices: give --set judge_price_in=N and --set judge_price_out=N")
-    return with_whole_paths(changed)
+    return with_whole_paths(msgspec.structs.replace(plan, **given))

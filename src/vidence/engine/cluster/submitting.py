@@ -5,8 +5,9 @@ import shlex
 from collections.abc import Sequence
 from typing import Annotated
 
-from msgspec import Meta
+import click
 
+from vidence.console.flags import flag
 from vidence.errors import UsageError
 from vidence.records import Record
 
@@ -20,14 +21,11 @@ _TERM_S = 120  # before the end of a job, so that the run ends what is under way
 class ResourceRequest(Record):
     """What is asked for, for each machine and in all."""
 
-    nodes: Annotated[int, Meta(ge=1)]
-    cpus: Annotated[int, Meta(ge=1)]
-    """Processors of each machine."""
-    gpus: Annotated[int, Meta(ge=0)] = 0
-    """GPUs of each machine."""
-    memory_gb: Annotated[int, Meta(ge=1)] = 32
-    """Memory of each machine."""
-    name: str = "vidence"
+    nodes: Annotated[int, flag("Machines.", type=click.IntRange(1))] = 4
+    cpus: Annotated[int, flag("Processors of each machine.", type=click.IntRange(1))] = 16
+    gpus: Annotated[int, flag("GPUs of each machine.", type=click.IntRange(0))] = 0
+    memory_gb: Annotated[int, flag("Memory of each machine in gigabytes.", type=click.IntRange(1))] = 32
+    name: Annotated[str, flag("Name of the job.")] = "vidence"
 
     def __post_init__(self) -> None:
         """Refuse what no scheduler takes for a name."""

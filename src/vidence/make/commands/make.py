@@ -1,6 +1,7 @@
 """Make questions from videos, logs, motion capture, annotations, scenes or drafts."""
 
 from pathlib import Path
+from typing import Annotated
 
 import click
 from rich.console import Console
@@ -8,7 +9,7 @@ from rich.text import Text
 
 from vidence.catalog import create
 from vidence.console.files import screen, show, write_said
-from vidence.console.options import PATH, jobs_option, json_option, on_option, progress_option, trust_option
+from vidence.console.flags import FILE, JOBS, JSON, ON, PROGRESS, TRUST, argument, command, flag
 from vidence.console.progress import Meter, interruptible
 from vidence.console.screen import Screen, say, several
 from vidence.engine.display import Waits
@@ -25,6 +26,7 @@ from vidence.make.pipeline.ledger import (
     UnitDone,
 )
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
+from vidence.records import Record
 
 SECTION = "Make"
 
@@ -95,72 +97,49 @@ def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
     return line
 
 
-@click.command()
-@click.argument("name")
-@click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--out", type=PATH, help="Folder to work in (default: the configuration's).")
-@click.option("--only", multiple=True, metavar="TASK", help="Only this task; repeatable.")
-@click.option("--until", default="", metavar="STAGE", help="Stop after this stage.")
-@click.option(
-    "--sheets",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Only watch the videos, and write sheets for people into DIR: cards, tracks, shots, counts.",
-)
-@click.option("--limit", type=click.IntRange(min=1), help="Use only so many sources, the first ones.")
-@trust_option
-@click.option("--check", is_flag=True, help="Only say what the configuration can give, and what it lacks.")
-@jobs_option
-@on_option
-@json_option
-@progress_option
-def make(
-    *,
-    name: str,
-    config: Path,
-    out: Path | None,
-    only: tuple[str, ...],
-    until: str,
-    sheets: Path | None,
-    limit: int | None,
-    trust: bool,
-    check: bool,
-    jobs: int | None,
-    on: str | None,
-    json_path: Path | None,
-    progress: str,
-) -> int:
+class Make(Record):
+    """What is made."""
+
+    name: Annotated[str, argument()]
+    config: Annotated[Path, argument(type=FILE)]
+    out: Annotated[Path | None, flag("Folder to work in (default: the configuration's).")] = None
+    overrides: MakeOverrides
+    trust: Annotated[bool, TRUST] = False
+    check: Annotated[bool, flag("Only say what the configuration can give, and what it lacks.")] = False
+    jobs: Annotated[int | None, JOBS] = None
+    on: Annotated[str | None, ON] = None
+    json_path: Annotated[Path | None, JSON] = None
+    progress: Annotated[str, PROGRESS] = "auto"
+
+
+@command()
+def make(given: Make) -> int:
     """Make questions with the maker NAME as the file CONFIG says; the same command goes on.
 
     Every stage keeps its results, so that what was done is not done again, and accounts for everything
     that did not become a question: OUT/account.json, OUT/dropped.jsonl. The exit code is 3 when there is no
     question.
     """
-    maker: Maker = create("maker", name)
-    console = Screen(stderr=True)
-    overrides = MakeOverrides(
-        only=only,
-        until=until,
-        limit=limit,
-        sheets="" if sheets is None else str(sheets),
-    )
-    if check:
+    maker: Maker = create("maker", given.name)
+    console, config, json_path = Screen(stderr=True), given.config, given.json_path
+    if given.check:
         maker.check(config)
-        outlook = maker.foresee(config, overrides=overrides, context=BuildContext.of(environment()))
+        context = BuildContext.of(environment())
+        outlook = maker.foresee(config, overrides=given.overrides, context=context)
         write_said(json_path, "make", sentences=outlook.sentences, tables=outlook.tables)
         show(screen(json_path), outlook.sentences, outlook.tables)
         return 0 if outlook.can_make else NOTHING_MADE
-    display = MakeDisplay(console, mode=progress)
+    display = MakeDisplay(console, mode=given.progress)
     with display.progress, interruptible(console):
         context = BuildContext.of(
-            environment(on=on),
+            environment(on=given.on),
             on_event=display,
             on_asking=display.asking,
-            is_trusted=trust,
-            jobs=jobs,
+            is_trusted=given.trust,
+            jobs=given.jobs,
         )
         try:
-            built = maker.make(config, out=out, overrides=overrides, context=context)
+            built = maker.make(config, out=given.out, overrides=given.overrides, context=context)
         except (KeyboardInterrupt, VidenceError) as error:
             if display.has_begun:
                 ended = "stopped" if isinstance(error, KeyboardInterrupt) else "the making did not finish"

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
 from vidence.console.files import screen, write_asked, write_said
-from vidence.console.options import PATH, file_option, json_option
+from vidence.console.flags import JSON, argument, command, file_flag, flag
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.make.sources.proof import Problem, Verdict, Without
@@ -17,53 +18,28 @@ if TYPE_CHECKING:
 SECTION = "Make"
 
 
-@click.command()
-@click.argument("compositions", type=PATH)
-@click.option("--scenes", required=True, type=PATH, help="The file of scenes.")
-@file_option("--out", "out", "Write the proofs of what is proved, as JSON lines; - prints them.")
-@click.option("--todo", is_flag=True, help="List the unknown facts that would decide most, best first.")
-@click.option(
-    "--unique",
-    type=click.Choice(["each step", "jointly", "value"]),
-    default="each step",
-    show_default=True,
-    help="What has to be one: what each step finds, all steps together, or the value.",
-)
-@click.option(
-    "--most-guess",
-    type=click.FloatRange(0, 1),
-    default=0.5,
-    show_default=True,
-    help="Warn above this share of right bindings without a condition.",
-)
-@click.option(
-    "--most-prior",
-    type=click.FloatRange(0, 1),
-    default=0.4,
-    show_default=True,
-    help="Warn above this share of right bindings without all conditions.",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Processes that prove side by side; results are the same.",
-)
-@json_option
-def prove(
-    *,
-    compositions: Path,
-    scenes: Path,
-    out: Path | None,
-    todo: bool,
-    unique: str,
-    most_guess: float,
-    most_prior: float,
-    jobs: int,
-    json_path: Path | None,
-) -> None:
+class Prove(Record):
+    """What is proved, and what a proof asks for."""
+
+    compositions: Annotated[Path, argument()]
+    scenes: Annotated[Path, flag("The file of scenes.")]
+    out: Annotated[
+        Path | None, file_flag("Write the proofs of what is proved, as JSON lines; - prints them.")
+    ] = None
+    todo: Annotated[bool, flag("List the unknown facts that would decide most, best first.")] = False
+    unique: Annotated[
+        Literal["each step", "jointly", "value"],
+        flag("What has to be one: what each step finds, all steps together, or the value."),
+    ] = "each step"
+    jobs: Annotated[
+        int,
+        flag("Processes that prove side by side; results are the same.", type=click.IntRange(1), metavar="N"),
+    ] = 1
+    json_path: Annotated[Path | None, JSON] = None
+
+
+@command()
+def prove(given: Prove) -> int:
     """Whether composed questions have one answer, and need each of their conditions.
 
     COMPOSITIONS is a file of programs, apart by lines of ---, or of JSON lines. The exit code is 0 if all are
@@ -80,32 +56,29 @@ def prove(
     from vidence.media.whole import write_file
     from vidence.text import visible
 
-    shown = screen(out, json_path)
-    known = read_scenes(scenes)
-    read = read_compositions(compositions, known)
-    given = {"unique": unique, "most_guess": most_guess, "most_prior": most_prior}
-    rules = msgspec.convert(given, Rules)
-    most_bytes = environment().worker_max_bytes
-    verdicts = prove_all(read, known, rules=rules, n_workers=jobs, most_bytes=most_bytes)
-    wanted = wanted_facts(verdicts) if todo else []
+    shown = screen(given.out, given.json_path)
+    known = read_scenes(given.scenes)
+    read = read_compositions(given.compositions, known)
+    rules, most_bytes = Rules(unique=given.unique), environment().worker_max_bytes
+    verdicts = prove_all(read, known, rules=rules, n_workers=given.jobs, most_bytes=most_bytes)
+    wanted = wanted_facts(verdicts) if given.todo else []
     used = dict.fromkeys(one.scene for one, _ in read)
     sentences = [*(line for name in used for line in _notes(known[name])), *_counts(verdicts)]
     proofs = [one.proof for one in verdicts if one.is_proven]
     lines = b"".join(msgspec.json.encode(one, order="deterministic") + b"\n" for one in proofs)
-    write_asked((out, lambda file: write_file(file, lines)))
+    write_asked((given.out, lambda file: write_file(file, lines)))
     write_said(
-        json_path,
+        given.json_path,
         "prove",
         sentences=sentences,
         values={"verdicts": msgspec.to_builtins(verdicts), "wanted": [list(one) for one in wanted]},
     )
-    said = [line for verdict in verdicts for line in _said(verdict, compositions)]
+    said = [line for verdict in verdicts for line in _said(verdict, given.compositions)]
     said += [f"to look up: {fact} (would help to decide {n})" for fact, n in wanted]
     if not shown.quiet:
         for line in [*said, *sentences]:
             click.echo(visible(line))
-    if not all(verdict.is_proven for verdict in verdicts):
-        click.get_current_context().exit(1)
+    return 0 if all(verdict.is_proven for verdict in verdicts) else 1
 
 
 def _notes(scene: "Scene") -> Iterator[str]:

@@ -2,19 +2,15 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
-
-import click
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from vidence.console.files import screen, show, write_said
-from vidence.console.options import PATH, json_option
+from vidence.console.flags import FOLDER, JSON, argument, command, flag
 from vidence.engine.environment import now
-from vidence.engine.plan import PlanOverrides
+from vidence.engine.question_set import QuestionSet
 from vidence.errors import UsageError
-from vidence.make.commands.gate import load_items
-from vidence.make.commands.split import shares_of
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.make.gates.licence_checks import LicenceCheck
@@ -33,120 +29,77 @@ _SEED = 0  # of intervals in the datasheet
 _MOST_LISTED = 50
 
 
-@dataclass(frozen=True, kw_only=True)
-class Papers:
+class Papers(Record):
     """The files that a release is given besides the questions."""
 
-    account: Path | None
-    review: Path | None
-    licences: Path | None
-    manual: Path | None
-    agreement: Path | None
-    withdrawn: Path | None
-    after: Path | None
+    account: Annotated[Path | None, flag("The account.json of the making, for the datasheet.")] = None
+    review: Annotated[Path | None, flag("Folder of a review: only what it accepted is released.")] = None
+    licences: Annotated[Path | None, flag("File of vidence licence check: films must pass it.")] = None
+    manual: Annotated[Path | None, flag("The sheet that two people filled, for --licences.")] = None
+    agreement: Annotated[
+        Path | None, flag("Text that users agree to; headings are written if it is absent.")
+    ] = None
+    withdrawn: Annotated[Path | None, flag("Withdrawn questions: JSON lines with item_id and reason.")] = None
+    after: Annotated[Path | None, flag("The release before: what is gone since is withdrawn.")] = None
 
 
-@click.command()
-@click.argument("what", metavar="ITEMS")
-@click.option(
-    "--into", type=click.Path(path_type=Path, file_okay=False), help="Folder of releases: NAME-VERSION in it."
-)
-@click.option("--version", help="Of this release (default: that of --about, or 1.0.0).")
-@click.option("--name", help="Of the set (default: the name of the file).")
-@click.option("--about", type=PATH, help="TOML file: title, authors, contact, url, date, licence, …")
-@click.option(
-    "--format",
-    "formats",
-    default="items",
-    show_default=True,
-    metavar="NAME,…",
-    help="In which formats; see vidence list exporters.",
-)
-@click.option("--data", type=PATH, help="A benchmark's questions, for a name of one.")
-@click.option("--part", metavar="SPLIT", help="The part of the benchmark.")
-@click.option("--media", type=PATH, help="The folder in which the media lie.")
-@click.option(
-    "--media-files",
-    type=click.Choice(["none", "copy", "link"]),
-    default="none",
-    show_default=True,
-    help="Put the files of media into the release, where their licence allows it.",
-)
-@click.option("--shares", metavar="NAME=SHARE,…", help="Cut splits by source (default: by the tag split).")
-@click.option(
-    "--stratify", default="", metavar="TAG,…", help="Spread the values of these tags over --shares."
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the order of sources.")
-@click.option("--hide", default="", metavar="SPLIT,…", help="Splits whose answers are not released.")
-@click.option("--account", type=PATH, help="The account.json of the making, for the datasheet.")
-@click.option("--review", type=PATH, help="Folder of a review: only what it accepted is released.")
-@click.option("--licences", type=PATH, help="File of vidence licence check: films must pass it.")
-@click.option("--manual", type=PATH, help="The sheet that two people filled, for --licences.")
-@click.option(
-    "--without-licence", multiple=True, metavar="NAME", help="Sources allowed without a licence; all: any."
-)
-@click.option(
-    "--agreement", type=PATH, help="Text that users agree to; headings are written if it is absent."
-)
-@click.option("--withdrawn", type=PATH, help="Withdrawn questions: JSON lines with item_id and reason.")
-@click.option("--after", type=PATH, help="The release before: what is gone since is withdrawn.")
-@click.option(
-    "--scan", type=PATH, metavar="HIDDEN", help="Look whether the release ITEMS tells these answers."
-)
-@json_option
-def release(
-    *,
-    what: str,
-    into: Path | None,
-    version: str | None,
-    name: str | None,
-    about: Path | None,
-    formats: str,
-    data: Path | None,
-    part: str | None,
-    media: Path | None,
-    media_files: Literal["none", "copy", "link"],
-    shares: str | None,
-    stratify: str,
-    seed: int,
-    hide: str,
-    without_licence: tuple[str, ...],
-    scan: Path | None,
-    json_path: Path | None,
-    **papers: Path | None,
-) -> int:
+class Release(Record):
+    """What is released, and how."""
+
+    what: Annotated[str, argument("ITEMS")]
+    into: Annotated[Path | None, flag("Folder of releases: NAME-VERSION in it.", type=FOLDER)] = None
+    version: Annotated[str | None, flag("Of this release (default: that of --about, or 1.0.0).")] = None
+    name: Annotated[str | None, flag("Of the set (default: the name of the file).")] = None
+    about: Annotated[
+        Path | None, flag("TOML file: title, authors, contact, url, date, licence, without_licence, …")
+    ] = None
+    formats: Annotated[
+        str, flag("In which formats; see vidence list exporters.", "--format", metavar="NAME,…")
+    ] = "items"
+    media: Annotated[str | None, flag("The folder in which the media lie.", metavar="FOLDER")] = None
+    media_files: Annotated[
+        Literal["none", "copy", "link"],
+        flag("Put the files of media into the release, where their licence allows it."),
+    ] = "none"
+    hide: Annotated[str, flag("Splits whose answers are not released.", metavar="SPLIT,…")] = ""
+    papers: Papers
+    scan: Annotated[
+        Path | None, flag("Look whether the release ITEMS tells these answers.", metavar="HIDDEN")
+    ] = None
+    json_path: Annotated[Path | None, JSON] = None
+
+
+@command()
+def release(given: Release) -> int:
     """Release the questions of ITEMS: formats, datasheet, checksums, hidden answers apart.
 
-    Written is INTO/NAME-VERSION, whole or not at all, and where splits are hidden INTO/NAME-VERSION.hidden,
-    which is for you alone. Before the folder gets its name every format is read back, and every file is
-    looked through for hidden answers. With --scan exit code 3: a file tells one.
+    The splits are those of the tag split, see vidence split. Written is INTO/NAME-VERSION, whole or not at
+    all, and where splits are hidden INTO/NAME-VERSION.hidden, which is for you alone. Before the folder gets
+    its name every format is read back, and every file is looked through for hidden answers. With --scan exit
+    code 3: a file tells one.
     """
-    if scan is not None:
-        return _scan(Path(what), scan, json_path=json_path)
-    if into is None:
+    if given.scan is not None:
+        return _scan(Path(given.what), given.scan, json_path=given.json_path)
+    if given.into is None:
         raise UsageError("where to? Name the folder of releases: --into releases")
     from vidence.make.release.media import MediaRules, inside_one_folder
     from vidence.make.release.sets import SetRules, release_set
 
-    shown = screen(json_path)
-    given: PlanOverrides = {"split": part, "media": str(media) if media else None}
-    loaded, items = load_items(what, data, overrides=given)
-    items, root = inside_one_folder(items, loaded.media_root)
+    shown = screen(given.json_path)
+    read = QuestionSet(what=given.what, media=given.media).load()
+    items, root = inside_one_folder(read.items, read.loaded.media_root)
     rules = SetRules(
-        name=name or Path(what).name.partition(".")[0],
-        about=_about(about, version, without_licence),
-        formats=_words(formats),
-        shares=shares_of(shares) if shares else {},
-        stratify=_words(stratify),
-        seed=seed,
-        hidden=frozenset(_words(hide)),
-        media=MediaRules(files=media_files, root=root),
+        name=given.name or Path(given.what).name.partition(".")[0],
+        about=_about(given.about, given.version),
+        formats=_words(given.formats),
+        hidden=frozenset(_words(given.hide)),
+        media=MediaRules(files=given.media_files, root=root),
     )
-    material = _material(Papers(**papers), items, version=rules.about.version)
-    found = release_set(items, rules, material, into=into)
-    sentences = [*_sentences(found), *_cautions(Path(what), material.account)]
-    write_said(json_path, "release", sentences=sentences, tables=[_table(found)])
-    show(shown, sentences, [_table(found)])
+    material = _material(given.papers, items, version=rules.about.version)
+    released = release_set(items, rules, material, into=given.into)
+    sentences = [*_sentences(released), *_cautions(Path(given.what), material.account)]
+    write_said(given.json_path, "release", sentences=sentences, tables=[_table(released)])
+    show(shown, sentences, [_table(released)])
     return 0
 
 
@@ -154,15 +107,14 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _about(path: Path | None, version: str | None, without_licence: tuple[str, ...]) -> "ReleaseRules":
+def _about(path: Path | None, version: str | None) -> "ReleaseRules":
     import msgspec
 
     from vidence.engine.config_file import read_config
     from vidence.make.gates.rules import ReleaseRules
 
-    found = ReleaseRules(version=version or "1.0.0") if path is None else read_config(path, ReleaseRules)
-    allowed = (*found.without_licence, *without_licence)
-    return msgspec.structs.replace(found, version=version or found.version, without_licence=allowed)
+    rules = ReleaseRules(version=version or "1.0.0") if path is None else read_config(path, ReleaseRules)
+    return msgspec.structs.replace(rules, version=version or rules.version)
 
 
 # --------------------------------------------------------------------------- what is given besides

@@ -1,25 +1,30 @@
 """Write the scenes of a table, a log of events, tracks, or what a model proposes."""
 
 from pathlib import Path
-
-import click
+from typing import Annotated
 
 from vidence.console.files import screen, write_said
-from vidence.console.options import PATH, json_option
+from vidence.console.flags import JSON, argument, command, flag
 from vidence.console.screen import say, several
 from vidence.engine.environment import environment
 from vidence.errors import DataError, UsageError
+from vidence.records import Record
 
 SECTION = "Make"
 
 _MOST_SHOWN = 10
 
 
-@click.command()
-@click.argument("source")
-@click.option("--out", required=True, type=PATH, help="The file of scenes (.jsonl) to write.")
-@json_option
-def scenes(*, source: str, out: Path, json_path: Path | None) -> None:
+class Scenes(Record):
+    """Which scenes are written."""
+
+    source: Annotated[str, argument()]
+    out: Annotated[Path, flag("The file of scenes (.jsonl) to write.")]
+    json_path: Annotated[Path | None, JSON] = None
+
+
+@command()
+def scenes(given: Scenes) -> None:
     """Write the scenes of SOURCE as a file that vidence prove reads; the vocabulary lies beside it (.toml).
 
     SOURCE is a spec, such as events:log.csv?format=epic or tracks:gt.txt?fps=30; vidence list scene-sources
@@ -33,7 +38,8 @@ def scenes(*, source: str, out: Path, json_path: Path | None) -> None:
     from vidence.make.sources.scene_writing import SceneSet, write_scenes
     from vidence.records import Failed
 
-    shown = screen(json_path)
+    source, out = given.source, given.out
+    shown = screen(given.json_path)
     if out.suffix != ".jsonl":
         raise UsageError(f"--out {out}: expected a name that ends in .jsonl; the vocabulary gets .toml")
     made: SceneSource = catalog.create("scene-source", source)
@@ -66,7 +72,7 @@ def scenes(*, source: str, out: Path, json_path: Path | None) -> None:
         "left_out": list(told.problems),
         "notes": list(told.notes),
     }
-    write_said(json_path, "scenes", sentences=[sentence], values=values)
+    write_said(given.json_path, "scenes", sentences=[sentence], values=values)
     if not shown.quiet:
         for line in told.problems[:_MOST_SHOWN]:
             say(shown, ("left out: ", "yellow"), line)

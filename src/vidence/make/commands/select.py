@@ -1,24 +1,18 @@
 """Which videos questions are made about: measured, gated, kept with reasons."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from vidence.console.files import screen, show, write_asked, write_said
-from vidence.console.options import (
-    PATH,
-    jobs_option,
-    json_option,
-    on_option,
-    progress_option,
-    trust_option,
-)
+from vidence.console.flags import FILE, JOBS, JSON, PROGRESS, TRUST, argument, command, flag
 from vidence.console.progress import interruptible
 from vidence.console.screen import Screen
 from vidence.engine.environment import environment, now
 from vidence.errors import UsageError
 from vidence.make.commands.make import NOTHING_MADE, MakeDisplay
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.make.gates.video_rules import SelectRules
@@ -26,7 +20,6 @@ if TYPE_CHECKING:
 
 SECTION = "Make"
 
-_OUT = Path("selected")
 _MOST_SHOWN = 60  # rows in the terminal; files have all
 
 
@@ -35,49 +28,39 @@ def select() -> None:
     """Which videos questions are made about."""
 
 
-@select.command()
-@click.argument("source", type=PATH)
-@click.option(
-    "--preset", default="", metavar="NAME", help="Gates of a paper: perceptioncomp, mmvu, humanpcr-r."
-)
-@click.option(
-    "--rules",
-    "rules_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Gates, quotas, detectors and models, in TOML; its gates go before those of the preset.",
-)
-@click.option(
-    "--detector", metavar="SPEC", help="Who counts people, as for vidence track; none leaves it out."
-)
-@click.option("--manual", type=PATH, metavar="FILE", help="Sheet that people filled; goes before models.")
-@click.option(
-    "--sheet",
-    type=PATH,
-    metavar="FILE",
-    help="Write an empty sheet for people (text, lecture), and measure nothing.",
-)
-@click.option("--out", type=PATH, default=_OUT, show_default=True, help="Folder to work in.")
-@trust_option
-@jobs_option
-@on_option
-@json_option
-@progress_option
-def videos(
-    *,
-    source: Path,
-    preset: str,
-    rules_file: Path | None,
-    detector: str | None,
-    manual: Path | None,
-    sheet: Path | None,
-    out: Path,
-    trust: bool,
-    jobs: int | None,
-    on: str | None,
-    json_path: Path | None,
-    progress: str,
-) -> int:
+class Select(Record):
+    """Which videos are measured, and which are kept."""
+
+    source: Annotated[Path, argument()]
+    preset: Annotated[str, flag("Gates of a paper: perceptioncomp, mmvu, humanpcr-r.", metavar="NAME")] = ""
+    rules_file: Annotated[
+        Path | None,
+        flag(
+            "Gates, quotas, detectors and models, in TOML; its gates go before those of the preset.",
+            "--rules",
+            type=FILE,
+            metavar="FILE",
+        ),
+    ] = None
+    detector: Annotated[
+        str | None, flag("Who counts people, as for vidence track; none leaves it out.", metavar="SPEC")
+    ] = None
+    manual: Annotated[Path | None, flag("Sheet that people filled; goes before models.", metavar="FILE")] = (
+        None
+    )
+    sheet: Annotated[
+        Path | None,
+        flag("Write an empty sheet for people (text, lecture), and measure nothing.", metavar="FILE"),
+    ] = None
+    out: Annotated[Path, flag("Folder to work in.")] = Path("selected")
+    trust: Annotated[bool, TRUST] = False
+    jobs: Annotated[int | None, JOBS] = None
+    json_path: Annotated[Path | None, JSON] = None
+    progress: Annotated[str, PROGRESS] = "auto"
+
+
+@command(group=select)
+def videos(given: Select) -> int:
     """Measure the videos of SOURCE, a folder or a CSV, and keep those that pass every gate.
 
     Written are sources.csv, kept.csv, dropped.jsonl, account.json and a page. What could not
@@ -89,27 +72,31 @@ def videos(
     from vidence.make.pipeline.session import BuildContext
     from vidence.media.whole import write_file
 
-    listing = list_videos(source)
-    if sheet is not None:
+    listing = list_videos(given.source)
+    if (sheet := given.sheet) is not None:
         if sheet.exists():
             raise UsageError(f"{sheet} is there; give another name, or move it away")
         write_asked((sheet, lambda file: write_file(file, empty_sheet(listing.videos))))
         return 0
     job = SelectJob(
         listing=listing,
-        rules=_rules(rules_file, preset=preset, detector=detector),
-        rules_file=rules_file or Path("rules.toml"),
+        rules=_rules(given),
+        rules_file=given.rules_file or Path("rules.toml"),
         today=now().date(),
-        said={} if manual is None else read_sheet(manual, listing.videos),
+        said={} if given.manual is None else read_sheet(given.manual, listing.videos),
     )
     console = Screen(stderr=True)
-    display = MakeDisplay(console, mode=progress)
+    display = MakeDisplay(console, mode=given.progress)
     with display.progress, interruptible(console):
         context = BuildContext.of(
-            environment(on=on), on_event=display, on_asking=display.asking, is_trusted=trust, jobs=jobs
+            environment(),
+            on_event=display,
+            on_asking=display.asking,
+            is_trusted=given.trust,
+            jobs=given.jobs,
         )
-        found = select_videos(job, out=out, context=context)
-    _say(found, json_path)
+        found = select_videos(job, out=given.out, context=context)
+    _say(found, given.json_path)
     return 0 if found.selected.kept else NOTHING_MADE
 
 
@@ -132,15 +119,15 @@ def _say(found: "Selection", json_path: Path | None) -> None:
         click.echo(f"wrote {path}", err=True)
 
 
-def _rules(path: Path | None, *, preset: str, detector: str | None) -> "SelectRules":
+def _rules(given: Select) -> "SelectRules":
     """The rules of the file, with what the flags say in its place."""
     import msgspec
 
     from vidence.make.gates.video_rules import read_rules
 
-    rules = read_rules(path, preset=preset)
-    if detector is not None:
-        wanted = "" if detector == "none" else detector
+    rules = read_rules(given.rules_file, preset=given.preset)
+    if given.detector is not None:
+        wanted = "" if given.detector == "none" else given.detector
         rules = msgspec.structs.replace(
             rules, measure=msgspec.structs.replace(rules.measure, detector=wanted)
         )

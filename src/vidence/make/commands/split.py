@@ -4,16 +4,16 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from vidence.console.files import screen, show, write_said
-from vidence.console.options import PATH, json_option
-from vidence.engine.plan import PlanOverrides
+from vidence.console.flags import FOLDER, JSON, argument, command, flag
+from vidence.engine.question_set import LoadedSet, QuestionSet
 from vidence.errors import UsageError
-from vidence.make.commands.gate import load_items
 from vidence.make.commands.items import items_in
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.make.gates.splits import Shared, Split
@@ -27,63 +27,44 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _MOST_LISTED = 20
 
 
-@click.command()
-@click.argument("whats", metavar="ITEMS [OTHER]", nargs=-1, required=True)
-@click.option(
-    "--shares", metavar="NAME=SHARE,…", help="The splits and how much of the questions each has, 1 together."
-)
-@click.option("--stratify", default="", metavar="TAG,…", help="Spread the values of these tags evenly.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the order of sources.")
-@click.option("--check", is_flag=True, help="Say what the sets ITEMS and OTHER have in common.")
-@click.option("--data", type=PATH, help="A benchmark's questions, for a name of one.")
-@click.option("--part", metavar="SPLIT", help="The part of the benchmark.")
-@click.option("--media", type=PATH, help="The folder in which the media lie.")
-@click.option("--hash/--no-hash", "hashed", default=True, help="Tell files apart by their bytes, too.")
-@click.option("--near", type=click.FloatRange(0.5, 1), default=0.8, show_default=True, help="Near questions.")
-@click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), help="Folder of one file for each split."
-)
-@json_option
-def split(
-    *,
-    whats: tuple[str, ...],
-    shares: str | None,
-    stratify: str,
-    seed: int,
-    check: bool,
-    data: Path | None,
-    part: str | None,
-    media: Path | None,
-    hashed: bool,
-    near: float,
-    out: Path | None,
-    json_path: Path | None,
-) -> int:
+class SplitWanted(Record):
+    """Which set is cut, or which two are compared."""
+
+    whats: Annotated[tuple[str, ...], argument("ITEMS [OTHER]")]
+    shares: Annotated[
+        str | None,
+        flag("The splits and how much of the questions each has, 1 together.", metavar="NAME=SHARE,…"),
+    ] = None
+    stratify: Annotated[str, flag("Spread the values of these tags evenly.", metavar="TAG,…")] = ""
+    seed: Annotated[int, flag("Of the order of sources.", type=click.IntRange(0))] = 0
+    check: Annotated[bool, flag("Say what the sets ITEMS and OTHER have in common.")] = False
+    media: Annotated[str | None, flag("The folder in which the media lie.", metavar="FOLDER")] = None
+    out: Annotated[Path | None, flag("Folder of one file for each split.", type=FOLDER)] = None
+    json_path: Annotated[Path | None, JSON] = None
+
+    def load(self, what: str) -> LoadedSet:
+        """Read the questions of one of the sets."""
+        return QuestionSet(what=what, media=self.media).load()
+
+
+@command()
+def split(given: SplitWanted) -> int:
     """Cut the questions of ITEMS into splits that share no source, or compare two splits with --check.
 
     Questions are of one source that share a source_id, a path, or the bytes of a file, directly or through
     others. With --check the exit code is 3 where the two sets share something.
     """
-    shown = screen(json_path)
-    overrides: PlanOverrides = {"split": part, "media": str(media) if media else None}
-    if check:
-        if len(whats) != _PAIR or shares is not None:
+    shown = screen(given.json_path)
+    if given.check:
+        if len(given.whats) != _PAIR or given.shares is not None:
             raise UsageError("--check takes two files and no --shares: vidence split --check A B")
-        tables, sentences, code = _compare(whats, overrides, hashed=hashed, near=near)
+        tables, sentences, code = _compare(given)
     else:
-        if len(whats) != 1 or shares is None:
+        if len(given.whats) != 1 or given.shares is None:
             raise UsageError("expected one file and --shares, such as --shares validation=0.333,test=0.667")
-        tables, sentences = _cut(
-            whats[0],
-            (data, overrides),
-            shares=shares_of(shares),
-            stratify=[tag.strip() for tag in stratify.split(",") if tag.strip()],
-            seed=seed,
-            hashed=hashed,
-            out=out,
-        )
+        tables, sentences = _cut(given, _shares_of(given.shares))
         code = 0
-    write_said(json_path, "split", sentences=sentences, tables=tables)
+    write_said(given.json_path, "split", sentences=sentences, tables=tables)
     show(shown, sentences, tables)
     return code
 
@@ -91,7 +72,7 @@ def split(
 _PAIR = 2
 
 
-def shares_of(text: str) -> dict[str, float]:
+def _shares_of(text: str) -> dict[str, float]:
     """The splits and their shares, as a user writes them.
 
     Raises:
@@ -110,28 +91,20 @@ def shares_of(text: str) -> dict[str, float]:
     return found
 
 
-def _cut(
-    what: str,
-    source: tuple[Path | None, PlanOverrides],
-    *,
-    shares: Mapping[str, float],
-    stratify: Sequence[str],
-    seed: int,
-    hashed: bool,
-    out: Path | None,
-) -> "tuple[list[Table], list[str]]":
+def _cut(given: SplitWanted, shares: Mapping[str, float]) -> "tuple[list[Table], list[str]]":
     import msgspec
 
     from vidence.make.gates.splits import hashes_of, split_items
 
-    loaded, items = load_items(what, source[0], overrides=source[1])
-    hashes = hashes_of(items, loaded.media_root) if hashed else {}
-    found = split_items(items, shares, hashes=hashes, stratify=stratify, seed=seed)
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
+    read = given.load(given.whats[0])
+    items, root = read.items, read.loaded.media_root
+    stratify = [tag.strip() for tag in given.stratify.split(",") if tag.strip()]
+    found = split_items(items, shares, hashes=hashes_of(items, root), stratify=stratify, seed=given.seed)
+    if given.out is not None:
+        given.out.mkdir(parents=True, exist_ok=True)
         for name, mine in found.parts.items():
             tagged = [msgspec.structs.replace(one, tags=one.tags | {"split": name}) for one in mine]
-            items_in(tagged, out / f"{name}.jsonl", media_root=loaded.media_root)
+            items_in(tagged, given.out / f"{name}.jsonl", media_root=root)
     sentences = [
         f"{len(items):,} questions of {found.n_sources:,} sources, the largest with {found.largest_source:,}"
         "; no two splits share a source."
@@ -170,21 +143,20 @@ def _stratum(item: "Item", stratify: Sequence[str]) -> str:
     return ", ".join(item.tags.get(tag, "none") for tag in stratify)
 
 
-def _compare(
-    whats: Sequence[str], overrides: PlanOverrides, *, hashed: bool, near: float
-) -> "tuple[list[Table], list[str], int]":
+def _compare(given: SplitWanted) -> "tuple[list[Table], list[str], int]":
     from vidence.make.gates.splits import hashes_of, near_images, shared_between
 
-    (one, ours), (other, theirs) = (load_items(what, None, overrides=overrides) for what in whats)
-    hashes: dict[str, str] = {}
-    if hashed:
-        hashes = hashes_of(ours, one.media_root) | hashes_of(theirs, other.media_root)
-    shared = shared_between(ours, theirs, hashes=hashes, near=near)
-    shared = (*shared, *near_images(ours, theirs, roots=(one.media_root, other.media_root)))
+    ours, theirs = map(given.load, given.whats)
+    roots = (ours.loaded.media_root, theirs.loaded.media_root)
+    hashes = hashes_of(ours.items, roots[0]) | hashes_of(theirs.items, roots[1])
+    shared = shared_between(ours.items, theirs.items, hashes=hashes)
+    shared = (*shared, *near_images(ours.items, theirs.items, roots=roots))
     kinds = Counter(found.kind for found in shared)
     said = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items())
     sentences = [
-        f"{whats[0]} and {whats[1]} share {said}." if said else "The two share nothing that was found."
+        f"{given.whats[0]} and {given.whats[1]} share {said}."
+        if said
+        else "The two share nothing that was found."
     ]
     return ([_shared_table(shared)] if shared else []), sentences, SHARES_SOMETHING if shared else 0
 

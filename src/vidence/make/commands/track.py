@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
 from vidence.catalog import check_name
-from vidence.console.options import PATH, flags_given, jobs_option, on_option, progress_option
+from vidence.console.flags import FILE, JOBS, PROGRESS, argument, changed, command, flag
 from vidence.console.progress import Meter, interruptible
 from vidence.console.screen import Screen, say, several
 from vidence.errors import UsageError
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,114 +30,96 @@ if TYPE_CHECKING:
 SECTION = "Make"
 
 _SHOWN_PROBLEMS = 3
-# What says how people are found and followed, by the names of its flags.
-_FOLLOWING = {
-    "detector": "--detector",
-    "tracker": "--tracker",
-    "rate": "--rate",
-    "cuts": "--cuts",
-    "steps": "--refine",
-}
-_FINDING = {**_FOLLOWING, "config": "--config", "jobs": "--jobs", "on": "--on"}
-_LOOKS_PER_S = 10.0  # that of `seeing.following`, which takes long to import
-_STEPS = "outliers,gaps,smoothing,merging"
+_MOST_SHOWN = 40  # tracks on the contact sheet
 
 
-@click.command()
-@click.argument("video", type=PATH, required=False)
-@click.option(
-    "--detector",
-    default="hog",
-    show_default=True,
-    metavar="SPEC",
-    help="Who finds people: hog, rfdetr:WEIGHTS, boxes:FILE.",
-)
-@click.option(
-    "--tracker",
-    default="deepsort",
-    show_default=True,
-    metavar="SPEC",
-    help="Who joins boxes to tracks: deepsort, deepsort:mobilenet, motion, sort.",
-)
-@click.option(
-    "--rate",
-    type=click.FloatRange(0),
-    default=_LOOKS_PER_S,
-    show_default=True,
-    metavar="PER_S",
-    help="How often a second of video the detector looks, at most; 0: at every frame.",
-)
-@click.option(
-    "--cuts",
-    default="content",
-    show_default=True,
-    metavar="SPEC",
-    help="Who finds the cuts, where tracks end: content, transnetv2; none follows people across them.",
-)
-@click.option(
-    "--refine",
-    "steps",
-    default=_STEPS,
-    show_default=True,
-    metavar="STEPS",
-    help="Cleaning steps, a comma between them; all adds the hard filter, none leaves tracks as they are.",
-)
-@click.option(
-    "--config",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Follow people as this configuration of make herbench does: tracks have the numbers of its sheets.",
-)
-@click.option(
-    "--tracks",
-    "given",
-    metavar="FILE",
-    help="Tracks in the format of MOTChallenge: show and measure them as they are; nobody is looked for.",
-)
-@click.option(
-    "--gt",
-    type=PATH,
-    help="Ground truth in the format of MOTChallenge: measure the tracks against it.",
-)
-@click.option("--out", type=PATH, help="Folder (default: tracks/ and the name of the video).")
-@click.option(
-    "--table",
-    type=click.Choice(["parquet", "csv"]),
-    default="parquet",
-    show_default=True,
-    help="Form of the table.",
-)
-@click.option("--video/--no-video", "with_video", default=True, help="Write the video with boxes drawn.")
-@click.option(
-    "--most-shown",
-    type=click.IntRange(1),
-    default=40,
-    show_default=True,
-    help="Tracks on the contact sheet.",
-)
-@jobs_option
-@on_option
-@progress_option
-@click.pass_context
-def track(
-    context: click.Context,
-    *,
-    video: Path | None,
-    detector: str,
-    tracker: str,
-    rate: float,
-    cuts: str,
-    steps: str,
-    config: Path | None,
-    given: str | None,
-    gt: Path | None,
-    out: Path | None,
-    table: str,
-    with_video: bool,
-    most_shown: int,
-    jobs: int | None,
-    on: str | None,
-    progress: str,
-) -> None:
+class Following(Record):
+    """How people are found and followed."""
+
+    detector: Annotated[str, flag("Who finds people: hog, rfdetr:WEIGHTS, boxes:FILE.", metavar="SPEC")] = (
+        "hog"
+    )
+    tracker: Annotated[
+        str,
+        flag("Who joins boxes to tracks: deepsort, deepsort:mobilenet, motion, sort.", metavar="SPEC"),
+    ] = "deepsort"
+    rate: Annotated[
+        float,
+        flag(
+            "How often a second of video the detector looks, at most; 0: at every frame.",
+            type=click.FloatRange(0),
+            metavar="PER_S",
+        ),
+    ] = 10.0  # that of `seeing.following`, which takes long to import
+    cuts: Annotated[
+        str,
+        flag(
+            "Who finds the cuts, where tracks end: content, transnetv2; none follows people across them.",
+            metavar="SPEC",
+        ),
+    ] = "content"
+    steps: Annotated[
+        str,
+        flag(
+            "Cleaning steps, a comma between them; all adds the hard filter, none leaves tracks as they are.",
+            "--refine",
+            metavar="STEPS",
+        ),
+    ] = "outliers,gaps,smoothing,merging"
+
+
+class Shown(Record):
+    """Where results go, and how they are shown."""
+
+    out: Annotated[Path | None, flag("Folder (default: tracks/ and the name of the video).")] = None
+    table: Annotated[Literal["parquet", "csv"], flag("Form of the table.")] = "parquet"
+    with_video: Annotated[bool, flag("Write the video with boxes drawn.", "--video/--no-video")] = True
+
+    def write(self, medium: "Video", tracked: "TrackedVideo", record: "TrackRecord", *, folder: Path) -> None:
+        """The files of a run, and its pictures."""
+        from vidence.seeing.pictures import ContactSheet, paint
+        from vidence.seeing.track_run import write_run
+
+        write_run(folder, tracked, record, table=self.table)
+        title = f"{Path(medium.probe.path).name}: {several(len(tracked.tracks), 'track')}"
+        paint(
+            medium,
+            tracked,
+            sheet=ContactSheet(tracked, title=title, most=_MOST_SHOWN),
+            sheet_path=folder / "contact-sheet.jpg",
+            film_path=folder / "annotated.mp4" if self.with_video else None,
+        )
+
+
+class Track(Record):
+    """The video, and what becomes of it."""
+
+    video: Annotated[Path | None, argument()] = None
+    following: Following
+    config: Annotated[
+        Path | None,
+        flag(
+            "Follow people as a configuration of make herbench does; tracks have the numbers of its sheets.",
+            type=FILE,
+        ),
+    ] = None
+    tracks: Annotated[
+        str | None,
+        flag(
+            "Tracks in the format of MOTChallenge: show and measure them as they are; nobody is looked for.",
+            metavar="FILE",
+        ),
+    ] = None
+    gt: Annotated[
+        Path | None, flag("Ground truth in the format of MOTChallenge: measure the tracks against it.")
+    ] = None
+    shown: Shown
+    jobs: Annotated[int | None, JOBS] = None
+    progress: Annotated[str, PROGRESS] = "auto"
+
+
+@command()
+def track(given: Track) -> None:
     """Find the people in VIDEO, follow them, and write their tracks.
 
     VIDEO is a file, or a folder of numbered images. Written are tracks.txt and detections.txt (format of
@@ -145,66 +127,49 @@ def track(
     --tracks, those of a file are shown and measured instead; to measure alone (--gt), no VIDEO is needed.
     """
     from vidence.seeing.track_files import check_parquet
-    from vidence.seeing.track_run import TrackJob, track_video
+    from vidence.seeing.track_run import track_video
 
-    if given is not None:
-        if unused := flags_given(context, _FINDING):
+    video = given.video
+    if given.tracks is not None:
+        others = {"--config": given.config, "--jobs": given.jobs}
+        if unused := [*changed(given.following), *(flag for flag, value in others.items() if value)]:
             raise UsageError(f"--tracks takes tracks as they are; leave out {', '.join(unused)}")
         if video is None:
-            _measure_given(given, _truth(gt))
+            _measure_given(given.tracks, _truth(given.gt))
             return
     if video is None:
         raise UsageError("which video? say vidence track VIDEO")
-    job = TrackJob(detector=detector, tracker=tracker, cuts=cuts, rate=rate, refine=_settings(steps))
-    if config is not None:
-        job = _configured(config, video, said=flags_given(context, _FOLLOWING))
+    job = _job(given, video)
     _check_names(job)
     medium, content_hash = _open(video)
-    truth = _truth(gt)
-    if table == "parquet":
+    truth = _truth(given.gt)
+    if given.shown.table == "parquet":
         check_parquet()
-    shown = _TrackOutput(
-        folder=out if out is not None else Path("tracks") / video.resolve().stem,
-        table=table,
-        with_video=with_video,
-        most=most_shown,
-    )
-    if given is not None:
-        _show_given(medium, given, truth=truth, shown=shown)
-        return
-    kept = _kept(shown.folder, job, content_hash=content_hash, jobs=jobs, on=on)
-    with _progress(video.name, kept, mode=progress) as work:
-        tracked, record = track_video(medium, job, truth=truth, work=work)
-    shown.write(medium, tracked, record)
-    kept.clear()
-    for line in _lines(record):
+    folder = given.shown.out or Path("tracks") / video.resolve().stem
+    if given.tracks is not None:
+        tracked, record, lines = _show_given(medium, given.tracks, truth=truth)
+        given.shown.write(medium, tracked, record, folder=folder)
+    else:
+        kept = _kept(folder, job, content_hash=content_hash, jobs=given.jobs)
+        with _progress(video.name, kept, mode=given.progress) as work:
+            tracked, record = track_video(medium, job, truth=truth, work=work)
+        given.shown.write(medium, tracked, record, folder=folder)
+        kept.clear()
+        lines = _lines(record)
+    for line in lines:
         click.echo(line)
-    click.echo(f"wrote {shown.folder}", err=True)
+    click.echo(f"wrote {folder}", err=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _TrackOutput:
-    """Where results go, and how they are shown."""
+def _job(given: Track, video: Path) -> "TrackJob":
+    """The job of the flags, or of a configuration, which they may not contradict."""
+    from vidence.seeing.track_run import TrackJob
 
-    folder: Path
-    table: str
-    with_video: bool
-    most: int
-
-    def write(self, medium: "Video", tracked: "TrackedVideo", record: "TrackRecord") -> None:
-        """The files of a run, and its pictures."""
-        from vidence.seeing.pictures import ContactSheet, paint
-        from vidence.seeing.track_run import write_run
-
-        write_run(self.folder, tracked, record, table=self.table)
-        title = f"{Path(medium.probe.path).name}: {several(len(tracked.tracks), 'track')}"
-        paint(
-            medium,
-            tracked,
-            sheet=ContactSheet(tracked, title=title, most=self.most),
-            sheet_path=self.folder / "contact-sheet.jpg",
-            film_path=self.folder / "annotated.mp4" if self.with_video else None,
-        )
+    how = given.following
+    if given.config is not None:
+        return _configured(given.config, video, said=changed(how))
+    refine = _settings(how.steps)
+    return TrackJob(detector=how.detector, tracker=how.tracker, cuts=how.cuts, rate=how.rate, refine=refine)
 
 
 def _open(video: Path) -> "tuple[Video, str]":
@@ -216,9 +181,7 @@ def _open(video: Path) -> "tuple[Video, str]":
     return known_video(video, kind=kind, cache_root=environment().cache_root)
 
 
-def _kept(
-    folder: Path, job: "TrackJob", *, content_hash: str, jobs: int | None, on: str | None
-) -> "KeptWork":
+def _kept(folder: Path, job: "TrackJob", *, content_hash: str, jobs: int | None) -> "KeptWork":
     """The work on a video, which is kept in pieces in the folder until all is done."""
     from vidence.engine.environment import environment
     from vidence.engine.executor import Parallelism
@@ -230,7 +193,7 @@ def _kept(
         ArtifactCache(folder=folder / "stages"),
         inputs={"video": content_hash},
         specs=(job.detector, open_tracker(job.tracker).describer),
-        parallel=Parallelism.of(environment(on=on), jobs=jobs),
+        parallel=Parallelism.of(environment(), jobs=jobs),
     )
 
 
@@ -252,21 +215,20 @@ def _measure_given(spec: str, truth: "MotRows | None") -> None:
         click.echo(line)
 
 
-def _show_given(medium: "Video", spec: str, *, truth: "MotRows | None", shown: _TrackOutput) -> None:
-    """Show a file of tracks in its video."""
+def _show_given(
+    medium: "Video", spec: str, *, truth: "MotRows | None"
+) -> "tuple[TrackedVideo, TrackRecord, list[str]]":
+    """The tracks of a file in its video, and what there is to say of them."""
     from vidence.seeing.given_run import show_given
 
     tracked, record, notes = show_given(medium, _given(spec), truth=truth)
-    shown.write(medium, tracked, record)
     counts = record.counts
     others = counts["people_not_considered"]
-    click.echo(
+    line = (
         f"{counts['tracks']} tracks, {counts['boxes']} boxes in {counts['frames_with_boxes']} of "
         f"{record.n_frames} frames" + (f"; {others} people are not to be considered" if others else "")
     )
-    for line in (*notes, *_quality_lines(record.quality)):
-        click.echo(line)
-    click.echo(f"wrote {shown.folder}", err=True)
+    return tracked, record, [line, *notes, *_quality_lines(record.quality)]
 
 
 @contextmanager

@@ -59,7 +59,7 @@ def read_luck(
     verdicts: Sequence[ItemVerdict],
     rules: TextOnlyRules,
     *,
-    level: float,
+    level: float = 0.95,
     name: Callable[[str], str] = str,
 ) -> Luck:
     """What the readers know, less luck.

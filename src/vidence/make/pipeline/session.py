@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Final, Generic, Protocol, TypeAlias, TypeVar, cast
+from typing import Annotated, Final, Generic, Protocol, TypeAlias, TypeVar, cast
 
+import click
+
+from vidence.console.flags import flag
 from vidence.contracts import Flow
 from vidence.engine.engine import no_image
 from vidence.engine.environment import Environment, now
@@ -45,15 +48,22 @@ Gate: TypeAlias = Callable[[Sequence[Draft]], tuple[Sequence[Draft], Sequence[Dr
 class MakeOverrides(Record, omit_defaults=True):
     """What a user wants of one session beside the configuration; nothing of it changes a question.
 
-    `only` are the tasks (or other parts of the maker) to make, `until` the last stage to do, `limit` how
-    many sources to use. `sheets` is the folder into which sheets for people are written: the session then
-    ends with them.
+    `only` are the tasks (or other parts of the maker). With `sheets` the session ends when they are written.
     """
 
-    only: tuple[str, ...] = ()
-    until: str = ""
-    limit: int | None = None
-    sheets: str = ""
+    only: Annotated[tuple[str, ...], flag("Only this task; repeatable.", metavar="TASK")] = ()
+    until: Annotated[str, flag("Stop after this stage.", metavar="STAGE")] = ""
+    limit: Annotated[
+        int | None, flag("Use only so many sources, the first ones.", type=click.IntRange(min=1))
+    ] = None
+    sheets: Annotated[
+        str,
+        flag(
+            "Only watch the videos, and write sheets for people into DIR: cards, tracks, shots, counts.",
+            type=click.Path(file_okay=False),
+            metavar="DIR",
+        ),
+    ] = ""
 
 
 @dataclass(frozen=True, kw_only=True)

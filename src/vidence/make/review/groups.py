@@ -137,7 +137,7 @@ def _weeks(state: ItemState, events: Sequence[Event], refused: Container[str]) -
     return (f"{year}-W{week:02d}",)
 
 
-def group_table(groups: Sequence[Group], key: str, *, level: float, shows_all: bool) -> Table:
+def group_table(groups: Sequence[Group], key: str, *, level: float = 0.95, shows_all: bool) -> Table:
     """Groups as a table; a share of fewer than five items is shown to operators only.
 
     Args:

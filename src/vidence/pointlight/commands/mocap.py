@@ -1,12 +1,13 @@
 """What a file of motion capture holds, what was mended, what is doubtful."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from vidence.console.files import screen, write_said
-from vidence.console.options import PATH, json_option
+from vidence.console.flags import JSON, argument, command, flag
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.pointlight.checks import MotionReport
@@ -14,26 +15,20 @@ if TYPE_CHECKING:
 SECTION = "Make"
 
 
-@click.command()
-@click.argument("files", nargs=-1, required=True, type=PATH)
-@click.option(
-    "--format", "format_name", default="", help="The format; otherwise the name and the first lines tell."
-)
-@click.option(
-    "--option",
-    "options",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="An option of the format, such as fps=120.",
-)
-@json_option
-def mocap(
-    *,
-    files: tuple[Path, ...],
-    format_name: str,
-    options: tuple[str, ...],
-    json_path: Path | None,
-) -> int:
+class Mocap(Record):
+    """Which files are looked at, and how they are read."""
+
+    files: Annotated[tuple[Path, ...], argument()]
+    format: Annotated[str, flag("The format; otherwise the name and the first lines tell.")] = ""
+    options: Annotated[
+        tuple[str, ...],
+        flag("An option of the format, such as fps=120.", "--option", metavar="KEY=VALUE"),
+    ] = ()
+    json_path: Annotated[Path | None, JSON] = None
+
+
+@command()
+def mocap(given: Mocap) -> int:
     """What FILES of motion capture hold, which defects were mended, and what is doubtful.
 
     The exit code is 1 when one cannot be read; the others are still shown.
@@ -43,11 +38,11 @@ def mocap(
     from vidence.pointlight.checks import inspect
     from vidence.pointlight.reading import read_motions
 
-    given = parse_spec("mocap?" + "&".join(options)).options if options else {}
-    is_quiet = screen(json_path).quiet
+    options = parse_spec("mocap?" + "&".join(given.options)).options if given.options else {}
+    is_quiet = screen(given.json_path).quiet
     reports: list[MotionReport] = []
     n_bad = 0
-    for path, read in read_motions(files, format=format_name, options=given):
+    for path, read in read_motions(given.files, format=given.format, options=options):
         if isinstance(read, VidenceError):
             click.echo(f"{read}" if is_quiet else f"{path}: not read\n  {read}", err=True)
             n_bad += 1
@@ -55,7 +50,7 @@ def mocap(
         reports.append(inspect(read))
         if not is_quiet:
             click.echo("\n".join(_lines(reports[-1])))
-    write_said(json_path, "mocap", values={"files": reports})
+    write_said(given.json_path, "mocap", values={"files": reports})
     return int(n_bad > 0)
 
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
+import msgspec
 
-from vidence.console.options import PATH
+from vidence.console.flags import argument, command, flag
 from vidence.errors import UsageError
+from vidence.records import Record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,70 +28,53 @@ _VIDEOS = {"mp4": "clip.mp4", "lossless": "clip-lossless.mp4"}
 _KINDS = (*_VIDEOS, "png", "psychopy", "jspsych")
 
 
-@click.command()
-@click.argument("sources", nargs=-1)
-@click.option("--out", required=True, type=PATH, help="Folder for the files.")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A setting of the stimulus, such as yaw_deg=45, scramble=places, n_noise=30; repeatable.",
-)
-@click.option(
-    "--points",
-    default="13",
-    show_default=True,
-    help="12, 13 or 15 points of a body, upper, lower, hands, feet, or markers for all that a file holds.",
-)
-@click.option(
-    "--hold-hands",
-    is_flag=True,
-    help="Move the second of two figures until hands that hold each other meet.",
-)
-@click.option("--leave-out", multiple=True, metavar="POINT", help="A point that is not shown; repeatable.")
-@click.option(
-    "--option",
-    "options",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="An option of the format of the files, such as fps=60.",
-)
-@click.option(
-    "--write",
-    "kinds",
-    multiple=True,
-    type=click.Choice(_KINDS),
-    default=("mp4",),
-    show_default=True,
-    help="What is written; repeatable: a video, numbered PNG files, or a folder that PsychoPy or jsPsych "
-    "shows.",
-)
-@click.option(
-    "--again",
-    type=PATH,
-    help="A stimulus.json: make that stimulus again and check every pixel; name SOURCES that have moved.",
-)
-def pointlight(
-    *,
-    sources: tuple[str, ...],
-    out: Path,
-    settings: tuple[str, ...],
-    points: str,
-    hold_hands: bool,
-    leave_out: tuple[str, ...],
-    options: tuple[str, ...],
-    kinds: tuple[str, ...],
-    again: Path | None,
-) -> int:
+class Shown(Record):
+    """What is shown as points of light, and what is written."""
+
+    sources: Annotated[tuple[str, ...], argument()] = ()
+    out: Annotated[Path, flag("Folder for the files.")]
+    settings: Annotated[
+        dict[str, str],
+        flag(
+            "A setting of the stimulus, such as yaw_deg=45, scramble=places, n_noise=30; repeatable.", "--set"
+        ),
+    ] = msgspec.field(default_factory=dict)
+    points: Annotated[
+        str,
+        flag(
+            "12, 13 or 15 points of a body, upper, lower, hands, feet, or markers for all that a file holds."
+        ),
+    ] = "13"
+    hold_hands: Annotated[
+        bool, flag("Move the second of two figures until hands that hold each other meet.")
+    ] = False
+    options: Annotated[
+        dict[str, str], flag("An option of the format of the files, such as fps=60.", "--option")
+    ] = msgspec.field(default_factory=dict)
+    kinds: Annotated[
+        tuple[str, ...],
+        flag(
+            "What is written; repeatable: a video, numbered PNG files, or a folder that PsychoPy or jsPsych "
+            "shows.",
+            "--write",
+            type=_KINDS,
+        ),
+    ] = ("mp4",)
+    again: Annotated[
+        Path | None,
+        flag(
+            "A stimulus.json: make that stimulus again and check every pixel; name SOURCES that have moved."
+        ),
+    ] = None
+
+
+@command()
+def pointlight(given: Shown) -> None:
     """Show one or two SOURCES as points of light: files of motion capture, or walker:ACTION.
 
     The folder gets the clip, a contact sheet, and stimulus.json, from which alone the same stimulus can be
     made again.
     """
-    import msgspec
-
-    from vidence.console.options import pairs
     from vidence.installation import __version__
     from vidence.pointlight.experiments import PLAYERS, write_player
     from vidence.pointlight.figures import Staging
@@ -97,27 +82,24 @@ def pointlight(
     from vidence.pointlight.stimulus import make_stimulus
     from vidence.pointlight.writing import sidecar
 
+    sources, out = given.sources, given.out
     staging = Staging(
-        sources=sources, points=points, hold_hands=hold_hands, options=pairs(options, "--option")
+        sources=sources, points=given.points, hold_hands=given.hold_hands, options=given.options
     )
-    if again is not None:
+    if given.again is not None:
         is_plain = msgspec.structs.replace(staging, sources=()) == Staging(sources=())
-        if settings or leave_out or not is_plain:
+        if given.settings or not is_plain:
             raise UsageError(
-                "--again takes everything from the file; leave out --set, --leave-out, --points, "
-                "--hold-hands and --option"
+                "--again takes everything from the file; leave out --set, --points, --hold-hands and --option"
             )
-        stimulus, figures, staging = _again(again, sources)
+        stimulus, figures, staging = _again(given.again, sources)
     elif not sources:
         raise UsageError("name a file of motion capture, or walker:walk")
     else:
-        given = pairs(settings, "--set")
-        if leave_out:
-            given = {**given, "leave_out": ",".join(leave_out)}
-        spec = spec_of(given)
+        spec = spec_of(given.settings)
         figures = staging.figures()
         stimulus = make_stimulus(figures, spec)
-    kinds = tuple(dict.fromkeys(kinds))
+    kinds = tuple(dict.fromkeys(given.kinds))
     out.mkdir(parents=True, exist_ok=True)
     digest = _written(stimulus, kinds, out)
     for player in PLAYERS:
@@ -125,15 +107,12 @@ def pointlight(
             write_player(player, stimulus, out / player)
     kept = sidecar(stimulus, figures, digest, vidence=__version__, staging=staging)
     (out / "stimulus.json").write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2))
-    for line in _lines(stimulus, figures, is_same=again is not None):
+    for line in _lines(stimulus, figures, is_same=given.again is not None):
         click.echo(line if line.startswith(" ") else f"{out}: {line}")
-    return 0
 
 
 def _again(path: Path, sources: tuple[str, ...]) -> "tuple[Stimulus, list[Motion], Staging]":
     """The stimulus of a sidecar, the figures that it shows, and how they were come by."""
-    import msgspec
-
     from vidence.pointlight.figures import Staging
     from vidence.pointlight.writing import read_sidecar, remake
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from vidence.console.options import PATH
+from vidence.console.flags import PATH
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 
@@ -557,15 +557,13 @@ def _import(what: str, *, project: str, data: Path | None, part: str | None, by:
     if recorded_files.is_review(path):
         taken = recorded_files.take_review(path, slug=project)
         return f"{taken.n_new:,} events new, {taken.n_same:,} there already"
-    from vidence.make.commands.gate import load_items
+    from vidence.engine.question_set import QuestionSet
     from vidence.studio.accounts import project_of
 
     row = project_of(project)
-    loaded, questions = load_items(
-        str(recorded_files.questions_in(path)), data, overrides={"split": part or None}
-    )
-    recorded_files.refuse_root(row, loaded.media_root)
-    taken = recorded_files.take_items(row, questions, by=by)
+    read = QuestionSet(what=str(recorded_files.questions_in(path)), data=data, split=part or None).load()
+    recorded_files.refuse_root(row, read.loaded.media_root)
+    taken = recorded_files.take_items(row, read.items, by=by)
     return f"{taken.n_new:,} questions new, {taken.n_same:,} there already; media below {row.media_root}"
 
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import click
 
-from vidence.console.options import PATH
+from vidence.console.flags import PATH
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 from vidence.studio.commands.studio import need_studio, start_alone, there

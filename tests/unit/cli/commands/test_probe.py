@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from vidence.cli.commands import probe as command
 from vidence.cli.commands.probe import probe
 from vidence.errors import UsageError
 from videos.stamped import write
@@ -40,8 +41,9 @@ def test_one_that_cannot_be_read_does_not_hide_the_others(film, tmp_path):
     assert json.loads(done.stdout)["path"].endswith("a.mp4")
 
 
-def test_one_that_takes_too_long_is_stopped(film):
-    done = probed("--decode-timeout", "0.001", str(film))
+def test_one_that_takes_too_long_is_stopped(film, monkeypatch):
+    monkeypatch.setattr(command, "_DEADLINE_S", 0.001)
+    done = probed(str(film))
     assert done.return_value == 1
     assert "a.mp4: the decoder did not finish within 0.001 s" in done.stderr
 

@@ -1,0 +1,36 @@
+"""The questions that a command is about."""
+
+import json
+
+import pytest
+
+from vidence.engine.question_set import QuestionSet
+from vidence.errors import UsageError
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.setenv("VIDENCE_CACHE", str(tmp_path / "cache"))
+    row = {"question": "Red?", "choices": ["yes", "no"], "answer": "A"}
+    rows = [row | {"item_id": f"q{i}", "tags": {"kind": "ab"[i % 2]}} for i in range(4)]
+    path = tmp_path / "q.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in rows) + '{"item_id": 1}\n' * 7)
+    return path
+
+
+def test_a_file_is_read_and_what_is_left_out_is_said(file, capsys):
+    read = QuestionSet(what=str(file), where={"kind": "a"}).load()
+    assert (read.name, [item.item_id for item in read.items]) == ("q.jsonl", ["q0", "q2"])
+    assert (read.plan.benchmark, read.plan.data) == ("table", str(file))
+    err = capsys.readouterr().err
+    assert err.count("left out: ") == 5
+    assert "and 2 more lines left out" in err
+
+
+def test_a_benchmark_has_its_own_name(file):
+    assert QuestionSet(what="table", data=file).load().name == "table"
+
+
+def test_neither_file_nor_benchmark(tmp_path):
+    with pytest.raises(UsageError, match="is neither a file nor a benchmark; expected a file such as"):
+        QuestionSet(what=str(tmp_path / "none.jsonl")).load()
