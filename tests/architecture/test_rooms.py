@@ -36,7 +36,9 @@ def circles(root: Path) -> list[str]:
     graph = {
         name: {
             module
-            for target in imported(parsed(path), name if path.name == "__init__.py" else name.rpartition(".")[0])
+            for target in imported(
+                parsed(path), name if path.name == "__init__.py" else name.rpartition(".")[0]
+            )
             if (module := target if target in files else target.rpartition(".")[0]) in files
         }
         - {name}
