@@ -1,14 +1,16 @@
 """What people say on boards: rows of the database, and the same rows in the people's files that makings read.
 
-A row is written into both or into neither. Rows of a file that somebody wrote by hand are taken in when the
+A row is written into both or into neither. Rows of a file that were written by hand are taken in when the
 set is opened, and stay where they are in their file.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
+from typing import Final, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 from django.db import IntegrityError, transaction
@@ -19,7 +21,6 @@ from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Card
 from vidence.make.review.people.checks import check_of_card
 from vidence.make.review.people.rows import (
-    KINDS,
     CardCheckRow,
     CardRow,
     CountRow,
@@ -35,34 +36,115 @@ from vidence.make.review.people.rows import (
 from vidence.records import Record
 from vidence.studio.access import Person
 from vidence.studio.audit import note as audit_note
-from vidence.studio.records import boards
-from vidence.studio.records.people import UserRow
+from vidence.studio.records.boards import BoardRow, MadeSetRow
 from vidence.studio.settings import current
 
-FileRow: TypeAlias = ShotRow | TrackRow | CountRow | CardCheckRow | FalseCheckRow
-FileRowT = TypeVar("FileRowT", ShotRow, TrackRow, CountRow, CardCheckRow, FalseCheckRow)
-BoardRow: TypeAlias = (
-    boards.TrackVerdictRow
-    | boards.ShotEditRow
-    | boards.CardCheckRow
-    | boards.FalseCheckRow
-    | boards.WindowCountRow
-)
-BoardName: TypeAlias = Literal["tracks", "shots", "cards", "false-cards", "counts"]
-TABLES: Final[Mapping[BoardName, Any]] = {
-    "tracks": boards.TrackVerdictRow,
-    "shots": boards.ShotEditRow,
-    "cards": boards.CardCheckRow,
-    "false-cards": boards.FalseCheckRow,
-    "counts": boards.WindowCountRow,
-}
+BoardName: TypeAlias = Literal["shots", "tracks", "cards", "false-cards", "counts"]
 SCENE: Final = "scene"
 FALSE: Final = "false"
-"""What the words of a `CardCheckRow` are beside the cards ``A`` and ``B`` of a track: those of a shot."""
+"""The kinds of `Words` beside the cards ``A`` and ``B`` of a track: those of a shot."""
 BY_HAND: Final = "by-hand"
-"""Who wrote words whose file names nobody."""
+"""Who wrote words whose file names no writer."""
 CARDS_FOLDER, SCENES_FOLDER = "cards", "scenes"
 _LOCK: Final = Lock()  # a file is read and written by one request at a time
+
+
+class Words(Record):
+    """A card of one person: its words, if they wrote some, and how many people it fits, if they tried it."""
+
+    video_id: str
+    check: str
+    track_id: str
+    kind: str
+    by: str
+    text: str = ""
+    frames: tuple[int, ...] = ()
+    fits: Literal["one", "several", "none", ""] = ""
+    leaks: Literal["yes", "no"] = "no"
+    note: str = ""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What no second row has: one person has one card of a kind."""
+        return self.video_id, self.track_id, self.kind, self.by
+
+    @property
+    def row(self) -> CardCheckRow | None:
+        """The row of the file; None for a card that was not tried yet."""
+        if not self.fits:
+            return None
+        card = Card(track_id=self.track_id, kind="A" if self.kind == "A" else "B", text=self.text)
+        return CardCheckRow(
+            video_id=self.video_id,
+            check=check_of_card(card) if self.text else self.check,
+            track_id=self.track_id,
+            kind=card.kind,
+            fits=self.fits,
+            leaks=self.leaks,
+            by=self.by,
+            note=self.note,
+        )
+
+
+class Reading(Record):
+    """What one person takes a sentence for without the film, and then says of it beside the film."""
+
+    video_id: str
+    check: str
+    card_id: str
+    told: Literal["true", "false", "cannot-say"]
+    by: str
+    occurs: Literal["yes", "no", "cannot-say", ""] = ""
+    natural: Literal["yes", "no", ""] = ""
+    note: str = ""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What no second row has: a sentence is read once by each."""
+        return self.video_id, self.card_id, self.by
+
+    @property
+    def row(self) -> FalseCheckRow | None:
+        """The row of the file; None before it was seen with the film, as true sentences never are."""
+        if not self.occurs or not self.natural:
+            return None
+        return FalseCheckRow(
+            video_id=self.video_id,
+            check=self.check,
+            card_id=self.card_id,
+            told=self.told,
+            occurs=self.occurs,
+            natural=self.natural,
+            by=self.by,
+            note=self.note,
+        )
+
+
+Said: TypeAlias = ShotRow | TrackRow | Words | Reading | CountRow
+SaidT = TypeVar("SaidT", ShotRow, TrackRow, Words, Reading, CountRow)
+FileRow: TypeAlias = ShotRow | TrackRow | CardCheckRow | FalseCheckRow | CountRow
+FileRowT = TypeVar("FileRowT", ShotRow, TrackRow, CardCheckRow, FalseCheckRow, CountRow)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """One board: its title, what a row of it holds, the row of its file, and a row in a few words."""
+
+    title: str
+    holds: type[Said]
+    file: type[FileRow]
+    words: str
+
+
+BOARDS: Final[Mapping[BoardName, Board]] = {
+    "shots": Board(title="Shots", holds=ShotRow, file=ShotRow, words="{0.act}"),
+    "tracks": Board(title="Tracks", holds=TrackRow, file=TrackRow, words="{0.track_id} {0.act}"),
+    "cards": Board(title="Cards", holds=Words, file=CardCheckRow, words="{0.track_id}/{0.kind} {0.fits}"),
+    "false-cards": Board(
+        title="False cards", holds=Reading, file=FalseCheckRow, words="a sentence, {0.told}"
+    ),
+    "counts": Board(title="Counts", holds=CountRow, file=CountRow, words="{0.place} {0.n}"),
+}
 
 
 class Refused(Record):
@@ -71,169 +153,124 @@ class Refused(Record):
     reason: str
 
 
-def say(row: BoardRow, by: Person) -> BoardRow | Refused:
-    """Keep a new row, in the database and in its file.
+def board_of(said: Said) -> BoardName:
+    """The board on which something is said."""
+    return next(name for name, board in BOARDS.items() if isinstance(said, board.holds))
 
-    Args:
-        row: what is said; `by`, `by_name` and the time are filled in.
-        by: who says it.
+
+def record_of(row: BoardRow) -> Said:
+    """What a row says."""
+    return cast("Said", msgspec.convert(row.said, BOARDS[cast("BoardName", row.board)].holds))
+
+
+def in_words(said: Said) -> str:
+    """What a person said, in a few words."""
+    return BOARDS[board_of(said)].words.format(said)
+
+
+def on_file(said: Said) -> FileRow | None:
+    """The row of people's file; None for what no file holds (yet)."""
+    return said.row if isinstance(said, Words | Reading) else said
+
+
+def said_on(made: MadeSetRow, kind: type[SaidT], *, video_id: str) -> list[SaidT]:
+    """What people have said of a video on a board, in the order in which they did."""
+    name = next(name for name, board in BOARDS.items() if board.holds is kind)
+    rows = BoardRow.objects.filter(made_set=made, board=name, video_id=video_id).order_by("at", "pk")
+    return [msgspec.convert(row.said, kind) for row in rows]
+
+
+# --------------------------------------------------------------------------- saying
+
+
+def _row(made: MadeSetRow, said: Said) -> BoardRow:
+    return BoardRow(
+        made_set=made,
+        board=board_of(said),
+        video_id=said.video_id,
+        key=_key(said),
+        said=msgspec.to_builtins(said),
+        by_name=said.counter if isinstance(said, CountRow) else said.by,
+        at=current().settings.clock(),
+    )
+
+
+def _key(said: Said) -> str:
+    return msgspec.json.encode(said.key).decode()
+
+
+@contextmanager
+def _both(made: MadeSetRow, old: Said | None, new: Said | None) -> Iterator[None]:
+    """One transaction of the database in which the people's files follow.
+
+    Raises:
+        DataError: a file has faults, or the row has.
+        StoreError: a file cannot be written.
     """
-    row.by = cast("UserRow | None", by.user)
-    row.by_name = by.name
-    row.at = current().settings.clock()
-    written = file_row(row)
+    folder = Path(made.people_folder)
+    before, after = (None if one is None else on_file(one) for one in (old, new))
+    with transaction.atomic():
+        yield
+        if before is not None and before != after:
+            remove_row(folder, cast("TrackRow", before))  # of whichever kind
+        if after is not None and before != after:
+            append_row(folder, cast("TrackRow", after))
+        _write_words(made, new if new is not None else cast("Said", old))
+
+
+def say(made: MadeSetRow, said: Said) -> Said | Refused:
+    """Keep what a person says, in the database and in its file."""
     with _LOCK:
         try:
-            with transaction.atomic():
-                row.save(force_insert=True)
-                if written is not None:
-                    _append(Path(row.made_set.people_folder), written)
-                _write_words(row)
+            with _both(made, None, said):
+                _row(made, said).save(force_insert=True)
         except IntegrityError:
-            return _not_kept(row, "you have said this already; take it back first")
-        except (DataError, StoreError) as error:
-            return _not_kept(row, str(error))
-    return row
-
-
-def _append(folder: Path, row: FileRow) -> None:
-    append_row(folder, cast("TrackRow", row))  # of whichever kind
-
-
-def _remove(folder: Path, row: FileRow) -> None:
-    remove_row(folder, cast("TrackRow", row))  # of whichever kind
-
-
-def _not_kept(row: BoardRow, reason: str) -> Refused:
-    row.pk = None  # of a row that was taken back; somebody else's has it next
-    return Refused(reason=reason)
-
-
-def change(row: BoardRow) -> BoardRow | Refused:
-    """Keep a row that somebody goes on with, such as a card that is tried, or a check seen with the film."""
-    table = type(row)
-    row.at = current().settings.clock()
-    with _LOCK:
-        before = table.objects.get(pk=row.pk)
-        if before.lock_version != row.lock_version:
-            return Refused(reason="it was changed in another window; load the page again")
-        old, new = file_row(before), file_row(row)
-        folder = Path(row.made_set.people_folder)
-        row.lock_version += 1
-        try:
-            with transaction.atomic():
-                row.save()
-                if old is not None and old != new:
-                    _remove(folder, old)
-                if new is not None and old != new:
-                    _append(folder, new)
-                _write_words(row)
-        except IntegrityError:
-            return Refused(reason="this is said already; take it back first")
+            return Refused(reason="you have said this already; take it back first")
         except (DataError, StoreError) as error:
             return Refused(reason=str(error))
-    return row
+    return said
 
 
-def take_back(made: boards.MadeSetRow, board: BoardName, by: Person, *, video_id: str) -> BoardRow | Refused:
-    """Undo the last thing that somebody said on a board about a video."""
-    rows = TABLES[board].objects.filter(made_set=made, video_id=video_id, by_name=by.name)
-    with _LOCK, transaction.atomic():
-        row: BoardRow | None = rows.order_by("-pk").first()
+def change(made: MadeSetRow, old: SaidT, new: SaidT) -> Said | Refused:
+    """Keep what a person goes on with, such as a card that is tried, or a sentence seen with the film."""
+    rows = BoardRow.objects.filter(made_set=made, board=board_of(old), key=_key(old))
+    with _LOCK:
+        row = rows.first()
+        if row is None or record_of(row) != old:
+            return Refused(reason="it was changed in another window; load the page again")
+        try:
+            with _both(made, old, new):
+                rows.update(said=msgspec.to_builtins(new), at=current().settings.clock())
+        except (DataError, StoreError) as error:
+            return Refused(reason=str(error))
+    return new
+
+
+def last_of(made: MadeSetRow, board: BoardName, by: Person, *, video_id: str) -> BoardRow | None:
+    """The last thing that a person said on a board about a video."""
+    rows = BoardRow.objects.filter(made_set=made, board=board, video_id=video_id, by_name=by.name)
+    return rows.order_by("-pk").first()
+
+
+def take_back(made: MadeSetRow, board: BoardName, by: Person, *, video_id: str) -> Said | Refused:
+    """Undo the last thing that a person said on a board about a video."""
+    with _LOCK:
+        row = last_of(made, board, by, video_id=video_id)
         if row is None:
             return Refused(reason="you have said nothing here that could be taken back")
-        written = file_row(row)
+        said = record_of(row)
         try:
-            row.delete()
-            if written is not None:
-                _remove(Path(made.people_folder), written)
-            _write_words(row)
+            with _both(made, said, None):
+                row.delete()
+                audit_note(
+                    "verdict-taken-back",
+                    by=by.name,
+                    about=f"{made.public}/{video_id}",
+                    details={"board": board, "said": in_words(said)},
+                )
         except (DataError, StoreError) as error:
-            transaction.set_rollback(True)
             return Refused(reason=str(error))
-        audit_note(
-            "verdict-taken-back",
-            by=by.name,
-            about=f"{made.public}/{video_id}",
-            details={"board": board, "said": said(row)},
-        )
-    return row
-
-
-def said(row: BoardRow) -> str:
-    """What a row says, in a few words."""
-    match row:
-        case boards.TrackVerdictRow():
-            return f"{row.track_id} {row.act}"
-        case boards.ShotEditRow():
-            return str(row.act)
-        case boards.CardCheckRow():
-            return f"{row.track_id}/{row.kind} {row.fits or 'written'}"
-        case boards.FalseCheckRow():
-            return f"a sentence, {row.told_without_film}"
-        case _:
-            return f"{row.place} {row.n}{' agreed' * bool(row.agreed)}"
-
-
-def file_row(row: BoardRow) -> FileRow | None:
-    """The row of the file; None for what no file holds (yet): a card that nobody tried, a check half done."""
-    names = {"video_id": row.video_id, "check": row.seen, "note": row.note}
-    match row:
-        case boards.TrackVerdictRow():
-            return TrackRow(**names, track_id=row.track_id, act=row.act, by=row.by_name)
-        case boards.ShotEditRow():
-            return ShotRow(**names, act=row.act, by=row.by_name)
-        case boards.CardCheckRow():
-            return _of_card(row, names)
-        case boards.FalseCheckRow():
-            return _of_false(row, names)
-        case _:
-            return CountRow(
-                **names,
-                window=row.window,
-                place=row.place,
-                n=row.n,
-                n_low=row.n_low,
-                n_high=row.n_high,
-                counter=row.by_name,
-                frames=tuple(row.frames),
-                agreed=tuple(row.agreed.split()),
-            )
-
-
-def card_of(row: boards.CardCheckRow) -> Card:
-    """The card that a row holds the words of."""
-    return Card(track_id=row.track_id, kind=row.kind, text=row.text, frames=tuple(row.frames))
-
-
-def _of_card(row: boards.CardCheckRow, names: Mapping[str, str]) -> CardCheckRow | None:
-    if not row.fits:
-        return None
-    return CardCheckRow(
-        video_id=row.video_id,
-        check=check_of_card(card_of(row)) if row.text else row.seen,
-        track_id=row.track_id,
-        kind=row.kind,
-        fits=row.fits,
-        leaks="yes" if row.leaks else "no",
-        by=row.by_name,
-        note=names["note"],
-    )
-
-
-def _of_false(row: boards.FalseCheckRow, names: Mapping[str, str]) -> FalseCheckRow | None:
-    if row.reads_natural is None:  # not seen with the film yet, or a true card among the false ones
-        return None
-    return FalseCheckRow(
-        video_id=row.video_id,
-        check=row.seen,
-        card_id=row.card_id,
-        told=row.told_without_film,
-        occurs="cannot-say" if row.occurs_in_film is None else "yes" if row.occurs_in_film else "no",
-        natural="yes" if row.reads_natural else "no",
-        by=row.by_name,
-        note=names["note"],
-    )
+    return said
 
 
 # --------------------------------------------------------------------------- words
@@ -250,26 +287,27 @@ def natural(name: str) -> tuple[tuple[int, str], ...]:
     )
 
 
-def _write_words(row: BoardRow) -> None:
+def words_of(made: MadeSetRow, video_id: str) -> dict[tuple[str, str], Words]:
+    """The latest words of people by track (or shot) and kind."""
+    return {(one.track_id, one.kind): one for one in said_on(made, Words, video_id=video_id) if one.text}
+
+
+def _write_words(made: MadeSetRow, said: Said) -> None:
     """Write the cards of a video into its file where a row holds words; the same words, the same bytes."""
-    if not isinstance(row, boards.CardCheckRow) or not (row.text or row.kind in (SCENE, FALSE)):
+    if not isinstance(said, Words) or not (said.text or said.kind in (SCENE, FALSE)):
         return
-    made = row.made_set
-    rows = boards.CardCheckRow.objects.filter(made_set=made, video_id=row.video_id).exclude(text="")
-    latest = {(one.track_id, one.kind): one for one in rows.order_by("at", "pk")}
-    path = _words_path(made, row.video_id, is_scene=row.kind in (SCENE, FALSE))
-    gone = (row.track_id, row.kind)
+    latest = words_of(made, said.video_id)
+    is_scene = said.kind in (SCENE, FALSE)
+    folder = SCENES_FOLDER if is_scene else CARDS_FOLDER
+    path = Path(made.people_folder) / folder / f"{said.video_id}.jsonl"
+    gone = (said.track_id, said.kind)
     foreign = [key for key in _words_in(path) if key not in latest and key != gone]
     if foreign:
         raise DataError(
             f"{path} has words of others, on {foreign[0][0]}, that are not here yet: read the files again, "
             "on the page of the set"
         )
-    write_words(path, _scene_lines(latest) if row.kind in (SCENE, FALSE) else _card_lines(latest))
-
-
-def _words_path(made: boards.MadeSetRow, video_id: str, *, is_scene: bool) -> Path:
-    return Path(made.people_folder) / (SCENES_FOLDER if is_scene else CARDS_FOLDER) / f"{video_id}.jsonl"
+    write_words(path, _scene_lines(latest) if is_scene else _card_lines(latest))
 
 
 def _words_in(path: Path) -> dict[tuple[str, str], CardRow | SceneRow]:
@@ -304,62 +342,32 @@ def _words_in(path: Path) -> dict[tuple[str, str], CardRow | SceneRow]:
     return found
 
 
-def _take_in_words(made: boards.MadeSetRow) -> int:
-    n_new = 0
-    files = [
-        path
-        for name in (CARDS_FOLDER, SCENES_FOLDER)
-        for path in sorted((Path(made.people_folder) / name).glob("*.jsonl"))
-    ]
-    for path in files:
-        known = boards.CardCheckRow.objects.filter(made_set=made, video_id=path.stem).exclude(text="")
-        there = set(known.values_list("track_id", "kind"))
-        for (name, kind), line in _words_in(path).items():
-            if (name, kind) not in there:
-                boards.CardCheckRow.objects.create(
-                    made_set=made,
-                    video_id=path.stem,
-                    seen=line.check,
-                    track_id=name,
-                    kind=kind,
-                    text=line.text,
-                    frames=list(line.frames),
-                    by_name=line.writer or BY_HAND,
-                    at=current().settings.clock(),
-                )
-                n_new += 1
-    return n_new
-
-
-def _card_lines(latest: Mapping[tuple[str, str], boards.CardCheckRow]) -> list[CardRow]:
+def _card_lines(latest: Mapping[tuple[str, str], Words]) -> list[CardRow]:
     keys = sorted((key for key in latest if key[1] in "AB"), key=lambda key: (natural(key[0]), key[1]))
     return [
         CardRow(
-            track_id=row.track_id,
-            kind=row.kind,
-            text=row.text,
-            frames=tuple(row.frames),
-            writer=row.by_name,
-            check=row.seen,
+            track_id=words.track_id,
+            kind=cast('Literal["A", "B"]', words.kind),
+            text=words.text,
+            frames=words.frames,
+            writer=words.by,
+            check=words.check,
         )
-        for row in (latest[key] for key in keys)
+        for words in (latest[key] for key in keys)
     ]
 
 
-def _scene_lines(latest: Mapping[tuple[str, str], boards.CardCheckRow]) -> list[SceneRow]:
-    shots = sorted({name for name, kind in latest if kind == SCENE}, key=natural)
+def _scene_lines(latest: Mapping[tuple[str, str], Words]) -> list[SceneRow]:
     lines = []
-    for name in shots:
+    for name in sorted({name for name, kind in latest if kind == SCENE}, key=natural):
         true, false = latest[name, SCENE], latest.get((name, FALSE))
         wrong = "" if false is None else false.text
-        lines.append(
-            SceneRow(shot_id=name, text=true.text, false=wrong, writer=true.by_name, check=true.seen)
-        )
+        lines.append(SceneRow(shot_id=name, text=true.text, false=wrong, writer=true.by, check=true.check))
     return lines
 
 
 def write_words(path: Path, lines: Sequence[CardRow] | Sequence[SceneRow]) -> None:
-    """Write a file of cards; without a line there is no file.
+    """Write a file of cards, each line with the fields that say something; without a line there is no file.
 
     Raises:
         StoreError: it cannot be written.
@@ -367,52 +375,77 @@ def write_words(path: Path, lines: Sequence[CardRow] | Sequence[SceneRow]) -> No
     if not lines:
         path.unlink(missing_ok=True)
         return
-    write_file(path, b"".join(msgspec.json.encode(_given(one)) + b"\n" for one in lines))
+    given = [
+        {name: value for name, value in msgspec.structs.asdict(one).items() if value not in ("", (), None)}
+        for one in lines
+    ]
+    write_file(path, b"".join(msgspec.json.encode(one) + b"\n" for one in given))
 
 
-def _given(line: CardRow | SceneRow) -> dict[str, object]:
-    """The fields that say something."""
-    return {
-        name: value for name, value in msgspec.structs.asdict(line).items() if value not in ("", (), None)
-    }
-
-
-def sent_back(made: boards.MadeSetRow, video_id: str) -> dict[tuple[str, str], str]:
+def sent_back(made: MadeSetRow, video_id: str) -> dict[tuple[str, str], str]:
     """The tracks in whose pictures the writer of a card sees different people, and who that is.
 
     By the track and its check as the writer saw it: a track that was split since is another one.
     """
-    rows = boards.CardCheckRow.objects.filter(made_set=made, video_id=video_id).exclude(text="")
-    latest = {(row.track_id, row.kind): row for row in rows.order_by("at", "pk")}
     return {
-        (row.track_id, row.seen): f"different people in its pictures, says {row.by_name}"
-        for row in latest.values()
-        if row.kind in "AB" and says_different_people(row.text) is not None
+        (one.track_id, one.check): f"different people in its pictures, says {one.by}"
+        for one in words_of(made, video_id).values()
+        if one.kind in "AB" and says_different_people(one.text) is not None
     }
 
 
 # --------------------------------------------------------------------------- rows that others wrote
 
 
-def take_in(made: boards.MadeSetRow) -> int:
+def take_in(made: MadeSetRow) -> int:
     """Take the rows of people's files into the database that are not there; how many were new.
 
     Raises:
         DataError: a file has lines that cannot be used; each is named.
     """
-    n_new = 0
+    folder = Path(made.people_folder)
     with _LOCK, transaction.atomic():
-        for kind in cast("Sequence[type[TrackRow]]", KINDS):  # each kind in its turn
-            known = {one.key for one in _known(made, kind)}
-            for row in read_rows(Path(made.people_folder), kind, videos=None):
-                if row.key not in known:
-                    _table_row(made, row).save(force_insert=True)
-                    n_new += 1
-        n_new += _take_in_words(made)
-    return n_new
+        known = {
+            _key(row) for one in BoardRow.objects.filter(made_set=made) if (row := on_file(record_of(one)))
+        }
+        new: list[Said] = [
+            _as_said(row)
+            for board in BOARDS.values()
+            for row in read_rows(folder, cast("type[TrackRow]", board.file), videos=None)
+            if _key(row) not in known
+        ]
+        for path in (
+            p for name in (CARDS_FOLDER, SCENES_FOLDER) for p in sorted((folder / name).glob("*.jsonl"))
+        ):
+            there = words_of(made, path.stem)
+            new += [
+                Words(
+                    video_id=path.stem,
+                    check=line.check,
+                    track_id=name,
+                    kind=kind,
+                    text=line.text,
+                    frames=tuple(line.frames),
+                    by=line.writer or BY_HAND,
+                )
+                for (name, kind), line in _words_in(path).items()
+                if (name, kind) not in there
+            ]
+        for said in new:
+            _row(made, said).save(force_insert=True)
+    return len(new)
 
 
-def rows_of(made: boards.MadeSetRow, kind: type[FileRowT], *, video_id: str) -> tuple[FileRowT, ...]:
+def _as_said(row: FileRow) -> Said:
+    """What a row of a file says on its board."""
+    if not isinstance(row, CardCheckRow | FalseCheckRow):
+        return msgspec.structs.replace(row, where="")
+    fields = msgspec.structs.asdict(row)
+    del fields["where"]
+    return msgspec.convert(fields, Words if isinstance(row, CardCheckRow) else Reading)
+
+
+def rows_of(made: MadeSetRow, kind: type[FileRowT], *, video_id: str) -> tuple[FileRowT, ...]:
     """The rows of a file on one video, in their order, as the making reads them.
 
     Raises:
@@ -420,66 +453,3 @@ def rows_of(made: boards.MadeSetRow, kind: type[FileRowT], *, video_id: str) -> 
     """
     found = read_rows(Path(made.people_folder), kind, videos=None)
     return tuple(row for row in found if row.video_id == video_id)
-
-
-def _known(made: boards.MadeSetRow, kind: type[FileRowT]) -> Iterator[FileRow]:
-    for row in TABLES[_BOARDS[kind.file]].objects.filter(made_set=made):
-        found = file_row(row)
-        if found is not None:
-            yield found
-
-
-_BOARDS: Final[Mapping[str, BoardName]] = {
-    TrackRow.file: "tracks",
-    ShotRow.file: "shots",
-    CardCheckRow.file: "cards",
-    FalseCheckRow.file: "false-cards",
-    CountRow.file: "counts",
-}
-
-
-def _table_row(made: boards.MadeSetRow, row: FileRow) -> BoardRow:
-    names = {
-        "made_set": made,
-        "video_id": row.video_id,
-        "seen": row.check,
-        "by_name": row.counter if isinstance(row, CountRow) else row.by,
-        "note": row.note,
-        "at": current().settings.clock(),
-    }
-    match row:
-        case TrackRow():
-            return boards.TrackVerdictRow(**names, track_id=row.track_id, act=row.act)
-        case ShotRow():
-            return boards.ShotEditRow(**names, act=row.act)
-        case CardCheckRow():
-            return boards.CardCheckRow(
-                **names, track_id=row.track_id, kind=row.kind, fits=row.fits, leaks=row.leaks == "yes"
-            )
-        case FalseCheckRow():
-            return boards.FalseCheckRow(
-                **names,
-                card_id=row.card_id,
-                told_without_film=row.told,
-                occurs_in_film=None if row.occurs == "cannot-say" else row.occurs == "yes",
-                reads_natural=row.natural == "yes",
-            )
-        case _:
-            return boards.WindowCountRow(
-                **names,
-                window=row.window,
-                place=row.place,
-                n=row.n,
-                n_low=row.n_low,
-                n_high=row.n_high,
-                frames=list(row.frames),
-                agreed=" ".join(row.agreed),
-            )
-
-
-def counts_of(rows: Sequence[boards.WindowCountRow]) -> dict[tuple[str, str], list[boards.WindowCountRow]]:
-    """Counts by their window and place, in the order in which these were first counted."""
-    found: dict[tuple[str, str], list[boards.WindowCountRow]] = {}
-    for row in rows:
-        found.setdefault((row.window, row.place), []).append(row)
-    return found

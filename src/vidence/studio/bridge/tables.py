@@ -253,10 +253,6 @@ def _shape(file: str, model: type[models.Model], columns: str, **rules: Any) -> 
     return Shape(file=file, model=model, key=tuple(key), columns=(*key, *more), **rules)
 
 
-def _verdicts(file: str, model: type[models.Model], more: str) -> Shape:
-    return _shape(file, model, f"public: made_set video_id seen by by_name note seconds at {more}")
-
-
 FIRST: Final[Sequence[Shape]] = (
     _shape("protocols", people.ProtocolRow, "sha256: title source added_at"),
     _shape("people", people.UserRow, "pseudonym: is_active created_at", fill=_account),
@@ -329,15 +325,10 @@ AFTER: Final[Sequence[Shape]] = (
         file="sets",
         model=boards.MadeSetRow,
         key=("public",),
-        columns=("public", "project", "folder", "configuration_sha256"),
+        columns=("public", "project", "folder"),
         fill=_elsewhere,
     ),
-    _verdicts("tracks", boards.TrackVerdictRow, "track_id act"),
-    _verdicts("shots", boards.ShotEditRow, "act"),
-    _verdicts("cards", boards.CardCheckRow, "track_id kind text frames fits leaks"),
-    _verdicts("false-cards", boards.FalseCheckRow, "card_id told_without_film occurs_in_film reads_natural"),
-    _verdicts("counts", boards.WindowCountRow, "window place n n_low n_high frames agreed"),
-    _verdicts("windows", boards.WindowCheckRow, "clip_id shows start_s end_s"),
+    _shape("boards", boards.BoardRow, "public: made_set board video_id key said by_name at"),
 )
 """What people did besides."""
 AT_HOME: Final[Mapping[str, str]] = {

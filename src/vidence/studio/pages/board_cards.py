@@ -1,14 +1,12 @@
-"""Boards of words: cards of people and of scenes, whom a card fits, and false cards without the film."""
+"""Boards of words: cards of people and of scenes, the line-up of a card, and false cards without the film."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypeAlias
 from uuid import UUID
 
 import msgspec
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.urls import reverse
 
 from vidence.make.herbench.cards.cards import CardChecks, check_cards
 from vidence.make.herbench.cards.crops import CropPlan, plan_crops
@@ -19,57 +17,60 @@ from vidence.make.pipeline.material import Card, SceneCard
 from vidence.make.pipeline.writer import Objection
 from vidence.make.review.people.checks import check_of_card, check_of_scene, check_of_shot, check_of_track
 from vidence.make.review.people.words_only import WordsOnlyAnswer, told
-from vidence.records import Record
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import Track, TrackedVideo, listed_others
 from vidence.studio.access import BOTH, EVERY_ROLE, route
-from vidence.studio.pages.answers import as_json
+from vidence.studio.pages.board_tracks import anchor_of, crop_address, shots_now, still, tracks_now
 from vidence.studio.pages.boards import (
     VIDEO,
+    ActButton,
+    BoardPage,
+    Field,
+    Line,
     OpenBoard,
-    anchor_of,
+    Picture,
+    Shown,
     board_of,
-    mask,
+    board_route,
     refuse_idle,
-    shots_now,
     told_why,
-    tracks_now,
-    tried,
 )
-from vidence.studio.records.boards import CardCheckRow, FalseCheckRow
 from vidence.studio.rules.boards import drawn
-from vidence.studio.verdicts import FALSE, SCENE, BoardRow, Refused, change, natural, say
+from vidence.studio.verdicts import (
+    FALSE,
+    SCENE,
+    Reading,
+    Refused,
+    Said,
+    Words,
+    change,
+    natural,
+    said_on,
+    say,
+    words_of,
+)
 
 _MOST_LETTERS: Final = 4_000
-_EVERY: Final = 3  # of the portraits of somebody in a line-up
-_ANSWERS: Final = ("true", "false", "cannot-say")
-
-
-class Leaks(Record):
-    """What is wrong with words that somebody is writing: sentences, and the words themselves."""
-
-    said: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
+_EVERY: Final = 3  # of the portraits of a person in a line-up
+Written: TypeAlias = Mapping[tuple[str, str], Words]
+"""The latest words by track (or shot) and kind."""
 
 
 # --------------------------------------------------------------------------- words that leak
 
 
-def leaks_of_cards(rules: CardChecks, a_text: str, b_text: str) -> Leaks:
-    """What the making would say of the two cards of a track.
+def leaks_of_cards(rules: CardChecks, a_text: str, b_text: str) -> tuple[list[str], list[str]]:
+    """What the making would say of the two cards of a track: sentences, and the words themselves.
 
     Args:
         rules: the `CardChecks` of the set.
-        a_text: what somebody looks like.
+        a_text: what the person looks like.
         b_text: what they do.
     """
-    both = (
-        Card(track_id="card", kind="A", text=a_text.strip()),
-        Card(track_id="card", kind="B", text=b_text.strip()),
-    )
+    both = (Card(track_id="card", kind="A", text=a_text), Card(track_id="card", kind="B", text=b_text))
     cards = [one for one in both if one.text]
     if not cards:
-        return Leaks()
+        return [], []
     found = check_cards(cards, rules)
     said = [f"{one.what.rpartition('/')[2]}: {one.detail} ({one.reason})" for one in found.dropped]
     said += [f"{one.kind}: {one.reason}, look at: {', '.join(one.words)}" for one in found.flags]
@@ -79,127 +80,63 @@ def leaks_of_cards(rules: CardChecks, a_text: str, b_text: str) -> Leaks:
         said.append(f"similarity of A and B: {alike.similarity:.2f}, at most {rules.limit:g}")
         if alike.is_leak(rules.limit):
             words += alike.repeated or alike.shared
-    return Leaks(said=tuple(said), words=tuple(dict.fromkeys(words)))
+    return said, list(dict.fromkeys(words))
 
 
-def leaks_of_scene(text: str, false: str) -> Leaks:
-    """What the making would say of the sentence about a shot, and of the false one."""
+def leaks_of_scene(text: str, false: str) -> tuple[list[str], list[str]]:
+    """What the making would say of the sentence about a shot and of the false one, and the false words."""
     said: list[str] = []
     for name, sentence in (("true", text), ("false", false)):
-        read = read_sentence(sentence) if sentence.strip() else ""
+        read = read_sentence(sentence) if sentence else ""
         if isinstance(read, Objection):
             said.append(f"{name}: {read.detail}")
-    words: tuple[str, ...] = ()
-    if text.strip() and false.strip():
-        changes = changes_between(text, false)
-        words = tuple(one.after for one in changes)
-        wrong = check_changes(text, false, changes)
-        if wrong is not None:
-            said.append(f"false: {wrong.detail}")
-    return Leaks(said=tuple(said), words=words)
-
-
-@told_why
-def leaks(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
-    """The same for whoever is typing, as JSON."""
-    board = board_of(request, made, video, name="cards")
-    given = {name: request.POST.get(name, "")[:_MOST_LETTERS] for name in ("A", "B", "text", "false")}
-    if given["text"] or given["false"]:
-        found = leaks_of_scene(given["text"], given["false"])
-    else:
-        found = leaks_of_cards(board.opened.card_checks, given["A"], given["B"])
-    return as_json(found)
+    if not text or not false:
+        return said, []
+    changes = changes_between(text, false)
+    if (wrong := check_changes(text, false, changes)) is not None:
+        said.append(f"false: {wrong.detail}")
+    return said, [one.after for one in changes]
 
 
 # --------------------------------------------------------------------------- cards
 
 
-@dataclass(frozen=True, kw_only=True)
-class CardsShown:
-    """The two cards of one track, and the frames that they are written from."""
-
-    track_id: str
-    check: str
-    looks: tuple[int, ...]
-    way: tuple[int, ...]
-    why_none: str
-    texts: dict[str, str]
-    writers: dict[str, str]
-    fits: dict[str, str]
-    leaks: Leaks
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a card is still to be written."""
-        return not all(self.texts.get(kind) for kind in "AB")
+def _cards(board: OpenBoard, _given: QueryDict) -> Shown:
+    found, shots = tracks_now(board), shots_now(board)
+    written = words_of(board.made, board.video.video_id)
+    chosen = board.video.chosen
+    lines = []
+    if found is not None:
+        tracks = sorted(found[1].tracks, key=lambda one: (one.track_id not in chosen, natural(one.track_id)))
+        tried = {
+            (one.track_id, one.kind): f"fits {one.fits}, says {one.by}"
+            for one in said_on(board.made, Words, video_id=board.video.video_id)
+            if one.fits
+        }
+        lines = [_card_line(board, one, video=found[1], written=written, tried=tried) for one in tracks]
+        lines.sort(key=lambda one: not one.is_open)
+    scenes = [] if shots is None else [_scene_line(board, one, written) for one in shots.shots]
+    return {"groups": [("", lines), ("Scenes", scenes)]}
 
 
-@dataclass(frozen=True, kw_only=True)
-class SceneShown:
-    """The words of one shot."""
-
-    shot_id: str
-    check: str
-    clear_frame: int
-    middle_frame: int
-    start_s: float
-    text: str
-    false: str
-    writer: str
-    leaks: Leaks
-
-
-@told_why
-def cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
-    """Write, mend and reject the cards of a video."""
-    board = board_of(request, made, video, name="cards")
-    done, fault = tried(request, board, _keep_words)
-    if done is not None and request.POST.get("act") == "different":
-        tracks_at = reverse("board-tracks", args=(board.made.public, board.video.video_id))
-        return HttpResponseRedirect(f"{tracks_at}#{anchor_of(request.POST.get('track', ''))}")
-    if done is not None:
-        return HttpResponseRedirect(board.address())
-    found, shot_rows = tracks_now(board), shots_now(board)
-    written = written_of(board)
-    shown = (
-        []
-        if found is None
-        else [_shown(board, one, video=found[1], written=written) for one in _order(board, found[1])]
-    )
-    shown.sort(key=lambda one: not one.is_open)
-    scenes = [] if shot_rows is None else [_scene(board, one, written) for one in shot_rows.shots]
-    leaks_at = reverse("board-leaks", args=(board.made.public, board.video.video_id))
-    told_ = board.told(fault=fault, rows=shown, scenes=scenes, leaks_at=leaks_at)
-    return render(request, "boards/cards.html", told_, status=400 if fault else 200)
-
-
-def written_of(board: OpenBoard) -> dict[tuple[str, str], CardCheckRow]:
-    """The latest words of people by track (or shot) and kind."""
-    rows = board.rows(CardCheckRow).exclude(text="").order_by("at", "pk")
-    return {(row.track_id, row.kind): row for row in rows}
-
-
-def _order(board: OpenBoard, video: TrackedVideo) -> list[Track]:
-    """The chosen ones first, then everybody who may be asked about."""
-    return sorted(
-        video.tracks, key=lambda one: (one.track_id not in board.video.chosen, natural(one.track_id))
-    )
-
-
-def text_of(
-    board: OpenBoard, written: dict[tuple[str, str], CardCheckRow], card: tuple[str, str]
-) -> tuple[str, str]:
-    """The words of a card, and who wrote them: a person, or whoever the making had."""
-    row = written.get(card)
-    if row is not None:
-        return row.text, row.by_name
+def text_of(board: OpenBoard, written: Written, card: tuple[str, str]) -> tuple[str, str]:
+    """The words of a card, and who wrote them: a person, or the writer of the making."""
+    words = written.get(card)
+    if words is not None:
+        return words.text, words.by
     made = board.video.card(*card)
     return (made.text, made.writer) if made is not None else ("", "")
 
 
-def _shown(
-    board: OpenBoard, track: Track, *, video: TrackedVideo, written: dict[tuple[str, str], CardCheckRow]
-) -> CardsShown:
+def _card_line(
+    board: OpenBoard,
+    track: Track,
+    *,
+    video: TrackedVideo,
+    written: Written,
+    tried: Mapping[tuple[str, str], str],
+) -> Line:
+    name = track.track_id
     plan = plan_crops(
         track,
         width_px=video.width_px,
@@ -208,147 +145,207 @@ def _shown(
         others=(*video.tracks, *video.others),
         fps=video.fps,
     )
-    found = {kind: text_of(board, written, (track.track_id, kind)) for kind in "AB"}
-    texts = {kind: text for kind, (text, _) in found.items()}
-    checks = board.rows(CardCheckRow).filter(track_id=track.track_id).exclude(fits="")
-    return CardsShown(
-        track_id=track.track_id,
-        check=check_of_track(track),
-        looks=plan.appearance if isinstance(plan, CropPlan) else board.video.portraits(track),
-        way=plan.path if isinstance(plan, CropPlan) else (),
-        why_none="" if isinstance(plan, CropPlan) else f"{plan.reason}: {plan.detail}",
-        texts=texts,
-        writers={kind: who for kind, (_, who) in found.items()},
-        fits={row.kind: f"fits {row.fits}, says {row.by_name}" for row in checks},
-        leaks=leaks_of_cards(board.opened.card_checks, texts["A"], texts["B"]),
+    looks, way = (
+        (plan.appearance, plan.path) if isinstance(plan, CropPlan) else (board.video.portraits(track), ())
+    )
+    (a_text, a_by), (b_text, b_by) = (text_of(board, written, (name, kind)) for kind in "AB")
+    said, marked = leaks_of_cards(board.opened.card_checks, a_text, b_text)
+    why_none = () if isinstance(plan, CropPlan) else (f"No crops for cards: {plan.reason}: {plan.detail}",)
+    return Line(
+        anchor=f"c-{name}",
+        title=f"Track {name}",
+        name=name,
+        notes=(*why_none, *said),
+        marked=marked,
+        pictures=[
+            *(Picture(src=crop_address(board, at, track=name), alt=f"looks, frame {at}") for at in looks),
+            *(
+                Picture(src=crop_address(board, at, track=name, whole="1"), alt=f"way, frame {at}")
+                for at in way
+            ),
+        ],
+        hidden={"track": name, "check": check_of_track(track)},
+        fields=[
+            Field(
+                name="A",
+                label="A: looks",
+                kind="words",
+                value=a_text,
+                note=_note(a_by, tried.get((name, "A"))),
+            ),
+            Field(
+                name="B",
+                label="B: way and acts",
+                kind="words",
+                value=b_text,
+                note=_note(b_by, tried.get((name, "B"))),
+            ),
+        ],
+        acts=[
+            ActButton(act="keep", words="Keep the words"),
+            ActButton(act="different", words="Different people in these pictures: back to the tracks"),
+            *(ActButton(act="reject-A", words="Reject A") for _ in range(bool(a_text))),
+            *(ActButton(act="reject-B", words="Reject B") for _ in range(bool(b_text))),
+        ],
+        link=(f"{board.address('line-up')}?track={name}", "Which of them does A fit?")
+        if a_text
+        else ("", ""),
+        is_open=not (a_text and b_text),
     )
 
 
-def _scene(board: OpenBoard, shot: Shot, written: dict[tuple[str, str], CardCheckRow]) -> SceneShown:
+def _note(by: str, tried: str | None) -> str:
+    return "; ".join(filter(None, (f"by {by}" if by else "", tried)))
+
+
+def _is_of(words: Words, shot_id: str, seen: str) -> bool:
+    """Whether words are of a shot: by what their writer saw, or by its number where nothing says that."""
+    return words.check == seen if words.check else words.track_id == shot_id
+
+
+def _scene_texts(board: OpenBoard, shot: Shot, written: Written) -> dict[str, tuple[str, str]]:
+    """The sentence of a shot and the false one, each with its writer."""
     # Other cuts give a shot another number; its words are known by what was seen.
     seen = check_of_shot(shot)
     before = {one.shot_id for one in board.video.opened.shots if check_of_shot(one) == seen}
-    made = {one.is_faithful: one for one in board.video.scene_cards if one.shot_id in before}
-    of_shot = {kind: row for (_, kind), row in written.items() if _is_of(row, shot.shot_id, seen=seen)}
-    true, false = of_shot.get(SCENE), of_shot.get(FALSE)
-    text = true.text if true else made[True].text if True in made else ""
-    wrong = false.text if false else made[False].text if False in made else ""
-    return SceneShown(
-        shot_id=shot.shot_id,
-        check=seen,
-        clear_frame=shot.clear_frame,
-        middle_frame=(shot.clear_frame + shot.last_frame) // 2,
-        start_s=shot.start_s,
-        text=text,
-        false=wrong,
-        writer=true.by_name if true else made[True].writer if True in made else "",
-        leaks=leaks_of_scene(text, wrong),
+    texts = {
+        SCENE if one.is_faithful else FALSE: (one.text, one.writer)
+        for one in board.video.scene_cards
+        if one.shot_id in before
+    }
+    own = {kind: (one.text, one.by) for (_, kind), one in written.items() if _is_of(one, shot.shot_id, seen)}
+    return {SCENE: ("", ""), FALSE: ("", ""), **texts, **own}
+
+
+def _scene_line(board: OpenBoard, shot: Shot, written: Written) -> Line:
+    texts = _scene_texts(board, shot, written)
+    (text, by), (false, _) = texts[SCENE], texts[FALSE]
+    said, marked = leaks_of_scene(text, false)
+    frames = (
+        (shot.clear_frame, "first clear frame"),
+        ((shot.clear_frame + shot.last_frame) // 2, "middle frame"),
+    )
+    return Line(
+        anchor=shot.shot_id,
+        title=shot.shot_id,
+        about=f"from {shot.start_s:.1f} s",
+        notes=said,
+        marked=marked,
+        pictures=[still(board, at, alt) for at, alt in frames] if board.medium else (),
+        hidden={"shot": shot.shot_id, "check": check_of_shot(shot)},
+        fields=[
+            Field(
+                name="text",
+                label="What it shows, in one sentence",
+                kind="words",
+                value=text,
+                note=_note(by, None),
+            ),
+            Field(name="false", label="The same with two to five details wrong", kind="words", value=false),
+        ],
+        acts=(ActButton(act="keep", words="Keep the words"),),
     )
 
 
-def _keep_words(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
-    given, name = request.POST, request.POST.get("track", "")
-    if given.get("act") == "reject":
-        return _reject(board, name, given.get("kind", ""))
-    is_scene = "shot" in given
-    kinds = ((SCENE, "text"), (FALSE, "false")) if is_scene else (("A", "A"), ("B", "B"))
-    thing = given.get("shot", "") if is_scene else name
-    seen = _check_of(board, thing, is_scene=is_scene)
+def _keep_words(board: OpenBoard, given: QueryDict) -> Said | Refused:
+    act, is_scene = given.get("act", ""), "shot" in given
+    thing = given.get("shot" if is_scene else "track", "")
+    if act in ("reject-A", "reject-B"):
+        return _reject(board, thing, act[-1])
+    seen, kinds, texts = "", ((SCENE, "text"), (FALSE, "false")), dict[str, tuple[str, str]]()
+    written = words_of(board.made, board.video.video_id)
+    if is_scene:
+        shots = shots_now(board)
+        shot = next((one for one in shots.shots if one.shot_id == thing), None) if shots else None
+        if shot is not None:
+            seen, texts = check_of_shot(shot), _scene_texts(board, shot, written)
+            thing = _name_of_scene(written, shot)
+    else:
+        found = tracks_now(board)
+        seen = (
+            next((check_of_track(one) for one in found[1].tracks if one.track_id == thing), "")
+            if found
+            else ""
+        )
+        kinds = (("A", "A"), ("B", "B"))
+        texts = {kind: text_of(board, written, (thing, kind)) for kind in "AB"}
     if not seen or seen != given.get("check", seen if is_scene else ""):
         return Refused(reason=f"{thing or 'that'} has changed or is gone: load the page again, and look")
-    done: BoardRow | Refused = Refused(reason="no word is there to be kept")
-    written = written_of(board)
-    if given.get("act") == "different":
-        if is_scene or text_of(board, written, (name, "A"))[0] == MARK:
-            return Refused(
-                reason="of whose pictures? Those of this track are sent back already, or of a shot"
-            )
-        return _keep(board, name, "A", text=MARK, seen=seen)
-    if is_scene:
-        thing = _name_of_scene(board, written, shot_id=thing, seen=seen)
-    for kind, field in kinds:
-        text = " ".join(given.get(field, "")[:_MOST_LETTERS].split())
-        if not text or text == text_of(board, written, (thing, kind))[0]:
-            continue
-        done = _keep(board, thing, kind, text=text, seen=seen)
-        if isinstance(done, Refused):
-            return done
+    if act == "different":
+        if is_scene or texts["A"][0] == MARK:
+            return Refused(reason="the pictures of this track are sent back already, or are of a shot")
+        return _keep(board, thing, "A", text=MARK, seen=seen)
+    done: Said | Refused = Refused(reason="no word is there to be kept")
+    for kind, name in kinds:
+        text = " ".join(given.get(name, "")[:_MOST_LETTERS].split())
+        if text and text != texts[kind][0]:
+            done = _keep(board, thing, kind, text=text, seen=seen)
+            if isinstance(done, Refused):
+                return done
     return done
 
 
-def _check_of(board: OpenBoard, thing: str, *, is_scene: bool) -> str:
-    """The letters of the track that a card is of; or the shot; empty where it is gone."""
-    if is_scene:
-        now = shots_now(board)
-        return next((check_of_shot(one) for one in now.shots if one.shot_id == thing), "") if now else ""
-    found = tracks_now(board)
-    tracks = {} if found is None else {one.track_id: one for one in found[1].tracks}
-    return check_of_track(tracks[thing]) if thing in tracks else ""
-
-
-def _is_of(row: CardCheckRow, shot_id: str, *, seen: str) -> bool:
-    """Whether words are of a shot: by what their writer saw, or by its number where nothing says that."""
-    return row.seen == seen if row.seen else row.track_id == shot_id
-
-
-def _name_of_scene(
-    board: OpenBoard, written: Mapping[tuple[str, str], CardCheckRow], *, shot_id: str, seen: str
-) -> str:
+def _name_of_scene(written: Written, shot: Shot) -> str:
     """Under which name the words of a shot are kept: its number, unless another shot has words under it."""
-    words = {name: row for (name, kind), row in written.items() if kind in (SCENE, FALSE)}
-    if known := next((name for name, row in words.items() if _is_of(row, shot_id, seen=seen)), ""):
+    seen = check_of_shot(shot)
+    words = {name: one for (name, kind), one in written.items() if kind in (SCENE, FALSE)}
+    if known := next((name for name, one in words.items() if _is_of(one, shot.shot_id, seen)), ""):
         return known
-    if shot_id not in words:
-        return shot_id
-    now = shots_now(board)
-    shot = next(one for one in (() if now is None else now.shots) if one.shot_id == shot_id)
-    return f"{shot_id}@{shot.first_frame}-{shot.last_frame}"
+    taken = f"{shot.shot_id}@{shot.first_frame}-{shot.last_frame}"
+    return taken if shot.shot_id in words else shot.shot_id
 
 
-def _keep(board: OpenBoard, thing: str, kind: str, *, text: str, seen: str) -> BoardRow | Refused:
+def _mine(board: OpenBoard, thing: str, kind: str) -> Words | None:
+    rows = said_on(board.made, Words, video_id=board.video.video_id)
+    return next((o for o in rows if (o.track_id, o.kind, o.by) == (thing, kind, board.person.name)), None)
+
+
+def _keep(board: OpenBoard, thing: str, kind: str, *, text: str, seen: str) -> Said | Refused:
+    new = Words(
+        video_id=board.video.video_id, check=seen, track_id=thing, kind=kind, by=board.person.name, text=text
+    )
     mine = _mine(board, thing, kind)
-    if mine is None:
-        row = board.row(CardCheckRow, seen=seen, track_id=thing, kind=kind, text=text)
-        return say(row, board.person)
     # Other words have to be tried on everybody again.
-    mine.seen, mine.text, mine.fits, mine.leaks = seen, text, "", None
-    return change(mine)
+    return (
+        say(board.made, new)
+        if mine is None
+        else change(board.made, mine, msgspec.structs.replace(new, note=mine.note))
+    )
 
 
-def _mine(board: OpenBoard, thing: str, kind: str) -> CardCheckRow | None:
-    mine = board.rows(CardCheckRow).filter(track_id=thing, kind=kind, by_name=board.person.name)
-    row: CardCheckRow | None = mine.first()
-    return row
-
-
-def _reject(board: OpenBoard, name: str, kind: str) -> BoardRow | Refused:
-    text, _ = text_of(board, written_of(board), (name, kind))
-    if kind not in ("A", "B") or not text:
+def _reject(board: OpenBoard, name: str, kind: str) -> Said | Refused:
+    text, _ = text_of(board, words_of(board.made, board.video.video_id), (name, kind))
+    if not text:
         return Refused(reason="there is no such card to reject")
     card = Card(track_id=name, kind="A" if kind == "A" else "B", text=text)
     return _fits(board, card, "none", leaks=False, note="rejected")
 
 
-def _fits(board: OpenBoard, card: Card, fits: str, *, leaks: bool, note: str) -> BoardRow | Refused:
-    """Keep whom a card fits."""
+def _fits(
+    board: OpenBoard, card: Card, fits: Literal["one", "several", "none"], *, leaks: bool, note: str
+) -> Said | Refused:
+    """Keep how many people a card fits."""
     mine = _mine(board, card.track_id, card.kind)
-    if mine is None:
-        row = board.row(
-            CardCheckRow,
-            seen=check_of_card(card),
-            track_id=card.track_id,
-            kind=card.kind,
-            fits=fits,
-            leaks=leaks,
-            note=note,
-        )
-        return say(row, board.person)
-    if not mine.text:
-        mine.seen = check_of_card(card)
-    elif mine.text != card.text:
+    if mine is not None and mine.text and mine.text != card.text:
         return Refused(reason="you wrote other words for this card; keep or take back these first")
-    mine.fits, mine.leaks, mine.note = fits, leaks, note
-    return change(mine)
+    new = Words(
+        video_id=board.video.video_id,
+        check=check_of_card(card) if mine is None or not mine.text else mine.check,
+        track_id=card.track_id,
+        kind=card.kind,
+        by=board.person.name,
+        text="" if mine is None else mine.text,
+        frames=() if mine is None else mine.frames,
+        fits=fits,
+        leaks="yes" if leaks else "no",
+        note=note,
+    )
+    return say(board.made, new) if mine is None else change(board.made, mine, new)
+
+
+def _after_cards(board: OpenBoard, given: QueryDict, _said: Said) -> str:
+    is_back = given.get("act") == "different"
+    return board.address("tracks", anchor_of(given.get("track", ""))) if is_back else board.address()
 
 
 # --------------------------------------------------------------------------- line-up
@@ -360,7 +357,7 @@ def line_up(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     board = board_of(request, made, video, name="cards")
     found = tracks_now(board)
     name = request.GET.get("track", "")
-    text, _ = text_of(board, written_of(board), (name, "A"))
+    text, _ = text_of(board, words_of(board.made, video), (name, "A"))
     if found is None or not text:
         raise Http404
     result, now = found
@@ -369,8 +366,10 @@ def line_up(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     card, fault, answer = Card(track_id=name, kind="A", text=text), "", ""
     if request.method == "POST":
         refuse_idle(board)
-        picked = [one for one in order if mask(board, one) in request.POST.getlist("fits")]
-        fits = "one" if picked == [name] else "several" if name in picked else "none"
+        picked = [one for one in order if board.mask(one) in request.POST.getlist("fits")]
+        fits: Literal["one", "several", "none"] = (
+            "one" if picked == [name] else "several" if name in picked else "none"
+        )
         words = f"picked {', '.join(sorted(picked, key=natural))}" if picked else "picked nobody"
         done = _fits(board, card, fits, leaks=request.POST.get("leaks") == "yes", note=words)
         if isinstance(done, Refused):
@@ -378,101 +377,109 @@ def line_up(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         else:
             answer = f"It fits {fits}: {words}; it is the card of {name}."
     people = [
-        (number, board.video.portraits(everybody[one])[::_EVERY], mask(board, one))
+        (
+            board.mask(one),
+            [
+                Picture(src=crop_address(board, at, who=board.mask(one)), alt=f"person {number}, picture {i}")
+                for i, at in enumerate(board.video.portraits(everybody[one])[::_EVERY], 1)
+            ],
+        )
         for number, one in enumerate(order, 1)
     ]
-    told_ = board.told(fault=fault, card=card, people=people, answer=answer)
+    told_ = {**board.told(), "fault": fault, "card": card, "people": people, "answer": answer}
     return render(request, "boards/line_up.html", told_, status=400 if fault else 200)
 
 
 # --------------------------------------------------------------------------- false cards
 
 
-@told_why
-def false_cards(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
+def _false_cards(board: OpenBoard, _given: QueryDict) -> Shown:
     """Sentences about shots: told true or false without the film first, then looked at beside it."""
-    board = board_of(request, made, video, name="false-cards")
-    done, fault = tried(request, board, _say_of_false)
-    if done is not None:
-        return HttpResponseRedirect(board.address())
-    all_cards = {one.card_id: one for one in board.video.scene_cards}
-    false_ids = [one.card_id for one in all_cards.values() if not one.is_faithful]
-    rows = list(board.rows(FalseCheckRow).order_by("pk"))
-    mine = {row.card_id: row for row in rows if row.by_name == board.person.name}
-    shots = {all_cards[one].shot_id for one in false_ids}
-    asked = [one.card_id for one in all_cards.values() if one.shot_id in shots]
-    order = drawn(asked, seed=f"{board.made.public}/{video}/{board.person.name}")
+    cards = {one.card_id: one for one in board.video.scene_cards}
+    false_ids = [one.card_id for one in cards.values() if not one.is_faithful]
+    rows = said_on(board.made, Reading, video_id=board.video.video_id)
+    mine = {row.card_id: row for row in rows if row.by == board.person.name}
+    shots = {cards[one].shot_id for one in false_ids}
+    asked = [one.card_id for one in cards.values() if one.shot_id in shots]
+    order = drawn(asked, seed=f"{board.made.public}/{board.video.video_id}/{board.person.name}")
     left = [one for one in order if one not in mine]
-    to_see = [one for one in false_ids if one in mine and mine[one].reads_natural is None]
+    to_see = [one for one in false_ids if one in mine and not mine[one].natural]
     answers = [
         WordsOnlyAnswer(
-            card=row.card_id,
-            reader=row.by_name,
-            is_true=all_cards[row.card_id].is_faithful,
-            said=row.told_without_film,
+            card=row.card_id, reader=row.by, is_true=cards[row.card_id].is_faithful, said=row.told
         )
         for row in rows
-        if row.card_id in all_cards
+        if row.card_id in cards
     ]
-    told_ = board.told(
-        fault=fault,
-        n_asked=len(order),
-        n_left=len(left),
-        card=all_cards[left[0]] if left else None,
-        card_mask=mask(board, left[0]) if left else "",
-        see=None if left or not to_see else _beside(board, all_cards, to_see[0]),
-        n_to_see=len(to_see),
-        result=None if left else told(answers),
-        done_rows=[] if left else [row for row in rows if row.card_id in false_ids],
-    )
-    return render(request, "boards/false_cards.html", told_, status=400 if fault else 200)
-
-
-def _beside(board: OpenBoard, cards_: dict[str, SceneCard], card_id: str) -> dict[str, object]:
-    """A false card as it is looked at beside the film."""
-    card = cards_[card_id]
-    shot = next((one for one in board.video.shots if one.shot_id == card.shot_id), None)
-    spans = [] if shot is None else [[shot.start_s, shot.end_s]]
-    lanes = [{"name": "the shot", "spans": spans}]
     return {
-        "card": card,
-        "mask": mask(board, card_id),
-        "frame": 0 if shot is None else shot.clear_frame,
-        "lanes": msgspec.json.encode(lanes).decode(),
+        "n_asked": len(order),
+        "n_left": len(left),
+        "card": cards[left[0]] if left else None,
+        "card_mask": board.mask(left[0]) if left else "",
+        "see": None if left or not to_see else _beside(board, cards[to_see[0]]),
+        "n_to_see": len(to_see),
+        "result": None if left else told(answers),
+        "done_rows": [] if left else [row for row in rows if row.card_id in false_ids],
     }
 
 
-def _say_of_false(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
-    given = request.POST
-    cards_ = board.video.scene_cards
-    card = next((one for one in cards_ if mask(board, one.card_id) == given.get("card")), None)
+def _beside(board: OpenBoard, card: SceneCard) -> Shown:
+    """A false card as it is looked at beside the film."""
+    shot = next((one for one in board.video.shots if one.shot_id == card.shot_id), None)
+    spans: Sequence[Sequence[float]] = [] if shot is None else [[shot.start_s, shot.end_s]]
+    return {
+        "card": card,
+        "mask": board.mask(card.card_id),
+        "frame": 0 if shot is None else shot.clear_frame,
+        "lanes": msgspec.json.encode([{"name": "the shot", "spans": spans}]).decode(),
+    }
+
+
+def _say_of_false(board: OpenBoard, given: QueryDict) -> Said | Refused:
+    card = next(
+        (one for one in board.video.scene_cards if board.mask(one.card_id) == given.get("card")), None
+    )
     if card is None:
         return Refused(reason="there is no such card in this video now")
-    mine = board.rows(FalseCheckRow).filter(card_id=card.card_id, by_name=board.person.name).first()
-    if given.get("told"):
-        if given["told"] not in _ANSWERS or mine is not None:
-            return Refused(reason="say true, false or cannot say, once")
-        row = board.row(
-            FalseCheckRow,
-            seen=check_of_scene(card),
-            card_id=card.card_id,
-            told_without_film=given["told"],
-        )
-        return say(row, board.person)
-    occurs, reads = given.get("occurs", ""), given.get("natural", "")
-    if mine is None or card.is_faithful:
-        return Refused(reason="say first what you take it for without the film")
-    if occurs not in ("yes", "no", "cannot-say") or reads not in ("yes", "no"):
-        return Refused(reason="answer both questions")
-    mine.occurs_in_film = None if occurs == "cannot-say" else occurs == "yes"
-    mine.reads_natural = reads == "yes"
-    mine.note = " ".join(given.get("note", "").split())
-    return change(mine)
+    rows = said_on(board.made, Reading, video_id=board.video.video_id)
+    mine = next((o for o in rows if (o.card_id, o.by) == (card.card_id, board.person.name)), None)
+    try:
+        if given.get("told"):
+            if mine is not None:
+                return Refused(reason="say true, false or cannot say, once")
+            return say(
+                board.made,
+                msgspec.convert(
+                    {
+                        "video_id": board.video.video_id,
+                        "check": check_of_scene(card),
+                        "card_id": card.card_id,
+                        "told": given["told"],
+                        "by": board.person.name,
+                    },
+                    Reading,
+                ),
+            )
+        if mine is None or card.is_faithful:
+            return Refused(reason="say first what you take it for without the film")
+        seen = {name: given.get(name, "") for name in ("occurs", "natural")}
+        note = " ".join(given.get("note", "").split())
+        new = msgspec.convert(msgspec.structs.asdict(mine) | seen | {"note": note}, Reading)
+    except msgspec.ValidationError as error:
+        return Refused(reason=str(error))
+    return change(board.made, mine, new) if all(seen.values()) else Refused(reason="answer both questions")
 
 
 urls = [
-    route(f"{VIDEO}/cards", cards, name="board-cards", roles=EVERY_ROLE, to=BOTH),
-    route(f"{VIDEO}/leaks", leaks, name="board-leaks", roles=EVERY_ROLE, to=("POST",)),
+    board_route(
+        BoardPage(
+            name="cards", template="boards/cards.html", shown=_cards, say=_keep_words, after=_after_cards
+        )
+    ),
     route(f"{VIDEO}/line-up", line_up, name="board-line-up", roles=EVERY_ROLE, to=BOTH),
-    route(f"{VIDEO}/false-cards", false_cards, name="board-false-cards", roles=EVERY_ROLE, to=BOTH),
+    board_route(
+        BoardPage(
+            name="false-cards", template="boards/false_cards.html", shown=_false_cards, say=_say_of_false
+        )
+    ),
 ]

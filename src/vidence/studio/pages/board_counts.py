@@ -5,36 +5,33 @@ What two counted is set side by side when both are done; then they may agree on 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
-from uuid import UUID
+from typing import Final
 
 import msgspec
 import numpy as np
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.http import QueryDict
 
 from vidence.errors import DataError
 from vidence.make.herbench.tasks.person_counts import facts_of
+from vidence.make.review.people.checks import check_of_video
 from vidence.make.review.people.counting import agreed_counts, settle
 from vidence.make.review.people.rows import WHOLE, CountRow
 from vidence.seeing.space import EDGES, Bands, named_regions
-from vidence.studio.access import BOTH, EVERY_ROLE, route
 from vidence.studio.bridge.board_sets import counted_by_tracks
 from vidence.studio.pages.answers import whole_number
-from vidence.studio.pages.boards import VIDEO, OpenBoard, board_of, told_why, tracks_now, tried
-from vidence.studio.records.boards import WindowCountRow
-from vidence.studio.rules.counts import Moment, PersonCount, agreement, moments
-from vidence.studio.verdicts import BoardRow, Refused, counts_of, file_row, say
+from vidence.studio.pages.board_tracks import tracks_now
+from vidence.studio.pages.boards import BoardPage, OpenBoard, Shown, board_route
+from vidence.studio.rules.boards import Moment, agreement, moments
+from vidence.studio.verdicts import Refused, Said, said_on, say
 
 _KINDS: Final = (("entered", "come into view through"), ("left", "go out of view through"))
 _SAME_S: Final = 1.0
 """Within so many seconds the notes of two counters are of one person."""
-_LONG_NAMES: Final = 600
 
 
 @dataclass(frozen=True, kw_only=True)
 class CountedWindow:
-    """A window and place that this person has counted: what everybody said, and what the tracks say.
+    """A window and place: who counted and who agreed, and what the tracks say.
 
     `moments` are the people whom counters noted, `settled` says whether they agreed since.
     """
@@ -42,12 +39,12 @@ class CountedWindow:
     window: str
     place: str
     words: str
-    rows: tuple[WindowCountRow, ...]
-    later: tuple[WindowCountRow, ...]
-    moments: tuple[Moment, ...]
-    agreement: str
-    settled: str
-    by_tracks: str
+    rows: tuple[CountRow, ...]
+    later: tuple[CountRow, ...]
+    moments: tuple[Moment, ...] = ()
+    agreement: str = ""
+    settled: str = ""
+    by_tracks: str = ""
 
     @property
     def when(self) -> str:
@@ -55,9 +52,9 @@ class CountedWindow:
         return when(self.window)
 
     @property
-    def span(self) -> tuple[str, str]:
+    def span(self) -> tuple[str, ...]:
         """The window as the fields of the form have it."""
-        return ("", "") if self.window == WHOLE else cast("tuple[str, str]", tuple(self.window.split("-")))
+        return ("", "") if self.window == WHOLE else tuple(self.window.split("-"))
 
     @property
     def may_agree(self) -> bool:
@@ -66,7 +63,7 @@ class CountedWindow:
 
     @property
     def frames(self) -> str:
-        """The frames of everybody whom anybody noted, as the form has them."""
+        """The frames of all who were noted, as the form has them."""
         return " ".join(str(one.frame) for one in self.moments)
 
     @property
@@ -111,76 +108,6 @@ def rectangles(place: str, width_px: int, height_px: int) -> list[tuple[float, f
     return [shapes[edge] for edge in name.split("-") if edge in shapes]
 
 
-@told_why
-def counts(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
-    """Count people; what others counted, and the tracks, is shown to those who have counted themselves."""
-    board = board_of(request, made, video, name="counts")
-    done, fault = tried(request, board, _count)
-    if done is not None:
-        return HttpResponseRedirect(board.address("done"))
-    given = request.POST if fault else request.GET
-    known = places(board.video.width_px, board.video.height_px)
-    place = given.get("place", "") if given.get("place", "") in known else ""
-    window = _window(given.get("first", ""), given.get("last", "")) if place else ""
-    shapes = rectangles(place, board.video.width_px, board.video.height_px) if place else []
-    by_place = counts_of(_rows(board))
-    mine = {key for key, found in by_place.items() if _mine(board, found)}
-    shown = [_done(board, key, every=by_place[key], known=known) for key in by_place if key in mine]
-    again = next((one for one in shown if (one.window, one.place) == (window, place)), None)
-    told = board.told(
-        fault=fault,
-        places=known,
-        place=place,
-        words=known.get(place, ""),
-        window=window,
-        window_words=when(window),
-        given={name: given.get(name, "") for name in ("first", "last", "n", "n_low", "n_high", "note")},
-        at=(whole_number(given.get("first", "")) or 0) if place else 0,
-        n_others=sum(not row.agreed for row in by_place.get((window, place), [])),
-        again=again,
-        shapes=shapes,
-        shapes_json=msgspec.json.encode(shapes).decode(),
-        done=shown,
-        to_do=[_to_do(key, known) for key in by_place if key not in mine],
-        lanes_json=_lanes(board, window, again),
-        counter=board.person.name,
-    )
-    return render(request, "boards/counts.html", told, status=400 if fault else 200)
-
-
-def _rows(board: OpenBoard) -> Sequence[WindowCountRow]:
-    return list(board.rows(WindowCountRow).order_by("pk"))
-
-
-def _mine(board: OpenBoard, rows: Sequence[WindowCountRow]) -> bool:
-    """Whether this person has counted here; who did not is blind to all that others say."""
-    return any(row.by_name == board.person.name and not row.agreed for row in rows)
-
-
-def _to_do(key: tuple[str, str], known: Mapping[str, str]) -> dict[str, object]:
-    """A window and place that others counted, and this person did not."""
-    window, place = key
-    return {
-        "window": window,
-        "place": place,
-        "words": known.get(place, place),
-        "when": when(window),
-        "span": window.split("-"),
-    }
-
-
-def _window(first: str, last: str) -> str:
-    return f"{first.strip()}-{last.strip()}" if first.strip() or last.strip() else WHOLE
-
-
-def span_of(window: str) -> tuple[int, int] | None:
-    """The first and the last frame of a window; None for the whole video."""
-    if window == WHOLE:
-        return None
-    first, last = window.split("-")
-    return int(first), int(last)
-
-
 def when(window: str) -> str:
     """A window in words.
 
@@ -190,9 +117,57 @@ def when(window: str) -> str:
     return "in the whole video" if window == WHOLE else f"in frames {window}"
 
 
+def _window(given: QueryDict) -> str:
+    first, last = (given.get(name, "").strip() for name in ("first", "last"))
+    return f"{first}-{last}" if first or last else WHOLE
+
+
+def _counts(board: OpenBoard, given: QueryDict) -> Shown:
+    """What others counted, and the tracks, is shown of windows that this person has counted."""
+    video = board.video
+    known = places(video.width_px, video.height_px)
+    place = given.get("place", "") if given.get("place", "") in known else ""
+    window = _window(given) if place else ""
+    shapes = rectangles(place, video.width_px, video.height_px) if place else []
+    by_place: dict[tuple[str, str], list[CountRow]] = {}
+    for row in said_on(board.made, CountRow, video_id=video.video_id):
+        by_place.setdefault((row.window, row.place), []).append(row)
+    done, to_do = [], []
+    for (at, where), rows in by_place.items():
+        counted = CountedWindow(
+            window=at,
+            place=where,
+            words=known.get(where, where),
+            rows=tuple(row for row in rows if not row.agreed),
+            later=tuple(row for row in rows if row.agreed),
+        )
+        if any(row.counter == board.person.name for row in counted.rows):
+            done.append(_compared(board, counted, rows))
+        else:
+            to_do.append(counted)
+    again = next((one for one in done if (one.window, one.place) == (window, place)), None)
+    return {
+        "places": known,
+        "place": place,
+        "words": known.get(place, ""),
+        "window": window,
+        "window_words": when(window),
+        "given": {name: given.get(name, "") for name in ("first", "last", "n", "n_low", "n_high", "note")},
+        "at": (whole_number(given.get("first", "")) or 0) if place else 0,
+        "n_others": sum(not row.agreed for row in by_place.get((window, place), [])),
+        "again": again,
+        "shapes": shapes,
+        "shapes_json": msgspec.json.encode(shapes).decode(),
+        "done": done,
+        "to_do": to_do,
+        "lanes_json": _lanes(board, window, again),
+        "counter": board.person.name,
+    }
+
+
 def _lanes(board: OpenBoard, window: str, again: CountedWindow | None) -> str:
-    """The window on the time line of the player, and with a count that is done who noted somebody when."""
-    lanes: list[dict[str, object]] = []
+    """The window on the time line of the player, and with a count that is done who noted a person when."""
+    lanes: list[Mapping[str, object]] = []
     try:
         first, last = (int(part) for part in window.split("-"))
         times = board.video.times_s
@@ -201,108 +176,77 @@ def _lanes(board: OpenBoard, window: str, again: CountedWindow | None) -> str:
     except (ValueError, IndexError):
         pass  # the whole video, or no window: it is refused when somebody counts in it
     if again is not None:
-        lanes += [{"name": row.by_name, "frames": row.frames} for row in again.rows if row.frames]
+        lanes += [{"name": row.counter, "frames": row.frames} for row in again.rows if row.frames]
     return msgspec.json.encode(lanes).decode()
 
 
-# --------------------------------------------------------------------------- what was counted
-
-
-def _done(
-    board: OpenBoard, key: tuple[str, str], *, every: Sequence[WindowCountRow], known: dict[str, str]
-) -> CountedWindow:
-    window, place = key
-    rows = tuple(row for row in every if not row.agreed)
-    said = [
-        PersonCount(
-            counter=one.by_name, n=one.n, n_low=one.n_low, n_high=one.n_high, frames=tuple(one.frames)
-        )
-        for one in rows
-    ]
-    in_file = [cast("CountRow", file_row(row)) for row in every]
-    settled = settle(in_file)
+def _compared(board: OpenBoard, counted: CountedWindow, rows: Sequence[CountRow]) -> CountedWindow:
+    """The same with how far its counters agree, and with what the tracks clearly show there."""
+    steps = np.diff(board.video.times_s)
+    within = max(1, round(_SAME_S / float(np.median(steps)))) if len(steps) else 1
+    settled, source = settle(rows), board.video.opened.described.source
+    now, by_tracks = tracks_now(board), "there are no tracks"
+    n = None if now is None else counted_by_tracks(now[1], place=counted.place, window=rows[0].span)
+    if n is not None:
+        true, _ = agreed_counts(rows, sha256=source.sha256, n_frames=source.n_frames)
+        share = facts_of(true[0], n_by_tracks=n).get("share found by tracks") if true else None
+        by_tracks = f"the tracks clearly show {n}" + (f" of {true[0].n}: recall {share}" if share else "")
     return CountedWindow(
-        window=window,
-        place=place,
-        words=known.get(place, place),
-        rows=rows,
-        later=tuple(row for row in every if row.agreed),
-        moments=moments(said, within=_within(board)),
-        agreement=agreement(said),
+        window=counted.window,
+        place=counted.place,
+        words=counted.words,
+        rows=counted.rows,
+        later=counted.later,
+        moments=moments(counted.rows, within=within),
+        agreement=agreement(counted.rows),
         settled=settled.why
         if settled.row is None
         else f"agreed on {settled.row.n} ({settled.row.n_low} to {settled.row.n_high})",
-        by_tracks=_by_tracks(board, in_file, place=place, window=window),
+        by_tracks=by_tracks,
     )
 
 
-def _within(board: OpenBoard) -> int:
-    """How many frames the notes of two counters of one person lie apart at most."""
-    steps = np.diff(board.video.times_s)
-    return max(1, round(_SAME_S / float(np.median(steps)))) if len(steps) else 1
-
-
-def _by_tracks(board: OpenBoard, rows: Sequence[CountRow], *, place: str, window: str) -> str:
-    """What the tracks clearly show there, and the share that this is of what counters hold for true."""
-    now = tracks_now(board)
-    n = None if now is None else counted_by_tracks(now[1], place=place, window=span_of(window))
-    if n is None:
-        return "there are no tracks"
-    source = board.video.opened.described.source
-    counted, _ = agreed_counts(rows, sha256=source.sha256, n_frames=source.n_frames)
-    share = facts_of(counted[0], n_by_tracks=n).get("share found by tracks") if counted else None
-    return f"the tracks clearly show {n}" + (f" of {counted[0].n}: recall {share}" if share else "")
-
-
-# --------------------------------------------------------------------------- saying
-
-
-def _count(request: HttpRequest, board: OpenBoard) -> BoardRow | Refused:
-    given = request.POST
-    numbers = [whole_number(given.get(name, "")) for name in ("n", "n_low", "n_high")]
+def _count(board: OpenBoard, given: QueryDict) -> Said | Refused:
+    n, low, high = (whole_number(given.get(name, "")) for name in ("n", "n_low", "n_high"))
     frames = [whole_number(one) for one in given.get("frames", "").split()]
-    n, low, high = numbers
     if n is None or low is None or high is None or None in frames:
         return Refused(reason="n, the least and the most, and the frames are whole numbers")
-    row = board.row(
-        WindowCountRow,
-        seen=board.video.check,
-        window=_window(given.get("first", ""), given.get("last", "")),
+    row = CountRow(
+        video_id=board.video.video_id,
+        check=check_of_video(board.video.opened.described.source.sha256),
+        window=_window(given),
         place=given.get("place", ""),
         n=n,
         n_low=low,
         n_high=high,
-        frames=sorted(one for one in frames if one is not None),
+        counter=board.person.name,
+        frames=tuple(sorted(one for one in frames if one is not None)),
         note=" ".join(given.get("note", "").split()),
     )
     if given.get("act") == "agree":
-        names = _counters(board, row)
-        if board.person.name not in names or len(names) < 2:
+        rows = said_on(board.made, CountRow, video_id=row.video_id)
+        same = [one for one in rows if (one.window, one.place) == (row.window, row.place)]
+        names = sorted(one.counter for one in same if not one.agreed)
+        if row.counter not in names or len(names) < 2:
             return Refused(reason="two who counted this may agree on it, each after their own count")
-        row.agreed = " ".join(names)
-        if len(row.agreed) > _LONG_NAMES:
-            return Refused(reason=f"{len(names)} people counted this: too many to agree")
-    row.by_name = board.person.name
-    new = cast("CountRow", file_row(row))
+        row = msgspec.structs.replace(row, agreed=tuple(names))
     try:
-        new.see()
-        span = new.span
+        row.see()
     except DataError as error:
         return Refused(reason=str(error))
-    if span is not None and span[1] >= board.video.n_frames:
+    if row.span is not None and row.span[1] >= board.video.n_frames:
         return Refused(reason=f"the last frame of the video is {board.video.n_frames - 1}")
-    return say(row, board.person)
-
-
-def _counters(board: OpenBoard, row: WindowCountRow) -> list[str]:
-    """Who counted the same by themselves."""
-    return sorted(
-        one.by_name
-        for one in _rows(board)
-        if (one.window, one.place) == (row.window, row.place) and not one.agreed
-    )
+    return say(board.made, row)
 
 
 urls = [
-    route(f"{VIDEO}/counts", counts, name="board-counts", roles=EVERY_ROLE, to=BOTH),
+    board_route(
+        BoardPage(
+            name="counts",
+            template="boards/counts.html",
+            shown=_counts,
+            say=_count,
+            after=lambda board, _given, _said: board.address(anchor="done"),
+        )
+    )
 ]

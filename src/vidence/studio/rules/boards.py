@@ -9,12 +9,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.make.review.people.rows import CountRow
 from vidence.seeing.boxes import iou
 from vidence.seeing.tracks import Track, TrackedVideo
 
 N_CROPS: Final = 8
 MOST_CROPS: Final = 16
-WAY_WIDTH: Final = 120
 _NEAR: Final = 0.1  # the overlap (IoU) from which two boxes are so near that a tracker may mix them up
 _MEETING_PAUSE: Final = 10  # frames without nearness between two meetings
 _SHORT_S: Final = 1.0
@@ -45,6 +45,12 @@ class Neighbour:
     track_id: str
     gap_s: float
     likeness: float | None
+
+    @property
+    def words(self) -> str:
+        """Why it may be the same person."""
+        apart = f"{self.gap_s:.1f} s apart" if self.gap_s else "together in time"
+        return apart if self.likeness is None else f"{apart}, alike {self.likeness}"
 
 
 def meetings(track: Track, others: Sequence[Track]) -> tuple[Meeting, ...]:
@@ -128,16 +134,6 @@ def crop_frames(track: Track, *, met: Sequence[Meeting], usual: Sequence[int]) -
     return tuple(sorted(frames))
 
 
-def way(track: Track, *, width_px: int, height_px: int) -> str:
-    """Where the feet of a track go, as the points of a line in a picture `WAY_WIDTH` wide."""
-    scale = WAY_WIDTH / width_px
-    feet = np.stack([track.boxes_px[:, [0, 2]].mean(axis=1), track.boxes_px[:, 3]], axis=1)
-    feet = np.clip(feet, 0, [width_px, height_px]) * scale
-    step = max(1, len(feet) // WAY_WIDTH)
-    shown = [*feet[:-1:step].tolist(), feet[-1].tolist()]
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in shown)
-
-
 # --------------------------------------------------------------------------- drawn orders
 
 
@@ -152,3 +148,56 @@ def drawn(names: Sequence[str], *, seed: str) -> tuple[str, ...]:
         return hashlib.sha256(f"{seed}\n{name}".encode()).digest()
 
     return tuple(sorted(names, key=rank))
+
+
+# --------------------------------------------------------------------------- counts
+
+
+def agreement(counts: Sequence[CountRow]) -> str:
+    """In words how far counters of the same window and place agree."""
+    if len(counts) < 2:
+        return "counted once; a second counter has not counted yet"
+    low, high = max(one.n_low for one in counts), min(one.n_high for one in counts)
+    numbers = [one.n for one in counts]
+    apart = max(numbers) - min(numbers)
+    both = "both" if len(counts) == 2 else "all"
+    if apart == 0:
+        return f"{both} counted {numbers[0]}"
+    if low > high:
+        return f"they differ by {apart}, and no number is in {both} ranges: look again together"
+    shared = str(low) if low == high else f"{low} to {high}"
+    return f"they differ by {apart}, and {both} ranges hold {shared}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """Somebody who was counted: the first frame at which one of `counters` did, and who did not."""
+
+    frame: int
+    counters: tuple[str, ...]
+    missed_by: tuple[str, ...]
+
+
+def moments(counts: Sequence[CountRow], *, within: int) -> tuple[Moment, ...]:
+    """The people whom counters noted, in the order of time, with those who noted each.
+
+    Counters press the key at slightly different frames: what different counters noted `within` so many
+    frames is taken for one person. The same counter noted two people at two times, however near.
+
+    Args:
+        counts: of the same window and place; those without frames noted nobody, and miss nobody.
+        within: how many frames two notes of one person may lie apart.
+    """
+    noted = {one.counter for one in counts if one.frames}
+    groups: list[tuple[int, list[str]]] = []
+    for frame, counter in sorted((frame, one.counter) for one in counts for frame in one.frames):
+        near = (by for first, by in groups if frame - first <= within and counter not in by)
+        by = next(near, None)
+        if by is None:
+            groups.append((frame, [counter]))
+        else:
+            by.append(counter)
+    return tuple(
+        Moment(frame=frame, counters=tuple(by), missed_by=tuple(sorted(noted - set(by))))
+        for frame, by in groups
+    )

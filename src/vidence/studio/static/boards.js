@@ -1,12 +1,10 @@
-// Keys of the boards, the player's frame in the field that follows it, and words that leak.
+// Keys of the boards, and the player's frame in the field that follows it.
 //
 // Each key presses a button of the row that has the focus, or of the page: without this file the buttons do the same.
 
-import { made } from "./elements.js";
 import { isText, shortcut } from "./keys.js";
 
 const MARK = "vidence.boards.marked";
-const PAUSE_MS = 300;
 const rows = () => [...document.querySelectorAll("[data-row]")];
 const rowOf = (element) => (element instanceof Element ? element.closest("[data-row]") : null);
 const painted = () => document.querySelector("[data-player]")?.dataset.frame;
@@ -91,49 +89,12 @@ document.addEventListener("vidence:mark", ({ detail }) => {
   for (const field of document.querySelectorAll(`[data-marked="${detail.kind}"]`)) field.value = String(detail.index);
 });
 
-// ------------------------------------------------------------------ words that leak
-
-function watchWords(form) {
-  const told = form.querySelector("[data-leaks-told]");
-  let timer = 0;
-  let last = 0;
-  const ask = async () => {
-    const mine = (last += 1);
-    try {
-      const answer = await fetch(form.dataset.leaks, {
-        method: "POST",
-        headers: { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value },
-        body: new URLSearchParams({ A: form.elements.A?.value ?? "", B: form.elements.B?.value ?? "", shot: form.elements.shot?.value ?? "", text: form.elements.text?.value ?? "", false: form.elements.false?.value ?? "" }),
-      });
-      if (mine !== last) return;
-      const found = await answer.json();
-      told.replaceChildren(
-        ...found.said.map((line) => made("p", { textContent: line })),
-        ...(found.words.length ? ["Words: "] : []),
-        ...found.words.flatMap((word) => [made("mark", { className: "leak", textContent: word }), " "]),
-      );
-      told.dataset.checked = String(mine);
-    } catch {
-      told.textContent = "The words could not be checked; they are checked again when the card is kept.";
-    }
-  };
-  const typed = () => {
-    clearTimeout(timer);
-    timer = setTimeout(ask, PAUSE_MS);
-  };
-  form.addEventListener("input", typed);
-  // Words that were typed before this script ran.
-  if ([...form.querySelectorAll("textarea")].some((one) => one.value !== one.defaultValue)) typed();
-}
-
-for (const form of document.querySelectorAll("form[data-leaks]")) watchWords(form);
-
 // Words of cards are kept by their buttons alone: whoever leaves others behind, also with the button of another card, is asked.
 let sent = null;
 document.addEventListener("submit", (event) => (sent = event.target));
 window.addEventListener("beforeunload", (event) => {
   const isUnkept = (form) => form !== sent && [...form.querySelectorAll("textarea")].some((one) => one.value !== one.defaultValue);
-  if ([...document.querySelectorAll("form[data-leaks]")].some(isUnkept)) event.preventDefault();
+  if ([...document.querySelectorAll("[data-row] form")].some(isUnkept)) event.preventDefault();
   sent = null;
 });
 

@@ -135,20 +135,15 @@ def fill_verdicts(project, ann, clock):
     made = boards.MadeSetRow.objects.create(
         project=project, folder="/srv/ann/sets/street", people_folder="/srv/ann/sets/street/people"
     )
-    one = {
-        "made_set": made,
-        "video_id": "v1",
-        "seen": "abc",
-        "by": ann,
-        "by_name": ann.pseudonym,
-        "at": clock(),
-    }
-    boards.TrackVerdictRow.objects.create(**one, track_id="7", act="split:30")
-    boards.ShotEditRow.objects.create(**one, act="cut-at:10")
-    boards.CardCheckRow.objects.create(**one, track_id="7", kind="A", text="red coat", frames=[3, 9])
-    boards.FalseCheckRow.objects.create(**one, card_id="c1", told_without_film="no")
-    boards.WindowCountRow.objects.create(**one, window="0-45", place="left", n=2, n_low=2, n_high=3)
-    boards.WindowCheckRow.objects.create(**one, clip_id="v1", shows="yes")
+    boards.BoardRow.objects.create(
+        made_set=made,
+        board="tracks",
+        video_id="v1",
+        key="7 split:30",
+        said={"track_id": "7", "act": "split:30"},
+        by_name=ann.pseudonym,
+        at=clock(),
+    )
 
 
 def contents(folder):

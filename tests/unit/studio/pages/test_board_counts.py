@@ -5,7 +5,7 @@ import pytest
 from servers.studio import studio
 from subjects.board_studio import Boards, open_boards
 from vidence.make.review.people.rows import CountRow, read_rows
-from vidence.studio.pages.board_counts import places, rectangles, span_of, urls, when
+from vidence.studio.pages.board_counts import places, rectangles
 
 COUNT = {"place": "visited:right-third", "first": "", "last": "", "n": "6", "n_low": "6", "n_high": "7"}
 
@@ -124,9 +124,3 @@ def test_what_was_typed_stays_where_a_count_is_refused(boards):
     assert answer.status_code == 400
     assert 'name="n_high" inputmode="numeric" size="4" value="2"' in page
     assert 'value="two at once"' in page
-
-
-def test_windows_have_words():
-    assert (when("whole"), when("8-80")) == ("in the whole video", "in frames 8-80")
-    assert (span_of("whole"), span_of("8-80")) == (None, (8, 80))
-    assert all(one.callback.roles for one in urls)

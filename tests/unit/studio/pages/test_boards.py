@@ -6,8 +6,7 @@ from servers.studio import studio
 from subjects.board_studio import open_boards
 from subjects.hostile_texts import PAYLOADS, Looked
 from vidence.make.review.people.rows import TrackRow, read_rows
-from vidence.studio.pages import boards as pages
-from vidence.studio.records.boards import ShotEditRow, TrackVerdictRow
+from vidence.studio.records.boards import BoardRow
 
 
 def check_on(page, track):
@@ -34,7 +33,7 @@ def test_each_board_has_the_others_beside_it(boards):
 def test_the_tracks_that_meet_others_come_first_and_have_their_crops(boards):
     page = boards.page("tracks")
     order = re.findall(r'data-track="(\w+)"', page)
-    assert sorted(order) == ["1", "2", "3", "4", "5", "6", "7", "8"]
+    assert sorted(order) == ["1", "2", "3", "4", "5", "6", "7", "8", "everybody"]
     assert order[0] != "8"
     assert "8 of 8</span> tracks without a verdict" in page
     crop = boards.client.get(boards.at("crop.jpg"), {"track": "3", "frame": "60"})
@@ -52,15 +51,15 @@ def test_verdicts_are_written_and_shown_and_tracks_follow(boards):
     assert say(boards, "3", "split", frame="100").status_code == 302
     page = boards.page("tracks")
     order = re.findall(r'data-track="([\w/]+)"', page)
-    assert set(order) == {"1", "2", "3/1", "3/2", "4", "5", "6", "8"}
-    assert order[-1] == "4"  # what has a verdict comes last
+    assert set(order) == {"1", "2", "3/1", "3/2", "4", "5", "6", "8", "everybody"}
+    assert order[-2] == "4"  # what has a verdict comes last
     assert "7: a person saw nobody there" in page
     assert "<strong>Made again next time:</strong> crops of 2 tracks" in page
     acts = [(row.track_id, row.act) for row in read_rows(boards.street.people, TrackRow, videos=None)]
     assert acts == [("4", "ok"), ("7", "phantom"), ("3", "split:100")]
     assert say(boards, "3/2", "drop", first="100", last="110").status_code == 302
     assert boards.post("tracks", act="undo").status_code == 302
-    assert TrackVerdictRow.objects.count() == 3
+    assert BoardRow.objects.filter(board="tracks").count() == 3
 
 
 def test_joins_and_the_same_person(boards):
@@ -71,11 +70,25 @@ def test_joins_and_the_same_person(boards):
     assert 'data-track="3/2"' not in boards.page("tracks")
 
 
+def test_a_person_is_set_aside_and_another_answers_for_all(boards):
+    assert say(boards, "7", "aside").status_code == 302
+    assert "7: a person left it out" in boards.page("tracks")
+    early = say(boards, "everybody", "all")
+    assert (early.status_code, "7 tracks have no row that counts" in early.content.decode()) == (400, True)
+    for name in "1234568":
+        assert say(boards, name, "ok").status_code == 302
+    assert say(boards, "1", "all").status_code == 400
+    assert say(boards, "everybody", "all").status_code == 302
+    rows = read_rows(boards.street.people, TrackRow, videos=None)
+    assert (rows[0].act, rows[-1].track_id, rows[-1].act) == ("aside", "everybody", "all")
+    assert boards.street.opened().video("north").with_tracks(rows).is_complete
+
+
 def test_an_act_that_would_say_nothing_is_refused_with_the_making_s_reason(boards):
     for act, more, why in [
-        ("split", {}, "choose the first crop"),
+        ("split", {}, "split needs: frame"),
         ("split", {"frame": "0"}, "is to be split at 0"),
-        ("join", {}, "choose the other track"),
+        ("join", {}, "join needs: other"),
         ("join", {"other": "99"}, "there is no track 99"),
         ("join", {"other": "2"}, "cannot be one person"),
         ("drop", {"first": "9", "last": "3"}, "expected"),
@@ -127,7 +140,7 @@ def test_a_cut_is_added_made_gradual_and_taken_out(boards):
     for _ in range(3):
         assert boards.post("shots", act="undo").status_code == 302
     assert boards.file("shots.csv") == ""
-    assert not ShotEditRow.objects.exists()
+    assert not BoardRow.objects.filter(board="shots").exists()
 
 
 def test_a_set_is_opened_by_operators_from_what_the_studio_was_told_of(street, tmp_path):
@@ -225,7 +238,3 @@ def test_a_set_that_the_studio_is_no_longer_told_of_says_so(boards):
     assert answer.status_code == 404
     assert "start the studio with the configuration" in answer.content.decode()
     assert boards.client.get(boards.at("tracks").replace("north", "east")).status_code == 404
-
-
-def test_every_act_has_a_key_that_the_page_names():
-    assert all(one.callback.roles for one in pages.urls)

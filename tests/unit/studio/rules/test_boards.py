@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 
+from vidence.make.review.people.rows import CountRow
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.studio.rules.boards import (
     MOST_CROPS,
+    Moment,
+    agreement,
     crop_frames,
     drawn,
     meetings,
+    moments,
     neighbours,
     suspicions,
-    way,
 )
 
 
@@ -42,15 +45,6 @@ def test_two_who_cross_meet_once_at_the_nearest_frame():
     (met,) = meetings(one, [one, other, far])
     assert (met.other, met.frame) == ("2", 19)
     assert meetings(far, [one, other]) == ()
-
-
-def test_the_way_is_that_of_the_feet_within_the_picture():
-    line = way(track("1", range(400), step=2.0), width_px=320, height_px=240)
-    points = [tuple(map(float, one.split(","))) for one in line.split()]
-    assert points[0] == (3.8, 18.8)  # 10 and 50 of 320 pixels, in a picture 120 wide
-    assert points[-1] == (120.0, 18.8)
-    assert len(points) <= 2 * 120
-    assert way(track("1", [5]), width_px=320, height_px=240) == "3.8,18.8"
 
 
 def test_who_meets_twice_meets_twice():
@@ -99,3 +93,47 @@ def test_an_order_is_drawn_by_its_seed_alone():
     assert drawn(names, seed="a") == drawn(names[::-1], seed="a")
     assert drawn(names, seed="a") != drawn(names, seed="b")
     assert sorted(drawn(names, seed="a")) == sorted(names)
+
+
+def said(name, n, low, high, frames=()):
+    return CountRow(
+        video_id="v",
+        check="",
+        window="whole",
+        place="",
+        n=n,
+        n_low=low,
+        n_high=high,
+        counter=name,
+        frames=frames,
+    )
+
+
+def test_counters_agree_as_far_as_their_ranges_do():
+    assert agreement([said("a", 5, 5, 5)]) == "counted once; a second counter has not counted yet"
+    assert agreement([said("a", 5, 5, 5), said("b", 5, 4, 6)]) == "both counted 5"
+    assert (
+        agreement([said("a", 5, 5, 7), said("b", 7, 6, 8)]) == "they differ by 2, and both ranges hold 6 to 7"
+    )
+    assert agreement([said("a", 5, 5, 5), said("b", 7, 7, 7), said("c", 6, 5, 7)]) == (
+        "they differ by 2, and no number is in all ranges: look again together"
+    )
+
+
+def test_what_counters_noted_near_in_time_is_one_person():
+    found = moments([said("a", 3, 3, 3, (10, 12, 90)), said("b", 3, 3, 3, (11, 13, 60))], within=5)
+    assert found == (
+        Moment(frame=10, counters=("a", "b"), missed_by=()),
+        Moment(frame=12, counters=("a", "b"), missed_by=()),
+        Moment(frame=60, counters=("b",), missed_by=("a",)),
+        Moment(frame=90, counters=("a",), missed_by=("b",)),
+    )
+
+
+def test_who_noted_no_frames_misses_nobody():
+    found = moments([said("a", 1, 1, 1, (10,)), said("b", 2, 2, 2)], within=5)
+    assert found == (Moment(frame=10, counters=("a",), missed_by=()),)
+    assert moments([said("a", 2, 2, 2, (10, 10))], within=5) == (
+        Moment(frame=10, counters=("a",), missed_by=()),
+        Moment(frame=10, counters=("a",), missed_by=()),
+    )
