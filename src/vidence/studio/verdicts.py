@@ -160,7 +160,7 @@ def board_of(said: Said) -> BoardName:
 
 def record_of(row: BoardRow) -> Said:
     """What a row says."""
-    return cast("Said", msgspec.convert(row.said, BOARDS[cast("BoardName", row.board)].holds))
+    return msgspec.convert(row.said, BOARDS[cast("BoardName", row.board)].holds)
 
 
 def in_words(said: Said) -> str:
@@ -195,7 +195,7 @@ def _row(made: MadeSetRow, said: Said) -> BoardRow:
     )
 
 
-def _key(said: Said) -> str:
+def _key(said: Said | FileRow) -> str:
     return msgspec.json.encode(said.key).decode()
 
 
@@ -249,7 +249,8 @@ def change(made: MadeSetRow, old: SaidT, new: SaidT) -> Said | Refused:
 def last_of(made: MadeSetRow, board: BoardName, by: Person, *, video_id: str) -> BoardRow | None:
     """The last thing that a person said on a board about a video."""
     rows = BoardRow.objects.filter(made_set=made, board=board, video_id=video_id, by_name=by.name)
-    return rows.order_by("-pk").first()
+    row: BoardRow | None = rows.order_by("-pk").first()
+    return row
 
 
 def take_back(made: MadeSetRow, board: BoardName, by: Person, *, video_id: str) -> Said | Refused:
@@ -442,7 +443,9 @@ def _as_said(row: FileRow) -> Said:
         return msgspec.structs.replace(row, where="")
     fields = msgspec.structs.asdict(row)
     del fields["where"]
-    return msgspec.convert(fields, Words if isinstance(row, CardCheckRow) else Reading)
+    if isinstance(row, CardCheckRow):
+        return msgspec.convert(fields, Words)
+    return msgspec.convert(fields, Reading)
 
 
 def rows_of(made: MadeSetRow, kind: type[FileRowT], *, video_id: str) -> tuple[FileRowT, ...]:
