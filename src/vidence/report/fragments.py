@@ -5,9 +5,12 @@ Every text in them is escaped by the templates of the report; they bring neither
 
 import numpy as np
 
+from vidence.records import Item
+from vidence.report.browser import Browser, Entry, RunReply
 from vidence.report.diagnosis import Diagnosed, excerpts
-from vidence.report.page import MOST_PROBLEMS, view_of
-from vidence.report.results import SEED, Run
+from vidence.report.page import MOST_PROBLEMS, SAID_OF_TRIALS, view_of
+from vidence.report.provenance import prompt_note
+from vidence.report.results import SEED, Row, Run
 from vidence.report.sections import Section
 from vidence.report.tables import all_tables
 from vidence.tables.rendering import render
@@ -45,8 +48,26 @@ def diagnosed_fragment(diagnosed: Diagnosed) -> str:
     return _piece(sentences=diagnosed.sentences, statements=diagnosed.statements)
 
 
+def question_fragment(item: Item) -> str:
+    """The words of a question, with its right answer and what stands beside it."""
+    return _entry_piece(item)
+
+
+def reply_fragment(run: Run, row: Row) -> str:
+    """What a run made of a question: the choices as shown to it, its reply and score."""
+    told = RunReply(run_id="", name="", row=row, sheet_id="", shown="", prompt_note=prompt_note(run, row))
+    return _entry_piece(row.item, told)
+
+
+def _entry_piece(item: Item, *told: RunReply) -> str:
+    entry = Entry(id="", item=item, told=told, tag_ids="", drawing=None, is_one_order=True)
+    browser = Browser(note="", entries=(entry,), statuses=(), tags=(), sheets={})
+    return _piece(entry=entry, browser=browser, **SAID_OF_TRIALS)
+
+
 def _piece(**values: object) -> str:
     known: dict[str, object] = {
+        "entry": None,
         "view": None,
         "section": None,
         "sentences": (),

@@ -32,6 +32,15 @@ from vidence.tables.table import Table
 # Pictures make up most of the page; together they stay below this.
 PICTURES_BYTES = 8_000_000
 MOST_PROBLEMS = 50
+SAID_OF_TRIALS: Mapping[str, object] = {
+    "status_words": STATUSES,
+    "verdict_words": verdict_words,
+    "how_read": how_read,
+    "error_of": error_of,
+    "logp_words": logp_words,
+    "prompt_text": prompt_text,
+}
+"""What the templates of questions call."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,12 +156,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
         links=_links(views, extra_sections),
         browser=browser,
         most_problems=MOST_PROBLEMS,
-        status_words=STATUSES,
-        verdict_words=verdict_words,
-        how_read=how_read,
-        error_of=error_of,
-        logp_words=logp_words,
-        prompt_text=prompt_text,
+        **SAID_OF_TRIALS,
     )
     write_file(path, page)
 

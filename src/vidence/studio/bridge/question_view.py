@@ -1,76 +1,24 @@
 """One question as the viewer shows it: what each run, or repeat, was shown, said, and got for it."""
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 from urllib.parse import urlencode
 
 from vidence.ask.prompting.compose import Layout
-from vidence.ask.scoring.logp import letter_probabilities
 from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.store import RunStore
 from vidence.errors import StoreError, VidenceError
 from vidence.explain.errors.labels import Label
-from vidence.records import Failed, ImagePart, Item, Selection, Verdict, VideoPart
-from vidence.report.logps import logp_words
-from vidence.report.provenance import is_asked, prompt_note, shown_note
-from vidence.report.questions import error_of, how_read, prompt_text, shown_words, verdict_words
+from vidence.records import Failed, ImagePart, Item, Selection, VideoPart
+from vidence.report.browser import LONG_TEXT
+from vidence.report.fragments import reply_fragment
+from vidence.report.provenance import is_asked, shown_note
+from vidence.report.questions import shown_words
 from vidence.report.results import STATUSES, Row, Run
-from vidence.report.timeline import spans_of
 from vidence.report.trials import cost_usd
 from vidence.studio.bridge.runs import DAMAGED, readings, row_of
 from vidence.tables.rendering import settings_of
 from vidence.text import visible
-
-LONGEST: Final = 40_000
-"""Letters of one text on a page; the whole is a download."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Text:
-    """A text of somebody else, control characters written out; `n_left_out` letters of it are not there."""
-
-    shown: str
-    n_left_out: int = 0
-
-    def __bool__(self) -> bool:
-        return bool(self.shown)
-
-
-def text_of(said: str) -> Text:
-    """The beginning of a text."""
-    return Text(shown=visible(said[:LONGEST]), n_left_out=max(0, len(said) - LONGEST))
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShownChoice:
-    """A choice as it was shown. `own` is its letter in the item, where that is another one."""
-
-    letter: str
-    own: str
-    text: str
-    is_right: bool
-    is_read: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Likely:
-    """The log-probability of a letter and its share among those reported, 0 to 1."""
-
-    letter: str
-    logp: float
-    share: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgeVerdict:
-    """What one judge said: in a sentence, its reason, and word for word."""
-
-    judge: str
-    found: str
-    reason: Text
-    said: tuple[Text, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,15 +55,11 @@ class RunAnswer:
     fate_words: str
     problem: str = ""
     row: Row | None = None
-    choices: tuple[ShownChoice, ...] = ()
-    reply: Text = Text(shown="")
-    reasoning: Text = Text(shown="")
-    error: Text = Text(shown="")
-    how_read: str = ""
+    piece: str = ""
+    """Its reply and score as HTML, escaped."""
+    cut: tuple[str, ...] = ()
+    """The texts that are not whole on the page: ``reply``, ``reasoning``."""
     readings: tuple[tuple[str, str], ...] = ()
-    likely: tuple[Likely, ...] = ()
-    likely_words: str = ""
-    judged: tuple[JudgeVerdict, ...] = ()
     shown: str = ""
     still: str = ""
     """How the stills of its frames are asked for, so that they are those that were sent."""
@@ -125,13 +69,8 @@ class RunAnswer:
     """How a montage is asked for, so that it is the one that was sent."""
     is_whole: bool = False
     """Whether whole videos were sent."""
-    hits: str = ""
-    prompt: Text = Text(shown="")
-    prompt_note: str = ""
     facts: tuple[tuple[str, str], ...] = ()
-    steps: tuple[tuple[str, Text], ...] = ()
     findings: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
-
     labels: tuple[Labelled, ...] = ()
 
     @property
@@ -179,47 +118,22 @@ def tell(head: Run, item_id: str, repeat: int, *, place: str, name: str) -> tupl
 
 def _told(head: Run, row: Row, named: RunAnswer) -> RunAnswer:
     reply, trial = row.trial.reply, row.trial
-    note = prompt_note(head, row)
+    texts = {} if reply is None else {"reply": reply.text, "reasoning": reply.reasoning}
     return replace(
         named,
         fate=row.status,
         fate_words=STATUSES[row.status],
         row=row,
-        choices=tuple(_choices(row)),
-        reply=text_of("" if reply is None else reply.text),
-        reasoning=text_of("" if reply is None else reply.reasoning),
-        error=text_of(error_of(row)),
-        how_read=visible(how_read(row)),
+        piece=reply_fragment(head, row),
+        cut=tuple(name for name, text in texts.items() if len(text) > LONG_TEXT),
         readings=tuple((n, visible(read)) for n, read in readings(row, head.parser).items()),
-        likely=tuple(_likely(row)),
-        likely_words=visible(logp_words(row)),
-        judged=tuple(map(_judged, (*row.score.verdicts, *row.score.unanswered))),
-        shown=visible(shown_note(head, row) or _shown(head, row)),
+        shown=visible(shown_note(head, row) or shown_words(trial)),
         still=_still(head),
         montages=tuple(_montages(head, row)),
         montage=_grid(head),
         is_whole=trial.prompt is not None and any(isinstance(p, VideoPart) for p in trial.prompt.parts),
-        hits=hits(row.item, trial.selection),
-        prompt=text_of("" if note else prompt_text(trial.prompt)),
-        prompt_note=visible(note),
         facts=tuple(_facts(head, row)),
-        steps=tuple((f"{step.role} {step.model}".strip(), text_of(step.reply.text)) for step in trial.steps),
     )
-
-
-def _shown(head: Run, row: Row) -> str:
-    """What was shown in words: images have no times, and frames of a montage are in fewer pictures."""
-    trial, media = row.trial, row.item.media
-    n = 0 if trial.selection is None else len(trial.selection.frames)
-    said = shown_words(trial)
-    if n and all(one.kind == "image" for one in media):
-        said = f"{n} of {len(media)} image{'s' if len(media) > 1 else ''}."
-    layout = Layout.parse(head.plan.layout)
-    if n and layout.kind == "montage" and trial.prompt is not None:
-        pictures = sum(isinstance(part, ImagePart) for part in trial.prompt.parts)
-        many = "1 picture" if pictures == 1 else f"{pictures} pictures"
-        said = f"{said} Laid out in {many} of {layout.columns} by {layout.rows} cells."
-    return said
 
 
 def _still(head: Run) -> str:
@@ -242,38 +156,6 @@ def _montages(head: Run, row: Row) -> Iterator[tuple[tuple[int, int], ...]]:
     for part in prompt.parts:
         if isinstance(part, ImagePart) and part.frames and max(part.frames) < len(frames):
             yield tuple((frames[k].media_index, frames[k].frame_index) for k in part.frames)
-
-
-def _choices(row: Row) -> Iterator[ShownChoice]:
-    order = row.trial.choice_order
-    for i, (letter, text) in enumerate(zip(row.item.letters, row.item.choices, strict=True)):
-        own = chr(ord("A") + order[i]) if order else letter
-        yield ShownChoice(
-            letter=letter,
-            own=own if own != letter else "",
-            text=visible(text),
-            is_right=letter == row.item.answer,
-            is_read=letter == row.read,
-        )
-
-
-def _likely(row: Row) -> Iterator[Likely]:
-    reply = row.trial.reply
-    if reply is None or not reply.choice_logps:
-        return
-    shares = letter_probabilities(reply.choice_logps, row.item.letters)
-    for letter, logp in sorted(reply.choice_logps.items()):
-        if math.isfinite(logp):
-            yield Likely(letter=visible(letter), logp=logp, share=shares.get(letter, 0.0))
-
-
-def _judged(verdict: Verdict) -> JudgeVerdict:
-    return JudgeVerdict(
-        judge=visible(verdict.judge_model) or "a judge that is not named",
-        found=visible(verdict_words(verdict)),
-        reason=text_of(verdict.reason),
-        said=tuple(text_of(said) for said in verdict.said),
-    )
 
 
 def _facts(head: Run, row: Row) -> Iterator[tuple[str, str]]:
@@ -311,28 +193,6 @@ def _findings(store: RunStore, item_id: str) -> Iterator[tuple[str, tuple[tuple[
 
 
 # --------------------------------------------------------------------------- time
-
-
-def hits(item: Item, selection: Selection | None) -> str:
-    """How many of the frames that were shown lie in evidence, and in how much of it; empty without either.
-
-    >>> from vidence.records import Evidence, FrameRef, Media
-    >>> item = Item(item_id="a", question="?", answer="A", media=(Media(path="a.mp4"),),
-    ...             evidence=(Evidence(start_s=1.0, end_s=2.0), Evidence(start_s=5.0, end_s=6.0)))
-    >>> frames = (FrameRef(frame_index=0, time_s=0.0), FrameRef(frame_index=30, time_s=1.5))
-    >>> hits(item, Selection(selector="s", version=1, frames=frames, n_candidates=9))
-    '1 of 2 frames hits 1 of 2 spans of evidence.'
-    """
-    if selection is None or not selection.frames or len(item.media) != 1 or not item.evidence:
-        return ""
-    spans = spans_of(item)
-    if not spans:
-        return ""
-    times = [frame.time_s for frame in selection.frames]
-    inside = sum(any(start <= time < end for start, end in spans) for time in times)
-    hit = sum(any(start <= time < end for time in times) for start, end in spans)
-    verb = "hits" if inside == 1 else "hit"
-    return f"{inside} of {len(times)} frames {verb} {hit} of {len(spans)} spans of evidence."
 
 
 def lanes_of(item: Item, told: Sequence[RunAnswer], media_index: int) -> list[dict[str, object]]:

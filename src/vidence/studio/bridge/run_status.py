@@ -13,9 +13,10 @@ from vidence.engine.store import RunStore, is_in_use
 from vidence.errors import VidenceError
 from vidence.report.results import Run
 from vidence.report.run_list import ListedRun, listed
+from vidence.report.side_by_side import run_names
 from vidence.studio.bridge.later import Later, Worker
 from vidence.studio.bridge.places import ViewablePath
-from vidence.studio.bridge.runs import names_of, open_head
+from vidence.studio.bridge.runs import open_head
 from vidence.text import visible
 
 _MOST: Final = 1_000
@@ -129,7 +130,7 @@ def _state(place: ViewablePath) -> tuple[object, ...]:
 
 def _named(found: Sequence[RunStanding]) -> tuple[RunStanding, ...]:
     heads = [one.head for one in found if one.head is not None]
-    names = iter(names_of(heads))
+    names = iter(run_names(heads))
     return tuple(
         replace(
             one,

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -13,7 +13,6 @@ from vidence.catalog import create, ready
 from vidence.contracts import Scorer
 from vidence.engine.plan import read_plan
 from vidence.engine.rows import Stored
-from vidence.engine.specs import label
 from vidence.engine.store import PLAN_NAME, RUN_FILE, RunStore
 from vidence.errors import StoreError
 from vidence.records import Item, Score
@@ -215,28 +214,3 @@ def readings(row: Row, own: str) -> dict[str, str]:
         again = read_again(row.item, row.trial, scorer)
         found[name] = Row(item=row.item, trial=row.trial, score=again).read
     return found
-
-
-def names_of(heads: Sequence[Run]) -> tuple[str, ...]:
-    """What each of several runs is called: its label, and what tells those apart that share one."""
-    labels = [label(head.plan) for head in heads]
-    return tuple(_told_apart(head, heads, labels) for head in heads)
-
-
-def _told_apart(head: Run, heads: Sequence[Run], labels: Sequence[str]) -> str:
-    own = label(head.plan)
-    like = [other for other, name in zip(heads, labels, strict=True) if name == own]
-    if len(like) == 1:
-        return own
-    fields = ("benchmark", "n_frames", "selector", "protocol", "parser", "style", "shuffle_choices")
-    n_frames = f"{head.plan.n_frames} frame{'' if head.plan.n_frames == 1 else 's'}"
-    said = [
-        str(getattr(head.plan, field)) if field != "n_frames" else n_frames
-        for field in fields
-        if len({getattr(other.plan, field) for other in like}) > 1
-    ]
-    words = ", ".join(said)
-    same = [o for o in like if all(getattr(o.plan, f) == getattr(head.plan, f) for f in fields)]
-    if len(same) > 1:
-        words = f"{words}, {head.name}" if words else head.name
-    return f"{own} ({words})"

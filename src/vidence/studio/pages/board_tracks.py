@@ -77,8 +77,12 @@ def _act(given: QueryDict, acts: Acts) -> str:
 def _say(board: OpenBoard, row: RowT, apply: Callable[[Sequence[RowT]], Sequence[Unused]]) -> Said | Refused:
     """Keep a row that counts now; one that would say nothing is refused with the reason of the making."""
     row.see()
-    before: Sequence[RowT] = rows_of(board.made, type(row), video_id=row.video_id)
-    unused = apply((*before, msgspec.structs.replace(row, where=_WHERE)))
+    unused = apply(
+        [
+            *rows_of(board.made, type(row), video_id=row.video_id),
+            msgspec.structs.replace(row, where=_WHERE),
+        ]
+    )
     why = next((one.why for one in unused if one.where == _WHERE), "")
     return Refused(reason=why) if why else say(board.made, row)
 

@@ -11,6 +11,7 @@ from django.shortcuts import render
 
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
+from vidence.report.fragments import question_fragment
 from vidence.report.results import Run
 from vidence.studio.bridge.places import ViewablePath
 from vidence.studio.bridge.question_view import RunAnswer, labelled, tell
@@ -19,7 +20,7 @@ from vidence.studio.records.index import IndexTrialRow
 from vidence.studio.settings import current
 from vidence.studio.viewer.desk import desk
 from vidence.studio.viewer.filters import MOST_RUNS, Filter, read_filter, trials
-from vidence.studio.viewer.question_page import item_parts, media_of
+from vidence.studio.viewer.question_page import media_of
 from vidence.text import visible
 
 _PARTS: Final = ("reply", "reasoning")
@@ -59,7 +60,7 @@ def show(request: HttpRequest) -> HttpResponse:
     }
     if item is not None:
         roots = [head.facts.media_root for head in heads]
-        shown |= item_parts(item) | {"media": media_of(item, roots=roots, told=told)}
+        shown |= {"question": question_fragment(item), "media": media_of(item, roots=roots, told=told)}
     return render(request, "viewer/item.html", shown)
 
 

@@ -1,4 +1,4 @@
-"""A question on a page: its words, and its media with what lies on their time."""
+"""The media of a question on a page, with what lies on their time."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from vidence.errors import VidenceError
 from vidence.media.address import is_address, redacted
 from vidence.media.files import resolve
 from vidence.records import Item
-from vidence.studio.bridge.question_view import RunAnswer, Text, lanes_of, text_of
+from vidence.studio.bridge.question_view import RunAnswer, lanes_of
 from vidence.studio.media import token_of
 from vidence.text import visible
 
@@ -41,45 +41,6 @@ class MediumView:
     montages: tuple[Stills, ...] = ()
     """The pictures of several frames that were sent, as they were sent."""
     problem: str = ""
-
-
-def item_parts(item: Item) -> dict[str, object]:
-    """The words of a question for a template."""
-    beside: list[tuple[str, list[Text]]] = [
-        ("Rationale", [text_of(item.rationale)] if item.rationale else []),
-        ("Steps", [text_of(step) for step in item.steps]),
-        ("Knowledge", [text_of(one) for one in item.knowledge]),
-        ("Hints", [text_of(one) for one in item.hints]),
-    ]
-    conditions = [
-        text_of(visible(value)) for name, value in item.tags.items() if name.startswith("condition")
-    ]
-    beside.append(("Conditions", conditions))
-    return {
-        "item": item,
-        "question": text_of(item.question),
-        "is_choice": item.answer_kind == "choice" and bool(item.choices),
-        "choices": [
-            (letter, visible(text), letter == item.answer)
-            for letter, text in zip(item.letters, item.choices, strict=True)
-        ],
-        "answer": text_of(item.answer),
-        "tags": [(visible(name), visible(value)) for name, value in item.tags.items()],
-        "beside": [(title, texts) for title, texts in beside if texts],
-        "evidence": [_evidence(item, i) for i in range(len(item.evidence))],
-    }
-
-
-def _evidence(item: Item, i: int) -> dict[str, object]:
-    one = item.evidence[i]
-    ends = [f"{time:.2f}" if time is not None else "…" for time in (one.start_s, one.end_s)]
-    return {
-        "kind": one.kind,
-        "span": f"{ends[0]} to {ends[1]} s" if (one.start_s, one.end_s) != (None, None) else "",
-        "frames": ", ".join(map(str, one.frames)),
-        "note": visible(one.note),
-        "step": "" if one.step is None else str(one.step + 1),
-    }
 
 
 def media_of(item: Item, *, roots: Sequence[str], told: Sequence[RunAnswer] = ()) -> list[MediumView]:

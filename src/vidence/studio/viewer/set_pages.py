@@ -13,11 +13,12 @@ from vidence.errors import VidenceError
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.output import ITEMS_FILE
 from vidence.records import Item
+from vidence.report.fragments import question_fragment
 from vidence.studio.bridge.made_sets import made_set, questions_of
 from vidence.studio.bridge.places import ViewablePath
 from vidence.studio.viewer.desk import desk
 from vidence.studio.viewer.filters import PAGE, page_in
-from vidence.studio.viewer.question_page import item_parts, media_of
+from vidence.studio.viewer.question_page import media_of
 from vidence.text import visible
 
 ThingT = TypeVar("ThingT")
@@ -176,7 +177,7 @@ def question(request: HttpRequest, place: str) -> HttpResponse:
         for name, other in (("before", at - 1), ("after", at + 1))
         if 0 <= other < len(loaded.items)
     }
-    shown = {"place": found, "item_id": visible(item.item_id), **links, **item_parts(item)}
+    shown = {"place": found, "item_id": visible(item.item_id), **links, "question": question_fragment(item)}
     shown["media"] = media_of(item, roots=[str(loaded.media_root)])
     return render(request, "viewer/question.html", shown)
 

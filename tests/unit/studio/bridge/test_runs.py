@@ -2,7 +2,7 @@
 
 import pytest
 
-from subjects.viewed import ITEMS, PLAN, TRIALS, trial, write_run
+from subjects.viewed import ITEMS, TRIALS, trial, write_run
 from vidence.errors import StoreError
 from vidence.records import Verdict
 from vidence.studio.bridge.runs import (
@@ -12,8 +12,6 @@ from vidence.studio.bridge.runs import (
     entry_of,
     judges_differ,
     margin_of,
-    names_of,
-    open_head,
     readings,
     row_of,
 )
@@ -97,20 +95,3 @@ def test_another_run_at_the_path_has_another_key_and_one_that_goes_on_keeps_it(t
     (run / "run.sqlite").unlink()
     with pytest.raises(StoreError, match="cannot be read"):
         content_key(run)
-
-
-def test_runs_of_one_label_are_told_apart_by_what_differs(tmp_path):
-    plans = [{}, {"n_frames": 8}, {"n_frames": 8, "selector": "all"}, {"name": "Ours"}, {"name": "Ours"}]
-    heads = [
-        open_head(write_run(tmp_path / f"r{i}", plan={"model": "scripted:test", **plan}))
-        for i, plan in enumerate(plans)
-    ]
-    base = names_of(heads[:1])[0]
-    assert names_of(heads) == (
-        f"{base} (2 frames, midpoints)",
-        f"{base} (8 frames, midpoints)",
-        f"{base} (8 frames, all)",
-        "Ours (r3)",
-        "Ours (r4)",
-    )
-    assert PLAN.n_frames == 2

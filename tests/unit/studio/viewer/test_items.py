@@ -214,7 +214,7 @@ def test_nothing_is_written_beside_the_runs_and_texts_are_shown_as_they_are(two,
         assert PWN not in answer.content.decode(), page
         assert "<script>window" not in answer.content.decode(), page
     fault = client.get("/item", {"run": third, "item": "q1"}).content.decode()
-    assert "Traceback: File &quot;&lt;script&gt;window.pwned=1" in fault
+    assert "Traceback: File &#34;&lt;script&gt;window.pwned=1" in fault
     assert "scripted:&lt;script&gt;" in client.get(f"/run/{third}").content.decode()
     hostile = client.get("/item", {"run": first, "item": f"q4{PWN}"}).content.decode()
     assert "It is &lt;script&gt;window.pwned=1" in hostile

@@ -2,14 +2,7 @@
 
 from subjects.viewed import ITEMS
 from vidence.studio.bridge.question_view import RunAnswer
-from vidence.studio.viewer.question_page import _lane_words, _montages, item_parts, media_of
-
-
-def test_the_words_of_a_question_stand_beside_its_evidence():
-    said = item_parts(ITEMS[0])
-    assert said["is_choice"]
-    assert [title for title, _ in said["beside"]] == ["Rationale"]
-    assert said["evidence"][0]["span"] == "1.00 to 2.00 s"
+from vidence.studio.viewer.question_page import _lane_words, _montages, media_of
 
 
 def test_without_a_folder_nothing_is_looked_for():
