@@ -3,8 +3,9 @@
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
+from django.http import HttpResponseBase
 from django.urls import URLPattern, URLResolver, path
 
 from vidence.errors import UsageError
@@ -51,7 +52,7 @@ class Person:
         return project in self.roles or "" in self.roles
 
 
-class RoutedView(functools.partial[Any]):
+class RoutedView(functools.partial[HttpResponseBase]):
     """A view, who may use it, and the methods that it answers."""
 
     roles: frozenset[Rule]
@@ -59,7 +60,7 @@ class RoutedView(functools.partial[Any]):
 
 
 def route(
-    pattern: str, view: Callable[..., Any], *, name: str, roles: Collection[Rule], to: Iterable[str] = SAFE
+    pattern: str, view: Callable[..., object], *, name: str, roles: Collection[Rule], to: Iterable[str] = SAFE
 ) -> URLPattern:
     """An address, and who may use it.
 

@@ -4,7 +4,7 @@ import importlib
 import logging
 import pkgutil
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from django.apps import AppConfig
 from django.conf import settings as django_settings
@@ -69,10 +69,10 @@ def configure(settings: StudioSettings, *, secret: bytes | None = None, ticket: 
     return with_limit(with_pieces(cast("Application", get_asgi_application())))
 
 
-def settings_of_django(studio: Studio) -> dict[str, Any]:
+def settings_of_django(studio: Studio) -> dict[str, object]:
     """Django's own settings for a studio."""
     settings = studio.settings
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "STUDIO": studio,
         "DEBUG": False,
         "SECRET_KEY": studio.secret.hex(),
@@ -129,7 +129,7 @@ def settings_of_django(studio: Studio) -> dict[str, Any]:
     return found
 
 
-def _sessions(studio: Studio, *, is_safe: bool) -> dict[str, Any]:
+def _sessions(studio: Studio, *, is_safe: bool) -> dict[str, object]:
     """Django's settings for sessions and the tokens of forms; safe cookies travel over TLS alone."""
     is_team = studio.settings.mode == "team"
     return {
@@ -148,7 +148,7 @@ def _sessions(studio: Studio, *, is_safe: bool) -> dict[str, Any]:
     }
 
 
-def _templates() -> dict[str, Any]:
+def _templates() -> dict[str, object]:
     return {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [Path(__file__).parent / "templates"],

@@ -1,7 +1,7 @@
 """Middleware that knows who sent a request, and refuses what their roles do not allow."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode
 
 from django.contrib.auth.middleware import AuthenticationMiddleware
@@ -38,7 +38,7 @@ class PolicyMiddleware(MiddlewareMixin):
     """Refuses an address to all whose roles it does not name."""
 
     def process_view(
-        self, request: HttpRequest, view: Callable[..., Any], _args: object, kwargs: Mapping[str, Any]
+        self, request: HttpRequest, view: Callable[..., object], _args: object, kwargs: Mapping[str, str]
     ) -> HttpResponse | None:
         """The refusal; None where the view may answer.
 

@@ -1,15 +1,15 @@
 """What a browser may send: no page takes files, and no database of Postgres takes the sign NUL."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Final, cast
 
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 
 Application = Callable[..., Awaitable[None]]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Any]]
+Message = MutableMapping[str, object]
+Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 MOST_BYTES: Final = 2 * 2**20
@@ -35,8 +35,8 @@ def with_limit(application: Application) -> Application:
 
         async def counted() -> Message:
             nonlocal n_bytes
-            message: Message = await receive()
-            n_bytes += len(message.get("body", b""))
+            message = await receive()
+            n_bytes += len(cast("bytes", message.get("body", b"")))
             return message if n_bytes <= MOST_BYTES else _GONE
 
         await application(scope, counted, send)
@@ -60,7 +60,6 @@ class NulMiddleware(MiddlewareMixin):
 
 def _length(scope: Message) -> int:
     """The length that a request claims, 0 where it claims none that can be read."""
-    claimed = next(
-        (value for name, value in scope.get("headers", ()) if name.lower() == b"content-length"), b""
-    )
+    headers = cast("Iterable[tuple[bytes, bytes]]", scope.get("headers", ()))
+    claimed = next((value for name, value in headers if name.lower() == b"content-length"), b"")
     return int(claimed) if claimed.isdigit() else 0

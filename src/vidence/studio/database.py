@@ -1,6 +1,5 @@
 """Which database a studio has, and how it is spoken to."""
 
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from vidence.errors import UsageError
@@ -19,7 +18,7 @@ class Router:
         return False if app_label in ("auth", "contenttypes") else None
 
 
-def database(settings: StudioSettings) -> dict[str, Any]:
+def database(settings: StudioSettings) -> dict[str, object]:
     """Django's settings of the database.
 
     Note [immediate transactions]: a transaction that reads first and writes then fails with "database is
@@ -42,7 +41,7 @@ def database(settings: StudioSettings) -> dict[str, Any]:
     }
 
 
-def _postgres(address: str) -> dict[str, Any]:
+def _postgres(address: str) -> dict[str, object]:
     try:
         parts = urlsplit(address)
         port = parts.port

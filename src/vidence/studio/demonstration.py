@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import anyio
 import msgspec
+from msgspec.structs import replace
 
 from vidence.ask.phantom.plan import PlantedPiece, WorldSpec
 from vidence.ask.phantom.world import ITEMS_FILE, WORLD_FILE, World, read_world, render
@@ -16,11 +17,14 @@ from vidence.engine.evaluate import run
 from vidence.engine.events import Event
 from vidence.engine.prepare import make_plan
 from vidence.errors import StoreError, UsageError
-from vidence.make.review.protocol import NO, YES, Check, Protocol, Stage
+from vidence.make.review.protocol import NO, YES, Check, Stage
 from vidence.make.review.revisions import Kind, Role
 from vidence.records import Item
 from vidence.studio.rules.wording import EvidenceKind, Knowledge, Mark, Wording
 from vidence.studio.settings import current
+
+if TYPE_CHECKING:
+    from vidence.studio.records.items import ItemRow
 
 WORLD, RUNS, STUDIO = "world", "runs", "studio"
 PROJECT: Final = "demonstration"
@@ -223,7 +227,7 @@ def _wording(first: PlantedPiece, second: PlantedPiece, *, until_s: float) -> Wo
     )
 
 
-def _do(row: Any, written: Mapping[str, object], step: _Step) -> None:  # noqa: ANN401 - a row of Django
+def _do(row: "ItemRow", written: Mapping[str, object], step: _Step) -> None:
     """One act, with what the rules ask for.
 
     Raises:
@@ -238,34 +242,28 @@ def _do(row: Any, written: Mapping[str, object], step: _Step) -> None:  # noqa: 
         content = dict(written)
         if step.kind == "resubmit":
             content["question"] = f"{content['question']} ({_REVISED})"
-    told = _told(step.kind, protocol, role)
-    done = act(
-        row,
-        Act(
-            kind=step.kind,
-            role=role,
-            by=step.who.casefold(),
-            content=content,
-            origin="author_revise" if step.kind == "resubmit" else "submit",
-            **told,
-        ),
+    said = Act(
+        kind=step.kind,
+        role=role,
+        by=step.who.casefold(),
+        content=content,
+        origin="author_revise" if step.kind == "resubmit" else "submit",
     )
+    stage = next((one for one in protocol.stages if one.role == role), None)
+    if step.kind == "withdraw":
+        said = replace(said, message=_WANTED)
+    elif stage is not None and step.kind == "accept":
+        scores = {one.id: one.high for one in stage.scores}
+        said = replace(said, checks=passed(stage), scores=scores, minutes=4.0)
+    elif stage is not None and step.kind in ("return", "reject"):
+        failed = next(one for one in stage.checks if one.kind == "yes-no")
+        said = replace(said, checks={failed.id: NO}, message=_WANTED, minutes=2.5)
+    done = act(row, said)
     if isinstance(done, Refused):
         raise AssertionError(done.reason)
 
 
 _REVISED: Final = "the one whose first frame comes first is meant"
-
-
-def _told(kind: Kind, protocol: Protocol, role: Role) -> dict[str, Any]:
-    """What whoever decides says."""
-    stage = next((one for one in protocol.stages if one.role == role), None)
-    if stage is None or kind not in ("accept", "return", "reject"):
-        return {"message": _WANTED} if kind == "withdraw" else {}
-    if kind == "accept":
-        return {"checks": passed(stage), "scores": {one.id: one.high for one in stage.scores}, "minutes": 4.0}
-    failed = next(one for one in stage.checks if one.kind == "yes-no")
-    return {"checks": {failed.id: NO}, "message": _WANTED, "minutes": 2.5}
 
 
 def passed(stage: Stage) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """Trying hints: a second person answers from the words and the hints, without the video; timed and kept."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
 from django.db import transaction
 
@@ -93,7 +94,9 @@ def answer(item: ItemRow, person: Person, words: str, *, is_sure: bool, opened: 
         if why := closed(row, person):
             return Refused(reason=why)
         content = content_of(row.current.content)
-        letters = [chr(ord("A") + place) for place in range(len(content.get("choices") or ()))]
+        letters = [
+            chr(ord("A") + place) for place in range(len(cast("Sequence[str]", content.get("choices") or ())))
+        ]
         said = words.strip()
         if letters and said and said not in letters:
             return Refused(reason=f"the answer {said!r:.40}; expected one of {', '.join(letters)}")

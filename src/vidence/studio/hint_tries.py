@@ -1,7 +1,7 @@
 """Tries of hints as they are kept: looks of a stage of their own, which nobody takes at what they wrote."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -47,9 +47,9 @@ def tries_of(item: ItemRow) -> Iterator[HintTry]:
             )
 
 
-def content_of(text: str) -> dict[str, Any]:
+def content_of(text: str) -> dict[str, object]:
     """The fields of a wording, of the text that a revision keeps."""
-    return msgspec.json.decode(text, type=dict[str, Any])
+    return msgspec.json.decode(text, type=dict[str, object])
 
 
 def too_strong(item: ItemRow) -> tuple[HintTry, ...]:

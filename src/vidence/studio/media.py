@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO, Final, TypeVar
+from typing import BinaryIO, Final, TypeVar, cast
 
 import anyio
 import anyio.to_thread
@@ -393,7 +393,8 @@ def with_pieces(application: Application) -> Application:
 
         await application(scope, receive, heads)
         if _PROMISED in scope:
-            await _send_pieces(scope.pop(_PROMISED), receive, send)
+            pieces = cast("AsyncGenerator[bytes, None]", scope.pop(_PROMISED))
+            await _send_pieces(pieces, receive, send)
 
     return wrapped
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from vidence.make.review.files import Reviews
 from vidence.make.review.points import field_verdicts, marked_fields
@@ -141,7 +141,7 @@ def counted_by(item: ItemRow, person: Person, state: ItemState) -> dict[str, str
     return dict(rows.values_list("check_id", "said"))
 
 
-def waiting(project: ProjectRow, role: StageRole, person: Person) -> Any:  # noqa: ANN401 - a query
+def waiting(project: ProjectRow, role: StageRole, person: Person) -> QuerySet:
     """The items that wait for a look at a stage and were not written by this person, the oldest first."""
     looks = protocol_of(project).stages[ROLES.index(role)].looks
     room = Q(state=_WAITING[role]) | Q(state=_LOOKING[role], is_disputed=True)

@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from vidence.errors import StoreError, UsageError
 from vidence.media.whole import PRIVATE, whole_file, write_whole
 from vidence.records import Record
 from vidence.studio.database import SQLITE_FILE
 from vidence.studio.settings import current, new_secret
+
+if TYPE_CHECKING:
+    from django.db.backends.base.base import BaseDatabaseWrapper
 
 KEYS: Final = "keys"
 BACKUPS: Final = "backups"
@@ -134,7 +137,7 @@ def migrate() -> None:
         raise StoreError(f"the database of the studio cannot be used: {error}") from error
 
 
-def _migrate(connection: Any) -> None:  # noqa: ANN401 - Django's connection
+def _migrate(connection: "BaseDatabaseWrapper") -> None:
     from django.db.migrations.executor import MigrationExecutor
 
     from vidence.studio.records.chains import guard
@@ -152,7 +155,7 @@ def _migrate(connection: Any) -> None:  # noqa: ANN401 - Django's connection
 
 
 @contextmanager
-def _alone(connection: Any) -> Iterator[None]:  # noqa: ANN401 - Django's connection
+def _alone(connection: "BaseDatabaseWrapper") -> Iterator[None]:
     """One process at a time: of two that start together, the second finds everything made.
 
     An immediate transaction of a file beside the database is the lock; it ends with the process.
@@ -167,7 +170,7 @@ def _alone(connection: Any) -> Iterator[None]:  # noqa: ANN401 - Django's connec
         yield
 
 
-def _migrate_whole(connection: Any) -> None:  # noqa: ANN401 - Django's connection
+def _migrate_whole(connection: "BaseDatabaseWrapper") -> None:
     """Do what is to be done, or nothing of it.
 
     Django does one migration after the other, and notes the one that makes an index after it has committed
@@ -186,7 +189,7 @@ def _migrate_whole(connection: Any) -> None:  # noqa: ANN401 - Django's connecti
             connection.enable_constraint_checking()
 
 
-def mode_of(connection: Any) -> dict[str, str]:  # noqa: ANN401 - Django's connection
+def mode_of(connection: "BaseDatabaseWrapper") -> dict[str, str]:
     """How SQLite keeps what it acknowledges, by its own words; empty for other databases."""
     if connection.vendor != "sqlite":
         return {}
@@ -198,7 +201,7 @@ def mode_of(connection: Any) -> dict[str, str]:  # noqa: ANN401 - Django's conne
     return said
 
 
-def refuse_unsafe_database(connection: Any) -> None:  # noqa: ANN401 - Django's connection
+def refuse_unsafe_database(connection: "BaseDatabaseWrapper") -> None:
     """See that a database keeps what it has acknowledged, and that writers wait for each other.
 
     Raises:
@@ -321,7 +324,7 @@ def restore(data: Path, copy: Path) -> Copied:
     return Copied(path=there, n_rows=after)
 
 
-def count_tables(connection: Any) -> dict[str, int]:  # noqa: ANN401 - Django's connection
+def count_tables(connection: "BaseDatabaseWrapper") -> dict[str, int]:
     """How many rows each table of a studio has, in a database of any version."""
     found: dict[str, int] = {}
     with connection.cursor() as cursor:
@@ -359,7 +362,7 @@ def check_copy(path: Path, *, by: str) -> str:
 
 
 @contextmanager
-def _opened(path: Path, *, alias: str = _COPY, **more: str) -> Iterator[Any]:
+def _opened(path: Path, *, alias: str = _COPY, **more: str) -> Iterator["BaseDatabaseWrapper"]:
     """A second database of the same kind, opened for a while."""
     from django.db import connections
 
@@ -390,7 +393,7 @@ def verify() -> Iterator[str]:
     yield from _items()
 
 
-def _sound(connection: Any) -> Iterator[str]:  # noqa: ANN401 - Django's connection
+def _sound(connection: "BaseDatabaseWrapper") -> Iterator[str]:
     if connection.vendor != "sqlite":
         return
     with connection.cursor() as cursor:

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 from django.db import IntegrityError, transaction
+from django.db.models import Model
 from django.utils.text import slugify
 
 from vidence.errors import DataError, StoreError, UsageError
@@ -45,6 +46,10 @@ class Chain(Record):
 
     n_events: int
     sha256: str
+
+
+Fresh: TypeAlias = tuple[Model, dict[str, list[Model]]]
+"""A new row, and the rows that it has many of."""
 
 
 class Manifest(Record):
@@ -361,7 +366,7 @@ def _take(shape: Shape, files: Mapping[str, bytes], taking: Taking, *, folder: P
     """Take the rows of one table in."""
     name = f"{TABLES}/{shape.file}.jsonl"
     there = {shape.key_of(one): one for one in map(shape.record, shape.rows())}
-    fresh: list[tuple[Any, dict[str, list[Any]]]] = []
+    fresh: list[Fresh] = []
     faults: list[str] = []
     n_same = 0
     for place, record in _records(files[name], folder / name):
@@ -387,7 +392,7 @@ def _row(
     *,
     there: dict[tuple[str, ...], dict[str, object]],
     taking: Taking,
-) -> tuple[Any, dict[str, list[Any]]] | None:
+) -> Fresh | None:
     """The new row of a record; None where it is there, or may not come in.
 
     Raises:
@@ -424,7 +429,7 @@ def _refuse_source(shape: Shape, record: Mapping[str, object]) -> None:
         raise ValueError("the text is not what its hash says")
 
 
-def _save(shape: Shape, fresh: Sequence[tuple[Any, dict[str, list[Any]]]], *, where: Path) -> None:
+def _save(shape: Shape, fresh: Sequence[Fresh], *, where: Path) -> None:
     if shape.is_of_itself:
         return
     try:

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 ThingT = TypeVar("ThingT")
 
@@ -17,13 +17,21 @@ class Worker:
     def __init__(self, name: str) -> None:
         self._name = name
         self._lock = Lock()
-        self._asked: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
+        self._asked: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._thread: Thread | None = None
 
     def submit(self, make: Callable[[], ThingT]) -> "Future[ThingT]":
         """Have something done; what it raises is raised by the future."""
         future: Future[ThingT] = Future()
-        self._asked.put((future, make))
+
+        def work() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(make())
+                except Exception as error:  # noqa: BLE001 - the one who waits for it gets it
+                    future.set_exception(error)
+
+        self._asked.put(work)
         with self._lock:
             if self._thread is None:
                 self._thread = Thread(target=self._work, name=self._name, daemon=True)
@@ -32,12 +40,7 @@ class Worker:
 
     def _work(self) -> None:
         while True:
-            future, make = self._asked.get()
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(make())
-                except Exception as error:  # noqa: BLE001 - whoever waits for it gets it
-                    future.set_exception(error)
+            self._asked.get()()
 
 
 class Later(Generic[ThingT]):

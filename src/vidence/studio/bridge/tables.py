@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Final, TypedDict, Unpack, cast
 
 from django.contrib.auth.hashers import make_password
 from django.core.exceptions import ValidationError
@@ -30,10 +30,10 @@ class Taking:
     """What one import knows: who had an account before it, what rows are called, how many were left out."""
 
     people: frozenset[str]
-    named: dict[type[models.Model], dict[str, Any]] = field(default_factory=dict)
+    named: dict[type[models.Model], dict[str, models.Model]] = field(default_factory=dict)
     n_left: int = 0
 
-    def find(self, model: type[models.Model], name: object) -> Any:  # noqa: ANN401 - a row of Django
+    def find(self, model: type[models.Model], name: object) -> models.Model:
         """The row of this name.
 
         Raises:
@@ -61,7 +61,7 @@ def _of_the_new(record: Record, taking: Taking) -> bool:
     return record["user"] not in taking.people
 
 
-def _nothing(_record: Record, _values: Mapping[str, Any]) -> dict[str, Any]:
+def _nothing(_record: Record, _values: Mapping[str, object]) -> Record:
     return {}
 
 
@@ -84,7 +84,7 @@ class Shape:
     key: tuple[str, ...]
     columns: tuple[str, ...]
     is_fixed: bool = False
-    fill: Callable[[Record, Mapping[str, Any]], dict[str, Any]] = _nothing
+    fill: Callable[[Record, Mapping[str, object]], Record] = _nothing
     is_taken: Callable[[Record, Taking], bool] = _everybody
 
     @property
@@ -97,7 +97,7 @@ class Shape:
         """Whether rows refer to earlier ones of the same table."""
         return any(self.column(name).related_model is self.model for name in self.references)
 
-    def column(self, name: str) -> Any:  # noqa: ANN401 - a column of Django
+    def column(self, name: str) -> models.Field:
         """A column of the table."""
         return self.model._meta.get_field(name)  # noqa: SLF001 - Django says that it is public
 
@@ -105,7 +105,7 @@ class Shape:
         """What tells a record from others of its file; it also says their order."""
         return tuple(_sortable(record[name]) for name in self.key)
 
-    def rows(self) -> Iterable[Any]:
+    def rows(self) -> Iterable[models.Model]:
         """All rows with what they refer to."""
         far = [
             f"{name}__{one}"
@@ -113,18 +113,18 @@ class Shape:
             for one in _NEEDS.get(self.column(name).related_model, ())
         ]
         many = [name for name in self.columns if isinstance(self.column(name), models.ManyToManyField)]
-        found: Iterable[Any] = (
+        found: Iterable[models.Model] = (
             self.model.objects.select_related(*self.references, *far)
             .prefetch_related(*many, *(f"{one}__project" for one in many))
             .order_by("pk")
         )
         return found
 
-    def record(self, row: Any) -> Record:  # noqa: ANN401 - a row of Django
+    def record(self, row: models.Model) -> Record:
         """A row as it is written."""
         return {name: _written(getattr(row, name)) for name in self.columns}
 
-    def values(self, record: Record, taking: Taking) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    def values(self, record: Record, taking: Taking) -> tuple[Record, dict[str, list[models.Model]]]:
         """The columns of a new row, and the rows that it has many of.
 
         Raises:
@@ -134,8 +134,8 @@ class Shape:
             raise ValueError(f"{unknown[0]!r} is not known here; expected {', '.join(self.columns)}")
         if absent := [name for name in self.columns if name not in record]:
             raise ValueError(f"no {absent[0]!r}")
-        one: dict[str, Any] = {}
-        many: dict[str, list[Any]] = {}
+        one: Record = {}
+        many: dict[str, list[models.Model]] = {}
         for name in self.columns:
             column = self.column(name)
             if isinstance(column, models.ManyToManyField):
@@ -158,7 +158,7 @@ def _sortable(value: object) -> str:
 # --------------------------------------------------------------------------- values
 
 
-def name_of(row: Any) -> str:  # noqa: ANN401 - a row of Django
+def name_of(row: models.Model) -> str:
     """What a row is called in files."""
     if isinstance(row, items.ItemRow):
         return f"{row.project.slug}/{row.item_id}"
@@ -193,7 +193,7 @@ def _written(value: object) -> object:
     return str(value) if isinstance(value, uuid.UUID) else value
 
 
-def _read(column: Any, value: object, taking: Taking) -> object:  # noqa: ANN401 - a column of Django
+def _read(column: models.Field, value: object, taking: Taking) -> object:
     if value is None:
         if not column.null:
             raise ValueError(f"nothing under {column.name!r}")
@@ -220,19 +220,19 @@ def _read(column: Any, value: object, taking: Taking) -> object:  # noqa: ANN401
 # --------------------------------------------------------------------------- rows with columns of their own
 
 
-def _account(record: Record, _values: Mapping[str, Any]) -> dict[str, Any]:
+def _account(record: Record, _values: Mapping[str, object]) -> Record:
     """An account that nobody can sign in with until it gets a password here."""
     said = str(record["pseudonym"])
     return {"name": said, "key": key_of(said), "shown": said, "password": make_password(None)}
 
 
-def _undone(_record: Record, values: Mapping[str, Any]) -> dict[str, Any]:
+def _undone(_record: Record, values: Mapping[str, object]) -> Record:
     """An item before anything was done with it; its events say the rest."""
-    returns = protocol_of(values["project"]).returns
+    returns = protocol_of(cast("people.ProjectRow", values["project"])).returns
     return {"state": "drafting", "returns_left": returns, "changed_at": values["created_at"]}
 
 
-def _elsewhere(record: Record, _values: Mapping[str, Any]) -> dict[str, Any]:
+def _elsewhere(record: Record, _values: Mapping[str, object]) -> Record:
     """A set whose folder is not known here."""
     told = PurePath(str(record["folder"])).name
     where = f"{_ELSEWHERE}{record['public']}/{told}"
@@ -242,12 +242,18 @@ def _elsewhere(record: Record, _values: Mapping[str, Any]) -> dict[str, Any]:
 class _SetShape(Shape):
     """Of sets: their folder by its last name only."""
 
-    def record(self, row: Any) -> Record:  # noqa: ANN401 - a row of Django
+    def record(self, row: models.Model) -> Record:
         """A row as it is written."""
         return super().record(row) | {"folder": PurePath(row.folder).name}
 
 
-def _shape(file: str, model: type[models.Model], columns: str, **rules: Any) -> Shape:  # noqa: ANN401
+class _Rules(TypedDict, total=False):
+    is_fixed: bool
+    fill: Callable[[Record, Mapping[str, object]], Record]
+    is_taken: Callable[[Record, Taking], bool]
+
+
+def _shape(file: str, model: type[models.Model], columns: str, **rules: Unpack[_Rules]) -> Shape:
     """The shape of a table: the columns of its key as words, a colon, the others; `rules` are of `Shape`."""
     key, _, more = (part.split() for part in columns.partition(":"))
     return Shape(file=file, model=model, key=tuple(key), columns=(*key, *more), **rules)

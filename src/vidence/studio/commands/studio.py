@@ -4,7 +4,7 @@ import sys
 import webbrowser
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SECTION = "Make"
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 DATABASE_VARIABLE = "VIDENCE_STUDIO_DATABASE"
 """The address of a Postgres database, which holds a password and so is no argument."""
 _MOST_NAMED = 20
@@ -43,9 +43,6 @@ _database = click.option(
     default="",
     envvar=DATABASE_VARIABLE,
     help=f"postgres://USER:PASSWORD@HOST/NAME in place of SQLite; better said in {DATABASE_VARIABLE}.",
-)
-_roles = click.option(
-    "--roles", metavar="ROLE,…", required=True, help="Of researcher, author, reviewer, meta, operator."
 )
 _project = click.option("--project", metavar="SLUG", default="", help="In this one only; default: in all.")
 _opened = click.option(
@@ -128,21 +125,25 @@ def _open(door: str) -> None:
         click.echo("No browser could be opened; open the address yourself.", err=True)
 
 
-def _of_folder(folder: Path, database: str, **more: Any) -> "Application":  # noqa: ANN401 - fields of settings
-    """The application of a studio with accounts, its database up to date."""
-    need_studio()
+def _application(settings: "StudioSettings") -> "Application":
+    """The application of a studio with accounts, its database up to date; its folder is made if need be."""
     from vidence.studio.app import configure
-    from vidence.studio.settings import StudioSettings
     from vidence.studio.upkeep import migrate, refuse_unsafe_folder, secret_of
 
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    refuse_unsafe_folder(folder, has_database=not database)
-    settings = StudioSettings(
-        mode="team", data=folder.resolve(), database=database, cache_root=cache_root(), **more
-    )
-    application = configure(settings, secret=secret_of(folder))
+    settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    refuse_unsafe_folder(settings.data, has_database=not settings.database)
+    application = configure(settings, secret=secret_of(settings.data))
     migrate()
     return application
+
+
+def _of_folder(folder: Path, database: str) -> None:
+    """Have the studio of a folder in this process."""
+    need_studio()
+    from vidence.studio.settings import StudioSettings
+
+    data = folder.resolve()
+    _application(StudioSettings(mode="team", data=data, database=database, cache_root=cache_root()))
 
 
 def _password(*, from_stdin: bool) -> str:
@@ -286,7 +287,7 @@ def serve_team(
     """Serve the studio in DIR to a team: with accounts, and beyond this machine only with TLS."""
     need_studio()
     from vidence.studio.serving import Bind, Tls, address, listen, refuse_unsafe, serve, try_tls
-    from vidence.studio.settings import LOOPBACK
+    from vidence.studio.settings import LOOPBACK, StudioSettings
 
     secured = None if tls is None else Tls(certificate=tls[0], key=tls[1])
     bind = Bind(host=host, port=port, tls=secured, is_behind_proxy=behind_proxy)
@@ -297,38 +298,40 @@ def serve_team(
         )
     if secured is not None:
         try_tls(secured)
-    application = _of_folder(
-        folder,
-        database,
-        paths=there(paths),
-        media_roots=tuple(path.resolve() for path in media_roots),
-        hosts=(*LOOPBACK, *names),
-        is_tls=tls is not None,
-        is_behind_proxy=behind_proxy,
+    application = _application(
+        StudioSettings(
+            mode="team",
+            data=folder.resolve(),
+            database=database,
+            cache_root=cache_root(),
+            paths=there(paths),
+            media_roots=tuple(path.resolve() for path in media_roots),
+            hosts=(*LOOPBACK, *names),
+            is_tls=tls is not None,
+            is_behind_proxy=behind_proxy,
+        )
     )
-
     listening = listen(bind)
     click.echo(f"vidence studio: {address(bind, listening)}/")
     click.echo("Ctrl-C stops the server.")
     serve(application, listening, tls=secured)
 
 
-@studio.group("user")
-def user_group() -> None:
-    """Accounts of a team: add, list, roles, password, close."""
-
-
-@user_group.command("add")
+@studio.command("user")
+@click.argument("act", type=click.Choice(["add", "list", "roles", "password", "close"]))
 @_data
-@click.argument("name")
-@_roles
+@click.argument("name", required=False, default="")
+@click.option(
+    "--roles", metavar="ROLE,…", default="", help="Of researcher, author, reviewer, meta, operator."
+)
 @_project
 @click.option("--shown", metavar="NAME", default="", help="The name on pages (default: NAME).")
 @click.option("--pseudonym", metavar="NAME", default="", help="The name in files (default: p001, p002, ...).")
 @_stdin
 @_database
-def add(
+def change_user(
     *,
+    act: str,
     folder: Path,
     name: str,
     roles: str,
@@ -338,26 +341,39 @@ def add(
     password_stdin: bool,
     database: str,
 ) -> None:
-    """Make an account NAME in the studio DIR; the password is asked for."""
+    """Add an account NAME to the studio DIR, or give it other roles or another password, close it, list all.
+
+    `add` and `password` ask for the password; `roles` takes the other roles away. With another password, or
+    when it is closed, the sessions of an account end; what it did stays.
+    """
+    if (act != "list") != bool(name):
+        raise UsageError("name the account: vidence studio user ACT DIR NAME; `list` alone names none")
+    if act in ("add", "roles") and not roles:
+        raise UsageError(f"which roles has {name}? Say --roles")
     _of_folder(folder, database)
-    from vidence.studio.accounts import Profile, add_user
+    from vidence.studio import accounts
 
-    user = add_user(
-        name,
-        _password(from_stdin=password_stdin),
-        roles=_listed(roles),
-        project=project,
-        profile=Profile(shown=shown, pseudonym=pseudonym),
-    )
-    click.echo(f"{user.name} is {user.pseudonym} in files: {roles}{f' in {project}' if project else ''}")
+    where = f" in {project}" if project else ""
+    if act == "add":
+        password = _password(from_stdin=password_stdin)
+        profile = accounts.Profile(shown=shown, pseudonym=pseudonym)
+        user = accounts.add_user(name, password, roles=_listed(roles), project=project, profile=profile)
+        click.echo(f"{user.name} is {user.pseudonym} in files: {roles}{where}")
+    elif act == "roles":
+        named = accounts.project_of(project) if project else None
+        accounts.set_roles(accounts.user_of(name), named, _listed(roles))
+        click.echo(f"{name}: {roles}{where}")
+    elif act == "password":
+        accounts.set_password(accounts.user_of(name), _password(from_stdin=password_stdin))
+        click.echo(f"{name} has another password")
+    elif act == "close":
+        accounts.close_account(accounts.user_of(name))
+        click.echo(f"{name} is closed")
+    else:
+        _list_users()
 
 
-@user_group.command("list")
-@_data
-@_database
-def list_users(*, folder: Path, database: str) -> None:
-    """List the accounts of the studio DIR, with their roles."""
-    _of_folder(folder, database)
+def _list_users() -> None:
     from vidence.studio.records.people import UserRow
 
     for user in UserRow.objects.order_by("key").prefetch_related("memberships__project"):
@@ -367,48 +383,6 @@ def list_users(*, folder: Path, database: str) -> None:
         ]
         state = "" if user.is_active else " (closed)"
         click.echo(f"{user.name}  {user.pseudonym}  {'; '.join(said)}{state}")
-
-
-@user_group.command("roles")
-@_data
-@click.argument("name")
-@_roles
-@_project
-@_database
-def change_roles(*, folder: Path, name: str, roles: str, project: str, database: str) -> None:
-    """Give the account NAME these roles and no other."""
-    _of_folder(folder, database)
-    from vidence.studio.accounts import project_of, set_roles, user_of
-
-    set_roles(user_of(name), project_of(project) if project else None, _listed(roles))
-    click.echo(f"{name}: {roles}{f' in {project}' if project else ''}")
-
-
-@user_group.command("password")
-@_data
-@click.argument("name")
-@_stdin
-@_database
-def change_password(*, folder: Path, name: str, password_stdin: bool, database: str) -> None:
-    """Give the account NAME another password; its sessions end."""
-    _of_folder(folder, database)
-    from vidence.studio.accounts import set_password, user_of
-
-    set_password(user_of(name), _password(from_stdin=password_stdin))
-    click.echo(f"{name} has another password")
-
-
-@user_group.command("close")
-@_data
-@click.argument("name")
-@_database
-def close(*, folder: Path, name: str, database: str) -> None:
-    """Let nobody sign in as NAME any more; its sessions end, and what it did stays."""
-    _of_folder(folder, database)
-    from vidence.studio.accounts import close_account, user_of
-
-    close_account(user_of(name))
-    click.echo(f"{name} is closed")
 
 
 @studio.command("project")

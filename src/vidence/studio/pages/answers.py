@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import msgspec
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
@@ -61,7 +62,7 @@ def item_named(project: str, item: UUID) -> ItemRow:
     return found
 
 
-def row_named(rows: Any, words: str, **where: object) -> Any:  # noqa: ANN401 - a table of Django, and its row
+def row_named(rows: QuerySet, words: str, **where: object) -> Model:
     """The row whose public name a form says.
 
     Args:

@@ -74,15 +74,18 @@ def _act(given: QueryDict, acts: Acts) -> str:
     return f"{name}:{'-'.join(values)}" if values else name
 
 
-def _say(board: OpenBoard, row: RowT, apply: Callable[[Sequence[RowT]], Sequence[Unused]]) -> Said | Refused:
+def _say(
+    board: OpenBoard,
+    row: RowT,
+    *,
+    before: Sequence[RowT],
+    apply: Callable[[Sequence[RowT]], Sequence[Unused]],
+) -> Said | Refused:
     """Keep a row that counts now; one that would say nothing is refused with the reason of the making."""
     row.see()
-    unused = apply(
-        [
-            *rows_of(board.made, type(row), video_id=row.video_id),
-            msgspec.structs.replace(row, where=_WHERE),
-        ]
-    )
+    rows = list(before)
+    rows.append(msgspec.structs.replace(row, where=_WHERE))
+    unused = apply(rows)
     why = next((one.why for one in unused if one.where == _WHERE), "")
     return Refused(reason=why) if why else say(board.made, row)
 
@@ -236,7 +239,8 @@ def _say_of_track(board: OpenBoard, given: QueryDict) -> Said | Refused:
             by=board.person.name,
             note=" ".join(given.get("note", "").split()),
         )
-        return _say(board, row, lambda rows: apply_tracks(tracked, rows).unused)
+        before = rows_of(board.made, TrackRow, video_id=row.video_id)
+        return _say(board, row, before=before, apply=lambda rows: apply_tracks(tracked, rows).unused)
     except (DataError, ValueError) as error:
         return Refused(reason=str(error))
 
@@ -342,7 +346,10 @@ def _say_of_shot(board: OpenBoard, given: QueryDict) -> Said | Refused:
         )
         row = msgspec.structs.replace(row, check=check_of_shots(now.shots, row.parsed))
         found, times_s = board.video.shots, board.video.times_s
-        return _say(board, row, lambda rows: apply_shots(found, rows, times_s=times_s).unused)
+        before = rows_of(board.made, ShotRow, video_id=row.video_id)
+        return _say(
+            board, row, before=before, apply=lambda rows: apply_shots(found, rows, times_s=times_s).unused
+        )
     except (DataError, ValueError) as error:
         return Refused(reason=str(error))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -180,7 +180,7 @@ def _kept(request: HttpRequest, row: ItemRow, look: ItemView, *, part: str) -> s
 
 def _page(request: HttpRequest, row: ItemRow, *, refused: str = "", status: int = 200) -> HttpResponse:
     row.refresh_from_db()
-    told: dict[str, Any] = {"item": row, "refused": refused}
+    told: dict[str, object] = {"item": row, "refused": refused}
     reviews = reviews_of_item(row)
     look = look_of(row, request.person, reviews)
     told |= _told_of_look(row, look, reviews, me=request.person.name)
@@ -194,7 +194,7 @@ def _page(request: HttpRequest, row: ItemRow, *, refused: str = "", status: int 
     return render(request, "review/review.html", told, status=status)
 
 
-def _told_of_look(row: ItemRow, look: ItemView, reviews: Reviews, *, me: str) -> dict[str, Any]:
+def _told_of_look(row: ItemRow, look: ItemView, reviews: Reviews, *, me: str) -> dict[str, object]:
     """What others have said that this person may read now, and what is open to them."""
     rivals = rivals_at(reviews, look.state, step=look.step)
     return {
@@ -219,7 +219,7 @@ def _told_of_look(row: ItemRow, look: ItemView, reviews: Reviews, *, me: str) ->
     }
 
 
-def _told_of_forms(request: HttpRequest, row: ItemRow, look: ItemView) -> dict[str, Any]:
+def _told_of_forms(request: HttpRequest, row: ItemRow, look: ItemView) -> dict[str, object]:
     """What stands in the forms: what was sent just now, else what is kept."""
     user, sent = known_account(request.person), review_drafts.part_of(request)
     kept = {part: review_drafts.kept_of(user, row, part) for part in ("", *review_drafts.PARTS)}

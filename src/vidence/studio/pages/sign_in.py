@@ -1,6 +1,6 @@
 """Signing in and out, by a name and a password or by the printed address; one's own password."""
 
-from typing import Any, Final
+from typing import Final
 
 from django import forms
 from django.contrib.auth import logout, update_session_auth_hash
@@ -41,7 +41,7 @@ class SignInForm(AuthenticationForm):
         """The name as accounts are found by."""
         return key_of(self.cleaned_data["username"])
 
-    def clean(self) -> Any:  # noqa: ANN401 - Django's
+    def clean(self) -> dict[str, object]:
         """Try the password.
 
         Raises:

@@ -1,7 +1,9 @@
 """Rows that nobody changes: the triggers that refuse it, and the chains of hashes that show it."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
+
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from vidence.make.review.protocol import canonical, digest
 
@@ -16,7 +18,7 @@ APPEND_ONLY: Final = (
 _REFUSAL: Final = "rows of this table are never changed or deleted"
 
 
-def guard(connection: Any) -> None:  # noqa: ANN401 - Django's connection
+def guard(connection: BaseDatabaseWrapper) -> None:
     """Let the database itself refuse changes of `APPEND_ONLY`; nothing changes where it does.
 
     It is said at every start: SQLite drops triggers with a table that a migration makes anew.

@@ -5,7 +5,7 @@ anew by a version of vidence that wants others.
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from django.db import connection, models
 
@@ -107,7 +107,7 @@ class IndexTagRow(models.Model):
         constraints: ClassVar = [models.UniqueConstraint(fields=["place", "number"], name="index_one_tag")]
 
 
-TABLES: Final[Mapping[str, Any]] = {
+TABLES: Final[Mapping[str, type[models.Model]]] = {
     "studio_index_run": IndexRunRow,
     "studio_index_trial": IndexTrialRow,
     "studio_index_words": IndexWordsRow,

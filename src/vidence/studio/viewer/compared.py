@@ -3,7 +3,6 @@
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
@@ -60,9 +59,9 @@ def _counts(fates: dict[str, int]) -> list[tuple[str, str, int]]:
     return [(fate, words, fates[fate]) for fate, words in FATES.items() if fate in fates]
 
 
-def _flips(places: Sequence[ViewablePath], names: dict[str, str]) -> list[dict[str, Any]]:
+def _flips(places: Sequence[ViewablePath], names: dict[str, str]) -> list[dict[str, object]]:
     """For the first run and each other: how many trials are scored differently, with the list of them."""
-    first, found = places[0], []
+    first, found = places[0], list[dict[str, object]]()
     for other in places[1:]:
         asked = Filter(runs=(first.id, other.id))
         found.append(
@@ -78,11 +77,11 @@ def _flips(places: Sequence[ViewablePath], names: dict[str, str]) -> list[dict[s
     return found
 
 
-def _piece(request: HttpRequest, places: Sequence[ViewablePath]) -> dict[str, Any]:
+def _piece(request: HttpRequest, places: Sequence[ViewablePath]) -> dict[str, object]:
     """What can be said of the difference as HTML; without it yet, that it is being made."""
     is_shared = request.GET.get("shared") == "1"
     query = "&".join([*(f"run={place.id}" for place in places), *(["shared=1"] if is_shared else [])])
-    shown: dict[str, Any] = {"query": query, "is_shared": is_shared}
+    shown: dict[str, object] = {"query": query, "is_shared": is_shared}
     try:
         key = tuple((content_key(place.folder), _last(place)) for place in places)
         make = partial(_made, places, is_shared=is_shared)

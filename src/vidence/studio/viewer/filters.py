@@ -1,11 +1,11 @@
 """Which trials a list shows, in which order: read from an address, asked of the index."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, cast, get_args
+from typing import Final, Literal, cast, get_args
 from urllib.parse import urlencode
 
 import msgspec
-from django.db.models import Count, Exists, F, OuterRef, Q
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.http import Http404, QueryDict
 
 from vidence.records import Record
@@ -32,7 +32,7 @@ SORTS: Final[Mapping[str, str]] = {
     "margin": "smallest margin first",
     "-margin": "largest margin first",
 }
-FLIPS: Final[Mapping[str, str]] = {
+FLIPS: Final[Mapping[Flip, str]] = {
     "any": "scored differently",
     "lost": "better in the first",
     "won": "better in the second",
@@ -65,9 +65,11 @@ class Filter(Record):
     sort: Sort = "order"
     page: int = 1
 
-    def query(self, **other: object) -> str:
-        """The same as the query of an address; `other` replaces fields."""
-        one = msgspec.structs.replace(self, **cast("Any", other))
+    def query(self, *, page: int | None = None, flip: Flip | None = None) -> str:
+        """The same as the query of an address; what is given replaces its own."""
+        one = msgspec.structs.replace(
+            self, page=self.page if page is None else page, flip=self.flip if flip is None else flip
+        )
         pairs = [("run", run) for run in one.runs]
         pairs += [("fate", fate) for fate in one.fates]
         pairs += [("tag", f"{name}={value}") for name, value in one.tags]
@@ -146,7 +148,7 @@ def page_in(query: QueryDict) -> int:
     return int(said) if said.isdecimal() and 0 < len(said) < 7 and int(said) else 1
 
 
-def trials(asked: Filter) -> Any:  # noqa: ANN401 - a query of Django
+def trials(asked: Filter) -> QuerySet:
     """The rows of the first run that a filter keeps, in its order."""
     found = IndexTrialRow.objects.filter(place=asked.runs[0])
     if asked.fates:
@@ -165,7 +167,7 @@ def trials(asked: Filter) -> Any:  # noqa: ANN401 - a query of Django
     return found.order_by(*_order(asked.sort))
 
 
-def _flips(other: str, flip: Flip) -> Any:  # noqa: ANN401 - a query of Django
+def _flips(other: str, flip: Flip) -> QuerySet:
     """The same trials of another run with another score."""
     lost, won = Q(value__lt=OuterRef("value")), Q(value__gt=OuterRef("value"))
     which = {"lost": lost, "won": won}.get(flip, lost | won)
@@ -173,7 +175,7 @@ def _flips(other: str, flip: Flip) -> Any:  # noqa: ANN401 - a query of Django
     return IndexTrialRow.objects.filter(which, **same)
 
 
-def _with_words(asked: Filter) -> Any:  # noqa: ANN401 - a query of Django
+def _with_words(asked: Filter) -> QuerySet:
     return IndexWordsRow.objects.filter(
         place__in=asked.runs,
         item_id=OuterRef("item_id"),
@@ -190,7 +192,7 @@ def _order(sort: Sort) -> tuple[object, ...]:
     return (first, "position", "repeat")
 
 
-def beside(asked: Filter, rows: Sequence[Any]) -> dict[tuple[str, str, int], Any]:
+def beside(asked: Filter, rows: Sequence[IndexTrialRow]) -> dict[tuple[str, str, int], IndexTrialRow]:
     """The rows of the other runs for the same questions and repeats, by run, question and repeat."""
     if len(asked.runs) == 1 or not rows:
         return {}

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -123,7 +123,7 @@ def _neighbours(request: HttpRequest, asked: Filter) -> dict[str, str]:
     }
 
 
-def _address(asked: Filter, row: Any, n: int) -> str:  # noqa: ANN401 - a row of the index
+def _address(asked: Filter, row: IndexTrialRow, n: int) -> str:
     return f"/item?{asked.query()}&{urlencode({'item': row.item_id, 'repeat': row.repeat, 'n': n})}"
 
 

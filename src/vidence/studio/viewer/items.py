@@ -1,7 +1,6 @@
 """The trials of a run, beside those of up to two others, as far as a filter keeps them."""
 
 import time
-from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
@@ -9,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from vidence.studio.bridge.runs import LONGEST
-from vidence.studio.records.index import IndexRunRow
+from vidence.studio.records.index import IndexRunRow, IndexTrialRow
 from vidence.studio.viewer.desk import desk
 from vidence.studio.viewer.filters import (
     FATES,
@@ -82,7 +81,7 @@ def _tags(asked: Filter) -> list[tuple[str, list[tuple[str, str, int, bool]]]]:
     ]
 
 
-def _lines(asked: Filter, page: Page[Any], *, names: list[str]) -> list[dict[str, Any]]:
+def _lines(asked: Filter, page: Page, *, names: list[str]) -> list[dict[str, object]]:
     """Each trial with what the other runs made of the same question, and where it leads."""
     rows = list(page)
     others = beside(asked, rows)
@@ -107,7 +106,7 @@ def _lines(asked: Filter, page: Page[Any], *, names: list[str]) -> list[dict[str
     return lines
 
 
-def _mark(row: Any) -> dict[str, str]:  # noqa: ANN401 - a row of the index
+def _mark(row: IndexTrialRow | None) -> dict[str, str]:
     if row is None:
         return {"fate": "missing", "words": "not asked", "read": ""}
     return {"fate": row.fate, "words": FATES.get(row.fate, row.fate), "read": visible(row.read)[:40]}

@@ -1,15 +1,15 @@
 """The pages of this process, asked for without a server: what a browser would get, in the same words."""
 
-from collections.abc import MutableMapping
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final, cast
 from urllib.parse import unquote, urlsplit
 
 import anyio
 
-from vidence.studio.bodies import Application
+from vidence.studio.bodies import Application, Message
 
 _HOST: Final = "127.0.0.1"
 
@@ -46,33 +46,34 @@ class Asker:
         with ExitStack() as opened:
             file: BinaryIO | None = None
 
-            async def receive() -> dict[str, Any]:
+            async def receive() -> Message:
                 nonlocal has_asked
                 if has_asked:  # nobody goes away
                     await anyio.sleep_forever()
                 has_asked = True
                 return {"type": "http.request", "body": b"", "more_body": False}
 
-            async def send(message: MutableMapping[str, Any]) -> None:
+            async def send(message: Message) -> None:
                 nonlocal status, file
                 if message["type"] == "http.response.start":
-                    status = message["status"]
-                    headers.update(
-                        {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in message["headers"]}
-                    )
+                    status = cast("int", message["status"])
+                    pairs = cast("Iterable[tuple[bytes, bytes]]", message["headers"])
+                    headers.update({k.decode("latin-1").lower(): v.decode("latin-1") for k, v in pairs})
                     if into is not None and status == 200:
                         file = opened.enter_context(into.open("wb"))
-                elif file is not None:
-                    file.write(message.get("body", b""))
+                    return
+                body = cast("bytes", message.get("body", b""))
+                if file is not None:
+                    file.write(body)
                 else:
-                    parts.append(message.get("body", b""))
+                    parts.append(body)
 
             await self._application(self._scope(address), receive, send)
         if "set-cookie" in headers and not self._cookie:  # the first is that of the session
             self._cookie = headers["set-cookie"].split(";", 1)[0]
         return Answer(status=status, body=b"".join(parts), headers=headers)
 
-    def _scope(self, address: str) -> dict[str, Any]:
+    def _scope(self, address: str) -> Message:
         split = urlsplit(address)
         headers = [(b"host", _HOST.encode())]
         headers += [(b"cookie", self._cookie.encode())] if self._cookie else []

@@ -3,11 +3,11 @@
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from vidence.contracts import Diagnostic
 from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
@@ -33,14 +33,14 @@ def lines(request: HttpRequest) -> HttpResponse:
     return render(request, "viewer/run_lines.html", _listed(request))
 
 
-def _listed(request: HttpRequest) -> dict[str, Any]:
+def _listed(request: HttpRequest) -> dict[str, object]:
     places = desk().places()
     runs = [place for place in places if place.kind == "run"]
     desk().indexer.freshen(runs)
     standings = desk().standings.of(runs, clock=time.monotonic)
     fates = fates_of([run.id for run in runs])
-    shown = [_line(one, fates[one.place.id]) for one in standings]
-    shown.sort(key=lambda line: line["standing"].listed.started_at, reverse=True)
+    in_order = sorted(standings, key=lambda one: one.listed.started_at, reverse=True)
+    shown = [_line(one, fates[one.place.id]) for one in in_order]
     return {
         "lines": shown,
         "is_live": any(line["is_live"] for line in shown),
@@ -55,7 +55,7 @@ def _listed(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _line(one: RunStanding, fates: dict[str, int]) -> dict[str, Any]:
+def _line(one: RunStanding, fates: dict[str, int]) -> dict[str, object]:
     said = one.listed
     n_rows = sum(fates.values())
     return {
@@ -105,7 +105,7 @@ def report(request: HttpRequest, run: str) -> HttpResponse:
     return render(request, "viewer/piece.html", {"place": place, **said})
 
 
-def _report(place: ViewablePath, name: str, *, is_live: bool) -> dict[str, Any]:
+def _report(place: ViewablePath, name: str, *, is_live: bool) -> dict[str, str]:
     """The tables of a run as HTML; without any yet, that they are being made."""
     if is_live:
         return {"waits": "The tables are made when the run ends."}
@@ -134,7 +134,7 @@ def diagnosis(request: HttpRequest, run: str, diagnosis: str) -> HttpResponse:
     """Everything that one diagnostic found in a run."""
     place, head = desk().run(run)
     (standing,) = desk().standings.of([place], clock=time.monotonic)
-    shown: dict[str, Any] = {"place": place, "standing": standing, "name": visible(diagnosis)}
+    shown: dict[str, object] = {"place": place, "standing": standing, "name": visible(diagnosis)}
     try:
         with RunStore(head.folder) as store:
             header = store.diagnoses().get(diagnosis)
@@ -149,5 +149,5 @@ def diagnosis(request: HttpRequest, run: str, diagnosis: str) -> HttpResponse:
     return render(request, "viewer/diagnosis.html", shown)
 
 
-def _diagnosed(folder: Path, diagnostic: Any, options: dict[str, str]) -> str:  # noqa: ANN401 - a diagnostic
+def _diagnosed(folder: Path, diagnostic: Diagnostic, options: dict[str, str]) -> str:
     return diagnosed_fragment(load_diagnosed(diagnostic, folder, options=options))

@@ -1,8 +1,8 @@
 """Sets in the making and files of questions: what was drafted, what was dropped and why, single questions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
@@ -32,7 +32,7 @@ def show(request: HttpRequest, place: str) -> HttpResponse:
     found = desk().place(place)
     if found.kind != "made":
         raise Http404
-    shown: dict[str, Any] = {"place": found}
+    shown: dict[str, object] = {"place": found}
     try:
         made = made_set(found.folder)
     except VidenceError as error:
@@ -41,7 +41,9 @@ def show(request: HttpRequest, place: str) -> HttpResponse:
     words = request.GET.get("words", "").strip()[:200]
     reason = request.GET.get("reason", "")
     if sheet == "dropped":
-        some: Sequence[Any] = [_dropped(one) for one in made.dropped.lines if _is_asked(one, reason, words)]
+        some: Sequence[Mapping[str, object]] = [
+            _dropped(one) for one in made.dropped.lines if _is_asked(one, reason, words)
+        ]
     else:
         sheet = "drafts"
         some = [_draft(one) for one in made.drafts.lines if words.casefold() in _words_of(one)]
@@ -77,7 +79,7 @@ def _words_of(draft: Draft) -> str:
     return " ".join((draft.draft_id, draft.task, draft.question, *draft.choices)).casefold()
 
 
-def _draft(draft: Draft) -> dict[str, Any]:
+def _draft(draft: Draft) -> dict[str, object]:
     return {
         "id": visible(draft.draft_id),
         "task": visible(draft.task),
@@ -93,7 +95,7 @@ def _draft(draft: Draft) -> dict[str, Any]:
     }
 
 
-def _page(request: HttpRequest, some: Sequence[ThingT], query: dict[str, str]) -> dict[str, Any]:
+def _page(request: HttpRequest, some: Sequence[ThingT], query: dict[str, str]) -> dict[str, object]:
     """One page of a list, and the addresses of those around it."""
     page = Paginator(some, PAGE).get_page(page_in(request.GET))
     return {"lines": list(page), "page": page, "query": urlencode(query)}
@@ -122,8 +124,6 @@ def questions(request: HttpRequest, place: str) -> HttpResponse:
         return render(request, "viewer/questions.html", {"place": found, "problems": [visible(str(error))]})
     kept = [item for item in loaded.items if _is_kept(item, words.casefold(), tag)]
     query = {name: value for name, value in (("words", words), ("tag", tag)) if value}
-    page = _page(request, kept, query)
-    page["lines"] = [_question(item) for item in page["lines"]]
     shown = {
         "place": found,
         "words": words,
@@ -131,7 +131,7 @@ def questions(request: HttpRequest, place: str) -> HttpResponse:
         "tags": _tags(loaded.items),
         "n_all": len(loaded.items),
         "problems": [visible(one) for one in loaded.problems[:50]],
-        **page,
+        **_page(request, [_question(item) for item in kept], query),
     }
     return render(request, "viewer/questions.html", shown)
 
