@@ -40,16 +40,14 @@ def fill(password: str, *, author: str = "Ann") -> None:
         author: what the first of its authors is called.
     """
     from vidence.make.review.protocol import protocol_bytes
-    from vidence.studio import projects, rulebooks, times, training
+    from vidence.studio import projects, times, training
     from vidence.studio.accounts import Terms, add_user, set_roles
     from vidence.studio.records.items import ItemRow
     from vidence.studio.records.work import TimeSpanRow
     from vidence.studio.workflow import Act, act
 
-    project = projects.add_project("films", "mmvu", title="Films")
     source = protocol_bytes("mmvu").decode() + "\n[qualification]\npass_mark = 0.5\ntries = 2\n"
-    rulebooks.use(rulebooks.keep(project, source, by="p001"), by="p001")
-    project.refresh_from_db()
+    project = projects.add_project("films", projects.RuleText(source=source), title="Films")
     projects.add_items(project, [f"film-{i:02}" for i in range(6)], kinds={})
     for i, item in enumerate(ItemRow.objects.order_by("item_id")):
         item.strata = {"domain": DOMAINS[i % len(DOMAINS)]}
@@ -90,7 +88,6 @@ def fill(password: str, *, author: str = "Ann") -> None:
             end_at=begin + timedelta(seconds=length_s),
             n_beats=length_s // 15,
         )
-    times.settle(people[author], project, midnight - timedelta(days=1))
     yesterday = midnight - timedelta(days=1) + timedelta(hours=14)
     missed = Span(kind="active", start=yesterday, end=yesterday + timedelta(minutes=25))
     times.file_correction(people[author], project, missed, reason="watched the video on paper")

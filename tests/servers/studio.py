@@ -98,6 +98,16 @@ class Tried:
         return add_project(slug, protocol)
 
 
+def under(project: Any, source: str) -> None:
+    """Put a project under other rules."""
+    from vidence.make.review.protocol import digest
+    from vidence.studio.records.people import ProtocolRow
+
+    words = {"title": "Other rules", "source": source, "added_at": project.created_at}
+    project.protocol, _ = ProtocolRow.objects.get_or_create(sha256=digest(source.encode()), defaults=words)
+    project.save()
+
+
 @contextmanager
 def studio(mode: Mode, data: Path, **more: Any) -> Iterator[Tried]:
     """A studio for one test."""

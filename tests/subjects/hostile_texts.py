@@ -135,7 +135,7 @@ def fill(folder: Path, *, now: datetime) -> Any:
 
     Olga leads it, Ann writes, Rob looks (each shown under a text of the list). Rob has one item claimed.
     """
-    from vidence.studio import projects, rulebooks, times, training
+    from vidence.studio import projects, times, training
     from vidence.studio.accounts import Profile, Terms, add_user, set_roles
     from vidence.studio.records.fields import NAME_LENGTH
     from vidence.studio.records.items import ItemRow, MediumRow
@@ -161,7 +161,6 @@ def fill(folder: Path, *, now: datetime) -> Any:
     for text in shorts():
         trial = training.Trial(role="reviewer", words=text, options=(text, "no"), right="no", why=text)
         training.add_trial(project, trial)
-    rulebooks.keep(project, f"{protocol_source()}# {shorts()[0]}\n", by="p001")
     for n, text in enumerate(shorts()):
         MediumRow.objects.create(
             project=project, path=f"{n}{text}.mp4", sha256="0" * 64, kind="video", source_id=text,

@@ -9,18 +9,20 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from vidence.errors import UsageError
-from vidence.make.review.protocol import Protocol, digest, load_protocol, protocol_bytes
+from vidence.make.review.protocol import Protocol, digest, load_protocol, protocol_bytes, protocol_of_text
 from vidence.records import Record
 from vidence.studio.audit import note
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow, ProtocolRow
-from vidence.studio.rulebooks import read
 from vidence.studio.settings import current
 from vidence.studio.workflow import protocol_of
 
 MOST_SLUG: Final = 60
 MOST_TITLE: Final = 300
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+
+MOST_BYTES = 200_000
+_NAME = "protocol.toml"
 
 
 class RuleText(Record):
@@ -84,10 +86,21 @@ def add_project(
     return project
 
 
+def read_rules(source: str) -> Protocol:
+    """The rules that a text holds.
+
+    Raises:
+        UsageError: they cannot be read; the message has the line.
+    """
+    if len(source.encode()) > MOST_BYTES:
+        raise UsageError(f"a protocol of {len(source.encode())} bytes; expected {MOST_BYTES} at most")
+    return protocol_of_text(source, name=_NAME)
+
+
 def _rules(protocol: str | RuleText) -> tuple[Protocol, bytes]:
     if isinstance(protocol, RuleText):
         words = protocol.source.replace("\r\n", "\n")
-        return read(words), words.encode()
+        return read_rules(words), words.encode()
     return load_protocol(protocol), protocol_bytes(protocol)
 
 

@@ -16,7 +16,6 @@ from vidence.studio.records.work import AssignmentRow, TimeCorrectionRow, TimeSp
 from vidence.studio.rules.caps import day_of
 from vidence.studio.rules.spans import Span, active_s, beaten, is_over
 from vidence.studio.settings import current
-from vidence.studio.workflow import protocol_of
 
 MOST_DAYS: Final = 14
 """How long ago the time of a correction may be."""
@@ -83,18 +82,12 @@ def _columns(span: Span) -> dict[str, object]:
 
 
 def _close(row: TimeSpanRow, closed: tuple[Span, ...]) -> None:
-    """Close an open span, keep the idle one behind it, and enter its time in the ledger."""
+    """Close an open span, and keep the idle one behind it."""
     first, *more = closed
     row.end_at, row.n_beats, row.is_open = first.end, first.n_beats, False
     row.save(update_fields=["end_at", "n_beats", "is_open"])
     for one in more:
         TimeSpanRow.objects.create(user=row.user, project=row.project, item=row.item, **_columns(one))
-    settle(row.user, row.project, row.start_at)
-
-
-def settle(user: UserRow, project: ProjectRow, at: datetime) -> None:
-    """Enter the time of a day in the ledger, where it is not there yet."""
-    ledger.settle(user, project, pay=protocol_of(project).pay, day=day_of(at)[0])
 
 
 def close_stale(now: datetime) -> int:
@@ -209,7 +202,5 @@ def decide(row: TimeCorrectionRow, *, by: UserRow, is_approved: bool, answer: st
         found.decided_by, found.answer = by, answer.strip()
         found.decided_at = current().settings.clock()
         found.save()
-        if is_approved:
-            settle(found.user, found.project, found.start_at)
         about = f"{found.project.slug}:{found.public}"
         note(f"correction-{found.state}", by=by.pseudonym, about=about)

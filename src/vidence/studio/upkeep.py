@@ -407,7 +407,7 @@ def _sound(connection: "BaseDatabaseWrapper") -> Iterator[str]:
 
 
 def _chains() -> Iterator[str]:
-    from vidence.studio import audit, ledger
+    from vidence.studio import audit
     from vidence.studio.records.chains import first_break
     from vidence.studio.records.items import TransitionRow
     from vidence.studio.records.people import ProjectRow
@@ -422,10 +422,6 @@ def _chains() -> Iterator[str]:
         )
         if broken := first_break(links):
             yield f"transitions of {project.slug}: {broken}"
-        if broken := first_break(ledger.links(project)):
-            yield f"ledger of {project.slug}: {broken}"
-        if wrong := ledger.first_fault(project):
-            yield f"ledger of {project.slug}: {wrong}"
 
 
 def _items() -> Iterator[str]:

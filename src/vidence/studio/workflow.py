@@ -13,7 +13,7 @@ from vidence.make.review.protocol import Protocol
 from vidence.make.review.revisions import Event, Kind, Origin, Revision, Role, chained, new_revision
 from vidence.make.review.states import ItemState, advance, drafting
 from vidence.records import Record
-from vidence.studio import admission, hint_tries, ledger, training
+from vidence.studio import admission, hint_tries, training
 from vidence.studio.records.chains import link
 from vidence.studio.records.items import ItemRow, RevisionRow, TransitionRow
 from vidence.studio.records.people import GuidelineRow, ProjectRow
@@ -152,7 +152,6 @@ def act(item: ItemRow, said: Act) -> Result:
         made = transition_row(row, event, last, states=(before, after))
         made.save(force_insert=True)
         show(row, after)
-        ledger.of_event(project, protocol, event)
     item.refresh_from_db()
     return RecordedAct(state=after, number=made.number, revision=after.revision)
 

@@ -230,8 +230,6 @@ def test_what_a_form_names_is_of_its_project(team, places):
 
     from vidence.studio.accounts import project_of
     from vidence.studio.records.items import ItemRow
-    from vidence.studio.records.work import LedgerRow
-    from vidence.studio.rulebooks import keep
     from vidence.studio.rules.spans import Span
     from vidence.studio.times import file_correction
     from vidence.studio.training import Trial, add_trial
@@ -241,7 +239,6 @@ def test_what_a_form_names_is_of_its_project(team, places):
     act(item, Act(kind="submit", role="author", by=eve.pseudonym, content={"question": "Which?"}))
     hour = Span(kind="active", start=team.clock() - timedelta(hours=1), end=team.clock())
     named_there = {
-        "ledger": {"entry": LedgerRow.objects.get(project=others).public, "reason": "twice"},
         "time": {
             "act": "approve",
             "correction": file_correction(eve, others, hour, reason="watched on paper").public,
@@ -252,10 +249,6 @@ def test_what_a_form_names_is_of_its_project(team, places):
             "trial": add_trial(
                 others, Trial(role="reviewer", words="Which?", options=("a", "b"), right="a")
             ).public,
-        },
-        "protocol": {
-            "act": "use",
-            "version": keep(others, f"{others.protocol.source}# x\n", by="p001").public,
         },
     }
     client, known, before = team.signed_in("Operator"), addresses(places["films"]), contents()

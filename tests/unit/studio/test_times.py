@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from vidence.errors import UsageError
-from vidence.studio.ledger import sum_s
+from vidence.studio.ledger import owed, sum_s
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow
-from vidence.studio.records.work import LedgerRow, TimeCorrectionRow, TimeSpanRow
+from vidence.studio.records.work import TimeCorrectionRow, TimeSpanRow
 from vidence.studio.rules.spans import Span
 from vidence.studio.times import (
     beat,
@@ -72,8 +72,8 @@ def test_sleep_is_kept_as_idle_and_not_paid(team, place, ann):
     assert sorted(kinds) == [("active", 600.0), ("active", 600.0), ("idle", 7215.0)]
     assert of(ann, team, place) == 1200
     end_work(ann)
-    assert sum(one.quantity for one in LedgerRow.objects.all()) == pytest.approx(20)
-    assert sum(one.amount_minor for one in LedgerRow.objects.all()) == 200
+    (paid,) = owed(place)
+    assert (paid.entry.amount, paid.entry.quantity) == (200, pytest.approx(20))
     assert list(verify()) == []
 
 
@@ -102,7 +102,7 @@ def test_stale_spans_are_closed_by_the_next_beat_of_anybody(team, place, ann, ol
     assert not is_running(TimeSpanRow.objects.get())
     beat(olga, place, None)
     assert TimeSpanRow.objects.filter(user=ann, is_open=True).count() == 0
-    assert LedgerRow.objects.get(user=ann).amount_minor == 200
+    assert [one.entry.amount for one in owed(place, ann)] == [200]
     assert close_stale(team.clock()) == 0
 
 
@@ -122,11 +122,11 @@ def test_a_correction_is_filed_decided_and_paid_and_the_count_stays(team, place,
     decide(missed, by=olga, is_approved=True)
     assert of(ann, team, place) == 2400
     assert list(TimeSpanRow.objects.filter(source="heartbeat").values_list()) == before
-    assert [one.amount_minor for one in LedgerRow.objects.order_by("number")] == [200, 200]
+    assert [one.entry.amount for one in owed(place)] == [400]
     idle = file_correction(ann, place, told(team, "idle", 1200, 600), reason="the video ran alone")
     decide(idle, by=olga, is_approved=True)
     assert of(ann, team, place) == 1800
-    assert [one.amount_minor for one in LedgerRow.objects.order_by("number")] == [200, 200, -100]
+    assert [one.entry.amount for one in owed(place)] == [300]
     assert list(verify()) == []
 
 

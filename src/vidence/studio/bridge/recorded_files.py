@@ -17,12 +17,10 @@ from vidence.make.review.states import ItemState, advance, drafting
 from vidence.records import Item
 from vidence.studio.audit import note
 from vidence.studio.projects import add_items, add_project
-from vidence.studio.records.chains import link
 from vidence.studio.records.items import ItemRow, MediumRow, RevisionRow, TransitionRow
-from vidence.studio.records.people import GuidelineRow, ProjectRow, UserRow
+from vidence.studio.records.people import ProjectRow, UserRow
 from vidence.studio.workflow import (
     at_after,
-    chain_content,
     protocol_of,
     revision_row,
     show,
@@ -43,31 +41,21 @@ class IntakeResult:
     n_new: int = 0
     n_same: int = 0
 
-    def __add__(self, other: "IntakeResult") -> "IntakeResult":
-        return IntakeResult(n_new=self.n_new + other.n_new, n_same=self.n_same + other.n_same)
 
-
-def take_events(
-    project: ProjectRow,
-    revisions: Iterable[Revision],
-    events: Iterable[Event],
-    *,
-    guidelines: Mapping[str, GuidelineRow] | None = None,
-) -> IntakeResult:
+def take_events(project: ProjectRow, revisions: Iterable[Revision], events: Iterable[Event]) -> IntakeResult:
     """Record wordings and events of a project that were made elsewhere; what is there already is passed over.
 
     Args:
         project: whose items they are about; items that are not there are made.
         revisions: the wordings.
         events: in their order.
-        guidelines: which text each author had read, by the hash of the wording.
 
     Raises:
         DataError: one is damaged, does not follow what the person did before, or is refused by the rules.
     """
     with transaction.atomic():
         ProjectRow.objects.select_for_update().get(pk=project.pk)
-        taker = _Taker(project, list(revisions), guidelines or {})
+        taker = _Taker(project, list(revisions))
         for event in events:
             taker.add(event)
         refuse_faulty(taker.faults, what="the events cannot be taken; nothing was")
@@ -77,11 +65,8 @@ def take_events(
 class _Taker:
     """Checks events one after the other, and writes them all at once."""
 
-    def __init__(
-        self, project: ProjectRow, revisions: list[Revision], guidelines: Mapping[str, GuidelineRow]
-    ) -> None:
+    def __init__(self, project: ProjectRow, revisions: list[Revision]) -> None:
         self._project, self._protocol = project, protocol_of(project)
-        self._guidelines = guidelines
         self._of_file = {one.sha256: one for one in revisions}
         self.faults = [f"{one.item_id}: {one.fault}" for one in revisions if one.fault]
         stored = RevisionRow.objects.filter(item__project=project).select_related("item")
@@ -135,10 +120,7 @@ class _Taker:
 
     def write(self) -> IntakeResult:
         """Write what was new, and let each item repeat its state."""
-        fresh = [
-            revision_row(self._rows[one.item_id], one, guideline=self._guidelines.get(one.sha256))
-            for one in self._fresh.values()
-        ]
+        fresh = [revision_row(self._rows[one.item_id], one, guideline=None) for one in self._fresh.values()]
         RevisionRow.objects.bulk_create(fresh, batch_size=_BATCH)
         TransitionRow.objects.bulk_create(self._new, batch_size=_BATCH)
         rows = RevisionRow.objects.filter(item__project=self._project)
@@ -308,11 +290,3 @@ def events_in(project: ProjectRow) -> tuple[list[Revision], list[Event]]:
     revisions.sort(key=lambda one: (one.item_id, one.n, one.sha256))
     events = TransitionRow.objects.filter(project=project).order_by("number")
     return revisions, [to_event(one) for one in events]
-
-
-def chain_of(events: Iterable[Event]) -> str:
-    """The hash at the end of the chain of a project's events."""
-    head = ""
-    for number, event in enumerate(events, start=1):
-        head = link(head, chain_content(number, event))
-    return head

@@ -475,14 +475,14 @@ def restore_studio(*, folder: Path, copy: Path) -> None:
 def export_files(*, folder: Path, out: Path, database: str) -> None:
     """Write all projects of the studio DIR as files into OUT: people by pseudonym, no passwords.
 
-    The same studio gives the same bytes. An earlier export in OUT is replaced.
+    Each is a folder of `vidence review` with its questions; the same studio gives the same bytes.
     """
     _of_folder(_there(folder), database)
     from vidence.studio.bridge.files import export_studio
     from vidence.text import some
 
     done = export_studio(out)
-    click.echo(f"{out}: {done.n_rows:,} rows in {done.n_files} files")
+    click.echo(f"{out}: {done.n_files} files")
     if done.no_questions:
         listed = some(done.no_questions, most=_MOST_NAMED)
         click.echo(f"no questions of the item format, so only in revisions.jsonl: {listed}", err=True)
@@ -508,9 +508,9 @@ def import_files(
 ) -> None:
     """Take files into the studio DIR; a second time nothing is new.
 
-    PATH is an export of a studio, a folder of `vidence review`, a set of `vidence make`, or a file of
-    questions or a benchmark's name. Questions come in as submitted, and wait for their first look. All but
-    exports need --project, which must be there (for a review it is made).
+    PATH is a folder of `vidence review` (as an export has one for each project), a set of `vidence make`, or
+    a file of questions or a benchmark's name. Questions come in as submitted, and wait for their first look.
+    The project must be there; for a review it is made.
     """
     _of_folder(folder, database)
     for one in what:
@@ -519,13 +519,9 @@ def import_files(
 
 def _import(what: str, *, project: str, data: Path | None, part: str | None, by: str) -> str:
     """Take one path in; what became of it."""
-    from vidence.studio.bridge import files, recorded_files
+    from vidence.studio.bridge import recorded_files
 
     path = Path(what)
-    if files.is_export(path):
-        done = files.import_studio(path)
-        left = f"; {done.n_left} rights of people who are here already were left out" if done.n_left else ""
-        return f"{done.taken.n_new:,} rows new, {done.taken.n_same:,} there already{left}"
     if not project:
         raise UsageError(f"into which project does {what} go? Say --project SLUG")
     if recorded_files.is_review(path):

@@ -175,25 +175,6 @@ class Migration(migrations.Migration):
             name='project',
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to='studio.projectrow'),
         ),
-        migrations.CreateModel(
-            name='LedgerRow',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('number', models.PositiveIntegerField()),
-                ('kind', models.CharField(max_length=40)),
-                ('amount_minor', models.BigIntegerField()),
-                ('currency', models.CharField(max_length=3)),
-                ('rule', models.CharField(max_length=100)),
-                ('quantity', models.FloatField()),
-                ('source', models.CharField(max_length=200)),
-                ('at', models.DateTimeField()),
-                ('chain_sha256', models.CharField(max_length=64)),
-                ('reverses', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, to='studio.ledgerrow')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='ledger', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='studio.projectrow')),
-            ],
-        ),
         migrations.AddField(
             model_name='guidelinerow',
             name='project',
@@ -219,19 +200,6 @@ class Migration(migrations.Migration):
             model_name='projectrow',
             name='protocol',
             field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='studio.protocolrow'),
-        ),
-        migrations.CreateModel(
-            name='ProtocolVersionRow',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('n', models.PositiveIntegerField()),
-                ('by', models.CharField(blank=True, max_length=64)),
-                ('at', models.DateTimeField()),
-                ('used_at', models.DateTimeField(null=True)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='studio.projectrow')),
-                ('protocol', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='studio.protocolrow')),
-            ],
         ),
         migrations.CreateModel(
             name='QualificationRow',
@@ -460,14 +428,6 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('project', 'path'), name='medium_once'),
         ),
         migrations.AddConstraint(
-            model_name='ledgerrow',
-            constraint=models.UniqueConstraint(fields=('project', 'number'), name='ledger_number_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='ledgerrow',
-            constraint=models.UniqueConstraint(fields=('project', 'user', 'rule', 'source'), name='paid_once'),
-        ),
-        migrations.AddConstraint(
             model_name='guidelinerow',
             constraint=models.UniqueConstraint(fields=('project', 'version'), name='guideline_version_once'),
         ),
@@ -478,14 +438,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='projectrow',
             constraint=models.CheckConstraint(condition=models.Q(('state__in', ('setup', 'open', 'frozen', 'released', 'archived'))), name='project_state_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='protocolversionrow',
-            constraint=models.UniqueConstraint(fields=('project', 'n'), name='protocol_version_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='protocolversionrow',
-            constraint=models.UniqueConstraint(fields=('project', 'protocol'), name='protocol_once_a_project'),
         ),
         migrations.AddConstraint(
             model_name='qualificationrow',

@@ -5,6 +5,7 @@ from typing import Final
 from urllib.parse import urlencode
 from uuid import UUID
 
+import msgspec
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Count, QuerySet
@@ -18,11 +19,9 @@ from vidence.studio.access import BOTH, EVERY_ROLE, ITEM, PROJECT, route
 from vidence.studio.hint_trials import closed
 from vidence.studio.history import history_of
 from vidence.studio.pages.answers import item_named, whole_number
-from vidence.studio.pages.protocol import as_read
-from vidence.studio.projects import RuleText, add_project, folder_below, languages_in
+from vidence.studio.projects import RuleText, add_project, folder_below, languages_in, read_rules
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
-from vidence.studio.rulebooks import read
 from vidence.studio.settings import current
 from vidence.studio.writing import WRITABLE, is_writer
 
@@ -69,7 +68,7 @@ def _rules(preset: str, source: str) -> Protocol:
         UsageError: the text cannot be read, or preset and text say different things.
     """
     if preset == _TEXT:
-        return read(source)
+        return read_rules(source)
     if preset not in protocol_names():  # a name that ends in .toml would be a file of the server
         raise UnknownNameError("protocol", preset, protocol_names())
     ours = {"", *(protocol_bytes(one).decode().strip() for one in protocol_names())}
@@ -78,6 +77,15 @@ def _rules(preset: str, source: str) -> Protocol:
             f"the text differs from the preset {preset}; choose “the text below”, or empty the text"
         )
     return load_protocol(preset)
+
+
+def as_read(rules: Protocol) -> dict[str, object]:
+    """What the page says of rules that could be read."""
+    return {
+        "rules": rules,
+        "stages": [(one.role, len(one.checks), len(one.scores), one.looks) for one in rules.stages],
+        "pay": None if rules.pay is None else msgspec.to_builtins(rules.pay).items(),
+    }
 
 
 def _begun(request: HttpRequest, said: Mapping[str, str], source: str) -> HttpResponse:

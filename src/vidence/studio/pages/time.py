@@ -1,6 +1,6 @@
 """Time: beats of pages, the spans that they come to, corrections, and what is owed."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -17,10 +17,9 @@ from vidence.studio.access import BOTH, EVERY_ROLE, PROJECT, route
 from vidence.studio.accounts import account_of, known_account
 from vidence.studio.pages.answers import row_named, tried
 from vidence.studio.records.boards import MadeSetRow
-from vidence.studio.records.chains import first_break
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow, UserRow
-from vidence.studio.records.work import LedgerRow, TimeCorrectionRow, TimeSpanRow
+from vidence.studio.records.work import TimeCorrectionRow, TimeSpanRow
 from vidence.studio.rules.caps import day_of
 from vidence.studio.rules.spans import Kind, Span
 from vidence.studio.settings import current
@@ -124,20 +123,19 @@ def _of_me(request: HttpRequest, project: ProjectRow, protocol: Protocol) -> dic
         :20
     ]
     if protocol.pay is not None and current().settings.mode == "team":
-        told |= earnings(ledger.owed(user, project))
+        told |= earnings(ledger.owed(project, user), protocol.pay.currency)
     return told
 
 
-def earnings(entries: Iterable[ledger.Owed]) -> dict[str, object]:
+def earnings(entries: Sequence[ledger.Owed], currency: str) -> dict[str, object]:
     """Entries for a page: the newest of them, and what all come to."""
-    rows = [(one.row, one.is_due) for one in entries]
     sums = {
-        word: money(sum(one.amount_minor for one, is_due in rows if is_due is wanted), rows[0][0].currency)
+        word: money(sum(one.entry.amount for one in entries if one.is_due is wanted), currency)
         for word, wanted in (("due", True), ("pending", False))
-        if rows
+        if entries
     }
-    shown = [(one, is_due, money(one.amount_minor, one.currency)) for one, is_due in rows[:_ENTRIES]]
-    return {"entries": shown, "sums": sums, "n_entries": len(rows)}
+    shown = [(one.entry, one.is_due, money(one.entry.amount, currency)) for one in entries[:_ENTRIES]]
+    return {"entries": shown, "sums": sums, "n_entries": len(entries)}
 
 
 def _of_all(project: ProjectRow) -> dict[str, object]:
@@ -169,20 +167,18 @@ def _minutes(seconds: float) -> str:
 
 
 def ledger_page(request: HttpRequest, project: str) -> HttpResponse:
-    """The ledger of a project: every entry, what is due to whom, and whether its chain holds."""
-    row = get_object_or_404(ProjectRow, slug=project)
-    done, fault = tried(request, lambda: _reverse(request, row), "ledger", project)
-    if done is not None:
-        return done
-    people = UserRow.objects.filter(ledger__project=row).distinct().order_by("key")
-    each = [(one, earnings(ledger.owed(one, row))) for one in people]
-    told = {"project": row, "each": each, "fault": fault, "broken": first_break(ledger.links(row))}
-    return render(request, "time/ledger.html", told, status=400 if fault else 200)
-
-
-def _reverse(request: HttpRequest, project: ProjectRow) -> None:
-    entry = row_named(LedgerRow, request.POST.get("entry", ""), project=project)
-    ledger.reverse(entry, by=request.person.name, reason=request.POST.get("reason", ""))
+    """What everybody has earned in a project, and what of it is due."""
+    row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
+    pay = protocol_of(row).pay
+    entries = ledger.owed(row)
+    each = [
+        (
+            name,
+            earnings([one for one in entries if one.entry.by == name], "" if pay is None else pay.currency),
+        )
+        for name in sorted({one.entry.by for one in entries})
+    ]
+    return render(request, "time/ledger.html", {"project": row, "each": each})
 
 
 urls = [
@@ -190,5 +186,5 @@ urls = [
     route(
         f"{PROJECT}/time", time_page, name="time", roles={"author", "reviewer", "meta", "operator"}, to=BOTH
     ),
-    route(f"{PROJECT}/ledger", ledger_page, name="ledger", roles={"operator"}, to=BOTH),
+    route(f"{PROJECT}/ledger", ledger_page, name="ledger", roles={"operator"}),
 ]

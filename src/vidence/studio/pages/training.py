@@ -1,7 +1,9 @@
 """Guidelines that people read, and trial items that they pass, before they work on a project."""
 
+import difflib
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +25,6 @@ from vidence.studio.records.people import (
     TrialRow,
     UserRow,
 )
-from vidence.studio.rulebooks import changes
 from vidence.studio.workflow import protocol_of
 
 _VERDICTS: Final = "accept\nreturn\nreject"
@@ -71,8 +72,22 @@ def _guideline_act(request: HttpRequest, project: ProjectRow, *, is_operator: bo
 
 def _with_changes(versions: list[GuidelineRow]) -> list[tuple[GuidelineRow, int, str]]:
     """Versions, how many people have read each, and what it changed."""
-    said = changes([(one.version, one.source) for one in versions])
-    return [(one, one.readings.count(), words) for one, words in zip(versions, said, strict=False)]
+    told = []
+    for one, before in zip_longest(versions, versions[1:]):
+        lines = (
+            []
+            if before is None
+            else difflib.unified_diff(
+                before.source.splitlines(),
+                one.source.splitlines(),
+                fromfile=f"version {before.version}",
+                tofile=f"version {one.version}",
+                lineterm="",
+                n=2,
+            )
+        )
+        told.append((one, one.readings.count(), "\n".join(lines)))
+    return told
 
 
 @dataclass(frozen=True, kw_only=True)

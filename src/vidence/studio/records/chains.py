@@ -11,7 +11,6 @@ APPEND_ONLY: Final = (
     "studio_transitionrow",
     "studio_revisionrow",
     "studio_draftlogrow",
-    "studio_ledgerrow",
     "studio_auditeventrow",
 )
 """Tables whose rows are never changed or deleted."""

@@ -112,26 +112,6 @@ class GuidelineReadRow(models.Model):
         constraints: ClassVar = [models.UniqueConstraint(fields=("user", "guideline"), name="read_by_once")]
 
 
-class ProtocolVersionRow(models.Model):
-    """One version of the rules of a project. It is locked once the project was under it."""
-
-    public = public_id()
-    project = models.ForeignKey(ProjectRow, models.PROTECT, related_name="versions")
-    n = models.PositiveIntegerField()
-    protocol = models.ForeignKey(ProtocolRow, models.PROTECT, related_name="versions")
-    by = models.CharField(max_length=64, blank=True)
-    at = models.DateTimeField()
-    used_at = models.DateTimeField(null=True)
-
-    class Meta:
-        """Rules of the table."""
-
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=("project", "n"), name="protocol_version_once"),
-            models.UniqueConstraint(fields=("project", "protocol"), name="protocol_once_a_project"),
-        ]
-
-
 class TrialRow(models.Model):
     """One trial item for one role of a project: what is shown, what can be said, and what is right."""
 

@@ -147,35 +147,6 @@ class TimeCorrectionRow(models.Model):
         ]
 
 
-class LedgerRow(models.Model):
-    """One entry of what is owed; rows are never changed or deleted, a wrong one is reversed by another.
-
-    The amount is in the smallest unit of the currency.
-    """
-
-    public = public_id()
-    project = models.ForeignKey(ProjectRow, models.PROTECT)
-    user = models.ForeignKey(UserRow, models.PROTECT, related_name="ledger")
-    number = models.PositiveIntegerField()
-    kind = word()
-    amount_minor = models.BigIntegerField()
-    currency = models.CharField(max_length=3)
-    rule = models.CharField(max_length=100)
-    quantity = models.FloatField()
-    source = models.CharField(max_length=200)
-    reverses = models.OneToOneField("self", models.PROTECT, null=True)
-    at = models.DateTimeField()
-    chain_sha256 = digest()
-
-    class Meta:
-        """Rules of the table."""
-
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=("project", "number"), name="ledger_number_once"),
-            models.UniqueConstraint(fields=("project", "user", "rule", "source"), name="paid_once"),
-        ]
-
-
 class AuditEventRow(models.Model):
     """What touches safety: sign-ins, changes of roles, exports; rows are never changed or deleted."""
 

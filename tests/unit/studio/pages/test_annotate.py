@@ -7,11 +7,12 @@ import re
 import pytest
 from PIL import Image
 
+from servers.studio import under
 from vidence.studio.bridge.items import annotations_of, item_of
+from vidence.studio.ledger import owed
 from vidence.studio.projects import add_items, add_project
 from vidence.studio.records.items import ItemRow, MediumRow, RevisionRow
-from vidence.studio.records.work import DraftLogRow, DraftRow, LedgerRow
-from vidence.studio.rulebooks import keep, use
+from vidence.studio.records.work import DraftLogRow, DraftRow
 from vidence.studio.training import Trial, add_trial
 from vidence.studio.workflow import Act, RecordedAct, act, protocol_of, to_revision
 from videos.stamped import write
@@ -298,7 +299,7 @@ def test_handing_in_twice_is_one_revision(place, edit):
         place.post(edit, action="submit", version=0, request="same", seen=1, **FILLED) for _ in range(2)
     ]
     assert [one.status_code for one in answers] == [302, 302]
-    assert RevisionRow.objects.count() == LedgerRow.objects.filter(kind="annotation").count() == 1
+    assert RevisionRow.objects.count() == len(owed(place.project)) == 1
     late = place.post(edit, headers=JSON, version=1, question="more")
     assert (late.status_code, json.loads(late.content)["closed"]) == (409, True)
 
@@ -317,7 +318,7 @@ def test_a_form_that_was_open_under_older_rules_goes_through_or_is_told_and_lose
     source = place.project.protocol.source
     assert change(source) != source
     add_trial(place.project, Trial(role="author", words="Which?", options=("a", "b"), right="a"))
-    use(keep(place.project, change(source), by="p009"), by="p009")
+    under(place.project, change(source))
     saved = place.post(edit, headers=JSON, question="written under the old rules")
     assert json.loads(saved.content)["version"] == 1
     answer = place.post(edit, action="submit", **FILLED)

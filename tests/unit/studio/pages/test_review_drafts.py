@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from servers.studio import under
 from vidence.studio.access import Person
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ChecklistAnswerRow, ItemRow
@@ -150,13 +151,11 @@ def place_version(hidden, version):
 
 
 def test_a_form_that_an_older_protocol_gave_out_is_told_so_and_loses_nothing(place):
-    from vidence.studio.rulebooks import keep, use
-
     hidden = place.hidden()
     source = place.project.protocol.source
     changed = source.replace('id = "expert"', 'id = "expertise"')
     assert changed != source
-    use(keep(place.project, changed, by="p009"), by="p009")
+    under(place.project, changed)
     told = place.send(hidden, script=False, act="return", message="written under the old rules")
     assert told.status_code == 409
     assert "written under the old rules" in told.content.decode()
@@ -310,14 +309,12 @@ def test_the_same_save_twice_is_one_version(place):
 
 @pytest.mark.parametrize(("protocol", "form", "said"), FORMS)
 def test_a_form_of_older_rules_goes_through_or_is_told_so_and_loses_nothing(at, protocol, form, said):
-    from vidence.studio.rulebooks import keep, use
-
     place = at(protocol, form)
     hidden = place.hidden(form) | {"act": form}
     source = place.project.protocol.source
     changed = source.replace('title = "', 'title = "Newer: ', 1)
     assert changed != source
-    use(keep(place.project, changed, by="p009"), by="p009")
+    under(place.project, changed)
     done = place.send(hidden, script=False, **said)
     words = next(iter(said.values()))
     if done.status_code == 302:
