@@ -1,4 +1,4 @@
-"""People's pages in a browser: time that the server counts, guidelines, trial items, roles, the protocol."""
+"""People's pages in a browser: time that the server counts, guidelines, trial items, roles."""
 
 import re
 import subprocess
@@ -122,23 +122,6 @@ def test_the_pages_of_an_operator(page, team):
     page.goto(f"{team}/projects/films/time")
     page.get_by_role("button", name="Approve").press("Enter")
     expect(page.get_by_text("None is filed.")).to_be_visible()
-
-
-def test_a_protocol_is_checked_before_it_is_kept(page, team):
-    enter(page, team, "Olga", "protocol")
-    box = page.get_by_label("Text (TOML)")
-    source = box.input_value()
-    box.fill(source.replace("returns = 1", "retruns = 1"))
-    page.get_by_role("button", name="Check it").press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("protocol.toml:4")
-    box.fill(source.replace("most_annotations = 10", "most_annotations = 5"))
-    page.get_by_role("button", name="Check it").press("Enter")
-    expect(page.get_by_text("1 acts on 6 items")).to_be_visible()
-    expect(page.get_by_text("+most_annotations = 5")).to_be_visible()
-    page.get_by_role("button", name="Keep it").press("Enter")
-    page.locator("summary", has_text="Version 3").click()
-    page.get_by_role("button", name="Use version 3").press("Enter")
-    expect(page.get_by_text("In use: version 3")).to_be_visible()
 
 
 def test_a_project_is_begun_and_somebody_signs_in_for_the_first_time(page, team):

@@ -171,12 +171,6 @@ def of_operators(to: Looked):
     films = "/projects/films"
     for name in ("people", "trials", "ledger"):
         to.look(to.at("Olga", f"{films}/{name}"), name)
-    page = to.at("Olga", f"{films}/protocol")
-    box = page.get_by_label("Text (TOML)")
-    box.fill(box.input_value().replace("most_annotations = 10", "most_annotations = 5"))
-    page.get_by_role("button", name="Check it").click()
-    expect(page.get_by_text("+most_annotations = 5")).to_be_visible()
-    to.look(page, "protocol", first=page.get_by_text("+most_annotations = 5"))
     to.look(to.at("Gina", "/health", "State of the server"), "health")
     to.look(to.at("Dara", "/projects/demonstration/", "Demonstration"), "project")
     to.look(to.at("Dara", "/projects/demonstration/rates"), "review-rates")

@@ -68,7 +68,6 @@ FAMILIES = (
     "guidelines",
     "qualification",
     "trials",
-    "protocol",
     "media/",
     "new/",
     "time",
@@ -117,7 +116,6 @@ def test_what_is_sent_and_refused_comes_back_as_text(seeded):
     sent = [
         (olga, "/projects/films/people", ("name", "domains", "until", "roles", "user")),
         (olga, "/projects/films/guidelines", ("act", "source")),
-        (olga, "/projects/films/protocol", ("act", "source", "version")),
         (olga, "/projects/films/trials", ("role", "words", "options", "right", "why", "act")),
         (ann, "/projects/films/media/", ("path", "url", "source")),
         (ann, "/projects/films/new/", ("form", "medium")),

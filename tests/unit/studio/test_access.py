@@ -57,7 +57,6 @@ TABLE = {
     "trials": OPERATORS,
     "time": {**IN_PROJECT, "researcher": 403},
     "ledger": OPERATORS,
-    "protocol": OPERATORS,
     "beat": dict.fromkeys((*ROLES, "nobody"), 405),
     "releases": OPERATORS,
     "intake": {**OPERATORS, "author": 200},
@@ -76,7 +75,6 @@ TABLE = {
         ),
         NOTHING,
     ),
-    "board-leaks": CLOSED_TO_GET,
     **dict.fromkeys(("runs", "run-lines", "compare-report"), RESEARCHERS),
     "compare": {**RESEARCHERS, "researcher": 302},  # to the list, where runs are ticked
     **dict.fromkeys(
@@ -114,7 +112,7 @@ ALL, LEADERS = frozenset(ROLES), frozenset({"operator"})
 CHANGES = {
     **dict.fromkeys(("sign-out", "password", "beat", "guidelines", "qualification"), ALL),
     **dict.fromkeys(("next", "draw", "claim", "release", "review", "review-edit"), LOOKERS),
-    **dict.fromkeys(("expire", "health", "people", "trials", "ledger", "protocol", "releases"), LEADERS),
+    **dict.fromkeys(("expire", "health", "people", "trials", "releases"), LEADERS),
     **dict.fromkeys(("accounts", "new-project"), frozenset()),  # of operators of all projects
     **dict.fromkeys(("new-item", "edit-item"), frozenset({"author"})),
     "intake": LEADERS | {"author"},
@@ -123,7 +121,7 @@ CHANGES = {
     "drawn-questions": LEADERS | {"reviewer"},
     # Sets, boards and their rows: whoever may not is told so by the page (`test_boards.py`).
     **dict.fromkeys(("board-sets", "board-set", "board-tracks", "board-shots", "board-cards"), ALL),
-    **dict.fromkeys(("board-line-up", "board-false-cards", "board-counts", "board-leaks"), ALL),
+    **dict.fromkeys(("board-line-up", "board-false-cards", "board-counts"), ALL),
 }
 
 
