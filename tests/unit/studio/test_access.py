@@ -378,28 +378,12 @@ def test_another_host_is_refused(team, host):
 
 
 @pytest.mark.parametrize(
-    "said",
-    [
-        {"origin": "https://evil.example"},
-        {"origin": "null"},
-        {"origin": "http://127.0.0.1:99"},
-    ],
-)
-def test_another_site_changes_nothing(team, said):
-    team.user("Ada", "author")
-    client = team.client(enforce_csrf_checks=True)
-    token = re.search(r'token" value="(\w+)"', client.get("/sign-in").content.decode())[1]
-    form = {"username": "Ada", "password": PASSWORD, "csrfmiddlewaretoken": token}
-    assert client.post("/sign-in", form, headers=said).status_code == 403
-    assert client.get("/").status_code == 302
-    assert client.post("/sign-in", form, headers={"origin": "http://127.0.0.1"}).status_code == 302
-
-
-@pytest.mark.parametrize(
     ("said", "status"),
     [
         ({"host": "evil.example"}, 400),
         ({"origin": "https://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://127.0.0.1:99"}, 403),
     ],
 )
 def test_no_address_takes_a_form_of_another_host_or_site(team, places, said, status):
@@ -436,77 +420,3 @@ def test_an_address_without_a_rule_is_refused_at_the_start():
 
 def test_every_role_is_more_than_nobody():
     assert not EVERY_ROLE & ANYONE
-
-
-@pytest.mark.parametrize("words", ["{{7*7}}", "{% debug %}", "{% load x %}", "<script>x</script>", "<b>&"])
-def test_what_people_write_is_shown_as_it_is(team, words):
-    """No template and no HTML in data: not in titles, names, item ids, nor in the words of a protocol."""
-    from django.utils.html import escape
-
-    from vidence.studio.projects import add_items
-    from vidence.studio.records.items import ItemRow
-
-    project = team.project()
-    project.title = words
-    project.save()
-    project.protocol.title = words
-    project.protocol.save()
-    user = team.user("Ada", "operator")
-    user.shown = words
-    user.save()
-    add_items(project, [words], kinds={})
-    item = ItemRow.objects.get()
-    submit = Act(kind="submit", role="author", by="p001", content={"question": words}, origin="submit")
-    assert act(item, submit).number == 1
-    client = team.signed_in("Ada")
-    here = "/projects/films/"
-    for where in (
-        "/",
-        here,
-        f"{here}items/{item.public}/",
-        f"{here}time",
-        f"{here}guidelines",
-        f"{here}trials",
-    ):
-        page = client.get(where).content.decode()
-        assert escape(words) in page
-        assert words not in page or escape(words) == words
-        assert "49" not in re.sub(r'(csrfmiddlewaretoken" value|href|src)="[^"]*"', "", page)
-    wrong = team.client().post("/sign-in", {"username": words, "password": "x", "next": words})
-    assert escape(words) in wrong.content.decode()
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "' OR 1=1 --",
-        "1); DROP TABLE studio_userrow; --",
-        '" UNION SELECT * FROM studio_userrow',
-        "\x00",
-        "%00",
-    ],
-)
-def test_words_of_sql_are_words(team, words):
-    team.user("Ada", "operator", "reviewer")
-    team.project()
-    client = team.signed_in("Ada")
-    before = contents()
-    for answer in (
-        client.get("/", {"q": words, words: "1", "next": words}),
-        client.get("/projects/films/", {"state": words, "order": words, "words": words, "page": words}),
-        client.get("/projects/films/media/", {"q": words}),
-        client.get(f"/projects/{words}/".replace("%", "%25")),
-        client.get("/health", {"q": words}),
-    ):
-        assert answer.status_code in ((400, 404) if "\0" in words else (200, 404))
-    for answer in (
-        client.get("/projects/films/rates", {"by": words}),
-        client.get("/projects/films/rates", {"by": f"tag:{words}"}),
-        client.post("/projects/films/next", {"role": words}),
-        client.post("/projects/films/draw", {"role": "reviewer", "share": "15", "tag": words}),
-        client.post("/projects/films/draw", {"role": "reviewer", "share": words, "seed": words}),
-    ):
-        assert answer.status_code in ((400,) if "\0" in words else (200, 302, 400, 409))
-    assert contents() == before
-    wrong = team.client().post("/sign-in", {"username": words, "password": words})
-    assert wrong.status_code == (400 if "\0" in words else 403)

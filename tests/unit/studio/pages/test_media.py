@@ -68,8 +68,13 @@ def test_another_token_has_nothing(film):
         ({"range": "bytes=2-3"}, 206, "2"),
         ({"range": "bytes=2-3", "if-range": '"tag"'}, 206, "2"),
         ({"range": "bytes=2-3", "if-range": '"old"'}, 200, "9"),
-        ({"range": "bytes=a-b"}, 200, "9"),
-        ({"range": "bytes=9-"}, 416, None),
+        ({"range": "bytes=-3"}, 206, "3"),
+        ({"range": "bytes=0-99999999"}, 206, "9"),
+        *(
+            ({"range": one}, 200, "9")
+            for one in ("bytes=a-b", "lines=0-5", "bytes=0-1,5-9", f"bytes={'9' * 5000}-", "bytes=-")
+        ),
+        *(({"range": one}, 416, None) for one in ("bytes=9-", "bytes=99999999-", "bytes=9-3")),
         ({"if-none-match": '"tag"'}, 304, None),
     ],
 )
