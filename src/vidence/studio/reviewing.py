@@ -19,15 +19,7 @@ from vidence.records import Record
 from vidence.studio import admission
 from vidence.studio.access import Person
 from vidence.studio.accounts import account_of
-from vidence.studio.records.items import (
-    ChecklistAnswerRow,
-    FieldVerdictRow,
-    ItemRow,
-    ReviewRow,
-    RevisionRow,
-    ScoreRow,
-    TransitionRow,
-)
+from vidence.studio.records.items import ItemRow, ReviewRow, RevisionRow, TransitionRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.records.work import AssignmentRow
 from vidence.studio.rules.review_steps import (
@@ -132,13 +124,10 @@ def counted_by(item: ItemRow, person: Person, state: ItemState) -> dict[str, str
     wanted = [one.id for one in counts_of(stage)]
     if not wanted:
         return {}
-    rows = ChecklistAnswerRow.objects.filter(
-        review__revision__sha256=state.revision,
-        review__stage=stage.role,
-        review__reviewer__pseudonym=person.name,
-        check_id__in=wanted,
-    )
-    return dict(rows.values_list("check_id", "said"))
+    mine = ReviewRow.objects.filter(
+        revision__sha256=state.revision, stage=stage.role, reviewer__pseudonym=person.name
+    ).first()
+    return {} if mine is None else {name: said for name, said in mine.checks.items() if name in wanted}
 
 
 def waiting(project: ProjectRow, role: StageRole, person: Person) -> QuerySet:
@@ -299,8 +288,8 @@ def count(item: ItemRow, person: Person, said: Mapping[str, str]) -> str:
         if fault := next(filter(None, (one.fault(answers[one.id]) for one in wanted)), ""):
             return fault
         review = _review(item, person, stage.role)
-        for name, answer in answers.items():
-            ChecklistAnswerRow.objects.get_or_create(review=review, check_id=name, defaults={"said": answer})
+        review.checks = answers | review.checks
+        review.save(update_fields=["checks"])
     return ""
 
 
@@ -345,12 +334,8 @@ def edit(
         done = act(item, said)
         if isinstance(done, RecordedAct) and before is not None:
             review = _review(item, person, stage.role)
-            review.answer, review.begun_at = before.answer, before.begun_at
-            review.save(update_fields=["answer", "begun_at"])
-            for one in before.checks.all():
-                ChecklistAnswerRow.objects.get_or_create(
-                    review=review, check_id=one.check_id, defaults={"said": one.said}
-                )
+            review.answer, review.begun_at, review.checks = before.answer, before.begun_at, before.checks
+            review.save(update_fields=["answer", "begun_at", "checks"])
     return done
 
 
@@ -404,15 +389,9 @@ def _keep(item: ItemRow, person: Person, said: Act, *, given: FilledForm, number
     review.decision, review.feedback = said.kind, said.message
     review.seconds = None if said.minutes is None else said.minutes * 60
     review.ended_at = current().settings.clock()
+    review.checks = review.checks | said.checks
+    review.fields = {name: [verdict, given.notes.get(name, "")] for name, verdict in fields.items()}
     review.save()
-    for name, answer in said.checks.items():
-        ChecklistAnswerRow.objects.update_or_create(review=review, check_id=name, defaults={"said": answer})
-    for name, value in said.scores.items():
-        ScoreRow.objects.update_or_create(review=review, score_id=name, defaults={"value": value})
-    for name, verdict in fields.items():
-        FieldVerdictRow.objects.update_or_create(
-            review=review, field=name, defaults={"verdict": verdict, "note": given.notes.get(name, "")}
-        )
 
 
 def _review(item: ItemRow, person: Person, role: str) -> ReviewRow:

@@ -46,6 +46,7 @@ FALSE: Final = "false"
 BY_HAND: Final = "by-hand"
 """Who wrote words whose file names no writer."""
 CARDS_FOLDER, SCENES_FOLDER = "cards", "scenes"
+_OF_CHECKS: Final = frozenset(CardCheckRow.__struct_fields__) - {"where"}
 _LOCK: Final = Lock()  # a file is read and written by one request at a time
 
 
@@ -74,16 +75,8 @@ class Words(Record):
         if not self.fits:
             return None
         card = Card(track_id=self.track_id, kind="A" if self.kind == "A" else "B", text=self.text)
-        return CardCheckRow(
-            video_id=self.video_id,
-            check=check_of_card(card) if self.text else self.check,
-            track_id=self.track_id,
-            kind=card.kind,
-            fits=self.fits,
-            leaks=self.leaks,
-            by=self.by,
-            note=self.note,
-        )
+        fields = {name: value for name, value in msgspec.structs.asdict(self).items() if name in _OF_CHECKS}
+        return msgspec.convert(fields | ({"check": check_of_card(card)} if self.text else {}), CardCheckRow)
 
 
 class Reading(Record):
@@ -108,16 +101,7 @@ class Reading(Record):
         """The row of the file; None before it was seen with the film, as true sentences never are."""
         if not self.occurs or not self.natural:
             return None
-        return FalseCheckRow(
-            video_id=self.video_id,
-            check=self.check,
-            card_id=self.card_id,
-            told=self.told,
-            occurs=self.occurs,
-            natural=self.natural,
-            by=self.by,
-            note=self.note,
-        )
+        return msgspec.convert(msgspec.structs.asdict(self), FalseCheckRow)
 
 
 Said: TypeAlias = ShotRow | TrackRow | Words | Reading | CountRow

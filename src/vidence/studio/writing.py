@@ -18,7 +18,7 @@ from vidence.studio.checking import ItemFacts, MachineChecks, check
 from vidence.studio.drafts import AUTHOR, close, open_draft, seen_draft
 from vidence.studio.hint_tries import too_strong
 from vidence.studio.intake import as_media, films_of, media_rows, pieces_of, shapes_of
-from vidence.studio.records.items import FieldVerdictRow, ItemRow, MediumRow
+from vidence.studio.records.items import ItemRow, MediumRow, ReviewRow
 from vidence.studio.records.people import ProjectRow, UserRow
 from vidence.studio.records.work import DraftRow
 from vidence.studio.rules.faults import FieldRemark
@@ -182,10 +182,9 @@ def why_returned(item: ItemRow, protocol: Protocol) -> Returned | None:
         return None
     failed = {one.id: one for one in stage.checks if one.id in event.checks}
     marks = [(one.field, one.words) for one in failed.values() if one.is_failed(event.checks[one.id])]
-    noted = FieldVerdictRow.objects.filter(
-        review__item=item, review__transition__event_id=event.event_id, verdict=WRONG
-    ).exclude(note="")
-    marks += [(one.field, f"“{one.note}”") for one in noted.order_by("pk")]
+    look = ReviewRow.objects.filter(item=item, transition__event_id=event.event_id).first()
+    said = {} if look is None else look.fields
+    marks += [(name, f"“{note}”") for name, (verdict, note) in said.items() if verdict == WRONG and note]
     return Returned(message=event.message, marks=tuple(marks))
 
 

@@ -10,7 +10,7 @@ from vidence.make.review.recording import Share
 from vidence.studio import reviewing
 from vidence.studio.access import Person
 from vidence.studio.projects import add_items
-from vidence.studio.records.items import ChecklistAnswerRow, FieldVerdictRow, ItemRow, ReviewRow, ScoreRow
+from vidence.studio.records.items import ItemRow, ReviewRow
 from vidence.studio.records.work import AssignmentRow
 from vidence.studio.rules.review_steps import RIGHT, WRONG, FilledForm
 from vidence.studio.upkeep import verify
@@ -160,12 +160,11 @@ def test_what_was_said_is_kept_beside_the_event(team):
         LONG,
         180.0,
     )
-    kept = dict(FieldVerdictRow.objects.values_list("field", "verdict"))
+    kept = {name: verdict for name, (verdict, _) in review.fields.items()}
     assert kept["question"] == WRONG
     assert (kept["tags"], kept["evidence"], kept["answer"]) == (WRONG, RIGHT, RIGHT)
-    assert FieldVerdictRow.objects.get(field="tags").note == "prediction"
-    assert ChecklistAnswerRow.objects.get(check_id="question").said == "no"
-    assert not ScoreRow.objects.exists()
+    assert review.fields["tags"] == [WRONG, "prediction"]
+    assert review.checks == {"question": "no"}
 
 
 def test_an_item_is_not_accepted_before_every_field_was_looked_at(team):

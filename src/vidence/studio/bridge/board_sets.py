@@ -20,7 +20,6 @@ from vidence.make.herbench.tasks.rlpc import moments_of_tracks
 from vidence.make.pipeline.cache import INDEX_FILE
 from vidence.make.pipeline.material import Card, PersonCount, SceneCard
 from vidence.make.pipeline.session import STAGES_FOLDER
-from vidence.make.review.people.checks import check_of_video
 from vidence.make.review.people.people_files import said_by_people
 from vidence.make.review.people.rows import ShotRow, TrackRow, read_rows
 from vidence.media.encode import EncodedFrame, Encoding, Size, encode
@@ -50,71 +49,42 @@ class BoardVideo:
 
     opened: OpenedVideo
     file: Path | None
+    video_id: str
+    n_frames: int
+    width_px: int
+    height_px: int
+    times_s: NDArray[np.float64]
+    tracked: TrackedVideo | None
+    shots: tuple[Shot, ...]
+    """Those that the detector found."""
+    scores: ShotScores | None
+    chosen: tuple[str, ...]
+    """The tracks that were chosen to be asked about."""
+    is_given: bool
+    scene_cards: tuple[SceneCard, ...]
+    absent: str
 
-    @property
-    def video_id(self) -> str:
-        """Its name in the set."""
-        return self.opened.video_id
-
-    @property
-    def check(self) -> str:
-        """Letters of the file, by which counts are known."""
-        return check_of_video(self.opened.described.source.sha256)
-
-    @property
-    def n_frames(self) -> int:
-        """How many frames it has."""
-        return self.opened.described.source.n_frames
-
-    @property
-    def width_px(self) -> int:
-        """The width of its frames."""
-        return self.opened.described.source.width_px
-
-    @property
-    def height_px(self) -> int:
-        """The height of its frames."""
-        return self.opened.described.source.height_px
-
-    @property
-    def tracked(self) -> TrackedVideo | None:
-        """Its tracks as programs left them."""
-        return self.opened.found
-
-    @property
-    def shots(self) -> tuple[Shot, ...]:
-        """Its shots as the detector found them."""
-        return self.opened.found_shots
-
-    @property
-    def scores(self) -> ShotScores | None:
-        """What the shot detector measured; None where the making kept none."""
-        return self.opened.scores
-
-    @property
-    def times_s(self) -> NDArray[np.float64]:
-        """The times of its frames."""
-        return self.opened.times_s
-
-    @property
-    def chosen(self) -> tuple[str, ...]:
-        """The tracks that were chosen to be asked about."""
-        return self.opened.described.chosen
-
-    @property
-    def is_given(self) -> bool:
-        """Whether people gave its tracks."""
-        return self.opened.described.is_given
-
-    @property
-    def scene_cards(self) -> tuple[SceneCard, ...]:
-        """What was written about its shots."""
-        return self.opened.described.scene_cards
-
-    @property
-    def absent(self) -> str:
-        """Why parts of it are not there."""
-        return "; ".join(dict.fromkeys(self.opened.described.absent.values()))
+    @classmethod
+    def of(cls, opened: OpenedVideo, file: Path) -> "BoardVideo":
+        """A video whose film may be there; tracks and shots are as programs left them."""
+        described = opened.described
+        source = described.source
+        return cls(
+            opened=opened,
+            file=file if file.is_file() else None,
+            video_id=opened.video_id,
+            n_frames=source.n_frames,
+            width_px=source.width_px,
+            height_px=source.height_px,
+            times_s=opened.times_s,
+            tracked=opened.found,
+            shots=opened.found_shots,
+            scores=opened.scores,
+            chosen=described.chosen,
+            is_given=described.is_given,
+            scene_cards=described.scene_cards,
+            absent="; ".join(dict.fromkeys(described.absent.values())),
+        )
 
     @cached_property
     def _cards(self) -> Mapping[tuple[str, str], Card]:
@@ -255,7 +225,7 @@ def _opened(one: Offered, _: tuple[tuple[int, int], ...]) -> BoardSet:
     for video_id in kept.videos:
         opened = kept.video(video_id)
         file = one.config.parent / config.videos / opened.described.source.path
-        videos[video_id] = BoardVideo(opened=opened, file=file if file.is_file() else None)
+        videos[video_id] = BoardVideo.of(opened, file)
     return BoardSet(offered=one, config=config, videos=videos)
 
 

@@ -219,42 +219,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='ReviewRow',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('stage', models.CharField(max_length=40)),
-                ('decision', models.CharField(blank=True, max_length=40)),
-                ('feedback', models.TextField(blank=True, default='')),
-                ('answer', models.TextField(blank=True, default='')),
-                ('seconds', models.FloatField(null=True)),
-                ('begun_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('author', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to='studio.itemrow')),
-                ('reviewer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to=settings.AUTH_USER_MODEL)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='FieldVerdictRow',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('field', models.CharField(max_length=200)),
-                ('verdict', models.CharField(max_length=40)),
-                ('note', models.TextField(blank=True, default='')),
-                ('review', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='fields', to='studio.reviewrow')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='ChecklistAnswerRow',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('check_id', models.CharField(max_length=100)),
-                ('said', models.CharField(max_length=100)),
-                ('review', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='checks', to='studio.reviewrow')),
-            ],
-        ),
-        migrations.CreateModel(
             name='RevisionRow',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -270,23 +234,9 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.AddField(
-            model_name='reviewrow',
-            name='revision',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to='studio.revisionrow'),
-        ),
-        migrations.AddField(
             model_name='itemrow',
             name='current',
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.revisionrow'),
-        ),
-        migrations.CreateModel(
-            name='ScoreRow',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('score_id', models.CharField(max_length=100)),
-                ('value', models.SmallIntegerField()),
-                ('review', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='scores', to='studio.reviewrow')),
-            ],
         ),
         migrations.CreateModel(
             name='TimeSpanRow',
@@ -344,10 +294,26 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='transitions', to='studio.projectrow')),
             ],
         ),
-        migrations.AddField(
-            model_name='reviewrow',
-            name='transition',
-            field=models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, to='studio.transitionrow'),
+        migrations.CreateModel(
+            name='ReviewRow',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('stage', models.CharField(max_length=40)),
+                ('decision', models.CharField(blank=True, max_length=40)),
+                ('feedback', models.TextField(blank=True, default='')),
+                ('answer', models.TextField(blank=True, default='')),
+                ('checks', models.JSONField(default=dict)),
+                ('fields', models.JSONField(default=dict)),
+                ('seconds', models.FloatField(null=True)),
+                ('begun_at', models.DateTimeField()),
+                ('ended_at', models.DateTimeField(null=True)),
+                ('author', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to='studio.itemrow')),
+                ('reviewer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to=settings.AUTH_USER_MODEL)),
+                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to='studio.revisionrow')),
+                ('transition', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, to='studio.transitionrow')),
+            ],
         ),
         migrations.CreateModel(
             name='TrialRow',
@@ -452,18 +418,6 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(condition=models.Q(('guideline__isnull', True)), fields=('user', 'project', 'role', 'n_try'), name='try_without_guideline_once'),
         ),
         migrations.AddConstraint(
-            model_name='fieldverdictrow',
-            constraint=models.UniqueConstraint(fields=('review', 'field'), name='field_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='fieldverdictrow',
-            constraint=models.CheckConstraint(condition=models.Q(('verdict__in', ('right', 'wrong'))), name='field_verdict_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='checklistanswerrow',
-            constraint=models.UniqueConstraint(fields=('review', 'check_id'), name='check_once'),
-        ),
-        migrations.AddConstraint(
             model_name='revisionrow',
             constraint=models.UniqueConstraint(fields=('item', 'n'), name='revision_once'),
         ),
@@ -486,10 +440,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='itemrow',
             constraint=models.CheckConstraint(condition=models.Q(('returns_left__gte', 0)), name='no_second_return'),
-        ),
-        migrations.AddConstraint(
-            model_name='scorerow',
-            constraint=models.UniqueConstraint(fields=('review', 'score_id'), name='score_once'),
         ),
         migrations.AddConstraint(
             model_name='timespanrow',

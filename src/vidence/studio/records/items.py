@@ -142,7 +142,10 @@ class TransitionRow(models.Model):
 
 
 class ReviewRow(models.Model):
-    """One look at one revision: what was decided, and how long it took."""
+    """One look at one revision: what was decided, and how long it took.
+
+    `checks` are answers by check, `fields` the verdict on each field with a note, both as JSON.
+    """
 
     public = public_id()
     item = models.ForeignKey(ItemRow, models.PROTECT, related_name="reviews")
@@ -154,6 +157,8 @@ class ReviewRow(models.Model):
     decision = word(is_optional=True)
     feedback = text()
     answer = text()
+    checks = models.JSONField(default=dict)
+    fields = models.JSONField(default=dict)
     seconds = models.FloatField(null=True)
     begun_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
@@ -167,48 +172,3 @@ class ReviewRow(models.Model):
                 condition=Q(author__isnull=True) | ~Q(reviewer=F("author")), name="nobody_reviews_their_own"
             ),
         ]
-
-
-class FieldVerdictRow(models.Model):
-    """What a reviewer says of one field of an item."""
-
-    review = models.ForeignKey(ReviewRow, models.CASCADE, related_name="fields")
-    field = models.CharField(max_length=200)
-    verdict = word()
-    note = text()
-
-    class Meta:
-        """Rules of the table."""
-
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=("review", "field"), name="field_once"),
-            models.CheckConstraint(
-                condition=Q(verdict__in=("right", "wrong")), name="field_verdict_is_known"
-            ),
-        ]
-
-
-class ChecklistAnswerRow(models.Model):
-    """What a reviewer answers to one check of the protocol."""
-
-    review = models.ForeignKey(ReviewRow, models.CASCADE, related_name="checks")
-    check_id = models.CharField(max_length=100)
-    said = models.CharField(max_length=100)
-
-    class Meta:
-        """Rules of the table."""
-
-        constraints: ClassVar = [models.UniqueConstraint(fields=("review", "check_id"), name="check_once")]
-
-
-class ScoreRow(models.Model):
-    """What a reviewer gives on one scale of the protocol."""
-
-    review = models.ForeignKey(ReviewRow, models.CASCADE, related_name="scores")
-    score_id = models.CharField(max_length=100)
-    value = models.SmallIntegerField()
-
-    class Meta:
-        """Rules of the table."""
-
-        constraints: ClassVar = [models.UniqueConstraint(fields=("review", "score_id"), name="score_once")]

@@ -7,7 +7,7 @@ import pytest
 from servers.studio import under
 from vidence.studio.access import Person
 from vidence.studio.projects import add_items
-from vidence.studio.records.items import ChecklistAnswerRow, ItemRow
+from vidence.studio.records.items import ItemRow, ReviewRow
 from vidence.studio.records.work import DraftLogRow, DraftRow
 from vidence.studio.reviewing import expire
 from vidence.studio.workflow import Act, RecordedAct, act
@@ -319,7 +319,7 @@ def test_a_form_of_older_rules_goes_through_or_is_told_so_and_loses_nothing(at, 
     words = next(iter(said.values()))
     if done.status_code == 302:
         kept = [place.item.transitions.order_by("number").last().event]
-        kept += [one.said for one in ChecklistAnswerRow.objects.all()]
+        kept += [said for one in ReviewRow.objects.all() for said in one.checks.values()]
     else:
         assert done.status_code in (400, 409)
         kept = [one.body for one in DraftRow.objects.filter(is_closed=False)]
