@@ -112,6 +112,7 @@ def under(project: Any, source: str) -> None:
 def studio(mode: Mode, data: Path, **more: Any) -> Iterator[Tried]:
     """A studio for one test."""
     _with_tables()
+    from django.conf import settings as django_settings
     from django.core.cache import cache
     from django.db import transaction
     from django.test import override_settings
@@ -123,7 +124,12 @@ def studio(mode: Mode, data: Path, **more: Any) -> Iterator[Tried]:
     told = {"clock": clock, "most_changes_a_minute": 10**6, **more}
     settings = StudioSettings(mode=mode, data=data, **told)
     made = Studio(settings=settings, secret=SECRET, ticket=Ticket(TICKET if mode != "team" else ""))
-    changed = {name: value for name, value in settings_of_django(made).items() if name not in _STAYS}
+    # What is as it was stays: Django would read its templates and addresses again for each test.
+    changed = {
+        name: value
+        for name, value in settings_of_django(made).items()
+        if name not in _STAYS and getattr(django_settings, name, None) != value
+    }
     changed["PASSWORD_HASHERS"] = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     with override_settings(STUDIO=made, **changed), transaction.atomic():
         yield Tried(settings=settings, clock=clock)

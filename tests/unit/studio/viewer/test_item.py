@@ -56,9 +56,8 @@ def test_the_neighbours_are_those_of_the_list_that_led_here(look, tmp_path):
     assert 'rel="next"' not in last
 
 
-@pytest.mark.parametrize("n", [100_000, 25_000_000])
-def test_a_long_reply_is_cut_on_the_page_and_whole_as_a_file(look, tmp_path, n):
-    said = "x " * n + " Answer: A"
+def test_a_long_reply_is_cut_on_the_page_and_whole_as_a_file(look, tmp_path):
+    said = "x " * 100_000 + " Answer: A"
     run = write_run(tmp_path / "a", trials=[trial(ITEMS[0], "A", text=said)])
     client = look(run)
     text = page(client, run=place_id(run), item="q1")
