@@ -6,6 +6,7 @@ from servers.studio import studio
 from subjects.board_studio import open_boards
 from subjects.hostile_texts import PAYLOADS, Looked
 from vidence.make.review.people.rows import TrackRow, read_rows
+from vidence.studio.pages.board_tracks import anchor_of
 from vidence.studio.records.boards import BoardRow
 
 
@@ -65,6 +66,8 @@ def test_verdicts_are_written_and_shown_and_tracks_follow(boards):
 def test_joins_and_the_same_person(boards):
     assert say(boards, "6", "same-as", other="8").status_code == 400  # at the same time
     assert say(boards, "3", "split", frame="100").status_code == 302
+    page = boards.page("tracks")
+    assert all(f'id="{anchor_of(name)}"' in page for name in ("3/1", "3/2"))
     assert say(boards, "3/2", "join", other="3/1").status_code == 302
     assert 'data-track="3/1"' in boards.page("tracks")
     assert 'data-track="3/2"' not in boards.page("tracks")
