@@ -27,6 +27,7 @@ from vidence.make.review.people.rows import (
     FalseCheckRow,
     SceneRow,
     ShotRow,
+    SignedRow,
     TrackRow,
     append_row,
     plain_file,
@@ -106,8 +107,7 @@ class Reading(Record):
 
 Said: TypeAlias = ShotRow | TrackRow | Words | Reading | CountRow
 SaidT = TypeVar("SaidT", ShotRow, TrackRow, Words, Reading, CountRow)
-FileRow: TypeAlias = ShotRow | TrackRow | CardCheckRow | FalseCheckRow | CountRow
-FileRowT = TypeVar("FileRowT", ShotRow, TrackRow, CardCheckRow, FalseCheckRow, CountRow)
+FileRowT = TypeVar("FileRowT", bound=SignedRow)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +116,7 @@ class Board:
 
     title: str
     holds: type[Said]
-    file: type[FileRow]
+    file: type[SignedRow]
     words: str
 
 
@@ -152,7 +152,7 @@ def in_words(said: Said) -> str:
     return BOARDS[board_of(said)].words.format(said)
 
 
-def on_file(said: Said) -> FileRow | None:
+def on_file(said: Said) -> SignedRow | None:
     """The row of people's file; None for what no file holds (yet)."""
     return said.row if isinstance(said, Words | Reading) else said
 
@@ -179,7 +179,7 @@ def _row(made: MadeSetRow, said: Said) -> BoardRow:
     )
 
 
-def _key(said: Said | FileRow) -> str:
+def _key(said: Said | SignedRow) -> str:
     return msgspec.json.encode(said.key).decode()
 
 
@@ -196,9 +196,9 @@ def _both(made: MadeSetRow, old: Said | None, new: Said | None) -> Iterator[None
     with transaction.atomic():
         yield
         if before is not None and before != after:
-            remove_row(folder, cast("TrackRow", before))  # of whichever kind
+            remove_row(folder, before)
         if after is not None and before != after:
-            append_row(folder, cast("TrackRow", after))
+            append_row(folder, after)
         _write_words(made, new if new is not None else cast("Said", old))
 
 
@@ -390,21 +390,38 @@ def take_in(made: MadeSetRow) -> int:
     """
     folder = Path(made.people_folder)
     with _LOCK, transaction.atomic():
-        known = {
-            _key(row) for one in BoardRow.objects.filter(made_set=made) if (row := on_file(record_of(one)))
-        }
-        new: list[Said] = [
-            _as_said(row)
-            for board in BOARDS.values()
-            for row in read_rows(folder, cast("type[TrackRow]", board.file), videos=None)
-            if _key(row) not in known
-        ]
-        for path in (
-            p for name in (CARDS_FOLDER, SCENES_FOLDER) for p in sorted((folder / name).glob("*.jsonl"))
-        ):
-            there = words_of(made, path.stem)
-            new += [
-                Words(
+        there = {row.key: record_of(row) for row in BoardRow.objects.filter(made_set=made)}
+        known = {_key(row) for said in there.values() if (row := on_file(said))}
+        new: dict[str, Said] = {}
+        for board in BOARDS.values():
+            for row in read_rows(folder, board.file, videos=None):
+                if _key(row) not in known:
+                    said = _as_said(row)
+                    new[_key(said)] = said
+        n_rows = len(new)
+        for words in _new_words(made, folder):
+            n_rows += 1
+            # One person may have written a card and tried it: both are one row.
+            mine = new.get(_key(words)) or there.get(_key(words))
+            tried = (
+                {"fits": mine.fits, "leaks": mine.leaks, "note": mine.note} if isinstance(mine, Words) else {}
+            )
+            new[_key(words)] = msgspec.structs.replace(words, **tried)
+        for key, said in new.items():
+            BoardRow.objects.filter(made_set=made, key=key).delete()
+            _row(made, said).save(force_insert=True)
+    return n_rows
+
+
+def _new_words(made: MadeSetRow, folder: Path) -> Iterator[Words]:
+    """The words of people's files that are not in the database."""
+    for path in (
+        p for name in (CARDS_FOLDER, SCENES_FOLDER) for p in sorted((folder / name).glob("*.jsonl"))
+    ):
+        there = words_of(made, path.stem)
+        for (name, kind), line in _words_in(path).items():
+            if (name, kind) not in there:
+                yield Words(
                     video_id=path.stem,
                     check=line.check,
                     track_id=name,
@@ -413,17 +430,11 @@ def take_in(made: MadeSetRow) -> int:
                     frames=tuple(line.frames),
                     by=line.writer or BY_HAND,
                 )
-                for (name, kind), line in _words_in(path).items()
-                if (name, kind) not in there
-            ]
-        for said in new:
-            _row(made, said).save(force_insert=True)
-    return len(new)
 
 
-def _as_said(row: FileRow) -> Said:
+def _as_said(row: SignedRow) -> Said:
     """What a row of a file says on its board."""
-    if not isinstance(row, CardCheckRow | FalseCheckRow):
+    if isinstance(row, ShotRow | TrackRow | CountRow):
         return msgspec.structs.replace(row, where="")
     fields = msgspec.structs.asdict(row)
     del fields["where"]

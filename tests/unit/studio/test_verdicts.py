@@ -144,6 +144,16 @@ def test_every_kind_of_row_is_the_row_of_its_file_and_comes_back(boards):
     assert [one for one in again if not getattr(one, "text", "")] == [rows[i] for i in (0, 4, 1, 2, 3)]
 
 
+def test_who_wrote_a_card_and_tried_it_has_one_row_when_files_are_taken_in(boards):
+    about = {"video_id": "north", "check": "a" * 12, "track_id": "3", "kind": "A", "by": "p007"}
+    wrote = tell(boards, Words(**about, text="A tall man in a red coat and boots."))
+    tried = change(boards.made, wrote, Words(**about, text=wrote.text, fits="none", note="rejected"))
+    BoardRow.objects.all().delete()
+    take_in(boards.made)
+    assert tried in [record_of(row) for row in BoardRow.objects.all()]
+    assert take_in(boards.made) == 0
+
+
 def test_words_go_into_a_file_of_cards_that_the_making_reads(boards, person):
     from vidence.make.herbench.cards.card_files import read_cards
 
