@@ -95,16 +95,16 @@ def test_a_wrong_keyword_says_what_is_right(keywords: dict[str, object], error: 
 
 
 # For each function that is a command: its options that are not arguments, and arguments that are not options.
-OF_FILES = {"html", "csv_path", "json_path", "latex", "interval", "items"}
+OF_FILES = {"html", "csv_path", "json_path", "latex"}
 COMMANDS = {
-    "compare": ({"folders", "effect", *OF_FILES}, {"first", "second", "more"}),
+    "compare": ({"folders", *OF_FILES}, {"first", "second", "more"}),
     "contrast": ({"folders", *OF_FILES}, {"runs"}),
     "panel": (
         # the object that it returns has views
-        {"check", "ask", "views", "tables_dir", "page", "json_path", "latex", "interval", "items"},
+        {"check", "ask", "views", "tables_dir", "page", "json_path", "latex"},
         {"cache"},
     ),
-    "correlate": ({"folders", "with_table", *OF_FILES}, {"runs", "table"}),
+    "correlate": ({"folders", *OF_FILES}, {"runs"}),
 }
 
 

@@ -1,11 +1,10 @@
 """Data sets of the Hugging Face hub: what is in one, and its files, checked against the listed hashes."""
 
 import hashlib
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -19,8 +18,6 @@ _AT_ONCE = 8
 _TRIES = 4
 _BLOCK = 1 << 20
 _LONGEST_WAIT_S = 120.0
-_UNFINISHED = ".incomplete"
-_BLOCK_OF_A_DISK = 512
 _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
 
 
@@ -109,27 +106,6 @@ class Hub:
         folder = self._folder(listing.address) / "snapshots" / listing.address.revision
         return tuple(one for one in files if not (folder / one.path).exists())
 
-    def n_bytes_there(self, listing: DatasetListing, files: Sequence[HubFile]) -> int:
-        """How much of some files is there by now: those under way count with what was written of them.
-
-        The hub's library writes into a file that is named after the hash of the whole.
-        """
-        folder = self._folder(listing.address)
-        blobs, snapshot = folder / "blobs", folder / "snapshots" / listing.address.revision
-        parts: dict[str, int] = {}
-        with suppress(OSError), os.scandir(blobs) as entries:
-            for entry in entries:
-                if entry.name.endswith(_UNFINISHED):
-                    with suppress(OSError):  # it is whole by now
-                        digest = entry.name.partition(".")[0]
-                        parts[digest] = max(parts.get(digest, 0), _n_written(entry.stat()))
-        return sum(
-            one.n_bytes
-            if (snapshot / one.path).exists()
-            else min(one.n_bytes, parts.get(one.sha256 or one.git_sha1, 0))
-            for one in files
-        )
-
     def _folder(self, address: HubAddress) -> Path:
         return self.cache / f"datasets--{address.repo.replace('/', '--')}"
 
@@ -215,12 +191,6 @@ class Hub:
                 said = response.headers.get("retry-after", "")
                 self._wait(min(float(said) if said.isdecimal() else 2.0**k, _LONGEST_WAIT_S))
         return ask()
-
-
-def _n_written(status: os.stat_result) -> int:
-    """The bytes of a file that were written; one that is filled in any order may have its size beforehand."""
-    blocks = getattr(status, "st_blocks", None)  # not on Windows
-    return status.st_size if blocks is None else min(status.st_size, _BLOCK_OF_A_DISK * blocks)
 
 
 def _is_as_listed(path: Path, file: HubFile) -> bool:

@@ -3,24 +3,15 @@
 import os
 import shlex
 import sys
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import click
 import msgspec
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 
 from vidence.ask.fetching.address import data_place, hub_cache
 from vidence.ask.fetching.hub import Hub, HubFile
@@ -28,7 +19,7 @@ from vidence.ask.fetching.plain import github_base
 from vidence.catalog import create
 from vidence.console.files import write_said
 from vidence.console.flags import JSON, NOT_ALL, PROGRESS, WHERE, argument, command, flag
-from vidence.console.progress import LINE_S
+from vidence.console.progress import Meter
 from vidence.console.screen import say, several
 from vidence.contracts import Benchmark
 from vidence.engine import get as getting
@@ -43,7 +34,6 @@ SECTION = "Ask"
 
 _MOST_FILES = 8
 _MOST_NAMES = 10
-_LOOK_S = 0.5  # between two looks at what has been written, for the bar
 
 
 _AT_LEAST_1 = click.IntRange(min=1)
@@ -238,10 +228,15 @@ class _Fetch:
             is_unpacked=is_unpacked,
         )
 
-    def bar(self, files: Sequence[HubFile]) -> "_Bar":
-        """The progress of fetching some files."""
-        there = partial(self.hub.n_bytes_there, self.offered.listing, files)
-        return _Bar(self.console, files, n_there=there, mode=self.given.progress)
+    @contextmanager
+    def bar(self, files: Sequence[HubFile]) -> Iterator[Callable[[HubFile], None]]:
+        """Show how far the fetching of some files is; it is told of each that is there."""
+        from huggingface_hub.utils import disable_progress_bars
+
+        disable_progress_bars()
+        with Meter(self.console, mode=self.given.progress) as meter:
+            meter.begin("fetching, MB", total=sum(map(_megabytes, files)))
+            yield lambda file: meter.advance(_megabytes(file))
 
     def say_refused(self, refused: Sequence[str]) -> None:
         """Name the members of archives that were not unpacked."""
@@ -308,71 +303,6 @@ def size(n_bytes: int) -> str:
     return f"{value:.1f} TB"
 
 
-class _Bar:
-    """The progress of a fetch, of one large file, too: a bar, or where no terminal is a line every 30 s.
-
-    A thread looks how much has been written, so that nothing is silent while one file comes.
-    """
-
-    def __init__(
-        self, console: Console, files: Sequence[HubFile], *, n_there: Callable[[], int], mode: str
-    ) -> None:
-        """Nothing is shown yet.
-
-        Args:
-            console: where to.
-            files: what is fetched.
-            n_there: how many bytes of it are there by now.
-            mode: one of `cli.progress.MODES`.
-        """
-        from huggingface_hub.utils import disable_progress_bars
-
-        disable_progress_bars()
-        self._console, self._n_there = console, n_there
-        self._n_files, self._n_bytes = len(files), _total(files)
-        self._n_whole = 0
-        self._is_bar = mode == "auto" and console.is_terminal
-        self._every_s = _LOOK_S if self._is_bar else LINE_S
-        self._is_shown = mode != "none" and bool(files)
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="progress", daemon=True)
-        self._progress = Progress(
-            TextColumn("fetching"),
-            BarColumn(bar_width=24),
-            DownloadColumn(),
-            TransferSpeedColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            disable=not self._is_bar or not self._is_shown,
-        )
-        self._task = self._progress.add_task("fetching", total=self._n_bytes)
-
-    def __enter__(self) -> "_Bar":
-        self._progress.start()
-        if self._is_shown:
-            self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        if self._is_shown:
-            self._thread.join()
-            self._progress.update(self._task, completed=self._n_there())
-        self._progress.stop()
-
-    def __call__(self, file: HubFile) -> None:
-        """Count a file that is there and is the one that was listed."""
-        self._n_whole += 1
-
-    def line(self) -> str:
-        """The plain line."""
-        files = f"{self._n_whole:,} of {several(self._n_files, 'file')}"
-        share = 100 * self._n_there() // max(self._n_bytes, 1)
-        return f"fetched {files}, {size(self._n_there())} of {size(self._n_bytes)} ({share} %)"
-
-    def _watch(self) -> None:
-        while not self._ended.wait(self._every_s):
-            if self._is_bar:
-                self._progress.update(self._task, completed=self._n_there())
-            else:
-                say(self._console, self.line())
+def _megabytes(file: HubFile) -> int:
+    """For the bar: a small file counts as one."""
+    return max(1, file.n_bytes // 10**6)

@@ -56,23 +56,6 @@ def test_small_and_redirected_files_lie_in_the_snapshot_and_the_branch_is_noted(
     assert not (folder / "videos/Art/2.mp4").exists()
 
 
-def test_what_is_there_of_a_file_under_way_is_counted(hub, client) -> None:
-    hub.add("yale-nlp/MMVU", FILES)
-    listing = client.listing(MMVU)
-    assert client.n_bytes_there(listing, listing.files) == 0
-    folder = fetch(client, "validation.json")
-    assert client.n_bytes_there(listing, listing.files) == len(SMALL)
-    large = next(one for one in listing.files if one.path == "videos/Art/1.mp4")
-    blobs = folder.parents[1] / "blobs"
-    (blobs / f"{large.sha256}.incomplete").write_bytes(LARGE[:5000])
-    (blobs / f"{large.sha256}.0a1b2c3d.incomplete").write_bytes(LARGE[:4000])
-    (blobs / "of-another-file.incomplete").write_bytes(LARGE)
-    assert client.n_bytes_there(listing, listing.files) == len(SMALL) + 5000
-    with (blobs / f"{large.sha256}.incomplete").open("r+b") as file:  # its size beforehand, not yet filled
-        file.truncate(10 * len(LARGE))
-    assert client.n_bytes_there(listing, [large]) <= len(LARGE)
-
-
 def test_what_is_there_is_not_fetched_again(hub, client) -> None:
     hub.add("yale-nlp/MMVU", FILES)
     fetch(client, *FILES)
@@ -85,13 +68,8 @@ def test_a_download_that_breaks_off_goes_on_where_it_broke(hub, client, monkeypa
     monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1_024)
     hub.add("yale-nlp/MMVU", FILES)
     hub.faults["videos/Art/1.mp4"] = ["cut"]
-    listing = client.listing(MMVU)
-    there = []  # while the library waits before it goes on
-    monkeypatch.setattr(
-        file_download.time, "sleep", lambda s: there.append(client.n_bytes_there(listing, listing.files))
-    )
+    monkeypatch.setattr(file_download.time, "sleep", lambda s: None)
     folder = fetch(client, "videos/Art/1.mp4")
-    assert there[0] in {len(LARGE) // 2, 4096}  # a buffer may hold the rest
     assert (folder / "videos/Art/1.mp4").read_bytes() == LARGE
     ranges = [asked for method, path, asked in hub.requests if method == "GET" and "/lfs/" in path]
     assert ranges[-1] == f"bytes={len(LARGE) // 2}-"
