@@ -12,7 +12,7 @@ from subjects.hostile_texts import PASSWORD
 
 SERVER = Path(__file__).parent / "serve_hostile.py"
 OF_ALL = ("work", "projects/films/", "projects/films/guidelines", "projects/films/qualification")
-OF_OPERATORS = ("people", "trials", "protocol", "media/", "rates", "time", "ledger")
+OF_OPERATORS = ("people", "trials", "media/", "rates", "time", "ledger")
 
 
 @pytest.fixture(scope="module")

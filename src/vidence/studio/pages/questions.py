@@ -16,6 +16,8 @@ from vidence.make.review.audit import MAKER, PROTOCOL
 from vidence.make.review.decision import plan_words, rule_words
 from vidence.make.review.protocol import digest, protocol_bytes
 from vidence.make.review.revisions import Event
+from vidence.report.fragments import section_fragment
+from vidence.report.sections import Section
 from vidence.studio.access import BOTH, PROJECT, Rule, route
 from vidence.studio.audit import note
 from vidence.studio.bridge.board_sets import offered
@@ -30,7 +32,6 @@ from vidence.studio.bridge.questions import (
     wordings,
     write_filled,
 )
-from vidence.studio.pages.rates import grid
 from vidence.studio.projects import add_items
 from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.items import ItemRow, TransitionRow
@@ -95,7 +96,7 @@ def _standing(row: MadeSetRow) -> dict[str, object]:
     said = said_of(row.project, names)
     found = progress(drawn, items, said, rules=limits.rules)
     return {
-        "grid": grid(_table(found)),
+        "piece": section_fragment(Section(title="", tables=(_table(found),))),
         "n_decided": len(said),
         "n_drawn": len(names),
         "n_missing": len(names) - len(rows),

@@ -5,12 +5,10 @@ import re
 import pytest
 
 from vidence.make.review.rates import counted
-from vidence.studio.pages.rates import grid
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow
 from vidence.studio.reviewing import reviews_of
 from vidence.studio.workflow import Act, RecordedAct, act
-from vidence.tables.table import Column, Row, Table
 
 LONG = "The cup is never seen; say which one is meant, and when it can be seen."
 CHECKS = dict.fromkeys(("language", "answer", "distractors", "visual"), "yes")
@@ -78,18 +76,3 @@ def test_shares_of_small_groups_are_shown_to_operators_only(films):
     assert "there is no group" in text(wrong)
     assert "abe" in text(team.signed_in("Olga").get("/projects/films/rates"))
     assert "2026-W48" in text(team.signed_in("Olga").get("/projects/films/rates?by=week"))
-
-
-def test_a_table_is_drawn_with_its_notes():
-    table = Table(
-        name="t",
-        title="T",
-        label="what",
-        columns=(Column(key="k", title="items", kind="count", note="All"),),
-        rows=(Row(key="a", label="A", values=(3,)),),
-        note="Counted.",
-    )
-    found = grid(table)
-    assert found.headings == (("what", False), ("items", True))
-    assert [(cell.text, is_number) for cell, is_number in found.rows[0]] == [("A", False), ("3", True)]
-    assert found.note == "Counted. items: All."
