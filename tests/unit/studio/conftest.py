@@ -8,7 +8,7 @@ from servers.studio import configured, studio
 
 configured()  # before tests import tables
 
-from subjects.board_studio import open_boards  # noqa: E402
+from subjects.board_studio import Boards, open_boards  # noqa: E402
 from subjects.street_set import StreetSet  # noqa: E402
 
 
@@ -53,3 +53,14 @@ def boards(street, tmp_path):
     """The boards of the set, opened by the one person of a studio."""
     with studio("solo", tmp_path / "studio", paths=(street.config,)) as made:
         yield open_boards(street, made.signed_in())
+
+
+@pytest.fixture
+def two_boards(street, tmp_path):
+    """The boards of the set as an operator (p001) and an author (p002) of a team have them open."""
+    with studio("team", tmp_path / "studio", paths=(street.config,)) as made:
+        made.project("films")
+        made.user("Olga", "operator", project="films")
+        made.user("Ada", "author", project="films")
+        first = open_boards(street, made.signed_in("Olga"), project="films")
+        yield first, Boards(street=street, made=first.made, client=made.signed_in("Ada"))

@@ -2,8 +2,6 @@
 
 import pytest
 
-from servers.studio import studio
-from subjects.board_studio import Boards, open_boards
 from vidence.make.review.people.rows import CountRow, read_rows
 from vidence.studio.pages.board_counts import places, rectangles
 
@@ -58,24 +56,19 @@ def test_what_makes_no_sense_is_refused(boards, wrong):
     assert boards.file("counts.csv") == ""
 
 
-def test_a_second_counter_does_not_see_the_first(street, tmp_path):
-    with studio("team", tmp_path / "studio", paths=(street.config,)) as made:
-        made.project("films")
-        made.user("Olga", "operator", project="films")
-        first = open_boards(street, made.signed_in("Olga"), project="films")
-        made.user("Ada", "author", project="films")
-        second = Boards(street=street, made=first.made, client=made.signed_in("Ada"))
-        assert first.post("counts", act="count", **COUNT, frames="").status_code == 302
-        page = second.page("counts?place=visited:right-third")
-        assert "1 other counted this" in page
-        assert "p001: 6" not in page
-        assert "the tracks clearly" not in page
-        assert "Counted by others, not by you" in page
-        said = {**COUNT, "n": "7", "n_low": "7", "n_high": "7", "frames": ""}
-        assert second.post("counts", act="count", **said).status_code == 302
-        page = second.page("counts")
-        assert "p001: 6 (6 to 7)" in page
-        assert "they differ by 1, and both ranges hold 7; the tracks clearly show 5 of 7: recall 0.71" in page
+def test_a_second_counter_does_not_see_the_first(two_boards):
+    first, second = two_boards
+    assert first.post("counts", act="count", **COUNT, frames="").status_code == 302
+    page = second.page("counts?place=visited:right-third")
+    assert "1 other counted this" in page
+    assert "p001: 6" not in page
+    assert "the tracks clearly" not in page
+    assert "Counted by others, not by you" in page
+    said = {**COUNT, "n": "7", "n_low": "7", "n_high": "7", "frames": ""}
+    assert second.post("counts", act="count", **said).status_code == 302
+    page = second.page("counts")
+    assert "p001: 6 (6 to 7)" in page
+    assert "they differ by 1, and both ranges hold 7; the tracks clearly show 5 of 7: recall 0.71" in page
 
 
 def agree(boards, n, **more):
@@ -83,39 +76,34 @@ def agree(boards, n, **more):
     return boards.post("counts", act="agree", **said)
 
 
-def test_counters_see_their_difference_and_agree(street, tmp_path):
-    with studio("team", tmp_path / "studio", paths=(street.config,)) as made:
-        made.project("films")
-        made.user("Olga", "operator", project="films")
-        first = open_boards(street, made.signed_in("Olga"), project="films")
-        made.user("Ada", "author", project="films")
-        second = Boards(street=street, made=first.made, client=made.signed_in("Ada"))
-        fives = {**COUNT, "n": "3", "n_low": "3", "n_high": "3"}
-        assert first.post("counts", act="count", **fives, frames="5 40 60").status_code == 302
-        assert agree(first, "4").status_code == 400  # alone
-        assert agree(second, "4").status_code == 400  # who has not counted
-        fours = {**COUNT, "n": "4", "n_low": "4", "n_high": "4"}
-        assert second.post("counts", act="count", **fours, frames="6 41 62 85").status_code == 302
-        page = second.page("counts?place=visited:right-third")
-        assert "no number is in both ranges: look again together" in page
-        assert "frame 85: p002, not p001" in page
-        assert '{"name":"p001","frames":[5,40,60]}' in page.replace("&quot;", '"')
-        assert 'value="5 40 60 85"' in page
-        assert agree(second, "4", frames="5 40 60 85").status_code == 302
-        assert agree(second, "4").status_code == 400  # once
-        assert "p001 has not agreed yet" in second.page("counts")
-        assert agree(first, "5").status_code == 302
-        assert "they say different numbers: p002 4 (4 to 4); p001 5 (5 to 5)" in first.page("counts")
-        assert first.post("counts", act="undo").status_code == 302
-        assert agree(first, "4").status_code == 302
-        assert "agreed on 4 (4 to 4)." in first.page("counts")
-        rows = read_rows(street.people, CountRow, videos=None)
-        assert [(one.counter, one.n, one.agreed) for one in rows] == [
-            ("p001", 3, ()),
-            ("p002", 4, ()),
-            ("p002", 4, ("p001", "p002")),
-            ("p001", 4, ("p001", "p002")),
-        ]
+def test_counters_see_their_difference_and_agree(two_boards):
+    first, second = two_boards
+    fives = {**COUNT, "n": "3", "n_low": "3", "n_high": "3"}
+    assert first.post("counts", act="count", **fives, frames="5 40 60").status_code == 302
+    assert agree(first, "4").status_code == 400  # alone
+    assert agree(second, "4").status_code == 400  # who has not counted
+    fours = {**COUNT, "n": "4", "n_low": "4", "n_high": "4"}
+    assert second.post("counts", act="count", **fours, frames="6 41 62 85").status_code == 302
+    page = second.page("counts?place=visited:right-third")
+    assert "no number is in both ranges: look again together" in page
+    assert "frame 85: p002, not p001" in page
+    assert '{"name":"p001","frames":[5,40,60]}' in page.replace("&quot;", '"')
+    assert 'value="5 40 60 85"' in page
+    assert agree(second, "4", frames="5 40 60 85").status_code == 302
+    assert agree(second, "4").status_code == 400  # once
+    assert "p001 has not agreed yet" in second.page("counts")
+    assert agree(first, "5").status_code == 302
+    assert "they say different numbers: p002 4 (4 to 4); p001 5 (5 to 5)" in first.page("counts")
+    assert first.post("counts", act="undo").status_code == 302
+    assert agree(first, "4").status_code == 302
+    assert "agreed on 4 (4 to 4)." in first.page("counts")
+    rows = read_rows(first.street.people, CountRow, videos=None)
+    assert [(one.counter, one.n, one.agreed) for one in rows] == [
+        ("p001", 3, ()),
+        ("p002", 4, ()),
+        ("p002", 4, ("p001", "p002")),
+        ("p001", 4, ("p001", "p002")),
+    ]
 
 
 def test_what_was_typed_stays_where_a_count_is_refused(boards):
