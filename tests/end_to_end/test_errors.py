@@ -95,7 +95,7 @@ def test_people_are_imported_and_a_model_stands_beside_them(packet):
         done = packet("errors", "label", "packet", "--model", spec, "--limit", "2")
         assert server.n_requests == 4  # each is asked once more
     assert (done.code, "0 rows labelled, 2 without a label" in done.err) == (3, True)
-    assert "it holds no JSON object" in done.err
+    assert "it is not the one JSON object that was asked for" in done.err
     with OpenAIStub(answer=answer) as server:
         model = f"openai:gpt-x?base_url={server.base_url}"
         done = packet("errors", "label", "packet", "--model", model)

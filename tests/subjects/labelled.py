@@ -34,7 +34,7 @@ def write_packet(
         noun="source",
         runs={name: str(path.resolve()) for name, path in runs.items()},
         drawn=tuple(
-            DrawnReply(run=run, item_id=item_id, source="film", is_wrong=True, rows=(row,))
+            DrawnReply(run=run, item_id=item_id, source="film", is_wrong=True, row=row)
             for row, (run, item_id, *_) in zip(rows, labels, strict=True)
         ),
         left_out=dict.fromkeys(runs, 0),

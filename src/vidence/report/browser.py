@@ -9,8 +9,6 @@ from vidence.records import Item
 from vidence.report.provenance import prompt_note, shown_note
 from vidence.report.questions import ContactSheet, ContactSheets, shown_words
 from vidence.report.results import STATUSES, Row, Run, with_prompts
-from vidence.report.timeline import lanes, timeline
-from vidence.tables.svg import Drawing
 
 LONG_TEXT = 20_000
 SHORT_TEXT = 2_000
@@ -50,7 +48,6 @@ class Entry:
     item: Item
     told: tuple[RunReply, ...]
     tag_ids: str
-    drawing: Drawing | None
     is_one_order: bool
 
     @property
@@ -240,13 +237,11 @@ def _entry(
         )
     item = trials[0].row.item
     ids = [tag_ids.setdefault(tag, f"t{len(tag_ids)}") for tag in item.tags.items()]
-    shown = [(one.name, one.row.trial.selection) for one in told]
     return Entry(
         id=entry_id,
         item=item,
         told=tuple(told),
         tag_ids=" ".join(ids),
-        drawing=timeline(item, lanes(shown)),
         is_one_order=all(one.row.item.choices == item.choices for one in trials),
     )
 

@@ -6,13 +6,12 @@ import msgspec
 import numpy as np
 
 from vidence.errors import UsageError
-from vidence.records import ClusterNoun, Clusters, Record
-from vidence.report.pairing import PairedRuns, own_answer
+from vidence.records import ClusterNoun, Record
+from vidence.report.pairing import PairedRuns
 from vidence.report.provenance import Origin, how_asked, is_asked, origin_of, trial_origin
 from vidence.report.results import SEED, Run
 from vidence.report.scores import is_moderate, natural_order
 from vidence.report.unread import Unanswered, Unread, unanswered, unread
-from vidence.statistics.agreement import AnswerAgreement, ItemAgreement, answer_agreement, item_agreement
 from vidence.statistics.paired import Comparison, Ranking, holm, rank, verdict
 from vidence.statistics.paired import compare as compare_values
 from vidence.statistics.power import Design, intraclass_correlation, paired_detectable
@@ -86,8 +85,6 @@ class Compared(Record):
     n_clusters: int
     n_videos: int
     unread: Unread
-    right: ItemAgreement | None
-    answers: AnswerAgreement | None
     detectable: float | None
     tags: tuple[TagDifference, ...]
     provenance: tuple[Provenance, ...]
@@ -157,14 +154,8 @@ def compare_two(paired: PairedRuns, *, rng: np.random.Generator, settings: Resam
     if len(paired.runs) != 2:
         raise UsageError(f"{len(paired.runs)} runs; expected two (`rank_runs` takes more)")
     tag, tag_notes = _macro_tag(paired)
-    values = paired.values
     over_items = _difference(paired, level=settings.level)
     headline = _difference(paired, tag, level=settings.level) if tag else over_items
-    right = None
-    if np.isin(values, (0, 1)).all():
-        right = item_agreement(
-            values[:, 1], values[:, 0], clusters=paired.clusters, rng=rng, settings=settings
-        )
     return Compared(
         first=paired.names[0],
         second=paired.names[1],
@@ -175,8 +166,6 @@ def compare_two(paired: PairedRuns, *, rng: np.random.Generator, settings: Resam
         n_clusters=paired.clusters.n,
         n_videos=paired.n_videos,
         unread=unread(paired, tag=tag, level=settings.level),
-        right=right,
-        answers=_answers(paired, rng=rng, settings=settings),
         detectable=_detectable(paired, rng=rng, level=settings.level),
         tags=tuple(_by_tag(paired, level=settings.level)),
         provenance=provenance(paired.names, paired.runs),
@@ -249,22 +238,6 @@ def _difference(part: PairedRuns, tag: str = "", *, level: float) -> Comparison:
         clusters=part.clusters,
         groups=part.groups(tag) if tag else None,
         level=level,
-    )
-
-
-def _answers(paired: PairedRuns, *, rng: np.random.Generator, settings: Resampling) -> AnswerAgreement | None:
-    """Agreement on the letters of the first repeat; None where no question has choices."""
-    items = [item for item in paired.items if item.answer_kind == "choice"]
-    if not items:
-        return None
-    first, second = ({row.item.item_id: own_answer(row) for row in reversed(run.rows)} for run in paired.runs)
-    return answer_agreement(
-        [second[item.item_id] for item in items],
-        [first[item.item_id] for item in items],
-        right=[item.answer for item in items],
-        clusters=Clusters.of(items, noun=paired.noun),
-        rng=rng,
-        settings=settings,
     )
 
 

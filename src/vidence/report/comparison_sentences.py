@@ -46,7 +46,6 @@ def sentences(compared: Compared) -> tuple[str, ...]:
         _main(compared),
         *_cautions(compared),
         *_other_average(compared),
-        *_agreement(compared),
         *_detectable(compared),
         *_unread(compared),
         *compared.notes,
@@ -183,24 +182,6 @@ def _other_average(compared: Compared) -> list[str]:
         f"({percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %; "
         f"{_interval(compared, comparison)})."
     ]
-
-
-def _agreement(compared: Compared) -> list[str]:
-    said = []
-    if (right := compared.right) is not None:
-        kappa = "" if math.isnan(right.kappa.value) else f", kappa {right.kappa.value:.2f}"
-        said.append(
-            f"Both are right or both wrong on {percent(right.same.value)} % of the questions{kappa}: both "
-            f"right on {right.n_both_right:,}, both wrong on {right.n_both_wrong:,}."
-        )
-    answers = compared.answers
-    if answers is not None and answers.same_when_both_wrong is not None:
-        wrong = answers.same_when_both_wrong
-        said.append(
-            f"Where both answered wrongly ({several(wrong.n, 'question')}), they gave the same answer on "
-            f"{percent(wrong.value)} %."
-        )
-    return said
 
 
 def _detectable(compared: Compared) -> list[str]:

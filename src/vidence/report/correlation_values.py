@@ -20,12 +20,11 @@ from vidence.report.correlation import (
     points_of,
     tables,
 )
-from vidence.report.over_models import ByValue, where_of
+from vidence.report.over_models import ByValue, sorted_statements, where_of
 from vidence.report.results import SEED, Run
 from vidence.report.results import Row as TrialRow
 from vidence.report.scores import Draws
 from vidence.report.side_by_side import run_names
-from vidence.report.sorted_values import sorted_statements
 from vidence.statistics.split_halves import LEAST_RATERS, ceiling, reliability
 from vidence.tables.charts import Dot, Scatter, Statement
 from vidence.tables.table import Column, Row, Table

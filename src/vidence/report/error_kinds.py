@@ -21,7 +21,7 @@ from vidence.explain.errors.packet import (
     make_packet,
     rows_as_jsonl,
 )
-from vidence.explain.errors.sheets import LabelledPacket
+from vidence.explain.errors.shares import LabelledPacket
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.media.accepted import open_image
 from vidence.media.whole import write_file

@@ -60,7 +60,7 @@ def reply_fragment(run: Run, row: Row) -> str:
 
 
 def _entry_piece(item: Item, *told: RunReply) -> str:
-    entry = Entry(id="", item=item, told=told, tag_ids="", drawing=None, is_one_order=True)
+    entry = Entry(id="", item=item, told=told, tag_ids="", is_one_order=True)
     browser = Browser(note="", entries=(entry,), statuses=(), tags=(), sheets={})
     return _piece(entry=entry, browser=browser, **SAID_OF_TRIALS)
 

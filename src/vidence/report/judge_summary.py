@@ -1,23 +1,15 @@
 """By whom replies were scored: rules, judges, a panel; how far these agree, and what went wrong."""
 
-import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import combinations
-
-import numpy as np
+from collections.abc import Sequence
 
 from vidence.ask.judging.verdicts import n_contradictions
 from vidence.report.results import WAITING, Row, Run
-from vidence.statistics.agreement import Measurement, cohen_kappa, krippendorff_alpha
-from vidence.statistics.resampling import Resampling
-from vidence.tables.table import Cell, Column, Table, has_interval, several
+from vidence.tables.table import Cell, Column, Table, several
 from vidence.tables.table import Row as TableRow
 from vidence.text import visible
 
-# Kappa of judges is shown with its value alone in the table; its interval is drawn so often.
-_DRAWS = Resampling(n_boot=500)
-JUDGE_TABLES = ("judges", "judges-members", "judges-pairs")
+JUDGE_TABLES = ("judges", "judges-members")
 _CONTRARY = Column(
     key="contrary",
     title="contradictions",
@@ -27,21 +19,17 @@ _CONTRARY = Column(
 _MOST_WHY = 200
 
 
-def judge_tables(run: Run, *, rng: np.random.Generator) -> tuple[Table, ...]:
+def judge_tables(run: Run) -> tuple[Table, ...]:
     """What judges did in a run; nothing where none was asked.
 
     Args:
         run: the run.
         rng: where the draws of the intervals of agreement come from.
     """
-    judged = [row for row in run.rows if row.score.verdicts]
     asked = [row for row in run.rows if row.score.verdicts or row.score.unanswered]
     if not asked:
         return ()
-    tables = [_marks(run), _members(asked)]
-    if len(_models(judged)) > 1:
-        tables.append(_pairs(judged, rng=rng))
-    return tuple(tables)
+    return _marks(run), _members(asked)
 
 
 def marked_by(run: Run) -> str:
@@ -204,58 +192,3 @@ def _members(judged: Sequence[Row]) -> Table:
         ),
         rows=tuple(rows),
     )
-
-
-# --------------------------------------------------------------------------- agreement
-
-
-def _pairs(judged: Sequence[Row], *, rng: np.random.Generator) -> Table:
-    said = [{v.judge_model: v for v in row.score.verdicts} for row in judged]
-    clusters = [row.item.source_id for row in judged]
-    rows = []
-    for one, other in combinations(_models(judged), 2):
-        both = [
-            (str(of[one].value), str(of[other].value), cluster)
-            for of, cluster in zip(said, clusters, strict=True)
-            if one in of and other in of and of[one].value is not None and of[other].value is not None
-        ]
-        kappa = Cell()
-        if both:
-            first, second, owners = ([row[k] for row in both] for k in range(3))
-            found = cohen_kappa(first, second, clusters=owners, rng=rng, settings=_DRAWS)
-            if not math.isnan(found.value):
-                kappa = Cell(value=found, detail=None if has_interval(found) else "")
-        same = _mean([float(a == b) for a, b, _ in both])
-        rows.append(TableRow(key=f"{one}|{other}", label=one, detail=other, values=(len(both), same, kappa)))
-    return Table(
-        name="judges-pairs",
-        title="Agreement of the judges",
-        note=" ".join(_alphas(judged, rng=rng)),
-        label=Column(key="pair", title="judges"),
-        columns=(
-            Column(key="n", title="both gave a verdict", kind="count"),
-            Column(key="same", title="same verdict", kind="share"),
-            Column(key="kappa", title="Cohen's kappa", kind="points"),
-        ),
-        rows=tuple(rows),
-    )
-
-
-def _alphas(judged: Sequence[Row], *, rng: np.random.Generator) -> Iterator[str]:
-    """How far all judges agree, on verdicts and on points, where two of them gave some to one trial."""
-    models = _models(judged)
-    scales: tuple[tuple[str, Measurement], ...] = (("verdicts", "nominal"), ("points", "ordinal"))
-    for what, measurement in scales:
-        ratings = np.full((len(judged), len(models)), math.nan)  # NaN where a judge gave none
-        for i, row in enumerate(judged):
-            for verdict in row.score.verdicts:
-                given = verdict.value if what == "verdicts" else verdict.points
-                if given is not None:
-                    ratings[i, models.index(verdict.judge_model)] = given
-        if ((~np.isnan(ratings)).sum(axis=1) >= 2).any():
-            clusters = [row.item.source_id for row in judged]
-            found = krippendorff_alpha(
-                ratings, measurement=measurement, rng=rng, clusters=clusters, settings=_DRAWS
-            ).value
-            value = "does not exist, since all are the same" if math.isnan(found) else f"{found:.2f}"
-            yield f"Krippendorff's alpha of the {what} ({measurement}): {value}."

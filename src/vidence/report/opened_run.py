@@ -20,7 +20,6 @@ from vidence.report.picture import Picture, picture_of
 from vidence.report.results import SEED, Row
 from vidence.report.scores import Draws, headline_accuracy, margin_table, score_tables
 from vidence.report.tables import all_tables, headline
-from vidence.report.trials import tag_columns, trial_records
 from vidence.statistics.resampling import Resampling
 from vidence.tables.table import Table
 from vidence.text import visible
@@ -162,6 +161,8 @@ def open_run(folder: Path | str, *, parser: str | None = None) -> Run:
 def trial_columns(run: results.Run) -> dict[str, list[object]]:
     """Everything that is known of the trials of a run by column; lists and objects stay what they are."""
     columns: dict[str, list[object]] = {}
+    from vidence.report.trials import tag_columns, trial_records  # only a table of trials needs them
+
     tags = tag_columns([run])
     for place, (row, record) in enumerate(zip(run.rows, trial_records(run), strict=True)):
         del record["tags"]

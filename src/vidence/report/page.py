@@ -17,10 +17,8 @@ from vidence.media.whole import write_file
 from vidence.report.browser import browse
 from vidence.report.diagnosis import Excerpt, excerpts
 from vidence.report.judge_summary import JUDGE_TABLES
-from vidence.report.logps import LOGP_TABLES, logp_words
-from vidence.report.on_the_way import ON_THE_WAY
 from vidence.report.provenance import plan_note
-from vidence.report.questions import ContactSheets, error_of, how_read, prompt_text, verdict_words
+from vidence.report.questions import ContactSheets, error_of, how_read, logp_words, prompt_text, verdict_words
 from vidence.report.repeats import REPEAT_TABLES
 from vidence.report.results import STATUSES, Run
 from vidence.report.sections import Section
@@ -60,14 +58,9 @@ class RunView:
         return [table for table in self.tables.values() if table.figure == "scores"]
 
     @property
-    def confidence(self) -> list[Table]:
-        """How well log-probabilities are calibrated; nothing where there are none."""
-        return [self.tables[name] for name in LOGP_TABLES if name in self.tables]
-
-    @property
     def repeats(self) -> list[Table]:
-        """What repeats say, and what a strategy asked in vain; nothing where there is none of it."""
-        return [self.tables[name] for name in (*REPEAT_TABLES, ON_THE_WAY) if name in self.tables]
+        """What repeats say; nothing where there is none of it."""
+        return [self.tables[name] for name in REPEAT_TABLES if name in self.tables]
 
     @property
     def plan_note(self) -> str:
@@ -175,7 +168,6 @@ def _links(views: Sequence[RunView], sections: Sequence[Section]) -> list[tuple[
         links += places["after"]
         names = {"diagnosed": "Diagnostics"} if views[0].diagnosed else {}
         names |= {"judges": "Judges"} if views[0].judges else {}
-        names |= {"confidence": "Log-probabilities"} if views[0].confidence else {}
         names |= {"parsers": "Parsers", "letters": "Letters"}
         names["manifest"] = "How it was run"
         links += [(f"{views[0].id}-{name}", words) for name, words in names.items()]

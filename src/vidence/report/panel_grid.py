@@ -7,7 +7,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
-from vidence.catalog import create
+import msgspec
+
+from vidence.catalog import create, names
+from vidence.contracts import TagsAsRead
 from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.panel import UNKNOWN, ModelFacts, PanelRun
 from vidence.engine.rows import Header
@@ -15,9 +18,8 @@ from vidence.engine.store import RunStore
 from vidence.errors import UsageError
 from vidence.records import Item
 from vidence.report.diagnosis import Diagnosed, load_diagnosed
-from vidence.report.measured_tags import as_measured
 from vidence.report.pairing import own_item
-from vidence.report.results import OUTCOMES, Run, load_run
+from vidence.report.results import OUTCOMES, Row, Run, load_run
 from vidence.report.scores import ANSWERED, Draws
 from vidence.tables.charts import Statement
 
@@ -253,3 +255,24 @@ def by_benchmark(
     for cell in cells:
         found.setdefault(key(cell), []).append(cell)
     return found
+
+
+def as_measured(run: Run) -> Run:
+    """The run with the tags of its questions as the benchmark has them for whoever marked the replies.
+
+    ActPLD's `thought-log` marks the description in the reply to a question with choices: such a trial is one
+    of the task ``description``, and no choice. A benchmark that says nothing of it is left as it is.
+    """
+    if run.plan.benchmark not in names("benchmark"):
+        return run
+    benchmark = create("benchmark", run.plan.benchmark)
+    if not isinstance(benchmark, TagsAsRead):
+        return run
+    return replace(run, rows=tuple(_measured(row, benchmark, parser=run.parser) for row in run.rows))
+
+
+def _measured(row: Row, benchmark: TagsAsRead, *, parser: str) -> Row:
+    tags = dict(benchmark.tags_as_read(row.item, parser=parser))
+    if tags == row.item.tags:
+        return row
+    return replace(row, item=msgspec.structs.replace(row.item, tags=tags))

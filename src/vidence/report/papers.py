@@ -1,7 +1,6 @@
-"""Runs as a paper prints them: tables of its shape, what it prints with our rows below, frame budgets."""
+"""Runs as a paper prints them: tables of its shape, and what it prints with our rows below."""
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -11,7 +10,7 @@ from vidence.contracts import PaperColumn
 from vidence.records import source_noun
 from vidence.report.pairing import PairedRuns, pair_where_possible
 from vidence.report.printed_comparison import is_by_rules, published_tables, scored_alike
-from vidence.report.provenance import how_asked, is_asked
+from vidence.report.provenance import how_asked
 from vidence.report.results import Row, Run
 from vidence.report.scores import (
     ANSWERED,
@@ -19,7 +18,6 @@ from vidence.report.scores import (
     Draws,
     accuracy,
     chosen,
-    headline_accuracy,
     macro_tag,
     natural_order,
     points,
@@ -33,24 +31,6 @@ from vidence.tables.table import Row as TableRow
 # Where a benchmark names no columns: the headline, and the values of tags with at most so many.
 MOST_VALUES = 8
 _AS_PAPER = "As in the paper"
-# Of a plan, what two runs may differ in and still be the same but for their budget.
-_MAY_DIFFER = {
-    *(
-        "format",
-        "protocol",
-        "name",
-        "n_frames",
-        "data",
-        "memory",
-        "concurrency",
-        "timeout_s",
-        "attempts",
-        "patience_s",
-        "requests_per_minute",
-        "tokens_per_minute",
-    ),
-    *("decode_timeout_s", "max_cost", "price_in", "price_out", "judge_price_in", "judge_price_out"),
-}
 
 
 def paper_sections(
@@ -84,9 +64,6 @@ def paper_sections(
                 place="after",
             )
         )
-    budgets = budget_table(runs, draws=draws) if len(runs) > 1 else None
-    if budgets is not None:
-        sections.append(Section(title="Frame budgets", tables=(budgets,), place="after"))
     return tuple(sections)
 
 
@@ -252,69 +229,3 @@ def best_of(paired: PairedRuns, column: PaperColumn, *, draws: Draws) -> int | N
         level=draws.level,
     )
     return int(ranking.names[0]) if ranking.places[0] == (1, 1) else None
-
-
-# --------------------------------------------------------------------------- frame budgets
-
-
-def budget_table(runs: Sequence[Run], *, draws: Draws) -> Table | None:
-    """One row for each model that was asked the same with several numbers of frames; None without such.
-
-    The best is that of the headline. It has no interval: a choice among budgets on the questions that are
-    reported makes it too good, by how much is not known.
-
-    Args:
-        runs: two runs or more.
-        draws: where the draws of the intervals come from.
-    """
-    groups: dict[str, list[int]] = {}
-    for i, run in enumerate(runs):
-        if is_asked(run):  # of other replies the plan does not say what was shown
-            groups.setdefault(_key(run), []).append(i)
-    kept = [some for some in groups.values() if len({runs[i].plan.n_frames for i in some}) > 1]
-    if not kept:
-        return None
-    budgets = sorted({runs[i].plan.n_frames for some in kept for i in some})
-    names = run_names([_together([runs[i] for i in some]) for some in kept])
-    group = "fixed budget, %"
-    return Table(
-        name="budgets",
-        title="Best of several frame budgets",
-        note="The last column takes the best budget of each model, chosen on the very questions that are "
-        "reported, as HumanPCR does for Human-R. It is too good a score by construction: compare it with "
-        "other bests of the same budgets only, never with a fixed budget.",
-        label=Column(key="name", title="model"),
-        columns=(
-            *(Column(key=f"n:{n}", title=f"{n} frames", kind="share", group=group) for n in budgets),
-            Column(key="best", title="best of budgets", kind="share", note="chosen on the test questions"),
-        ),
-        rows=tuple(
-            _budget_row(name, {runs[i].plan.n_frames: runs[i] for i in some}, budgets, draws=draws)
-            for name, some in zip(names, kept, strict=True)
-        ),
-    )
-
-
-def _together(runs: Sequence[Run]) -> Run:
-    """The first of the runs of one model; without its name where each has its own."""
-    first = runs[0]
-    is_shared = len({run.plan.name for run in runs}) == 1
-    return first if is_shared else replace(first, plan=msgspec.structs.replace(first.plan, name=""))
-
-
-def _key(run: Run) -> str:
-    """What must be the same: the plan but for the budget, and the questions."""
-    built: dict[str, object] = msgspec.to_builtins(run.plan)
-    kept = {name: value for name, value in built.items() if name not in _MAY_DIFFER}
-    return msgspec.json.encode([kept, run.facts.content_hash, run.parser], order="sorted").decode()
-
-
-def _budget_row(name: str, by_budget: dict[int, Run], budgets: Sequence[int], *, draws: Draws) -> TableRow:
-    found = {n: headline_accuracy(run, draws=draws) for n, run in by_budget.items()}
-    known = {n: estimate.value for n, estimate in found.items() if estimate is not None}
-    best = Cell()
-    if known:
-        chosen = max(known, key=lambda n: (known[n], -n))
-        listed = ", ".join(map(str, sorted(by_budget)))
-        best = Cell(value=known[chosen], detail=f"{chosen} frames, of {listed}")
-    return TableRow(key=name, label=name, values=(*(found.get(n) for n in budgets), best))

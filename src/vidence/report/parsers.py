@@ -2,7 +2,7 @@
 
 import sys
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +11,26 @@ from vidence.ask.scoring.logp import LETTERS, TEXTS
 from vidence.catalog import create, ready
 from vidence.contracts import Scorer
 from vidence.records import Score
-from vidence.report.logps import has_logps, has_text_logps
 from vidence.report.results import Row, Run, read_again
 from vidence.tables.table import DASH, Cell, Column, Table
 from vidence.tables.table import Row as TableRow
 
 MOST_CHANGED = 200
 ROBUST = "robust"
-_STORED = {LETTERS: has_logps, TEXTS: has_text_logps}  # parsers that read what only some replies have
+
+
+def has_logps(row: Row) -> bool:
+    """Whether the reply of a trial came with log-probabilities of choice letters."""
+    return row.trial.reply is not None and bool(row.trial.reply.choice_logps)
+
+
+def has_text_logps(row: Row) -> bool:
+    """Whether the reply of a trial came with log-probabilities of the texts of the choices."""
+    return row.trial.reply is not None and bool(row.trial.reply.choice_text_logps)
+
+
+STORED: Mapping[str, Callable[[Row], bool]] = {LETTERS: has_logps, TEXTS: has_text_logps}
+"""Parsers that read what only some replies have, and whether a reply has it."""
 
 
 def parser_tables(run: Run, parsers: Sequence[str] = ()) -> tuple[Table, Table]:
@@ -37,7 +49,7 @@ def parser_tables(run: Run, parsers: Sequence[str] = ()) -> tuple[Table, Table]:
     for name in parsers or ready("parser"):
         if name != run.parser:
             scorer: Scorer = create("parser", name)
-            if parsers or scorer.reads_letters or (name in _STORED and any(map(_STORED[name], rows))):
+            if parsers or scorer.reads_letters or (name in STORED and any(map(STORED[name], rows))):
                 read[name] = _ParserReading.of(
                     rows, (read_again(row.item, row.trial, scorer) for row in rows)
                 )

@@ -10,9 +10,7 @@ import numpy as np
 
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
 from vidence.report.judge_summary import judge_sentence, judge_tables
-from vidence.report.logps import has_logps, has_text_logps, logp_tables
-from vidence.report.on_the_way import way_sentences, way_tables
-from vidence.report.parsers import ROBUST, parser_tables
+from vidence.report.parsers import ROBUST, has_logps, has_text_logps, parser_tables
 from vidence.report.provenance import is_asked, not_asked
 from vidence.report.repeats import repeat_tables
 from vidence.report.results import OUTCOMES, STATUSES, Row, Run
@@ -61,12 +59,10 @@ def all_tables(
         *score_tables(run, rng=rng, level=level),
         outcome_table(run),
         reason_table(run),
-        *logp_tables(run, level=level),
         *parser_tables(run, parsers),
         position_table(run, rng=rng),
-        *(judge_tables(run, rng=rng) if is_judged else ()),
+        *(judge_tables(run) if is_judged else ()),
         *(repeat_tables(run, level=level) if run.plan.repeats > 1 else ()),
-        *way_tables(run),
         usage_table(run),
     )
 
@@ -316,7 +312,6 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         n_open = sum(row.is_undecided and row.correct is None for row in run.rows)
         why = "Waiting for a judge, or left open by judges that differ," if n_open else "Waiting for a judge,"
         sentences.append(f"{why} and in no mean: {more}.")
-    sentences.extend(way_sentences(run))
     sentences.extend(_without_logps(run))
     if guessed := guesses_of(run):
         share = f"{sum(guessed):,} of {len(guessed):,} replies are guesses"

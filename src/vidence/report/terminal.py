@@ -6,8 +6,6 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table as Grid
 from rich.text import Text
 
-from vidence.report.logps import LOGP_TABLES
-from vidence.report.on_the_way import ON_THE_WAY
 from vidence.report.repeats import REPEAT_TABLES
 from vidence.report.results import OUTCOMES, Run
 from vidence.report.scores import few_note
@@ -25,7 +23,7 @@ _GRIDS = {
     "parsers": ("parser", "read", "changed", "accuracy"),
     "positions": ("letter", "gold", "read", "accuracy"),
 }
-_WHOLE = ("margin", *REPEAT_TABLES, ON_THE_WAY, *LOGP_TABLES)  # printed with all their columns
+_WHOLE = ("margin", *REPEAT_TABLES)  # printed with all their columns
 _MOST_REASONS = 3  # of each outcome
 
 

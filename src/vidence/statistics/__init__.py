@@ -25,8 +25,7 @@ Comparisons
 Figures that are no means have a bootstrap of whole clusters [#cameron2008]_.
 
 Agreement and correlation
-    * `agreement.cohen_kappa` [#cohen1960]_, `agreement.fleiss_kappa` [#fleiss1971]_,
-      `agreement.krippendorff_alpha` [#krippendorff2011]_
+    * `agreement.cohen_kappa` [#cohen1960]_, `agreement.krippendorff_alpha` [#krippendorff2011]_
     * `correlation.pearson` [#fisher1921]_, `correlation.spearman` [#bonett2000]_,
       `correlation.cluster_permutation` [#good2005]_
 
@@ -53,7 +52,6 @@ References:
     .. [#fagerland2013] Fagerland, Lydersen & Laake, "The McNemar test for binary matched-pairs data", 2013.
     .. [#fieller1954] Fieller, "Some problems in interval estimation", 1954.
     .. [#fisher1921] Fisher, "On the probable error of a coefficient of correlation", 1921.
-    .. [#fleiss1971] Fleiss, "Measuring nominal scale agreement among many raters", 1971.
     .. [#good2005] Good, "Permutation, parametric, and bootstrap tests of hypotheses", 2005.
     .. [#holm1979] Holm, "A simple sequentially rejective multiple test procedure", 1979.
     .. [#kish1965] Kish, "Survey sampling", 1965.

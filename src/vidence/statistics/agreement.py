@@ -30,23 +30,6 @@ class ItemAgreement(Record):
     kappa: Estimate
 
 
-class AnswerAgreement(Record):
-    """Two runs on the same items, by what they answered.
-
-    `same` is the share of all items with the same answer; an item that either left unanswered counts as
-    different. `kappa` is Cohen's on the `n_both_read` items that both answered, None where there are none.
-    `same_when_both_wrong` is the share of the same answer among the items that both answered wrongly; None
-    where there are none. Shared errors show there.
-    """
-
-    same: Estimate
-    kappa: Estimate | None
-    same_when_both_wrong: Estimate | None
-    n_both_read: int
-    n_unread_first: int
-    n_unread_second: int
-
-
 def _cohen(tables: NDArray[np.float64]) -> NDArray[np.float64]:
     """Cohen's kappa of each table, (..., k, k); NaN where both always give the same one answer."""
     totals = tables.sum(axis=(-2, -1))
@@ -158,66 +141,6 @@ def item_agreement(
     )
 
 
-def answer_agreement(
-    first: Sequence[str | None],
-    second: Sequence[str | None],
-    *,
-    right: Sequence[str],
-    clusters: Sequence[str],
-    rng: np.random.Generator,
-    settings: Resampling = USUAL,
-) -> AnswerAgreement:
-    """On how many items two runs give the same answer.
-
-    Args:
-        first: the answer (letter) of each item, None where none was read.
-        second: those of the other run on the same items, in the same order.
-        right: the right answer of each item.
-        clusters: the name of the cluster (video) of each item.
-        rng: where the draws come from.
-        settings: level and number of draws.
-
-    Raises:
-        UsageError: no items, or not one of everything for each.
-
-    Source: Cohen (1960) for kappa.
-    Departs: the interval of kappa is a cluster bootstrap, that of a share as in `intervals.mean_interval`.
-    """
-    n = len(right)
-    if not n or not n == len(first) == len(second) == len(clusters):
-        raise UsageError(
-            f"{len(first)} and {len(second)} answers, {n} right ones and {len(clusters)} clusters; "
-            "expected the same number of each, at least one"
-        )
-    ours = np.array([a or "" for a in first], np.str_)
-    theirs = np.array([a or "" for a in second], np.str_)
-    videos, truth = np.array(clusters, np.str_), np.array(right, np.str_)
-    no_first = np.array([a is None for a in first])
-    no_second = np.array([a is None for a in second])
-    is_read = ~no_first & ~no_second
-    both_wrong = is_read & (ours != truth) & (theirs != truth)
-    same = is_read & (ours == theirs)
-    kappa = wrong = None
-    if is_read.any():
-        kappa = cohen_kappa(
-            ours[is_read].tolist(),
-            theirs[is_read].tolist(),
-            clusters=videos[is_read].tolist(),
-            rng=rng,
-            settings=settings,
-        )
-    if both_wrong.any():
-        wrong = _share(same[both_wrong], videos[both_wrong].tolist(), settings=settings)
-    return AnswerAgreement(
-        same=_share(same, clusters, settings=settings),
-        kappa=kappa,
-        same_when_both_wrong=wrong,
-        n_both_read=int(is_read.sum()),
-        n_unread_first=int(no_first.sum()),
-        n_unread_second=int(no_second.sum()),
-    )
-
-
 def _counts(codes: NDArray[np.int64], n_values: int) -> NDArray[np.float64]:
     """How often each value occurs on each item, (n_items, n_values); codes below 0 are missing."""
     n_items = len(codes)
@@ -226,56 +149,6 @@ def _counts(codes: NDArray[np.int64], n_values: int) -> NDArray[np.float64]:
     cells = rows[is_there] * n_values + codes.ravel()[is_there]
     counts = np.bincount(cells, minlength=n_items * n_values).astype(np.float64)
     return counts.reshape(n_items, n_values)
-
-
-def fleiss_kappa(
-    ratings: Sequence[Sequence[str]],
-    *,
-    rng: np.random.Generator,
-    clusters: Sequence[str] | None = None,
-    settings: Resampling = USUAL,
-) -> Estimate:
-    """Fleiss' kappa of labels that several raters gave, with a bootstrap interval.
-
-    Args:
-        ratings: for each item the labels of its raters; the same number, two or more, for each.
-        rng: where the draws come from.
-        clusters: the name of the cluster of each item; without it items are drawn.
-        settings: level and number of draws.
-
-    Returns:
-        NaN where all labels are the same one.
-
-    Raises:
-        UsageError: no items, one rater, or items with different numbers of raters (take
-            `krippendorff_alpha`).
-
-    Source: Fleiss (1971).
-    Departs: the interval is a bootstrap.
-
-    >>> round(fleiss_kappa(["AAA", "BBB", "AAB"], rng=np.random.default_rng(0)).value, 2)
-    0.55
-    """
-    n_raters = {len(row) for row in ratings}
-    if len(n_raters) != 1 or min(n_raters) < 2:
-        raise UsageError(
-            f"items with {sorted(n_raters)} labels; expected the same number for each, two or more "
-            "(Krippendorff's alpha allows gaps)"
-        )
-    names, codes = as_labels([x for row in ratings for x in row], sum(map(len, ratings)), what="labels")
-    counts = _counts(codes.reshape(len(ratings), -1), len(names))
-    m = n_raters.pop()
-    alike = ((counts**2).sum(axis=1) - m) / (m * (m - 1))
-
-    def kappa(weights: NDArray[np.float64]) -> float:
-        total = weights.sum()
-        shares = weights @ counts / (m * total)
-        expected = float(shares @ shares)
-        return (float(weights @ alike / total) - expected) / (1 - expected) if expected < 1 else math.nan
-
-    return bootstrap_items(
-        kappa, len(ratings), clusters=clusters, name="Fleiss' kappa", rng=rng, settings=settings
-    )
 
 
 def _distances(

@@ -12,17 +12,12 @@ docstring what it computes, after whom, and with an example; `vidence.statistics
 """
 
 from vidence.statistics.agreement import (
-    answer_agreement,
     cohen_kappa,
-    fleiss_kappa,
     item_agreement,
     krippendorff_alpha,
 )
 from vidence.statistics.answer_keys import letter_balance, position_bias
 from vidence.statistics.chance import guess_rate, margin
-from vidence.statistics.confidence import brier as brier_score
-from vidence.statistics.confidence import calibration_bins
-from vidence.statistics.confidence import ece as expected_calibration_error
 from vidence.statistics.correlation import pearson, spearman
 from vidence.statistics.intervals import clustered_error
 from vidence.statistics.intervals import mean_interval as clustered_mean
@@ -50,17 +45,12 @@ from vidence.statistics.resampling import sign_flip as sign_flip_test
 __all__ = [
     "Design",
     "Resampling",
-    "answer_agreement",
-    "brier_score",
-    "calibration_bins",
     "clustered_error",
     "clustered_mean",
     "cohen_kappa",
     "compact_letter_display",
     "discordance",
-    "expected_calibration_error",
     "fieller_ratio",
-    "fleiss_kappa",
     "guess_rate",
     "holm",
     "intraclass_correlation",

@@ -51,16 +51,6 @@ class Components(Record):
     n_clusters: int
     n_repeats: int
 
-    def error_with(self, n_repeats: int) -> float:
-        """The standard error to expect if each of these questions were asked so often.
-
-        Raises:
-            UsageError: fewer than one repeat.
-        """
-        if n_repeats < 1:
-            raise UsageError(f"n_repeats {n_repeats}; expected 1 or more")
-        return math.sqrt(self.sampling_error**2 + self.repeat_error**2 * self.n_repeats / n_repeats)
-
 
 def over_repeats(values: ArrayLike) -> NDArray[np.float64]:
     """One value for each item: the value itself, or the mean over its repeats.
@@ -266,26 +256,6 @@ def _checked_counts(n_right: ArrayLike, *, n_repeats: int, k: int) -> NDArray[np
 def _all_of(counts: NDArray[np.int64], *, n_repeats: int, k: int) -> NDArray[np.float64]:
     ways = np.array([math.comb(c, k) / math.comb(n_repeats, k) for c in range(n_repeats + 1)])
     return np.asarray(ways[counts], np.float64)
-
-
-def majority(votes: Sequence[Hashable | None], right: Hashable) -> float:
-    """What the answer that most repeats give gets: 1 or 0, and among equals the share that is right.
-
-    Args:
-        votes: the answer of each repeat; None where there is none, which is no vote.
-        right: the right answer.
-
-    Source: Wang and others, Self-Consistency (2023), section 2.
-    Departs: of answers that are given equally often one counts as drawn, each alike; without any answer
-        it is wrong.
-
-    >>> majority(["A", "A", "B"], "A"), majority(["A", "B", None], "A"), majority([None], "A")
-    (1.0, 0.5, 0.0)
-    """
-    counts = Counter(vote for vote in votes if vote is not None)
-    most = max(counts.values(), default=0)
-    first = [vote for vote, n in counts.items() if n == most]
-    return 1 / len(first) if right in first else 0.0
 
 
 def vote_at(votes: Sequence[Hashable | None], values: ArrayLike, *, k: int) -> float:

@@ -14,7 +14,7 @@ from vidence.tables.table import CellText, Row, Table, has_interval, percent, sh
 
 # Columns of a score table that become marks, in the order of the shapes. The median rule is not
 # among them: it says nothing of most questions.
-MARKS = ("planted", "confidence", "chance", "guessing", "expected", "constant", "longest")
+MARKS = ("planted", "chance", "guessing", "expected", "constant", "longest")
 # Shapes of the marks, around the point (0, 0); the n-th kind of mark takes the n-th shape.
 SHAPES = ("M0-8V8", "M0-5.5 5.5 0 0 5.5-5.5 0Z", "M0-5 5.2 4-5.2 4Z", "M-4-4H4V4H-4Z")
 
@@ -36,7 +36,7 @@ Numbered = tuple[Row, CellText]
 def draw_figure(table: Table) -> Drawing | None:
     """The figure that its kind names; None for tables without one, and where there is nothing to draw."""
     match table.figure:
-        case "scores" | "reliability" if rows := _numbered(table, "accuracy"):
+        case "scores" if rows := _numbered(table, "accuracy"):
             return _bars(table, rows)
         case "shares" if rows := _numbered(table, "share"):
             return _bars(table, rows)

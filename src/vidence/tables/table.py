@@ -15,7 +15,7 @@ from vidence.text import visible
 Value: TypeAlias = Estimate | float | int | str | None
 Kind: TypeAlias = Literal["text", "count", "number", "share", "points", "difference", "p"]
 FigureKind: TypeAlias = Literal[
-    "", "scores", "shares", "reliability", "differences", "outcomes", "letters", "counts", "matrix"
+    "", "scores", "shares", "differences", "outcomes", "letters", "counts", "matrix"
 ]
 DASH = "\u2013"  # what is shown where there is no number
 FEW_VIDEOS = 10  # fewer get a mark

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from vidence.records import Answered, Evidence, Unreadable
+from vidence.records import Answered, Unreadable
 from vidence.report.browser import browse, pick
 from vidence.report.questions import ContactSheets
 
@@ -99,11 +99,3 @@ def test_room_is_counted_in_trials(runs):
     assert found.note.startswith("12 of 30 trials on 4 questions: alike many")
     assert len(browse(named(*several), sheets=sheets(), n_items=2).entries) == 1
     assert browse(named(*several), sheets=sheets(), n_items=0).entries == ()
-
-
-def test_an_entry_has_the_timeline_of_its_frames_and_evidence(runs):
-    item = runs.question("i0", "v0", "A", evidence=(Evidence(start_s=0.5, end_s=1.0),))
-    trial = runs.marked(item, RIGHT, reply=runs.said("A"), **runs.shown())
-    (entry,) = browse(named(runs.load("a", items=[item], trials=[trial])), sheets=sheets(), n_items=9).entries
-    assert entry.drawing is not None
-    assert "1 of 4 in the evidence" in entry.drawing.svg

@@ -3,7 +3,6 @@
 import dataclasses
 
 import msgspec
-import numpy as np
 import pytest
 
 from vidence.ask.judging.verdicts import CONTRADICTION
@@ -83,7 +82,7 @@ def cells(table):
 
 
 def test_who_marked_what(panel, rng):
-    marks, members, pairs = judge_tables(panel, rng=rng)
+    marks, members = judge_tables(panel)
     assert cells(marks) == {
         "rule:robust": ["1", "16.7", "100.0", DASH],
         "judge:mmvu-official": ["3", "50.0", "66.7", "2.67"],
@@ -96,12 +95,6 @@ def test_who_marked_what(panel, rng):
         "scripted:j2": ["4", "0", "50.0", "2.25"],
     }
     assert [line.cells[0].detail for line in shown_rows(members)] == ["temperature 0"] * 2
-    # On the three that both judged they agree twice; chance by their shares 4/9, so kappa is 0.4.
-    n, same, kappa = cells(pairs)["scripted:j1|scripted:j2"]
-    assert (n, same, kappa) == ("3", "66.7", "0.40")
-    # Coincidences of the six verdicts: alpha = 1 - 5 * 2 / (2 * 3 * 3) = 0.44.
-    assert "alpha of the verdicts (nominal): 0.44." in pairs.note
-    assert "alpha of the points (ordinal)" in pairs.note
 
 
 def test_the_headline_names_judges_and_counts_their_errors_apart(panel, rng):
@@ -116,34 +109,21 @@ def test_the_headline_names_judges_and_counts_their_errors_apart(panel, rng):
     assert cells(outcome_table(panel))["unjudged"][0] == "1"
     assert cells(outcome_table(panel))["failed"][0] == "0"
     assert marked_by(panel) == "scored by mmvu-official + robust + needs-judge (scripted:j1, scripted:j2)"
-    assert {"judges", "judges-members", "judges-pairs"} <= {t.name for t in tables}
+    assert {"judges", "judges-members"} <= {t.name for t in tables}
 
 
 def test_a_run_without_judges_says_nothing_of_them(runs, rng):
     run = runs.load()
-    assert judge_tables(run, rng=rng) == ()
+    assert judge_tables(run) == ()
     assert judge_sentence(run) == ""
     assert marked_by(run) == "scored by robust + needs-judge"
 
 
-def test_judges_who_never_judge_the_same_reply_cannot_agree(runs, rng):
-    items = [open_item(runs, n) for n in range(2)]
-    trials = [
-        judged(runs, item, [verdict(1.0, judge=f"scripted:j{n}")], value=1.0) for n, item in enumerate(items)
-    ]
-    run = runs.load("r", items=items, trials=trials)
-    *_, pairs = judge_tables(run, rng=rng)
-    assert cells(pairs) == {"scripted:j0|scripted:j1": ["0", DASH, DASH]}
-    assert pairs.note == ""
-
-
-def test_a_panel_of_one_mind_has_no_kappa(runs, rng):
+def test_a_judge_without_a_name_is_said_to_have_none(runs, rng):
     items = [open_item(runs, n) for n in range(3)]
     trials = [judged(runs, item, [verdict(1.0), verdict(1.0, judge="")], value=1.0) for item in items]
     run = runs.load("r", items=items, trials=trials)
-    _, members, pairs = judge_tables(run, rng=rng)
-    assert cells(pairs)["scripted:j1|"] == ["3", "100.0", DASH]
-    assert "does not exist, since all are the same" in pairs.note
+    _, members = judge_tables(run)
     assert shown_rows(members)[1].cells[0].text == "not named"
     assert "no judge error." in judge_sentence(run)
 
@@ -177,11 +157,6 @@ def test_verdicts_are_shown_as_data(runs, page_of, stays_at_home):
     assert '{"correct": true}' in page.text_of("pre")
 
 
-def test_numbers_of_judges_do_not_depend_on_their_company(panel):
-    one = judge_tables(panel, rng=np.random.default_rng(0))
-    assert one == judge_tables(panel, rng=np.random.default_rng(0))
-
-
 def test_verdicts_that_contradict_themselves_are_counted(runs, rng):
     items = [runs.question(f"q{n}", f"v{n}", "A") for n in range(3)]
     rules = [CONTRADICTION, CONTRADICTION, "judge/letter"]
@@ -190,13 +165,13 @@ def test_verdicts_that_contradict_themselves_are_counted(runs, rng):
         for item, rule in zip(items, rules, strict=True)
     ]
     run = runs.load(items=items, trials=trials, judge_models=("scripted:j1",), judge="mmvu-official")
-    marks, *_ = judge_tables(run, rng=rng)
+    marks, *_ = judge_tables(run)
     assert marks.columns[-1].title == "contradictions"
     assert cells(marks)["judge:mmvu-official"][-1] == "2"
     said = " In 2 verdicts the mark contradicts the answer extracted; the mark counts."
     assert judge_sentence(run).endswith(said)
     one = runs.load("one", items=items[2:], trials=trials[2:], judge="mmvu-official")
-    assert "contradictions" not in [column.title for column in judge_tables(one, rng=rng)[0].columns]
+    assert "contradictions" not in [column.title for column in judge_tables(one)[0].columns]
 
 
 def test_undecided_judges_are_counted_apart_from_errors(runs, rng):
@@ -239,7 +214,7 @@ def test_verdicts_that_failed_leave_the_marks_and_are_counted(runs, rng):
         "one). vidence judge asks about these alone. The first: no reply."
     )
     assert [row.correct for row in run.rows] == [1.0, 1.0, None]
-    members = {table.name: table for table in judge_tables(run, rng=rng)}["judges-members"]
+    members = {table.name: table for table in judge_tables(run)}["judges-members"]
     assert cells(members)["scripted:dead"][:2] == ["3", "3"]
     tables = all_tables(run, rng=rng)
     assert said in headline(run, tables[0])

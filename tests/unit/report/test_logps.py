@@ -10,11 +10,10 @@ import pytest
 
 from vidence.records import Answered, Sampling, TextLogp
 from vidence.report.export import write_csv, write_json
-from vidence.report.logps import logp_tables, logp_words, stated
 from vidence.report.parsers import parser_tables
+from vidence.report.questions import logp_words
 from vidence.report.tables import all_tables, headline
-from vidence.tables.figures import draw_figure
-from vidence.tables.table import DASH, shown
+from vidence.tables.table import shown
 
 
 def logps(**shares):
@@ -39,49 +38,6 @@ def run(runs):
     return runs.load(items=items, trials=trials)
 
 
-def test_the_most_likely_letter_and_its_share_are_taken(run):
-    found = stated(run.rows)
-    assert [(one.confidence, one.correct) for one in found] == [
-        (pytest.approx(0.9 / 0.95), 1.0),
-        (pytest.approx(0.75), 1.0),
-        (pytest.approx(0.7), 0.0),
-    ]
-
-
-def test_calibration_is_said_with_its_interval(run):
-    summary, bins = logp_tables(run, level=0.9)
-    text = {row.key: shown(summary, row.key, "value") for row in summary.rows}
-    assert (text["replies"].text, text["replies"].detail) == ("3", "of 5")
-    assert text["videos"].detail == "few"
-    assert text["accuracy"].value == pytest.approx(2 / 3)
-    first = 0.9 / 0.95
-    assert text["brier"].value == pytest.approx(((1 - first) ** 2 + 0.25**2 + 0.7**2) / 3)
-    # Three bins of one answer, but .75 and .7 are apart: (.7, .8] holds .75, (.6, .7] holds .7.
-    assert text["ece"].value == pytest.approx((1 - first + 0.25 + 0.7) / 3)
-    assert text["accuracy"].detail == "too few videos (1)"
-    assert text["accuracy"].estimate.level == 0.9
-    assert [(row.label, shown(bins, row.key, "accuracy").text) for row in bins.rows] == [
-        ("60 to 70 %", "0.0"),
-        ("70 to 80 %", "100.0"),
-        ("90 to 100 %", "100.0"),
-    ]
-
-
-def test_the_reliability_figure_marks_what_was_said(run):
-    _, bins = logp_tables(run)
-    drawing = draw_figure(bins)
-    assert "mean probability" in [words for _, words in drawing.legend]
-    assert 'x="75.000%"' in drawing.svg
-    assert " (few)" in drawing.svg
-
-
-def test_runs_without_log_probabilities_have_no_such_tables(runs, rng):
-    plain = runs.load()
-    assert logp_tables(plain) == ()
-    assert logp_words(plain.rows[0]) == ""
-    assert "logp" not in [row.key for row in parser_tables(plain)[0].rows]
-
-
 def test_the_parser_of_log_probabilities_stands_beside_the_others(run, rng):
     table = parser_tables(run)[0]
     assert shown(table, "logp", "read").text == "3"
@@ -97,7 +53,6 @@ def test_the_browser_shows_them(run, page_of):
     _, page = page_of(run)
     notes = page.text_of("p", class_="note")
     assert sum(note.startswith("Log-probabilities of the letters") for note in notes) == 4
-    assert "Log-probabilities" in page.text_of("h2")
 
 
 def test_files_have_them(run, tmp_path):
@@ -135,53 +90,6 @@ def texts_run(runs):
         for item, of in zip(items, likely, strict=True)
     ]
     return runs.load(items=items, trials=trials)
-
-
-def softmax(*logps):
-    return math.exp(logps[0]) / sum(map(math.exp, logps))
-
-
-def test_the_likeliest_text_depends_on_what_it_is_divided_by(texts_run):
-    rows = texts_run.rows
-    assert [one.correct for one in stated(rows, "text")] == [1.0, 0.0, 0.0]
-    assert [one.correct for one in stated(rows, "token")] == [1.0, 1.0, 1.0]
-    assert [one.correct for one in stated(rows, "byte")] == [1.0, 1.0, 1.0]
-    assert [one.confidence for one in stated(rows, "byte")] == pytest.approx(
-        [softmax(-0.5, -0.75, -1), softmax(-0.25, -1, -2.25), softmax(-0.25, -1, -1.5)]
-    )
-    assert [one.confidence for one in stated(rows, "text")] == pytest.approx(
-        [softmax(-1, -3, -4), softmax(-2, -3, -9), softmax(-2, -6, -2.5)]
-    )
-    assert stated(rows) == ()
-
-
-def test_texts_have_their_own_tables_one_column_for_each_way(texts_run):
-    summary, bins = logp_tables(texts_run)
-    assert (summary.name, bins.name) == ("text-confidence", "text-confidence-bins")
-    assert [column.key for column in summary.columns] == ["byte", "token", "text"]
-    shares = [softmax(-1, -3, -4), softmax(-2, -3, -9), softmax(-2, -6, -2.5)]
-    squares = [(1 - shares[0]) ** 2, shares[1] ** 2, shares[2] ** 2]
-    assert shown(summary, "brier", "text").value == pytest.approx(sum(squares) / 3)
-    assert shown(summary, "accuracy", "text").value == pytest.approx(1 / 3)
-    assert shown(summary, "accuracy", "byte").value == 1.0
-    assert (shown(summary, "replies", "byte").text, shown(summary, "replies", "byte").detail) == ("3", "of 5")
-    # Shares of .84, .73 and .62, each in a bin of its own.
-    wrong = 1 - shares[0] + shares[1] + shares[2]
-    assert shown(summary, "ece", "text").value == pytest.approx(wrong / 3)
-    assert [(row.label, shown(bins, row.key, "accuracy").text) for row in bins.rows] == [
-        ("60 to 70 %", "0.0"),
-        ("70 to 80 %", "0.0"),
-        ("80 to 90 %", "100.0"),
-    ]
-
-
-def test_a_way_in_which_all_texts_are_equally_likely_has_dashes(runs):
-    item = msgspec.structs.replace(runs.items[0], choices=("x", "y"))
-    equal = texts(A=(-2.0, 1, 2), B=(-2.0, 1, 4))
-    trial = runs.marked(item, Answered(answer="A", rule="r"), reply=runs.said("A", choice_text_logps=equal))
-    (summary,) = logp_tables(runs.load(items=[item], trials=[trial]))
-    assert [shown(summary, "replies", way).text for way in ("byte", "token", "text")] == ["1", "0", "0"]
-    assert shown(summary, "brier", "text").text == DASH
 
 
 def test_the_parser_of_texts_stands_beside_the_others(texts_run, rng):

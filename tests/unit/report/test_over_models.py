@@ -1,10 +1,13 @@
 """The marks of several models on the values of a tag."""
 
+import numpy as np
 import pytest
 
 from vidence.errors import UsageError
 from vidence.records import Answered
-from vidence.report.over_models import ByValue, where_of
+from vidence.report.over_models import ByValue, sorted_statements, where_of
+from vidence.report.scores import Draws
+from vidence.statistics.sorted_means import Marks
 
 
 @pytest.fixture
@@ -37,3 +40,19 @@ def test_words_of_questions():
     assert where_of("", what="x") == {}
     with pytest.raises(UsageError, match="x 'single'; expected TAG=VALUE"):
         where_of("single", what="x")
+
+
+def test_the_second_p_is_told_only_of_shared_questions():
+    one = Marks(values=np.array([1.0, 0.0, 1.0, 0.0]), things=np.array([0, 1, 0, 1]))
+    for are_alike in (True, False):
+        found = ByValue(
+            models=("m",),
+            values=("a", "b"),
+            marks=(one,),
+            scores=np.array([[1.0, 0.0]]),
+            left_out=(),
+            are_alike=are_alike,
+        )
+        figure, table = sorted_statements("set", found, by="t", draws=Draws(rng=np.random.default_rng(0)))
+        assert ("where questions differ" in figure.note) is are_alike
+        assert [row.label for row in table.rows] == ["a", "b"]

@@ -7,7 +7,7 @@ import pytest
 from vidence.engine.panel import ModelFacts, PanelRun
 from vidence.errors import UsageError
 from vidence.records import Answered
-from vidence.report.panel_grid import Grid, GridCell, grid_of
+from vidence.report.panel_grid import Grid, GridCell, as_measured, grid_of
 
 
 @pytest.fixture
@@ -74,3 +74,27 @@ def test_people_are_beside_the_models_and_not_among_them(cell):
     found = Grid(cells=(cell("b"), person))
     assert [one.model for one in found.scored] == ["m"]
     assert [one.model for one in found.people] == ["one"]
+
+
+# --------------------------------------------------------------------------- tags by who marked
+
+TAGS = {"set": "single", "task": "3afc", "target": "label", "cell": "single/3afc/label"}
+
+
+def measured_run(runs, name="a", **plan):
+    item = runs.question("walk/label", "v1", "A", tags=TAGS)
+    return runs.load(name, items=[item], trials=[runs.marked(item, Answered(answer="A"))], **plan)
+
+
+def test_a_log_that_is_marked_is_a_description(runs):
+    run = as_measured(measured_run(runs, benchmark="actpld", parser="description-match"))
+    assert run.rows[0].item.tags == TAGS | {"task": "description", "cell": "single/description/label"}
+
+
+def test_letters_and_other_benchmarks_stay_what_they_are(runs):
+    letters = measured_run(runs, benchmark="actpld", parser="robust")
+    assert as_measured(letters).rows[0] is letters.rows[0]
+    other = measured_run(runs, "b", benchmark="mmvu", parser="description-match")
+    assert as_measured(other) is other
+    gone = measured_run(runs, "c", benchmark="not-installed-here")
+    assert as_measured(gone) is gone

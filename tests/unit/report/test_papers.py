@@ -11,13 +11,11 @@ from vidence.contracts import PaperColumn
 from vidence.errors import UsageError
 from vidence.records import Answered, Unreadable, Verdict
 from vidence.report.papers import (
-    budget_table,
     columns_of,
     for_print,
     paper_sections,
     paper_tables,
 )
-from vidence.report.results import WAITING
 from vidence.report.scores import Draws, accuracy, chosen, macro_tag, points
 from vidence.tables.table import DASH, shown_columns, shown_rows
 
@@ -273,43 +271,6 @@ def seed500(runs, marks, name="a", **plan):
     return asked(runs, tags * 2, marks, name=name, benchmark="perceptioncomp", split="seed500", **plan)
 
 
-def test_the_best_of_budgets_stands_apart(runs, draws):
-    marks = {32: [1, 0, 0, 0], 64: [1, 1, 1, 0], 128: [1, 1, 0, 0]}
-    tags = [{}] * 4
-    found = [asked(runs, tags, m, n_frames=n, name=f"r{n}", protocol=f"frames-{n}") for n, m in marks.items()]
-    alone = asked(runs, tags, [1] * 4, n_frames=8, name="alone", model="scripted:other")
-    table = budget_table([*found, alone], draws=draws)
-    assert [c.title for c in shown_columns(table)] == [
-        "model",
-        "32 frames",
-        "64 frames",
-        "128 frames",
-        "best of budgets, %",
-    ]
-    (line,) = shown_rows(table)
-    assert [c.text for c in line.cells] == ["scripted:test", "25.0", "75.0", "50.0", "75.0"]
-    assert line.cells[-1].detail == "64 frames, of 32, 64, 128"
-    assert line.cells[-1].estimate is None
-    assert "chosen on the very questions" in table.note
-    assert budget_table([found[0], alone], draws=draws) is None
-    other_parser = asked(runs, tags, [1] * 4, n_frames=64, name="r", parser="perceptioncomp-api")
-    assert budget_table([found[0], other_parser], draws=draws) is None
-
-
-def test_replies_that_were_recorded_elsewhere_have_no_budget(runs, draws):
-    found = [asked(runs, [{}], [1], n_frames=n, name=f"r{n}", model="replay:replies.jsonl") for n in (8, 16)]
-    assert budget_table(found, draws=draws) is None
-
-
-def test_budgets_without_marks_are_dashes(runs, draws):
-    waiting = [asked(runs, [{}], [1], kind="text", n_frames=n, name=f"w{n}", answer="dog") for n in (8, 16)]
-    assert {row.score.scorer for run in waiting for row in run.rows} == {WAITING}
-    table = budget_table(waiting, draws=draws)
-    assert [c.text for c in shown_rows(table)[0].cells[1:]] == [DASH] * 3
-    mixed = [*waiting[:1], waiting[1]]
-    assert budget_table(mixed, draws=draws) is not None
-
-
 def test_sections_are_there_where_there_is_something_for_them(runs, draws):
     plain = runs.load("plain")
     assert paper_sections([plain], draws=draws, with_published=False) == ()
@@ -317,6 +278,6 @@ def test_sections_are_there_where_there_is_something_for_them(runs, draws):
     assert table.title == "table: scores"
     pair = [seed500(runs, [1, 0, 1, 1], name=f"s{n}", n_frames=n) for n in (8, 16)]
     sections = paper_sections(pair, draws=draws, with_published=True)
-    assert [s.title for s in sections] == ["As in the paper", "Beside the published tables", "Frame budgets"]
+    assert [s.title for s in sections] == ["As in the paper", "Beside the published tables"]
     tables = for_print(pair, sections, draws=draws)
     assert [t.name for t in tables] == [t.name for s in sections for t in s.tables]

@@ -5,7 +5,7 @@ import dataclasses
 import msgspec
 import pytest
 
-from vidence.records import Answered, Score, Unreadable
+from vidence.records import Answered
 from vidence.report.repeats import repeat_tables
 from vidence.report.scores import score_tables
 from vidence.tables.table import shown
@@ -62,7 +62,7 @@ def test_repeats_are_of_the_headline_and_of_every_tag(runs):
     marks = [(1, 1, 1), (0, 1, 0), (0, 0, 0), (0, 0, 1)]
     items = [*runs.items[:4], runs.question("q9", "v4", "A", tags={"task": "order", "level": "1"})]
     run = runs.load(items=items, trials=trials_of(items, [*marks, (1, 1, 1)], runs), repeats=3)
-    micro, by_tag, _ = repeat_tables(run)
+    micro, by_tag = repeat_tables(run)
     macro_run = msgspec.structs.replace(run.plan, headline="macro:task")
     macro, *_ = repeat_tables(dataclasses.replace(run, plan=macro_run))
     # Over questions 2/5, 3/5, 3/5; over tasks (2/3 + 0)/2, (3/3 + 0)/2, (2/3 + 1/2)/2.
@@ -82,89 +82,10 @@ def test_repeats_are_of_the_headline_and_of_every_tag(runs):
 def test_the_mean_over_repeats_is_the_headline_of_the_run(runs, rng):
     marks = [(1, 1, 1), (0, 1, 0), (0, 0, 0), (0, 0, 1)]
     run = runs.load(items=runs.items[:4], trials=trials(runs, marks), repeats=3, headline="macro:task")
-    table, by_tag, _ = repeat_tables(run)
+    table, by_tag = repeat_tables(run)
     scores = {one.name: one for one in score_tables(run, rng=rng)}
     headline = scores["score"].estimate("headline", "accuracy")
     assert shown(table, "total", "value").estimate == headline
     assert shown(table, "mean", "value").value == pytest.approx(headline.value)
     order = scores["score:task"].estimate("order", "accuracy")
     assert shown(by_tag, "task:order", "total").estimate == order
-
-
-def test_what_repeats_find_together(runs):
-    # Of three repeats 3, 1, 0 and 1 are right; the wrong letters of a question are all the same.
-    marks = [(1, 1, 1), (0, 1, 0), (0, 0, 0), (0, 0, 1)]
-    *_, found = repeat_tables(runs.load(items=runs.items[:4], trials=trials(runs, marks), repeats=3))
-    values = {row.key: shown(found, row.key, "value").value for row in found.rows}
-    assert values == pytest.approx(
-        {
-            **{"pass@1": 5 / 12, "pass@2": (1 + 2 / 3 + 2 / 3) / 4, "pass@3": 3 / 4},
-            **{"pass^2": 1 / 4, "pass^3": 1 / 4},
-            **{"majority": 1 / 4, "changes": 1 / 2},
-        }
-    )
-    guessed = {row.key: shown(found, row.key, "guesser").value for row in found.rows}
-    # Four choices each: 1 - (3/4)^k, (1/4)^k, a vote as a letter, and 1 - (1/4)^2 that all three are alike.
-    assert guessed == pytest.approx(
-        {
-            **{"pass@1": 1 / 4, "pass@2": 7 / 16, "pass@3": 37 / 64, "pass^2": 1 / 16, "pass^3": 1 / 64},
-            **{"majority": 1 / 4, "changes": 15 / 16},
-        }
-    )
-    assert shown(found, "majority", "value").estimate.n_clusters == 2
-    assert shown(found, "majority", "videos").text == "2"
-
-
-def test_votes_of_fewer_are_means_over_all_ways_to_take_them(runs):
-    # Of five repeats 3, 1, 0 and 4 are right; the wrong letters of a question are all the same.
-    marks = [(1, 1, 1, 0, 0), (0, 1, 0, 0, 0), (0,) * 5, (1, 0, 1, 1, 1)]
-    *_, found = repeat_tables(runs.load(items=runs.items[:4], trials=trials(runs, marks), repeats=5))
-    # Two or more right of three: (C(3,2) 2 + 1) / 10, 0, 0, and always with four of five right.
-    assert shown(found, "vote@3", "value").value == pytest.approx((7 / 10 + 0 + 0 + 1) / 4)
-    assert shown(found, "majority", "value").value == pytest.approx(2 / 4)
-    assert shown(found, "vote@3", "guesser").value == pytest.approx(1 / 4)
-    assert "vote@5" not in [row.key for row in found.rows]
-
-
-def test_votes_are_for_choices_whatever_letter_they_stood_at(runs):
-    item = runs.items[0]
-    orders = [(0, 1, 2, 3), (3, 2, 1, 0), (1, 0, 2, 3)]
-    made = []
-    for repeat, order in enumerate(orders):
-        shown_item = item.with_order(order)
-        trial = runs.marked(shown_item, Answered(answer=shown_item.answer))
-        made.append(msgspec.structs.replace(trial, repeat=repeat, choice_order=order))
-    *_, found = repeat_tables(runs.load(items=[item], trials=made, repeats=3))
-    assert (shown(found, "majority", "value").text, shown(found, "changes", "value").text) == ("100.0", "0.0")
-    assert shown(found, "changes", "value").detail == "too few videos (1)"
-
-
-def test_an_unread_answer_is_no_vote_but_a_change(runs):
-    item = runs.items[0]
-    made = [
-        msgspec.structs.replace(runs.marked(item, outcome), repeat=repeat)
-        for repeat, outcome in enumerate((Answered(answer="A"), Unreadable(reason="-")))
-    ]
-    *_, found = repeat_tables(runs.load(items=[item], trials=made, repeats=2))
-    assert (shown(found, "majority", "value").text, shown(found, "changes", "value").text) == (
-        "100.0",
-        "100.0",
-    )
-
-
-def test_open_answers_have_no_vote(runs):
-    item = runs.items[6]
-    score = Score(outcome=Answered(answer="a dog"), value=1.0, scorer="judge", scorer_version=1)
-    made = [
-        msgspec.structs.replace(runs.marked(item, Answered(answer="a dog")), score=score, repeat=repeat)
-        for repeat in range(2)
-    ]
-    *_, found = repeat_tables(runs.load(items=[item], trials=made, repeats=2))
-    assert [row.key for row in found.rows] == ["pass@1", "pass@2", "pass^2"]
-    assert shown(found, "pass@2", "guesser").text == "0.0"
-
-
-def test_tables_of_many_repeats_stay_short(runs):
-    *_, found = repeat_tables(runs.load(items=runs.items[:1], trials=trials(runs, [(1,) * 20]), repeats=20))
-    times = [row.key for row in found.rows if row.key.startswith("pass@")]
-    assert times == [f"pass@{k}" for k in (1, 2, 3, 4, 5, 6, 7, 8, 16, 20)]

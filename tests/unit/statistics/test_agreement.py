@@ -13,9 +13,7 @@ from statsmodels.stats import inter_rater
 
 from vidence.errors import UsageError
 from vidence.statistics.agreement import (
-    answer_agreement,
     cohen_kappa,
-    fleiss_kappa,
     item_agreement,
     krippendorff_alpha,
 )
@@ -79,72 +77,17 @@ def test_kappa_does_not_exist_where_both_always_say_the_same_one() -> None:
     assert "does not exist" in found.method
 
 
-def test_answers_are_compared_where_both_were_read() -> None:
-    found = answer_agreement(
-        ["A", "B", None, "C", "D", None],
-        ["A", "B", "C", "D", "D", None],
-        right=["A", "C", "C", "A", "A", "B"],
-        clusters=names(6),
-        rng=generator(),
-        settings=FEW,
-    )
-    assert (found.n_both_read, found.n_unread_first, found.n_unread_second) == (4, 2, 1)
-    assert found.same.value == pytest.approx(3 / 6)
-    assert found.same_when_both_wrong is not None
-    # Both wrong and read: B-B, C-D, D-D.
-    assert found.same_when_both_wrong.value == pytest.approx(2 / 3)
-    assert found.same_when_both_wrong.n == 3
-    assert found.kappa is not None
-    # A-A, B-B, C-D, D-D: seen 3/4; chance (1 + 1 + 0 * 1 + 1 * 2) / 16.
-    assert found.kappa.value == pytest.approx((3 / 4 - 4 / 16) / (1 - 4 / 16))
-
-
-def test_without_common_answers_there_is_no_kappa() -> None:
-    found = answer_agreement(
-        [None, "A"], ["A", None], right=["A", "A"], clusters=["a", "b"], rng=generator(), settings=FEW
-    )
-    assert found.kappa is None
-    assert found.same_when_both_wrong is None
-    assert found.same.value == 0.0
-
-
 def test_agreement_on_nothing_is_refused() -> None:
     given = {"clusters": ["a", "b"], "rng": generator()}
     with pytest.raises(UsageError, match="same items in the same order"):
         item_agreement([1, 0], [1], **given)
     with pytest.raises(UsageError, match="values of 0 and 1"):
         item_agreement([1, 0.5], [1, 0], **given)
-    with pytest.raises(UsageError, match="same number of each"):
-        answer_agreement(["A"], ["A", "B"], right=["A", "B"], **given)
     with pytest.raises(UsageError, match="as many of both"):
         cohen_kappa([], [], clusters=[], rng=generator())
 
 
 # ------------------------------------------------------------------------------------ many raters
-
-FLEISS_COUNTS = [
-    [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
-    [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
-]  # fmt: skip
-
-
-def test_fleiss_kappa_of_the_textbook() -> None:
-    ratings = [[str(j) for j, k in enumerate(row) for _ in range(k)] for row in FLEISS_COUNTS]
-    found = fleiss_kappa(ratings, rng=generator(), settings=FEW)
-    assert found.value == pytest.approx(0.210, abs=0.0005)
-    assert found.value == pytest.approx(inter_rater.fleiss_kappa(np.array(FLEISS_COUNTS)))
-    assert found.low < found.value < found.high
-    assert (found.n, found.n_clusters) == (10, 10)
-
-
-def test_fleiss_kappa_does_not_exist_where_all_say_the_same() -> None:
-    assert math.isnan(fleiss_kappa([["a", "a"], ["a", "a"]], rng=generator(), settings=FEW).value)
-
-
-@pytest.mark.parametrize("ratings", [[], [["a"]], [["a", "b"], ["a"]]])
-def test_fleiss_kappa_needs_as_many_raters_of_each(ratings: list[list[str]]) -> None:
-    with pytest.raises(UsageError, match="same number for each"):
-        fleiss_kappa(ratings, rng=generator())
 
 
 ALPHA_RATINGS = [

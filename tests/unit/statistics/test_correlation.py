@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from conftest import IS_THOROUGH
 from vidence.errors import UsageError
 from vidence.statistics.correlation import cluster_permutation, kendall_tau, pearson, spearman
 from vidence.statistics.resampling import Resampling
@@ -147,12 +148,13 @@ def test_clusters_that_share_their_luck_are_not_taken_for_many_points() -> None:
     """Two points of each of 6 models are nearly copies: taken one by one they find too much."""
     rng, n_alone, n_together = generator(3), 0, 0
     clusters, strata = [f"m{i}" for i in range(6) for _ in "st"], [*"st"] * 6
-    for _ in range(80):
+    n = 80 if IS_THOROUGH else 30
+    for _ in range(n):
         x, y = (np.repeat(rng.normal(size=6), 2) + 0.1 * rng.normal(size=12) for _ in range(2))
         n_alone += stats.spearmanr(x, y).pvalue < 0.05
         n_together += cluster_permutation(x, y, clusters=clusters, strata=strata, rng=rng) < 0.05
-    assert n_together / 80 <= 0.09
-    assert n_alone / 80 >= 0.12
+    assert n_together / n <= (0.09 if IS_THOROUGH else 0.14)
+    assert n_alone / n >= 0.12
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
+from conftest import IS_THOROUGH
 from vidence.errors import UsageError
 from vidence.statistics import power
 from vidence.statistics.paired import compare
@@ -240,6 +241,7 @@ def test_a_planned_paired_run_finds_what_it_promises(
     planned = paired_power(gain, discordance=apart, design=design) if gain < 1 else 0.0
     gain = min(gain, apart)
     n_found, n_trials = 0, 2000 if n_videos < 20 else 700
+    n_trials //= 1 if IS_THOROUGH else 4
     for _ in range(n_trials):
         shares = [(apart + gain) / 2, (apart - gain) / 2, 1 - apart]
         # A Polya urn: each question takes the fate of an earlier one of its video with its chance.
@@ -251,8 +253,8 @@ def test_a_planned_paired_run_finds_what_it_promises(
             fates[:, i] = np.where(rng.random(n_videos) < weight, copied, fresh)
         first, second = (fates == 0).ravel(), (fates == 1).ravel()
         n_found += compare(first, second, clusters=clusters).verdict == "clear"
-    # Standard errors: 0.011 to 0.019 of the simulated share, 0.008 of a plan that is simulated.
-    assert n_found / n_trials == pytest.approx(planned, abs=0.05)
+    # Standard errors of the simulated share: 0.011 to 0.019, twice that of a quarter; 0.008 of a plan.
+    assert n_found / n_trials == pytest.approx(planned, abs=0.05 if IS_THOROUGH else 0.09)
 
 
 def test_five_videos_of_a_question_each_cannot_show_a_difference() -> None:

@@ -98,33 +98,6 @@ def order_of(item: Item, n: int, number: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weighed:
-    """How many groups of replies a reward model was asked about, and of how many something could be read."""
-
-    n_asked: int
-    n_read: int
-
-
-def weighed(
-    item: Item, texts: Sequence[str], said: Sequence[Reply], *, form: RewardForm, orders: int
-) -> Weighed:
-    """What the kept words of a reward model come to, read as they were when they were asked for.
-
-    Args:
-        item: the question, its choices in the order in which they were shown.
-        texts: all candidates, in their order.
-        said: what the reward model said of them, repairs among it.
-        form: as it was asked.
-        orders: of a list: in how many it was shown.
-    """
-    places = [(i,) for i in range(len(texts))]
-    groups = places if form == "score" else [order_of(item, len(texts), number) for number in range(orders)]
-    known = {one.marked: one for group in groups for one in [_reading(item, [texts[i] for i in group], form)]}
-    n_read = sum(any(isinstance(one.read(reply), int) for reply in said) for one in known.values())
-    return Weighed(n_asked=len(known), n_read=n_read)
-
-
-@dataclass(frozen=True, kw_only=True)
 class _RewardReader:
     """How what is said about some replies is read, with the id that none of them can know."""
 

@@ -48,7 +48,7 @@ class DrawWanted(Record):
 def draw(given: DrawWanted) -> None:
     """Draw replies of RUN folders into a packet for labellers, in an order that hides whose they are.
 
-    One wrong reply in ten stands in it twice. The file key.json says whose each is: keep it from labellers.
+    The file key.json says whose each reply is: keep it from labellers.
     """
     from vidence.explain.errors.packet import Draw
     from vidence.explain.errors.taxonomies import load_taxonomy, taxonomy_of
@@ -188,12 +188,12 @@ class ErrorReport(Record):
 
 @command(group=errors)
 def report(given: ErrorReport) -> None:
-    """Shares of the kinds of errors in PACKET by its labels, agreement, chains, examples."""
+    """Shares of the kinds of errors in PACKET by its labels, agreement, chains."""
     import numpy as np
 
     from vidence.explain.errors.labels import read_labels
     from vidence.explain.errors.packet import read_packet
-    from vidence.explain.errors.sheets import report as report_of
+    from vidence.explain.errors.shares import report as report_of
     from vidence.media.whole import write_file
     from vidence.report.error_kinds import report_json, write_report_page
     from vidence.report.results import SEED

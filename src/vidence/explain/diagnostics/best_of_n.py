@@ -15,9 +15,9 @@ from vidence.ask.strategies.rewards import (
 )
 from vidence.ask.strategies.self_consistency import answer_groups
 from vidence.catalog import SELF
-from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
+from vidence.contracts import Diagnostic, Examined, Flow, Subject
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.conditions import ReplyScore, reply_score
+from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, reply_score
 from vidence.explain.diagnostics.tables import (
     Difference,
     Figures,
@@ -30,7 +30,6 @@ from vidence.statistics.repeats import best_of, pass_at, vote_at
 from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, number, several, share, tabulate
 
-PLAN: Final = "plan"
 POOL: Final = "pool"
 _MOST_M: Final = 5
 _TRIES: Final = 2
@@ -105,7 +104,7 @@ class BestOfNFinding(Record):
     """By reward model how often nothing could be read, also in the repair."""
 
 
-class BestOfN:
+class BestOfN(Examination[Settings]):
     """Several replies to each question, and one of them picked by models that do not know the answer.
 
     All m and all reward models share one pool of 2^M replies, which are those of a run with as many
@@ -129,17 +128,10 @@ class BestOfN:
     version = 2
     finding: type[Record] = BestOfNFinding
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-
     @property
     def n_drawn(self) -> int:
         """How many candidates there are."""
         return self.settings.n_pool
-
-    def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
-        """The plan's frames."""
-        return {PLAN: View(selector=selector, n_frames=n_frames)}
 
     def models(self) -> Mapping[str, str]:
         """The reward models, by their specs, but for the model under test."""

@@ -15,6 +15,7 @@ from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import (
     Condition,
     Count,
+    Examination,
     ReplyScore,
     ask_together,
     check_at_least,
@@ -160,7 +161,7 @@ def orders(item: Item, n_wanted: int, *, seed: int) -> tuple[tuple[int, ...], ..
     return tuple(found)
 
 
-class BlindPanel:
+class BlindPanel(Examination[Settings]):
     """Each question in words alone, to every member of a panel, `runs` times each, all together.
 
     It is flagged when at least `at_least` of all answers are right. With `permute` every run shows the
@@ -178,9 +179,6 @@ class BlindPanel:
     name = "blind-panel"
     version = 1
     finding: type[Record] = PanelFinding
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
         """No frames, so that no medium is opened."""

@@ -13,7 +13,14 @@ from msgspec import Meta
 
 from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.conditions import Condition, Count, ReplyScore, ask_together
+from vidence.explain.diagnostics.conditions import (
+    PLAN,
+    Condition,
+    Count,
+    Examination,
+    ReplyScore,
+    ask_together,
+)
 from vidence.explain.diagnostics.tables import (
     NO_ADJUSTMENT,
     Figures,
@@ -29,7 +36,6 @@ from vidence.records import Estimate, ImagePart, Item, Prompt, Record
 from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, Value, by_name, lines, number, share, tabulate
 
-PLAN: Final = "plan"
 EVIDENCE: Final = "evidence"
 COUNT_TAG: Final = "n_evidence"  # where a benchmark counts evidence that it does not list
 OTHER: Final = "other"
@@ -141,7 +147,7 @@ def doublings(n_frames: int) -> tuple[int, ...]:
     return (*steps, n_frames)
 
 
-class Budgets:
+class Budgets(Examination[Settings]):
     """Each question with growing budgets, all asked together.
 
     *Frames*: the plan's selector with several budgets. *Size*: the plan's frames at several resolutions.

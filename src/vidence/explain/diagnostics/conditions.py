@@ -1,14 +1,14 @@
 """Conditions under which a diagnostic asks a question, and how the replies are scored."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from msgspec import Meta
 
-from vidence.contracts import Ask, Flow, Subject
+from vidence.contracts import Ask, Flow, Subject, View
 from vidence.errors import UsageError
 from vidence.records import (
     Answered,
@@ -25,6 +25,26 @@ from vidence.records import (
 
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 """The type of a setting that counts something."""
+
+
+PLAN: Final = "plan"
+"""The view of the frames that the plan shows."""
+SettingsT = TypeVar("SettingsT", bound=Record)
+
+
+class Examination(Generic[SettingsT]):
+    """A diagnostic that shows the frames of the plan to the model under test, unless it says otherwise."""
+
+    def __init__(self, settings: SettingsT) -> None:
+        self.settings = settings
+
+    def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
+        """The plan's frames."""
+        return {PLAN: View(selector=selector, n_frames=n_frames)}
+
+    def models(self) -> Mapping[str, str]:
+        """No others."""
+        return {}
 
 
 class ReplyScore(Record, omit_defaults=True):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
-from vidence.explain.diagnostics.conditions import Count
+from vidence.explain.diagnostics.conditions import Count, Examination
 from vidence.explain.diagnostics.frame_evidence import evidence_positions, placebo_positions
 from vidence.explain.diagnostics.frame_letters import OverLetters, of_draws, of_logps
 from vidence.explain.diagnostics.frame_placebo import PlaceboDeltas, placebo_tables
@@ -142,7 +142,7 @@ class FrameSharesFinding(Record, omit_defaults=True):
         return 1 / len(self.shares)
 
 
-class FrameShares:
+class FrameShares(Examination[Settings]):
     """Leave-one-out shares of the frames in the log-probability of a model's own answer.
 
     The question is put with all frames and with each of them left out, all together. A question without
@@ -156,11 +156,8 @@ class FrameShares:
     """
 
     name = "frame-shares"
-    version = 3
+    version = 4
     finding: type[Record] = FrameSharesFinding
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
         """The frames under test: the annotated evidence, or what a selector chooses."""
@@ -175,10 +172,6 @@ class FrameShares:
         if settings.placebo:
             return {VIEW: view, PLACEBO: View(selector=APART, n_frames=2 * n)}
         return {VIEW: view}
-
-    def models(self) -> Mapping[str, str]:
-        """None but the model under test."""
-        return {}
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
         """With all frames and without each, where the selector keeps its budget."""

@@ -11,7 +11,14 @@ from vidence.ask.selection.evidence import located
 from vidence.ask.strategies.hints import MOST_LEVELS, hint_words, said
 from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.conditions import Condition, ReplyScore, ask_together, rng_of
+from vidence.explain.diagnostics.conditions import (
+    PLAN,
+    Condition,
+    Examination,
+    ReplyScore,
+    ask_together,
+    rng_of,
+)
 from vidence.explain.diagnostics.tables import (
     Difference,
     Figures,
@@ -29,7 +36,6 @@ from vidence.tables.table import RowSpec, Table, by_name, number, several, share
 
 Control: TypeAlias = Literal["words", "foreign", "filler", "frames"]
 CONTROLS: Final[tuple[Control, ...]] = ("words", "foreign", "filler", "frames")
-PLAN: Final = "plan"
 EVIDENCE: Final = "evidence"
 FRAMES: Final = "frames"
 # Says nothing of any question. A hint of n words is stood in for by the first n of them, over and over.
@@ -136,7 +142,7 @@ def filler(words: str) -> str:
     )
 
 
-class Hints:
+class Hints(Examination[Settings]):
     """Each question with no hint, with hints of each level, and with what hints must be told apart from.
 
     Levels are cumulative: level 2 gives the first two hints of a question. All is asked together. With V(h)
@@ -157,7 +163,7 @@ class Hints:
     """
 
     name = "hints"
-    version = 1
+    version = 2
     finding: type[Record] = HintsFinding
 
     def __init__(self, settings: Settings, foreign: Mapping[str, ForeignHint] | None = None) -> None:
@@ -174,10 +180,6 @@ class Hints:
         if "frames" in self.settings.controls:
             views[EVIDENCE] = View(selector=self.settings.oracle, n_frames=n_frames)
         return views
-
-    def models(self) -> Mapping[str, str]:
-        """No others."""
-        return {}
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
         """Every level and control that the question can have; none without hints."""

@@ -12,6 +12,7 @@ from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.explain.diagnostics.conditions import (
     Condition,
     Count,
+    Examination,
     ReplyScore,
     ask_together,
     check_at_least,
@@ -92,7 +93,7 @@ def shuffled(n_frames: int, rng: np.random.Generator) -> tuple[int, ...]:
     return in_time
 
 
-class Modality:
+class Modality(Examination[Settings]):
     """Each question as it is, without frames, with the central frame, and with its frames in other orders.
 
     All conditions of a question are asked together, `repeats` times each; every repeat draws an order of its
@@ -108,19 +109,12 @@ class Modality:
     version = 1
     finding: type[Record] = ModalityFinding
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
         """The frames of the plan, and the central one."""
         return {
             FULL: View(selector=selector, n_frames=n_frames),
             CENTRAL: View(selector="central", n_frames=1),
         }
-
-    def models(self) -> Mapping[str, str]:
-        """No others."""
-        return {}
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
         """Every condition, with its repeats."""

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
-from vidence.explain.diagnostics.conditions import Count, ReplyScore, reply_score, rotations
+from vidence.explain.diagnostics.conditions import Count, Examination, ReplyScore, reply_score, rotations
 from vidence.explain.diagnostics.mrfs_guessing import QuestionLuck, guess_tables
 from vidence.explain.diagnostics.mrfs_published import Origin, beside_herbench, departures, of_another_model
 from vidence.explain.diagnostics.mrfs_steps import MOST_STEPS, is_monotone
@@ -107,7 +107,7 @@ class MrfsFinding(Record):
     error: str = ""
 
 
-class Mrfs:
+class Mrfs(Examination[Settings]):
     """The smallest number of frames, best first, with which a model is right.
 
     The question is put without frames, with all frames of the ranking, and with prefixes of it; frames
@@ -146,10 +146,6 @@ class Mrfs:
                 "example --set selector=aks:blip-itm:WEIGHTS, or leave out the protocol"
             )
         return {VIEW: View(selector=ranking, n_frames=self.settings.max, is_ranked=True)}
-
-    def models(self) -> Mapping[str, str]:
-        """None but the model under test."""
-        return {}
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
         """Without frames, with all, and the longest search; what is rejected is put once more on its own."""

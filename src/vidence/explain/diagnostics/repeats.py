@@ -1,6 +1,6 @@
 """What k replies to the same question find together: one right, all right, a vote; and what luck would."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -9,8 +9,8 @@ from msgspec import Meta
 
 from vidence.ask.strategies.candidates import MOST, ask_candidates
 from vidence.ask.strategies.self_consistency import answer_groups
-from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
-from vidence.explain.diagnostics.conditions import ReplyScore, reply_score
+from vidence.contracts import Diagnostic, Examined, Flow, Subject
+from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, reply_score
 from vidence.explain.diagnostics.tables import (
     Figures,
     SideBySide,
@@ -23,7 +23,6 @@ from vidence.statistics.repeats import pass_all, pass_at, vote_at
 from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, lines, number, share, tabulate
 
-PLAN: Final = "plan"
 POOL: Final = "pool"
 
 
@@ -48,7 +47,7 @@ class RepeatsFinding(Record):
     """How many different replies there are, word for word."""
 
 
-class Repeats:
+class Repeats(Examination[Settings]):
     """Each question n times, and what k of the n replies find: for every k, over all ways to take them.
 
     With c of n replies right, *pass@k* is 1 - C(n - c, k) / C(n, k), one or more right; *pass^k* is
@@ -69,21 +68,10 @@ class Repeats:
     version = 2
     finding: type[Record] = RepeatsFinding
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-
     @property
     def n_drawn(self) -> int:
         """How many replies there are."""
         return self.settings.n
-
-    def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
-        """The plan's frames."""
-        return {PLAN: View(selector=selector, n_frames=n_frames)}
-
-    def models(self) -> Mapping[str, str]:
-        """No others."""
-        return {}
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
         """All replies."""

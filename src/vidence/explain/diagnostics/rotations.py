@@ -8,10 +8,17 @@ from typing import Annotated, Final, Literal, TypeAlias
 import numpy as np
 from msgspec import Meta
 
-from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
+from vidence.contracts import Diagnostic, Examined, Flow, Subject
 from vidence.errors import UsageError
 from vidence.explain.diagnostics import conditions
-from vidence.explain.diagnostics.conditions import Condition, ReplyScore, ask_together, n_right
+from vidence.explain.diagnostics.conditions import (
+    PLAN,
+    Condition,
+    Examination,
+    ReplyScore,
+    ask_together,
+    n_right,
+)
 from vidence.explain.diagnostics.tables import (
     Figures,
     SideBySide,
@@ -24,7 +31,6 @@ from vidence.records import Estimate, Item, Record
 from vidence.tables.charts import Statement
 from vidence.tables.table import Table, lines, number, share, tabulate
 
-PLAN: Final = "plan"
 CYCLIC: Final = "cyclic"
 _FEWEST = 2
 
@@ -98,7 +104,7 @@ def _followed(first: OrderAnswer, one: OrderAnswer) -> Followed:
     return "letter" if one.shown == first.shown else "neither"
 
 
-class Rotations:
+class Rotations(Examination[Settings]):
     """Each question with its choices rotated, all orders together, with the frames of the plan.
 
     A rotation moves every choice to another place. So an answer after the first either names the same text
@@ -112,17 +118,6 @@ class Rotations:
     name = "rotations"
     version = 1
     finding: type[Record] = RotationsFinding
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-
-    def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
-        """The frames of the plan."""
-        return {PLAN: View(selector=selector, n_frames=n_frames)}
-
-    def models(self) -> Mapping[str, str]:
-        """No others."""
-        return {}
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
         """Every rotation."""

@@ -11,7 +11,7 @@ from msgspec import Meta
 from vidence.ask.selection.evidence import located
 from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.conditions import Condition, ReplyScore, ask_together
+from vidence.explain.diagnostics.conditions import PLAN, Condition, Examination, ReplyScore, ask_together
 from vidence.explain.diagnostics.tables import (
     Figures,
     SideBySide,
@@ -26,7 +26,6 @@ from vidence.records import Estimate, Item, Record
 from vidence.tables.charts import Statement
 from vidence.tables.table import Measure, Table, by_name, number, share, tabulate
 
-PLAN: Final = "plan"
 ORACLE: Final = "evidence-frames"
 TEXT: Final = "text"
 LABELS: Mapping[str, str] = {
@@ -124,7 +123,7 @@ def recall(item: Item, times_s: Sequence[float], *, slack_s: float = 0.0) -> flo
     return sum(hits) / len(hits)
 
 
-class SelectorGap:
+class SelectorGap(Examination[Settings]):
     """Each question with the frames of the plan, of every selector, and of the annotated evidence.
 
     All on the same questions with the same budget, asked together. With a(s) the accuracy on the frames of
@@ -152,19 +151,12 @@ class SelectorGap:
     version = 1
     finding: type[Record] = GapFinding
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
         """The frames of the plan, of each selector and of the evidence, with one budget."""
         specs = {PLAN: self.settings.base or selector}
         specs |= {spec: spec for spec in self.settings.selectors}
         specs |= {ORACLE: self.settings.oracle}
         return {name: View(selector=spec, n_frames=n_frames) for name, spec in specs.items()}
-
-    def models(self) -> Mapping[str, str]:
-        """No others."""
-        return {}
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
         """What each selector shows, the evidence, and the words alone."""

@@ -11,9 +11,9 @@ from msgspec import Meta
 
 from vidence.ask.strategies.candidates import ask_candidates
 from vidence.ask.strategies.refining import RefineRound, is_unchanged, review, rewrite_prompt
-from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
+from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.conditions import ReplyScore, reply_score
+from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, reply_score
 from vidence.explain.diagnostics.tables import (
     Figures,
     SideBySide,
@@ -28,7 +28,6 @@ from vidence.statistics.paired import mcnemar
 from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, count, number, share, tabulate
 
-PLAN: Final = "plan"
 OWN: Final = "own"
 NONE: Final = "none"
 FOREIGN: Final = "foreign"
@@ -82,7 +81,7 @@ class SelfRefineFinding(Record):
     """By what was done, for each round: whether the words of the answer stayed."""
 
 
-class SelfRefine:
+class SelfRefine(Examination[Settings]):
     """A chain of answers to each question, each with a review of the one before; and what else explains it.
 
     Round m shows the model its answers and reviews so far, so that rounds 1 to M are one chain. *Repaired* is
@@ -103,21 +102,10 @@ class SelfRefine:
     version = 1
     finding: type[Record] = SelfRefineFinding
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-
     @property
     def n_drawn(self) -> int:
         """How many replies there are to the prompt of the question."""
         return self.settings.rounds + 1 if RESAMPLE in self.settings.controls else 1
-
-    def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
-        """The plan's frames."""
-        return {PLAN: View(selector=selector, n_frames=n_frames)}
-
-    def models(self) -> Mapping[str, str]:
-        """No others."""
-        return {}
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
         """The first replies, two asks for each round of the own chain and one for that of others."""

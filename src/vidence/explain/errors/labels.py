@@ -20,7 +20,7 @@ By: TypeAlias = Literal["person", "model"]
 Verdict: TypeAlias = Literal["right", "wrong", "partial", "not reached"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 NOT_RIGHT: frozenset[Verdict] = frozenset({"wrong", "partial"})
-TO_FILL = ("kind", "also", "quote", "evidence_id", "step", "verdicts")
+TO_FILL = ("kind", "quote", "verdicts")
 FOLDERS: Mapping[By, str] = {"person": "people", "model": "models"}
 _SEPARATOR = ";"
 
@@ -28,9 +28,8 @@ _SEPARATOR = ";"
 class Label(Record, omit_defaults=True):
     """What one labeller said of one row.
 
-    `kind` is the kind of the error that decides, `also` are others beside it. `quote` are words of the reply
-    that show it, `evidence_id` the piece of evidence that was missed or misread. `step` is the condition at
-    which the reply first goes wrong, from 1, `verdicts` one for each condition.
+    `kind` is the kind of the error that decides, `quote` are words of the reply that show it, `verdicts` one
+    for each condition.
     """
 
     row: str
@@ -39,27 +38,20 @@ class Label(Record, omit_defaults=True):
     labeller: str
     by: By
     kind: str
-    also: tuple[str, ...] = ()
     quote: str = ""
-    evidence_id: str = ""
-    step: int | None = None
     verdicts: tuple[Verdict, ...] = ()
 
     @property
     def first_wrong(self) -> int | None:
-        """The first condition that is not right, from 1; None where there is none, or nobody said."""
-        found = (i for i, verdict in enumerate(self.verdicts, 1) if verdict in NOT_RIGHT)
-        return next(found, None) if self.verdicts else self.step
+        """The first condition that is not right, from 1; None where there is none, or no verdict."""
+        return next((i for i, verdict in enumerate(self.verdicts, 1) if verdict in NOT_RIGHT), None)
 
 
 class UncheckedLabel(Record, omit_defaults=True):
     """A label before it was checked: texts as they stand in a sheet, or as a model gave them."""
 
     kind: str
-    also: str = ""
     quote: str = ""
-    evidence_id: str = ""
-    step: str = ""
     verdicts: str = ""
 
 
@@ -77,22 +69,12 @@ def label_of(
         taxonomy: the kinds that there are.
     """
     known = [kind.name for kind in taxonomy.labels]
-    also = _listed(given.also)
-    for kind in (given.kind, *also):
-        if kind not in known:
-            return f"kind {kind!r} is none of {', '.join(known)}"
-    if given.kind in also:
-        return f"kind {given.kind!r} stands in also, too; name it once"
+    if given.kind not in known:
+        return f"kind {given.kind!r} is none of {', '.join(known)}"
     if given.quote and _plain(given.quote) not in _plain(shown.words):
         return f"the quote {_short(given.quote)!r} is not in the reply; copy words of the reply as they stand"
     if by == "model" and not given.quote and shown.words.strip():
         return "no quote; a model's label needs words of the reply that show the error"
-    if given.evidence_id and given.evidence_id not in shown.evidence_ids:
-        there = ", ".join(shown.evidence_ids) or "the question has none"
-        return f"evidence {given.evidence_id!r} is not there: {there}"
-    step = _step(given.step, len(shown.conditions), taxonomy=taxonomy)
-    if isinstance(step, str):
-        return step
     verdicts = _verdicts(given.verdicts, len(shown.conditions), taxonomy=taxonomy)
     if isinstance(verdicts, str):
         return verdicts
@@ -103,34 +85,13 @@ def label_of(
         labeller=labeller,
         by=by,
         kind=given.kind,
-        also=also,
         quote=given.quote,
-        evidence_id=given.evidence_id,
-        step=step,
         verdicts=verdicts,
     )
-    return _contradiction(label, taxonomy) or label
-
-
-def _contradiction(label: Label, taxonomy: Taxonomy) -> str:
-    """Where the parts of a label contradict each other; nothing where they agree."""
-    first = label.first_wrong
-    if label.verdicts and label.step is not None and label.step != first:
-        return f"step {label.step}, but the first condition that is not right is {first or 'none'}"
     needs = {kind.name for kind in taxonomy.kinds if kind.needs_wrong}
-    if label.kind in needs and label.verdicts and first is None:
+    if label.kind in needs and verdicts and label.first_wrong is None:
         return f"kind {label.kind!r} needs a condition that is wrong or partial, and the verdicts have none"
-    return ""
-
-
-def _step(text: str, n_conditions: int, *, taxonomy: Taxonomy) -> int | str | None:
-    if not text:
-        return None
-    if not text.isdecimal() or int(text) < 1:
-        return f"step {text!r} is no number from 1"
-    if taxonomy.has_verdicts and int(text) > n_conditions:
-        return f"step {text}, but the question has {n_conditions} conditions"
-    return int(text)
+    return label
 
 
 def _verdicts(text: str, n_conditions: int, *, taxonomy: Taxonomy) -> tuple[Verdict, ...] | str:
@@ -177,26 +138,22 @@ def sheet(rows: Sequence[PacketLine]) -> str:
 def read_sheet(path: Path, packet: Packet, *, labeller: str, taxonomy: Taxonomy) -> tuple[Label, ...]:
     """The labels in a filled sheet; lines without a kind are not labelled.
 
-    A line names its row, or the run and the item_id of the reply: so labels that were given elsewhere
-    can be brought in. A sheet of several people has a column labeller, of which the lines of this one count.
-
     Raises:
         DataError: the file cannot be read, a column is missing, or lines of it cannot be used; the first
             twenty are named, each with what is wrong.
     """
-    shown = packet.shown()
+    shown, replies = packet.shown(), packet.key.reply_of()
     faults: list[str] = []
     found: dict[str, tuple[int, Label]] = {}
     for number, cells in _lines(path):
-        if cells.get("labeller", labeller) != labeller or not cells.get("kind", ""):
+        row = cells.get("row", "")
+        if not cells.get("kind", ""):
             continue
-        drawn = _drawn(cells, packet)
-        if isinstance(drawn, str):
-            faults.append(f"line {number}: {drawn}")
+        if row not in shown:
+            faults.append(f"line {number}: there is no row {row!r} in the packet")
             continue
-        row = cells.get("row") or drawn.rows[0]
         given = UncheckedLabel(**{name: cells.get(name, "") for name in TO_FILL})
-        label = label_of(given, shown[row], drawn, labeller=labeller, by="person", taxonomy=taxonomy)
+        label = label_of(given, shown[row], replies[row], labeller=labeller, by="person", taxonomy=taxonomy)
         if isinstance(label, str):
             faults.append(f"line {number}: {label}")
         elif row in found:
@@ -211,25 +168,6 @@ def read_sheet(path: Path, packet: Packet, *, labeller: str, taxonomy: Taxonomy)
     return tuple(label for _, label in found.values())
 
 
-def _drawn(cells: Mapping[str, str], packet: Packet) -> DrawnReply | str:
-    """The reply that a line is about, or why there is none."""
-    row, run, item_id = (cells.get(name, "") for name in ("row", "run", "item_id"))
-    if row:
-        return packet.key.reply_of().get(row) or f"there is no row {row!r} in the packet"
-    if not run or not item_id:
-        return "neither a row, nor a run with an item_id"
-    if run not in packet.key.runs:
-        return f"there is no run {run!r} in the packet; its runs are {', '.join(packet.key.runs)}"
-    for one in packet.key.drawn:
-        if (one.run, one.item_id) == (run, item_id):
-            return (
-                one
-                if one.is_wrong
-                else f"the reply of {run} to {item_id!r} is right; only errors have a kind"
-            )
-    return f"the question {item_id!r} was not drawn for {run}"
-
-
 def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
     """The rows of a sheet, each with the line that it ends on."""
     try:
@@ -241,7 +179,7 @@ def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         heading = [name.strip() for name in next(reader, [])]
-        if "kind" not in heading or not {"row", "item_id"} & set(heading):
+        if not {"row", "kind"} <= set(heading):
             raise DataError(
                 f"{path}: line 1: no columns 'row' and 'kind'; expected those of the sheet that was written"
             )
@@ -261,8 +199,8 @@ def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
 def keep_labels(folder: Path, labels: Sequence[Label], *, labeller: str, by: By) -> tuple[Path, bytes]:
     """The file of one labeller beside a packet, and what is to stand in it; people's are apart from models'.
 
-    The file has the labeller's name; where that is no name of a file, as ``openai:gpt-4.1``, or another
-    labeller has the file, a digest of the name stands behind it, so that no two labellers share one.
+    The file has the labeller's name; where that is no name of a file, as ``openai:gpt-4.1``, a digest of the
+    name stands behind it, so that no two labellers share one.
 
     Raises:
         UsageError: the name is empty.
@@ -271,11 +209,9 @@ def keep_labels(folder: Path, labels: Sequence[Label], *, labeller: str, by: By)
     if not stem:
         raise UsageError(f"the labeller {labeller!r} has no name; say --labeller with letters or digits")
     place = folder / "labels" / FOLDERS[by]
-    plain = place / f"{stem}.jsonl"
-    own = place / f"{stem}-{hashlib.sha256(labeller.encode()).hexdigest()[:8]}.jsonl"
-    holds = {label.labeller for label in read_jsonl(plain, Label)} if plain.exists() else set[str]()
-    is_own = holds == {labeller} or (stem == labeller and not holds)
-    return plain if is_own else own, rows_as_jsonl(labels)
+    if stem != labeller:  # another one's name may look alike as that of a file
+        stem += f"-{hashlib.sha256(labeller.encode()).hexdigest()[:8]}"
+    return place / f"{stem}.jsonl", rows_as_jsonl(labels)
 
 
 def read_labels(folder: Path, packet: Packet, *, taxonomy: Taxonomy) -> tuple[Label, ...]:

@@ -1,7 +1,6 @@
 """What is put before labellers: replies of several runs to drawn questions, in an order that hides whose."""
 
 import hashlib
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,8 +15,6 @@ from vidence.records import ClusterNoun, Evidence, Item, Record, source_noun
 FORMAT: Literal["vidence-errors/1"] = "vidence-errors/1"
 PACKET_FILE, KEY_FILE, SHEET_FILE, PAGE_FILE = "packet.jsonl", "key.json", "labels.csv", "packet.html"
 PICTURES = "frames"
-TWICE = 0.1
-"""The share of the replies that are put before a labeller twice."""
 _LETTERS = str.maketrans("0123456789", "ghjkmnpqrs")
 _ID_LETTERS = 10
 # A packet can come from somebody else, and its pictures are sent to models.
@@ -51,11 +48,6 @@ class PacketLine(Record, omit_defaults=True):
     picture: str = ""
 
     @property
-    def evidence_ids(self) -> tuple[str, ...]:
-        """The names of the pieces of evidence."""
-        return tuple(f"e{i + 1}" for i in range(len(self.evidence)))
-
-    @property
     def words(self) -> str:
         """All that the model said, its reasoning first."""
         return "\n".join(filter(None, (self.reasoning, self.reply)))
@@ -84,14 +76,14 @@ class Draw(Record):
 
 
 class DrawnReply(Record, omit_defaults=True):
-    """One reply to a drawn question: whose it is, and its rows in the packet (none for a right one)."""
+    """One reply to a drawn question: whose it is, and its row in the packet (empty for a right one)."""
 
     run: str
     item_id: str
     source: str
     is_wrong: bool
     n_conditions: int = 0
-    rows: tuple[str, ...] = ()
+    row: str = ""
 
 
 class Key(Record):
@@ -110,7 +102,7 @@ class Key(Record):
 
     def reply_of(self) -> dict[str, DrawnReply]:
         """The reply that each row shows."""
-        return {row: one for one in self.drawn for row in one.rows}
+        return {one.row: one for one in self.drawn if one.row}
 
 
 class Packet(Record):
@@ -173,8 +165,6 @@ def make_packet(
 ) -> Packet:
     """Draw questions and put the wrong replies to them into an order that says nothing of the run.
 
-    One reply in ten stands there twice, so that a labeller can be compared with themselves.
-
     Args:
         runs: for each run its replies by the id of the question.
         draw: which, and how many; its seed decides the order, too.
@@ -188,23 +178,17 @@ def make_packet(
     wrong = [(run, i) for run, chosen in questions.items() for i in chosen if is_wrong(runs[run][i])]
     if not wrong:
         raise UsageError("none of the drawn replies is wrong; there is nothing to label")
-    names = {pair: f"{pair[0]}/{pair[1]}" for pair in wrong}
-    order = _ranked(names.values(), f"twice/{seed}")
-    again = set(order[: math.ceil(TWICE * len(wrong))])
-    rows: dict[str, PacketLine] = {}
-    rows_of: dict[tuple[str, str], tuple[str, ...]] = {}
-    for pair in wrong:
-        times = 2 if names[pair] in again else 1
-        rows_of[pair] = ids = tuple(_row_id(seed, names[pair], time) for time in range(times))
-        for row in ids:
-            rows[row] = _shown(row, runs[pair[0]][pair[1]], picture=pictures.get(pair, ""))
+    ids = {pair: _row_id(seed, "/".join(pair)) for pair in wrong}
+    rows = {
+        row: _shown(row, runs[pair[0]][pair[1]], picture=pictures.get(pair, "")) for pair, row in ids.items()
+    }
     key = Key(
         draw=draw,
         benchmark=runs[wrong[0][0]][wrong[0][1]].item.benchmark,
         noun=source_noun(one.item for own in runs.values() for one in own.values()),
         runs={run: folders[run] for run in runs},
         drawn=tuple(
-            _drawn(run, runs[run][i], rows_of.get((run, i), ()))
+            _drawn(run, runs[run][i], ids.get((run, i), ""))
             for run, chosen in questions.items()
             for i in chosen
         ),
@@ -218,14 +202,14 @@ def is_wrong(candidate: Candidate) -> bool:
     return candidate.standing == "wrong"
 
 
-def _drawn(run: str, one: Candidate, rows: tuple[str, ...]) -> DrawnReply:
+def _drawn(run: str, one: Candidate, row: str) -> DrawnReply:
     return DrawnReply(
         run=run,
         item_id=one.item.item_id,
         source=one.item.source_id,
         is_wrong=is_wrong(one),
         n_conditions=len(conditions(one.item.question)),
-        rows=rows,
+        row=row,
     )
 
 
@@ -255,12 +239,10 @@ def _ranked(names: Iterable[str], salt: str) -> list[str]:
     return sorted(names, key=lambda name: hashlib.sha256(f"errors/{salt}/{name}".encode()).digest())
 
 
-def _row_id(seed: int, name: str, time: int) -> str:
+def _row_id(seed: int, name: str) -> str:
     """Letters alone: a spreadsheet takes some hexadecimal digits for numbers."""
     return (
-        hashlib.sha256(f"errors/row/{seed}/{name}/{time}".encode())
-        .hexdigest()[:_ID_LETTERS]
-        .translate(_LETTERS)
+        hashlib.sha256(f"errors/row/{seed}/{name}/0".encode()).hexdigest()[:_ID_LETTERS].translate(_LETTERS)
     )
 
 

@@ -1,7 +1,8 @@
-"""How often replies err in which way: shares, agreement, chains."""
+"""How often replies err in which way: shares, agreement, chains; in sentences and tables."""
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -9,12 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.explain.errors.labels import By, Label
-from vidence.explain.errors.packet import DrawnReply, Key
+from vidence.explain.errors.packet import DrawnReply, Key, Packet
 from vidence.explain.errors.taxonomies import Taxonomy
+from vidence.explain.published import published
+from vidence.explain.published.printed_tables import PublishedTable
 from vidence.records import Clusters, Estimate
-from vidence.statistics.agreement import cohen_kappa, krippendorff_alpha
+from vidence.statistics.agreement import cohen_kappa
 from vidence.statistics.intervals import mean_interval
 from vidence.statistics.resampling import Resampling
+from vidence.tables.table import (
+    Cell,
+    Measure,
+    RowSpec,
+    Table,
+    Value,
+    count,
+    lines,
+    number,
+    several,
+    share,
+    tabulate,
+)
 
 PEOPLE = "people"
 Reply = tuple[str, str]
@@ -23,21 +39,24 @@ Reply = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Labelling:
-    """Labels by their source: all people, or one model.
-
-    `labels` has at most one of each labeller for each reply: second looks are apart, in `again`, by labeller.
-    """
+    """Labels by their source: all people, or one model."""
 
     name: str
     by: By
     key: Key
     labels: tuple[Label, ...]
-    again: tuple[Label, ...] = ()
 
     @property
     def labellers(self) -> tuple[str, ...]:
         """Who gave them, in their order."""
         return tuple(dict.fromkeys(label.labeller for label in self.labels))
+
+    @property
+    def title(self) -> str:
+        """Whose labels they are, in words."""
+        return (
+            f"by people ({', '.join(self.labellers)})" if self.by == "person" else f"by the model {self.name}"
+        )
 
     def weights(self) -> dict[Reply, dict[str, float]]:
         """For each labelled reply the share of its labels of each kind; several labellers count alike."""
@@ -52,65 +71,15 @@ class Labelling:
 
 
 def labellings(key: Key, labels: Sequence[Label]) -> tuple[Labelling, ...]:
-    """The labels of people together, then those of each model.
-
-    Of a reply that a labeller saw twice the label of its first row counts, or that of the second where there
-    is no other.
-    """
-    counted = {(one.labeller, one.by, one.run, one.item_id): one for one in labels}
-    firsts = {row for one in key.drawn for row in one.rows[:1]}
-    counted |= {(one.labeller, one.by, one.run, one.item_id): one for one in labels if one.row in firsts}
-    kept = {(one.labeller, one.by, one.row) for one in counted.values()}
-    groups: dict[tuple[By, str], list[Label]] = {}
+    """The labels of people together, then those of each model."""
+    groups: dict[tuple[bool, str], list[Label]] = {}
     for label in labels:
-        name = PEOPLE if label.by == "person" else label.labeller
-        groups.setdefault((label.by, name), []).append(label)
-    order: dict[By, int] = {"person": 0, "model": 1}
+        is_model = label.by == "model"
+        groups.setdefault((is_model, label.labeller if is_model else PEOPLE), []).append(label)
     return tuple(
-        Labelling(
-            name=name,
-            by=by,
-            key=key,
-            labels=tuple(one for one in own if (one.labeller, by, one.row) in kept),
-            again=tuple(one for one in own if (one.labeller, by, one.row) not in kept),
-        )
-        for (by, name), own in sorted(groups.items(), key=lambda item: (order[item[0][0]], item[0][1]))
+        Labelling(name=name, by="model" if is_model else "person", key=key, labels=tuple(own))
+        for (is_model, name), own in sorted(groups.items())
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Replies:
-    """Some replies in the order of the key, with what groups them. `values` has the share of each label."""
-
-    drawn: tuple[DrawnReply, ...]
-    values: Mapping[str, NDArray[np.float64]]
-    clusters: Clusters
-
-    @classmethod
-    def of(cls, labelling: Labelling, taxonomy: Taxonomy) -> "Replies":
-        """The labelled replies."""
-        weights = labelling.weights()
-        drawn = tuple(one for one in labelling.key.drawn if (one.run, one.item_id) in weights)
-        return cls(
-            drawn=drawn,
-            values={
-                kind.name: np.array(
-                    [
-                        sum(
-                            weights[one.run, one.item_id].get(part, 0.0) for part in taxonomy.parts(kind.name)
-                        )
-                        for one in drawn
-                    ]
-                )
-                for kind in taxonomy.kinds
-            },
-            clusters=_clusters(drawn, labelling.key),
-        )
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """The run of each reply."""
-        return tuple(one.run for one in self.drawn)
 
 
 def _clusters(drawn: Sequence[DrawnReply], key: Key) -> Clusters:
@@ -138,21 +107,25 @@ def kind_shares(labelling: Labelling, taxonomy: Taxonomy, *, level: float) -> tu
     Source: HumanPCR, appendix G.3 (the mean over settings of the shares); MMVU, section 4.3 (pooled).
     Departs: the papers give no intervals; these are clustered by source.
     """
-    replies = Replies.of(labelling, taxonomy)
-    runs = [run for run in labelling.key.runs if run in replies.runs]
+    weights = labelling.weights()
+    drawn = [one for one in labelling.key.drawn if (one.run, one.item_id) in weights]
+    clusters, run_of = _clusters(drawn, labelling.key), tuple(one.run for one in drawn)
+    runs = [run for run in labelling.key.runs if run in run_of]
     is_whole = len(runs) == len(labelling.key.runs) > 1
     found = []
     for kind in taxonomy.kinds:
-        values = replies.values[kind.name]
+        parts = taxonomy.parts(kind.name)
+        each = [sum(weights[one.run, one.item_id].get(part, 0.0) for part in parts) for one in drawn]
+        values: NDArray[np.float64] = np.array(each)
         shares, counts = {}, {}
         for run in runs:
-            at = [i for i, name in enumerate(replies.runs) if name == run]
-            shares[run] = mean_interval(values[at], clusters=replies.clusters.part(at), level=level)
+            at = [i for i, name in enumerate(run_of) if name == run]
+            shares[run] = mean_interval(values[at], clusters=clusters.part(at), level=level)
             counts[run] = float(values[at].sum())
         over = None
         if is_whole:
-            over = mean_interval(values, clusters=replies.clusters, groups=replies.runs, level=level)
-        pooled = mean_interval(values, clusters=replies.clusters, level=level)
+            over = mean_interval(values, clusters=clusters, groups=run_of, level=level)
+        pooled = mean_interval(values, clusters=clusters, level=level)
         found.append(
             KindShare(kind=kind.name, counts=counts, shares=shares, over_settings=over, pooled=pooled)
         )
@@ -164,76 +137,33 @@ def kind_shares(labelling: Labelling, taxonomy: Taxonomy, *, level: float) -> tu
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """How far two lists of labels of the same replies agree; `same` is None for more than two lists."""
+    """How far two lists of labels of the same replies agree."""
 
     name: str
     n: int
-    same: Estimate | None
+    same: Estimate
     kappa: Estimate
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Comparing:
-    """How lists of labels are compared: whose replies they are of, and how intervals are drawn."""
-
-    key: Key
-    rng: np.random.Generator
-    settings: Resampling
-
-    def of(self, name: str, first: Mapping[Reply, str], second: Mapping[Reply, str]) -> Agreement | None:
-        """Two lists on the replies that are in both; None where there are none."""
-        both = [one for one in self.key.drawn if (one.run, one.item_id) in first.keys() & second.keys()]
-        if not both:
-            return None
-        ours = [first[one.run, one.item_id] for one in both]
-        theirs = [second[one.run, one.item_id] for one in both]
-        clusters = _clusters(both, self.key)
-        same = [float(a == b) for a, b in zip(ours, theirs, strict=True)]
-        kappa = cohen_kappa(ours, theirs, clusters=clusters, rng=self.rng, settings=self.settings)
-        share = mean_interval(same, clusters=clusters, level=self.settings.level)
-        return Agreement(name=name, n=len(both), same=share, kappa=kappa)
-
-    def all_of(self, people: Labelling, taxonomy: Taxonomy) -> Agreement | None:
-        """Krippendorff's alpha over people; None where no reply has the labels of two."""
-        codes = {kind.name: float(i) for i, kind in enumerate(taxonomy.labels)}
-        own = [people.kinds(name) for name in people.labellers]
-        drawn = [one for one in self.key.drawn if sum((one.run, one.item_id) in kinds for kinds in own) > 1]
-        if not drawn:
-            return None
-        table = [[codes.get(k.get((one.run, one.item_id), ""), np.nan) for k in own] for one in drawn]
-        alpha = krippendorff_alpha(
-            table,
-            measurement="nominal",
-            rng=self.rng,
-            clusters=_clusters(drawn, self.key),
-            settings=self.settings,
-        )
-        name = f"all {len(own)} people, Krippendorff's alpha"
-        return Agreement(name=name, n=len(drawn), same=None, kappa=alpha)
-
-
 def agreements(
-    found: Sequence[Labelling], taxonomy: Taxonomy, *, rng: np.random.Generator, level: float
+    found: Sequence[Labelling], *, rng: np.random.Generator, level: float
 ) -> tuple[Agreement, ...]:
-    """People with each other, each labeller with their second looks, and models with people."""
-    if not found:
-        return ()
-    comparing = _Comparing(key=found[0].key, rng=rng, settings=Resampling(level=level))
-    people = next((one for one in found if one.by == "person"), None)
-    own = {name: people.kinds(name) for name in people.labellers} if people is not None else {}
-    lines = [comparing.of(f"{a} and {b}", own[a], own[b]) for a, b in combinations(own, 2)]
-    if people is not None and len(own) > 2:
-        lines.append(comparing.all_of(people, taxonomy))
-    for one in found:
-        for name in dict.fromkeys(label.labeller for label in one.again):
-            second = {(x.run, x.item_id): x.kind for x in one.again if x.labeller == name}
-            lines.append(comparing.of(f"{name}, twice", one.kinds(name), second))
-        if one.by != "person":
-            lines += [
-                comparing.of(f"{one.name} and {person}", one.kinds(one.name), said)
-                for person, said in own.items()
-            ]
-    return tuple(line for line in lines if line is not None)
+    """People with each other, and models with people, each on the replies that both labelled."""
+    people = {name: one.kinds(name) for one in found if one.by == "person" for name in one.labellers}
+    models = {one.name: one.kinds(one.name) for one in found if one.by == "model"}
+    pairs = [*combinations(people.items(), 2), *((m, p) for m in models.items() for p in people.items())]
+    made = []
+    for (a, first), (b, second) in pairs:
+        both = [o for o in found[0].key.drawn if (o.run, o.item_id) in first.keys() & second.keys()]
+        if not both:
+            continue
+        ours, theirs = ([of[one.run, one.item_id] for one in both] for of in (first, second))
+        clusters = _clusters(both, found[0].key)
+        same = [float(x == y) for x, y in zip(ours, theirs, strict=True)]
+        kappa = cohen_kappa(ours, theirs, clusters=clusters, rng=rng, settings=Resampling(level=level))
+        agreed = mean_interval(same, clusters=clusters, level=level)
+        made.append(Agreement(name=f"{a} and {b}", n=len(both), same=agreed, kappa=kappa))
+    return tuple(made)
 
 
 # --------------------------------------------------------------------------- chains
@@ -241,54 +171,196 @@ def agreements(
 
 @dataclass(frozen=True, kw_only=True)
 class ChainStep:
-    """Of the replies that are right up to a condition, how many first go wrong there.
-
-    `n_conditions` is None for questions with any number of conditions.
-    """
+    """Of the replies that are right up to a condition, how many first go wrong there."""
 
     step: int
-    n_conditions: int | None
     n_at_risk: int
     n_wrong: int
     n_partial: int
-    share: Estimate | None
+    share: Estimate
 
 
 def chain_steps(labelling: Labelling, *, level: float) -> tuple[ChainStep, ...]:
-    """P(first wrong at step j | right before j), over all questions and by their number of conditions.
+    """P(first wrong at step j | right before j).
 
     A condition that is partly right counts as not right. A reply that does not reach a condition is no longer
-    counted from there on. Each label counts once; a label without verdicts and step says nothing here.
+    counted from there on. Each label counts once; a label without verdicts says nothing here.
     """
     known = {(one.run, one.item_id): one for one in labelling.key.drawn}
-    chains = [(known[label.run, label.item_id], label) for label in labelling.labels if _n_judged(label)]
-    sizes = sorted({drawn.n_conditions for drawn, _ in chains})
     found = []
-    for size in (None, *(sizes if len(sizes) > 1 else ())):
-        own = [(drawn, label) for drawn, label in chains if size is None or drawn.n_conditions == size]
-        for step in range(1, max((_n_judged(label) for _, label in own), default=0) + 1):
-            at_risk = [(drawn, label) for drawn, label in own if _n_judged(label) >= step]
-            wrong = [float(label.first_wrong == step) for _, label in at_risk]
-            partial = sum(
-                label.first_wrong == step and bool(label.verdicts) and label.verdicts[step - 1] == "partial"
-                for _, label in at_risk
+    for step in range(1, max(map(_n_judged, labelling.labels), default=0) + 1):
+        at_risk = [label for label in labelling.labels if _n_judged(label) >= step]
+        wrong = [label for label in at_risk if label.first_wrong == step]
+        clusters = _clusters([known[label.run, label.item_id] for label in at_risk], labelling.key)
+        found.append(
+            ChainStep(
+                step=step,
+                n_at_risk=len(at_risk),
+                n_wrong=len(wrong),
+                n_partial=sum(label.verdicts[step - 1] == "partial" for label in wrong),
+                share=mean_interval(
+                    [float(label.first_wrong == step) for label in at_risk], clusters=clusters, level=level
+                ),
             )
-            clusters = _clusters([drawn for drawn, _ in at_risk], labelling.key)
-            found.append(
-                ChainStep(
-                    step=step,
-                    n_conditions=size,
-                    n_at_risk=len(at_risk),
-                    n_wrong=int(sum(wrong)),
-                    n_partial=partial,
-                    share=mean_interval(wrong, clusters=clusters, level=level) if wrong else None,
-                )
-            )
+        )
     return tuple(found)
 
 
 def _n_judged(label: Label) -> int:
     """Up to which condition something is known: the first that is not right, or the last that was reached."""
-    if label.first_wrong is not None:
-        return label.first_wrong
-    return sum(verdict == "right" for verdict in label.verdicts)
+    return label.first_wrong or sum(verdict == "right" for verdict in label.verdicts)
+
+
+# --------------------------------------------------------------------------- in sentences and tables
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledPacket:
+    """A packet with its labels, and all that is said of it."""
+
+    packet: Packet
+    taxonomy: Taxonomy
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...]
+
+
+def report(
+    packet: Packet,
+    labels: Sequence[Label],
+    taxonomy: Taxonomy,
+    *,
+    rng: np.random.Generator,
+    level: float = 0.95,
+) -> LabelledPacket:
+    """All tables of a packet.
+
+    Args:
+        packet: the packet.
+        labels: all labels of it.
+        taxonomy: its kinds.
+        rng: where the draws of kappa come from.
+        level: of the intervals.
+    """
+    found = labellings(packet.key, labels)
+    tables = []
+    for one in found:
+        tables.append(_shares(one, taxonomy, kind_shares(one, taxonomy, level=level)))
+        if taxonomy.has_verdicts and (steps := chain_steps(one, level=level)):
+            tables.append(_chains(one, steps))
+    if agreed := agreements(found, rng=rng, level=level):
+        tables.append(_agreement(agreed))
+    return LabelledPacket(
+        packet=packet,
+        taxonomy=taxonomy,
+        sentences=tuple(_sentences(packet, found, taxonomy)),
+        tables=tuple(tables),
+    )
+
+
+def _sentences(packet: Packet, found: Sequence[Labelling], taxonomy: Taxonomy) -> Iterator[str]:
+    key, draw = packet.key, packet.key.draw
+    runs = several(len(key.runs), "run")
+    how = f"wrong replies, {draw.n:,} of each of {runs}"
+    if draw.rule == "same":
+        how = f"questions, {draw.n:,}, the same for {runs}"
+    n_wrong = sum(one.is_wrong for one in key.drawn)
+    yield f"{taxonomy.title}. Drawn with the seed {draw.seed}: {how}; {n_wrong:,} replies are wrong."
+    if n_left := sum(key.left_out.values()):
+        yield f"{n_left:,} questions without a marked reply were not drawn from."
+    if not found:
+        yield "Nobody has labelled any of them yet, so that there are no shares."
+    for one in found:
+        n = len(one.weights())
+        left = n_wrong - n
+        rest = f"; {left:,} are not labelled and count as no kind" if left else ""
+        yield f"{n:,} of {n_wrong:,} wrong replies are labelled {one.title}{rest}."
+    if any(one.by != "person" for one in found) and not any(one.by == "person" for one in found):
+        yield "No person has labelled anything: how far these labels can be trusted is not known."
+
+
+def _agreement(found: Sequence[Agreement]) -> Table:
+    return tabulate(
+        "agreement",
+        "How far labels agree",
+        label="labels",
+        rows=lines((one.name, one) for one in found),
+        measures=(
+            count("n", lambda one: one.n, "replies"),
+            share("same", lambda one: one.same, "the same kind"),
+            number("kappa", lambda one: one.kappa, "Cohen's kappa"),
+        ),
+    )
+
+
+def _count(value: float) -> Value | Cell:
+    is_whole = math.isclose(value, round(value), abs_tol=1e-9)  # thirds of several labellers add up
+    return round(value) if is_whole else Cell(value=value, kind="number")
+
+
+def _shares(one: Labelling, taxonomy: Taxonomy, shares: Sequence[KindShare]) -> Table:
+    """Counts and shares by run, their mean, all together, and what the paper prints."""
+    runs = tuple(shares[0].shares)
+    kinds = {kind.name: kind for kind in taxonomy.kinds}
+
+    def counted(run: str) -> Measure[KindShare]:
+        return count(f"n:{run}", lambda row: _count(row.counts[run]), run, group="errors")
+
+    def share_in(run: str) -> Measure[KindShare]:
+        return share(f"share:{run}", lambda row: row.shares[run], run, group="share of the errors, %")
+
+    together, measures = "together, %", [*map(counted, runs), *map(share_in, runs)]
+    if any(row.over_settings is not None for row in shares):
+        measures.append(share("mean", lambda row: row.over_settings, "mean over settings", group=together))
+    measures.append(share("pooled", lambda row: row.pooled, group=together))
+    said = (
+        "Shares of the labelled errors, with intervals by source. They sum to 1: where one falls, others "
+        "rise. "
+    )
+    if taxonomy.printed:
+        table = published.load(taxonomy.printed)
+        where = f"{table.source.where}, {taxonomy.printed_as}"
+        measures.append(
+            share(
+                "printed",
+                lambda row: _printed(table, kinds[row.kind].title),
+                where,
+                group="as the paper prints it, %",
+            )
+        )
+        said += "The paper's shares stand as they are printed; they are of other replies."
+    labels = {name: f"· {kind.title}" if kind.within else kind.title for name, kind in kinds.items()}
+    return tabulate(
+        f"kinds:{one.name}",
+        f"Kinds of errors, {one.title}",
+        label="kind",
+        rows=lines(((row.kind, row) for row in shares), labels),
+        measures=measures,
+        notes=(said,),
+    )
+
+
+def _printed(table: PublishedTable, title: str) -> Value | Cell:
+    row = next((row for row in table.rows if row.name == title), None)
+    if row is None:
+        return None
+    text = row.cells[1].text
+    return Cell(value=float(text) / 100, text=text)
+
+
+def _chains(one: Labelling, steps: Sequence[ChainStep]) -> Table:
+    return tabulate(
+        f"chains:{one.name}",
+        f"Where chains first go wrong, {one.title}",
+        label="condition",
+        rows=(RowSpec(f"step-{step.step}", f"condition {step.step}", step) for step in steps),
+        measures=(
+            count("at-risk", lambda step: step.n_at_risk, "right before"),
+            count("wrong", lambda step: step.n_wrong, "first wrong here"),
+            count("partial", lambda step: step.n_partial, "of these partly right"),
+            share("share", lambda step: step.share, "first wrong / right before"),
+        ),
+        notes=(
+            "Of the wrong replies that are right up to a condition, the share that first goes wrong there. "
+            "A reply that does not reach a condition is not counted from there on.",
+        ),
+    )

@@ -9,7 +9,8 @@ import msgspec
 from msgspec import Meta
 
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, TEXT, GapFinding
+from vidence.explain.diagnostics.conditions import PLAN
+from vidence.explain.diagnostics.selector_gap import ORACLE, TEXT, GapFinding
 from vidence.explain.diagnostics.tables import Figures, side_by_side
 from vidence.records import Estimate, Record
 from vidence.report.pairing import pair

@@ -10,11 +10,10 @@ from msgspec import Meta
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.report.over_models import ByValue, over_models, where_of
+from vidence.report.over_models import ByValue, over_models, sorted_statements, where_of
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
 from vidence.report.results import Row as TrialRow
 from vidence.report.scores import ANSWERED, Draws, chosen
-from vidence.report.sorted_values import sorted_statements
 from vidence.tables.charts import Chart, Point, Series, Statement
 from vidence.tables.table import Column, Table
 

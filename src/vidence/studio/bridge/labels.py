@@ -49,8 +49,7 @@ class Labels:
         found: dict[str, set[str]] = {}
         for item_id, said in self._of.get(run, {}).items():
             for one in said:
-                for kind in (one.kind, *one.also):
-                    found.setdefault(f"{one.by}:{kind}", set()).add(item_id)
+                found.setdefault(f"{one.by}:{one.kind}", set()).add(item_id)
         return {name: len(found[name]) for name in sorted(found)}
 
     def items(self, run: str, label: str) -> tuple[str, ...]:
@@ -59,7 +58,7 @@ class Labels:
         return tuple(
             item_id
             for item_id, said in self._of.get(run, {}).items()
-            if any(one.by == by and kind in (one.kind, *one.also) for one in said)
+            if any(one.by == by and one.kind == kind for one in said)
         )
 
 

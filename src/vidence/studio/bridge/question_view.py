@@ -35,7 +35,7 @@ def labelled(labels: Iterable[Label]) -> tuple[Labelled, ...]:
     """Labels of one reply for a page."""
     return tuple(
         Labelled(
-            kinds=visible(", ".join((one.kind, *one.also))),
+            kinds=visible(one.kind),
             labeller=visible(one.labeller),
             by=visible(one.by),
             quote=visible(one.quote),

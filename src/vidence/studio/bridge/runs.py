@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from vidence.ask.scoring.logp import LETTERS, TEXTS
 from vidence.catalog import create, ready
 from vidence.contracts import Scorer
 from vidence.engine.plan import read_plan
@@ -16,7 +15,7 @@ from vidence.engine.rows import Stored
 from vidence.engine.store import PLAN_NAME, RUN_FILE, RunStore
 from vidence.errors import StoreError
 from vidence.records import Item, Score
-from vidence.report.logps import has_logps, has_text_logps
+from vidence.report.parsers import STORED
 from vidence.report.provenance import is_asked
 from vidence.report.results import Row, Run, read_again
 from vidence.report.trials import cost_usd
@@ -26,7 +25,6 @@ SEARCHED = 20_000
 LONGEST = 300
 """Letters of a question in a list."""
 DAMAGED = "damaged"
-_STORED_READERS = {LETTERS: has_logps, TEXTS: has_text_logps}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -191,7 +189,7 @@ def judges_differ(score: Score) -> bool:
 def _readers() -> Mapping[str, Scorer]:
     """All readers by name that read letters in words, or the likeliest choice out of what is stored."""
     scorers: dict[str, Scorer] = {name: create("parser", name) for name in ready("parser")}
-    return {n: one for n, one in scorers.items() if one.reads_letters or n in _STORED_READERS}
+    return {n: one for n, one in scorers.items() if one.reads_letters or n in STORED}
 
 
 def _always(_: Row) -> bool:
@@ -209,7 +207,7 @@ def readings(row: Row, own: str) -> dict[str, str]:
         return {}
     found = {own: row.read}
     for name, scorer in _readers().items():
-        if name == own or not _STORED_READERS.get(name, _always)(row):
+        if name == own or not STORED.get(name, _always)(row):
             continue
         again = read_again(row.item, row.trial, scorer)
         found[name] = Row(item=row.item, trial=row.trial, score=again).read

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from conftest import IS_THOROUGH
 from vidence.errors import UsageError
 from vidence.explain.audit.blind import Board, _Rules, _Table, blind_test, board_of, n_needed, statements_of
 from vidence.records import Item, Media
@@ -103,8 +104,9 @@ def test_a_reader_who_is_right_in_60_percent_of_twenty_is_found():
 
 
 def test_fair_sets_are_let_through():
-    found = [blind_test(fair(seed), rng=np.random.default_rng(seed), n_draws=199) for seed in range(40)]
-    assert sum(one.verdict(0.05) == "above" for one in found) <= 4  # 2 of 40 are expected at most
+    n = 40 if IS_THOROUGH else 15
+    found = [blind_test(fair(seed), rng=np.random.default_rng(seed), n_draws=199) for seed in range(n)]
+    assert sum(one.verdict(0.05) == "above" for one in found) <= max(n // 10, 2)  # n / 20 at most
     assert {one.verdict(0.05) for one in found} >= {"chance"}
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from conftest import IS_THOROUGH
 from subjects.planted_readers import (
     Candidates,
     GradedReward,
@@ -87,7 +88,8 @@ def test_a_reward_of_known_sharpness_gets_what_follows_from_it():
 def test_intervals_of_the_lines_over_n_hold_what_is_planted():
     """Of 40 worlds 38 are expected to hold it; 33 or fewer have the probability .003."""
     held, oracle = {}, 1 - (1 - P) ** 8
-    for seed in range(40):
+    n_worlds, least = (40, 34) if IS_THOROUGH else (12, 9)
+    for seed in range(n_worlds):
         reward = GradedReward(rng=np.random.default_rng(1000 + seed))
         one, found, _ = examined(40, reward, seed=seed)
         said = tables(one, found)
@@ -98,7 +100,7 @@ def test_intervals_of_the_lines_over_n_hold_what_is_planted():
             ("oracle", lines.estimate("oracle", "m3"), oracle),
         ):
             held[key] = held.get(key, 0) + holds(estimate, planted)
-    assert min(held.values()) >= 34, held
+    assert min(held.values()) >= least, held
 
 
 def test_points_that_cannot_be_read_rank_last_and_are_counted():

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
+from conftest import IS_THOROUGH
 from subjects.simulated import Driven, Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
@@ -60,7 +61,7 @@ def table_of(found: Sequence[Examined]) -> Table:
     return table
 
 
-def planted(worth: Sequence[float], noise: float, n: int = 400) -> Table:
+def planted(worth: Sequence[float], noise: float, n: int = 400 if IS_THOROUGH else 150) -> Table:
     rng = np.random.default_rng(4)
     return table_of(
         [Examined(item=item(i), finding=measured(reader(worth, noise, rng), number=i).made) for i in range(n)]
@@ -80,7 +81,7 @@ def number(table: Table, column: str, row: str = "all") -> float:
 def test_what_is_planted_is_recovered(worth: tuple[float, ...], noise: float, top: float) -> None:
     table = planted(worth, noise)
     assert number(table, "top") == pytest.approx(top, abs=0.05)
-    assert number(table, "floor") == pytest.approx(0.75, abs=0.05)
+    assert number(table, "floor") == pytest.approx(0.75, abs=0.06)
     beyond, effect = table.value("all", "beyond"), table.value("all", "effect")
     assert isinstance(beyond, Estimate)
     assert isinstance(effect, Estimate)
@@ -94,8 +95,8 @@ def test_what_is_planted_is_recovered(worth: tuple[float, ...], noise: float, to
 
 
 def test_an_evidence_that_does_nothing_is_seldom_said_to_do_something() -> None:
-    rng, n_clear = np.random.default_rng(6), 0
-    for _ in range(40):
+    rng, n_clear, n = np.random.default_rng(6), 0, 40 if IS_THOROUGH else 15
+    for _ in range(n):
         deltas = rng.standard_normal((50, 6)) + rng.standard_normal((50, 1))
         found = [
             Examined(
@@ -112,7 +113,7 @@ def test_an_evidence_that_does_nothing_is_seldom_said_to_do_something() -> None:
         effect = table_of(found).value("all", "effect")
         assert isinstance(effect, Estimate)
         n_clear += not effect.low < 0 < effect.high
-    assert n_clear <= 6  # expected 2 of 40
+    assert n_clear <= 0.15 * n  # expected 0.05 n
 
 
 def test_the_placebo_is_asked_behind_the_frames_alone() -> None:

@@ -24,7 +24,8 @@ from subjects.evidenced import (
 from subjects.simulated import Simulated, drive, times_shown
 from vidence.contracts import Ask, Diagnostic, Examined, View
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, TEXT, GapFinding, recall
+from vidence.explain.diagnostics.conditions import PLAN
+from vidence.explain.diagnostics.selector_gap import ORACLE, TEXT, GapFinding, recall
 from vidence.records import Evidence, Failed, Item, Media, Reply
 from vidence.tables.charts import Statement
 

@@ -67,13 +67,11 @@ def test_a_run_without_a_wrong_reply_is_to_be_left_out():
         draw_questions(runs, Draw(taxonomy="mmvu", rule="wrong", n=2, seed=0))
 
 
-def test_a_packet_hides_the_runs_and_shows_one_in_ten_twice(plant):
+def test_a_packet_hides_the_runs(plant):
     planted = plant({"alpha-run": ODD, "beta-run": ODD})
     packet = planted.packet
     wrong = [one for one in packet.key.drawn if one.is_wrong]
-    twice = [one for one in wrong if len(one.rows) == 2]
-    assert len(twice) == -(-len(wrong) // 10)
-    assert len(packet.rows) == len(wrong) + len(twice)
+    assert len(packet.rows) == len(wrong)
     assert b"-run" not in rows_as_jsonl(packet.rows)
     reply_of = packet.key.reply_of()
     runs = [reply_of[row.row].run for row in packet.rows]
@@ -84,7 +82,7 @@ def test_a_packet_hides_the_runs_and_shows_one_in_ten_twice(plant):
 
 def test_right_replies_have_no_row(plant):
     packet = plant({"a": ODD}).packet
-    assert all(bool(one.rows) == one.is_wrong for one in packet.key.drawn)
+    assert all(bool(one.row) == one.is_wrong for one in packet.key.drawn)
     with pytest.raises(UsageError, match="none of the drawn replies is wrong"):
         plant({"a": {"knowledge": 0.0}})
 

@@ -12,6 +12,7 @@ from vidence.explain.errors.shares import (
     chain_steps,
     kind_shares,
     labellings,
+    report,
 )
 from vidence.explain.errors.taxonomies import load_taxonomy
 
@@ -61,7 +62,7 @@ def test_the_mean_over_settings_is_not_the_pooled_share(plant):
     assert found.pooled.value < 0.1 < found.over_settings.value
 
 
-def test_several_people_count_alike_and_second_looks_do_not_count(plant):
+def test_several_people_count_alike(plant):
     planted = plant({"a": {"knowledge": 0.5}}, n=100)
     again = planted.labels(labeller="bo", says=lambda kind: "perception")
     found = of(planted, planted.labels(), again)
@@ -69,18 +70,6 @@ def test_several_people_count_alike_and_second_looks_do_not_count(plant):
     n_wrong = sum(one.is_wrong for one in planted.packet.key.drawn)
     assert by_kind["knowledge"].counts == {"a": n_wrong / 2}
     assert by_kind["knowledge"].over_settings is None
-    assert len(found.labels) == 2 * n_wrong
-    assert len(found.again) == len(planted.packet.rows) * 2 - 2 * n_wrong
-
-
-def test_a_second_look_counts_where_the_first_row_has_no_label(plant):
-    planted = plant({"a": {"knowledge": 0.5}}, n=100)
-    twice = next(one for one in planted.packet.key.drawn if len(one.rows) == 2)
-    second = planted.label(twice.rows[1], kind="refusal")
-    assert of(planted, [second]).labels == (second,)
-    both = of(planted, [second, planted.label(twice.rows[0], kind="knowledge")])
-    assert [one.kind for one in both.labels] == ["knowledge"]
-    assert both.again == (second,)
 
 
 def confused(seed):
@@ -100,11 +89,9 @@ def test_people_and_models_agree_as_far_as_was_planted(plant):
             *planted.labels(labeller="m", by="model", says=confused(5)),
         ],
     )
-    lines = {one.name: one for one in agreements(found, HUMANPCR, rng=rng(), level=0.95)}
+    lines = {one.name: one for one in agreements(found, rng=rng(), level=0.95)}
     assert lines["ann and cy"].kappa.value == 1
     assert 0.6 < lines["ann and bo"].kappa.value < 0.9
-    assert 0.6 < lines["all 3 people, Krippendorff's alpha"].kappa.value < 1
-    assert lines["ann, twice"].same.value == 1
     assert lines["m and ann"].same.value < 1
 
 
@@ -127,14 +114,77 @@ def test_chains_recover_a_planted_hazard(plant):
 
 def test_a_chain_that_breaks_off_is_no_longer_counted(plant):
     planted = plant({"a": {"reasoning-chain": 0.9}}, n=20, taxonomy="perceptioncomp", question=FOUR)
-    rows = [
-        row.row for row in planted.packet.rows if row.row == planted.packet.key.reply_of()[row.row].rows[0]
-    ]
+    rows = [row.row for row in planted.packet.rows]
     reached = ("right", "right", "not reached", "not reached")
+    second = ("right", "wrong", "not reached", "not reached")
     labels: list[Label] = [
         msgspec.structs.replace(planted.label(rows[0], kind="reasoning-chain"), verdicts=reached),
-        msgspec.structs.replace(planted.label(rows[1], kind="reasoning-chain"), step=2),
+        msgspec.structs.replace(planted.label(rows[1], kind="reasoning-chain"), verdicts=second),
         planted.label(rows[2], kind="reasoning-chain"),
     ]
     steps = chain_steps(of(planted, labels), level=0.95)
     assert [(one.step, one.n_at_risk, one.n_wrong) for one in steps] == [(1, 2, 0), (2, 2, 1)]
+
+
+# --------------------------------------------------------------------------- in sentences and tables
+
+CHANCES = {"knowledge": 0.3, "missing-proactive": 0.2}
+
+
+def said_of(planted, labels, taxonomy=HUMANPCR, **more):
+    found = report(planted.packet, labels, taxonomy, rng=rng(), **more)
+    return " ".join(found.sentences), {table.name: table for table in found.tables}
+
+
+def test_nothing_labelled_is_said_and_has_no_shares(plant):
+    words, tables = said_of(plant({"a": CHANCES}, n=30), ())
+    assert "Nobody has labelled any of them yet" in words
+    assert not tables
+
+
+def test_what_is_not_labelled_is_counted_and_no_kind(plant):
+    planted = plant({"a": CHANCES, "b": CHANCES}, n=100)
+    labels = planted.labels(n=30)
+    words, tables = said_of(planted, labels)
+    n_wrong = sum(one.is_wrong for one in planted.packet.key.drawn)
+    n = len({(one.run, one.item_id) for one in labels})
+    assert (
+        f"{n} of {n_wrong} wrong replies are labelled by people (ann); {n_wrong - n} are not labelled"
+        in words
+    )
+    kinds = tables["kinds:people"]
+    counted = [kinds.value(kind.name, f"n:{run}") for kind in HUMANPCR.labels for run in ("a", "b")]
+    assert sum(counted) == n
+
+
+def test_the_papers_shares_stand_beside_with_their_place(plant):
+    planted = plant({"a": CHANCES, "b": CHANCES}, n=100)
+    _, tables = said_of(planted, planted.labels())
+    kinds = tables["kinds:people"]
+    assert kinds.cell("visual-extraction", "printed").text == "37.42"
+    assert kinds.columns[-1].title == "Figure 8, appendix G.3, mean over settings"
+    assert kinds.estimate("knowledge", "mean") is not None
+
+
+def test_models_stand_apart(plant):
+    planted = plant({"a": CHANCES, "b": CHANCES}, n=100)
+    labels = [*planted.labels(n=40), *planted.labels(labeller="m", by="model")]
+    words, tables = said_of(planted, labels)
+    assert "by the model m" in words
+    assert {"kinds:people", "kinds:m", "agreement"} <= tables.keys()
+    alone, _ = said_of(planted, planted.labels(labeller="m", by="model"))
+    assert "No person has labelled anything" in alone
+
+
+def test_chains_have_a_table(plant):
+    question = "\u2460 A man waves. \u2461 He sits. Where?"
+    planted = plant({"a": {"perceptual": 0.6}}, n=30, taxonomy="perceptioncomp", question=question)
+    labels = [
+        msgspec.structs.replace(
+            planted.label(row.row, kind="perceptual"), quote="So it is B", verdicts=("right", "wrong")
+        )
+        for row in planted.packet.rows
+    ]
+    _, tables = said_of(planted, labels, CHAINS)
+    assert tables["chains:people"].estimate("step-2", "share").value == 1
+    assert tables["chains:people"].value("step-1", "wrong") == 0

@@ -73,8 +73,7 @@ def test_every_cell_of_numbers_holds_a_number_or_says_why_not(name):
                 assert cell.flags
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_every_csv_has_its_notes_and_the_other_way_round(name):
+def test_every_csv_has_its_notes_and_the_other_way_round():
     folder = resources.files("vidence.explain.published") / "papers"
     stems = {f.name.rpartition(".")[0] for f in folder.iterdir() if f.name.endswith(".toml")}
     assert stems == set(SHAPES)
