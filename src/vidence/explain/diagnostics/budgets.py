@@ -1,4 +1,4 @@
-"""How far a score depends on what is spent: frames, resolution, tokens to think with."""
+"""How far a score depends on what is spent: frames, tokens to think with."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -31,8 +31,7 @@ from vidence.explain.diagnostics.tables import (
     kinds,
     side_by_side,
 )
-from vidence.media.encode import Size
-from vidence.records import Estimate, ImagePart, Item, Prompt, Record
+from vidence.records import Estimate, Item, Record
 from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, Value, by_name, lines, number, share, tabulate
 
@@ -50,9 +49,6 @@ class Settings(Record):
     frames: Annotated[
         tuple[Count, ...], Meta(description="budgets, in place of 8, 16, 32, ... up to the plan's")
     ] = ()
-    sizes: Annotated[
-        tuple[str, ...], Meta(description="limits of the frames in pixels: short:224|short:448|native")
-    ] = ()
     thinking: Annotated[tuple[str, ...], Meta(description="values of the model's option `setting`")] = ()
     setting: Annotated[str, Meta(description="the model's option that `thinking` sweeps")] = "thinking_budget"
     by: Annotated[str, Meta(description="what parts the questions: evidence, or a tag")] = EVIDENCE
@@ -62,13 +58,11 @@ class Settings(Record):
     repeats: Annotated[Count, Meta(description="how often each question is asked with each amount")] = 1
 
     def __post_init__(self) -> None:
-        for sweep, amounts in (("frames", self.frames), ("sizes", self.sizes), ("thinking", self.thinking)):
+        for sweep, amounts in (("frames", self.frames), ("thinking", self.thinking)):
             if len(amounts) == 1:
                 raise UsageError(
                     f"budgets: {sweep}={amounts[0]} is a single amount; expected two or more, split by |"
                 )
-        if len({Size.parse(one).kind for one in self.sizes} - {"native"}) > 1:
-            raise UsageError("budgets: expected limits on the same side, all short:PIXELS or all long:PIXELS")
         for one in self.groups:
             ends = _BIN.fullmatch(one)
             if ends is None or (ends[2] is not None and int(ends[2]) < int(ends[1])):
@@ -78,16 +72,11 @@ class Settings(Record):
 
     def steps(self, frames: Sequence[int]) -> "tuple[Step, ...]":
         """Every amount of every sweep, the smallest first, with these budgets of frames."""
-        sizes = {one: Size.parse(one) for one in self.sizes}
         thinking = self.thinking
         if all(one.isdecimal() for one in thinking):
             thinking = tuple(sorted(thinking, key=int))
         return (
             *(Step(sweep="frames", label=str(n), amount=n, view=f"frames:{n}") for n in sorted(frames)),
-            *(
-                Step(sweep="size", label=one, amount=sizes[one].pixels or None, view=f"size:{one}")
-                for one in sorted(sizes, key=lambda one: (sizes[one].kind == "native", sizes[one].pixels))
-            ),
             *(
                 Step(
                     sweep="thinking",
@@ -118,14 +107,14 @@ class Measured(Record, omit_defaults=True):
     label: str
     """How the amount was given."""
     amount: float | None = None
-    """Its number; None for such as ``native``."""
+    """Its number; None for such as ``high``."""
     delivered: float | None = None
-    """What came of it: frames shown, pixels of the shorter side, mean tokens of the replies."""
+    """What came of it: frames shown, mean tokens of the replies."""
     marks: tuple[ReplyScore, ...]
 
 
 class BudgetsFinding(Record):
-    """What one question got with each amount of each sweep: ``frames``, ``size``, ``thinking``.
+    """What one question got with each amount of each sweep: ``frames``, ``thinking``.
 
     Source: HumanPCR, figure 6; PerceptionComp, table 3.
     Departs: see `Budgets`.
@@ -150,17 +139,16 @@ def doublings(n_frames: int) -> tuple[int, ...]:
 class Budgets(Examination[Settings]):
     """Each question with growing budgets, all asked together.
 
-    *Frames*: the plan's selector with several budgets. *Size*: the plan's frames at several resolutions.
-    *Thinking*: the plan's frames, and the plan's model with several values of one of its options.
+    *Frames*: the plan's selector with several budgets. *Thinking*: the plan's frames, and the plan's model
+    with several values of one of its options.
 
     Every curve is of the same questions, so that neighbours are compared in pairs. Overall and by the
     number of pieces of evidence.
 
     Source: HumanPCR, section 4.3 and figure 6 (frames, overall and by number of evidence: 2-3, 4-5, 6 and
         more); PerceptionComp, section 4.2 and table 3 (frames; thinking budget).
-    Departs: the papers give no intervals and no tests, and do not sweep resolution. A
-        selector chooses anew for each budget, as in the papers: the smaller set of frames need not be a
-        part of the larger one.
+    Departs: the papers give no intervals and no tests. A selector chooses again for each budget, as in the
+        papers: the smaller set of frames need not be a part of the larger one.
     """
 
     name = "budgets"
@@ -172,7 +160,7 @@ class Budgets(Examination[Settings]):
         self._steps = settings.steps(settings.frames)
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
-        """A view for each budget and each size.
+        """A view for each budget.
 
         Where no sweep was asked for, this is also what fixes the budgets: they follow from the plan's.
 
@@ -183,14 +171,13 @@ class Budgets(Examination[Settings]):
             if n_frames < 2:
                 raise UsageError(
                     f"budgets: the plan shows {n_frames} frame, so there is nothing to sweep; "
-                    "say frames=1|2|4|8, sizes=... or thinking=..."
+                    "say frames=1|2|4|8 or thinking=..."
                 )
             self._steps = self.settings.steps(doublings(n_frames))
         found: dict[str, View] = {}
         for step in self._steps:
             budget = int(step.label) if step.sweep == "frames" else n_frames
-            size = step.label if step.sweep == "size" else ""
-            found[step.view] = View(selector=selector, n_frames=budget, size=size)
+            found[step.view] = View(selector=selector, n_frames=budget)
         return found
 
     def models(self) -> Mapping[str, str]:
@@ -251,21 +238,11 @@ class Budgets(Examination[Settings]):
 
 
 def _delivered(subject: Subject, step: Step, scores: Sequence[ReplyScore]) -> float | None:
-    """What came of an amount: frames, pixels of the shorter side, tokens of the reply; None if not known."""
-    match step.sweep:
-        case "frames":
-            return float(subject.n_frames(step.view))
-        case "size":
-            return _side_px(subject.prompt(step.view))
-        case _:
-            tokens = [one.output_tokens for one in scores if one.output_tokens is not None]
-            return sum(tokens) / len(tokens) if tokens else None
-
-
-def _side_px(prompt: Prompt) -> float | None:
-    """The shorter side of the first image of a prompt, in pixels."""
-    sides = [min(p.width_px, p.height_px) for p in prompt.parts if isinstance(p, ImagePart)]
-    return float(sides[0]) if sides else None
+    """What came of an amount: frames, or tokens of the reply; None if not known."""
+    if step.sweep == "frames":
+        return float(subject.n_frames(step.view))
+    tokens = [one.output_tokens for one in scores if one.output_tokens is not None]
+    return sum(tokens) / len(tokens) if tokens else None
 
 
 def create(settings: Settings) -> Diagnostic:
@@ -315,9 +292,6 @@ class _SweepWords:
 SWEEPS: Mapping[str, _SweepWords] = {
     "frames": _SweepWords(
         title="Score and number of frames", amount="frames asked for", label="frames", delivered="delivered"
-    ),
-    "size": _SweepWords(
-        title="Score and resolution", amount="limit in pixels", label="limit", delivered="shorter side, px"
     ),
     "thinking": _SweepWords(
         title="Score and thinking",

@@ -1,4 +1,4 @@
-"""Curves over frames, sizes and thinking, against models whose curves are planted."""
+"""Curves over frames and thinking, against models whose curves are planted."""
 
 import msgspec
 import numpy as np
@@ -112,13 +112,8 @@ def test_all_budgets_are_asked_together() -> None:
 
 
 def test_only_what_is_named_is_swept() -> None:
-    one = diagnostic(sizes="native|short:448|short:224", thinking="1024|0|4096", setting="budget")
-    assert one.views(selector="midpoints", n_frames=4) == {
-        "size:short:224": View(selector="midpoints", n_frames=4, size="short:224"),
-        "size:short:448": View(selector="midpoints", n_frames=4, size="short:448"),
-        "size:native": View(selector="midpoints", n_frames=4, size="native"),
-        "plan": View(selector="midpoints", n_frames=4),
-    }
+    one = diagnostic(thinking="1024|0|4096", setting="budget")
+    assert one.views(selector="midpoints", n_frames=4) == {"plan": View(selector="midpoints", n_frames=4)}
     assert one.models() == {
         "thinking:0": "+budget=0",
         "thinking:1024": "+budget=1024",
@@ -126,20 +121,15 @@ def test_only_what_is_named_is_swept() -> None:
     }
 
 
-def test_sizes_and_thinking_say_what_came_of_them() -> None:
-    subject = Simulated(item(), {"size:short:224": (1.0,), "size:native": (), "plan": (1.0, 2.0)})
+def test_thinking_says_what_came_of_it() -> None:
+    subject = Simulated(item(), {"plan": (1.0, 2.0)})
     tokens = {"thinking:off": None, "thinking:high": 300}
 
     def answers(ask: Ask) -> Reply:
         return Reply(text="A", usage=Usage(output_tokens=tokens.get(ask.model)))
 
-    one = diagnostic(sizes="short:224|native", thinking="off|high", setting="reasoning_effort")
+    one = diagnostic(thinking="off|high", setting="reasoning_effort")
     sweeps = drive(one.examine(subject), answers).made.sweeps
-    # Simulated images have one pixel; without an image there is no side.
-    assert [(m.label, m.amount, m.delivered) for m in sweeps["size"]] == [
-        ("short:224", 224.0, 1.0),
-        ("native", None, None),
-    ]
     assert [(m.label, m.amount, m.delivered) for m in sweeps["thinking"]] == [
         ("off", None, None),
         ("high", None, 300.0),
@@ -297,20 +287,20 @@ def test_settings_in_words_make_a_table_alone() -> None:
 
 
 def test_several_sweeps_are_told_apart() -> None:
-    one = diagnostic(sizes="short:224|short:448|short:896|native", **OPTIONS)
-    shown = views() | {f"size:{s}": (1.0,) for s in ("short:224", "short:448", "short:896", "native")}
+    one = diagnostic(thinking="high|64|128", setting="budget", **OPTIONS)
+    shown = views() | {"plan": (1.0,)}
     made = drive(one.examine(Simulated(item(), shown)), lambda ask: Reply(text="A")).made
     found = said([Examined(item=item(), finding=made)])
     assert list(found) == [
         "frames",
         "frames:curve",
         "frames:gain",
-        "size",
-        "size:curve",
-        "size:gain",
+        "thinking",
+        "thinking:curve",
+        "thinking:gain",
     ]
-    assert [p.x for p in chart(found, "size:curve").series[0].points] == [224, 448, 896]
-    assert [entry.key for entry in sheet(found, "size").rows][-1] == "native"
+    assert [p.x for p in chart(found, "thinking:curve").series[0].points] == [64, 128]
+    assert [entry.key for entry in sheet(found, "thinking").rows] == ["high", "64", "128"]
 
 
 # ------------------------------------------------------------------------------ what is left out
@@ -365,9 +355,6 @@ def test_a_bin_may_hold_one_number() -> None:
         ({"frames": "8|8"}, "different values"),
         ({"frames": "0|8"}, "whole number 1 or above"),
         ({"frames": "8|many"}, "cannot be read"),
-        ({"sizes": "short:224"}, "single amount"),
-        ({"sizes": "short:224|long:448"}, "the same side"),
-        ({"sizes": "short:224|large"}, "'large' is not known"),
         ({"thinking": "1024"}, "single amount"),
         ({"groups": "2-1|3"}, "'2-1' is no bin"),
         ({"groups": "some"}, "'some' is no bin"),
@@ -391,5 +378,5 @@ def test_how_often_a_question_is_asked_at_most() -> None:
     # 8, 16 and 32 frames where a plan has 32; none to double where it has one.
     assert diagnostic(repeats="2").most_asks(item(), n_frames=32) == 6
     assert diagnostic().most_asks(item(), n_frames=1) == 0
-    swept = diagnostic(sizes="native|short:448", thinking="0|64|128", setting="budget", repeats="2")
-    assert swept.most_asks(item(), n_frames=32) == 10
+    swept = diagnostic(thinking="0|64|128", setting="budget", repeats="2")
+    assert swept.most_asks(item(), n_frames=32) == 6
