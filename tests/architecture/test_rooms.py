@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -36,9 +35,7 @@ def circles(root: Path) -> list[str]:
     graph = {
         name: {
             module
-            for target in imported(
-                parsed(path), name if path.name == "__init__.py" else name.rpartition(".")[0]
-            )
+            for target in imported(path, name if path.name == "__init__.py" else name.rpartition(".")[0])
             if (module := target if target in files else target.rpartition(".")[0]) in files
         }
         - {name}
@@ -56,35 +53,38 @@ def plain_modules() -> dict[str, Path]:
     return {name: path for name, path in modules().items() if not path.name.startswith("__")}
 
 
-def imported(tree: ast.AST, package: str = "") -> Iterator[str]:
-    """Every dotted name that a file imports; relative imports are resolved in `package`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            start = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            base = ".".join([*start, *([node.module] if node.module else [])])
-            yield from (f"{base}.{alias.name}" for alias in node.names)
-
-
-def parsed(path: Path) -> ast.AST:
-    """A file."""
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 @cache
-def texts_and_imports(path: Path) -> tuple[frozenset[str], frozenset[str]]:
-    """Every text that a test holds, also the parts of f-strings, and what it imports."""
-    tree = parsed(path)
-    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    return frozenset(text for text in texts if isinstance(text, str)), frozenset(imported(tree))
+def read(text: str, package: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Every text of a file, also the parts of f-strings, and every dotted name that it imports."""
+    texts, names = set[str](), list[str]()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Constant(value=str(value)):
+                texts.add(value)
+            case ast.Import():
+                names += [alias.name for alias in node.names]
+            case ast.ImportFrom():
+                start = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+                base = ".".join([*start, *([node.module] if node.module else [])])
+                names += [f"{base}.{alias.name}" for alias in node.names]
+    return frozenset(texts), tuple(names)
+
+
+def imported(path: Path, package: str = "") -> tuple[str, ...]:
+    """Every dotted name that a file imports; relative imports are resolved in `package`."""
+    return read(path.read_text(encoding="utf-8"), package)[1]
+
+
+def strings(path: Path) -> frozenset[str]:
+    """Every text that a file holds."""
+    return read(path.read_text(encoding="utf-8"), "")[0]
 
 
 def private_imports(name: str, path: Path) -> list[str]:
     """The private modules and names of other packages that a module imports."""
     home = name if path.name == "__init__.py" else name.rpartition(".")[0]
     found = []
-    for target in imported(parsed(path), home):
+    for target in imported(path, home):
         parts = target.split(".")
         private = next((i for i, part in enumerate(parts) if re.match(r"_[^_]", part)), None)
         if parts[0] == "vidence" and private is not None and ".".join(parts[:private]) not in {home, name}:
@@ -103,9 +103,7 @@ def plugin_of(name: str) -> str | None:
 @cache
 def called() -> frozenset[str]:
     """Every text of the end-to-end tests, the names of commands among them."""
-    return frozenset(
-        text for test in (TESTS / "end_to_end").glob("*.py") for text in texts_and_imports(test)[0]
-    )
+    return frozenset(text for test in (TESTS / "end_to_end").glob("*.py") for text in strings(test))
 
 
 def is_tested(name: str, path: Path, named: set[str]) -> bool:
@@ -119,7 +117,7 @@ def is_tested(name: str, path: Path, named: set[str]) -> bool:
         return True
     plugin = plugin_of(name)
     if plugin is not None:
-        texts = {text for test in folder.glob("*.py") for text in texts_and_imports(test)[0]}
+        texts = {text for test in folder.glob("*.py") for text in strings(test)}
         return any(text == plugin or text.startswith(f"{plugin}:") for text in texts)
     return path.parent.name == "commands" and path.stem.rstrip("_").replace("_", "-") in called()
 
@@ -172,10 +170,9 @@ def test_a_circle_would_be_seen(tmp_path, way_back):
 def test_every_module_has_a_test_of_its_name_or_is_named_by_a_test():
     named: set[str] = set()
     for test in TESTS.rglob("test_*.py"):
-        texts, targets = texts_and_imports(test)
-        for target in targets:
+        for target in imported(test):
             named |= {target, target.rpartition(".")[0]}
-        named |= {text for text in texts if text.startswith("vidence.")}
+        named |= {text for text in strings(test) if text.startswith("vidence.")}
     modules = {name: path for name, path in plain_modules().items() if path.parent.name != "migrations"}
     assert [name for name, path in sorted(modules.items()) if not is_tested(name, path, named)] == []
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from subjects.command_line import CommandLine
 from vidence import catalog
 from vidence.ask.prompting.templates import Templates
 from vidence.engine.executor import Parallelism, executor_of
@@ -121,13 +122,13 @@ class Site:
     packages: Path
     samples: Path
 
-    def python(self, *arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """A new process that has the packages."""
         paths = [str(self.packages), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
         named = {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "VIDENCE_SAMPLES": str(self.samples)}
         return subprocess.run(
             [sys.executable, *arguments],
-            cwd=folder,
+            cwd=ROOT,
             env={**os.environ, **named},
             capture_output=True,
             text=True,
@@ -135,10 +136,10 @@ class Site:
         )
 
     def vidence(self, folder: Path, *words: str, code: int = 0) -> str:
-        """What a command says."""
-        done = self.python("-m", "vidence", *words, folder=folder)
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout + done.stderr
+        """What a command says, in this process."""
+        done = CommandLine(folder, dict(os.environ))(*words)
+        assert done.code == code, done.out + done.err
+        return done.out + done.err
 
 
 @pytest.fixture(scope="module")
@@ -235,8 +236,8 @@ def test_each_passes_the_checks_of_its_kind(site, page):
     assert {name: n[name] for name in found if n[name] < LEAST_CHECKS[found[name]]} == {}
 
 
-def test_the_doctor_lists_them(site, page, tmp_path):
-    said = site.vidence(tmp_path, "doctor")
+def test_the_doctor_lists_them(installed, page, tmp_path):
+    said = installed.vidence(tmp_path, "doctor")
     for name, kind in kinds(page).items():
         assert f"plug-in: {kind} {name} (" in said
 

@@ -13,6 +13,7 @@ WITH_PYTHON = sorted(
     path.relative_to(DOCS).as_posix()
     for path in DOCS.rglob("*.md")
     if "```python\n" in path.read_text("utf-8")
+    and path.name != "ten-minutes.md"  # `tests/scripts/test_pictures.py` follows it
 )
 
 

@@ -17,6 +17,8 @@ from PIL import Image
 from servers.openai_stub import Canned, OpenAIStub
 from vidence.records import Answered, Failed, Unreadable
 
+RUN = ("run", "table", "--data", "questions.jsonl", "--model")
+
 
 def model(server: OpenAIStub) -> str:
     return f"openai:m?base_url={server.base_url}"
@@ -32,18 +34,7 @@ def sent_images(body: dict[str, object]) -> list[np.ndarray]:
 def test_a_run_from_questions_to_tables(vidence, questions):
     questions()
     with OpenAIStub(answer="I think so.\nAnswer: B") as server:
-        done = vidence.apart(
-            "run",
-            "table",
-            "--data",
-            "questions.jsonl",
-            "--model",
-            model(server),
-            "--frames",
-            "4",
-            "--out",
-            "r",
-        )
+        done = vidence.apart(*RUN, model(server), "--frames", "4", "--out", "r")
     assert done.code == 0, done.err
     assert server.n_requests == 6
     trials = vidence.trials("r")
@@ -68,7 +59,7 @@ def test_a_run_from_questions_to_tables(vidence, questions):
 def test_nothing_is_asked_twice(vidence, questions):
     questions()
     with OpenAIStub(answer="Answer: A") as server:
-        command = ["run", "table", "--data", "questions.jsonl", "--model", model(server), "--no-page"]
+        command = [*RUN, model(server), "--no-page"]
         first = vidence(*command, "--out", "one")
         again = vidence(*command, "--out", "one")
         other = vidence(*command, "--out", "two")
@@ -84,17 +75,7 @@ def test_nothing_is_asked_twice(vidence, questions):
 def test_repeats_are_independent_asks(vidence, questions):
     questions(n_clips=1, n_questions=1)
     with OpenAIStub(answer="A") as server:
-        done = vidence(
-            "run",
-            "table",
-            "--data",
-            "questions.jsonl",
-            "--model",
-            model(server),
-            "--repeats",
-            "3",
-            "--no-page",
-        )
+        done = vidence(*RUN, model(server), "--repeats", "3", "--no-page")
     assert done.code == 0, done.err
     assert server.n_requests == 3
 
@@ -104,16 +85,7 @@ def test_a_swapped_video_is_asked_anew(vidence, questions):
 
     questions(n_clips=1, n_questions=1)
     with OpenAIStub(answer="A") as server:
-        command = [
-            "run",
-            "table",
-            "--data",
-            "questions.jsonl",
-            "--model",
-            model(server),
-            "--no-page",
-            "--out",
-        ]
+        command = [*RUN, model(server), "--no-page", "--out"]
         assert vidence(*command, "one").code == 0
         write_clip(vidence.folder / "clip0.mp4", shade=100)
         assert vidence(*command, "two").code == 0
@@ -123,7 +95,7 @@ def test_a_swapped_video_is_asked_anew(vidence, questions):
 def test_a_killed_run_repeats_at_most_what_was_in_flight(vidence, questions):
     questions(n_clips=4, n_questions=10)
     with OpenAIStub(answer="Answer: A", latency_s=0.1) as server:
-        words = ["run", "table", "--data", "questions.jsonl", "--model", model(server)]
+        words = [*RUN, model(server)]
         process = vidence.start(*words, "--out", "r", "--concurrency", "4", "--no-page")
         deadline = time.monotonic() + 60
         while server.n_requests < 15:
@@ -143,7 +115,7 @@ def test_a_killed_run_repeats_at_most_what_was_in_flight(vidence, questions):
 def test_a_signal_stops_cleanly_and_says_how_to_go_on(vidence, questions, number):
     questions(n_clips=4, n_questions=10)
     with OpenAIStub(answer="Answer: A", latency_s=0.1) as server:
-        words = ["run", "table", "--data", "questions.jsonl", "--model", model(server)]
+        words = [*RUN, model(server)]
         process = vidence.start(*words, "--out", "r", "--concurrency", "2", "--no-page")
         deadline = time.monotonic() + 60
         while server.n_requests < 5:
@@ -164,7 +136,7 @@ def test_failed_questions_are_counted_as_wrong_and_asked_again(vidence, question
         refuse = Canned(status=400, body=b'{"error": {"message": "too many images"}}')
         server.canned.append(refuse)
         done = vidence(
-            "run", "table", "--data", "questions.jsonl", "--model", model(server), "--out", "r",
+            *RUN, model(server), "--out", "r",
             "--concurrency", "1", "--no-page",
         )  # fmt: skip
         assert done.code == 3
@@ -185,9 +157,7 @@ def test_overload_is_waited_out(vidence, questions):
     questions()
     with OpenAIStub(answer="Answer: A") as server:
         server.canned.extend(Canned(status=429, headers={"retry-after": "0.2"}) for _ in range(5))
-        done = vidence(
-            "run", "table", "--data", "questions.jsonl", "--model", model(server), "--out", "r", "--no-page"
-        )
+        done = vidence(*RUN, model(server), "--out", "r", "--no-page")
         assert done.code == 0, done.err
         assert server.n_requests == 11
 
@@ -195,9 +165,7 @@ def test_overload_is_waited_out(vidence, questions):
 def test_a_reply_without_an_answer_is_unreadable(vidence, questions):
     questions(n_clips=1, n_questions=1)
     with OpenAIStub(answer="") as server:
-        done = vidence(
-            "run", "table", "--data", "questions.jsonl", "--model", model(server), "--out", "r", "--no-page"
-        )
+        done = vidence(*RUN, model(server), "--out", "r", "--no-page")
     assert done.code == 0, done.err
     assert isinstance(vidence.trials("r")["0-0"].score.outcome, Unreadable)
 
@@ -206,17 +174,7 @@ def test_the_spending_limit_ends_the_run_and_resume_goes_on(vidence, questions):
     questions(n_clips=2, n_questions=10)
     with OpenAIStub(answer="Answer: A") as server:
         prices = ["--price-in", "1000", "--price-out", "1000", "--max-cost", "0.05", "--concurrency", "1"]
-        words = [
-            "run",
-            "table",
-            "--data",
-            "questions.jsonl",
-            "--model",
-            model(server),
-            "--no-page",
-            "--out",
-            "r",
-        ]
+        words = [*RUN, model(server), "--no-page", "--out", "r"]
         done = vidence(*words, *prices)
         assert done.code == 2
         assert "the limit is 0.05" in done.err
@@ -262,17 +220,7 @@ def test_each_video_is_decoded_once_and_not_at_all_when_cached(vidence, question
 def test_native_video_is_sent_as_it_is(vidence, questions):
     questions(n_clips=1, n_questions=1)
     with OpenAIStub(answer="Answer: A") as server:
-        done = vidence(
-            "run",
-            "table",
-            "--data",
-            "questions.jsonl",
-            "--model",
-            model(server),
-            "--layout",
-            "video",
-            "--no-page",
-        )
+        done = vidence(*RUN, model(server), "--layout", "video", "--no-page")
     assert done.code == 0, done.err
     parts = server.requests[0].body["messages"][0]["content"]
     url = next(p["video_url"]["url"] for p in parts if p["type"] == "video_url")
@@ -284,8 +232,7 @@ def test_replay_needs_no_media_and_reports_as_csv(vidence, questions):
     (vidence.folder / "clip0.mp4").unlink()
     rows = [{"key": "0-0", "said": "Answer: A"}, {"key": "0-1", "said": "no idea"}]
     (vidence.folder / "answers.jsonl").write_text("\n".join(json.dumps(r) for r in rows))
-    model = "replay:answers.jsonl?id=key&text=said"
-    words = ["run", "table", "--data", "questions.jsonl", "--model", model, "--no-page", "--out", "r"]
+    words = [*RUN, "replay:answers.jsonl?id=key&text=said", "--no-page", "--out", "r"]
     done = vidence(*words)
     assert done.code == 3, done.err  # the third question has no recorded reply
     assert vidence("report", "r", "--csv", "r.csv").code == 0
@@ -306,7 +253,7 @@ def test_recorded_replies_are_found_from_any_folder(vidence, questions):
     questions(n_clips=1, n_questions=2)
     rows = [{"item_id": "0-0", "text": "Answer: A"}]
     (vidence.folder / "answers.jsonl").write_text("\n".join(json.dumps(r) for r in rows))
-    words = ["run", "table", "--data", "questions.jsonl", "--model", "replay:answers.jsonl", "--out", "r"]
+    words = [*RUN, "replay:answers.jsonl", "--out", "r"]
     assert vidence(*words, "--no-page").code == 3  # one has no reply
     (vidence.folder / "elsewhere").mkdir()
     there = vidence(*words, "--no-page")
@@ -322,7 +269,7 @@ def test_log_probabilities_that_a_server_does_not_give_are_missed(vidence, quest
     questions(n_clips=1)
     with OpenAIStub(answer="A", letter_logps=letter_logps) as server:
         model = f"openai:m?base_url={server.base_url}"
-        words = ["run", "table", "--data", "questions.jsonl", "--model", model, "--out"]
+        words = [*RUN, model, "--out"]
         done, plain = vidence(*words, "r", "--choice-logps"), vidence(*words, "plain")
     assert done.code == plain.code == 0, done.err
     said = "Log-probabilities of the letters were asked for, and 3 of 3 replies came without"
@@ -333,7 +280,7 @@ def test_log_probabilities_that_a_server_does_not_give_are_missed(vidence, quest
 
 def test_whoever_closes_the_pipe_loses_no_file(vidence, questions):
     questions(n_clips=1)
-    words = ["run", "table", "--data", "questions.jsonl", "--model", "baseline:longest", "--out", "r"]
+    words = [*RUN, "baseline:longest", "--out", "r"]
     process = vidence.start(*words)
     process.stdout.close()
     assert process.wait(timeout=60) in {0, 1}
@@ -345,7 +292,7 @@ def test_whoever_closes_the_pipe_loses_no_file(vidence, questions):
 def test_a_terminal_that_knows_only_ascii_shows_codes(vidence, questions):
     questions(n_clips=1)
     vidence.env["PYTHONIOENCODING"] = "ascii"
-    words = ["run", "table", "--data", "questions.jsonl", "--model", "baseline:longest", "--out", "r"]
+    words = [*RUN, "baseline:longest", "--out", "r"]
     done = vidence.apart(*words)
     assert done.code == 0, done.err
     assert "Accuracy" in done.out
@@ -355,17 +302,7 @@ def test_sigterm_stops_a_run_that_ignores_interrupts(vidence, questions):
     """As under nohup, or as a background job of a script."""
     questions(n_clips=4, n_questions=10)
     with OpenAIStub(answer="Answer: A", latency_s=0.1) as server:
-        words = [
-            "run",
-            "table",
-            "--data",
-            "questions.jsonl",
-            "--model",
-            model(server),
-            "--out",
-            "r",
-            "--no-page",
-        ]
+        words = [*RUN, model(server), "--out", "r", "--no-page"]
         process = subprocess.Popen(
             [sys.executable, "-m", "vidence", *words, "--concurrency", "2"],
             cwd=vidence.folder,
@@ -391,7 +328,7 @@ def test_lines_without_a_usable_question_end_with_3_and_are_said_everywhere(vide
     questions(n_clips=1, n_questions=3)
     whole = (vidence.folder / "questions.jsonl").read_text()
     (vidence.folder / "questions.jsonl").write_text(whole.strip() + '\n{"item_id": "bad"}\n')
-    words = ["run", "table", "--data", "questions.jsonl", "--model", "baseline:constant", "--no-page"]
+    words = [*RUN, "baseline:constant", "--no-page"]
     said = "Left out when the questions were read, and in no figure: 1 line beside 3 questions"
     for name in ("one", "two"):
         done = vidence(*words, "--out", name)
@@ -416,7 +353,7 @@ def test_replies_that_were_cut_off_name_the_flag(vidence, questions):
     questions(n_clips=1, n_questions=3)
     spec = "scripted:The answer is A"
     done = vidence(
-        "run", "table", "--data", "questions.jsonl", "--model", spec, "--max-tokens", "2", "--out", "r",
+        *RUN, spec, "--max-tokens", "2", "--out", "r",
         "--no-page",
     )  # fmt: skip
     assert done.code == 0
@@ -427,7 +364,7 @@ def test_replies_that_were_cut_off_name_the_flag(vidence, questions):
 def test_a_server_that_never_answers_is_the_headline(vidence, questions):
     questions(n_clips=1, n_questions=3)
     done = vidence(
-        "run", "table", "--data", "questions.jsonl", "--model", "openai:m?base_url=http://127.0.0.1:9/v1",
+        *RUN, "openai:m?base_url=http://127.0.0.1:9/v1",
         "--set", "attempts=1", "--patience", "0", "--out", "r",
     )  # fmt: skip
     assert done.code == 3

@@ -18,11 +18,10 @@ HEADINGS = ("02_01.amc.gz", "02_01.c3d", "13_29.amc.gz", "13_31.amc.gz")
 
 @pytest.fixture(scope="module")
 def bodies(data_dir) -> dict[str, Motion]:
-    """Every third body of 13 points, and those of known heading, at 60 frames per second."""
+    """Bodies of 13 points, and those of known heading, at 60 frames per second."""
     folder = need(data_dir / "mocap")
     made: dict[str, Motion] = {}
-    paths = mocap_files(data_dir)
-    for path in (*paths[::3], *(one for one in paths if one.name in HEADINGS)):
+    for path in mocap_files(data_dir, wanted=HEADINGS):
         options = {"units": "stature:1.75"} if path.parent.name == "animated_drawings_bvh" else {}
         if path.parent.name == "cmu_expmap":
             options = {"skeleton": str(folder / "cmu_asfamc/02.asf")}

@@ -1,8 +1,10 @@
 """Whole runs over real recorded replies: the official parsers give the published letters and counts."""
 
 import csv
+import functools
 import gzip
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -63,6 +65,19 @@ def replay(responses: Path, annotations: Path, folder: Path, **overrides: object
     return folder / "run"
 
 
+@pytest.fixture(scope="module")
+def replayed(checks_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """The run folder of a recorded file, made once."""
+
+    @functools.cache
+    def folder_of(path: Path) -> Path:
+        annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
+        folder = tmp_path_factory.mktemp("replayed")
+        return replay(with_texts(path, recorded(path), folder), annotations, folder)
+
+    return folder_of
+
+
 def rows_of(run_folder: Path, parser: str, tmp_path: Path) -> dict[str, dict[str, str]]:
     """The CSV of a run as read by one parser, by item id."""
     path = tmp_path / f"{parser}.csv"
@@ -75,17 +90,16 @@ def n_correct(rows: dict[str, dict[str, str]]) -> int:
     return sum(float(row["correct"]) == 1.0 for row in rows.values())
 
 
-def test_every_recorded_run_gives_the_published_letters_and_counts(checks_dir: Path, tmp_path: Path):
+def test_every_recorded_run_gives_the_published_letters_and_counts(checks_dir, replayed, tmp_path):
     expected = json.loads(need(checks_dir / "perceptioncomp" / "expected_per_file.json").read_text())
-    annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
     unknown = []
-    for number, path in enumerate(response_files(checks_dir)):
+    for path in response_files(checks_dir):
         counts = expected.get(path.name.removesuffix(".jsonl.gz"))
         if counts is None:
             unknown.append(path.name)
             continue
         rows = recorded(path)
-        folder = replay(with_texts(path, rows, tmp_path), annotations, tmp_path / str(number))
+        folder = replayed(path)
         by_parser = {name: rows_of(folder, f"perceptioncomp-{name}", tmp_path) for name in RULES}
         assert {name: n_correct(by_parser[name]) for name in ("api", "gemini")} == {
             "api": counts.get("api_correct", 0),
@@ -105,12 +119,10 @@ def test_every_recorded_run_gives_the_published_letters_and_counts(checks_dir: P
         pytest.skip(f"expected_per_file.json has no counts of {', '.join(unknown)}; the others were compared")
 
 
-def test_the_report_says_how_many_letters_another_parser_changes(checks_dir: Path, tmp_path: Path):
+def test_the_report_says_how_many_letters_another_parser_changes(checks_dir, replayed, tmp_path):
     from vidence.report.parsers import parser_tables
 
-    path = response_files(checks_dir)[0]
-    annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
-    folder = replay(with_texts(path, recorded(path), tmp_path), annotations, tmp_path)
+    folder = replayed(response_files(checks_dir)[0])
     robust = rows_of(folder, "robust", tmp_path)
     gemini = rows_of(folder, "perceptioncomp-gemini", tmp_path)
     n_changed = sum(robust[key]["read"] != gemini[key]["read"] for key in robust)
@@ -156,18 +168,16 @@ LEVELS = {
 }
 
 
-def test_level_3_less_level_1_of_every_recorded_run(checks_dir: Path, tmp_path: Path):
+def test_level_3_less_level_1_of_every_recorded_run(checks_dir, replayed):
     """PerceptionComp, section 4.1, says that accuracy "drops sharply at Level 3"."""
     from vidence.report.contrasts import contrast_runs
 
-    annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
     runs, expected = [], []
-    for number, path in enumerate(response_files(checks_dir)):
+    for path in response_files(checks_dir):
         known = LEVELS.get(path.name.removesuffix(".jsonl.gz"))
         if known is None:
             continue
-        folder = replay(with_texts(path, recorded(path), tmp_path), annotations, tmp_path / str(number))
-        runs.append(load_run(folder))
+        runs.append(load_run(replayed(path)))
         expected.append(known)
     found = contrast_runs(runs, tag="difficulty", pairs=[("3", "1")], has_trend=True)
     pairs = [one for one in found.contrasts if one.of]

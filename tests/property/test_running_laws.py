@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from servers import virtual_time
 from vidence.contracts import Request
 from vidence.engine import engine as engine_module
-from vidence.engine import evaluate, prepare
+from vidence.engine import evaluate
 from vidence.engine.environment import Environment
 from vidence.engine.limits import AdaptiveLimit
-from vidence.engine.plan import machine_facts
 from vidence.engine.prepare import make_plan
 from vidence.engine.store import Memory, RunStore
 from vidence.errors import ModelError, RejectedRequestError, TransientModelError, VidenceError
@@ -87,11 +86,9 @@ def session(server: Server, folder: Path, *, concurrency: int, cancel_s: float) 
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine_module, "create", lambda kind, spec: server)
-        patch.setattr(prepare, "machine_facts", lambda: FACTS)
         virtual_time.run(go)
 
 
-FACTS = machine_facts()
 turns = st.lists(st.tuples(st.sampled_from(["answer", "hang", *ERRORS]), st.floats(0.0, 5.0)), max_size=30)
 
 

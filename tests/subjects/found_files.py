@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from conftest import IS_THOROUGH
 from subjects.tracks import read_mot, video
 from vidence.seeing.tracks import TrackedVideo
 
@@ -118,11 +120,15 @@ def epic_logs(data_dir: Path) -> list[Path]:
 MOCAP_ENDINGS = (".amc", ".amc.gz", ".bvh", ".bvh.gz", ".c3d", ".zip", ".txt.gz", ".data3d.txt", ".rex")
 
 
-def mocap_files(data_dir: Path) -> list[Path]:
-    """The files of motion under ``mocap``, by their endings; a skip where there is none."""
+def mocap_files(data_dir: Path, *, wanted: Collection[str] = ()) -> list[Path]:
+    """The files of motion under ``mocap``, by their endings; a skip where there is none.
+
+    Where not all is wanted they are each third one, and those of the names `wanted`.
+    """
     folder = data_dir / "mocap"
     found = [p for p in sorted(folder.rglob("*")) if p.name.lower().endswith(MOCAP_ENDINGS)]
     found += sorted(folder.rglob("*data3d.txt"))
     if not found:
         pytest.skip(f"needs files of motion: none under {folder} ends with {', '.join(MOCAP_ENDINGS)}")
-    return sorted(set(found))
+    every = sorted(set(found))
+    return [path for n, path in enumerate(every) if IS_THOROUGH or n % 3 == 0 or path.name in wanted]

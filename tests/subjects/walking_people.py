@@ -220,16 +220,3 @@ def write_film(film: Film, folder: Path) -> Path:
             container.mux(stream.encode(shown))
         container.mux(stream.encode(None))
     return path
-
-
-def write_boxes(film: Film, path: Path, *, drop: float, jitter_px: float, rng: np.random.Generator) -> int:
-    """Write the boxes as MOTChallenge writes detections, some left out, all shaken; how many."""
-    lines = []
-    for frame in range(film.n_frames):
-        for walker in film.walkers:
-            box = walker.box(frame)
-            if box is not None and rng.random() >= drop:
-                left, top, right, bottom = np.array(box) + rng.normal(0, jitter_px, 4)
-                lines.append(f"{frame + 1},-1,{left:.2f},{top:.2f},{right - left:.2f},{bottom - top:.2f},0.9")
-    path.write_text("\n".join(lines) + "\n")
-    return len(lines)

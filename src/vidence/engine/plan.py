@@ -1,5 +1,6 @@
 """One run as one record, readable from TOML."""
 
+import functools
 import importlib.metadata
 import math
 import platform
@@ -615,6 +616,7 @@ def git_revision() -> str:
     return said
 
 
+@functools.cache
 def machine_facts() -> dict[str, object]:
     """Version, revision, Python, platform and the libraries that can change a number, for `Facts`."""
     versions: dict[str, str] = {}

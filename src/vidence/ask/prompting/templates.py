@@ -97,6 +97,21 @@ def _environment() -> "ImmutableSandboxedEnvironment":
     )
 
 
+@functools.lru_cache(maxsize=512)
+def _parsed(text: str) -> tuple["jinja2.nodes.Template", frozenset[str]]:
+    """A template, and the variables that stand in it."""
+    from jinja2.meta import find_undeclared_variables
+
+    tree = _environment().parse(text)
+    return tree, frozenset(find_undeclared_variables(tree))
+
+
+@functools.lru_cache(maxsize=128)
+def _compiled(text: str) -> "jinja2.Template":
+    """Only what is filled: a run fills one or two of twenty."""
+    return _environment().from_string(_parsed(text)[0])
+
+
 @dataclass(frozen=True, kw_only=True)
 class Template:
     """One template: where it is, for messages; the set it counts to; its name, its text and what it uses."""
@@ -107,7 +122,6 @@ class Template:
     text: str
     uses: frozenset[str]
     """The variables that stand in it."""
-    _tree: "jinja2.nodes.Template"
 
     @classmethod
     def parse(
@@ -129,11 +143,9 @@ class Template:
             UsageError: its syntax is wrong or it uses another variable.
         """
         from jinja2 import TemplateSyntaxError, nodes
-        from jinja2.meta import find_undeclared_variables
 
         try:
-            tree = _environment().parse(text)
-            uses = find_undeclared_variables(tree)
+            tree, uses = _parsed(text)
         except TemplateSyntaxError as error:
             raise UsageError(f"{place}, line {error.lineno}: {error.message}") from error
         for unknown in sorted(uses - variables.keys()):
@@ -141,12 +153,7 @@ class Template:
             raise UsageError(
                 f"{place}, line {line}: there is no variable {unknown!r}; there are {', '.join(variables)}"
             )
-        return cls(place=place, origin=origin, name=name, text=text, uses=frozenset(uses), _tree=tree)
-
-    @functools.cached_property
-    def _compiled(self) -> "jinja2.Template":
-        """Only where it is filled: a run fills one or two of twenty."""
-        return _environment().from_string(self._tree)
+        return cls(place=place, origin=origin, name=name, text=text, uses=uses)
 
     @functools.cached_property
     def label(self) -> str:
@@ -162,7 +169,7 @@ class Template:
         from jinja2 import TemplateError
 
         try:
-            return self._compiled.render(values).strip("\n")
+            return _compiled(self.text).render(values).strip("\n")
         except (TemplateError, TypeError, ValueError, ArithmeticError) as error:  # 1 + "a", int("a"), 1 / 0
             raise UsageError(
                 f"{self.place} cannot be filled: {error}; values given: {dict(values)}"

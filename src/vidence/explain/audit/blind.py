@@ -276,7 +276,8 @@ class _Learner:
     """A rule that takes what was right in other sources: by the features that texts have.
 
     The features of all texts lie one behind the other; `row`, `column` say whose each is, `feature` which,
-    `pair` numbers features within clusters.
+    `pair` numbers features within clusters. The key does not change the share of right texts (`chance`), nor
+    how often other sources show the feature (`shown`), nor its log odds there by chance alone (`usual`).
     """
 
     table: _Table
@@ -284,6 +285,9 @@ class _Learner:
     column: NDArray[np.int64]
     feature: NDArray[np.int64]
     pair: NDArray[np.int64]
+    chance: NDArray[np.float64]
+    shown: NDArray[np.float64]
+    usual: NDArray[np.float64]
 
     @classmethod
     def of(cls, table: _Table, features: Callable[[Board], Sequence[Sequence[str]]]) -> "_Learner | None":
@@ -297,22 +301,36 @@ class _Learner:
             return None
         row, column, feature = np.array(found, np.int64).T
         _, pair = np.unique(table.cluster[row] * len(numbers) + feature, return_inverse=True)
-        return cls(table=table, row=row, column=column, feature=feature, pair=pair.reshape(-1))
+        pair = pair.reshape(-1)
+        chance = (table.n_right / table.n_texts)[row]
+        shown = _elsewhere(np.ones(len(row)), feature, pair)
+        usual = (_elsewhere(chance, feature, pair) + 2 * chance) / (shown + 2)
+        return cls(
+            table=table,
+            row=row,
+            column=column,
+            feature=feature,
+            pair=pair,
+            chance=chance,
+            shown=shown,
+            usual=np.log(usual / (1 - usual)),
+        )
 
     def weights(self, right: NDArray[np.bool_]) -> Weights:
         """What it takes where these texts are right: by log odds of features in other sources."""
-        table = self.table
-        won_here = right[self.row, self.column].astype(np.float64)
-        chance = (table.n_right / table.n_texts)[self.row]
-        shown = (np.bincount(self.feature)[self.feature] - np.bincount(self.pair)[self.pair]).astype(float)
-        won = np.bincount(self.feature, won_here)[self.feature] - np.bincount(self.pair, won_here)[self.pair]
-        expected = np.bincount(self.feature, chance)[self.feature] - np.bincount(self.pair, chance)[self.pair]
-        rate = (won + 2 * chance) / (shown + 2)
-        usual = (expected + 2 * chance) / (shown + 2)
-        gain = np.log(rate / (1 - rate)) - np.log(usual / (1 - usual))
-        scores = np.zeros(table.is_there.shape)
-        np.add.at(scores, (self.row, self.column), gain)
-        return table.best(np.round(scores, 9))
+        won = _elsewhere(right[self.row, self.column].astype(np.float64), self.feature, self.pair)
+        rate = (won + 2 * self.chance) / (self.shown + 2)
+        gain = np.log(rate / (1 - rate)) - self.usual
+        shape = self.table.is_there.shape
+        scores = np.bincount(self.row * shape[1] + self.column, gain, minlength=shape[0] * shape[1])
+        return self.table.best(np.round(scores.reshape(shape), 9))
+
+
+def _elsewhere(
+    values: NDArray[np.float64], feature: NDArray[np.int64], pair: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """For each text and feature of it the sum of a value over the texts of other sources that have it."""
+    return np.bincount(feature, values)[feature] - np.bincount(pair, values)[pair]
 
 
 def _ranks(sizes: Sequence[float]) -> list[list[str]]:
