@@ -366,15 +366,13 @@ def test_every_change_needs_the_token_of_its_session(team, places):
     assert client.get("/").status_code == 200
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "evil.example:80", "127.0.0.1@evil", ""]
-)
-def test_another_host_is_refused(team, host):
-    for where in ("/", "/sign-in", "/nothing"):
-        answer = team.client().get(where, headers={"host": host})
-        assert answer.status_code == 400
-        assert b"evil" not in answer.content
-        assert "default-src 'none'" in answer["Content-Security-Policy"]
+def test_another_host_is_refused(team):
+    for host in ["evil.example", "127.0.0.1.evil.example", "evil.example:80", "127.0.0.1@evil", ""]:
+        for where in ("/", "/sign-in", "/nothing"):
+            answer = team.client().get(where, headers={"host": host})
+            assert answer.status_code == 400
+            assert b"evil" not in answer.content
+            assert "default-src 'none'" in answer["Content-Security-Policy"]
 
 
 @pytest.mark.parametrize(

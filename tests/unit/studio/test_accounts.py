@@ -20,9 +20,9 @@ from vidence.studio.accounts import (
 from vidence.studio.records.work import AuditEventRow
 
 
-@pytest.mark.parametrize(
-    ("name", "password", "more", "said"),
-    [
+def test_what_makes_no_account_is_said(team):
+    team.user("Ada", "author")
+    for name, password, more, said in [
         ("ADA", PASSWORD, {"roles": ["author"]}, "already"),
         ("  ", PASSWORD, {"roles": ["author"]}, "the name is empty"),
         ("Bob", "short", {"roles": ["author"]}, "too short. It must contain at least 10 characters"),
@@ -30,12 +30,9 @@ from vidence.studio.records.work import AuditEventRow
         ("Bob", PASSWORD, {"roles": []}, "no roles"),
         ("Bob", PASSWORD, {"roles": ["author"], "project": "films"}, "there is no project 'films'"),
         ("Bob", PASSWORD, {"roles": ["author"], "profile": Profile(pseudonym="p001")}, "'p001' is taken"),
-    ],
-)
-def test_what_makes_no_account_is_said(team, name, password, more, said):
-    team.user("Ada", "author")
-    with pytest.raises(UsageError, match=said):
-        add_user(name, password, **more)
+    ]:
+        with pytest.raises(UsageError, match=said):
+            add_user(name, password, **more)
 
 
 def test_the_password_is_kept_as_a_hash(team):

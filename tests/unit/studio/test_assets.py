@@ -5,9 +5,8 @@ import pytest
 from vidence.studio.assets import asset, edition
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_nothing_else_is_given_out(team):
+    for name in [
         "../settings.py",
         "..%2fsettings.py",
         "%2e%2e/settings.py",
@@ -23,12 +22,10 @@ from vidence.studio.assets import asset, edition
         ".",
         "django_htmx/../../settings.py",
         "django_htmx/",
-    ],
-)
-def test_nothing_else_is_given_out(team, name):
-    for place in ("/static/", f"/static/{edition()}/"):
-        if place + name != f"/static/{edition()}/studio.css":
-            assert team.client().get(place + name).status_code == 404
+    ]:
+        for place in ("/static/", f"/static/{edition()}/"):
+            if place + name != f"/static/{edition()}/studio.css":
+                assert team.client().get(place + name).status_code == 404
 
 
 def test_a_file_has_its_type_and_an_address_that_changes_with_it(team):

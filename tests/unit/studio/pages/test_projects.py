@@ -72,9 +72,8 @@ def test_a_text_is_tried_before_it_counts(place):
     assert ProjectRow.objects.get().protocol.source == OWN
 
 
-@pytest.mark.parametrize(
-    ("said", "why"),
-    [
+def test_what_cannot_begin_is_said(place):
+    for said, why in [
         ({"slug": "Films of 1"}, "expected small letters, digits and -, as 'films-of-1'"),
         ({"slug": ""}, "expected small letters"),
         ({"slug": "x" * 61}, "expected 60 and 300 at most"),
@@ -88,13 +87,11 @@ def test_a_text_is_tried_before_it_counts(place):
         ({"media": "../../elsewhere"}, "expected one of this studio"),
         ({"media": "link"}, "expected one of this studio"),
         ({"media": "nothing"}, "expected one of this studio"),
-    ],
-)
-def test_what_cannot_begin_is_said(place, said, why):
-    client, _ = place
-    answer = client.post(WHERE, {**FILMS, **said})
-    assert (answer.status_code, why in words(answer)) == (400, True)
-    assert not ProjectRow.objects.exists()
+    ]:
+        client, _ = place
+        answer = client.post(WHERE, {**FILMS, **said})
+        assert (answer.status_code, why in words(answer)) == (400, True)
+        assert not ProjectRow.objects.exists()
 
 
 def test_a_studio_without_folders_says_how_to_name_one(solo):

@@ -34,9 +34,8 @@ def listed(client, query):
     return [unescape(one)[:5] for one in found]
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
+def test_a_filter_keeps_what_it_says(two):
+    for query, expected in [
         ("", ["q1", "q2", "q/3?&", "q4<sc"]),
         ("fate=wrong", ["q2"]),
         ("fate=wrong&fate=unreadable", ["q2", "q4<sc"]),
@@ -55,11 +54,9 @@ def listed(client, query):
         ("sort=margin", ["q1", "q2", "q/3?&", "q4<sc"]),
         ("fate=nonsense&sort=nonsense&page=nonsense", ["q1", "q2", "q/3?&", "q4<sc"]),
         ("page=99", ["q1", "q2", "q/3?&", "q4<sc"]),
-    ],
-)
-def test_a_filter_keeps_what_it_says(two, query, expected):
-    client, first, _ = two
-    assert listed(client, f"run={first}&{query}") == expected
+    ]:
+        client, first, _ = two
+        assert listed(client, f"run={first}&{query}") == expected
 
 
 def test_from_a_page_that_is_not_there_one_comes_to_those_that_are(two, monkeypatch):
@@ -76,18 +73,15 @@ def test_from_a_page_that_is_not_there_one_comes_to_those_that_are(two, monkeypa
     )
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
+def test_a_filter_looks_at_the_run_beside(two):
+    for query, expected in [
         ("flip=any", ["q1", "q2"]),
         ("flip=lost", ["q1"]),
         ("flip=won", ["q2"]),
         ("words=i+cannot+say", ["q4<sc"]),
-    ],
-)
-def test_a_filter_looks_at_the_run_beside(two, query, expected):
-    client, first, second = two
-    assert listed(client, f"run={first}&run={second}&{query}") == expected
+    ]:
+        client, first, second = two
+        assert listed(client, f"run={first}&run={second}&{query}") == expected
 
 
 def test_readers_that_disagree_can_be_asked_for(look, tmp_path):
@@ -175,12 +169,10 @@ def test_a_damaged_row_is_named_and_hides_no_other(look, tmp_path):
     assert "the row is damaged" in client.get(f"/item?{query}&item=q2").content.decode()
 
 
-@pytest.mark.parametrize(
-    "query", ["", "run=", "run=0000000000000000", "run=../..", "run=a&run=b&run=c&run=d"]
-)
-def test_a_list_of_no_run_or_of_too_many_is_not_there(two, query):
-    client, *_ = two
-    assert client.get(f"/items?{query}").status_code == 404
+def test_a_list_of_no_run_or_of_too_many_is_not_there(two):
+    for query in ["", "run=", "run=0000000000000000", "run=../..", "run=a&run=b&run=c&run=d"]:
+        client, *_ = two
+        assert client.get(f"/items?{query}").status_code == 404
 
 
 def test_nothing_is_written_beside_the_runs_and_texts_are_shown_as_they_are(two, tmp_path):
