@@ -6,11 +6,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-import anyio
-
 from vidence.engine.environment import Environment
-from vidence.engine.evaluate import run
-from vidence.engine.prepare import make_plan
 from vidence.studio import demonstration
 from vidence.studio.app import configure
 from vidence.studio.serving import Bind, address, listen, serve
@@ -40,7 +36,6 @@ def main(folder: Path, password: str) -> None:
         stdout=subprocess.DEVNULL,
         env={**os.environ, "VIDENCE_CACHE": str(cache)},
     )
-    anyio.run(lay_out, world / demonstration.WORLD, folder / "more" / "laid-out", cache)
     street = StreetSet(folder / "street")
     street.folder.mkdir()
     street.draw().make()
@@ -48,7 +43,7 @@ def main(folder: Path, password: str) -> None:
     settings = StudioSettings(
         mode="team",
         data=data,
-        paths=(runs, folder / "more", street.made, street.config),
+        paths=(runs, street.made, street.config),
         media_roots=(world / demonstration.WORLD,),
         cache_root=cache,
     )
@@ -59,14 +54,6 @@ def main(folder: Path, password: str) -> None:
     listening = listen(bind)
     print(f"team: {address(bind, listening)}/", flush=True)  # noqa: T201
     serve(application, listening)
-
-
-async def lay_out(world: Path, out: Path, cache: Path) -> None:
-    """A run whose model was sent eight frames in one picture."""
-    told = {"selector": "midpoints", "n_frames": 16, "layout": "montage:4x2"}
-    plan = make_plan("phantom", data=world, model="phantom:fuser", overrides=told)
-    environment = Environment(cache_root=cache, n_workers=2)
-    await run(plan, out, environment=environment, now=_RUN_AT, on_event=lambda _: None)
 
 
 def fill(folder: Path, world: Path, password: str) -> None:

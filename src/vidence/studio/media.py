@@ -43,7 +43,6 @@ _N_DECODERS: Final = 2
 _N_READERS: Final = 8
 _STRIP: Final = Encoding(size=Size(kind="long", pixels=160))
 MOST_ON_A_STRIP: Final = 48
-MOST_IN_A_MONTAGE: Final = 128
 """How many pictures a strip may have."""
 # Nothing that a browser would run: what is not named here is a download.
 _CONTAINERS: Final = {
@@ -76,16 +75,6 @@ class MediumFile:
     kind: str
     within: tuple[Path, ...]
     project: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Grid:
-    """How frames are laid out in one picture: its cells, the size of each frame, the quality of the JPEG."""
-
-    columns: int
-    rows: int
-    size: Size
-    quality: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,15 +202,6 @@ class MediaDesk:
         """
         return await self._decode(lambda: self._strip(known, n_pictures))
 
-    async def montage(self, known: MediumFile, indices: tuple[int, ...], *, grid: Grid) -> EncodedFrame:
-        """Several frames in one picture, byte for byte as models are sent it under this layout.
-
-        Raises:
-            MediaError: the medium cannot be read, or a frame is damaged or does not exist.
-            UsageError: the frames do not fit into the grid.
-        """
-        return await self._decode(lambda: self._montage(known, indices, grid))
-
     # ------------------------------------------------------------------ copies for browsers
 
     async def copy_of(self, known: MediumFile, *, is_needed: bool = False) -> CopyState:
@@ -331,20 +311,6 @@ class MediaDesk:
         for problem in delivery.problems.values():
             raise MediaError(problem)
         return [delivery.frames[index] for index in indices]
-
-    def _montage(self, known: MediumFile, indices: tuple[int, ...], grid: Grid) -> EncodedFrame:
-        if not 1 <= len(indices) <= min(grid.columns * grid.rows, MOST_IN_A_MONTAGE):
-            raise UsageError(
-                f"{len(indices)} frames in {grid.columns} by {grid.rows} cells are no montage; say 1 to "
-                f"{min(grid.columns * grid.rows, MOST_IN_A_MONTAGE)}"
-            )
-        pictures = self._stills(known, indices, Encoding(size=grid.size, format="png", quality=grid.quality))
-        return montage(
-            pictures,
-            columns=grid.columns,
-            rows=grid.rows,
-            encoding=Encoding(size=Size(), quality=grid.quality),
-        )
 
     def _strip(self, known: MediumFile, n_pictures: int) -> EncodedFrame:
         if not 1 <= n_pictures <= MOST_ON_A_STRIP:

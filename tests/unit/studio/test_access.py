@@ -97,7 +97,6 @@ TABLE = {
             "media-frames",
             "media-still",
             "media-strip",
-            "media-montage",
             "media-copy",
             "media-copy-file",
             "media-copy-frames",

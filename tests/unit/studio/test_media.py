@@ -10,14 +10,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from subjects.viewed import ITEMS
-from vidence.ask.prompting.compose import Prompter, ShownFrame
-from vidence.ask.prompting.templates import Templates
 from vidence.errors import MediaError, UsageError
 from vidence.media.encode import Encoding, Size
 from vidence.media.files import Job, deliver
 from vidence.media.video import open_video
-from vidence.studio.media import Grid, MediaDesk, pieces, with_pieces
+from vidence.studio.media import MediaDesk, pieces, with_pieces
 from vidence.studio.rules.frames import PackedTable
 from vidence.studio.rules.ranges import ByteRange, Whole
 from videos.stamped import read_number, write
@@ -283,29 +280,6 @@ def test_a_strip_has_its_pictures_in_a_row(there, root):
     assert (found.width_px, found.height_px) == (3 * 160, 90)
     with pytest.raises(UsageError, match="1 to 48"):
         asyncio.run(there.strip(known, n_pictures=49))
-
-
-def test_a_montage_is_what_models_are_sent(there, root):
-    known = opened(there, root / "film.mp4", root)
-    grid = Grid(columns=2, rows=2, size=Size.parse("short:64"), quality=80)
-    found = asyncio.run(there.montage(known, (3, 7, 9), grid=grid))
-    frames = deliver(
-        Job(
-            path=str(root / "film.mp4"),
-            kind="video",
-            frame_indices=(3, 7, 9),
-            encoding=Encoding(size=grid.size, format="png", quality=80),
-            cache_root=None,
-            cache_max_bytes=0,
-        )
-    ).frames
-    words = Templates.load("plain")
-    prompter = Prompter(words, style="direct", layout="montage:2x2", frame_times=False, jpeg_quality=80)
-    shown = [ShownFrame(frame=frames[i], time_s=i / 30) for i in (3, 7, 9)]
-    (sent,) = prompter.prompt(ITEMS[0], shown, duration_s=1.0).images.values()
-    assert found.data == sent
-    with pytest.raises(UsageError, match="1 to 4"):
-        asyncio.run(there.montage(known, (0, 1, 2, 3, 4), grid=grid))
 
 
 def times_s(packed: PackedTable) -> list[float]:

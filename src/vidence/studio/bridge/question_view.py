@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
-from vidence.ask.prompting.compose import Layout
 from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.store import RunStore
 from vidence.errors import StoreError, VidenceError
 from vidence.explain.errors.labels import Label
-from vidence.records import Failed, ImagePart, Item, Selection, VideoPart
+from vidence.records import Failed, Item, Selection, VideoPart
 from vidence.report.browser import LONG_TEXT
 from vidence.report.fragments import reply_fragment
 from vidence.report.provenance import is_asked, shown_note
@@ -63,10 +62,6 @@ class RunAnswer:
     shown: str = ""
     still: str = ""
     """How the stills of its frames are asked for, so that they are those that were sent."""
-    montages: tuple[tuple[tuple[int, int], ...], ...] = ()
-    """Of each montage that was sent, in order: its frames as medium and frame; none for other layouts."""
-    montage: str = ""
-    """How a montage is asked for, so that it is the one that was sent."""
     is_whole: bool = False
     """Whether whole videos were sent."""
     facts: tuple[tuple[str, str], ...] = ()
@@ -129,8 +124,6 @@ def _told(head: Run, row: Row, named: RunAnswer) -> RunAnswer:
         readings=tuple((n, visible(read)) for n, read in readings(row, head.parser).items()),
         shown=visible(shown_note(head, row) or shown_words(trial)),
         still=_still(head),
-        montages=tuple(_montages(head, row)),
-        montage=_grid(head),
         is_whole=trial.prompt is not None and any(isinstance(p, VideoPart) for p in trial.prompt.parts),
         facts=tuple(_facts(head, row)),
     )
@@ -140,22 +133,6 @@ def _still(head: Run) -> str:
     plan = head.plan
     kind = "png" if plan.layout.startswith("montage") else "jpeg"
     return urlencode({"size": plan.size, "format": kind, "quality": plan.jpeg_quality})
-
-
-def _grid(head: Run) -> str:
-    plan, layout = head.plan, Layout.parse(head.plan.layout)
-    told = {"columns": layout.columns, "rows": layout.rows, "size": plan.size, "quality": plan.jpeg_quality}
-    return urlencode(told) if layout.kind == "montage" else ""
-
-
-def _montages(head: Run, row: Row) -> Iterator[tuple[tuple[int, int], ...]]:
-    selection, prompt = row.trial.selection, row.trial.prompt
-    if selection is None or prompt is None or Layout.parse(head.plan.layout).kind != "montage":
-        return
-    frames = selection.frames
-    for part in prompt.parts:
-        if isinstance(part, ImagePart) and part.frames and max(part.frames) < len(frames):
-            yield tuple((frames[k].media_index, frames[k].frame_index) for k in part.frames)
 
 
 def _facts(head: Run, row: Row) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from vidence.errors import MediaError, UsageError
 from vidence.media.encode import EncodedFrame, Encoding, Size
 from vidence.records import Record
 from vidence.studio.access import EVERY_ROLE, route
-from vidence.studio.media import MOST_IN_A_MONTAGE, FileState, Grid, MediaDesk, MediumFile, desk
+from vidence.studio.media import FileState, MediaDesk, MediumFile, desk
 from vidence.studio.pages.answers import as_json
 from vidence.studio.rules.frames import PackedTable
 from vidence.studio.rules.ranges import Beyond, ByteRange, holds, is_known, wanted_bytes
@@ -90,23 +90,6 @@ async def still(request: HttpRequest, there: MediaDesk, known: MediumFile, *, in
 async def strip(request: HttpRequest, there: MediaDesk, known: MediumFile) -> HttpResponse:
     """Small pictures in one row: ``?n=12``."""
     return _picture(request, await there.strip(known, n_pictures=_number(request.GET, "n", usual=12)))
-
-
-@_on_desk
-async def laid_out(request: HttpRequest, there: MediaDesk, known: MediumFile) -> HttpResponse:
-    """Frames in one picture as models are sent it: ``?frames=3,45&columns=2&rows=1&size=short:720``."""
-    said = request.GET
-    encoding = _encoding({name: said[name] for name in ("size", "quality") if name in said})
-    grid = Grid(
-        columns=_number(said, "columns", usual=1),
-        rows=_number(said, "rows", usual=1),
-        size=encoding.size,
-        quality=encoding.quality,
-    )
-    if len(words := said.get("frames", "").split(",")) > MOST_IN_A_MONTAGE:
-        raise UsageError(f"a montage of {len(words)} frames is none; say up to {MOST_IN_A_MONTAGE}")
-    indices = tuple(_number({"frames": one}, "frames", usual=0) for one in words)
-    return _picture(request, await there.montage(known, indices, grid=grid))
 
 
 @_on_desk
@@ -209,7 +192,6 @@ urls = [
     route("media/<str:token>/frames.json", frames, name="media-frames", roles=EVERY_ROLE),
     route("media/<str:token>/still/<int:index>.jpg", still, name="media-still", roles=EVERY_ROLE),
     route("media/<str:token>/strip.jpg", strip, name="media-strip", roles=EVERY_ROLE),
-    route("media/<str:token>/montage.jpg", laid_out, name="media-montage", roles=EVERY_ROLE),
     route("media/<str:token>/copy.json", copy, name="media-copy", roles=EVERY_ROLE),
     route("media/<str:token>/copy/file", copy_file, name="media-copy-file", roles=EVERY_ROLE),
     route("media/<str:token>/copy/frames.json", copy_frames, name="media-copy-frames", roles=EVERY_ROLE),

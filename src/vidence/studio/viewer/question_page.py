@@ -1,6 +1,6 @@
 """The media of a question on a page, with what lies on their time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,6 @@ from vidence.studio.media import token_of
 from vidence.text import visible
 
 _MOST_STILLS: Final = 64
-_MOST_MONTAGES: Final = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +37,6 @@ class MediumView:
     lanes: str = "[]"
     table: tuple[tuple[str, str], ...] = ()
     stills: tuple[Stills, ...] = ()
-    montages: tuple[Stills, ...] = ()
-    """The pictures of several frames that were sent, as they were sent."""
     problem: str = ""
 
 
@@ -80,7 +77,6 @@ def _shown(item: Item, i: int, *, roots: Sequence[str], told: Sequence[RunAnswer
         lanes=visible(msgspec.json.encode(lanes).decode()),
         table=tuple((visible(str(lane["name"])), _lane_words(lane)) for lane in lanes),
         stills=_stills(media.kind, told, i, address=f"/media/{token}"),
-        montages=tuple(_montages(told, i, address=f"/media/{token}")),
     )
 
 
@@ -104,22 +100,6 @@ def _stills(kind: str, told: Sequence[RunAnswer], i: int, *, address: str) -> tu
     picture = f"{address}/still/0.jpg" if kind == "image" else f"{address}/strip.jpg?n=12"
     words = "the image" if kind == "image" else "twelve pictures, spread evenly"
     return (Stills(name="The medium", pictures=((picture, words),)),)
-
-
-def _montages(told: Sequence[RunAnswer], i: int, *, address: str) -> Iterator[Stills]:
-    """The montages that each was sent, as far as all their frames are of this medium."""
-    for one in told:
-        kept = [[k for _, k in some] for some in one.montages if {index for index, _ in some} == {i}]
-        pictures = tuple(
-            (
-                f"{address}/montage.jpg?frames={','.join(map(str, indices))}&{one.montage}",
-                f"frames {', '.join(map(str, indices))}",
-            )
-            for indices in kept[:_MOST_MONTAGES]
-        )
-        if pictures:
-            note = f"{len(pictures)} of {len(kept)} pictures" if len(kept) > len(pictures) else ""
-            yield Stills(name=f"Sent to {one.name}", pictures=pictures, note=note)
 
 
 def _lane_words(lane: dict[str, object]) -> str:

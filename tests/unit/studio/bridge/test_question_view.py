@@ -5,7 +5,7 @@ import re
 import msgspec
 
 from subjects.viewed import ITEMS, TRIALS, trial, write_run
-from vidence.records import Evidence, FrameRef, ImagePart, Media, Prompt, Selection, TextPart, VideoPart
+from vidence.records import Evidence, Media, Prompt, Selection, TextPart, VideoPart
 from vidence.studio.bridge.question_view import lanes_of, tell
 from vidence.studio.bridge.runs import open_head
 
@@ -44,23 +44,6 @@ def test_open_evidence_ends_where_the_last_thing_lies():
         {"name": "evidence, referred", "spans": [[2.0, 2.0]], "frames": []},
         {"name": "evidence, oracle", "spans": [], "frames": [4, 9]},
     ]
-
-
-def test_the_frames_of_each_montage_are_told(tmp_path):
-    frames = tuple(FrameRef(frame_index=0, time_s=0.0, media_index=i) for i in range(3))
-    chosen = Selection(selector="midpoints", version=1, frames=frames, n_candidates=3)
-    pictures = tuple(
-        ImagePart(digest=c * 64, width_px=8, height_px=8, frames=k) for c, k in (("a", (0, 1)), ("b", (2,)))
-    )
-    one = msgspec.structs.replace(
-        trial(ITEMS[0], "A"), selection=chosen, prompt=Prompt(parts=(TextPart(text="Look."), *pictures))
-    )
-    images = tuple(Media(path=f"{i}.png", kind="image") for i in range(4))
-    item = msgspec.structs.replace(ITEMS[0], media=images)
-    run = write_run(tmp_path / "run", items=(item,), trials=[one], plan={"layout": "montage:2x1"})
-    found = tell(open_head(run), "q1", 0, place="p", name="Ours")[1]
-    assert found.montages == (((0, 0), (1, 0)), ((2, 0),))
-    assert found.montage == "columns=2&rows=1&size=short%3A720&quality=85"
 
 
 def test_a_whole_video_has_a_lane(tmp_path):

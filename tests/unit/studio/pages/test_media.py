@@ -100,10 +100,6 @@ def test_pictures_are_made_as_they_are_asked_for(film):
     assert again.status_code == 304
     assert client.get(f"{address}/still/2.jpg", {"format": "png"})["content-type"] == "image/png"
     assert client.get(f"{address}/strip.jpg", {"n": "2"}).status_code == 200
-    two = {"frames": "0,2", "columns": "2", "rows": "1", "size": "long:64", "quality": "70"}
-    assert client.get(f"{address}/montage.jpg", two)["content-type"] == "image/jpeg"
-    for wrong in ({"frames": "0,1,2"}, {"frames": "a"}, {"columns": "0"}, {"frames": ",".join("0" * 129)}):
-        assert client.get(f"{address}/montage.jpg", {**two, **wrong}).status_code == 400
     for wrong in ({"size": "huge"}, {"quality": "-1"}, {"format": "svg"}):
         assert client.get(f"{address}/still/2.jpg", wrong).status_code == 400
     assert client.get(f"{address}/copy/file").status_code == 404
