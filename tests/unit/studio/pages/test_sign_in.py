@@ -202,9 +202,9 @@ def test_behind_a_proxy_the_address_is_what_the_proxy_saw(tmp_path):
         assert codes[-1] == 429
 
 
-@pytest.mark.parametrize(
-    ("wanted", "ends"),
-    [
+def test_what_comes_next_is_on_this_host(team):
+    team.user("Ada", "author")
+    for wanted, ends in [
         ("/projects/films/?a=b", "/projects/films/?a=b"),
         ("https://evil.example/", "/"),
         ("//evil.example", "/"),
@@ -216,14 +216,11 @@ def test_behind_a_proxy_the_address_is_what_the_proxy_saw(tmp_path):
         ("/\t/evil.example", "/"),
         (" //evil.example", "/"),
         ("", "/"),
-    ],
-)
-def test_what_comes_next_is_on_this_host(team, wanted, ends):
-    team.user("Ada", "author")
-    done = team.client().post("/sign-in", {"username": "Ada", "password": PASSWORD, "next": wanted})
-    assert (done.status_code, done["Location"]) == (302, ends)
-    shown = team.client().get("/sign-in", {"next": wanted})
-    assert "evil" not in shown.content.decode() or ends != "/"
+    ]:
+        done = team.client().post("/sign-in", {"username": "Ada", "password": PASSWORD, "next": wanted})
+        assert (done.status_code, done["Location"]) == (302, ends)
+        shown = team.client().get("/sign-in", {"next": wanted})
+        assert "evil" not in shown.content.decode() or ends != "/"
 
 
 def test_a_name_with_signs_that_no_database_holds_is_a_wrong_name(team):
