@@ -5,6 +5,7 @@ from typing import Final
 import numpy as np
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils.safestring import SafeString
 
 from vidence.errors import UsageError
 from vidence.make.review.groups import group_table, groups_of
@@ -39,7 +40,7 @@ def rates(request: HttpRequest, project: str) -> HttpResponse:
     section = Section(title="", paragraphs=tuple(rates_words(found)), tables=tuple(tables))
     told = {
         "project": row,
-        "piece": section_fragment(section),
+        "piece": SafeString(section_fragment(section)),
         "by": by,
         "usual": _USUAL,
         "refused": refused,

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.safestring import SafeString
 
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
@@ -45,7 +46,9 @@ def show(request: HttpRequest) -> HttpResponse:
         for repeat in repeats[: max(1, MOST_RUNS // len(heads))]:
             found, one = tell(head, item_id, repeat, place=place, name=name)
             item = item or found
-            told.append(replace(one, labels=labelled(labels.of(place, item_id))))
+            given = labelled(labels.of(place, item_id))
+            # Every text in a piece was escaped by the templates of the report.
+            told.append(replace(one, labels=given, piece=SafeString(one.piece)))
     if item is None and all(one.fate == "missing" for one in told):
         raise Http404
     shown = {
@@ -60,7 +63,10 @@ def show(request: HttpRequest) -> HttpResponse:
     }
     if item is not None:
         roots = [head.facts.media_root for head in heads]
-        shown |= {"question": question_fragment(item), "media": media_of(item, roots=roots, told=told)}
+        shown |= {
+            "question": SafeString(question_fragment(item)),
+            "media": media_of(item, roots=roots, told=told),
+        }
     return render(request, "viewer/item.html", shown)
 
 

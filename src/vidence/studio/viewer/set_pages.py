@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.safestring import SafeString
 
 from vidence.errors import VidenceError
 from vidence.make.pipeline.material import Draft, Dropped
@@ -177,7 +178,12 @@ def question(request: HttpRequest, place: str) -> HttpResponse:
         for name, other in (("before", at - 1), ("after", at + 1))
         if 0 <= other < len(loaded.items)
     }
-    shown = {"place": found, "item_id": visible(item.item_id), **links, "question": question_fragment(item)}
+    shown = {
+        "place": found,
+        "item_id": visible(item.item_id),
+        **links,
+        "question": SafeString(question_fragment(item)),
+    }
     shown["media"] = media_of(item, roots=[str(loaded.media_root)])
     return render(request, "viewer/question.html", shown)
 
