@@ -100,8 +100,7 @@ def composing(bench: Bench) -> list[Row]:
 def measured(n_scenes: int, n_each: int) -> list[Row]:
     """The rows for so many scenes and compositions of each logic in each of them; targets are for all."""
     from vidence.make.compose import quotas, scene_bits  # noqa: F401 - so that no measure has the import
-    from vidence.make.compose.many import prove_all
-    from vidence.make.compose.prove import Rules
+    from vidence.make.compose.prove import Rules, prove_all
 
     scenes = {f"s{seed}": drawn_scene(seed) for seed in range(n_scenes)}
     some = list(scenes.values())
@@ -109,10 +108,7 @@ def measured(n_scenes: int, n_each: int) -> list[Row]:
     chains, together = timed(lambda: list(searched(some, "sequential", n_each)))
     asked = [(one.composition, 0) for one in (*conjunctions, *chains)]
     search = Timed(alone.cpu_s + together.cpu_s, alone.wall_s + together.wall_s)
-    of_jobs = {n: timed(lambda n=n: prove_all(asked, scenes, rules=Rules(), n_workers=n)) for n in (1, 2)}
-    if of_jobs[1][0] != of_jobs[2][0]:
-        raise RuntimeError("two processes prove otherwise than one")
-    one, two = of_jobs[1][1], of_jobs[2][1]
+    _, one = timed(lambda: prove_all(asked, scenes, rules=Rules()))
     load = ", ".join(f"{load:.1f}" for load in os.getloadavg())
     return [
         Row(
@@ -122,16 +118,8 @@ def measured(n_scenes: int, n_each: int) -> list[Row]:
         below("(composing) search, conjunctive alone", alone.cpu_s, 3, "CPU-s"),
         below("(composing) search and proof objects, all", search.cpu_s, 60, "CPU-s"),
         below("(composing) search and proof objects, all: wall", search.wall_s, 30, "s"),
-        below("(composing) verifier, 1 process: wall", one.wall_s, 60, "s"),
-        Row("(composing) verifier, 1 process", str(one)),
-        Row("(composing) verifier, 2 processes, same proofs", str(two)),
-        below("(composing) search, and verifier of 2 processes", search.cpu_s + two.cpu_s, 60, "CPU-s"),
-        below(
-            "(composing) search, then verifier of 2 processes: wall",
-            search.wall_s + two.wall_s,
-            30,
-            "s",
-        ),
+        below("(composing) verifier: wall", one.wall_s, 60, "s"),
+        Row("(composing) verifier", str(one)),
         Row("(composing) verifier / search, CPU", f"{one.cpu_s / search.cpu_s:.2f}"),
     ]
 

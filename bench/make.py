@@ -287,7 +287,7 @@ def making_watch(bench: Bench) -> list[Row]:
     env = {"VIDENCE_CACHE": str(bench.fresh("cache"))}
     taken = {}
     for jobs in (1, 2):
-        words = ["track", str(path), "--out", str(folder / f"by-{jobs}"), "--no-video", "--jobs", str(jobs)]
+        words = ["track", str(path), "--out", str(folder / f"by-{jobs}"), "--jobs", str(jobs)]
         taken[jobs] = measure.run([str(VIDENCE), *words], env=env)
         if taken[jobs].returncode:
             raise RuntimeError(taken[jobs].output[-3000:])

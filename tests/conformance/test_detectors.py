@@ -53,7 +53,6 @@ def random_rfdetr(folder):
 # How those are called that want more than their name.
 SPECS: dict[str, Callable] = {
     "boxes": lambda folder: f"boxes:{folder}/boxes.txt",
-    "mot": lambda folder: f"mot:{folder}/boxes.txt",
     "rfdetr": random_rfdetr,
 }
 

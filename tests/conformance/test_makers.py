@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -41,9 +40,9 @@ def test_it_says_what_it_is(name):
     assert len(set(maker.stages)) == len(maker.stages)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [one for one in NAMES if hasattr(catalog.find("maker", one), "STAGES")])
 def test_each_stage_needs_what_earlier_ones_give(name):
-    table = import_module(f"vidence.make.makers.{name}").STAGES
+    table = catalog.find("maker", name).STAGES
     given = set()
     for row in table:
         assert set(row.needs) <= given, row.name

@@ -54,7 +54,7 @@ RUN = ["run", "table", "--data", "questions.jsonl", "--no-page", "--out", "r", "
         ),
         (["list", "benchmark"], "Did you mean 'benchmarks'"),
         (["track", "questions.jsonl", "--detector", "nope"], "no detector named 'nope'"),
-        (["track", "questions.jsonl", "--tracker", "motoin"], "Did you mean 'motion'"),
+        (["track", "questions.jsonl", "--tracker", "srot"], "Did you mean 'sort'"),
         (["report", "absent", "--items", "-1"], "--items"),
         (["resume", "absent"], "not a run folder"),
         (["rum"], "Did you mean 'run'"),

@@ -18,6 +18,7 @@ import pytest
 
 from conftest import IS_THOROUGH
 from subjects.composed_reader import Reader, Thing
+from subjects.phantom_scenes import cards_of
 from subjects.scene_sources import told
 from subjects.streets import (
     FIGURE_PX,
@@ -77,10 +78,7 @@ def asked(tmp_path_factory):
     size = (320, 240)
     spec = WorldSpec(name="cards", n_videos=N_FILMS, items_per_video=1, min_s=24, max_s=30, sizes=(size,))
     world = render(folder / "world", spec, seed=5)
-    write_scenes(
-        told(catalog.create("scene-source", f"phantom:{folder / 'world'}?complete=card")),
-        folder / "cards.jsonl",
-    )
+    write_scenes(cards_of(world), folder / "cards.jsonl")
     (folder / "config.toml").write_text(CONFIG)
     context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite", is_trusted=True)
     create().make(folder / "config.toml", out=folder / "made", overrides=MakeOverrides(), context=context)

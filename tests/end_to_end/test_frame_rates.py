@@ -15,7 +15,7 @@ path = "street.mp4"
 detections = "{video_id}.txt"
 
 [tracking]
-tracker = "motion"
+tracker = "deepsort"
 
 [tracking.refine.filter]
 least_area_px = 1000.0

@@ -28,7 +28,7 @@ format = "plain"
 path = "log.csv"
 [tracking]
 detector = "hog:?least_px=90&ladder=1.3"
-tracker = "motion"
+tracker = "sort"
 rate = 5
 [tracking.refine.filter]
 least_area_px = 500.0

@@ -60,15 +60,6 @@ def test_the_same_as_json_lines_gives_the_same_proofs(vidence, folder):
     assert proofs[0].count(b"\n") == 10
 
 
-def test_what_is_worth_looking_up(vidence, folder):
-    lines = (folder / "lane.jsonl").read_text().splitlines(keepends=True)
-    kept = [line for line in lines if '"of":"p3","name":"glasses"' not in line]
-    (folder / "lane.jsonl").write_text("".join(kept))
-    done = vidence("prove", "examples.txt", "--scenes", "lane.jsonl", "--todo")
-    assert done.code == 1
-    assert "to look up: p3.glasses (would help to decide 1)" in done.out
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -94,13 +85,3 @@ def test_contradictions_are_shown(vidence, folder):
     done = vidence("prove", "mine.txt", "--scenes", "lane.jsonl")
     assert done.code == 0
     assert "lane: contradiction, neither is used: p3 top: p3.top=black" in done.out
-
-
-def test_processes_side_by_side_write_the_same_bytes(vidence, folder):
-    written = []
-    for jobs in ("1", "2"):
-        more = ("--out", "proofs.jsonl", "--json", "said.json", "--todo", "--jobs", jobs)
-        done = vidence("prove", "examples.txt", "--scenes", "lane.jsonl", *more)
-        assert done.code == 1
-        written.append([(folder / name).read_bytes() for name in ("proofs.jsonl", "said.json")] + [done.out])
-    assert written[0] == written[1]

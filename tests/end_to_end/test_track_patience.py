@@ -18,7 +18,7 @@ from videos.walkers import STREET, STREET_FRAMES, Walker, film
 # Somebody walks to and fro for a minute.
 LONG = (Walker(left_px=5, top_px=70, speed_px=(0.4, 0.0)), Walker(left_px=250, top_px=90))
 N_LONG = 600 if IS_THOROUGH else 450
-SHORT = ("--no-video", "--table", "csv", "--progress", "none")
+SHORT = ("--progress", "none")
 WORDS = (*SHORT, "--detector", "hog:?least_px=90&ladder=1.3", "--rate", "1")
 
 

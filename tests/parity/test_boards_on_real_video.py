@@ -48,7 +48,7 @@ videos = "."
 path = "*.mp4"
 detections = "{video_id}.txt"
 [tracking]
-tracker = "motion"
+tracker = "sort"
 [tracking.same_person]
 most_apart = 2.0
 clear_by = 2.0

@@ -102,9 +102,7 @@ def test_cheap_joins_are_right_and_dear_ones_wrong(data_dir):
     for name in ("MOT16-11", "TUD-Campus"):
         before = load(data_dir, f"{name}_tracker_result.txt")
         truth = load(data_dir, f"{name}_gt.txt").tracks
-        steps = RefineSettings(
-            steps=("outliers", "gaps", "smoothing", "merging"), merging=MergeSettings(most_cost=None)
-        )
+        steps = RefineSettings(steps=("gaps", "smoothing", "merging"), merging=MergeSettings(most_cost=None))
         who = true_ids(before.tracks, truth)
         for merge in refine(before, steps).account.merges:
             one, other = who[merge.before], who[merge.after]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from vidence.make.compose.prove import Unique
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import ALL_SHAPES, QuotaCell, Search, Shape
 from vidence.make.sources.contradictions import find_contradictions
@@ -143,11 +142,9 @@ def event_log(*, n: int = 40, complete: tuple[str, ...] = ("event",)) -> Scene:
     )
 
 
-def searched(
-    scene: Scene, *, n: int, seed: int = 0, unique: Unique = "each step", shapes: Sequence[Shape] = ALL_SHAPES
-):
+def searched(scene: Scene, *, n: int, seed: int = 0, shapes: Sequence[Shape] = ALL_SHAPES):
     """What comes of so many attempts at drawn cells."""
-    search = Search(SceneBits(scene), rng=random.Random(seed), unique=unique, shapes=shapes)
+    search = Search(SceneBits(scene), rng=random.Random(seed), shapes=shapes)
     drawn = random.Random(seed + 1)
     types = {one.type for one in search.asked} | {"attribute"}
     types |= {"relationship"} if search.more.world.places else set()

@@ -136,22 +136,29 @@ def _diagonal(deviations: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 # The 95 % point of the chi-square distribution with four degrees of freedom (DeepSORT, section 2.2).
-_VERSION: Final = 1
 _GATE: Final = 9.4877
 _IMPOSSIBLE: Final = 1e5
 
 
-class PlaceSettings(Record):
-    """How boxes become tracks by their places.
+class AssociationSettings(Record):
+    """How boxes become tracks by their looks and places.
 
-    Boxes above `high` are matched first at an IoU of at least `high_iou` with where the track is expected,
-    the others then at `low_iou`. Boxes above `high` that are still left are matched once more at `last_iou`.
-    A track ends `max_age_s` seconds after its last box, and counts from its `n_init`-th box on.
+    Where vectors of the boxes are given, they are matched first: by the least cosine distance from the last
+    `gallery` vectors of a track plus `place` times what the IoU with the expected place lacks of 1; the sum
+    is at most `most_distance`. Somebody who looks like a track (at most `alike`) and whom every other track
+    is farther from by `clear_by` or more needs no place.
 
-    Source: HERBench, section 7.1 (`high`, `high_iou`, `low_iou`); Wojke et al. 2017 (DeepSORT), section 3,
-    and its released code (30 frames without a box, `n_init`).
+    Then boxes above `high` are matched at an IoU of at least `high_iou` with where the track is expected, the
+    others at `low_iou`. Boxes above `high` that are still left are matched once more at `last_iou`. A track
+    ends `max_age_s` seconds after its last box, and counts from its `n_init`-th box on.
+
+    Source: HERBench, section 7.1 (`high`, `high_iou`, `low_iou`); Wojke et al. 2017 (DeepSORT), sections 2.3
+    and 3, and its released code (`most_distance`, `gallery`, 30 frames without a box, `n_init`).
     Departs: HERBench does not say whether 0.7 is a least IoU or a most cost (ours: a least IoU), nor any age.
-    `last_iou` is ours: without it a person whose box jumps starts anew.
+    `last_iou` is ours: without it a person whose box jumps starts anew. So are `place`, `alike` and
+    `clear_by`: DeepSORT compares looks alone wherever a person can be
+    (``place=0&most_distance=0.2&alike=0``), and then takes one person for another where boxes are few pixels
+    wide.
     """
 
     high: Annotated[float, Meta(ge=0, le=1, description="confidence that parts sure boxes from others")] = 0.5
@@ -165,22 +172,6 @@ class PlaceSettings(Record):
     classes: Annotated[tuple[str, ...], Meta(description="names of the classes that are tracked, or all")] = (
         PERSON,
     )
-
-
-class AssociationSettings(PlaceSettings):
-    """How boxes become tracks by their looks and places.
-
-    Where vectors of the boxes are given, they are matched first: by the least cosine distance from the last
-    `gallery` vectors of a track plus `place` times what the IoU with the expected place lacks of 1; the sum
-    is at most `most_distance`. Somebody who looks like a track (at most `alike`) and whom every other track
-    is farther from by `clear_by` or more needs no place.
-
-    Source: Wojke et al. 2017 (DeepSORT), section 2.3 and its released code (`most_distance`, `gallery`).
-    Departs: `place`, `alike`, `clear_by` are ours: DeepSORT compares looks alone wherever a person can be
-    (``place=0&most_distance=0.2&alike=0``), and then takes one person for another where boxes are few pixels
-    wide.
-    """
-
     place: Annotated[float, Meta(ge=0, description="weight of the place beside the looks")] = 0.3
     most_distance: Annotated[float, Meta(ge=0, description="most distance in looks and place")] = 0.25
     alike: Annotated[float, Meta(ge=0, description="cosine distance of people who look the same")] = 0.2
@@ -220,27 +211,6 @@ class Tracker(Protocol):
             fps: frames per second of the video.
             vectors: one unit vector for each box, shape (n, n_dims).
         """
-
-
-class Associating:
-    """A tracker made of `associate`; `describer` is the spec of its vectors, or empty."""
-
-    def __init__(self, name: str, settings: AssociationSettings, *, describer: str = "") -> None:
-        self.describer = describer
-        self.settings = settings
-        self.classes = named_classes(settings.classes)
-        self.identity = f"{name}/{_VERSION} {settings!r}"
-
-    def track(
-        self,
-        detections: Detections,
-        *,
-        frame_indices: Sequence[int],
-        fps: float,
-        vectors: NDArray[np.float32] | None = None,
-    ) -> tuple[Track, ...]:
-        """The tracks, in the order of their first box."""
-        return associate(detections, self.settings, frame_indices=frame_indices, fps=fps, vectors=vectors)
 
 
 def associate(

@@ -1,6 +1,5 @@
-"""Steps that clean one track: outliers, gaps, smoothing, and the hard filter."""
+"""Steps that clean one track: gaps, smoothing, and the hard filter."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -31,29 +30,6 @@ def keep_usable(track: Track, *, width_px: int, height_px: int) -> Track | None:
     if keep.all() and np.array_equal(cut, track.boxes_px):
         return track
     return replace(track, boxes_px=cut).part(keep) if keep.any() else None
-
-
-def drop_jumps(track: Track, *, most_px_per_frame: float = 50.0) -> Track:
-    """The track without boxes that it could only have reached by moving too fast.
-
-    The speed of a box is the distance of its centre from that of the last box that was kept, divided by
-    the frames between the two. Of two boxes the later one goes; the first box of a track always stays.
-
-    Source: HERBench, section 7.1 (outlier removal: more than 50 pixels per frame).
-    Departs: the paper does not say between which boxes speed is measured, nor which one goes. The limit
-    knows neither the size of the video nor its frame rate; it is a parameter.
-    """
-    centres, frames = track.centroids_px, track.frame_indices
-    steps = np.hypot(*np.diff(centres, axis=0).T)
-    if (steps <= most_px_per_frame * np.diff(frames)).all():
-        return track
-    points, at = centres.tolist(), frames.tolist()
-    kept = [0]
-    for i in range(1, len(at)):
-        last = kept[-1]
-        if math.dist(points[i], points[last]) <= most_px_per_frame * (at[i] - at[last]):
-            kept.append(i)
-    return track.part(np.array(kept))
 
 
 def fill_gaps(track: Track, *, most_frames: int = 30) -> Track:

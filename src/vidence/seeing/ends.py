@@ -23,12 +23,11 @@ class EndMotion:
     moves out through it when time is turned around. A straight line through the centres of the boxes of
     `FIT_S` seconds says both; of fewer than three boxes nothing is known, and the track stands.
 
-    Shapes: `box_px` (4,), `centre_px` and `ahead_px_per_s` (2,).
+    Shapes: `box_px` (4,), `ahead_px_per_s` (2,).
     Units: `height_px` is the median of those boxes.
     """
 
     box_px: NDArray[np.float64]
-    centre_px: NDArray[np.float64]
     ahead_px_per_s: NDArray[np.float64]
     height_px: float
 
@@ -40,14 +39,12 @@ class EndMotion:
         boxes = track.boxes_px[near]
         before_s = np.abs(track.frame_indices[near] - frame) / fps
         points = (boxes[:, :2] + boxes[:, 2:]) / 2
-        centre, pace = points[at], np.zeros(2)
+        pace = np.zeros(2)
         if len(points) >= _FEWEST:
             away = before_s.mean() - before_s
             pace = (away[:, None] * points).sum(axis=0) / (away**2).sum()
-            centre = points.mean(axis=0) + pace * before_s.mean()
         return cls(
             box_px=boxes[at],
-            centre_px=centre,
             ahead_px_per_s=pace,
             height_px=float(np.median(boxes[:, 3] - boxes[:, 1])),
         )

@@ -137,7 +137,7 @@ def open_detector(spec: str) -> Detector:
 
 
 def open_tracker(spec: str) -> Tracker:
-    """The tracker that a spec names, such as ``deepsort`` or ``motion?max_age_s=2``.
+    """The tracker that a spec names, such as ``deepsort`` or ``sort?max_age_s=2``.
 
     Raises:
         UsageError: as `open_detector`.

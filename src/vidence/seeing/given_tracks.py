@@ -3,7 +3,6 @@
 mot:gt.txt                          MOTChallenge with identities: ground truth with classes, or ten columns
 mot:gt.txt?size=1920x1080&fps=7     measured in another size of the video, at another frame rate
 mot:gt.txt?visibility=0.2           boxes less visible than that are left out
-mot:gt.txt?sure=true                taken for this video's, also where that is not what it looks like
 """
 
 import hashlib
@@ -23,11 +22,9 @@ from vidence.errors import DataError, UsageError
 from vidence.media.video import Video
 from vidence.records import Record
 from vidence.seeing.boxes import clip
-from vidence.seeing.own_video import LEAST_FOLLOWED, LEAST_STEPS, MOST_STEP_S, followed
 from vidence.seeing.quality import check_once
 from vidence.seeing.track_files import MOT_CLASSES, MotRows, frames_on_screen, read_mot, rows_of
 from vidence.seeing.tracks import PERSON, DroppedTrack, Track, TrackBasis
-from vidence.tables.table import several
 
 STAGE: Final = "given"
 _VERSION: Final = 1
@@ -38,7 +35,6 @@ _OTHER_PEOPLE: Final = (2, 7)
 _NO_ID: Final = -1
 _OUTSIDE: Final = 0.05  # share of boxes with their middle outside of the picture that are still taken for it
 _ENDS_EARLY: Final = 0.8
-_LEAST_OF_VIDEO: Final = 0.5
 _TOLERANCE_S: Final = 1.0
 
 
@@ -54,9 +50,6 @@ class GivenSettings(Record):
     visibility: Annotated[
         float, Meta(ge=0, le=1, description="least visibility of a box, where the file has it")
     ] = 0.0
-    sure: Annotated[
-        bool, Meta(description="they are of this video and whole, also where that is not what it looks like")
-    ] = False
 
     def __post_init__(self) -> None:
         if self.size and not re.fullmatch(r"[1-9]\d*x[1-9]\d*", self.size):
@@ -77,14 +70,6 @@ class InVideo:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Belonging:
-    """What speaks against tracks being of a video, and what a person should know where nothing does."""
-
-    against: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
 class GivenTracks:
     """The tracks of a file.
 
@@ -99,7 +84,7 @@ class GivenTracks:
         self._path = Path(settings.path)
         self._rows = read_mot(self._path)
         self._check()
-        apart = msgspec.structs.replace(settings, path="", sure=False)
+        apart = msgspec.structs.replace(settings, path="")
         digest = hashlib.sha256(self._path.read_bytes()).hexdigest()
         self.identity = f"given/{_VERSION} {_FORMAT} {digest} {apart!r}"
 
@@ -131,7 +116,7 @@ class GivenTracks:
         options |= {"size": said.size} if said.size else {}
         options |= {"fps": f"{said.fps:g}"} if said.fps else {}
         told = "&".join(f"{name}={value}" for name, value in options.items())
-        return f"{_FORMAT}:{self._path}?{told}"
+        return f"boxes:{self._path}?{told}"
 
     def _check(self) -> None:
         rows, path = self._rows, self._path
@@ -186,57 +171,6 @@ class GivenTracks:
                 f"another rate than {video.probe.counted.fps:g}, say ?fps="
             )
         return InVideo(tracks=tracks, others=others, dropped=dropped, notes=tuple(notes))
-
-    def belonging(self, video: Video) -> Belonging:
-        """Whether the tracks seem to be of a video in which all of their boxes lie.
-
-        They do not where they end before its middle, and where what is in the boxes does not go along with
-        them (`own_video.followed`). What cannot be known is not held against them: where hardly anybody moves
-        by half a box, they may be of another video with the same frames and the same size.
-
-        Raises:
-            DataError: as `of`.
-            MediaError: the video cannot be read.
-        """
-        known = self.of(video)
-        if self._settings.sure:
-            return Belonging(notes=known.notes)
-        name, film = self._path.name, Path(video.probe.path).name
-        against: list[str] = []
-        notes = list(known.notes)
-        everybody = (*known.tracks, *known.others)
-        last_s = max(float(video.times_s[track.last_frame]) for track in everybody)
-        end_s = float(video.times_s[-1])
-        if last_s < _LEAST_OF_VIDEO * end_s:
-            against.append(f"the tracks end at {last_s:.1f} s, and the video at {end_s:.1f} s")
-        seen = followed(video, known.tracks)
-        if seen.is_other:
-            against.append(
-                f"what is in a box goes along with it in {seen.share:.0%} of {seen.n_steps} steps that were "
-                f"looked at, and stays where it was in the others; expected {LEAST_FOLLOWED:.0%} or more"
-            )
-        elif not seen.is_known:
-            notes.append(
-                f"whether the tracks of {name} are of {film} cannot be seen: people make "
-                f"{several(seen.n_steps, 'step')} of half a box within {MOST_STEP_S:g} s, and {LEAST_STEPS} "
-                "are needed"
-            )
-        return Belonging(against=tuple(against), notes=tuple(notes))
-
-    def check_belonging(self, video: Video) -> tuple[str, ...]:
-        """See that the tracks seem to be of a video; what a person should know where they do.
-
-        Raises:
-            DataError: they do not; or as `of`.
-            MediaError: the video cannot be read.
-        """
-        found = self.belonging(video)
-        if found.against:
-            raise DataError(
-                f"{self._path} does not seem to be of {video.probe.path}: {'; '.join(found.against)}. Is it "
-                "the right video, and the right rate (?fps=)? If nothing is wrong with them, say ?sure=true"
-            )
-        return found.notes
 
     def _wanted(self, rows: MotRows) -> NDArray[np.bool_]:
         """Boxes of people that are to be considered."""

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
@@ -27,18 +26,16 @@ class MergeSettings(Record):
     first and the first box of the second must overlap by more than `over_iou`. `most_cost` is the most
     that a join may cost (None: any, as in the paper).
 
-    `most_off` is how far either fragment may be from where the motion of the other leads, in heights of the
-    person. `across_edges` says whether somebody who walks out of the frame may be joined with somebody who
+    `across_edges` says whether somebody who walks out of the frame may be joined with somebody who
     then is there, and whoever walks in with somebody who was there before. `most_apart` is the most cosine
     distance of what the two look like next to the gap; fragments whose looks are not known are joined by
-    place alone. The paper has none of these three: ``most_off = inf``, ``across_edges = true`` and
-    ``most_apart = 2`` leave them out.
+    place alone. The paper has neither of the two: ``across_edges = true`` and ``most_apart = 2`` leave them
+    out.
     """
 
     most_gap_s: float = 1.0
     over_iou: float = 0.0
     most_cost: float | None = 50.0
-    most_off: float = 0.3
     across_edges: bool = False
     most_apart: float = 0.2
 
@@ -70,9 +67,8 @@ def merge_fragments(
 
     Source: HERBench, section 7.1, eq. 2.
     Departs: the paper counts frames, at 30 a second. It says "spatially compatible" (ours: boxes overlap,
-    each is where the motion of the other leads, and nobody has left the frame in between), "minimize" (ours:
-    greedy), and gives no most cost (ours: 50; of joins that cost more, most are of two people). It does not
-    compare looks.
+    and nobody has left the frame in between), "minimize" (ours: greedy), and gives no most cost (ours: 50; of
+    joins that cost more, most are of two people). It does not compare looks.
     """
     ordered = sorted(range(len(tracks)), key=lambda i: (tracks[i].first_frame, tracks[i].track_id))
     groups: dict[str, list[Track]] = defaultdict(list)
@@ -81,8 +77,8 @@ def merge_fragments(
     joined: dict[str, Track] = {}
     merges: list[Merge] = []
     for name in sorted(groups):
-        ends = _Ends.of(groups[name], size_px=size_px, fps=fps)
-        made, done = _merge_group(groups[name], settings, ends=ends, looks=looks or {})
+        candidates = _candidates(groups[name], settings, size_px=size_px, fps=fps)
+        made, done = _merge_group(groups[name], candidates, looks=looks or {}, most_apart=settings.most_apart)
         joined.update({track.track_id: track for track in made})
         merges += done
     merges.sort(key=lambda merge: merge.cost)
@@ -90,16 +86,20 @@ def merge_fragments(
 
 
 def _merge_group(
-    tracks: list[Track], settings: MergeSettings, *, ends: "_Ends", looks: Mapping[str, TrackAppearance]
+    tracks: list[Track],
+    candidates: Iterator[tuple[int, int, dict[str, float]]],
+    *,
+    looks: Mapping[str, TrackAppearance],
+    most_apart: float,
 ) -> tuple[list[Track], list[Merge]]:
     """Fragments of one class, in the order of their first frames."""
     follows: dict[int, int] = {}
     is_follower: set[int] = set()
     used: list[tuple[int, int, dict[str, float]]] = []
-    for before, after, measures in _candidates(tracks, settings, ends=ends):
+    for before, after, measures in candidates:
         if before in follows or after in is_follower:
             continue
-        if _look_alike(tracks[before], tracks[after], looks, most_apart=settings.most_apart):
+        if _look_alike(tracks[before], tracks[after], looks, most_apart=most_apart):
             follows[before] = after
             is_follower.add(after)
             used.append((before, after, measures))
@@ -137,96 +137,38 @@ def _look_alike(
     return last is None or first is None or distance(last, first) <= most_apart
 
 
-@dataclass(frozen=True, kw_only=True)
-class _End:
-    """The first boxes of some tracks, or the last: where each is at its end, and how it moves there.
-
-    Shapes: `frames`, `heights_px`, `crosses` are (n,); `centres_px` and `px_per_frame` (n, 2).
-    """
-
-    frames: NDArray[np.int64]
-    centres_px: NDArray[np.float64]
-    px_per_frame: NDArray[np.float64]
-    heights_px: NDArray[np.float64]
-    crosses: NDArray[np.bool_]
-
-    @classmethod
-    def of(
-        cls, tracks: Sequence[Track], *, at: Literal[0, -1], size_px: tuple[int, int], fps: float
-    ) -> "_End":
-        """The beginnings (0) or the ends (-1) of tracks."""
-        motions = [EndMotion.of(track, at=at, fps=fps) for track in tracks]
-        soon_s = _SOON_FRAMES / fps
-        paces = np.array([motion.ahead_px_per_s for motion in motions]).reshape(-1, 2) / fps
-        return cls(
-            frames=np.array([track.frame_indices[at] for track in tracks], np.int64),
-            centres_px=np.array([motion.centre_px for motion in motions]).reshape(-1, 2),
-            px_per_frame=paces if at == -1 else -paces,
-            heights_px=np.array([motion.height_px for motion in motions]),
-            crosses=np.array(
-                [min(one.touches_in_s(size_px=size_px).values(), default=np.inf) <= soon_s for one in motions]
-            ),
-        )
-
-    def at(self, rows: NDArray[np.int64], frames: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Where some of them are expected in other frames; shape (n_rows, 2)."""
-        later = (frames - self.frames[rows])[:, None]
-        expected: NDArray[np.float64] = self.centres_px[rows] + later * self.px_per_frame[rows]
-        return expected
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Ends:
-    """Where tracks begin and where they end."""
-
-    starts: _End
-    stops: _End
-    first_px: NDArray[np.float64]
-    last_px: NDArray[np.float64]
-    fps: float
-
-    @classmethod
-    def of(cls, tracks: Sequence[Track], *, size_px: tuple[int, int], fps: float) -> "_Ends":
-        """Of tracks in the order of their first frames."""
-        return cls(
-            starts=_End.of(tracks, at=0, size_px=size_px, fps=fps),
-            stops=_End.of(tracks, at=-1, size_px=size_px, fps=fps),
-            first_px=np.array([track.boxes_px[0] for track in tracks]).reshape(-1, 4),
-            last_px=np.array([track.boxes_px[-1] for track in tracks]).reshape(-1, 4),
-            fps=fps,
-        )
-
-    def may_follow(
-        self, before: NDArray[np.int64], after: NDArray[np.int64], settings: MergeSettings
-    ) -> NDArray[np.bool_]:
-        """Whether both go on as the other one does, and nobody left or came in between; shapes (n_pairs,)."""
-        starts, stops = self.starts, self.stops
-        ahead = stops.at(before, starts.frames[after]) - starts.centres_px[after]
-        back = starts.at(after, stops.frames[before]) - stops.centres_px[before]
-        off_px = np.maximum(np.hypot(*ahead.T), np.hypot(*back.T))
-        tall = (stops.heights_px[before] + starts.heights_px[after]) / 2
-        passed = stops.crosses[before] | starts.crosses[after]
-        may: NDArray[np.bool_] = (off_px <= settings.most_off * tall) & (settings.across_edges | ~passed)
-        return may
+def _crosses(
+    tracks: Sequence[Track], *, at: Literal[0, -1], size_px: tuple[int, int], fps: float
+) -> NDArray[np.bool_]:
+    """Which tracks touch an edge of the frame within moments of their beginning (0) or their end (-1)."""
+    motions = [EndMotion.of(track, at=at, fps=fps) for track in tracks]
+    soonest = [min(one.touches_in_s(size_px=size_px).values(), default=np.inf) for one in motions]
+    return np.array(soonest) <= _SOON_FRAMES / fps
 
 
 def _candidates(
-    tracks: list[Track], settings: MergeSettings, *, ends: _Ends
+    tracks: list[Track], settings: MergeSettings, *, size_px: tuple[int, int], fps: float
 ) -> Iterator[tuple[int, int, dict[str, float]]]:
     """Every join that place and time allow, cheapest first: both positions, and what was measured.
 
     `tracks` come in the order of their first frames.
     """
-    first_frames, last_frames = ends.starts.frames, ends.stops.frames
+    first_frames = np.array([track.first_frame for track in tracks], np.int64)
+    last_frames = np.array([track.last_frame for track in tracks], np.int64)
+    first_px = np.array([track.boxes_px[0] for track in tracks]).reshape(-1, 4)
+    last_px = np.array([track.boxes_px[-1] for track in tracks]).reshape(-1, 4)
+    comes = _crosses(tracks, at=0, size_px=size_px, fps=fps)
+    goes = _crosses(tracks, at=-1, size_px=size_px, fps=fps)
     pairs = [np.zeros((0, 5))]
-    most_frames = frames_in(settings.most_gap_s, ends.fps)
+    most_frames = frames_in(settings.most_gap_s, fps)
     for before, after in _close_in_time(first_frames, last_frames, most_frames=most_frames):
-        last, first = ends.last_px[before], ends.first_px[after]
+        last, first = last_px[before], first_px[after]
         overlap = iou(last, first)
         shift = (last[:, :2] + last[:, 2:] - first[:, :2] - first[:, 2:]) / 2
         distance_px = np.hypot(shift[:, 0], shift[:, 1])
-        keep = (overlap > max(settings.over_iou, 0.0)) & ends.may_follow(before, after, settings)
-        gaps = (first_frames[after] - last_frames[before] - 1) * (PAPER_FPS / ends.fps)
+        passed = goes[before] | comes[after]
+        keep = (overlap > max(settings.over_iou, 0.0)) & (settings.across_edges | ~passed)
+        gaps = (first_frames[after] - last_frames[before] - 1) * (PAPER_FPS / fps)
         cost = gaps[keep] + distance_px[keep] / overlap[keep]
         pairs.append(np.stack([cost, before[keep], after[keep], distance_px[keep], overlap[keep]], axis=1))
     table = np.concatenate(pairs)

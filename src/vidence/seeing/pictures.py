@@ -1,24 +1,20 @@
-"""Pictures of tracks: boxes drawn on frames, the contact sheet, the annotated video."""
+"""Pictures of tracks: boxes drawn on frames, and the contact sheet."""
 
 import colorsys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-import av
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as Pictures
 from PIL import ImageDraw, ImageFont
 
-from vidence.errors import MediaError
 from vidence.media.encode import Encoding, Size, encode
 from vidence.media.pixels import resize
 from vidence.media.video import Video
-from vidence.media.whole import whole_file, write_whole
+from vidence.media.whole import write_whole
 from vidence.seeing.describers.describing import corners
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.seeing.watching import Image, in_size
@@ -248,70 +244,11 @@ def _crop(image: Image, track: Track, frame: int) -> Image:
     return resize(np.ascontiguousarray(image[top:bottom, left:right]), size=size)
 
 
-_TICKS_PER_S: Final = 90_000
-_OPTIONS: Final = {"crf": "23", "preset": "veryfast"}
-
-
-@contextmanager
-def _film(path: Path, *, size: tuple[int, int]) -> Iterator[Callable[[Image, float], None]]:
-    """A video to which frames are added with their times in seconds; it gets its name when it is complete.
-
-    A frame that comes late, because it had to be read again, is left out.
+def write_sheet(video: Video, sheet: ContactSheet, path: Path) -> None:
+    """Write the contact sheet of a video.
 
     Raises:
-        MediaError: it cannot be encoded or written.
+        MediaError: the video cannot be read.
     """
-    # Half the colours of 4:2:0 need sides of an even number of pixels.
-    width_px, height_px = (side + side % 2 for side in size)
-    last = -1
-    try:
-        with whole_file(path) as unfinished, av.open(str(unfinished), "w", format="mp4") as container:
-            stream = container.add_stream("libx264", rate=30, options=_OPTIONS)
-            stream.width, stream.height, stream.pix_fmt = width_px, height_px, "yuv420p"
-            stream.codec_context.time_base = Fraction(1, _TICKS_PER_S)
-
-            def add(image: Image, time_s: float) -> None:
-                nonlocal last
-                ticks = round(time_s * _TICKS_PER_S)
-                if ticks <= last:
-                    return
-                last = ticks
-                missing = ((0, height_px - image.shape[0]), (0, width_px - image.shape[1]), (0, 0))
-                frame = av.VideoFrame.from_ndarray(np.pad(image, missing, mode="edge"), format="rgb24")
-                frame.pts, frame.time_base = ticks, Fraction(1, _TICKS_PER_S)
-                container.mux(stream.encode(frame))
-
-            yield add
-            if last >= 0:
-                container.mux(stream.encode(None))
-    except (av.FFmpegError, OSError, ValueError) as error:
-        raise MediaError(f"the annotated video {path} cannot be written: {error}; say --no-video") from error
-
-
-def paint(
-    video: Video, tracked: TrackedVideo, *, sheet: ContactSheet, sheet_path: Path, film_path: Path | None
-) -> None:
-    """Write the contact sheet and, where `film_path` is given, the video with all boxes drawn.
-
-    Raises:
-        MediaError: the video cannot be read, or a file cannot be written.
-    """
-    if film_path is None:
-        video.read(sheet.wanted, lambda index, image: sheet.see(index, in_size(image, video)))
-    else:
-        wanted = frozenset(sheet.wanted)
-        marks = marks_by_frame(tracked.tracks)
-        size = (tracked.width_px, tracked.height_px)
-        with _film(film_path, size=size) as add:
-
-            def see(index: int, shown: Image) -> None:
-                image = in_size(shown, video)
-                if index in wanted:
-                    sheet.see(index, image)
-                time_s = float(tracked.times_s[index])
-                note = f"{index}  {time_s:.2f} s"
-                add(draw(image, marks.get(index, []), note=note), time_s)
-
-            video.read(range(video.n_frames), see)
-    encoded = encode(sheet.picture(), Encoding(size=Size(), quality=88))
-    write_whole(sheet_path, encoded.data)
+    video.read(sheet.wanted, lambda index, image: sheet.see(index, in_size(image, video)))
+    write_whole(path, encode(sheet.picture(), Encoding(size=Size(), quality=88)).data)

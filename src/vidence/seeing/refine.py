@@ -10,7 +10,7 @@ import numpy as np
 
 from vidence.errors import DataError, UsageError
 from vidence.records import Record
-from vidence.seeing.cleaning import FilterSettings, drop_jumps, fill_gaps, keep_usable, smooth, why_dropped
+from vidence.seeing.cleaning import FilterSettings, fill_gaps, keep_usable, smooth, why_dropped
 from vidence.seeing.merging import MergeSettings, merge_fragments
 from vidence.seeing.same_person import TrackAppearance
 from vidence.seeing.tracks import (
@@ -24,26 +24,25 @@ from vidence.seeing.tracks import (
     frames_in,
 )
 
-Step: TypeAlias = Literal["outliers", "gaps", "smoothing", "merging", "filter"]
+Step: TypeAlias = Literal["gaps", "smoothing", "merging", "filter"]
 STEPS: tuple[Step, ...] = get_args(Step)
 
 
 class RefineSettings(Record):
     """How tracks are refined; the usual values are the paper's, where it has one.
 
-    `steps` are those that are done, always in the order of `STEPS`. `most_px_per_s` is the speed above which
-    a box is an outlier, `most_gap_s` the longest gap that is filled, `smoothing_s` the window that boxes are
-    averaged over and `smoothing_sigma_s` the width of its Gaussian, all in seconds. With `for_height_px`
-    above 0 the limits in pixels (speed, area) are meant for a video of that height and scaled to the video
-    at hand; with 0 they are taken as they are.
+    `steps` are those that are done, always in the order of `STEPS`. `most_gap_s` is the longest gap that is
+    filled, `smoothing_s` the window that boxes are averaged over and `smoothing_sigma_s` the width of its
+    Gaussian, all in seconds. With `for_height_px` above 0 the least area is meant for a video of that height
+    and scaled to the video at hand; with 0 it is taken as it is.
 
     Source: HERBench, section 7.1.
-    Departs: see the functions of each step; the paper counts frames, at 30 a second (50 pixels per frame,
-    gaps up to 30 frames, a window of 5); `for_height_px` is ours.
+    Departs: see the functions of each step; the paper counts frames, at 30 a second (gaps up to 30 frames, a
+    window of 5) and leaves out boxes that jump by more than 50 pixels per frame, which gained nothing (see
+    docs/design/decisions.md); `for_height_px` is ours.
     """
 
     steps: tuple[Step, ...] = STEPS
-    most_px_per_s: float = 50 * PAPER_FPS
     most_gap_s: float = 1.0
     smoothing_s: float = 5 / PAPER_FPS
     smoothing_sigma_s: float = 1 / PAPER_FPS
@@ -121,9 +120,6 @@ def _refine_shot(
         return keep_usable(track, width_px=video.width_px, height_px=video.height_px)
 
     work.each("usable", usable, reason="no-usable-box")
-    if "outliers" in settings.steps:
-        most_px = settings.most_px_per_s / fps * scale
-        work.each("outliers", lambda track: drop_jumps(track, most_px_per_frame=most_px))
     if "gaps" in settings.steps:
         work.each("gaps", lambda track: fill_gaps(track, most_frames=most_gap))
     if "smoothing" in settings.steps:

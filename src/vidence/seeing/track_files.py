@@ -1,7 +1,5 @@
-"""Write tracks as files: MOTChallenge text, CSV, Parquet."""
+"""Write tracks as files: MOTChallenge text, CSV."""
 
-import importlib.util
-import io
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,8 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.errors import DataError, UsageError
-from vidence.installation import adding
+from vidence.errors import DataError
 from vidence.media.video import Video
 from vidence.media.whole import write_whole
 from vidence.seeing.tracks import PERSON, Detections, Rows, Track, TrackedVideo
@@ -204,31 +201,6 @@ def columns_of(video: TrackedVideo) -> dict[str, NDArray[np.generic]]:
         "confidence": np.concatenate([np.zeros(0), *(track.confidences for track in tracks)]),
         "is_detected": np.concatenate([np.zeros(0, np.bool_), *(track.is_detected for track in tracks)]),
     }
-
-
-def check_parquet() -> None:
-    """Say early that no Parquet file can be written.
-
-    Raises:
-        UsageError: pyarrow is not installed.
-    """
-    if importlib.util.find_spec("pyarrow") is None:
-        raise UsageError(f"a table in Parquet needs pyarrow; run: {adding('parquet')}, or say --table csv")
-
-
-def write_parquet(path: Path, video: TrackedVideo) -> None:
-    """Write the table as a Parquet file, with its column types.
-
-    Raises:
-        UsageError: pyarrow is not installed.
-    """
-    check_parquet()
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    buffer = io.BytesIO()
-    pq.write_table(pa.table({name: pa.array(values) for name, values in columns_of(video).items()}), buffer)
-    write_whole(path, buffer.getvalue())
 
 
 def write_csv(path: Path, video: TrackedVideo) -> None:

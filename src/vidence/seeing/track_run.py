@@ -1,4 +1,4 @@
-"""Track the people of one video: follow, refine, measure, write.
+"""Track the people of one video: follow, refine, measure, write; or show the tracks of a file.
 
 A run takes what ``vidence track`` takes, and gives the tracks and one record of what was done.
 """
@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from vidence.catalog import create
 from vidence.errors import DataError
@@ -16,18 +17,12 @@ from vidence.media.whole import write_whole
 from vidence.records import Record
 from vidence.seeing.chunks import ChunkWork
 from vidence.seeing.following import LOOKS_PER_S, Followed, follow, open_detector, open_tracker
+from vidence.seeing.given_tracks import GivenTracks
 from vidence.seeing.limbs import without_parts
 from vidence.seeing.quality import Quality, measure
 from vidence.seeing.refine import Refined, RefineSettings, refine
 from vidence.seeing.shooting import ShotDetector
-from vidence.seeing.track_files import (
-    MotRows,
-    rows_of,
-    write_csv,
-    write_detections,
-    write_parquet,
-    write_tracks,
-)
+from vidence.seeing.track_files import MotRows, rows_of, write_csv, write_detections, write_tracks
 from vidence.seeing.tracks import Account, DroppedTrack, TrackedVideo
 from vidence.seeing.watching import Finder, LastResort
 
@@ -128,8 +123,51 @@ def track_video(
     return refined.video, record
 
 
-def write_run(folder: Path, tracked: TrackedVideo, record: TrackRecord, *, table: str) -> None:
-    """Write the tracks, the detections, a table (``parquet`` or ``csv``) and ``track.json`` to a folder.
+def show_given(
+    video: Video, given: GivenTracks, *, truth: MotRows | None = None
+) -> tuple[TrackedVideo, TrackRecord, tuple[str, ...]]:
+    """The tracks of a file in their video, what they are, and what a person should know of them.
+
+    With ground truth they are measured in frames and pixels of the video where the file counts in others.
+
+    Raises:
+        DataError: they are of another video.
+        UsageError: the library of measures is not installed.
+    """
+    known = given.of(video)
+    tracked = TrackedVideo(
+        width_px=video.probe.width_px,
+        height_px=video.probe.height_px,
+        times_s=video.times_s,
+        tracks=known.tracks,
+        others=known.others,
+        basis=given.basis,
+    )
+    frames = [track.frame_indices for track in known.tracks]
+    record = TrackRecord(
+        video=video.probe.path,
+        n_frames=video.n_frames,
+        width_px=tracked.width_px,
+        height_px=tracked.height_px,
+        fps=round(video.probe.counted.fps, 4),
+        rate=0.0,
+        identities={"tracks": given.identity},
+        versions=package_versions(),
+        counts={
+            "frames_with_boxes": len(np.unique(np.concatenate(frames))),
+            "tracks": len(known.tracks),
+            "boxes": sum(map(len, frames)),
+            "people_not_considered": len(known.others),
+        },
+        settings=RefineSettings(steps=()),
+        account=Account(dropped=known.dropped),
+        quality={} if truth is None else {"given": measure(truth, given.rows_in(video))},
+    )
+    return tracked, record, known.notes
+
+
+def write_run(folder: Path, tracked: TrackedVideo, record: TrackRecord) -> None:
+    """Write the tracks, the detections, a table and ``track.json`` to a folder.
 
     Raises:
         DataError: the folder cannot be written.
@@ -139,7 +177,7 @@ def write_run(folder: Path, tracked: TrackedVideo, record: TrackRecord, *, table
         write_tracks(folder / "tracks.txt", tracked.tracks)
         if tracked.detections is not None:
             write_detections(folder / "detections.txt", tracked.detections)
-        (write_parquet if table == "parquet" else write_csv)(folder / f"tracks.{table}", tracked)
+        write_csv(folder / "tracks.csv", tracked)
         text = msgspec.json.format(msgspec.json.encode(record), indent=2)
         write_whole(folder / "track.json", text + b"\n")
     except OSError as error:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from vidence.errors import DataError, UsageError
 from vidence.records import Record
 from vidence.seeing.appearance import rarity
-from vidence.seeing.boxes import areas_px, hull_area, iou, share_inside
+from vidence.seeing.boxes import areas_px, hull_area, iou
 from vidence.seeing.refine import check_tracks
 from vidence.seeing.tracks import PERSON, Detections, Track, TrackedVideo, rows_in_frames
 
-ObjectOverlap: TypeAlias = Literal["iou", "object-area"]
 _ROUNDING: Final = 1e-9
 
 
@@ -99,24 +98,21 @@ def aspect_spread(track: Track) -> float:
     return float((sides[:, 0] / sides[:, 1]).std())
 
 
-def count_objects(
-    tracks: Sequence[Track], detections: Detections, *, over: float, overlap: ObjectOverlap
-) -> NDArray[np.int64]:
+def count_objects(tracks: Sequence[Track], detections: Detections, *, over: float) -> NDArray[np.int64]:
     """With how many kinds of things each track was seen, shape (n_tracks,).
 
-    A kind counts when, in any frame, one of its boxes overlaps that of the track by more than `over`:
-    intersection over union, or intersection over the area of the thing.
+    A kind counts when, in any frame, one of its boxes overlaps that of the track by an IoU of more than
+    `over`.
     """
     others = [i for i, name in detections.class_names.items() if name != PERSON]
     rows = np.flatnonzero(np.isin(detections.class_ids, others))
     rows = rows[np.argsort(detections.frame_indices[rows], kind="stable")]
     frames, boxes = detections.frame_indices[rows], detections.boxes_px[rows]
     classes = detections.class_ids[rows]
-    compare = iou if overlap == "iou" else share_inside
     counts = np.zeros(len(tracks), np.int64)
     for i, track in enumerate(tracks):
         mine, theirs = rows_in_frames(frames, track.frame_indices)
-        met = classes[theirs][compare(boxes[theirs], track.boxes_px[mine]) > over]
+        met = classes[theirs][iou(boxes[theirs], track.boxes_px[mine]) > over]
         counts[i] = len({detections.class_names[int(c)] for c in np.unique(met)})
     return counts
 
@@ -155,21 +151,10 @@ TERMS: tuple[str, ...] = tuple(field.name for field in msgspec.structs.fields(We
 
 
 class RankSettings(Record):
-    """How the terms are measured, where the paper leaves it open.
-
-    `duration` counts seconds from the first frame to the last, or boxes. `motion` is the length of the way;
-    ``displacement`` is what the paper prints, which makes it a second centre distance.
-    A kind of thing counts as associated when one of its boxes overlaps the person's by more than
-    `objects_over`, as `object_overlap` says: ``iou``, which small things rarely reach, or ``object-area``
-    (intersection over the area of the thing). `least_aspect_stability` is where 1 - std is cut off.
-    """
+    """The weights of the terms; a thing counts as associated at an IoU of more than `objects_over`."""
 
     weights: Weights = Weights()
-    duration: Literal["seconds", "boxes"] = "seconds"
-    motion: Literal["path", "displacement"] = "path"
-    object_overlap: ObjectOverlap = "iou"
     objects_over: float = 0.2
-    least_aspect_stability: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,8 +209,9 @@ def rank(
         UsageError: appearances whose lengths differ.
 
     Source: HERBench, section 7.1, eq. 3 and the list under it.
-    Departs: where the paper leaves a choice or contradicts itself, see `RankSettings` and
-    docs/making/tracking.md. Rarity is measured from the corpus where its mean is given, otherwise from the
+    Departs: where the paper leaves a choice or contradicts itself (docs/making/tracking.md): duration is in
+    seconds; motion is the length of the way, as the paper prints centre distance twice; aspect stability is
+    0 where it would be below. Rarity is measured from the corpus where its mean is given, otherwise from the
     video ("the dataset's average", yet "all computed per video"). Normalised acceleration is the mean
     magnitude divided by the largest of the video. Confidence counts detected boxes only.
     """
@@ -271,28 +257,19 @@ def _columns(
     times_s = video.times_s
     shaken = np.array([mean_acceleration(track, times_s) for track in tracks])
     spread = np.array([aspect_spread(track) for track in tracks])
-    displaced = np.array([displacement_px(track) for track in tracks])
     objects = np.zeros(len(tracks))
     if video.detections is not None:
-        found = count_objects(
-            tracks, video.detections, over=settings.objects_over, overlap=settings.object_overlap
-        )
-        objects = found.astype(np.float64)
-    by_time = settings.duration == "seconds"
+        objects = count_objects(tracks, video.detections, over=settings.objects_over).astype(np.float64)
     return {
-        "duration": np.array(
-            [duration_s(t, times_s) if by_time else float(len(t.frame_indices)) for t in tracks]
-        ),
+        "duration": np.array([duration_s(track, times_s) for track in tracks]),
         "size": np.array([mean_area_px(track) for track in tracks]),
         "associated_objects": objects,
-        "centre_distance": displaced,
-        "motion": (
-            displaced if settings.motion == "displacement" else np.array([path_px(track) for track in tracks])
-        ),
+        "centre_distance": np.array([displacement_px(track) for track in tracks]),
+        "motion": np.array([path_px(track) for track in tracks]),
         "scene_coverage": np.array([hull_area_px(track) for track in tracks]),
         "confidence": np.array([mean_confidence(track) for track in tracks]),
         "smoothness": 1.0 - over_largest(shaken),
-        "aspect_stability": np.maximum(1.0 - spread, settings.least_aspect_stability),
+        "aspect_stability": np.maximum(1.0 - spread, 0.0),
     }
 
 

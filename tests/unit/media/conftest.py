@@ -1,11 +1,13 @@
 """Clips are made once per session, when a test asks for them."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from servers.objects import Objects, on_loopback
+from vidence.media.video import Video, open_video
 from videos.special import MAKERS, Clip
 
 
@@ -25,6 +27,12 @@ def clip(clip_folder: Path) -> Callable[[str], Clip]:
         return made[name]
 
     return get
+
+
+@pytest.fixture(scope="session")
+def opened(clip) -> Callable[[str], Video]:
+    """The clip of that name as a video, whose packets are read once."""
+    return cache(lambda name: open_video(clip(name).path))
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ def _work(root: str, first: int) -> int:
     """Puts and gets many frames beside another process; returns how many wrong ones it saw."""
     cache = FrameCache(Path(root), max_bytes=60_000)
     n_wrong = 0
-    for step in range(300):
+    for step in range(120):
         number = (first + step * 7) % 80
         cache.put("hash", number, "key", frame=frame(number))
         other = (first + step * 11) % 80

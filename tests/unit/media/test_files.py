@@ -36,7 +36,7 @@ def test_the_hash_is_that_of_the_file(plain) -> None:
     assert facts.content_hash == hashlib.sha256(plain.read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("name", ["h264", "vfr", "raw", "turned-90"])
+@pytest.mark.parametrize("name", ["vfr", "raw", "turned-90"])
 def test_kept_facts_are_the_facts(name: str, clip, tmp_path: Path) -> None:
     path = clip(name).path
     assert cached_facts(path, kind="video", cache_root=tmp_path) is None
@@ -172,14 +172,6 @@ def test_an_encoding_is_never_served_for_another(plain, tmp_path: Path) -> None:
     assert (delivery.frames[3].width_px, delivery.frames[3].height_px) == (96, 54)
 
 
-def test_a_swapped_file_gives_no_stale_frame(plain, tmp_path: Path) -> None:
-    path, cache = tmp_path / "a.mp4", tmp_path / "cache"
-    shutil.copy(plain, path)
-    assert numbers(deliver(job(path, (7,), cache=cache))) == {7: 7}
-    write(path, numbers=range(500, 530))
-    assert numbers(deliver(job(path, (7,), cache=cache))) == {7: 507}
-
-
 def test_the_same_content_elsewhere_is_found_again(plain, tmp_path: Path) -> None:
     deliver(job(plain, (7,), cache=tmp_path / "cache"))
     shutil.copy(plain, tmp_path / "copy.mp4")
@@ -211,10 +203,6 @@ def test_large_gaps_and_threads_give_the_same_bytes(plain) -> None:
     assert numbers(one) == {i: i for i in indices}
 
 
-def test_nothing_wanted_is_nothing_done(plain) -> None:
-    assert deliver(job(plain, ())) == Delivery(frames={}, problems={}, n_decoded=0, n_from_cache=0)
-
-
 def test_images_and_folders_are_delivered_too(tmp_path: Path, plain) -> None:
     from PIL import Image
 
@@ -231,18 +219,13 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
         deliver(job(tmp_path / "gone.mp4", (0,), cache=tmp_path))
 
 
-def test_a_cache_that_cannot_be_written_does_not_stop_delivery(plain, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    assert numbers(deliver(job(plain, (5,), cache=tmp_path / "file"))) == {5: 5}
-
-
 def test_two_processes_deliver_into_one_cache(plain, tmp_path: Path) -> None:
-    jobs = [job(plain, tuple(range(start, 120, 5)), cache=tmp_path) for start in (0, 0, 2, 2)]
+    jobs = [job(plain, tuple(range(start, 120, 10)), cache=tmp_path) for start in (0, 0, 2, 2)]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         deliveries = list(pool.map(deliver, jobs))
     for delivery in deliveries:
         assert all(index == number for index, number in numbers(delivery).items())
-        assert len(delivery.frames) == 24
+        assert len(delivery.frames) == 12
     assert deliveries[0].frames == deliveries[1].frames
 
 
@@ -256,29 +239,13 @@ def asking(item_id: str, *media: Media) -> Item:
     return Item(item_id=item_id, question="?", answer="A", choices=("x", "y"), media=media)
 
 
-def test_a_relative_path_starts_from_the_folder_of_the_data(tmp_path: Path) -> None:
+def test_a_medium_lies_by_its_path_or_else_by_its_url(tmp_path: Path) -> None:
     assert resolve(tmp_path, Media(path="clips/a b.mp4")) == tmp_path / "clips" / "a b.mp4"
     assert resolve(tmp_path / "q", Media(path="../a.mp4")).resolve() == (tmp_path / "a.mp4").resolve()
-
-
-def test_an_absolute_path_stands_for_itself(tmp_path: Path) -> None:
     assert resolve(Path("elsewhere"), Media(path=str(tmp_path / "a.mp4"))) == tmp_path / "a.mp4"
-
-
-def test_a_path_goes_before_a_url(tmp_path: Path) -> None:
     assert resolve(tmp_path, Media(path="a.mp4", url="https://example.org/b.mp4")) == tmp_path / "a.mp4"
-
-
-@pytest.mark.parametrize(
-    ("url", "place"),
-    [
-        ("https://example.org/clips/a.mp4", "example.org/clips/a.mp4"),
-        ("https://example.org/watch?v=1", "example.org/watch?v=1"),
-        ("https://example.org/watch?v=2", "example.org/watch?v=2"),
-    ],
-)
-def test_a_url_alone_has_a_place_of_its_own(tmp_path: Path, url: str, place: str) -> None:
-    assert resolve(tmp_path, Media(url=url)) == tmp_path / place
+    for place in ("example.org/clips/a.mp4", "example.org/watch?v=1", "example.org/watch?v=2"):
+        assert resolve(tmp_path, Media(url=f"https://{place}")) == tmp_path / place
 
 
 @pytest.mark.parametrize(
@@ -336,12 +303,6 @@ def test_media_outside_the_folder_are_found_however_they_are_named(tmp_path: Pat
     assert outside(root, items) == tuple(resolve(root, medium) for medium in out)
     (tmp_path / "by-link").symlink_to(root)
     assert outside(tmp_path / "by-link", [asking("1", Media(path="c.mp4"))]) == ()
-
-
-def test_a_name_that_cannot_be_is_missing(tmp_path: Path) -> None:
-    names = ["a" * 300, "b/" * 3000 + "c"]
-    items = [asking(name[0], Media(path=name, kind=kind)) for name in names for kind in ("video", "frames")]
-    assert len(missing(tmp_path, items)) == 2
 
 
 def test_a_medium_without_path_and_url_is_refused(tmp_path: Path) -> None:

@@ -25,23 +25,7 @@ from vidence.media.video import FrameProblem, Video
 from vidence.records import Item, Media
 from videos.special import truncated
 
-CONTAINERS = (
-    *(
-        "h264",
-        "mov",
-        "mkv",
-        "vp9",
-        "vfr",
-        "hevc-open",
-        "av1",
-        "mpeg4",
-        "fragmented",
-        "cut",
-        "trimmed",
-        "offset",
-    ),
-    *("open-gop", "intra-refresh", "interlaced", "ts", "avi", "raw", "turned-90"),
-)
+CONTAINERS = ("mov", "mkv", "hevc-open", "fragmented", "cut", "open-gop", "ts", "avi", "raw")
 
 
 @pytest.fixture
@@ -83,15 +67,13 @@ def test_frames_are_those_of_the_file(name, clip, objects):
 
 
 @pytest.mark.usefixtures("in_small_blocks")
-@pytest.mark.parametrize("name", ["h264", "mkv"])
-def test_frames_are_those_of_the_file_in_a_store_and_on_the_web(name, clip, objects, folder):
-    path = clip(name).path
-    ours, theirs = Video(path), Video(f"{folder}/{put(objects, path)}")
+def test_frames_are_those_of_the_file_in_a_store_and_on_the_web(plain, objects, folder):
+    ours, theirs = Video(plain), Video(f"{folder}/{put(objects, plain)}")
     assert all(map(np.array_equal, ours.frames([0, 77, 119]), theirs.frames([0, 77, 119])))
 
 
 @pytest.mark.usefixtures("in_small_blocks")
-@pytest.mark.parametrize("suffix", ["mp4", "mkv", "ts"])
+@pytest.mark.parametrize("suffix", ["mp4", "ts"])
 def test_a_truncated_object_is_what_a_truncated_file_is(suffix, tmp_path, objects):
     path = truncated(tmp_path, suffix)
     address = place(f"{objects.url}/lab/{put(objects, path)}")
@@ -258,7 +240,7 @@ def test_a_server_that_fails_between_the_frames_damages_none(long_clip, objects)
     assert not any(isinstance(one, FrameProblem) for one in video.frames([5, 205, 405, 595]))
     n_needed = sum(method == "GET" for method, *_ in objects.requests)
     assert n_needed > 5
-    for n_good in range(n_needed):
+    for n_good in (0, n_needed // 2, n_needed - 1):
         remote._BLOCKS._kept.clear()
         objects.faults[name] = [*[0] * n_good, *[500] * 50]
         with pytest.raises(MediaError, match=r"4 tries"):
@@ -377,12 +359,6 @@ def test_frames_are_kept_and_an_object_that_changed_is_seen(clip, objects, folde
         deliver(job)
 
 
-def test_a_server_that_tells_no_version_tells_a_size(objects, tmp_path):
-    objects.has_versions = False
-    objects.put("lab", "a", b"x")
-    assert remote.look(Address(f"{objects.url}/lab/a")).version == "size=1"
-
-
 def _image(value):
     out = io.BytesIO()
     Image.new("RGB", (16, 12), (value, 0, 0)).save(out, "PNG")
@@ -437,13 +413,6 @@ def test_videos_are_read_from_a_data_set_of_the_hub(clip, hub):
     ranges = [asked for method, path, asked in hub.requests if "/resolve/" in path and method == "GET"]
     assert ranges
     assert all(ranges)
-
-
-def test_a_newer_revision_of_a_branch_is_seen(clip, hub):
-    hub.add("lab/videos", {"a.mp4": clip("h264").path.read_bytes()})
-    before = remote.look(Address("hf://datasets/lab/videos/a.mp4"))
-    hub.add("lab/videos", {"a.mp4": clip("vfr").path.read_bytes()})
-    assert remote.look(Address("hf://datasets/lab/videos/a.mp4")).version != before.version
 
 
 def test_a_gated_data_set_and_one_that_is_not_there_are_refused(hub):

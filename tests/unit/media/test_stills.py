@@ -116,7 +116,7 @@ def test_a_damaged_image_in_a_folder_is_a_problem_of_that_frame(suffix: str, tmp
 
 
 @pytest.mark.parametrize("suffix", ["jpg", "png", "webp", "bmp", "gif", "tif"])
-@pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.9])
+@pytest.mark.parametrize("share", [0.05, 0.6])
 def test_an_image_cut_off_anywhere_gives_an_error_that_names_it(
     suffix: str, share: float, tmp_path: Path
 ) -> None:

@@ -7,7 +7,6 @@ from subjects.tracks import track, walk
 from vidence.errors import UsageError
 from vidence.seeing.cleaning import (
     FilterSettings,
-    drop_jumps,
     fill_gaps,
     keep_usable,
     smooth,
@@ -49,34 +48,6 @@ def test_a_box_that_cannot_be_used_goes_and_the_others_stay(box):
 def test_a_usable_track_is_returned_as_it_is():
     fine = track("a", [(0, 0, 5, 5), (95, 45, 100, 50)])
     assert keep_usable(fine, width_px=100, height_px=50) is fine
-
-
-def test_a_jump_is_dropped_and_the_way_goes_on_behind_it():
-    # 51 px away in one frame; back where it was a frame later.
-    way = walk("a", [(0, 0), (10, 0), (61, 0), (30, 0)])
-    assert drop_jumps(way).frame_indices.tolist() == [0, 1, 3]
-
-
-def test_exactly_the_limit_is_no_jump():
-    way = walk("a", [(0, 0), (30, 40), (60, 80)])
-    assert drop_jumps(way) is way
-    assert drop_jumps(way, most_px_per_frame=49.9).frame_indices.tolist() == [0]
-    with_a_jump = walk("b", [(0, 0), (30, 40), (900, 900), (90, 120)])
-    assert drop_jumps(with_a_jump).frame_indices.tolist() == [0, 1, 3]
-
-
-def test_speed_is_measured_from_the_last_box_that_was_kept_and_per_frame():
-    # 90 px in two frames is 45 per frame. Frame 2 is 100 px from frame 1 (dropped) in one frame; frame 3
-    # is 110 px from frame 1 in two frames: 55, dropped; frame 4 is 120 px in three frames: 40, kept.
-    way = walk("a", [(0, 0), (0, 0), (100, 0), (110, 0), (120, 0)])
-    assert drop_jumps(way).frame_indices.tolist() == [0, 1, 4]
-    apart = track("b", [(0, 0, 2, 2), (90, 0, 92, 2)], frames=[3, 5])
-    assert drop_jumps(apart) is apart
-
-
-def test_one_box_has_no_speed():
-    alone = walk("a", [(5, 5)])
-    assert drop_jumps(alone, most_px_per_frame=0) is alone
 
 
 def test_a_short_gap_is_filled_evenly():

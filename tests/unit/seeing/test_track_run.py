@@ -1,4 +1,4 @@
-"""A whole run of tracking: what is counted, measured and written."""
+"""A whole run of tracking, or of tracks in a file: what is counted, measured and written."""
 
 import json
 
@@ -9,9 +9,14 @@ from vidence.errors import DataError, UsageError
 from vidence.media.video import open_video
 from vidence.seeing.chunks import ChunkWork
 from vidence.seeing.cleaning import FilterSettings
+from vidence.seeing.given_tracks import open_tracks
+from vidence.seeing.quality import measure
 from vidence.seeing.refine import RefineSettings
-from vidence.seeing.track_run import TrackJob, track_video, write_run
+from vidence.seeing.track_files import read_mot
+from vidence.seeing.track_run import TrackJob, show_given, track_video, write_run
+from videos import walkers
 
+pytest.importorskip("trackers", reason="needs the library of trackers")
 REFINE = RefineSettings(filter=FilterSettings(least_area_px=100.0))
 
 
@@ -34,7 +39,7 @@ def boxes(folder):
 
 
 def job(boxes, **changes):
-    return TrackJob(detector=f"boxes:{boxes}", tracker="motion", cuts="none", refine=REFINE, **changes)
+    return TrackJob(detector=f"boxes:{boxes}", tracker="sort", cuts="none", refine=REFINE, **changes)
 
 
 def test_the_record_says_what_was_done(film, boxes):
@@ -59,7 +64,7 @@ def test_boxes_of_a_file_are_all_used_whatever_the_rate(film, boxes):
 
 def test_everything_is_written_to_the_folder(film, boxes, tmp_path):
     tracked, record = track_video(film, job(boxes))
-    write_run(tmp_path / "out", tracked, record, table="csv")
+    write_run(tmp_path / "out", tracked, record)
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {"tracks.txt", "detections.txt", "tracks.csv", "track.json"}
     written = json.loads((tmp_path / "out" / "track.json").read_bytes())
@@ -72,9 +77,28 @@ def test_a_folder_that_cannot_be_written_is_named(film, boxes, tmp_path):
     tracked, record = track_video(film, job(boxes))
     (tmp_path / "out").write_text("a file")
     with pytest.raises(DataError, match=r"out cannot be written .*; say another folder with --out"):
-        write_run(tmp_path / "out", tracked, record, table="csv")
+        write_run(tmp_path / "out", tracked, record)
 
 
 def test_an_unknown_tracker_is_refused(film, boxes):
-    with pytest.raises(UsageError, match="Did you mean 'motion'"):
-        track_video(film, TrackJob(detector=f"boxes:{boxes}", tracker="motions"))
+    with pytest.raises(UsageError, match="Did you mean 'sort'"):
+        track_video(film, TrackJob(detector=f"boxes:{boxes}", tracker="sorts"))
+
+
+def test_the_tracks_of_a_file_are_counted_and_measured_as_they_are(tmp_path):
+    film = open_video(walkers.film(tmp_path / "v.mp4", (walkers.Walker(left_px=50, top_px=60),), n_frames=20))
+    lines = [f"{f + 1},3,{50 + f},60,30,60,1,1,1" for f in range(20)] + ["1,4,5,5,20,40,0,1,1"]
+    (tmp_path / "gt.txt").write_text("\n".join(lines) + "\n")
+    truth, given = read_mot(tmp_path / "gt.txt"), open_tracks(f"mot:{tmp_path}/gt.txt")
+    tracked, record, notes = show_given(film, given, truth=truth)
+    assert [track.track_id for track in tracked.tracks] == ["3"]
+    assert tracked.basis.is_trusted
+    assert record.counts == {"frames_with_boxes": 20, "tracks": 1, "boxes": 20, "people_not_considered": 1}
+    assert record.settings.steps == ()
+    assert record.quality["given"].idf1 == 1.0
+    assert notes == ()
+    size = f"{film.probe.width_px}x{film.probe.height_px}"
+    sized = open_tracks(f"mot:{tmp_path}/gt.txt?size={size}")
+    assert show_given(film, sized, truth=truth)[1].quality["given"].idf1 == 1.0
+    found = measure(truth, given.rows)
+    assert (found.mota, found.n_true_boxes) == (1.0, 20)

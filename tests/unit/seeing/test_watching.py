@@ -71,7 +71,7 @@ def test_pictures_come_in_batches_and_observers_see_each_once(street, reads):
 def test_boxes_from_a_file_need_no_reading_unless_somebody_looks(street, reads, tmp_path):
     (tmp_path / "d.txt").write_text("3,-1,5,5,10,10,1\n")
     boxes = open_detector(f"boxes:{tmp_path}/d.txt")
-    follow(street, detector=boxes, tracker=open_tracker("motion"))
+    follow(street, detector=boxes, tracker=open_tracker("sort"))
     assert reads == []
     observer = Looking()
     watch(street, range(5), detector=boxes, observers=[observer])
@@ -121,7 +121,7 @@ def test_an_mp4_whose_index_is_cut_off_cannot_be_opened(street, tmp_path):
 @pytest.mark.parametrize("rate", [-1.0, float("nan"), float("inf")])
 def test_a_rate_below_nothing_makes_no_sense(street, rate):
     with pytest.raises(UsageError, match="say 0 for every frame"):
-        follow(street, detector=Finding(), tracker=open_tracker("motion"), rate=rate)
+        follow(street, detector=Finding(), tracker=open_tracker("sort"), rate=rate)
 
 
 @pytest.mark.parametrize("fps", [7, 15, 24, 25, 30, 60])

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
@@ -26,15 +26,6 @@ class Prove(Record):
     out: Annotated[
         Path | None, file_flag("Write the proofs of what is proved, as JSON lines; - prints them.")
     ] = None
-    todo: Annotated[bool, flag("List the unknown facts that would decide most, best first.")] = False
-    unique: Annotated[
-        Literal["each step", "jointly", "value"],
-        flag("What has to be one: what each step finds, all steps together, or the value."),
-    ] = "each step"
-    jobs: Annotated[
-        int,
-        flag("Processes that prove side by side; results are the same.", type=click.IntRange(1), metavar="N"),
-    ] = 1
     json_path: Annotated[Path | None, JSON] = None
 
 
@@ -47,11 +38,8 @@ def prove(given: Prove) -> int:
     """
     import msgspec
 
-    from vidence.engine.environment import environment
     from vidence.make.compose.composition_files import read_compositions
-    from vidence.make.compose.many import prove_all
-    from vidence.make.compose.missing_facts import wanted_facts
-    from vidence.make.compose.prove import Rules
+    from vidence.make.compose.prove import Rules, prove_all
     from vidence.make.sources.scene_files import read_scenes
     from vidence.media.whole import write_file
     from vidence.text import visible
@@ -59,9 +47,7 @@ def prove(given: Prove) -> int:
     shown = screen(given.out, given.json_path)
     known = read_scenes(given.scenes)
     read = read_compositions(given.compositions, known)
-    rules, most_bytes = Rules(unique=given.unique), environment().worker_max_bytes
-    verdicts = prove_all(read, known, rules=rules, n_workers=given.jobs, most_bytes=most_bytes)
-    wanted = wanted_facts(verdicts) if given.todo else []
+    verdicts = prove_all(read, known, rules=Rules())
     used = dict.fromkeys(one.scene for one, _ in read)
     sentences = [*(line for name in used for line in _notes(known[name])), *_counts(verdicts)]
     proofs = [one.proof for one in verdicts if one.is_proven]
@@ -71,10 +57,9 @@ def prove(given: Prove) -> int:
         given.json_path,
         "prove",
         sentences=sentences,
-        values={"verdicts": msgspec.to_builtins(verdicts), "wanted": [list(one) for one in wanted]},
+        values={"verdicts": msgspec.to_builtins(verdicts)},
     )
     said = [line for verdict in verdicts for line in _said(verdict, given.compositions)]
-    said += [f"to look up: {fact} (would help to decide {n})" for fact, n in wanted]
     if not shown.quiet:
         for line in [*said, *sentences]:
             click.echo(visible(line))

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 SECTION = "Make"
 
 _SHOWN_PROBLEMS = 3
-_MOST_SHOWN = 40  # tracks on the contact sheet
 
 
 class Following(Record):
@@ -41,7 +40,7 @@ class Following(Record):
     )
     tracker: Annotated[
         str,
-        flag("Who joins boxes to tracks: deepsort, deepsort:mobilenet, motion, sort.", metavar="SPEC"),
+        flag("Who joins boxes to tracks: deepsort, deepsort:mobilenet, sort.", metavar="SPEC"),
     ] = "deepsort"
     rate: Annotated[
         float,
@@ -65,30 +64,22 @@ class Following(Record):
             "--refine",
             metavar="STEPS",
         ),
-    ] = "outliers,gaps,smoothing,merging"
+    ] = "gaps,smoothing,merging"
 
 
 class Shown(Record):
     """Where results go, and how they are shown."""
 
     out: Annotated[Path | None, flag("Folder (default: tracks/ and the name of the video).")] = None
-    table: Annotated[Literal["parquet", "csv"], flag("Form of the table.")] = "parquet"
-    with_video: Annotated[bool, flag("Write the video with boxes drawn.", "--video/--no-video")] = True
 
     def write(self, medium: "Video", tracked: "TrackedVideo", record: "TrackRecord", *, folder: Path) -> None:
         """The files of a run, and its pictures."""
-        from vidence.seeing.pictures import ContactSheet, paint
+        from vidence.seeing.pictures import ContactSheet, write_sheet
         from vidence.seeing.track_run import write_run
 
-        write_run(folder, tracked, record, table=self.table)
+        write_run(folder, tracked, record)
         title = f"{Path(medium.probe.path).name}: {several(len(tracked.tracks), 'track')}"
-        paint(
-            medium,
-            tracked,
-            sheet=ContactSheet(tracked, title=title, most=_MOST_SHOWN),
-            sheet_path=folder / "contact-sheet.jpg",
-            film_path=folder / "annotated.mp4" if self.with_video else None,
-        )
+        write_sheet(medium, ContactSheet(tracked, title=title), folder / "contact-sheet.jpg")
 
 
 class Track(Record):
@@ -123,10 +114,9 @@ def track(given: Track) -> None:
     """Find the people in VIDEO, follow them, and write their tracks.
 
     VIDEO is a file, or a folder of numbered images. Written are tracks.txt and detections.txt (format of
-    MOTChallenge), a table, contact-sheet.jpg, annotated.mp4, and track.json with settings and counts. With
-    --tracks, those of a file are shown and measured instead; to measure alone (--gt), no VIDEO is needed.
+    MOTChallenge), tracks.csv, contact-sheet.jpg, and track.json with settings and counts. With --tracks,
+    those of a file are shown and measured instead; to measure alone (--gt), no VIDEO is needed.
     """
-    from vidence.seeing.track_files import check_parquet
     from vidence.seeing.track_run import track_video
 
     video = given.video
@@ -143,8 +133,6 @@ def track(given: Track) -> None:
     _check_names(job)
     medium, content_hash = _open(video)
     truth = _truth(given.gt)
-    if given.shown.table == "parquet":
-        check_parquet()
     folder = given.shown.out or Path("tracks") / video.resolve().stem
     if given.tracks is not None:
         tracked, record, lines = _show_given(medium, given.tracks, truth=truth)
@@ -219,7 +207,7 @@ def _show_given(
     medium: "Video", spec: str, *, truth: "MotRows | None"
 ) -> "tuple[TrackedVideo, TrackRecord, list[str]]":
     """The tracks of a file in its video, and what there is to say of them."""
-    from vidence.seeing.given_run import show_given
+    from vidence.seeing.track_run import show_given
 
     tracked, record, notes = show_given(medium, _given(spec), truth=truth)
     counts = record.counts

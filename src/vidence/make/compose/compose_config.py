@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
-from vidence.engine.config_file import Count, read_config
-from vidence.errors import UsageError
+from vidence.engine.config_file import read_config
 from vidence.make.compose.compose_drafting import TASK
 from vidence.make.compose.offers import OptionRules
 from vidence.make.compose.quotas import Quota, Strength
@@ -15,27 +13,6 @@ from vidence.make.gates.rules import GateRules
 from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.make.release.made_release import MakingRelease
 from vidence.records import Record
-
-
-class WordingRules(Record, omit_defaults=True):
-    """How questions get their words.
-
-    `templates`: sentences of ours, read back exactly. `model`: `model` words the program, and `check_model`
-    (names in ``[models]``), which sees only the words and the vocabulary, translates it back; where that is
-    another program, both are evaluated on the scene and on `variants` changed ones. `templates` of your own
-    (``compose_word.txt``, ``compose_read.txt``) may stand in the folder `prompts`.
-    """
-
-    way: Literal["templates", "model"] = "templates"
-    model: str = ""
-    check_model: str = ""
-    variants: Count = 20
-    most_words: Count = 90
-    prompts: str = ""
-
-    def __post_init__(self) -> None:
-        if self.way == "model" and not (self.model and self.check_model):
-            raise UsageError('way = "model" needs `model` and `check_model`, names in [models]')
 
 
 class ReviewFrom(Record, omit_defaults=True):
@@ -59,7 +36,6 @@ class ComposeConfig(Record, omit_defaults=True):
     quota: Quota = Quota()
     need: Strength = Strength()
     options: OptionRules = OptionRules()
-    wording: WordingRules = WordingRules()
     models: Mapping[str, NamedModel | str] = msgspec.field(default_factory=dict)
     asking: AskLimits = AskLimits()
     gates: GateRules | None = None

@@ -10,7 +10,7 @@ from vidence.make.compose.search import Composed
 from vidence.make.pipeline.material import BY_MODEL, Draft
 from vidence.make.sources.composition import Composition
 from vidence.make.sources.proof import Proof
-from vidence.make.sources.scene import SILVER_TRACKS, Header, Scene
+from vidence.make.sources.scene import SILVER_TRACKS, Scene
 from vidence.records import Evidence, Media, Record
 
 TASK = "compose"
@@ -27,7 +27,6 @@ class Key(Record, omit_defaults=True):
     answer: str
     option_of: dict[str, tuple[str, ...]]
     composition_sha256: str
-    wording: str = ""
 
 
 def finished(one: Composed, offered: Offer, question: str) -> Composition:
@@ -37,15 +36,8 @@ def finished(one: Composed, offered: Offer, question: str) -> Composition:
     )
 
 
-class QuestionWords(Record):
-    """The words of a question, and how they were compared with its program."""
-
-    question: str
-    verdict: str
-
-
 def draft_of(
-    one: Composed, proof: Proof, offered: Offer, *, words: QuestionWords, scene: Scene, benchmark: str
+    one: Composed, proof: Proof, offered: Offer, *, question: str, scene: Scene, benchmark: str
 ) -> Draft:
     """A question on its way through the gates; the right option comes first until the letters are spread."""
     header = scene.header
@@ -56,23 +48,19 @@ def draft_of(
         task=TASK,
         structure=f"{proof.logic} {one.shape}",
         video_id=path,
-        question=words.question,
+        question=question,
         choices=tuple(map(str, offered.options)),
         answer_index=0,
         evidence=tuple(_evidence(proof, scene)),
         k=None,
         truth=truth,
         review="identities-by-tracker" if truth == SILVER_TRACKS else "",
-        tags=_tags(one, proof, offered) | _said(header, words),
+        tags=_tags(one, proof, offered) | ({"category": header.category} if header.category else {}),
         facts={name: str(value) for name, value in proof.binding.items()},
         media=(Media(path=path),),
         source_id=header.source_id,
         benchmark=benchmark,
     )
-
-
-def _said(header: Header, words: QuestionWords) -> dict[str, str]:
-    return {"wording": words.verdict} | ({"category": header.category} if header.category else {})
 
 
 def _tags(one: Composed, proof: Proof, offered: Offer) -> dict[str, str]:

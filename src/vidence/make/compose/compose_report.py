@@ -15,9 +15,8 @@ def report_text(
     *,
     account: Account,
     sentences: Sequence[str],
-    sheets: Mapping[str, str] | None = None,
 ) -> str:
-    """The report as Markdown; `sheets` are pictures of questions, by name."""
+    """The report as Markdown."""
     lines = [f"# {name}", "", *(f"- {one}" for one in sentences), "", "## Stages", ""]
     lines += ["| stage | in | out | dropped |", "|---|---|---|---|"]
     for stage in account.stages:
@@ -26,8 +25,6 @@ def report_text(
     lines += ["", "## Questions", ""]
     for draft in drafts:
         lines += [*_question(draft, proofs[draft.draft_id]), ""]
-        if sheets is not None and draft.draft_id in sheets:
-            lines += [f"![Frames of {draft.draft_id}]({sheets[draft.draft_id]})", ""]
     return "\n".join(lines) + "\n"
 
 

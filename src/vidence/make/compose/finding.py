@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from vidence.errors import UsageError
-from vidence.make.compose.prove import Prover, Rules, Unique
+from vidence.make.compose.prove import Prover, Rules
 from vidence.make.compose.types import Logic, check_types
 from vidence.make.compose.world import World
 from vidence.make.sources.composition import Composition
@@ -28,7 +28,6 @@ def find_proof(
     world: World,
     *,
     fits: Fits | None = None,
-    unique: Unique = "each step",
     most_guess: float = 1.0,
     most_prior: float = 1.0,
 ) -> Proof | Refused:
@@ -40,14 +39,13 @@ def find_proof(
         composition: the program.
         world: the facts of its scene.
         fits: what is wanted; None: anything.
-        unique: what has to be one.
         most_guess: the largest share of right bindings without a condition.
         most_prior: the largest share of right bindings without all conditions.
     """
     typed = check_types(composition, world.words)
     if isinstance(typed, Problem):
         return Refused(reason=typed.reason)
-    rules = Rules(unique=unique, most_guess=1.0, most_prior=1.0)
+    rules = Rules(most_guess=1.0, most_prior=1.0)
     prover = Prover(typed, world, rules=rules)
     try:
         refused = _refused(prover)
@@ -69,8 +67,10 @@ def _refused(prover: Prover) -> Refused | None:
     """Why there is no single answer, or which condition it does not need."""
     if prover.answerable():
         return Refused(reason="no-single-answer")
-    outcomes = {name: prover.without((name,)) for name in prover.names}
-    for name, outcome in outcomes.items():
+    is_known = True
+    for name in prover.names:
+        outcome = prover.without((name,))
         if outcome == "same":
             return Refused(reason="unneeded", conditions=(name,))
-    return Refused(reason="unknown-fact") if "unknown" in outcomes.values() else None
+        is_known = is_known and outcome != "unknown"
+    return None if is_known else Refused(reason="unknown-fact")

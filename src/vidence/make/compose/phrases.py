@@ -11,7 +11,7 @@ from itertools import product
 from typing import Literal, TypeAlias
 
 from vidence.errors import DataError
-from vidence.make.sources.composition import Comparison, TimeWord
+from vidence.make.sources.composition import TimeWord
 from vidence.make.sources.scene import ValueOrNumber
 from vidence.make.sources.vocabulary import EVENT, Attribute, Vocabulary
 
@@ -29,13 +29,6 @@ _OF_EVENTS: Mapping[TimeWord, str] = {
     "before": "that is over before",
     "after": "that begins after the end of",
 }
-MORE: Mapping[Comparison, tuple[str, str]] = {
-    "<": ("less than", "below"),
-    "<=": ("at most", "not above"),
-    ">": ("more than", "above"),
-    ">=": ("at least", "not below"),
-}
-"""How numbers are compared, and ordered values."""
 _ROLES: Mapping[str, tuple[str, str]] = {
     "who": ("the one who acts in", "in which {name} acts"),
     "whom": ("the one with whom somebody acts in", "in which somebody acts with {name}"),
@@ -64,11 +57,11 @@ class WordingError(DataError):
 
 @dataclass(frozen=True)
 class ValueStatement:
-    """A statement about a value, or about several of which it is one, before it has a number."""
+    """A statement about a value, before it has a number."""
 
     attribute: str
-    how: Comparison
-    value: ValueOrNumber | tuple[ValueOrNumber, ...]
+    how: Sign
+    value: ValueOrNumber
 
 
 def plural(word: str) -> str:
@@ -270,12 +263,6 @@ class Phrases:
             phrase = self.vocabulary.events[str(one.value)].phrase
             return f"in which {phrase}" if phrase else f"of the kind “{one.value}”"
         name = one.attribute
-        if isinstance(one.value, tuple):
-            listed = " or ".join(self.value(name, value) for value in one.value)
-            return self._pattern(name, "==").replace("{value}", listed)
-        if one.how not in ("==", "!="):
-            words = MORE[one.how][isinstance(one.value, str)]
-            return f"{self.whose(name)} {words} {self.value(name, one.value)}"
         return self._of_value(name, one.how == "==", one.value)
 
     def _of_value(self, name: str, is_so: bool, value: ValueOrNumber) -> str:
@@ -303,15 +290,8 @@ class Phrases:
         return self._values.get(plain) or next(self._open(plain), None)
 
     def _open(self, said: str) -> Iterator[ValueStatement]:
-        """Statements about several values, sizes, numbers, and texts that no list has."""
-        for name, known in self.vocabulary.attributes.items():
-            for how in MORE:
-                start = f"{self.whose(name)} {MORE[how][bool(known.values)]} "
-                if (
-                    said.startswith(start)
-                    and (value := self._value_of(name, said.removeprefix(start))) is not None
-                ):
-                    yield ValueStatement(name, how, value)
+        """Statements about numbers, and texts that no list has."""
+        for name in self.vocabulary.attributes:
             for sign, is_of_several in product(SIGNS, (False, True)):
                 pattern = self._pattern(name, sign)
                 form = _plain(of_several(pattern) if is_of_several else pattern)
@@ -321,20 +301,6 @@ class Phrases:
                 inner = said[len(before) : len(said) - len(after)]
                 if (value := self._value_of(name, inner)) is not None:
                     yield ValueStatement(name, sign, value)
-                if sign == "==" and (values := self._several_of(name, inner)):
-                    yield ValueStatement(name, "in", values)
-
-    def _several_of(self, name: str, said: str) -> tuple[ValueOrNumber, ...]:
-        """Two values or more with `or` between them; a value may have an `or` of its own."""
-        pieces = said.split(" or ")
-        for cut in range(len(pieces) - 1, 0, -1):
-            first = self._value_of(name, " or ".join(pieces[:cut]))
-            rest = " or ".join(pieces[cut:])
-            other = self._value_of(name, rest)
-            others = (other,) if other is not None else self._several_of(name, rest)
-            if first is not None and others:
-                return (first, *others)
-        return ()
 
     def _value_of(self, name: str, said: str) -> ValueOrNumber | None:
         known = self.vocabulary.attributes[name]
@@ -346,21 +312,15 @@ class Phrases:
 
     # ----------------------------------------------------------------------- relations, roles, times
 
-    def relation(self, name: str, *, holds: bool = True) -> str:
+    def relation(self, name: str) -> str:
         """A relation as a clause, but for what it is to."""
-        known = self.vocabulary.relations[name]
-        said = name.replace("_", " ")
-        return (known.has or f"that is {said}") if holds else (known.has_not or f"that is not {said}")
+        return self.vocabulary.relations[name].has or f"that is {name.replace('_', ' ')}"
 
-    def read_relation(self, said: str) -> tuple[str, bool] | None:
-        """The relation that a clause names, and whether it holds."""
+    def read_relation(self, said: str) -> str | None:
+        """The relation that a clause names."""
         plain = _plain(said)
-        for name in self.vocabulary.relations:
-            for holds in (True, False):
-                one = _plain(self.relation(name, holds=holds))
-                if plain in (one, of_several(one)):
-                    return name, holds
-        return None
+        forms = {name: _plain(self.relation(name)) for name in self.vocabulary.relations}
+        return next((name for name, one in forms.items() if plain in (one, of_several(one))), None)
 
     def time(self, how: TimeWord, category: str) -> str:
         """A statement on time as a clause, but for what it compares with."""

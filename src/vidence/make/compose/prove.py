@@ -1,6 +1,8 @@
 """The proof: one answer, every condition needed, no smaller set of conditions enough."""
 
+import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -10,7 +12,6 @@ import msgspec
 from msgspec import Meta
 
 from vidence.make.compose.evaluating import Branch, Evaluation, Notes
-from vidence.make.compose.options import check_options
 from vidence.make.compose.tracing import Trace, seen
 from vidence.make.compose.types import Typed, check_types
 from vidence.make.compose.world import World
@@ -37,14 +38,12 @@ from vidence.make.sources.proof import (
     Without,
     Witness,
 )
-from vidence.make.sources.scene import ValueOrNumber
+from vidence.make.sources.scene import Scene, ValueOrNumber
 from vidence.records import Record
 
 CHECKER = "prove/1"
 
 
-Unique: TypeAlias = Literal["each step", "jointly", "value"]
-"""`each step`: every `the` has one member. `jointly`: one binding of all steps. `value`: one value."""
 Elsewhere: TypeAlias = Literal["same", "different", "unknown"]
 """What comes out without some conditions: the answer alone, another value or nothing, or it is not known."""
 
@@ -52,7 +51,6 @@ Elsewhere: TypeAlias = Literal["same", "different", "unknown"]
 class Rules(Record):
     """What a proof asks for."""
 
-    unique: Unique = "each step"
     most_guess: Annotated[float, Meta(ge=0, le=1)] = 0.5
     """Above this share of right bindings without a condition there is a warning."""
     most_prior: Annotated[float, Meta(ge=0, le=1)] = 0.4
@@ -87,6 +85,45 @@ def prove(
     if isinstance(typed, Problem):
         return _refused(composition, [typed], line)
     return Prover(typed, world, rules=rules, line=line).verdict(subsets)
+
+
+def prove_all(
+    asked: Sequence[tuple[Composition, int]], scenes: Mapping[str, Scene], *, rules: Rules
+) -> list[Verdict]:
+    """What can be said of each composition, which stands on a line of its file, in their order.
+
+    What is asked of a scene again and again is kept while its compositions are proved, and only so long.
+
+    Args:
+        asked: the compositions, each with its line.
+        scenes: the scenes by name.
+        rules: what a proof asks for.
+
+    Raises:
+        UsageError: a composition has too many bindings; the first that has.
+    """
+    of_scene: dict[str, list[int]] = {}
+    for place, (composition, _) in enumerate(asked):
+        of_scene.setdefault(composition.scene, []).append(place)
+    verdicts: dict[int, Verdict] = {}
+    with _without_collecting():
+        for name, places in of_scene.items():
+            world = World(scenes[name])
+            for place in places:
+                verdicts[place] = prove(asked[place][0], world, rules=rules, line=asked[place][1])
+    return [verdicts[place] for place in range(len(asked))]
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Do not look for cycles of references: a proof makes none, and looking takes a quarter of its time."""
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_on:
+            gc.enable()
 
 
 def _refused(composition: Composition, problems: Sequence[Problem], line: int) -> Verdict:
@@ -190,18 +227,14 @@ class Prover:
 
     def _answerable(self, whole: _Weakened) -> Iterator[Problem]:
         values = list(dict.fromkeys(branch.value for branch in whole.branches))
-        n_bindings = sum(branch.count for branch in whole.branches)
         several = list(whole.notes.several)
-        if several and (self.rules.unique == "each step" or not values):
+        if several:
             step, pick, names = several[0]
             yield self._problem("ambiguous-referent", self._both(pick, names), step=step)
         elif len(values) > 1:
             one, other = whole.branches[0], next(b for b in whole.branches if b.value != values[0])
             says = f"{one.value} ({_said(one)}) and {other.value} ({_said(other)})"
             yield self._problem("several-answers", says, step="answer")
-        elif n_bindings > 1 and self.rules.unique == "jointly":
-            says = "; ".join(_said(branch) for branch in whole.branches[:2]) or f"{n_bindings} bindings"
-            yield self._problem("ambiguous-referent", says, step=several[0][0] if several else "answer")
         elif whole.notes.doubts:
             yield from self._doubts(whole.notes)
         elif not values:
@@ -378,3 +411,29 @@ def _guess(counts: Mapping[ValueOrNumber, int], answer: ValueOrNumber) -> float:
 
 def _said(branch: Branch) -> str:
     return ", ".join(f"{name} = {value}" for name, value in branch.binding.items()) or "no binding"
+
+
+def check_options(composition: Composition, proof: Proof, world: World) -> Iterator[Problem]:
+    """What is wrong with the options; nothing where there are none.
+
+    A reader who ignores a condition has to find a value to land on among the options (`options-hide`), unless
+    nothing at all fits without it. No option but the right one may be true: neither one that cannot be told
+    apart from the answer, nor the answer once more.
+    """
+    options, right = composition.options, proof.answer.value
+    if not options:
+        return
+    if right not in options:
+        says = f"the answer {right!r} is none of {', '.join(map(str, options))}"
+        yield Problem(reason="right-option-missing", says=says)
+    for position, option in enumerate(options):
+        is_again = option == right and right in options[:position]
+        if is_again or world.words.is_near(proof.answer.domain, option, right):
+            says = f"{option!r} is there twice" if is_again else f"{option!r} cannot be told from {right!r}"
+            yield Problem(reason="option-may-be-true", says=says)
+    offered = {str(one) for one in options if one != right}
+    for one in proof.conditions:
+        values = one.without.values
+        if values and not offered & set(values):
+            says = f"without {one.id} comes {', '.join(sorted(values))}, of which no option is one"
+            yield Problem(reason="options-hide", says=says, conditions=(one.id,))

@@ -9,7 +9,6 @@ import msgspec
 
 from vidence.engine.config_file import Count, CountOrNone, Share
 from vidence.errors import UsageError
-from vidence.make.compose.prove import Unique
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import ALL_SHAPES, Composed, QuotaCell, Search, Shape
 from vidence.make.compose.types import Logic
@@ -63,12 +62,8 @@ class Quota(Record, omit_defaults=True):
 
 
 class Strength(Record, omit_defaults=True):
-    """What has to be one (`unique`, as in `vidence prove`), and how often somebody may be right all the same.
+    """How often somebody may be right who ignores a condition (`most_guess`), or all (`most_prior`)."""
 
-    That is, somebody who ignores a condition (`most_guess`), or all (`most_prior`).
-    """
-
-    unique: Unique = "each step"
     most_guess: Share = 0.5
     most_prior: Share = 0.4
 
@@ -96,7 +91,7 @@ class Filled:
 class _Video:
     """One scene while the quotas are filled."""
 
-    def __init__(self, name: str, scene: SceneBits, quota: Quota, *, unique: Unique, seed: int) -> None:
+    def __init__(self, name: str, scene: SceneBits, quota: Quota, *, seed: int) -> None:
         self.name, self.quota = name, quota
         self.rng = Random(f"compose/{seed}/{name}")
         self.search = Search(
@@ -104,7 +99,6 @@ class _Video:
             rng=self.rng,
             negations=quota.negations,
             least=quota.conditions[0],
-            unique=unique,
             shapes=quota.shapes,
         )
         self.n = self.n_tried = 0
@@ -132,7 +126,7 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
     attempt gives beside it is taken where its own cell lacks some.
     """
     filled = Filled()
-    videos = [_Video(name, scene, quota, unique=strength.unique, seed=seed) for name, scene in scenes.items()]
+    videos = [_Video(name, scene, quota, seed=seed) for name, scene in scenes.items()]
     for one in videos:
         one.search.most_guess, one.search.most_prior = strength.most_guess, strength.most_prior
     have: Counter[QuotaCell] = Counter()

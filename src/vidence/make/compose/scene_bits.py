@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from vidence.make.compose.world import Doubt, Truth, World
 from vidence.make.sources.composition import Comparison, TimeWord
@@ -31,10 +30,6 @@ class Column:
     """The values of each member, in the order of the facts."""
 
 
-Compared: TypeAlias = ValueOrNumber | tuple[ValueOrNumber, ...]
-"""A value, or several of which one is meant."""
-
-
 def bits(mask: int) -> Iterator[int]:
     """The places of the bits that are set, lowest first.
 
@@ -58,7 +53,7 @@ class SceneBits:
         self.everybody = {c: (1 << len(names)) - 1 for c, names in self.members.items()}
         self.events, self.ends = self.world.events, self.world.ends
         self._columns: dict[tuple[str, str], Column] = {}
-        self._comparing: dict[tuple[str, str, str, Compared], Masks] = {}
+        self._comparing: dict[tuple[str, str, str, ValueOrNumber], Masks] = {}
         self._relating: dict[tuple[str, str, str], Masks] = {}
         self._timing: dict[tuple[str, str, str], Masks] = {}
         self._listed: dict[str, bool] = {}
@@ -108,20 +103,20 @@ class SceneBits:
             self._columns[key] = Column(values, doubtful, tuple(told))
         return self._columns[key]
 
-    def compared(self, category: str, attribute: str, *, how: Comparison, value: Compared) -> Masks:
-        """The entities of a category for which a comparison with one or several values holds."""
+    def compared(self, category: str, attribute: str, *, how: Comparison, value: ValueOrNumber) -> Masks:
+        """The entities of a category for which a comparison with a value holds."""
         key = category, attribute, how, value
         if key not in self._comparing:
             self._comparing[key] = self._compare(category, attribute, value, how=how)
         return self._comparing[key]
 
-    def _compare(self, category: str, attribute: str, value: Compared, *, how: Comparison) -> Masks:
+    def _compare(self, category: str, attribute: str, value: ValueOrNumber, *, how: Comparison) -> Masks:
         if how == "!=":
             equal = self.compared(category, attribute, how="==", value=value)
             return equal.without(self.everybody[category])
         return _masks(self.members[category], lambda name: self._is(name, attribute, value, how=how))
 
-    def _is(self, name: str, attribute: str, value: Compared, *, how: Comparison) -> Truth:
+    def _is(self, name: str, attribute: str, value: ValueOrNumber, *, how: Comparison) -> Truth:
         if name in self.events and attribute not in self.words.attributes:
             mine, is_open = self.told(name, attribute)
             return Doubt("unknown-fact", attribute) if is_open else value in mine

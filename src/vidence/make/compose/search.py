@@ -10,9 +10,8 @@ from vidence.make.compose.atoms import AskableAttribute, AttributeStatement, Sin
 from vidence.make.compose.finding import Fits, Refused, find_proof
 from vidence.make.compose.program import Program as _Program
 from vidence.make.compose.program import set_of, with_atom, without_atom
-from vidence.make.compose.prove import Unique
 from vidence.make.compose.scene_bits import SceneBits, bits
-from vidence.make.compose.shapes import CONJUNCTIVE, SEQUENTIAL, MoreShape, Shapes, carried, shape_of
+from vidence.make.compose.shapes import CONJUNCTIVE, SEQUENTIAL, MoreShape, Shapes, carried
 from vidence.make.compose.types import Logic
 from vidence.make.sources.composition import (
     MOST_CONDITIONS,
@@ -40,7 +39,7 @@ ALL_SHAPES: tuple[Shape, ...] = (*get_args(_Plain), *CONJUNCTIVE, *SEQUENTIAL)
 _BY_SKILL: Mapping[Skill, tuple[Shape, ...]] = {
     "spatial": ("related", "direction", "nearest"),
     "temporal": ("ordered", "next", "tally"),
-    "correspondence": ("carried", "commonest"),
+    "correspondence": ("carried",),
     "visual knowledge": ("known",),
 }
 """The shapes that take a skill for certain."""
@@ -94,10 +93,9 @@ class Search:
         rng: Random,
         negations: bool = True,
         least: int = 2,
-        unique: Unique = "each step",
         shapes: Sequence[Shape] = ALL_SHAPES,
     ) -> None:
-        self.scene, self.rng, self.least, self.unique = scene, rng, least, unique
+        self.scene, self.rng, self.least = scene, rng, least
         self.name = scene.scene.header.scene
         self.statements = Statements(scene, negations=negations)
         self.asked = self.statements.asked()
@@ -191,7 +189,6 @@ class Search:
             composition,
             self.scene.world,
             fits=fits,
-            unique=self.unique,
             most_guess=self.most_guess,
             most_prior=self.most_prior,
         )
@@ -203,23 +200,14 @@ class Search:
         *,
         fits: Fits | None,
     ) -> Composed | None:
-        """A composition without what it does not need, if it is proven.
-
-        Where a step need not find one thing, a statement that only serves that is left out first.
-        """
-        if self.unique != "each step":
-            loose = without_atom(composition, self.rng.choice(composition.conditions).id)
-            if loose is not None and len(loose.conditions) >= self.least:
-                found = self._find(loose, fits)
-                if isinstance(found, Proof):
-                    return Composed(loose, found, shape_of(loose, shape))
+        """A composition without what it does not need, if it is proven."""
         for _ in range(_MENDED):
             if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
                 self.refused["too-few-conditions"] += 1
                 return None
             found = self._find(composition, fits)
             if isinstance(found, Proof):
-                return Composed(composition, found, shape_of(composition, shape))
+                return Composed(composition, found, shape)
             is_unneeded = found.reason == "unneeded"
             if (
                 is_unneeded
@@ -264,7 +252,7 @@ class Search:
             found = self._find(made, fits)
             if isinstance(found, Proof):
                 self.mended["swapped"] += 1
-                return Composed(made, found, shape_of(made, shape))
+                return Composed(made, found, shape)
         return None
 
     def _without(self, members: Members, condition: str) -> int:

@@ -1,45 +1,33 @@
-"""Shapes of compositions beside those of the search: views, plans, sizes, tables, what is commonest.
+"""Shapes of compositions beside those of the search: views, plans, tables.
 
 Each is drawn backwards from what the scene has; whether it is proven is asked afterwards (`finding`).
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import Literal, TypeAlias, TypeVar
-
-import msgspec
+from typing import Literal, TypeAlias
 
 from vidence.make.compose.atoms import AskableAttribute, AttributeStatement, Single, Statements, singled_out
 from vidence.make.compose.phrases import is_flag, is_person
 from vidence.make.compose.program import Program
-from vidence.make.compose.scene_bits import SceneBits, bits
+from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.types import Logic
 from vidence.make.compose.world import Doubt
 from vidence.make.sources.composition import (
-    Aggregate,
     AttributeOf,
-    Compare,
-    Comparison,
-    Composition,
     DirectionOf,
     Known,
-    Literally,
     Members,
     Select,
     The,
-    Values,
     Variable,
     View,
-    parts,
 )
-from vidence.make.sources.scene import ValueOrNumber
 from vidence.make.sources.vocabulary import EVENT, AnswerType
 
-MoreShape: TypeAlias = Literal["either", "known", "direction", "nearest", "commonest"]
-CONJUNCTIVE: tuple[MoreShape, ...] = ("either", "known")
-SEQUENTIAL: tuple[MoreShape, ...] = ("direction", "nearest", "commonest")
-ShapeT = TypeVar("ShapeT", bound=str)
+MoreShape: TypeAlias = Literal["known", "direction", "nearest"]
+CONJUNCTIVE: tuple[MoreShape, ...] = ("known",)
+SEQUENTIAL: tuple[MoreShape, ...] = ("direction", "nearest")
 _LEAST_SEEN = 3
 """Who sees, what is faced, and what is looked for."""
 
@@ -61,11 +49,9 @@ class Shapes:
         self._on_plan = tuple(dict.fromkeys(placed))
         self._asked = tuple(one for one in statements.asked() if one.category != EVENT)
         self._makers: dict[str, Callable[[AnswerType, int], Program | None]] = {
-            "either": self._either,
             "known": self._known,
             "direction": self._direction,
             "nearest": self._nearest,
-            "commonest": self._commonest,
         }
 
     def of(self, kind: AnswerType, logic: Logic) -> tuple[MoreShape, ...]:
@@ -74,11 +60,9 @@ class Shapes:
         asked = self._of_type(kind)
         n_placed = sum(len(self._placed(category)) for category in self._on_plan)
         on_plan = {one.category for one in asked} & set(self._on_plan)
-        can["either"] = bool(asked)
         can["known"] = bool(self._tables(kind))
         can["direction"] = kind == "relationship" and n_placed >= _LEAST_SEEN
         can["nearest"] = bool(on_plan) and n_placed >= _LEAST_SEEN
-        can["commonest"] = bool(asked)
         return tuple(one for one in (CONJUNCTIVE if logic == "conjunctive" else SEQUENTIAL) if can[one])
 
     def draw(self, shape: str, kind: AnswerType, n: int) -> Program | None:
@@ -139,18 +123,6 @@ class Shapes:
         program.add(variable, The(of=members, pick=variable))
         return True
 
-    def _ended(
-        self, program: Program, asked: AskableAttribute, *, name: str, n: int, may: int, link: str
-    ) -> Program | None:
-        """The program with the set of those whose `link` is `X`, and the answer."""
-        said = self._single(asked.category, name, n=n, avoided=[link, asked.attribute], may=may)
-        if said is None:
-            return None
-        atoms = (*program.atoms(said), self._carried(program, link))
-        program.add("R", The(of=Members(category=asked.category, atoms=atoms), pick="R"))
-        program.add("answer", _read("R", asked.attribute))
-        return program
-
     def _some(
         self, category: str, member: int, *, n: int, avoided: Sequence[str]
     ) -> list[AttributeStatement]:
@@ -174,49 +146,6 @@ class Shapes:
         return chosen, self.rng.choice(self.scene.members[chosen.category])
 
     # ----------------------------------------------------------------------- conjunctive
-
-    def _either(self, kind: AnswerType, n: int) -> Program | None:
-        """A conjunction in which a value is one of two, or a number above or below another."""
-        if (drawn := self._one(kind)) is None:
-            return None
-        asked, name = drawn
-        place = self.scene.place[asked.category][name]
-        wide = self._wide(asked, place)
-        if wide is None:
-            return None
-        value = wide.value.values if isinstance(wide.value, Values) else getattr(wide.value, "value", "")
-        may = self.scene.compared(asked.category, wide.attribute, how=wide.how, value=value).may
-        program = Program()
-        avoided = [wide.attribute, asked.attribute]
-        others = self._single(asked.category, name, n=max(n - 1, 1), avoided=avoided, may=may)
-        if not others:
-            return None
-        said = program.atoms(others)
-        skill = self.scene.words.attributes[wide.attribute].skill
-        atoms = (*said, msgspec.structs.replace(wide, condition=program.condition(skill)))
-        program.add("P", The(of=Members(category=asked.category, atoms=atoms), pick="P"))
-        program.add("answer", _read("P", asked.attribute))
-        return program
-
-    def _wide(self, asked: AskableAttribute, place: int) -> Compare | None:
-        """A statement about several values that is true of a member."""
-        words, category = self.scene.words.attributes, asked.category
-        names = [name for name in self.statements.attributes_of(category) if name != asked.attribute]
-        self.rng.shuffle(names)
-        for name in names:
-            column = self.scene.column(category, name)
-            if len(column.told[place]) != 1 or len(column.values) <= 2:
-                continue
-            mine = column.told[place][0]
-            others = sorted((one for one in column.values if one != mine), key=str)
-            other = self.rng.choice(others)
-            if words[name].number or words[name].ordered:
-                how = _is_above(words[name].values, mine, other)
-                return Compare(attribute=name, how=how, value=Literally(value=other), condition="")
-            if words[name].values and "none" not in (mine, other):
-                values = Values(values=tuple(sorted((mine, other), key=str)))
-                return Compare(attribute=name, how="in", value=values, condition="")
-        return None
 
     def _known(self, kind: AnswerType, n: int) -> Program | None:
         """What a table says of the value that somebody has."""
@@ -295,86 +224,10 @@ class Shapes:
         program.add("answer", _read("R", asked.attribute))
         return program
 
-    # ----------------------------------------------------------------------- chains
 
-    def _commonest(self, kind: AnswerType, n: int) -> Program | None:
-        """The commonest value of some things leads on: to a count, or to the one thing that has it."""
-        if (drawn := self._one(kind)) is None:
-            return None
-        asked, name = drawn
-        place = self.scene.place[asked.category][name]
-        links = [
-            link
-            for link in carried(self.statements, asked.category)
-            if link != asked.attribute
-            if len(self.scene.column(asked.category, link).told[place]) == 1
-        ]
-        if not links:
-            return None
-        link = self.rng.choice(links)
-        value = self.scene.column(asked.category, link).told[place][0]
-        category = self.rng.choice(
-            [one for one in self.statements.categories if link in self.statements.attributes_of(one)]
-        )
-        program = Program()
-        group = self._group(category, link, value, n=max(n // 2, 1))
-        if group is None:
-            return None
-        members = Members(category=category, atoms=program.atoms(group))
-        program.add("X", Aggregate(how="mode", of=members, attribute=link))
-        may = self.scene.compared(asked.category, link, how="==", value=value).may
-        left = max(n - 1 - len(group), 1)
-        if kind == "attribute" and self.rng.random() < _COUNTED:
-            said = self._some(asked.category, place, n=left, avoided=[link])
-            atoms = (*program.atoms(said), self._carried(program, link))
-            of = Members(category=asked.category, atoms=atoms)
-            program.add("answer", Aggregate(how="count", of=of))
-            return program
-        return self._ended(program, asked, name=name, n=left, may=may, link=link)
-
-    def _carried(self, program: Program, link: str) -> Compare:
-        condition = program.condition("correspondence")
-        return Compare(attribute=link, how="==", value=Variable(name="X"), condition=condition)
-
-    def _group(
-        self, category: str, link: str, value: ValueOrNumber, *, n: int
-    ) -> list[AttributeStatement] | None:
-        """Statements about some things of which most have a value."""
-        column = self.scene.column(category, link)
-        members = list(bits(column.values.get(value, 0)))
-        if not members:
-            return None
-        said = self._some(category, self.rng.choice(members), n=n, avoided=[link])
-        who = self.scene.everybody[category]
-        for one in said:
-            who &= one.masks.must
-        counts = Counter({other: (who & mask).bit_count() for other, mask in column.values.items()})
-        first, *rest = counts.most_common(2)
-        is_alone = first[0] == value and first[1] > 1 and (not rest or rest[0][1] < first[1])
-        return said if said and is_alone and who.bit_count() >= _LEAST_GROUP else None
-
-
-def shape_of(composition: Composition, drawn: ShapeT) -> ShapeT | Literal["attribute"]:
-    """The shape of a composition of which some conditions may have been left out since it was drawn."""
-    atoms = [one for step in composition.steps for one in parts(step.value) if isinstance(one, Compare)]
-    is_plain = all(one.how in ("==", "!=") for one in atoms)
-    return "attribute" if drawn == "either" and is_plain else drawn
-
-
-_LEAST_GROUP = 3
-"""Of so many things one can say what most of them are like."""
 _VIEWS = 12
 """How many views are looked at for one that tells directions apart."""
-_COUNTED = 0.5
-"""How often what is commonest leads to a count."""
 
 
 def _read(variable: str, attribute: str) -> AttributeOf:
     return AttributeOf(of=Variable(name=variable), name=attribute)
-
-
-def _is_above(listed: Sequence[str], one: ValueOrNumber, other: ValueOrNumber) -> Comparison:
-    """How one value compares with another one."""
-    if isinstance(one, str) and isinstance(other, str):
-        return ">" if listed.index(one) > listed.index(other) else "<"
-    return ">" if float(one) > float(other) else "<"

@@ -4,22 +4,18 @@ The sentences are ours; phrases for values, relations and events come from the v
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Literal
 
-from vidence.make.compose.phrases import MORE, Phrases, ValueStatement, WordingError, of_several
+from vidence.make.compose.phrases import Phrases, ValueStatement, WordingError, of_several
 from vidence.make.sources.composition import (
-    DIRECTIONS,
     Aggregate,
-    Arithmetic,
     Atom,
     AttributeOf,
     Compare,
-    Comparison,
     Composition,
     DirectionOf,
     Expression,
-    InDirection,
     Known,
     Literally,
     Members,
@@ -29,25 +25,16 @@ from vidence.make.sources.composition import (
     Step,
     The,
     Timed,
-    Values,
     Variable,
     View,
 )
 from vidence.make.sources.vocabulary import EVENT, Vocabulary
 
 DIGITS = "①②③④⑤⑥⑦⑧⑨⑩"
-_ORDERS: dict[Order, str] = {"appears": "appears", "begins": "begins", "ends": "ends"}
+_ORDERS: tuple[Order, ...] = ("appears", "begins")
 _DIGIT = re.compile(f"([{DIGITS}])")
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
 _NAME = r"([A-Z]\w*)"
-_ITSELF = re.compile(r" \(so [A-Z]\w* itself counts\)$")
-_SIDES = {
-    "front": "in front",
-    "back": "behind",
-    "left": "to the left",
-    "right": "to the right",
-    **{f"{a}-{b}": f"to the {a} {b}" for a in ("front", "back") for b in ("left", "right")},
-}
 
 
 class PlainWords:
@@ -69,10 +56,6 @@ class PlainWords:
                 rf"Of (?:all|the) (.+?)(?: ([{DIGITS}].+))?, {_NAME} is the one (?:that|who) (.+)\.",
                 self._selected,
             ),
-            (
-                rf"{_NAME} is the commonest (.+) of (?:all|the) ([^{DIGITS}]+?)(?: ([{DIGITS}].+))?\.",
-                self._mode,
-            ),
             (rf"{_NAME} is {_NAME}'s (.+)\.", self._read_attribute),
             (rf"{_NAME} is (the [^{DIGITS}]+) {_NAME}\.", self._read_role),
             (rf"{_NAME} is the (?:only )?([^{DIGITS}]+?)(?: ([{DIGITS}].+))?\.", self._the),
@@ -90,41 +73,26 @@ class PlainWords:
         Raises:
             WordingError: there are no words for one of its steps.
         """
-        kinds: dict[str, str] = {}
-        for step in composition.steps:
-            match step.value:
-                case The(of=Members(category=category)) | Select(of=Members(category=category)):
-                    kinds[step.variable] = category
-                case The(of=InDirection(of=Members(category=category))):
-                    kinds[step.variable] = category
-                case AttributeOf(name=role) if role in self.vocabulary.roles():
-                    kinds[step.variable] = self.vocabulary.roles()[role]
-                case _:
-                    pass
-        return " ".join(self._sentence(step, kinds) for step in composition.steps)
+        return " ".join(map(self._sentence, composition.steps))
 
-    def _sentence(self, step: Step, kinds: Mapping[str, str]) -> str:
+    def _sentence(self, step: Step) -> str:
         name = step.variable
         match step.value:
             case AttributeOf(of=Variable(name=of), name=word, at=None):
                 return self._said_attribute(name, word, of)
-            case The(of=Members() | InDirection() as some, pick=pick) if pick == name:
-                category, clauses = self._clauses(some, kinds, many=False)
+            case The(of=Members() as some, pick=pick) if pick == name:
+                category, clauses = self._clauses(some, many=False)
                 return (
                     f"{name} is the {category} {clauses}." if clauses else f"{name} is the only {category}."
                 )
             case Select(of=Members() as some, pick=pick) as one if pick == name:
-                category, clauses = self._clauses(some, kinds, many=True)
+                category, clauses = self._clauses(some, many=True)
                 among = f"Of the {category} {clauses}" if clauses else f"Of all {category}"
                 which = "who" if self.phrases.is_person(some.category) else "that"
                 return f"{among}, {name} is the one {which} {self._digit(one.condition)} {self._place(one)}."
             case Aggregate(how="count", of=Members() as some):
-                category, clauses = self._clauses(some, kinds, many=True)
+                category, clauses = self._clauses(some, many=True)
                 return f"How many {category} are there{' ' if clauses else ''}{clauses}?"
-            case Aggregate(how="mode", of=Members() as some, attribute=word):
-                category, clauses = self._clauses(some, kinds, many=True)
-                among = f"the {category} {clauses}" if clauses else f"all {category}"
-                return f"{name} is the commonest {self.phrases.noun(word)} of {among}."
             case _:
                 return self._seen_or_known(step)
 
@@ -155,7 +123,7 @@ class PlainWords:
     def _place(self, one: Select) -> str:
         match one:
             case Select(how="first" | "last" as how, by=by) if by in _ORDERS:
-                return f"{_ORDERS[by]} {how}"
+                return f"{by} {how}"
             case Select(how="nearest", to=Variable(name=to)):
                 return f"is nearest to {to}"
             case Select(how="farthest", to=Variable(name=to)):
@@ -163,34 +131,16 @@ class PlainWords:
             case _:
                 raise WordingError(f"{one.pick}: there are no words for {one.how} of this kind")
 
-    def _clauses(self, some: Expression, kinds: Mapping[str, str], *, many: bool) -> tuple[str, str]:
+    def _clauses(self, some: Members, *, many: bool) -> tuple[str, str]:
         """What the members are called, and the clauses about them with their numbers."""
-        said: list[tuple[str, str]] = []
-        if isinstance(some, InDirection):
-            if not isinstance(some.view, Variable):
-                raise WordingError(f"{some.condition}: there are no words for a view without a name")
-            said.append((some.condition, f"{_SIDES[some.direction]} in the view {some.view.name}"))
-            some = some.of
-        if not isinstance(some, Members) or some.head:
+        if some.head:
             raise WordingError("there are no words for a set of this kind")
         category = some.category
-        told = [
-            (atom.condition, self._atom(atom, category, many=many) + self._itself(atom, category, kinds))
-            for atom in some.atoms
+        marked = [
+            f"{self._digit(atom.condition)} {self._atom(atom, category, many=many)}" for atom in some.atoms
         ]
-        marked = [f"{self._digit(condition)} {clause}" for condition, clause in [*told, *said]]
         joined = ", ".join(marked[:-1]) + (" and " if marked[1:] else "") + (marked[-1] if marked else "")
         return self.phrases.several(category) if many else self.phrases.category(category), joined
-
-    def _itself(self, atom: Atom, category: str, kinds: Mapping[str, str]) -> str:
-        """That something stands in no relation to itself, where it could be taken for one of the set."""
-        match atom:
-            case Related(to=Variable(name=name), holds=False) if name in kinds:
-                words, kind = self.vocabulary, kinds[name]
-                is_alike = words.is_a(kind, category) or words.is_a(category, kind)
-                return f" (so {name} itself counts)" if is_alike else ""
-            case _:
-                return ""
 
     def _digit(self, condition: str) -> str:
         return DIGITS[int(condition.removeprefix("c")) - 1]
@@ -203,35 +153,18 @@ class PlainWords:
 
     def _said_atom(self, atom: Atom, category: str) -> str:
         match atom:
-            case Compare(attribute=name, how=how, value=Literally(value=value)):
+            case Compare(attribute=name, how="==" | "!=" as how, value=Literally(value=value)):
                 return self.phrases.says(ValueStatement(name, how, value))
-            case Compare(attribute=name, how="in", value=Values(values=values)):
-                return self.phrases.says(ValueStatement(name, "in", values))
-            case Compare(value=Variable() | Arithmetic()):
-                return self._compared(atom)
-            case Related(relation=relation, to=Variable(name=variable), holds=holds, frame=""):
-                return f"{self.phrases.relation(relation, holds=holds)} {variable}"
+            case Compare(attribute=name, how="==", value=Variable(name=variable)):
+                if name in self.vocabulary.roles():
+                    return self.phrases.played(name, variable)
+                return f"whose {self.phrases.noun(name)} is {variable}"
+            case Related(relation=relation, to=Variable(name=variable), holds=True, frame=""):
+                return f"{self.phrases.relation(relation)} {variable}"
             case Timed(how=how, of=Variable(name=variable), seconds=()):
                 return f"{self.phrases.time(how, category)} {variable}"
             case _:
                 raise WordingError(f"{atom.condition}: there are no words for a condition of this kind")
-
-    def _compared(self, atom: Compare) -> str:
-        """A condition that compares with what an earlier step has."""
-        match atom.value:
-            case Variable(name=variable):
-                said = variable
-            case Arithmetic(how=how, left=Variable(name=variable), right=Literally(value=int() as n)):
-                said = f"{variable} {'plus' if how == '+' else 'minus'} {n}"
-            case _:
-                raise WordingError(f"{atom.condition}: there are no words for a sum of this kind")
-        if atom.attribute in self.vocabulary.roles():
-            return self.phrases.played(atom.attribute, said)
-        words = {"==": "", "!=": "not "}.get(atom.how)
-        if words is None:
-            is_ordered = bool(self.vocabulary.attributes[atom.attribute].values)
-            words = f"{MORE[atom.how][is_ordered]} "
-        return f"whose {self.phrases.noun(atom.attribute)} is {words}{said}"
 
     # ----------------------------------------------------------------------- read
 
@@ -268,12 +201,6 @@ class PlainWords:
     def _count(self, found: re.Match[str]) -> Step:
         return _answer(Aggregate(how="count", of=self._members(found[1], found[2], many=True)))
 
-    def _mode(self, found: re.Match[str]) -> Step:
-        members = self._members(found[3], found[4], many=True)
-        return Step(
-            variable=found[1], value=Aggregate(how="mode", of=members, attribute=self._noun(found[2]))
-        )
-
     def _read_attribute(self, found: re.Match[str]) -> Step:
         return Step(variable=found[1], value=_attribute(found[2], self._noun(found[3])))
 
@@ -292,7 +219,7 @@ class PlainWords:
         return self.phrases.nouns[said]
 
     def _the(self, found: re.Match[str]) -> Step:
-        of = self._some(found[2], found[3], many=False)
+        of = self._members(found[2], found[3], many=False)
         return Step(variable=found[1], value=The(of=of, pick=found[1]))
 
     def _selected(self, found: re.Match[str]) -> Step:
@@ -308,7 +235,7 @@ class PlainWords:
                 variable=pick, value=Select(how=how, of=members, pick=pick, condition=condition, to=to)
             )
         verb, _, place = words.partition(" ")
-        order = next((one for one, said in _ORDERS.items() if said == verb), None)
+        order = next((one for one in _ORDERS if one == verb), None)
         if order is None or place not in ("first", "last"):
             raise WordingError(f"no order of ours: {words!r}")
         first: Literal["first", "last"] = "first" if place == "first" else "last"
@@ -317,48 +244,36 @@ class PlainWords:
         )
 
     def _members(self, said: str, clauses: str | None, *, many: bool) -> Members:
-        some = self._some(said, clauses, many=many)
-        if not isinstance(some, Members):
-            raise WordingError(f"a direction does not belong here: {clauses!r}")
-        return some
-
-    def _some(self, said: str, clauses: str | None, *, many: bool) -> Members | InDirection:
         """A set with its clauses."""
         names = self.phrases.plurals if many else self.phrases.categories
         if said not in names:
             raise WordingError(f"there is no category {said!r}")
         category = names[said]
         pieces = _DIGIT.split(clauses or "")[1:]
-        atoms, sides = list[Atom](), list[tuple[str, str, str]]()
+        atoms = list[Atom]()
         for i, (digit, piece) in enumerate(zip(pieces[::2], pieces[1::2], strict=True), start=1):
             words = piece.strip()
             if 2 * i < len(pieces):
                 words = words.removesuffix(",").removesuffix(" and")
-            side = re.fullmatch(rf"(.+) in the view {_NAME}", words)
-            if side:
-                sides.append((side[1], side[2], _condition(digit)))
-            else:
-                atoms.append(self._clause(words, _condition(digit), category))
-        return _in_directions(Members(category=category, atoms=tuple(atoms)), sides)
+            atoms.append(self._clause(words, _condition(digit), category))
+        return Members(category=category, atoms=tuple(atoms))
 
     def _clause(self, said: str, condition: str, category: str) -> Atom:
         if (told := self.phrases.read_value(said)) is not None:
-            is_several = isinstance(told.value, tuple)
-            value = (
-                Values(values=told.value) if isinstance(told.value, tuple) else Literally(value=told.value)
-            )
-            how: Comparison = "in" if is_several else told.how
-            return Compare(attribute=told.attribute, how=how, value=value, condition=condition)
+            value = Literally(value=told.value)
+            return Compare(attribute=told.attribute, how=told.how, value=value, condition=condition)
         if category == EVENT and (played := self._played(said, condition)) is not None:
             return played
-        start, _, name = _ITSELF.sub("", said).rpartition(" ")
+        start, _, name = said.rpartition(" ")
         variable = Variable(name=name)
         if (how_ := self.phrases.read_time(start)) is not None:
             return Timed(how=how_, of=variable, condition=condition)
         if (related := self.phrases.read_relation(start)) is not None:
-            return Related(relation=related[0], to=variable, condition=condition, holds=related[1])
-        if (compared := self._read_compared(said, condition)) is not None:
-            return compared
+            return Related(relation=related, to=variable, condition=condition)
+        for noun, attribute in self.phrases.nouns.items():
+            if found := re.fullmatch(rf"whose {re.escape(noun)} is {_NAME}", said):
+                whose = Variable(name=found[1])
+                return Compare(attribute=attribute, how="==", value=whose, condition=condition)
         raise WordingError(f"no condition of ours: {said!r}")
 
     def _played(self, said: str, condition: str) -> Compare | None:
@@ -367,26 +282,6 @@ class PlainWords:
             if found := re.fullmatch(rf"{re.escape(before)}{_NAME}{re.escape(after)}", said):
                 return Compare(attribute=role, how="==", value=Variable(name=found[1]), condition=condition)
         return None
-
-    def _read_compared(self, said: str, condition: str) -> Compare | None:
-        """A comparison with what an earlier step has."""
-        signs: list[tuple[Comparison, str]] = [("==", ""), ("!=", "not ")]
-        signs += [(how, f"{words} ") for how in _SIZES for words in MORE[how]]
-        for noun, name in self.phrases.nouns.items():
-            for how, words in signs:
-                start = re.escape(f"whose {noun} is {words}")
-                found = re.fullmatch(rf"{start}{_NAME}(?: (plus|minus) (\d+))?", said)
-                if found is None:
-                    continue
-                value: Expression = Variable(name=found[1])
-                if found[2]:
-                    right = Literally(value=int(found[3]))
-                    value = Arithmetic(how="+" if found[2] == "plus" else "-", left=value, right=right)
-                return Compare(attribute=name, how=how, value=value, condition=condition)
-        return None
-
-
-_SIZES: tuple[Comparison, ...] = ("<", "<=", ">", ">=")
 
 
 def _answer(value: Expression) -> Step:
@@ -399,14 +294,3 @@ def _attribute(of: str, name: str) -> AttributeOf:
 
 def _condition(digit: str) -> str:
     return f"c{DIGITS.index(digit) + 1}"
-
-
-def _in_directions(members: Members, sides: Sequence[tuple[str, str, str]]) -> Members | InDirection:
-    """A set, or what lies of it in a direction of a view."""
-    if not sides:
-        return members
-    ((words, view, condition),) = sides[:1]
-    direction = next((one for one in DIRECTIONS if _SIDES[one] == words), None)
-    if direction is None or len(sides) > 1:
-        raise WordingError(f"no direction of ours: {words!r}")
-    return InDirection(of=members, view=Variable(name=view), direction=direction, condition=condition)

@@ -125,7 +125,7 @@ def check_tracks(
             continue
         try:
             given = open_tracks(one.rule.tracks.format(video_id=one.video.video_id), folder=root)
-            notes += given.check_belonging(open_video(one.file))
+            notes += given.of(open_video(one.file)).notes
         except (DataError, MediaError) as error:
             faults.append(f"the tracks of the video {one.video.video_id}: {error}")
     if faults:

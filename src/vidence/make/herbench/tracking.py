@@ -269,7 +269,7 @@ class _Watcher:
             except MediaError:  # reported where it is watched
                 video = None
             if video is not None:
-                for note in given.check_belonging(video):
+                for note in given.of(video).notes:
                     self.work.ledger.notes.append(note)
                     self.work.trouble(note)
             self._givens[one.video_id] = given

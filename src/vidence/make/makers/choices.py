@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Final
 
-from vidence.catalog import parse_spec
 from vidence.errors import UsageError
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.session import (
@@ -16,7 +15,7 @@ from vidence.make.pipeline.session import (
     working_folder,
 )
 from vidence.make.release.writing import RELEASE
-from vidence.make.sources.annotations.people import empty_sheet
+from vidence.make.sources.annotations.csv import empty_sheet
 from vidence.make.writing.choices_config import Plan, read_plan
 from vidence.make.writing.choices_session import ChoicesSession
 from vidence.make.writing.gathering import gather, pair_up, read_sources
@@ -113,20 +112,20 @@ def _words(plan: Plan, root: Path) -> PromptsInEffect:
 
 def _waiting(plan: Plan, root: Path) -> list[str]:
     """The sheets of people that are not there yet."""
-    wanted = {name for order in plan.orders for name in order.rules.sources}
-    return [
-        one.path
-        for one in plan.config.records
-        if one.name in wanted and parse_spec(one.format).name == "people" and not (root / one.path).is_file()
-    ]
+    wanted = _sheets_of(plan)
+    return [one.path for one in plan.config.records if one.name in wanted and not (root / one.path).is_file()]
+
+
+def _sheets_of(plan: Plan) -> set[str]:
+    """The sources of the tasks that people write."""
+    return {name for order in plan.orders if order.rules.way == "people" for name in order.rules.sources}
 
 
 def _sheets(work: ChoicesSession) -> Built:
     """Write empty sheets for the tasks that people write, and make no question."""
     folder = Path(work.overrides.sheets)
-    names = [one.name for one in work.plan.config.records if parse_spec(one.format).name == "people"]
     files: list[Path] = []
-    for name in names:
+    for name in sorted(_sheets_of(work.plan)):
         path = folder / f"{name}.csv"
         if path.exists():
             raise UsageError(f"{path} is there already; a sheet is never written over")

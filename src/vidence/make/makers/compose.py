@@ -1,20 +1,23 @@
 """Scenes -> composed questions, each with a proof that it has one answer and needs every condition."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from vidence.ask.prompting.templates import Template
 from vidence.errors import DataError
 from vidence.make.compose.compose_config import ComposeConfig, read_compose
-from vidence.make.compose.compose_drafting import Key, QuestionWords, draft_of, finished
+from vidence.make.compose.compose_drafting import Key, draft_of, finished
 from vidence.make.compose.compose_report import report_text
-from vidence.make.compose.evidence_pictures import picture_questions
-from vidence.make.compose.faithful import READ, READ_VARIABLES, WORD, WORD_VARIABLES, Worded, WordJob
-from vidence.make.compose.offers import NoOffer, Offer, offer, too_often_right
+from vidence.make.compose.offers import (
+    NoOffer,
+    Offer,
+    faults_of_options,
+    offer,
+    too_often_right,
+    witness_notes,
+)
 from vidence.make.compose.phrases import WordingError
-from vidence.make.compose.question_proofs import faults_of_options, witness_notes
 from vidence.make.compose.quotas import Filled, Unmet, cell_of, fill, gaps
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import Composed
@@ -24,7 +27,7 @@ from vidence.make.gates.frames import frame_source
 from vidence.make.gates.gate_sequence import GateRoom, pass_gates
 from vidence.make.gates.letters import spread_letters
 from vidence.make.gates.model_gates import plain_item
-from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
+from vidence.make.pipeline.cache import Stage, Unit, digest_of
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import Models
@@ -40,7 +43,6 @@ from vidence.make.pipeline.session import (
     check_models,
     working_folder,
 )
-from vidence.make.pipeline.wording import load_template
 from vidence.make.release.made_release import release_questions
 from vidence.make.review.files import read_reviews
 from vidence.make.sources.composition import canonical
@@ -66,14 +68,6 @@ def _scenes(read: ComposeConfig, root: Path) -> dict[str, Scene]:
     return found
 
 
-def _templates(read: ComposeConfig, root: Path) -> tuple[Template, Template]:
-    folder = root / read.wording.prompts if read.wording.prompts else None
-    return (
-        load_template(WORD, variables=WORD_VARIABLES, folder=folder),
-        load_template(READ, variables=READ_VARIABLES, folder=folder),
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class _CompositionState:
     """A composition with what is known of it so far."""
@@ -81,7 +75,7 @@ class _CompositionState:
     composed: Composed
     proof: Proof
     offer: Offer
-    worded: Worded
+    question: str
 
 
 @dataclass(kw_only=True)
@@ -203,75 +197,27 @@ class _Build(Session):
         self.offers = kept
 
     def put_into_words(self) -> None:
-        """Questions in words that read as the same program."""
-        composed, offers, scenes = self.composed, self.offers, self.scenes
-        words = {name: PlainWords(scene.vocabulary) for name, scene in scenes.items()}
-        stiff = {
-            name: words[composed[name].composition.scene].write(composed[name].composition) for name in offers
-        }
-        worded: dict[str, Worded] = {}
+        """Questions in words, of those whose words read as the same program."""
+        self.began("wording", len(self.offers))
+        words = {name: PlainWords(scene.vocabulary) for name, scene in self.scenes.items()}
         dropped: list[Dropped] = []
-        n_cached = 0
-        if self.config.wording.way == "templates":
-            self.began("wording", len(offers))
-            worded = {name: _read_back(composed[name], stiff[name], words) for name in offers}
-        else:
-            units = [
-                self._word_unit(
-                    composed[name], stiff[name], scenes, untold=str(composed[name].proof.answer.value)
+        for name, offered in self.offers.items():
+            one = self.composed[name]
+            plain = words[one.composition.scene]
+            question = plain.write(one.composition)
+            try:
+                why = "" if plain.read(question) == one.composition.steps else "it reads as another program"
+            except WordingError as error:
+                why = str(error)
+            if why:
+                detail = f"{question}: {why}"
+                dropped.append(Dropped(what=name, stage="wording", reason="not-readable", detail=detail))
+            else:
+                self.asked[name] = _CompositionState(
+                    composed=one, proof=one.proof, offer=offered, question=question
                 )
-                for name in offers
-            ]
-            results = self.ask("wording", units, models=self.models, model=self.config.wording.model)
-            dropped = [results.dropped(name, stage="wording") for name in results.failed]
-            worded = {name: artifact.value for name, artifact in results.made.items()}
-            n_cached = results.n_cached
-        dropped += [
-            Dropped(what=name, stage="wording", reason=one.reason, detail=one.detail)
-            for name, one in worded.items()
-            if one.reason
-        ]
-        kept = {
-            name: _CompositionState(
-                composed=composed[name],
-                proof=composed[name].proof,
-                offer=offers[name],
-                worded=worded[name],
-            )
-            for name in offers
-            if name in worded and not worded[name].reason
-        }
-        self.close(
-            "wording",
-            unit="compositions",
-            taken=list(offers),
-            kept=list(kept),
-            dropped=dropped,
-            n_cached=n_cached,
-        )
-        self.asked = kept
-
-    def _word_unit(
-        self, one: Composed, stiff: str, scenes: Mapping[str, Scene], *, untold: str
-    ) -> FlowUnit[Worded]:
-        rules, scene = self.config.wording, scenes[one.composition.scene]
-        word, read = _templates(self.config, self.root)
-        specs = [self.models.spec(rules.model), self.models.spec(rules.check_model)]
-        settings = [word.label, read.label, *specs, rules.variants, rules.most_words, self.config.seed]
-        stage = Stage(name="compose-worded", kind=Worded, version=VERSION, settings=settings)
-        job = WordJob(
-            composition=one.composition,
-            scene=scene,
-            stiff=stiff,
-            untold=untold,
-            most_words=rules.most_words,
-            templates=(word, read),
-            check_model=rules.check_model,
-            variants=rules.variants,
-            seed=self.config.seed,
-        )
-        inputs = {"composition": digest_of(canonical(one.composition).decode()), "stiff": digest_of(stiff)}
-        return FlowUnit(stage=stage, name=one.composition.composition, inputs=inputs, start=job.start)
+        taken, kept = list(self.offers), list(self.asked)
+        self.close("wording", unit="compositions", taken=taken, kept=kept, dropped=dropped)
 
     # ------------------------------------------------------------------ drafts, gates, questions
 
@@ -284,7 +230,7 @@ class _Build(Session):
                 one.composed,
                 one.proof,
                 one.offer,
-                words=QuestionWords(question=one.worded.question, verdict=one.worded.verdict),
+                question=one.question,
                 scene=scenes[one.composed.composition.scene],
                 benchmark=self.config.name,
             )
@@ -320,7 +266,7 @@ class _Build(Session):
         """The files of a set of questions: items, what belongs to their answers, proofs, programs."""
         drafts = self.drafts
         some = [self.asked[one.draft_id] for one in drafts]
-        programs = [finished(one.composed, one.offer, one.worded.question) for one in some]
+        programs = [finished(one.composed, one.offer, one.question) for one in some]
         keys = [
             Key(
                 item_id=draft.draft_id,
@@ -328,7 +274,6 @@ class _Build(Session):
                 answer=draft.choices[draft.answer_index],
                 option_of=one.offer.option_of,
                 composition_sha256=digest_of(canonical(program).decode()),
-                wording=one.worded.program,
             )
             for draft, one, program in zip(drafts, some, programs, strict=True)
         ]
@@ -391,21 +336,8 @@ class _Build(Session):
     def report(self) -> None:
         """Write the report."""
         proofs = {name: one.proof for name, one in self.composed.items()}
-        sheets, notes = picture_questions(
-            self.drafts,
-            proofs,
-            media_root=self.root / self.config.media,
-            out=self.out,
-            context=self.context,
-        )
-        text = report_text(
-            self.config.name,
-            self.drafts,
-            proofs,
-            account=self.ledger.account(self.tasks),
-            sentences=[*self.sentences, *notes],
-            sheets=sheets,
-        )
+        account = self.ledger.account(self.tasks)
+        text = report_text(self.config.name, self.drafts, proofs, account=account, sentences=self.sentences)
         write_file(self.out / REPORT_FILE, text.encode())
         self.files.append(self.out / REPORT_FILE)
 
@@ -419,7 +351,6 @@ STAGES: Final[tuple[StageRow[_Build], ...]] = (
         do=_Build.put_into_words,
         needs=("scenes", "composed", "offers"),
         gives=("asked",),
-        asks=("wording.model", "wording.check_model"),
     ),
     StageRow(name="drafts", do=_Build.draft, needs=("scenes", "asked"), gives=("drafts",)),
     StageRow(name="gates", do=_Build.gate, needs=("drafts",), gives=("drafts",), asks=("gates.models",)),
@@ -435,17 +366,6 @@ def _cell(one: Unmet) -> str:
     return f"{one.scene}: {one.cell.type}, {one.cell.logic}, {one.cell.n_conditions} conditions"
 
 
-def _read_back(one: Composed, text: str, words: Mapping[str, PlainWords]) -> Worded:
-    """The words of the templates, if they read as the same program."""
-    try:
-        steps = words[one.composition.scene].read(text)
-    except WordingError as error:
-        return Worded(reason="wording-not-faithful", detail=str(error))
-    if steps != one.composition.steps:
-        return Worded(reason="wording-not-faithful", detail=f"{text} reads as another program")
-    return Worded(question=text, verdict="same")
-
-
 class ComposeMaker:
     """Annotated scenes -> questions of several conditions, with options, a proof and a witness for each.
 
@@ -459,11 +379,10 @@ class ComposeMaker:
     stages: tuple[str, ...] = tuple(row.name for row in STAGES)
 
     def check(self, config: Path) -> None:
-        """Read the configuration, the scenes, their vocabularies, and the templates."""
+        """Read the configuration, the scenes and their vocabularies."""
         read = _read(config)
         for scene in _scenes(read, config.parent).values():
             PlainWords(scene.vocabulary)
-        _templates(read, config.parent)
 
     def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
         """How many compositions are wanted of how many scenes; how many there are, only the search says."""

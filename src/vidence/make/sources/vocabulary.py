@@ -82,7 +82,6 @@ class Relation(Record):
     frame: str = ""
     skill: Skill = "spatial"
     has: str = ""
-    has_not: str = ""
 
 
 class EventKind(Record):

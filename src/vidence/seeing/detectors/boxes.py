@@ -1,10 +1,8 @@
-"""Boxes from a file (MOTChallenge, CSV, COCO); no frame is decoded.
+"""Boxes from a file (MOTChallenge, CSV); no frame is decoded.
 
 boxes:det.txt                             MOTChallenge: detections, results or ground truth
 boxes:boxes.csv                           a table with a header: frame, left, top, right, bottom, ...
-boxes:results.json?images=instances.json  COCO: results, and the file that names their images
 boxes:det.txt?size=768x576&fps=7          measured in another size of the video, at another frame rate
-mot:det.txt                               the same, and nothing but MOTChallenge; identities are left out
 """
 
 import csv
@@ -29,11 +27,6 @@ from vidence.seeing.boxes import clip
 from vidence.seeing.track_files import MOT_CLASSES, frames_on_screen, read_mot
 from vidence.seeing.tracks import PERSON, Detections
 
-NAMES = ("boxes", "mot")
-SUMMARIES: Final = {
-    "boxes": "Boxes from a file (MOTChallenge, CSV, COCO); no frame is decoded.",
-    "mot": 'Boxes from a file of MOTChallenge; identities are left out (tracks = "mot:FILE" takes them).',
-}
 _PERSON_ID: Final = 1
 _CORNERS: Final = ("left", "top", "right", "bottom")
 _SIDES: Final = ("left", "top", "width", "height")
@@ -45,8 +38,8 @@ class BoxRows:
     """The boxes of a file, as they are written.
 
     Shapes: `frame_indices` (from 0), `confidences` (-1: not known), `class_ids` (n,), `boxes_px` (n, 4) as
-    left, top, right, bottom. `times_s` (n,) is there where the file gives times and no frames, `sizes_px`
-    (n, 2), width and height, where it gives the size of every image. `content_hash` is the SHA-256.
+    left, top, right, bottom. `times_s` (n,) is there where the file gives times and no frames. `content_hash`
+    is the SHA-256.
     """
 
     frame_indices: NDArray[np.int64]
@@ -56,11 +49,10 @@ class BoxRows:
     class_names: dict[int, str]
     content_hash: str
     times_s: NDArray[np.float64] | None = None
-    sizes_px: NDArray[np.float64] | None = None
 
 
-def read_boxes(path: Path, *, images: Path | None = None) -> BoxRows:
-    """Read a file of boxes; what it is, is told by its name and its first line.
+def read_boxes(path: Path) -> BoxRows:
+    """Read a file of boxes; what it is, is told by its first line.
 
     Raises:
         DataError: it is not there, or is none of the formats; the message says what is wrong where.
@@ -69,9 +61,7 @@ def read_boxes(path: Path, *, images: Path | None = None) -> BoxRows:
         data = path.read_bytes()
     except OSError as error:
         raise DataError(f"the file of boxes {path} cannot be read ({error})") from error
-    digest = hashlib.sha256(data + (images.read_bytes() if images and images.exists() else b"")).hexdigest()
-    if path.suffix.lower() == ".json":
-        return _read_coco(path, data, images=images, content_hash=digest)
+    digest = hashlib.sha256(data).hexdigest()
     first = data.lstrip(b"\xef\xbb\xbf \r\n\t").split(b"\n", 1)[0].decode("utf-8", "replace")
     if re.search(r"[A-Za-z_]{3}", first):
         return _read_table(path, data, content_hash=digest)
@@ -134,81 +124,6 @@ def _read_table(path: Path, data: bytes, *, content_hash: str) -> BoxRows:
     )
 
 
-class _Image(msgspec.Struct, kw_only=True):
-    """An image as COCO describes it; `frame_index` is an addition of ours, counted from 0."""
-
-    id: int
-    file_name: str = ""
-    width: float = 0
-    height: float = 0
-    frame_index: int | None = None
-
-
-class _Category(msgspec.Struct, kw_only=True):
-    id: int
-    name: str
-
-
-class _Box(msgspec.Struct, kw_only=True):
-    image_id: int
-    bbox: tuple[float, float, float, float]
-    category_id: int = _PERSON_ID
-    score: float = -1.0
-
-
-class _Coco(msgspec.Struct, kw_only=True):
-    images: list[_Image]
-    annotations: list[_Box] = []
-    categories: list[_Category] = []
-
-
-def _read_coco(path: Path, data: bytes, *, images: Path | None, content_hash: str) -> BoxRows:
-    """A COCO file with images and boxes, or results beside the file that names their images."""
-    is_list = data.lstrip()[:1] == b"["
-    if is_list and images is None:
-        raise DataError(
-            f"{path} is a list of COCO results, which name their images by number; say where the images are "
-            f"listed: boxes:{path}?images=instances.json"
-        )
-    try:
-        named = msgspec.json.decode(data if images is None else images.read_bytes(), type=_Coco)
-        boxes = msgspec.json.decode(data, type=list[_Box]) if is_list else named.annotations
-    except (msgspec.DecodeError, OSError, RecursionError) as error:
-        raise DataError(f"{path}: {error}; expected COCO results or a COCO file with images") from error
-    ordered = sorted(named.images, key=lambda image: _natural(image.file_name or str(image.id)))
-    frames = {
-        image.id: place if image.frame_index is None else image.frame_index
-        for place, image in enumerate(ordered)
-    }
-    unknown = sorted({box.image_id for box in boxes} - frames.keys())
-    if unknown:
-        raise DataError(f"{path}: {len(unknown)} image ids are not listed, such as {unknown[0]}")
-    by_id = {image.id: image for image in named.images}
-    order = sorted(range(len(boxes)), key=lambda i: frames[boxes[i].image_id])
-    boxes = [boxes[i] for i in order]
-    sides = np.array([box.bbox for box in boxes], np.float64).reshape(-1, 4)
-    sizes = np.array([(by_id[b.image_id].width, by_id[b.image_id].height) for b in boxes]).reshape(-1, 2)
-    names = {category.id: category.name for category in named.categories}
-    class_ids = np.array([box.category_id for box in boxes], np.int64)
-    return BoxRows(
-        frame_indices=np.array([frames[box.image_id] for box in boxes], np.int64),
-        boxes_px=np.hstack([sides[:, :2], sides[:, :2] + sides[:, 2:]]),
-        confidences=np.array([box.score for box in boxes], np.float64),
-        class_ids=class_ids,
-        class_names={
-            int(i): names.get(int(i), PERSON if i == _PERSON_ID else f"class {i}")
-            for i in np.unique(class_ids)
-        },
-        content_hash=content_hash,
-        sizes_px=sizes if boxes and np.all(sizes > 0) else None,
-    )
-
-
-def _natural(text: str) -> list[tuple[int, str]]:
-    """A key that sorts ``img2`` before ``img10``."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text) if part]
-
-
 _VERSION: Final = 1
 _UNKNOWN: Final = -1
 _NOWHERE: Final = -1
@@ -219,7 +134,7 @@ class Settings(Record):
     """Options of a file of boxes."""
 
     positional: ClassVar[str] = "path"
-    path: Annotated[FilePath, Meta(description="file of boxes: MOTChallenge, CSV with a header, or COCO")]
+    path: Annotated[FilePath, Meta(description="file of boxes: MOTChallenge, or CSV with a header")]
     confidence: Annotated[float, Meta(ge=0, le=1, description="least confidence of a box")] = 0.3
     most: Annotated[int, Meta(ge=1, description="boxes that are kept of a frame, the best")] = 300
     size: Annotated[
@@ -229,7 +144,6 @@ class Settings(Record):
     fps: Annotated[
         float, Meta(ge=0, description="frame rate of the video that frame numbers count in (0: this video's)")
     ] = 0.0
-    images: Annotated[FilePath, Meta(description="COCO file that names the images of a file of results")] = ""
     scores: Annotated[
         Literal["share", "logistic", "none"],
         Meta(description="confidences are shares, margins of a classifier, or do not count: all are certain"),
@@ -251,14 +165,12 @@ class Boxes:
 
     finds_parts = False
 
-    def __init__(self, settings: Settings, *, only_mot: bool = False) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._path = Path(settings.path)
-        if only_mot:
-            read_mot(self._path)  # says what is wrong where it is another format
-        self._rows = read_boxes(self._path, images=Path(settings.images) if settings.images else None)
-        apart_from_files = msgspec.structs.replace(settings, path="", images="")
-        self.identity = f"boxes/{_VERSION} {self._rows.content_hash} {apart_from_files!r}"
+        self._rows = read_boxes(self._path)
+        apart_from_file = msgspec.structs.replace(settings, path="")
+        self.identity = f"boxes/{_VERSION} {self._rows.content_hash} {apart_from_file!r}"
 
     def detect(self, video: Video, frame_indices: Sequence[int]) -> Detections:
         """The boxes in these frames.
@@ -324,12 +236,10 @@ class Boxes:
         return given
 
     def _scale(self, video: Video) -> NDArray[np.float64]:
-        """What boxes are multiplied with; (4,), or (n, 4) where the file gives the size of each image."""
+        """What boxes are multiplied with, shape (4,)."""
         shown = np.array([video.probe.width_px, video.probe.height_px], np.float64)
         if self._settings.size:
             return np.tile(shown / np.array(self._settings.size.split("x"), np.float64), 2)
-        if self._rows.sizes_px is not None:
-            return np.tile(shown / self._rows.sizes_px, (1, 2))
         return np.ones(4)
 
 
@@ -338,6 +248,6 @@ def _rank(frames: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.arange(len(frames)) - np.searchsorted(frames, frames)
 
 
-def create(settings: Settings, *, name: str) -> Boxes:
+def create(settings: Settings) -> Boxes:
     """The boxes in a file."""
-    return Boxes(settings, only_mot=name == "mot")
+    return Boxes(settings)

@@ -236,7 +236,7 @@ def test_one_video_is_followed_on_a_cluster_as_here(on_ray, street, tmp_path, mo
             ArtifactCache(folder=tmp_path / name), inputs={"video": "a"}, specs=(SPEC, ""), parallel=parallel
         )
         work = kept.work(on_begin=lambda *n: None, on_frames=lambda n: None, on_trouble=unheard)
-        job = TrackJob(detector=SPEC, tracker="motion", cuts="none", rate=0.0)
+        job = TrackJob(detector=SPEC, tracker="sort", cuts="none", rate=0.0)
         _, record = track_video(video, job, work=work)
         found[name] = record.counts, files_of(tmp_path / name)  # the chunks are kept until it is written
         nothing_here(monkeypatch)
@@ -248,7 +248,7 @@ def followed(spec, video, folder, parallel):
     """What is counted of the tracks of a video, and the chunks that are kept of it."""
     kept = KeptWork(ArtifactCache(folder=folder), inputs={"video": "a"}, specs=(spec, ""), parallel=parallel)
     work = kept.work(on_begin=lambda *n: None, on_frames=lambda n: None, on_trouble=unheard)
-    job = TrackJob(detector=spec, tracker="motion", cuts="none", rate=0.0)
+    job = TrackJob(detector=spec, tracker="sort", cuts="none", rate=0.0)
     _, record = track_video(video, job, work=work)
     return record.counts, files_of(folder)
 

@@ -11,9 +11,7 @@ from vidence.make.compose.compose_config import read_compose
     [
         ('name = "x"\n', "scenes"),
         ('name = "x"\nscenes = "s"\n[quota]\nconditions = [4, 2]\n', r"\[4, 2\]"),
-        ('name = "x"\nscenes = "s"\n[wording]\nway = "model"\n', "needs `model` and `check_model`"),
         ('name = "x"\nscenes = "s"\n[options]\nn = 1\n', "n"),
-        ('name = "x"\nscenes = "s"\n[gates.text_only]\nmodels = ["m"]\nat_least = 1\n', "gates: m is 'm'"),
     ],
 )
 def test_faults_are_named(tmp_path, text, match):

@@ -5,10 +5,9 @@ import dataclasses
 import msgspec
 
 from subjects.composing import event_log, searched, street
-from vidence.make.compose.compose_drafting import QuestionWords, draft_of, finished
+from vidence.make.compose.compose_drafting import draft_of, finished
 from vidence.make.compose.compose_report import report_text
-from vidence.make.compose.offers import Offer, OptionRules, offer
-from vidence.make.compose.question_proofs import faults_of_options, witness_notes
+from vidence.make.compose.offers import Offer, OptionRules, faults_of_options, offer, witness_notes
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.world import World
 from vidence.make.pipeline.ledger import Account
@@ -23,8 +22,7 @@ def drafted():
         proof = made.proof
         found = offer(proof, bits, OptionRules(), seed=0)
         if isinstance(found, Offer):
-            words = QuestionWords(question="Which?", verdict="same")
-            draft = draft_of(made, proof, found, words=words, scene=SCENE, benchmark="set")
+            draft = draft_of(made, proof, found, question="Which?", scene=SCENE, benchmark="set")
             yield made, proof, found, draft
 
 
@@ -47,8 +45,7 @@ def test_what_is_counted_is_evidence():
         proof = made.proof
         found = offer(proof, bits, OptionRules(), seed=0)
         if isinstance(found, Offer):
-            words = QuestionWords(question="How many?", verdict="same")
-            draft = draft_of(made, proof, found, words=words, scene=scene, benchmark="set")
+            draft = draft_of(made, proof, found, question="Which?", scene=scene, benchmark="set")
             counted = {span for name in proof.counted for span in scene.entities[name].spans}
             told = {(one.start_s, one.end_s) for one in draft.evidence if "what is counted" in one.note}
             assert len(proof.counted) == proof.answer.value
@@ -67,9 +64,10 @@ def test_conditions_that_no_option_tells_are_counted():
     changed = msgspec.structs.replace(second[1], conditions=(gone, *second[1].conditions[1:]))
     proofs = {names[0]: first[1], names[1]: changed}
     notes = witness_notes(offers, proofs)
-    words = QuestionWords(question="Which?", verdict="same")
     tags = {
-        name: draft_of(one[0], proofs[name], offers[name], words=words, scene=SCENE, benchmark="set").tags
+        name: draft_of(
+            one[0], proofs[name], offers[name], question="Which?", scene=SCENE, benchmark="set"
+        ).tags
         for name, one in zip(names, (first, second), strict=True)
     }
     assert notes == [
@@ -85,8 +83,7 @@ def test_what_rests_on_a_tracker_goes_to_people():
     silver = dataclasses.replace(SCENE, header=msgspec.structs.replace(SCENE.header, truth="silver tracks"))
     made, proof, found, draft = next(drafted())
     assert draft.doubt == ""
-    words = QuestionWords(question="Which?", verdict="same")
-    doubtful = draft_of(made, proof, found, words=words, scene=silver, benchmark="set")
+    doubtful = draft_of(made, proof, found, question="Which?", scene=silver, benchmark="set")
     assert (doubtful.truth, doubtful.doubt) == ("silver tracks", "identities-by-tracker")
 
 

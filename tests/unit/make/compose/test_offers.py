@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from subjects.composing import random_scene, searched, street
 from vidence.make.compose.offers import NoOffer, Offer, OptionRules, cover_of, offer, too_often_right
-from vidence.make.compose.options import check_options
-from vidence.make.compose.prove import Rules, prove
+from vidence.make.compose.prove import Rules, check_options, prove
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.world import World
 

@@ -34,14 +34,9 @@ WEAR = Vocabulary(
         (ValueStatement("hat", "==", "none"), "without a hat"),
         (ValueStatement("hat", "!=", "none"), "with a hat"),
         (ValueStatement("hat", "==", "red or blue"), "whose hat is red or blue"),
-        (ValueStatement("hat", "in", ("blue", "none")), "whose hat is blue or none"),
-        (ValueStatement("hat", "in", ("red or blue", "none")), "whose hat is red or blue or none"),
-        (ValueStatement("age", ">", 40), "whose age is more than 40"),
         (ValueStatement("age", "==", 40), "whose age is 40"),
-        (ValueStatement("size", "<=", "small"), "whose size of the bag is not above small"),
         (ValueStatement("note", "!=", "a. B"), "whose note is not “a. B”"),
         (ValueStatement("holds", "==", "cup"), "holding a cup"),
-        (ValueStatement("holds", "in", ("cup", "nothing")), "holding a cup or nothing"),
     ],
 )
 def test_statements_in_both_directions(told, said):
@@ -64,9 +59,8 @@ def test_names_of_several():
 def test_relations_and_times_are_read_of_one_and_of_several():
     phrases = Phrases(WORDS)
     for name in WORDS.relations:
-        for holds in (True, False):
-            said = phrases.relation(name, holds=holds)
-            assert phrases.read_relation(said) == phrases.read_relation(of_several(said)) == (name, holds)
+        said = phrases.relation(name)
+        assert phrases.read_relation(said) == phrases.read_relation(of_several(said)) == name
     for category in ("thing", "event"):
         said = phrases.time("during", category)
         assert phrases.read_time(said) == phrases.read_time(of_several(said)) == "during"
@@ -135,14 +129,3 @@ def test_questions_by_the_type_of_the_values():
         assert phrases.read_value(said) == told
     assert (phrases.noun("pants"), phrases.noun("colour")) == ("pants colour", "colour")
     assert phrases.owned("P", "sign") == "the colour of the sign of P"
-
-
-def test_one_of_two_values_is_read_of_somebody_and_of_several():
-    place = Attribute(
-        of=("person",), values=("left", "right"), has="who is {value}", has_not="who is not {value}"
-    )
-    words = Vocabulary(categories={"person": Category()}, attributes={"place": place})
-    phrases, told = Phrases(words), ValueStatement("place", "in", ("left", "right"))
-    said = phrases.says(told)
-    assert said == "who is left or right"
-    assert phrases.read_value(said) == phrases.read_value(of_several(said)) == told

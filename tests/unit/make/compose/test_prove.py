@@ -212,13 +212,6 @@ def test_what_is_claimed_is_compared(verdict):
     assert reasons(found) == ["other-answer"]
 
 
-@pytest.mark.parametrize("unique", ["jointly", "value"])
-def test_a_step_with_several_members_of_which_one_goes_on(verdict, unique):
-    text = 'A = the(person(hair == "long"))\nE = the(event(kind == "talk", who == A))\nE.whom.bag'
-    assert reasons(verdict(text)) == ["ambiguous-referent"]
-    assert reasons(verdict(text, rules=Rules(unique=unique))) != ["ambiguous-referent"]
-
-
 def test_a_scene_that_has_changed_is_refused(verdict, tmp_path):
     import msgspec
 

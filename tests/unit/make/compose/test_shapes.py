@@ -4,18 +4,16 @@ import random
 
 import pytest
 
-from subjects.composing import searched, street, wide_scene, yard
+from subjects.composing import street, wide_scene, yard
 from vidence.make.compose.offers import NoOffer, OptionRules, offer
 from vidence.make.compose.prove import Rules, prove
 from vidence.make.compose.quotas import Quota, Strength, fill, skills_of
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import QuotaCell, Search
-from vidence.make.compose.shapes import CONJUNCTIVE, SEQUENTIAL, carried, shape_of
+from vidence.make.compose.shapes import CONJUNCTIVE, SEQUENTIAL, carried
 from vidence.make.compose.wording import PlainWords
 from vidence.make.compose.world import World
 from vidence.make.sources.composition import (
-    Aggregate,
-    Compare,
     DirectionOf,
     Known,
     Select,
@@ -24,11 +22,9 @@ from vidence.make.sources.composition import (
 )
 
 KINDS = {
-    "either": lambda one: isinstance(one, Compare) and one.how in ("in", "<", ">"),
     "known": lambda one: isinstance(one, Known),
     "direction": lambda one: isinstance(one, DirectionOf),
     "nearest": lambda one: isinstance(one, Select) and one.how in ("nearest", "farthest"),
-    "commonest": lambda one: isinstance(one, Aggregate) and one.how == "mode",
 }
 
 
@@ -102,12 +98,6 @@ def test_only_the_wanted_shapes_are_drawn():
     found = fill({"lane": SceneBits(street())}, quota, Strength(), seed=0).composed
     assert {one.shape for one in found} <= {"nearest", "attribute"}
     assert found
-
-
-def test_what_is_left_of_a_shape_gives_it_its_name():
-    made = next(one for one in searched(street(), n=200) if one.shape == "attribute")
-    assert shape_of(made.composition, "either") == "attribute"
-    assert shape_of(made.composition, "nearest") == "nearest"
 
 
 def test_whether_or_not_is_never_carried():

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from subjects.composing import WORDS, event_log, random_scene, searched, street, wide_scene
+from subjects.composing import WORDS, event_log, random_scene, searched, street
 from vidence.errors import DataError
 from vidence.make.compose.phrases import WordingError
 from vidence.make.compose.wording import PlainWords
@@ -59,20 +59,6 @@ def test_questions_of_the_vocabulary_are_asked():
     same = {name: msgspec.structs.replace(one, asks="Where is {who}?") for name, one in asks.items()}
     with pytest.raises(DataError, match=r"two attributes, a and b, read .*change `asks`"):
         PlainWords(msgspec.structs.replace(WORDS, attributes=same))
-
-
-def test_what_stands_in_no_relation_to_itself_is_said_to_count():
-    """`R is not near P` is true of P, too, where both are of one category; nothing else says so."""
-    words = PlainWords(wide_scene(0).vocabulary)
-    text = "P is the thing ① whose a is 0. R is the thing ② that is not near P. What is R's b?"
-    made = Composition(composition="p", scene="s", steps=words.read(text), conditions=())
-    told = words.write(made)
-    assert told.count("(so P itself counts)") == 1
-    assert words.read(told) == made.steps
-    lane = PlainWords(street().vocabulary)
-    text = "P is the shop ① whose sign is round. R is the bike ② that is not in front of P. What colour is R?"
-    made = Composition(composition="p", scene="s", steps=lane.read(text), conditions=())
-    assert lane.write(made) == text
 
 
 def test_nouns_of_several_words_stand_before_whom_they_belong_to():

@@ -22,7 +22,7 @@ path = "*.mp4"
 detections = "videos/{video_id}.txt?scores=logistic"
 [tracking]
 rate = 5.0
-tracker = "motion"
+tracker = "sort"
 [tracking.refine]
 for_height_px = 1080
 [shots]
@@ -43,7 +43,7 @@ def folder(tmp_path):
 def test_the_job_is_that_of_the_configuration(folder):
     job = job_of(read_herbench(folder / "config.toml"), folder / "videos" / "north.mp4", root=folder)
     assert job.detector == f"boxes:{folder / 'videos/north.txt'}?scores=logistic"
-    assert (job.tracker, job.cuts, job.rate) == ("motion", "content?ratio=3.5", 5.0)
+    assert (job.tracker, job.cuts, job.rate) == ("sort", "content?ratio=3.5", 5.0)
     assert job.refine.for_height_px == 1080
 
 

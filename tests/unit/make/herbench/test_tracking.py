@@ -39,7 +39,7 @@ def followed(video, what: Boxes, *, cuts: tuple[int, ...] = ()):
     rng = np.random.default_rng(0)
     parted = shots(*cuts, n_frames=video.n_frames)
     made = find_tracks(
-        video, what, shots=parted, tracker=catalog.create("tracker", "motion"), rules=RULES, rng=rng
+        video, what, shots=parted, tracker=catalog.create("tracker", "sort?n_init=1"), rules=RULES, rng=rng
     )
     gone = [one.what for one in made.dropped]
     assert sorted([*made.chosen, *gone]) == sorted(made.raw_ids)  # each once
@@ -51,21 +51,21 @@ def test_two_people_in_one_place_before_and_behind_a_cut_are_two(video):
     assert [t.last_frame for t in followed(video, stands).video.tracks] == [89]
     parted = followed(video, stands, cuts=(30, 60))
     spans = {(t.first_frame, t.last_frame) for t in parted.video.tracks}
-    assert spans == {(0, 29), (30, 59), (60, 89)}
+    assert spans == {(1, 29), (31, 59), (61, 89)}  # the tracker begins with the second box
     assert parted.video.cuts == (30, 60)
     assert len(set(parted.raw_ids)) == 3
 
 
 def test_a_piece_that_a_cut_leaves_too_short_is_among_the_others(video):
     made = followed(video, seen((range(0, 36), 140, (40, 100))), cuts=(30,))
-    assert [(t.first_frame, t.last_frame) for t in made.video.others] == [(30, 35)]
+    assert [(t.first_frame, t.last_frame) for t in made.video.others] == [(31, 35)]
 
 
 def test_limbs_go_where_the_detector_finds_such(video):
     both = [(range(0, 60), 140, (60, 150)), (range(5, 55), 160, (16, 40))]
     assert len(followed(video, seen(*both)).video.tracks) == 2
     made = followed(video, seen(*both, finds_parts=True))
-    assert [t.first_frame for t in made.video.tracks] == [0]
+    assert [t.first_frame for t in made.video.tracks] == [1]
     assert [one.reason for one in made.dropped] == ["part-of-another"]
     assert made.video.others == ()
 

@@ -404,7 +404,7 @@ def test_people_write_what_no_source_annotates(tmp_path):
 name = "own"
 [[records]]
 name = "sheet"
-format = "people"
+format = "csv"
 path = "sheet.csv"
 split = "own"
 licence = "CC0"

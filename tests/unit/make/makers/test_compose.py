@@ -1,23 +1,17 @@
 """Composed questions from the street: every stage, its files, and what stops or drops."""
 
 import json
-import re
 import shutil
 from pathlib import Path
-from urllib.parse import quote
 
-import msgspec
 import pytest
 
-from servers.openai_stub import OpenAIStub
 from vidence.errors import DataError, UsageError
 from vidence.make.compose.composition_files import read_compositions
-from vidence.make.compose.wording import PlainWords
 from vidence.make.makers.compose import create
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.release.rescan import scan_again
 from vidence.make.sources.scene_files import read_scenes
-from vidence.make.sources.vocabulary import read_vocabulary
 
 SAMPLE = Path(__file__).parents[3] / "golden" / "makers" / "compose"
 
@@ -117,112 +111,6 @@ def test_nothing_is_released_before_people_have_looked(tmp_path):
     built = made(tmp_path, more='\n[review]\nfolder = "review"\n[release]\nversion = "1"\n')
     assert any("vidence review open" in one for one in built.sentences)
     assert built.account.stages[-1].dropped == {"not-looked-at": built.account.stages[-1].n_in}
-
-
-def wording(says: str, reads: str, more: str = "") -> str:
-    return (
-        '\n[wording]\nway = "model"\nmodel = "writer"\ncheck_model = "reader"\nvariants = 3\n'
-        + more
-        + f'\n[models]\nwriter = "{says}"\nreader = "{reads}"\n'
-    )
-
-
-@pytest.mark.parametrize(
-    ("says", "reads", "reason"),
-    [
-        ("It is a nice day in the street.", "x", "no-question"),
-        ("I cannot help with that.", "x", "refused"),
-    ],
-)
-def test_a_model_that_writes_something_else_makes_no_question(tmp_path, says, reads, reason):
-    built = made(tmp_path, more=wording(f"scripted:{quote(says)}", f"scripted:{quote(reads)}"))
-    stage = next(one for one in built.account.stages if one.stage == "wording")
-    assert stage.dropped == {reason: stage.n_in}
-    assert built.is_empty
-
-
-WRITER = '''
-"""Says the stiff words again as one question, or adds what nobody asked for."""
-
-def says(prompt):
-    lines = prompt.split("in stiff words:")[1].strip().splitlines()
-    return lines[0]
-'''
-
-
-def test_words_that_read_as_another_program_are_refused(tmp_path):
-    (tmp_path / "writer.py").write_text(WRITER)
-    program = 'A = the(person(hat == "green"))\nanswer = A.bag'
-    reader = f"scripted:{quote(program)}"
-    built = made(tmp_path, more=wording(f"python:{tmp_path}/writer.py:says", reader))
-    stage = next(one for one in built.account.stages if one.stage == "wording")
-    assert stage.dropped == {"wording-not-faithful": stage.n_in}
-    dropped = lines(tmp_path / "out" / "dropped.jsonl")
-    assert any("other" in one.get("detail", "") for one in dropped if one["stage"] == "wording")
-
-
-def as_text(steps):
-    """The program of a composition as a person writes it, of the plain shapes."""
-
-    def value(one):
-        return one["name"] if one["op"] == "variable" else json.dumps(one["value"])
-
-    for step in steps:
-        one = step["value"]
-        if one["op"] == "attribute":
-            yield f"{step['variable']} = {one['of']['name']}.{one['name']}"
-            continue
-        atoms = [f"{a['attribute']} {a['how']} {value(a['value'])}" for a in one["of"].get("atoms", ())]
-        call = {"the": "the", "aggregate": "count"}.get(one["op"]) or one["how"]
-        by = f', "{one["by"]}"' if one["op"] == "select" else ""
-        yield f"{step['variable']} = {call}({one['of']['category']}({', '.join(atoms)}){by})"
-
-
-PLAIN = '\nshapes = ["attribute", "count", "carried"]\n'
-
-
-def server_of(scene_words, *, faithful):
-    """A server that words a program, and reads words back: a colour wrong, where it is not faithful."""
-
-    def answer(body):
-        prompt = body["messages"][-1]["content"]
-        prompt = prompt if isinstance(prompt, str) else "".join(one.get("text", "") for one in prompt)
-        if "in stiff words:" in prompt:
-            stiff = prompt.split("in stiff words:")[1].strip().splitlines()[0]
-            return f"Watch closely: {stiff}"
-        words = prompt.split("The question:")[1].strip().splitlines()[0]
-        steps = scene_words.read(words.removeprefix("Watch closely: "))
-        text = "\n".join(as_text(msgspec.to_builtins(steps)))
-        return text if faithful else re.sub("[=!]=", lambda one: "!=" if one[0] == "==" else "==", text)
-
-    return OpenAIStub(answer=answer)
-
-
-@pytest.mark.parametrize("is_faithful", [True, False])
-def test_words_of_a_model_on_loopback(tmp_path, is_faithful, monkeypatch):
-    """Words that another reader translates back are taken; others cost the question, and are counted."""
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    words = PlainWords(read_vocabulary(SAMPLE / "street.toml"))
-    with server_of(words, faithful=is_faithful) as server:
-        spec = f"openai:m?base_url={server.base_url}"
-        built = made(tmp_path, more=PLAIN + wording(spec, spec))
-    stage = next(one for one in built.account.stages if one.stage == "wording")
-    assert stage.n_in > 3
-    if not is_faithful:
-        assert stage.dropped == {"wording-not-faithful": stage.n_in}
-        assert built.is_empty
-        return
-    assert stage.dropped == {}
-    items, keys = lines(tmp_path / "out" / "items.jsonl"), lines(tmp_path / "out" / "keys.jsonl")
-    assert len(items) == stage.n_in
-    assert all(one["question"].startswith("Watch closely: ") for one in items)
-    assert {one["tags"]["wording"] for one in items} == {"same"}
-    assert all("answer = " in one["wording"] for one in keys)
-
-
-def test_models_that_are_not_there_are_named(tmp_path):
-    with pytest.raises(UsageError, match=r"wording.model is 'reader'; \[models\] has none"):
-        made(tmp_path, more='\n[wording]\nway = "model"\nmodel = "reader"\ncheck_model = "reader"\n')
 
 
 def test_a_scene_in_two_files_is_refused(tmp_path):

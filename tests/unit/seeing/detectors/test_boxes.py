@@ -1,7 +1,5 @@
 """Boxes that were found elsewhere: formats, sizes, frame rates, and what is wrong with files."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -100,41 +98,6 @@ def test_a_table_that_cannot_be_used(tmp_path, text, said):
         open_detector(f"boxes:{tmp_path}/b.csv")
 
 
-def coco(folder, *, width=640, height=480):
-    images = [
-        {"id": 100 + i, "file_name": f"img{i}.jpg", "width": width, "height": height} for i in range(20)
-    ]
-    categories = [{"id": 1, "name": "person"}, {"id": 18, "name": "dog"}]
-    (folder / "images.json").write_text(json.dumps({"images": images, "categories": categories, "info": {}}))
-    results = [
-        {"image_id": 110, "category_id": 1, "bbox": [64, 48, 64, 96], "score": 0.9, "extra": 1},
-        {"image_id": 102, "category_id": 18, "bbox": [0, 0, 64, 96], "score": 0.8},
-    ]
-    (folder / "results.json").write_text(json.dumps(results))
-
-
-def test_results_of_coco_with_the_file_of_their_images(tmp_path, video):
-    """Images are taken in the natural order of their names: img10 comes after img2. Boxes are scaled."""
-    coco(tmp_path)
-    seen = found(f"boxes:{tmp_path}/results.json?images={tmp_path}/images.json", video)
-    assert seen.frame_indices.tolist() == [2, 10]
-    assert [seen.class_names[int(i)] for i in seen.class_ids] == ["dog", "person"]
-    assert seen.boxes_px.tolist() == [[0, 0, 32, 48], [32, 24, 64, 72]]
-
-
-def test_results_of_coco_alone_do_not_say_which_frame(tmp_path):
-    coco(tmp_path)
-    with pytest.raises(DataError, match=r"say where the images are.*images="):
-        open_detector(f"boxes:{tmp_path}/results.json")
-
-
-def test_images_that_are_not_listed(tmp_path):
-    coco(tmp_path)
-    (tmp_path / "results.json").write_text('[{"image_id": 7, "bbox": [1, 1, 2, 2]}]')
-    with pytest.raises(DataError, match="1 image ids are not listed, such as 7"):
-        open_detector(f"boxes:{tmp_path}/results.json?images={tmp_path}/images.json")
-
-
 def test_no_file_a_missing_file_an_unknown_option(tmp_path):
     with pytest.raises(UsageError, match="'boxes' wants its path behind a colon"):
         open_detector("boxes")
@@ -150,11 +113,3 @@ def test_no_file_a_missing_file_an_unknown_option(tmp_path):
 def test_an_empty_file_finds_nobody(tmp_path, video):
     (tmp_path / "d.txt").write_text("")
     assert len(found(f"boxes:{tmp_path}/d.txt", video).frame_indices) == 0
-
-
-def test_mot_reads_nothing_but_motchallenge_and_leaves_identities_out(tmp_path, video):
-    (tmp_path / "t.txt").write_text("1,7,5,5,10,10,1,-1,-1,-1\n2,7,6,5,10,10,1,-1,-1,-1\n")
-    assert found(f"mot:{tmp_path}/t.txt", video).boxes_px.tolist() == [[5, 5, 15, 15], [6, 5, 16, 15]]
-    (tmp_path / "t.csv").write_text("frame,left,top,right,bottom\n0,1,2,11,22\n")
-    with pytest.raises(DataError, match=r"t\.csv, line 1: .*expected frame,id,left,top,width,height"):
-        found(f"mot:{tmp_path}/t.csv", video)

@@ -1,8 +1,8 @@
-"""COCO's JSON files: instances, captions, keypoints."""
+"""COCO's JSON files: instances, captions."""
 
 from collections import defaultdict
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -21,17 +21,13 @@ from vidence.make.sources.annotations.annotation_records import (
 )
 from vidence.records import Media, Record
 
-_LEFT_WRIST, _RIGHT_WRIST = "left_wrist", "right_wrist"
-_SEEN: Final = 2
-_CLEAR: Final = 0.1
-
 
 class Settings(Record):
     """What is read of a COCO file."""
 
-    what: Annotated[
-        Literal["instances", "captions", "keypoints"], Meta(description="which kind of file it is")
-    ] = "instances"
+    what: Annotated[Literal["instances", "captions"], Meta(description="which kind of file it is")] = (
+        "instances"
+    )
     captions: Annotated[str, Meta(description="file of captions beside it")] = ""
 
 
@@ -44,7 +40,6 @@ class _Category(msgspec.Struct, frozen=True, kw_only=True):
     id: int
     name: str
     supercategory: str = ""
-    keypoints: tuple[str, ...] = ()
 
 
 class _Annotation(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +49,6 @@ class _Annotation(msgspec.Struct, frozen=True, kw_only=True):
     bbox: tuple[float, float, float, float] | None = None
     iscrowd: int = 0
     caption: str = ""
-    keypoints: tuple[float, ...] = ()
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,9 +62,7 @@ class Coco:
 
     ``instances``: a record for each category of an image; the label is its name, under its supercategory,
     and the other categories are also true. ``captions``: a record for each image with its first caption,
-    without a label. ``keypoints``: a record for each image with one person, both of whose wrists are to be
-    seen: which hand is higher, by at least a tenth of the height of the box. Of images with crowds it is
-    not known how many people they show.
+    without a label. Of images with crowds it is not known how many people they show.
     """
 
     name = "coco"
@@ -87,13 +79,7 @@ class Coco:
         """
         read = _read(path)
         captions = _captions(_read(path.parent / self._settings.captions)) if self._settings.captions else {}
-        match self._settings.what:
-            case "captions":
-                return _of_captions(read)
-            case "keypoints":
-                return _of_keypoints(read, captions)
-            case "instances":
-                return _of_instances(read, captions)
+        return _of_captions(read) if self._settings.what == "captions" else _of_instances(read, captions)
 
 
 def create(settings: Settings) -> AnnotationReader:
@@ -199,37 +185,3 @@ def _boxes(
         except ValueError as error:
             faults.append(unusable(f"annotation {one.id}", "malformed", str(error)))
     return tuple(boxes), faults
-
-
-def _of_keypoints(read: _File, captions: dict[int, str]) -> Annotations:
-    names = {one.id: one.keypoints for one in read.categories}
-    records: list[AnnotationRecord] = []
-    dropped: list[Dropped] = []
-    mine = _grouped(read)
-    for image in read.images:
-        people = mine[image.id]
-        found = _higher(people[0], names) if len(people) == 1 else f"{len(people)} people"
-        if found in ("left hand", "right hand"):
-            caption = captions.get(image.id, "")
-            records.append(
-                _record(image, "", label=found, space="hand", n_people=1, caption=caption, truth="labels")
-            )
-        else:
-            dropped.append(unusable(str(image.id), "undecided", found))
-    space = LabelSpace(name="hand", labels=(Label(name="left hand"), Label(name="right hand")))
-    return Annotations(records=tuple(records), spaces={space.name: space}, dropped=tuple(dropped))
-
-
-def _higher(person: _Annotation, names: dict[int, tuple[str, ...]]) -> str:
-    """Which hand of a person is higher, or why that is not clear."""
-    points = names.get(person.category_id, ())
-    if person.bbox is None or _LEFT_WRIST not in points or _RIGHT_WRIST not in points:
-        return "no wrists are annotated"
-    if len(person.keypoints) != 3 * len(points):
-        return f"{len(person.keypoints)} numbers for {len(points)} keypoints"
-    left, right = (person.keypoints[3 * points.index(name) :][:3] for name in (_LEFT_WRIST, _RIGHT_WRIST))
-    if left[2] != _SEEN or right[2] != _SEEN:
-        return "a wrist is not to be seen"
-    if abs(left[1] - right[1]) < _CLEAR * person.bbox[3]:
-        return "both hands are at one height"
-    return "left hand" if left[1] < right[1] else "right hand"

@@ -1,7 +1,7 @@
-"""A table of one's own: a row for each picture or clip, its columns named by options."""
+"""A table of one's own, a row for each picture or clip; or a sheet that people fill in."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
@@ -17,6 +17,14 @@ from vidence.make.sources.annotations.annotation_records import (
 )
 from vidence.make.sources.logs.files import Fault, Row, csv_rows
 from vidence.records import Media, Record
+from vidence.tables.export import csv_text
+
+QUESTION: Final = "question"
+WRONG: Final = ("wrong_1", "wrong_2", "wrong_3", "wrong_4")
+SHEET: Final = (
+    *("record_id", "media", "kind", "start_s", "end_s", "source_id"),
+    *(QUESTION, "label", *WRONG, "also_true"),
+)
 
 
 class Settings(Record):
@@ -38,7 +46,11 @@ class Settings(Record):
 
 
 class CsvTable:
-    """Reads a table; columns that are not there are empty, but those of the id, the media and the label."""
+    """Reads a table; columns that are not there are empty, but those of the id, the media and the label.
+
+    With a column ``question``, people write in it (and ``wrong_1`` to ``wrong_4``), and rows without a
+    question wait and are passed over. A column ``kind`` says what single rows show.
+    """
 
     name = "csv"
     version = 1
@@ -60,21 +72,26 @@ class CsvTable:
             found = row if isinstance(row, Fault) else self._record(row)
             if isinstance(found, Fault):
                 dropped.append(unusable(where, "malformed", f"{found.field}: {found.reason}"))
-            else:
+            elif found is not None:
                 records.append(found)
         if not records:
             why = f"; {dropped[0].what}: {dropped[0].detail}" if dropped else ""
-            raise DataError(f"{path} holds no row that can be used{why}")
-        names = sorted({one.label for one in records if one.label})
+            raise DataError(f"{path} holds no row that can be used, or that anybody has filled in{why}")
+        names = sorted({one.label for one in records if one.label and one.space})
         space = LabelSpace(name=wanted.space, labels=tuple(Label(name=name) for name in names))
         return Annotations(records=tuple(records), spaces={space.name: space}, dropped=tuple(dropped))
 
-    def _record(self, row: Row) -> AnnotationRecord | Fault:
+    def _record(self, row: Row) -> AnnotationRecord | Fault | None:
         wanted = self._settings
 
         def cell(column: str) -> str:
             return row.get(column.casefold(), "").strip()
 
+        if QUESTION in row and not row[QUESTION]:
+            return None
+        kind = row.get("kind") or wanted.kind
+        if kind not in ("image", "video"):
+            return Fault(field="kind", reason=f"{kind!r}; expected image or video")
         try:
             start, end = (float(cell(one)) if cell(one) else None for one in (wanted.start, wanted.end))
             n_people = int(cell(wanted.people)) if cell(wanted.people) else None
@@ -83,22 +100,30 @@ class CsvTable:
         return AnnotationRecord(
             record_id=cell(wanted.id),
             media=tuple(
-                Media(path=one, kind=wanted.kind, start_s=start, end_s=end)
+                Media(path=one, kind="image" if kind == "image" else "video", start_s=start, end_s=end)
                 for one in _several(cell(wanted.media))
             ),
             caption=cell(wanted.caption),
             label=cell(wanted.label),
-            space=wanted.space,
+            space="" if QUESTION in row else wanted.space,
             also_true=_several(cell(wanted.also)),
             n_people=n_people,
             fields={name: cell(name) for name in wanted.fields if cell(name)},
             source_split=cell(wanted.split),
             source_id=cell(wanted.source),
+            question=row.get(QUESTION, ""),
+            wrong=tuple(row[name] for name in WRONG if row.get(name)),
+            truth="people" if QUESTION in row else "",
         )
 
 
 def _several(cell: str) -> tuple[str, ...]:
     return tuple(one.strip() for one in cell.split("|") if one.strip())
+
+
+def empty_sheet() -> bytes:
+    """A sheet with the columns that people fill in, and no row."""
+    return csv_text([SHEET], is_data=True).encode()
 
 
 def create(settings: Settings) -> AnnotationReader:

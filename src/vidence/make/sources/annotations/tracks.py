@@ -1,7 +1,7 @@
-"""Tracks of people in a video: how many there are in a clip, and which of two is further left."""
+"""Tracks of people in a video: how many there are in a clip."""
 
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 import numpy as np
 from msgspec import Meta
@@ -21,10 +21,10 @@ from vidence.records import Media, Record
 from vidence.seeing.track_files import MotRows, read_mot
 from vidence.seeing.tracks import TrackBasis
 
+_COUNT: Final = "count"
 _PERSON_ID: Final = 1
 _MOST_PEOPLE: Final = 40
 _LEAST_CLEAR: Final = 0.1
-_LARGER: Final = 1.15
 
 
 class Settings(Record):
@@ -32,22 +32,16 @@ class Settings(Record):
 
     video: Annotated[str, Meta(description="path of the video")]
     fps: Annotated[float, Meta(gt=0, description="frames of the file in a second")] = 30.0
-    ask: Annotated[Literal["count", "side"], Meta(description="how many people, or who is further left")] = (
-        "count"
-    )
     clip_s: Annotated[float, Meta(gt=0, description="length of a clip in seconds")] = 2.0
     every_s: Annotated[float, Meta(gt=0, description="from the start of a clip to that of the next")] = 4.0
-    width_px: Annotated[int, Meta(ge=1, description="width that boxes were measured in")] = 1920
     detected: Annotated[bool, Meta(description="tracks were found by a program, not given")] = False
 
 
 class TrackClips:
-    """Reads tracks and cuts the video into clips, each with one label.
+    """Reads tracks and cuts the video into clips, each with the number of different people in it.
 
-    ``count``: how many different people are in the clip. A person of whom at most a tenth is to be seen, and
-    of whom the file says so, makes the count doubtful, and the clip is left out. ``side``: whether the person
-    who appears largest is further left or further right than the second largest, in every frame of the clip;
-    left out where sizes or places are too near.
+    A person of whom at most a tenth is to be seen, and of whom the file says so, makes the count doubtful,
+    and the clip is left out.
     """
 
     name = "tracks"
@@ -74,14 +68,16 @@ class TrackClips:
         dropped: list[Dropped] = []
         for start in range(0, n_frames - length + 1, step):
             part = rows.part((rows.frame_indices >= start) & (rows.frame_indices < start + length))
-            what = f"{path.stem}-{wanted.ask}-{start:06d}"
-            found = _count(part) if wanted.ask == "count" else _side(part, length, wanted.width_px)
+            what = f"{path.stem}-{_COUNT}-{start:06d}"
+            found = _count(part)
             if isinstance(found, tuple):
                 dropped.append(unusable(what, *found))
                 continue
             span_s = (start / wanted.fps, (start + length) / wanted.fps)
             records.append(self._record(what, found, span_s=span_s, n_people=len(np.unique(part.ids))))
-        space = _space(wanted.ask, records)
+        most = max((int(one.label) for one in records), default=1)
+        labels = tuple(Label(name=str(n)) for n in range(1, most + 5))
+        space = LabelSpace(name=_COUNT, labels=labels)
         return Annotations(records=tuple(records), spaces={space.name: space}, dropped=tuple(dropped))
 
     def _record(
@@ -93,7 +89,7 @@ class TrackClips:
             record_id=what,
             media=(Media(path=wanted.video, start_s=span_s[0], end_s=span_s[1]),),
             label=label,
-            space=wanted.ask,
+            space=_COUNT,
             n_people=n_people,
             source_id=wanted.video,
             truth=tracks_words(basis),
@@ -113,37 +109,6 @@ def _count(part: MotRows) -> str | tuple[str, str]:
         if hidden:
             return "hardly-seen", f"of person {hidden[0]} at most {best[hidden[0]]:.0%} are to be seen"
     return str(len(ids))
-
-
-def _side(part: MotRows, length: int, width_px: int) -> str | tuple[str, str]:
-    """On which side the largest person is of the second largest, or why that cannot be asked."""
-    said: set[str] = set()
-    pairs: set[tuple[int, int]] = set()
-    for frame in np.unique(part.frame_indices):
-        here = part.part(part.frame_indices == frame)
-        heights = here.boxes_px[:, 3] - here.boxes_px[:, 1]
-        order = np.argsort(-heights, kind="stable")
-        if len(order) < 2:
-            return "fewer-than-two", f"{len(order)} people in a frame"
-        first, second = order[:2]
-        third = heights[order[2]] if len(order) > 2 else 0.0
-        if heights[first] < _LARGER * heights[second] or heights[second] < _LARGER * third:
-            return "sizes-too-near", f"heights {heights[first]:.0f}, {heights[second]:.0f}, {third:.0f} px"
-        middles = here.boxes_px[[first, second]][:, [0, 2]].mean(axis=1)
-        if abs(middles[0] - middles[1]) < _LEAST_CLEAR * width_px:
-            return "places-too-near", f"{abs(middles[0] - middles[1]):.0f} px apart"
-        said.add("left" if middles[0] < middles[1] else "right")
-        pairs.add((int(here.ids[first]), int(here.ids[second])))
-    if len(said) != 1 or len(pairs) != 1 or len(np.unique(part.frame_indices)) < length:
-        return "changes", "who is largest, or on which side, changes in the clip"
-    return said.pop()
-
-
-def _space(ask: str, records: list[AnnotationRecord]) -> LabelSpace:
-    if ask == "side":
-        return LabelSpace(name=ask, labels=(Label(name="left"), Label(name="right")))
-    most = max((int(one.label) for one in records), default=1)
-    return LabelSpace(name=ask, labels=tuple(Label(name=str(n)) for n in range(1, most + 5)))
 
 
 def create(settings: Settings) -> AnnotationReader:

@@ -9,11 +9,10 @@ from typing import TypeAlias
 
 import msgspec
 
-from vidence.errors import DataError, UsageError
-from vidence.installation import adding
+from vidence.errors import DataError
 from vidence.make.pipeline.material import Event
 from vidence.make.sources.event_log import EventLog, EventLogReader
-from vidence.make.sources.logs.files import Fault, beside, csv_rows, log_files, text_of
+from vidence.make.sources.logs.files import Fault, beside, log_files, text_of
 from vidence.make.sources.logs.rows import (
     ClassSettings,
     LogBuilder,
@@ -30,7 +29,7 @@ HOW_TO_EXPORT = (
     "pd.read_pickle('HD_EPIC_Narrations.pkl').to_json('HD_EPIC_Narrations.jsonl', orient='records', "
     'lines=True)"'
 )
-_ENDINGS = (".jsonl", ".csv", ".parquet")
+_ENDINGS = (".jsonl",)
 _LISTS = ("main_actions", "main_action_classes", "pairs", "pair_classes", "nouns", "noun_classes")
 
 Cells: TypeAlias = Mapping[str, object]
@@ -39,7 +38,7 @@ Settings = ClassSettings
 
 
 class HdEpicLog:
-    """Reads exports of ``HD_EPIC_Narrations.pkl`` with its columns: JSON lines, CSV or Parquet.
+    """Reads exports of ``HD_EPIC_Narrations.pkl`` as JSON lines, with its columns.
 
     A narration tells of several actions. Each of its `main_actions` becomes an event, and so does each
     further one of its `pairs`, all with the same span: what is narrated on the side has happened too, so
@@ -68,7 +67,6 @@ class HdEpicLog:
 
         Raises:
             DataError: there is nothing at `path`, a pickle is all there is, or no row can be used.
-            UsageError: a Parquet file, and pyarrow is not installed.
         """
         _refuse_pickles(path)
         builder = self._settings.builder(path, worded=plain, noun_worded=noun_words)
@@ -89,14 +87,14 @@ def create(settings: Settings) -> EventLogReader:
     return HdEpicLog(settings)
 
 
-# --------------------------------------------------------------------------- rows of each kind of file
+# --------------------------------------------------------------------------- rows
 
 
 def _refuse_pickles(path: Path) -> None:
     if path.is_dir():
         names = [one.name.removesuffix(".gz") for one in path.iterdir() if one.is_file()]
         pickle = beside(path, ".pkl")
-        if pickle is None or any(name.endswith((".jsonl", ".parquet")) for name in names):
+        if pickle is None or any(name.endswith(".jsonl") for name in names):
             return
         raise DataError(f"{pickle}: {HOW_TO_EXPORT}")
     if path.suffix in {".pkl", ".pickle"}:
@@ -104,15 +102,6 @@ def _refuse_pickles(path: Path) -> None:
 
 
 def _rows(path: Path, needs: Sequence[str]) -> Iterator[tuple[str, Cells | Fault]]:
-    if path.suffix == ".parquet":
-        yield from _parquet_rows(path, needs)
-    elif path.name.removesuffix(".gz").endswith(".jsonl"):
-        yield from _json_rows(path, needs)
-    else:
-        yield from csv_rows(path, needs=needs)
-
-
-def _json_rows(path: Path, needs: Sequence[str]) -> Iterator[tuple[str, Cells | Fault]]:
     for number, line in enumerate(text_of(path).split("\n"), 1):
         if not line.strip():
             continue
@@ -123,22 +112,6 @@ def _json_rows(path: Path, needs: Sequence[str]) -> Iterator[tuple[str, Cells | 
             yield where, Fault(field="JSON", reason=f"{error}; expected one JSON object on each line")
             continue
         yield where, _complete(row, needs)
-
-
-def _parquet_rows(path: Path, needs: Sequence[str]) -> Iterator[tuple[str, Cells | Fault]]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise UsageError(
-            f"{path} is a Parquet file, which is read with pyarrow: {adding('parquet')}, or export JSON lines"
-        ) from error
-    try:
-        table = pyarrow.parquet.read_table(path)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{path} cannot be read ({error}); expected a Parquet file") from error
-    for number, row in enumerate(table.to_pylist(), 1):
-        yield f"{path}:row {number}", _complete(row, needs)
 
 
 def _complete(row: Cells, needs: Sequence[str]) -> Cells | Fault:

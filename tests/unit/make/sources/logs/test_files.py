@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vidence import catalog
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError
 from vidence.make.sources.event_log import EventLog, EventLogReader
 
 EPIC = (
@@ -188,31 +188,8 @@ def _as_jsonl(path: Path, rows: list[dict[str, object]]) -> Path:
     return path
 
 
-def _as_csv(path: Path, rows: list[dict[str, object]]) -> Path:
-    """As pandas writes it: lists as Python writes them, with tuples."""
-    lines = [",".join(rows[0])]
-    for one in rows:
-        cells = [
-            repr([tuple(x) if isinstance(x, list) else x for x in v]) if isinstance(v, list) else str(v)
-            for v in one.values()
-        ]
-        lines.append(",".join('"' + cell.replace('"', '""') + '"' for cell in cells))
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
-
-
-def _as_parquet(path: Path, rows: list[dict[str, object]]) -> Path:
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(pyarrow.Table.from_pylist(rows), path)
-    return path
-
-
-@pytest.mark.parametrize("write", [_as_jsonl, _as_csv, _as_parquet])
-def test_every_pair_of_a_narration_is_an_event_and_the_main_ones_come_first(write, tmp_path: Path) -> None:
-    ending = write.__name__.removeprefix("_as_")
-    path = write(tmp_path / f"narrations.{ending}", [row()])
-    log = reader("hd-epic").read(path)
+def test_every_pair_of_a_narration_is_an_event_and_the_main_ones_come_first(tmp_path: Path) -> None:
+    log = reader("hd-epic").read(_as_jsonl(tmp_path / "narrations.jsonl", [row()]))
     main, other = log.events["P01"]
     assert (main.event_id, other.event_id) == ("P01-1", "P01-1/2")
     assert (main.verb, main.noun, main.verb_class, main.noun_class) == ("open", "upper cupboard", 3, 3)
@@ -259,20 +236,6 @@ def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
     assert not (tmp_path / "opened").exists()
     _as_jsonl(tmp_path / "HD_EPIC_Narrations.jsonl", [row()])
     assert reader("hd-epic").read(tmp_path).n_events == 2
-
-
-def test_a_broken_parquet_file_is_named(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    (tmp_path / "log.parquet").write_bytes(b"PAR1 and nothing else")
-    with pytest.raises(DataError, match=r"log\.parquet cannot be read"):
-        reader("hd-epic").read(tmp_path / "log.parquet")
-
-
-def test_without_pyarrow_the_message_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    (tmp_path / "log.parquet").write_bytes(b"PAR1")
-    with pytest.raises(UsageError, match=r"pip install 'pyarrow"):
-        reader("hd-epic").read(tmp_path / "log.parquet")
 
 
 def test_blank_lines_of_a_table_are_no_rows(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from subjects.tracks import things
 from vidence import catalog
 from vidence.errors import UsageError
-from vidence.seeing.trackers import deepsort, motion, sort
+from vidence.seeing.trackers import deepsort, sort
 
 # Two people side by side in 40 frames, each moving by 2 pixels a frame.
 WALKERS = things(
@@ -22,13 +22,6 @@ FRAMES = range(40)
 def spans(tracks):
     """First and last frame, and the left edge in the first."""
     return sorted((t.first_frame, t.last_frame, float(t.boxes_px[0][0])) for t in tracks)
-
-
-def test_motion_follows_both_and_looks_at_no_picture():
-    tracker = motion.create(motion.Settings())
-    assert tracker.describer == ""
-    assert tracker.identity.startswith("motion/")
-    assert spans(tracker.track(WALKERS, frame_indices=FRAMES, fps=25)) == [(0, 39, 0), (0, 39, 300)]
 
 
 def test_deepsort_tells_people_apart_by_their_vectors_and_names_who_makes_them():

@@ -1,4 +1,4 @@
-"""Verdicts are the same however many processes make them."""
+"""Verdicts of many compositions are those of each alone."""
 
 import gc
 
@@ -8,8 +8,7 @@ import pytest
 from subjects.composing import random_scene, searched
 from vidence.errors import UsageError
 from vidence.make.compose import evaluating
-from vidence.make.compose.many import prove_all
-from vidence.make.compose.prove import Rules, prove
+from vidence.make.compose.prove import Rules, prove, prove_all
 from vidence.make.compose.world import World
 
 
@@ -31,23 +30,11 @@ def asked(scenes):
     ]
 
 
-@pytest.mark.parametrize("n_workers", [1, 2, 5])
-def test_as_each_alone(scenes, asked, n_workers):
+def test_as_each_alone(scenes, asked):
     alone = [prove(one, World(scenes[one.scene]), rules=Rules(), line=line) for one, line in asked]
     assert {one.is_proven for one in alone} == {True, False}
-    found = prove_all(asked, scenes, rules=Rules(), n_workers=n_workers)
+    found = prove_all(asked, scenes, rules=Rules())
     assert [msgspec.json.encode(one) for one in found] == [msgspec.json.encode(one) for one in alone]
-
-
-def test_one_scene_is_split(scenes, asked):
-    some = [one for one in asked if one[0].scene == "s0"]
-    assert len(some) > 3
-    one, two = (prove_all(some, scenes, rules=Rules(), n_workers=n) for n in (1, 2))
-    assert one == two
-
-
-def test_nothing_asked(scenes):
-    assert prove_all([], scenes, rules=Rules(), n_workers=2) == []
 
 
 def test_proofs_leave_no_cycles_behind_and_collecting_goes_on(scenes, asked):
