@@ -40,7 +40,6 @@ def test_the_page_of_a_run_has_the_tables_of_the_report(look, tmp_path):
     run = write_run(tmp_path / "a")
     text = look(run).get(f"/run/{place_id(run)}").content.decode()
     assert "How answers were read, and why some were not" in text
-    assert "Calibration of the log-probabilities" in text
     assert "How it was run" in text
     assert '<svg class="figure"' in text
     assert "style=" not in text
