@@ -4,7 +4,6 @@ import csv
 import difflib
 import hashlib
 import io
-import itertools
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final, Protocol, TypeVar, get_args, get_type_hints
+from typing import Final, TypeVar, get_args, get_type_hints
 
 import msgspec
 
@@ -58,20 +57,6 @@ class FieldError(DataError):
         return f"{self.field}: {self.reason}"
 
 
-class QuestionFile(Protocol):
-    """What is said of a file of questions."""
-
-    @property
-    def path(self) -> Path:
-        """Where it lies."""
-        ...
-
-    @property
-    def content_hash(self) -> str:
-        """SHA-256 of the content."""
-        ...
-
-
 @dataclass(frozen=True)
 class DataFile:
     """A file; `content` are its bytes, unpacked and without a byte order mark."""
@@ -90,53 +75,6 @@ class DataFile:
         return ending_of(self.path)
 
 
-class LineFile:
-    """A file of lines that is read as they are wanted, never as a whole.
-
-    Args:
-        path: the file.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._hash = hashlib.sha256()
-
-    @property
-    def content_hash(self) -> str:
-        """SHA-256 of what was read, without a byte order mark; of a whole file once its lines are through."""
-        return self._hash.hexdigest()
-
-    def lines(self) -> Iterator[tuple[str, bytes]]:
-        """The lines that are not blank, with their numbers, from 1.
-
-        Raises:
-            DataError: the file cannot be read.
-        """
-        for number, line in enumerate(itertools.chain.from_iterable(map(_split, self._blocks())), 1):
-            if line.strip():
-                yield str(number), line
-
-    def _blocks(self) -> Iterator[bytes]:
-        """Whole lines, as many as are read at once."""
-        rest = b""
-        with _readable(self.path), self.path.open("rb") as file:
-            head = file.read(len(_BOM))
-            block = b"" if head == _BOM else head
-            while block := block + file.read(_BLOCK_BYTES):
-                self._hash.update(block)
-                whole, end, rest = (rest + block).rpartition(b"\n")
-                yield whole + end
-                block = b""
-        yield rest
-
-
-def streamed(path: Path) -> LineFile | None:
-    """The lines of a file that has one JSON object on each; None for one of another kind, see `read`."""
-    with _readable(path), path.open("rb") as file:
-        begin = file.read(_BLOCK_BYTES).removeprefix(_BOM).lstrip()
-    return LineFile(path) if begin[:1] == b"{" else None
-
-
 def ending_of(path: Path) -> str:
     """The ending of a file's name without ``.gz``, in lower case."""
     return Path(path.name.removesuffix(".gz")).suffix.lower()
@@ -152,8 +90,10 @@ def read(path: Path, *, what: str = "questions") -> DataFile:
     Raises:
         DataError: it cannot be read or unpacked, unpacks to more than 512 MB, is empty, or is UTF-16.
     """
-    with _readable(path):
+    try:
         content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); check the path and its rights") from error
     if path.suffix == ".gz" or content.startswith(GZIP):
         content = unpacked(content, str(path))
     if content.startswith(_UTF_16):
@@ -162,15 +102,6 @@ def read(path: Path, *, what: str = "questions") -> DataFile:
     if not content.strip():
         raise DataError(f"{path} is empty; expected {what}: check that the file was written completely")
     return DataFile(path, content)
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """A file that cannot be read, as a `DataError` that says so."""
-    try:
-        yield
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}); check the path and its rights") from error
 
 
 # --------------------------------------------------------------------------- its rows

@@ -17,7 +17,7 @@ from vidence.engine.events import Listener, Started, TrialStored
 from vidence.engine.limits import Budget
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.engine.prepare import PreparedRun, check_same
-from vidence.engine.session import Planned, Session, ShownSubject, opened_session
+from vidence.engine.session import Session, ShownSubject, opened_session
 from vidence.engine.specs import differing
 from vidence.engine.store import RUN_FILE, RunStore
 from vidence.engine.views import DecodeCount
@@ -183,7 +183,9 @@ def _said(value: object) -> str:
 
 async def _answer_all(session: Session, store: RunStore) -> Summary:
     prepared, plan = session.prepared, session.prepared.plan
-    todo = Planned(prepared.items, n_repeats=plan.repeats, numbers=store.unanswered(plan.repeats))
+    done = store.answered()
+    repeats = range(plan.repeats)
+    todo = [(item, k) for item in prepared.items for k in repeats if (item.item_id, k) not in done]
     n_planned = len(prepared.items) * plan.repeats
     summary = Summary(
         n_planned=n_planned,

@@ -14,7 +14,6 @@ import msgspec
 import numpy as np
 
 from vidence.ask.fetching.address import HubAddress, data_place, hub_cache, is_address, pinned
-from vidence.ask.large_sets import kept_where
 from vidence.ask.mapping.mapping import whole_map
 from vidence.ask.prompting.compose import Prompter
 from vidence.ask.prompting.templates import Templates
@@ -308,7 +307,6 @@ class PreparedRun:
     plan: Plan
     facts: Facts
     items: Sequence[Item]
-    """The questions that are asked; they may be read from a disk each time that one is taken."""
     media_root: MediaPath
     model: Model
     strategy: Strategy
@@ -452,7 +450,7 @@ def narrowed(
     """
     kept, notes = _filtered(items, plan.where), []
     if recorded is not None:
-        kept = kept_where(kept, lambda item: item.item_id in recorded)
+        kept = [item for item in kept if item.item_id in recorded]
         notes.append(f"only the {len(kept)} questions that have a recorded reply are asked")
     kept, said = drawn(kept, plan)
     notes += said
@@ -521,16 +519,12 @@ def _check_letter(letter: str, items: Sequence[Item], *, spec: str) -> None:
 def _filtered(items: Sequence[Item], where: Mapping[str, str]) -> Sequence[Item]:
     kept = items
     for tag, value in where.items():
-
-        def has(item: Item, tag: str = tag, value: str = value) -> bool:
-            return item.tags.get(tag) == value
-
         values = sorted({i.tags[tag] for i in items if tag in i.tags})
         if not values:
             raise no_such_tag(tag, items)
         if value not in values:
             raise UsageError(f"no question has {tag}={value!r}; values are: {', '.join(values[:40])}")
-        kept = kept_where(kept, has)
+        kept = [item for item in kept if item.tags.get(tag) == value]
     return kept
 
 
@@ -599,7 +593,7 @@ def _with_media(
         touched = any(located(media_root, one) in gone for one in item.media)
         return not touched or not missing(media_root, [item])
 
-    kept = kept_where(items, is_whole)
+    kept = [item for item in items if is_whole(item)]
     found = _absent_words(items, absent, n_questions=len(items) - len(kept))
     named = [one if isinstance(one, Path) else str(one) for one in absent]
     command = command_for(benchmark)

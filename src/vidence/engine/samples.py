@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from vidence.ask.large_sets import LazySelection, kept_where
 from vidence.engine.plan import UNTAGGED, Plan, Stratum
 from vidence.errors import UsageError
 from vidence.records import Item
@@ -33,7 +32,7 @@ def drawn(items: Sequence[Item], plan: Plan) -> Drawn:
         return _proportional(_Strata.of(items, plan.strata, plan), plan.sample, seed=plan.seed)
     if plan.sample is not None and plan.sample < len(items):
         places = np.random.default_rng(plan.seed).choice(len(items), plan.sample, replace=False)
-        return LazySelection(items, np.sort(places).tolist()), []
+        return [items[place] for place in np.sort(places)], []
     return items, []
 
 
@@ -150,7 +149,7 @@ def _taken(among: _Strata, wanted: Mapping[str, int], *, seed: int) -> tuple[Seq
         kept += rng.choice(found[value], n, replace=False).tolist()
     counts = "; ".join(f"{value}: {wanted[value]} of {len(found[value])}" for value in sorted(wanted))
     without = len(among.items) - sum(map(len, found.values()))
-    return LazySelection(among.items, sorted(kept)), counts + (
+    return [among.items[place] for place in sorted(kept)], counts + (
         f"; none of {without} without the tag" if without else ""
     )
 
@@ -162,5 +161,5 @@ def _videos(items: Sequence[Item], n: int, *, seed: int) -> Drawn:
         return items, []
     places = np.random.default_rng(seed).choice(len(videos), n, replace=False)
     chosen = {videos[place] for place in places}
-    kept = kept_where(items, lambda item: item.video_id in chosen)
+    kept = [item for item in items if item.video_id in chosen]
     return kept, [f"sampled {n} of {len(videos):,} videos, with all their {len(kept):,} questions"]

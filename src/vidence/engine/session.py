@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar, overload
+from typing import Generic, TypeVar
 
 import anyio
 import msgspec
-import numpy as np
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from vidence.ask.judging.verdict_request import TemplateJudge
@@ -209,34 +208,6 @@ class ShownSubject:
         return shown
 
 
-class Planned(Sequence[tuple[Item, int]]):
-    """Questions with their repeats (a `Todo`), of which memory holds the numbers alone.
-
-    Args:
-        items: the questions.
-        n_repeats: how often each is asked.
-        numbers: for each of these its place among the items, times `n_repeats`, plus the repeat.
-    """
-
-    def __init__(self, items: Sequence[Item], *, n_repeats: int, numbers: Sequence[int]) -> None:
-        self._items = items
-        self._n_repeats = n_repeats
-        self._numbers = numbers
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    @overload
-    def __getitem__(self, place: int) -> tuple[Item, int]: ...
-    @overload
-    def __getitem__(self, place: slice) -> Todo: ...
-    def __getitem__(self, place: int | slice) -> tuple[Item, int] | Todo:
-        if isinstance(place, slice):
-            return [self[one] for one in range(len(self))[place]]
-        position, repeat = divmod(self._numbers[place], self._n_repeats)
-        return self._items[position], repeat
-
-
 @dataclass(frozen=True, kw_only=True)
 class Session:
     """A plan with its models opened. `asking` is the budget of the answers, `judging` that of the judges."""
@@ -257,22 +228,14 @@ class Session:
     """Whether media are opened."""
 
     def groups(self, todo: Todo, *, most: int = _GROUP_WITHOUT_MEDIA) -> Iterator[Todo]:
-        """The questions by video, in the order of the first of each; without media `most` of them together.
-
-        A group is read when its turn comes; until then memory holds a number for each question.
-        """
+        """The questions by video, in the order of the first of each; without media so many together."""
         if not self.needs_frames:
             yield from (todo[start : start + most] for start in range(0, len(todo), most))
             return
-        hashes = np.fromiter((hash(item.video_id) for item, _ in todo), np.int64, len(todo))
-        _, firsts, videos = np.unique(hashes, return_index=True, return_inverse=True)
-        first = firsts[videos]
-        places = np.argsort(first, kind="stable")
-        for group in np.split(places, np.flatnonzero(np.diff(first[places])) + 1):
-            named: dict[str, list[tuple[Item, int]]] = {}
-            for one in (todo[place] for place in group.tolist()):
-                named.setdefault(one[0].video_id, []).append(one)
-            yield from named.values()
+        named: dict[str, list[tuple[Item, int]]] = {}
+        for item, repeat in todo:
+            named.setdefault(item.video_id, []).append((item, repeat))
+        yield from named.values()
 
     async def work(
         self,

@@ -8,7 +8,6 @@ import hashlib
 import os
 import sqlite3
 import time
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
@@ -74,10 +73,6 @@ _ROW = (
 )
 _AFTER = f"{_ROW}WHERE t.seq > ? ORDER BY t.seq LIMIT ?"
 _LAST = f"{_ROW}WHERE t.item_id = ? AND t.repeat = ? ORDER BY t.seq DESC LIMIT 1"
-_DONE = (
-    "SELECT i.position, t.repeat FROM trials t JOIN items i ON i.item_id = t.item_id "
-    "WHERE t.outcome IN (?, ?, ?)"
-)
 _LINE = "SELECT (SELECT value FROM meta WHERE key = 'line'), (SELECT COALESCE(MAX(seq), 0) FROM trials)"
 _HAS_FORMAT = "SELECT name FROM sqlite_master WHERE name = 'meta'"
 _ASKED_BUT_GONE = "SELECT item_id FROM trials WHERE item_id NOT IN (SELECT item_id FROM items) LIMIT 1"
@@ -406,20 +401,6 @@ class RunStore(ExitStack):
                 "SELECT item_id, repeat FROM trials WHERE outcome IN (?, ?, ?)", _NOT_FAILED
             )
             return {(item_id, repeat) for item_id, repeat in rows}
-
-    def unanswered(self, n_repeats: int) -> Sequence[int]:
-        """What is to be asked: every repeat of every question without a trial that did not fail.
-
-        Returns:
-            Their numbers, position of the question times `n_repeats` plus repeat, 8 bytes each.
-        """
-        with _translated(self.path):
-            (n_items,) = self._db.execute("SELECT COUNT(*) FROM items").fetchone()
-            is_done = bytearray(n_items * n_repeats)
-            for position, repeat in self._db.execute(_DONE, _NOT_FAILED):
-                if repeat < n_repeats:
-                    is_done[position * n_repeats + repeat] = 1
-        return array("q", (number for number, done in enumerate(is_done) if not done))
 
     def n_stored(self) -> dict[tuple[str, int], int]:
         """How often each trial was stored: once, and once more whenever it was asked or judged again."""

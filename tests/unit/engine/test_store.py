@@ -84,22 +84,6 @@ def test_the_last_trial_counts_and_failed_ones_are_not_answered(tmp_path: Path):
         assert list(store.trials()) == [trial("q0"), trial("q1", LOST, repeat=1)]
 
 
-def test_what_is_not_answered_is_numbered_by_question_and_repeat(tmp_path: Path):
-    with RunStore(tmp_path, is_writer=True) as store:
-        store.put_items(ITEMS)
-        assert list(store.unanswered(2)) == [0, 1, 2, 3, 4, 5]
-        for one in (
-            trial("q1"),
-            trial("q2", LOST, repeat=1),
-            trial("q0", repeat=1),
-            *(trial("q0", repeat=n) for n in (2, 7)),
-        ):
-            store.add(one)
-        assert list(store.unanswered(2)) == [0, 3, 4, 5]
-        store.add(trial("q2", repeat=1))
-        assert list(store.unanswered(2)) == [0, 3, 4]
-
-
 def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path):
     script = textwrap.dedent(
         """

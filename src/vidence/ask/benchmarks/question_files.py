@@ -2,25 +2,22 @@
 
 import difflib
 import hashlib
-import itertools
 import math
 import os
 import re
 import sys
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
-from vidence.ask.files import FieldError, QuestionFile, text_of
-from vidence.ask.large_sets import Numbered, Stored
+from vidence.ask.files import DataFile, FieldError, text_of
 from vidence.contracts import Loaded
 from vidence.errors import DataError, UnknownNameError
 from vidence.media.files import place_of_url
 from vidence.records import Evidence, Item, Media, SharedParts
+from vidence.text import some
 
 _FORMAT = "the format: vidence help item-format"
 _MAX_CHOICES = 26
@@ -227,31 +224,28 @@ class QuestionReader:
         strict: whether a bad row is an error.
         format_hint: ends the message when nothing usable was found.
         id_field: the field of a row that names its question, for messages about rows that are bad.
-        items: where they are kept when there may be any number of them; None: in memory.
     """
 
     def __init__(
         self,
-        *files: QuestionFile,
+        *files: DataFile,
         strict: bool,
         format_hint: str = _FORMAT,
         id_field: str = "",
-        items: Stored[Item] | None = None,
     ) -> None:
-        self.items: MutableSequence[Item] | Stored[Item] = [] if items is None else items
+        self.items: list[Item] = []
         self.notes: list[str] = []
         self._files = files
         self._is_strict = strict
         self._format_hint = format_hint
         self._id_field = id_field
         self._problems: list[str] = []
-        self._ids = Numbered()
-        self._places = Stored(str)
+        self._places: dict[str, str] = {}
         self._sharing = SharedParts()
         self._row = files[0], ""
 
     @contextmanager
-    def row(self, line: str, raw: bytes = b"", *, file: QuestionFile | None = None) -> Iterator[None]:
+    def row(self, line: str, raw: bytes = b"", *, file: DataFile | None = None) -> Iterator[None]:
         """Read one row inside; where a `FieldError` is raised there, the row is left out and listed.
 
         Args:
@@ -283,15 +277,11 @@ class QuestionReader:
         """
         file, line = self._row
         place = f"on line {line}" if len(self._files) == 1 else f"in {file.path.name}:{line}"
-        items = self.items
-        number = self._ids.number(item.item_id, lambda earlier: items[earlier].item_id == item.item_id)
-        if number < len(items):
+        if (earlier := self._places.setdefault(item.item_id, place)) is not place:
             raise FieldError(
-                "item_id",
-                f"{item.item_id!r} was used {self._places[number]} before; expected an id of its own",
+                "item_id", f"{item.item_id!r} was used {earlier} before; expected an id of its own"
             )
-        self._places.append(place)
-        items.append(item if isinstance(items, Stored) else self._sharing.item(item))
+        self.items.append(self._sharing.item(item))
 
     def loaded(self, *, media_root: Path, revision: str = "") -> Loaded:
         """What was kept, with everything that there is to say about it.
@@ -303,22 +293,18 @@ class QuestionReader:
             first = f"; the first of {len(self._problems)}: {self._problems[0]}" if self._problems else ""
             where = self._files[0].path if len(self._files) == 1 else self._files[0].path.parent
             raise DataError(f"{where} holds no usable question{first}; {self._format_hint}")
-        self._ids, self._places = Numbered(), Stored(str)  # what follows needs the room
+        content_hash = self._files[0].content_hash
+        if len(self._files) > 1:
+            lines = (f"{file.path.name.removesuffix('.gz')} {file.content_hash}\n" for file in self._files)
+            content_hash = hashlib.sha256("".join(lines).encode()).hexdigest()
         return Loaded(
-            items=self.items if isinstance(self.items, Stored) else tuple(self.items),
+            items=tuple(self.items),
             media_root=media_root,
-            content_hash=self._content_hash(),
+            content_hash=content_hash,
             revision=revision,
             problems=tuple(self._problems),
             notes=(*self.notes, *remarks(self.items)),
         )
-
-    def _content_hash(self) -> str:
-        """The hash of the only file; of several, the hash over their names and hashes in their order."""
-        if len(self._files) == 1:
-            return self._files[0].content_hash
-        lines = (f"{file.path.name.removesuffix('.gz')} {file.content_hash}\n" for file in self._files)
-        return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def twins(items: Iterable[Item]) -> dict[str, str]:
@@ -326,7 +312,7 @@ def twins(items: Iterable[Item]) -> dict[str, str]:
     first: dict[tuple[tuple[Media, ...], str, tuple[str, ...]], str] = {}
     repeated: dict[str, str] = {}
     for item in items:
-        original = first.setdefault(_asked(item), item.item_id)
+        original = first.setdefault((item.media, item.question, item.choices), item.item_id)
         if original != item.item_id:
             repeated[item.item_id] = original
     return repeated
@@ -334,64 +320,24 @@ def twins(items: Iterable[Item]) -> dict[str, str]:
 
 def remarks(items: Sequence[Item]) -> tuple[str, ...]:
     """What is odd about the items and was kept, one line for each kind."""
-    kinds: dict[str, tuple[_IdList, Callable[[Item], bool]]] = {
-        "have choices with the same text": (_IdList(), lambda i: len(set(i.choices)) < len(i.choices)),
+    repeated, source = twins(items), dict[str, str]()
+    kinds: dict[str, Callable[[Item], bool]] = {
+        "have choices with the same text": lambda i: len(set(i.choices)) < len(i.choices),
         "have choices that carry letters of their own; letters are added when a question is asked": (
-            _IdList(),
-            lambda i: bool(i.choices) and _LETTERED.match(i.choices[0]) is not None,
+            lambda i: bool(i.choices) and _LETTERED.match(i.choices[0]) is not None
         ),
-        "name no media": (_IdList(), lambda i: not i.media),
-        "are about media that other questions give to another source_id": (_IdList(), _other_source()),
-        "have evidence outside the span of the video that is shown": (_IdList(), is_evidence_outside),
-        "repeat the media, question and choices of an earlier one": (_IdList(), _repeats_of(items)),
+        "name no media": lambda i: not i.media,
+        "are about media that other questions give to another source_id": (
+            lambda i: bool(i.media) and source.setdefault(i.video_id, i.source_id) != i.source_id
+        ),
+        "have evidence outside the span of the video that is shown": is_evidence_outside,
+        "repeat the media, question and choices of an earlier one": lambda i: i.item_id in repeated,
     }
-    for item in items:
-        for found, is_odd in kinds.values():
-            if is_odd(item):
-                found.add(item.item_id)
-    return tuple(line for what, (found, _) in kinds.items() for line in found.words(what))
-
-
-@dataclass(kw_only=True)
-class _IdList:
-    """How many ids there are of a kind, and the first ones."""
-
-    n: int = 0
-    first: list[str] = field(default_factory=list)
-
-    def add(self, item_id: str) -> None:
-        self.n += 1
-        if self.n <= _LISTED:
-            self.first.append(item_id)
-
-    def words(self, what: str) -> tuple[str, ...]:
-        return (f"{self.n} question(s) {what}: {_first_of(self.first, self.n)}",) if self.n else ()
-
-
-def _repeats_of(items: Sequence[Item]) -> Callable[[Item], bool]:
-    """Whether an item, each of them in its turn, repeats media, question and choices of an earlier one."""
-    numbered, places = Numbered(), array("q")
-    turns = itertools.count()
-
-    def repeats(item: Item) -> bool:
-        turn, key = next(turns), _asked(item)
-        number = numbered.number(key, lambda earlier: _asked(items[places[earlier]]) == key)
-        if number < len(places):
-            return True
-        places.append(turn)
-        return False
-
-    return repeats
-
-
-def _asked(item: Item) -> tuple[tuple[Media, ...], str, tuple[str, ...]]:
-    return item.media, item.question, item.choices
-
-
-def _other_source() -> Callable[[Item], bool]:
-    """Whether an item gives a medium to another source than the first question about it."""
-    first: dict[str, str] = {}
-    return lambda item: bool(item.media) and first.setdefault(item.video_id, item.source_id) != item.source_id
+    return tuple(
+        line
+        for what, is_odd in kinds.items()
+        for line in several([item.item_id for item in items if is_odd(item)], what)
+    )
 
 
 def is_evidence_outside(item: Item) -> bool:
@@ -415,11 +361,7 @@ def several(ids: Sequence[str], what: str) -> tuple[str, ...]:
 
 def listed(ids: Sequence[str]) -> str:
     """The first few ids as words, and how many more there are."""
-    return _first_of(ids[:_LISTED], len(ids))
-
-
-def _first_of(ids: Sequence[str], n: int) -> str:
-    return ", ".join(ids) + (f" and {n - len(ids)} more" if n > len(ids) else "")
+    return some(ids, most=_LISTED)
 
 
 # --------------------------------------------------------------------------- names of a benchmark

@@ -19,7 +19,6 @@ from vidence.ask import files
 from vidence.ask.benchmarks import parquet_rows
 from vidence.ask.benchmarks.question_files import QuestionReader, check_split, lettered, locate
 from vidence.ask.files import DataFile, FieldError, decoded, ending_of, explained, usable
-from vidence.ask.large_sets import Stored
 from vidence.ask.mapping.columns import listed
 from vidence.ask.mapping.items import ItemReader
 from vidence.ask.mapping.mapping import WAYS, ColumnMap, folder_presets, near_presets, read_map
@@ -114,15 +113,9 @@ def create(settings: Settings | None = None) -> Benchmark:
 
 
 def _in_our_format(path: Path, *, strict: bool) -> Loaded:
-    if path.suffix.lower() in _LINES and (streamed := files.streamed(path)) is not None:
-        gathering = QuestionReader(streamed, strict=strict, items=Stored(Item))
-        for line, text in streamed.lines():
-            with gathering.row(line):
-                gathering.keep(lettered(decoded(text, _DECODER)))
-        return gathering.loaded(media_root=path.parent)
     is_parquet = path.suffix == _PARQUET
     file, rows = parquet_rows.read(path, _COLUMNS) if is_parquet else (files.read(path), [])
-    gathering = QuestionReader(file, strict=strict, items=Stored(Item))
+    gathering = QuestionReader(file, strict=strict)
     for line, text in rows:
         with gathering.row(line):
             gathering.keep(lettered(decoded(text, _DECODER)))
@@ -150,7 +143,6 @@ def _mapped(data: Path, mapping: ColumnMap, *, split: str, strict: bool) -> Load
         *(table.file for table in tables),
         strict=strict,
         format_hint="see which columns --map names",
-        items=Stored(Item),
     )
     for table in tables:
         for line, row in table.lines:
