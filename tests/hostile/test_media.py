@@ -18,7 +18,7 @@ from PIL import Image
 from subjects.damaged import damaged, look_at, misspelt, walk_through
 from subjects.mocap_files import AMC, ASF, BVH, cmu_bvh
 from vidence.ask.benchmarks import table
-from vidence.engine.workers import Workers
+from vidence.engine.executor import Workers
 from vidence.errors import DecodeTimeoutError, VidenceError
 from vidence.media.files import missing
 from vidence.pointlight.formats.expmap import JOINTS, N_COLUMNS

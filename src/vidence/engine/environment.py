@@ -6,12 +6,14 @@ import platform
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import platformdirs
 
-from vidence.engine.workers import MOST_BYTES
 from vidence.errors import UsageError
 
+# Of a worker: a decoder holds some pictures at a time; one of 8K takes 0.1 GB as RGB.
+MOST_BYTES: Final = 4 * 2**30
 CACHE_VARIABLE = "VIDENCE_CACHE"
 CACHE_SIZE_VARIABLE = "VIDENCE_CACHE_GB"
 SETTINGS_VARIABLE = "VIDENCE_SETTINGS"

@@ -23,10 +23,10 @@ from vidence.catalog import create
 from vidence.contracts import View
 from vidence.engine import frames
 from vidence.engine.engine import Engine
+from vidence.engine.executor import Workers
 from vidence.engine.frames import FrameDesk, FrameStore
 from vidence.engine.limits import AskLimits
 from vidence.engine.views import DecodeCount, OpenView, ViewContent, clip_of, video_type
-from vidence.engine.workers import Workers
 from vidence.errors import DataError, UsageError
 from vidence.media.address import Address
 from vidence.media.encode import Encoding, Size

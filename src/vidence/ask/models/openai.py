@@ -4,13 +4,16 @@ OpenAI itself, vLLM, SGLang, llama.cpp, Ollama, LM Studio and gateways all do. I
 URLs, a whole video as ``video_url``. With ``api=responses`` the Responses API is spoken instead.
 """
 
+import logging
 import os
+from collections.abc import Collection
 from typing import get_args
 
 import msgspec
 
-from vidence.ask.models.answers import Server
-from vidence.ask.models.chat import OPENAI_HOST, ChatDialect, Effort, Settings
+from vidence.ask.models.answers import Answer, Finish, Server, choice_logps, decode, finish_of, without_reply
+from vidence.ask.models.base64_media import Pieces
+from vidence.ask.models.chat import API, OPENAI_HOST, ChatDialect, Effort, Settings, Token
 from vidence.ask.models.http import (
     Caller,
     HttpModel,
@@ -20,8 +23,172 @@ from vidence.ask.models.http import (
     identity_of,
     read_key,
 )
-from vidence.ask.models.responses import ResponsesDialect
-from vidence.errors import UsageError
+from vidence.contracts import Request
+from vidence.errors import RejectedRequestError, TransientModelError, UsageError
+from vidence.records import ImagePart, Part, Reply, TextPart, VideoPart
+
+_NOT_FINISHED = {"queued", "in_progress", "cancelled"}
+_MAY_PASS = {"server_error", "rate_limit_exceeded"}
+_POLICY = {
+    "bio_policy",
+    "content_filter",
+    "content_policy_violation",
+    "image_content_policy_violation",
+    "misalignment_policy_violation",
+}
+
+_log = logging.getLogger(__name__)
+
+
+class ResponsesDialect(ChatDialect):
+    """``POST /responses``: its own bodies and replies; sampling, schemas and errors are those of chat."""
+
+    own_fields = frozenset({"model", "input", "instructions", "stream", "temperature", "top_p"}) | {
+        "max_output_tokens",
+        "top_logprobs",
+        "include",
+        "reasoning",
+        "background",
+    }
+    path = "/responses"
+    schema_field = "text"
+    _said_no_seed = False
+
+    async def body(
+        self, request: Request, pieces: Pieces, *, leave_out: Collection[str]
+    ) -> dict[str, object]:
+        """See `Dialect.body`."""
+        prompt, sampling, settings = request.prompt, request.sampling, self._settings
+        if sampling.seed is not None and not self._said_no_seed:
+            self._said_no_seed = True
+            _log.warning("openai:%s: the Responses API has no seed; it is left out", settings.name)
+        content = [self._input(part, request, pieces) for part in prompt.parts]
+        schema = self._schema(request, leave_out)
+        reasoning = {"effort": settings.reasoning_effort, "summary": settings.reasoning_summary}
+        body = {
+            "model": settings.name,
+            "input": [{"role": "user", "content": content}],
+            "store": False,
+            "instructions": prompt.system or None,
+            **self._sampled(sampling),
+            "max_output_tokens": sampling.max_tokens,
+            "reasoning": {name: value for name, value in reasoning.items() if value} or None,
+            "text": schema and {"format": {"type": "json_schema", **schema}},
+        }
+        if sampling.want_choice_logps and prompt.choices:
+            body |= {"include": ["message.output_text.logprobs"], "top_logprobs": settings.top_logprobs}
+        return body
+
+    def _input(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
+        match part:
+            case TextPart():
+                return {"type": "input_text", "text": part.text}
+            case ImagePart():
+                url = pieces.mark(self._media.of_image(part, request))
+                # The protocol wants the level named, and some servers insist on it.
+                detail = self._settings.image_detail or "auto"
+                return {"type": "input_image", "image_url": url, "detail": detail}
+            case VideoPart():
+                raise RejectedRequestError(
+                    f"{request.item_id}: the Responses API takes no video file ({part.path}); ask with "
+                    "frames, or with api=chat where the server takes video_url"
+                )
+
+    def read(self, answer: Answer, *, letters: Collection[str]) -> Reply:
+        """See `Dialect.read`. Output tokens include those of the reasoning.
+
+        Raises:
+            TransientModelError: also a response that is not finished, or that failed for a reason that
+                may pass.
+            RejectedRequestError: it failed for a reason that stays, such as an unreadable image.
+        """
+        body = decode(answer, self._server, kind=_Body, what="response", api=API)
+        declined = self._declined(body.error) if body.status == "failed" else ""
+        if body.status in _NOT_FINISHED:
+            raise TransientModelError(
+                f"{self._server.address} sent a response that is not finished: {body.status}"
+            )
+        if body.output is None and not declined:
+            raise without_reply(answer, self._server, lacks="output")
+        outputs = body.output or []
+        pieces = [piece for output in outputs if output.type == "message" for piece in output.content or []]
+        refusal = declined or "".join(p.refusal or "" for p in pieces)
+        said = [p for p in pieces if p.type in {"output_text", "text"}]
+        usage = body.usage or _Usage()
+        return Reply(
+            text="".join(p.text or "" for p in said),
+            reasoning="\n\n".join(filter(None, (_reasoning(o) for o in outputs if o.type == "reasoning"))),
+            finish="refusal" if refusal else _finish(body),
+            refusal=refusal,
+            model=body.model or "",
+            usage=self.usage(read=[usage.input_tokens], wrote=[usage.output_tokens]),
+            choice_logps=choice_logps((t.position for p in said for t in p.logprobs or []), letters),
+        )
+
+    def _declined(self, error: "_Error | str | None") -> str:
+        """What the server says where it declined a whole response; every other failure is raised."""
+        code, message = (error.code, error.message) if isinstance(error, _Error) else (None, error)
+        words = self._server.hide_key(message or "(no message)")
+        if code in _POLICY:
+            return words
+        said = f"{self._server.address} failed: {words} (code {code})"
+        if code is None or code in _MAY_PASS:
+            raise TransientModelError(said, is_overload=code == "rate_limit_exceeded")
+        raise RejectedRequestError(said)
+
+
+# --------------------------------------------------------------------------------- what is sent back
+
+
+class _OutputPart(msgspec.Struct):
+    """A part of an output item: what is said, a refusal, reasoning."""
+
+    type: str = ""
+    text: str | None = None
+    refusal: str | None = None
+    logprobs: list[Token] | None = None
+
+
+class _Output(msgspec.Struct):
+    type: str = ""
+    content: list[_OutputPart] | None = None
+    summary: list[_OutputPart] | None = None
+
+
+class _Incomplete(msgspec.Struct):
+    reason: str | None = None
+
+
+class _Usage(msgspec.Struct):
+    input_tokens: object = None
+    output_tokens: object = None
+
+
+class _Error(msgspec.Struct):
+    code: int | str | None = None
+    message: str | None = None
+
+
+class _Body(msgspec.Struct):
+    status: str | None = None
+    output: list[_Output] | None = None
+    model: str | None = None
+    usage: _Usage | None = None
+    error: _Error | str | None = None
+    incomplete_details: _Incomplete | None = None
+
+
+def _finish(body: _Body) -> Finish:
+    if body.status == "incomplete":
+        reason = body.incomplete_details.reason if body.incomplete_details else None
+        return "length" if reason == "max_output_tokens" else finish_of(reason)
+    return "stop" if body.status == "completed" else "other"
+
+
+def _reasoning(output: _Output) -> str:
+    """The summary of the reasoning; the reasoning itself where that is all there is."""
+    return "\n\n".join(p.text for p in output.summary or output.content or [] if p.text)
+
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
 

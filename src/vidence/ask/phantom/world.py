@@ -17,9 +17,11 @@ import msgspec
 import numpy as np
 from av.video.stream import VideoStream
 
+from vidence.ask.phantom.code import read
 from vidence.ask.phantom.plan import PlantedPiece, VideoPlan, WorldSpec, plan_world
 from vidence.ask.phantom.scene import Scene
 from vidence.errors import DataError, MediaError, StoreError
+from vidence.media.video import FrameProblem, open_video
 from vidence.media.whole import whole_file, write_whole
 from vidence.records import Record
 
@@ -199,3 +201,34 @@ def read_world(folder: Path) -> World:
         ) from error
     except msgspec.DecodeError as error:
         raise DataError(f"{path} is not a phantom world: {error}; render it again") from error
+
+
+_CHECKED = WorldSpec(n_videos=1, items_per_video=1, min_s=20, max_s=20, n_variable=1, sizes=((320, 180),))
+
+
+def decodes_exactly(folder: Path, *, n_frames: int = 24) -> tuple[int, int]:
+    """How many frames of a test clip show what was drawn in them, and how many were looked at.
+
+    The clip has a variable frame rate and few keyframes; the frames are spread over it. A frame is
+    right when it comes at its planted time and shows its own card, or no card where none was drawn.
+
+    Args:
+        folder: where the clip may be written; it must be empty or not there.
+        n_frames: how many frames to look at.
+
+    Raises:
+        MediaError: the clip cannot be encoded or opened.
+        DataError: the folder holds something else.
+    """
+    world = render(folder, _CHECKED, seed=0)
+    plan = plan_world(_CHECKED, seed=0)
+    drawn, times_s = plan.videos[0].cards(plan.number), plan.videos[0].times_s
+    video = open_video(folder / world.videos[0].path)
+    indices = np.linspace(0, len(drawn) - 1, n_frames).astype(int).tolist()
+    n_right = 0
+    for index, picture in zip(indices, video.frames(indices), strict=True):
+        card = drawn[index]
+        is_there = index < video.n_frames and abs(video.times_s[index] - times_s[index]) < 1e-3
+        is_right = not isinstance(picture, FrameProblem) and read(picture) == (card and card.payload)
+        n_right += bool(is_there and is_right)
+    return n_right, len(indices)

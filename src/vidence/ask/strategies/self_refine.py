@@ -1,21 +1,70 @@
 """Ask, have the model review its own answer, and have it answered again, for so many rounds."""
 
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
 from vidence.ask.strategies.candidates import CANDIDATE
 from vidence.ask.strategies.once import PLAN, OfPlan
-from vidence.ask.strategies.refining import (
-    CRITIQUE,
-    REWRITE,
-    RefineRound,
-    is_unchanged,
-    review,
-    rewrite_prompt,
-)
-from vidence.contracts import Answer, Flow, Question, Strategy
-from vidence.records import Record, Step
+from vidence.contracts import Answer, Ask, Flow, Question, Strategy, Subject
+from vidence.records import Aside, Prompt, Record, Reply, Step
+
+CRITIQUE: Final = "critique"
+REWRITE: Final = "rewrite"
+
+
+@dataclass(frozen=True)
+class RefineRound:
+    """An answer, and the review that it led to; None where there is none (yet)."""
+
+    answer: Reply
+    review: str | None = None
+
+
+def trail_of(rounds: Sequence[RefineRound]) -> str:
+    """The answers and reviews so far, each under its number.
+
+    >>> print(trail_of([RefineRound(Reply(text="A"), "Look again."), RefineRound(Reply(text="B"))]))
+    [Answer 1]
+    A
+    <BLANKLINE>
+    [Review 1]
+    Look again.
+    <BLANKLINE>
+    [Answer 2]
+    B
+    """
+    said = []
+    for number, one in enumerate(rounds, 1):
+        said.append(f"[Answer {number}]\n{one.answer.text.strip()}")
+        if one.review is not None:
+            said.append(f"[Review {number}]\n{one.review.strip()}")
+    return "\n\n".join(said)
+
+
+def critique_prompt(subject: Subject, view: str, rounds: Sequence[RefineRound]) -> Prompt:
+    """What asks for a review of the last answer: the same frames and the question, no right answer."""
+    return subject.prompt(view, more=Aside(name=CRITIQUE, said={"trail": trail_of(rounds)}, is_alone=True))
+
+
+def rewrite_prompt(subject: Subject, view: str, rounds: Sequence[RefineRound]) -> Prompt:
+    """What asks for the answer again: the prompt of the question, with the trail behind it."""
+    has_review = "yes" if rounds[-1].review is not None else ""
+    said = {"trail": trail_of(rounds), "has_review": has_review}
+    return subject.prompt(view, more=Aside(name=REWRITE, said=said))
+
+
+def is_unchanged(before: Reply, after: Reply) -> bool:
+    """Whether a rewritten answer has the very words of the one before, apart from space."""
+    return before.text.split() == after.text.split()
+
+
+def review(subject: Subject, view: str, rounds: Sequence[RefineRound]) -> Flow[Reply]:
+    """Ask for a review of the last answer."""
+    (reply,) = yield [Ask(prompt=critique_prompt(subject, view, rounds))]
+    return reply
 
 
 class Settings(Record):

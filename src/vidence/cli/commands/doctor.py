@@ -199,7 +199,7 @@ def _decoding(looked: _Findings) -> list[str]:
     """Render a clip with planted codes, decode it, and read the codes again."""
     import tempfile
 
-    from vidence.ask.phantom.selfcheck import decodes_exactly
+    from vidence.ask.phantom.world import decodes_exactly
 
     with tempfile.TemporaryDirectory() as folder:
         try:

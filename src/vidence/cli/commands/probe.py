@@ -65,7 +65,7 @@ async def _look_at(
 ) -> None:
     """Say what each file holds, or the error that keeps it from being read."""
     from vidence.engine.environment import environment
-    from vidence.engine.workers import Workers
+    from vidence.engine.executor import Workers
     from vidence.errors import MediaError
     from vidence.media.files import read_facts
 

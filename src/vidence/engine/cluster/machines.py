@@ -16,8 +16,8 @@ from vidence.catalog import create
 from vidence.contracts import Model, Request
 from vidence.engine.engine import said
 from vidence.engine.environment import environment
+from vidence.engine.executor import NO_BOUND_BYTES, Workers
 from vidence.engine.plan import git_revision
-from vidence.engine.workers import NO_BOUND_BYTES, Workers
 from vidence.errors import MediaError, UsageError, VidenceError
 from vidence.installation import __version__
 from vidence.records import Record, Reply

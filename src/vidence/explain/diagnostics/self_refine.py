@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from vidence.ask.strategies.candidates import ask_candidates
-from vidence.ask.strategies.refining import RefineRound, is_unchanged, review, rewrite_prompt
+from vidence.ask.strategies.self_refine import RefineRound, is_unchanged, review, rewrite_prompt
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, reply_score

@@ -12,8 +12,7 @@ import pytest
 
 from vidence.ask.phantom.code import read
 from vidence.ask.phantom.plan import RECIPES, WorldSpec, plan_world
-from vidence.ask.phantom.selfcheck import decodes_exactly
-from vidence.ask.phantom.world import World, read_world, render
+from vidence.ask.phantom.world import World, decodes_exactly, read_world, render
 from vidence.errors import DataError, MediaError, UsageError
 from vidence.records import Item
 

@@ -15,7 +15,7 @@ import anyio
 import psutil
 import pytest
 
-from vidence.engine.workers import NO_BOUND_BYTES, Workers
+from vidence.engine.executor import NO_BOUND_BYTES, Workers
 from vidence.errors import DataError, DecodeTimeoutError, MediaError
 
 
@@ -250,7 +250,7 @@ SCRIPT = """
 import signal, sys, time
 from functools import partial
 import anyio
-from vidence.engine.workers import Workers
+from vidence.engine.executor import Workers
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
 open(sys.argv[1], "a").write("started\\n")
 

@@ -1,6 +1,6 @@
 """The trail of answers and reviews."""
 
-from vidence.ask.strategies.refining import RefineRound, is_unchanged, trail_of
+from vidence.ask.strategies.self_refine import RefineRound, is_unchanged, trail_of
 from vidence.records import Reply
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidence.ask.judging.quantities import Quantity, is_same_quantity, quantity_of
+from vidence.ask.judging.equal import Quantity, is_same_quantity, quantity_of
 
 
 @pytest.mark.parametrize(
