@@ -305,13 +305,6 @@ class ConstantModel(Model, Protocol):
     letter: str
 
 
-@runtime_checkable
-class TextScoringModel(Model, Protocol):
-    """A model that computes how likely given texts are; others refuse `Sampling.want_choice_text_logps`."""
-
-    scores_choice_texts: Literal[True]
-
-
 class Scorer(Protocol):
     """What a reply is worth, by rules alone.
 

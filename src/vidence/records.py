@@ -292,8 +292,7 @@ class Prompt(Record):
 class Sampling(Record):
     """How a reply is drawn. None leaves a setting to the server.
 
-    `want_choice_logps` asks for the log-probabilities of the choice letters where the model offers them,
-    `want_choice_text_logps` for those of the texts of the choices; a model that computes none is not asked.
+    `want_choice_logps` asks for the log-probabilities of the choice letters where the model offers them.
     """
 
     temperature: float | None = 0.0
@@ -301,7 +300,6 @@ class Sampling(Record):
     max_tokens: int | None = 1024
     seed: int | None = None
     want_choice_logps: bool = False
-    want_choice_text_logps: bool = False
 
 
 # --------------------------------------------------------------------------- what came back
@@ -314,24 +312,11 @@ class Usage(Record):
     output_tokens: int | None = None
 
 
-class TextLogp(Record):
-    """How likely a model takes a given text for the beginning of its reply.
-
-    `logp` is the natural-log probability of all its tokens, one after the other, right behind the prompt; the
-    end of the turn is no part of it. `n_tokens` counts the tokens, `n_bytes` the bytes of the text in UTF-8.
-    """
-
-    logp: float
-    n_tokens: int
-    n_bytes: int
-
-
 class Reply(Record):
     """What a model said.
 
     `choice_logps` maps choice letters to natural-log probabilities at the first position of the
     answer (not renormalised over the letters); letters that the model did not report are absent.
-    `choice_text_logps` maps them to the `TextLogp` of the bare text of the choice.
     `finish` is ``length`` when the reply was cut off at `max_tokens`. `is_guess` is set where the model
     itself knows that it only guessed.
     """
@@ -344,7 +329,6 @@ class Reply(Record):
     usage: Usage = Usage()
     latency_s: float = 0.0
     choice_logps: dict[str, float] | None = None
-    choice_text_logps: dict[str, TextLogp] | None = None
     is_guess: bool = False
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from vidence import catalog
 from vidence.contracts import Scorer
-from vidence.records import Answered, Failed, Item, Outcome, Refused, Reply, Score, TextLogp, Unreadable
+from vidence.records import Answered, Failed, Item, Outcome, Refused, Reply, Score, Unreadable
 
 NAMES = catalog.names("parser")
 FUNCTIONS = Path(__file__).parents[1] / "subjects" / "functions.py"
@@ -32,7 +32,6 @@ def test_the_documented_parsers_are_there() -> None:
     assert set(NAMES) >= {
         "robust",
         "logp",
-        "logp-text",
         "herbench-official",
         "perceptioncomp-api",
         "perceptioncomp-gemini",
@@ -73,10 +72,7 @@ def test_reading_twice_gives_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_plain_answer_is_read(name: str) -> None:
-    texts = {
-        letter: TextLogp(logp=-0.1 if letter == "B" else -9.0, n_tokens=1, n_bytes=3) for letter in "ABCDE"
-    }
-    reply = Reply(text="B", choice_logps={"A": -3.0, "B": -0.1}, choice_text_logps=texts)
+    reply = Reply(text="B", choice_logps={"A": -3.0, "B": -0.1})
     outcome = make(name).read(item_for(name), reply)
     assert isinstance(outcome, Answered)
     assert outcome.answer == "B"

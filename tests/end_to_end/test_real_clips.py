@@ -1,7 +1,5 @@
 """Real clips and questions, asked of the same weights behind a server and in this process."""
 
-import csv
-import json
 from pathlib import Path
 
 import pytest
@@ -59,31 +57,3 @@ def test_the_same_letters_from_a_server_and_from_local_weights(vidence, weights:
             assert trial.reply.choice_logps[letter] == pytest.approx(logp, abs=1e-4)
     page = (vidence.folder / "local" / "report.html").read_text()
     assert "data:image/jpeg;base64," in page
-
-
-def test_texts_of_choices_from_a_run_to_its_report(vidence, questions, weights: Path):
-    questions(n_clips=1)
-    words = ["run", "table", "--data", "questions.jsonl", "--model", f"transformers:{weights}?device=cpu"]
-    words += ["--frames", "2", "--size", "long:160", "--max-tokens", "4"]
-    plain, wanting = (
-        vidence(*words, "--out", "plain"),
-        vidence(*words, "--set", "want_choice_text_logps=true", "--out", "r"),
-    )
-    again = vidence(*words, "--set", "want_choice_text_logps=true", "--out", "again")
-    assert (plain.code, wanting.code, again.code) == (0, 0, 0), wanting.err
-    assert "Calibration of the log-probabilities of the texts" in " ".join(wanting.out.split())
-    assert "Calibration" not in plain.out
-    here, before = vidence.trials("r"), vidence.trials("plain")
-    assert {k: t.reply.text for k, t in here.items()} == {k: t.reply.text for k, t in before.items()}
-    assert all(t.reply.choice_text_logps is None for t in before.values())
-    assert {k: t.reply for k, t in here.items()} == {k: t.reply for k, t in vidence.trials("again").items()}
-    read = vidence("report", "r", "--parser", "logp-text", "--csv", "t.csv")
-    assert read.code == 0, read.err
-    with (vidence.folder / "t.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == len(here) == 3
-    for row in rows:
-        stored = json.loads(row["choice_text_logps"])
-        assert {x: one["n_bytes"] for x, one in stored.items()} == {"A": 3, "B": 2, "C": 5}
-        likeliest = max(stored, key=lambda x: stored[x]["logp"] / stored[x]["n_bytes"])
-        assert (row["read"], row["parser"]) == (likeliest, "logp-text")

@@ -15,7 +15,7 @@ import numpy as np
 
 from vidence.ask.models.keys import clean_error, clean_record, without_keys
 from vidence.catalog import create
-from vidence.contracts import Ask, Flow, MadeT, Model, Request, TextScoringModel, Together
+from vidence.contracts import Ask, Flow, MadeT, Model, Request, Together
 from vidence.engine.events import Listener, Waiting
 from vidence.engine.limits import (
     SAME_COMMAND,
@@ -406,20 +406,6 @@ class ModelRules:
     """Fields of `Sampling` that hold whatever an ask says."""
 
 
-def check_texts(model: Model, sampling: Sampling) -> None:
-    """See that a model computes log-probabilities of given texts, where these are wanted.
-
-    Raises:
-        UsageError: they are wanted and it does not.
-    """
-    if sampling.want_choice_text_logps and not isinstance(model, TextScoringModel):
-        raise UsageError(
-            f"{model.identity} does not say how likely a given text is, so want_choice_text_logps cannot be "
-            "had of it (a chat server gives the log-probabilities of its own words alone); leave it away, "
-            "take --choice-logps for those of the letters, or ask the weights with transformers: or vllm:"
-        )
-
-
 class PromptImages(Mapping[str, bytes]):
     """The images of a prompt by digest; one is read when it is sent, so never for a remembered reply."""
 
@@ -543,8 +529,6 @@ class Engine(AbstractAsyncContextManager["Engine"]):
                 images=PromptImages(wanted.prompt, context.image),
                 sample=wanted.sample * context.n_repeats + context.repeat,
             )
-            if request.prompt.choices:
-                check_texts(self.model(name), request.sampling)
             asked = await self._asker(name).ask(request)
             for one in (self.count, count):
                 if one is not None:

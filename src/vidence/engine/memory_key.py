@@ -24,13 +24,10 @@ def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:
                 parts.append([part.media_type, part.digest])
             case _:
                 parts.append({"video": part.digest, "type": part.media_type})
-    sampling = msgspec.to_builtins(request.sampling)
-    if not request.sampling.want_choice_text_logps:  # so that keys of earlier versions stay what they were
-        del sampling["want_choice_text_logps"]
-    reads_choices = request.sampling.want_choice_logps or request.sampling.want_choice_text_logps or by_item
+    reads_choices = request.sampling.want_choice_logps or by_item
     sent: list[object] = [
         identity,
-        sampling,
+        request.sampling,
         prompt.system,
         parts,
         prompt.choices if reads_choices else (),

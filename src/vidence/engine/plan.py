@@ -83,9 +83,6 @@ class SamplingFlags(Record):
     want_choice_logps: Annotated[
         bool | None, flag("Ask for the letters' log-probabilities.", "--choice-logps")
     ] = None
-    want_choice_text_logps: Annotated[
-        bool | None, _setting("Ask for those of the choices' texts (own weights only).")
-    ] = None
 
 
 class Plan(Record):
@@ -326,7 +323,6 @@ class PlanOverrides(TypedDict, total=False):
     max_tokens: int | None
     model_seed: int | None
     want_choice_logps: bool | None
-    want_choice_text_logps: bool | None
     parser: AnyParser | None
     text_parser: str | None
     headline: str | None

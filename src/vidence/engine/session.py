@@ -17,7 +17,7 @@ from vidence.ask.judging.verdict_request import TemplateJudge
 from vidence.ask.prompting.compose import Prompted
 from vidence.catalog import create, parse_spec
 from vidence.contracts import Drawing, Flow, Judge, Strategy, View
-from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules, check_texts
+from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, MachineLost, MediaTrouble
 from vidence.engine.executor import LOCAL, Parallelism, executor_of
@@ -357,7 +357,6 @@ async def opened_session(
         for spec in asked.keys() - {plan.model}:
             engine.add(spec, ModelRules(spec=spec, budget=asking))
         models = {name: engine.model(name) for name in (*named, *asked, plan.model)}
-        check_texts(models[""], plan.sampling)
         pool = add_judges(engine, plan, judging)
         prepared = prepare(
             plan,

@@ -32,7 +32,7 @@ _METADATA = (
     "evidence", "answer_kind", "choice_order", "rationale", "hints", "knowledge", "selector", "frame_index",
     "frame_time_s",
     "frame_media", "template", "images", "is_guess", "n_asked", "steps", "is_remembered", "choice_logps",
-    "choice_text_logps", "points", "verdicts", "unanswered",
+    "points", "verdicts", "unanswered",
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidence.ask.scoring.logp import LETTERS, TEXTS
+from vidence.ask.scoring.logp import NAME as LOGP
 from vidence.catalog import create, ready
 from vidence.contracts import Scorer
 from vidence.records import Score
@@ -24,12 +24,7 @@ def has_logps(row: Row) -> bool:
     return row.trial.reply is not None and bool(row.trial.reply.choice_logps)
 
 
-def has_text_logps(row: Row) -> bool:
-    """Whether the reply of a trial came with log-probabilities of the texts of the choices."""
-    return row.trial.reply is not None and bool(row.trial.reply.choice_text_logps)
-
-
-STORED: Mapping[str, Callable[[Row], bool]] = {LETTERS: has_logps, TEXTS: has_text_logps}
+STORED: Mapping[str, Callable[[Row], bool]] = {LOGP: has_logps}
 """Parsers that read what only some replies have, and whether a reply has it."""
 
 
@@ -39,7 +34,7 @@ def parser_tables(run: Run, parsers: Sequence[str] = ()) -> tuple[Table, Table]:
     Args:
         run: the run; its own parser comes first.
         parsers: names of others; without any, all of the catalog that read letters out of words, and
-            ``logp`` and ``logp-text`` where a reply has such log-probabilities.
+            ``logp`` where a reply has log-probabilities.
 
     Raises:
         UnknownNameError: no parser has that name.

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from vidence.ask.scoring.logp import letter_probabilities, text_scores
+from vidence.ask.scoring.logp import letter_probabilities
 from vidence.errors import DataError, MediaError, UsageError
 from vidence.media.accepted import open_image
 from vidence.media.address import Address, MediaPath, place
@@ -269,28 +269,13 @@ def shown_words(trial: Trial) -> str:
 
 
 def logp_words(row: Row) -> str:
-    """The log-probabilities of a reply and what they come to, in sentences; empty where there are none."""
-    reply, letters = row.trial.reply, row.item.letters
-    if reply is None:
+    """The log-probabilities of a reply and what they come to, in a sentence; empty where there are none."""
+    reply = row.trial.reply
+    if reply is None or not reply.choice_logps:
         return ""
-    is_choice, said = row.item.answer_kind == "choice", []
-    if reply.choice_logps:
-        likely = letter_probabilities(reply.choice_logps, letters) if is_choice else {}
-        each = [
-            f"{letter} {logp:.3f}" + (f" ({percent(likely[letter])} %)" if letter in likely else "")
-            for letter, logp in sorted(reply.choice_logps.items())
-        ]
-        said.append(f"Log-probabilities of the letters (shares among the choices): {', '.join(each)}.")
-    if known := reply.choice_text_logps:
-        scores = text_scores(known, letters, norm="text") if is_choice else None
-        likely = letter_probabilities(scores, letters)
-        each = [
-            f"{letter} {one.logp / one.n_bytes:.3f} ({one.logp:.2f}"
-            + (f", {percent(likely[letter])} %)" if letter in likely else ")")
-            for letter, one in sorted(known.items())
-        ]
-        said.append(
-            "Log-probabilities of the texts of the choices per byte (as a whole, and shares of these): "
-            f"{', '.join(each)}."
-        )
-    return " ".join(said)
+    likely = letter_probabilities(reply.choice_logps, row.item.letters)
+    said = [
+        f"{letter} {logp:.3f}" + (f" ({percent(likely[letter])} %)" if letter in likely else "")
+        for letter, logp in sorted(reply.choice_logps.items())
+    ]
+    return f"Log-probabilities of the letters (shares among the choices): {', '.join(said)}."

@@ -10,7 +10,7 @@ import numpy as np
 
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
 from vidence.report.judge_summary import judge_sentence, judge_tables
-from vidence.report.parsers import ROBUST, has_logps, has_text_logps, parser_tables
+from vidence.report.parsers import ROBUST, has_logps, parser_tables
 from vidence.report.provenance import is_asked, not_asked
 from vidence.report.repeats import repeat_tables
 from vidence.report.results import OUTCOMES, STATUSES, Row, Run
@@ -368,11 +368,6 @@ def _without_logps(run: Run) -> list[str]:
             "Log-probabilities of the letters were asked for, and "
             f"{n:,} of {len(rows):,} replies came without: the model gives none, or the reply does "
             "not come to a letter."
-        )
-    if sampling.want_choice_text_logps and (n := sum(not has_text_logps(row) for row in rows)):
-        found.append(
-            "Log-probabilities of the texts of the choices were asked for, and "
-            f"{n:,} of {len(rows):,} replies came without."
         )
     return found
 

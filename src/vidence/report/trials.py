@@ -25,7 +25,6 @@ from vidence.records import (
     Refused,
     Reply,
     Selection,
-    TextLogp,
     TextPart,
     Unreadable,
     Verdict,
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 TRIALS_FORMAT = "vidence-trials/1"
 Plain: TypeAlias = "str | int | float | bool | tuple[object, ...] | Mapping[str, object] | None"
 Kind: TypeAlias = Literal[
-    "text", "whole", "number", "truth", "texts", "wholes", "numbers", "lists", "logps", "text_logps",
+    "text", "whole", "number", "truth", "texts", "wholes", "numbers", "lists", "logps",
     "object", "objects",
 ]  # fmt: skip
 
@@ -150,11 +149,6 @@ def _steps(run: Run, row: Row) -> Plain:
     )
 
 
-def _text_logps(reply: Reply) -> Plain:
-    known = reply.choice_text_logps
-    return None if known is None else {key: msgspec.structs.asdict(one) for key, one in known.items()}
-
-
 def _rule(run: Run, row: Row) -> Plain:
     outcome = row.score.outcome
     return outcome.rule if isinstance(outcome, Answered) else None
@@ -242,7 +236,6 @@ REST: tuple[TrialColumn, ...] = (
     _column("latency_s", "number", _from_reply(lambda one: one.latency_s)),
     _column("is_remembered", "truth", lambda run, row: row.trial.is_remembered, "not paid again"),
     _column("choice_logps", "logps", _from_reply(lambda one: one.choice_logps), "natural logarithms"),
-    _column("choice_text_logps", "text_logps", _from_reply(_text_logps), holds=TextLogp),
     _column("parser_version", "whole", lambda run, row: row.score.scorer_version),
     _column("rule", "text", _rule, "how the answer was found"),
     _column("reason", "text", lambda run, row: reason(row), "why there is no answer"),
@@ -346,15 +339,12 @@ def trials_as_parquet(runs: Sequence[Run]) -> bytes:
     for column in columns:
         held = _arrow_type(column)
         found = [column.of(run, row) for run, row in rows]
-        arrays.append(pa.array(_entries(found) if column.kind in _MAPS else found, type=held))
+        arrays.append(pa.array(_entries(found) if column.kind == "logps" else found, type=held))
         fields.append((column.name, held))
     table = pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"format": TRIALS_FORMAT}))
     file = io.BytesIO()
     pq.write_table(table, file, compression="zstd")
     return file.getvalue()
-
-
-_MAPS = ("logps", "text_logps")
 
 
 def _entries(objects: Sequence[Plain]) -> list[Plain]:
@@ -365,8 +355,7 @@ def _entries(objects: Sequence[Plain]) -> list[Plain]:
 _FIELDS: Mapping[str, Kind] = {
     "start_s": "number", "end_s": "number", "frames": "wholes", "value": "number", "points": "number",
     "sample": "whole", "about": "whole", "is_remembered": "truth", "input_tokens": "whole",
-    "output_tokens": "whole", "temperature": "number", "said": "texts", "logp": "number",
-    "n_tokens": "whole", "n_bytes": "whole",
+    "output_tokens": "whole", "temperature": "number", "said": "texts",
 }  # fmt: skip
 
 
@@ -386,10 +375,4 @@ def _arrow_type(column: TrialColumn) -> "pa.DataType":
         return known[column.kind]
     fields = column.holds.__struct_fields__
     held = pa.struct([(name, known[_FIELDS.get(name, "text")]) for name in fields])
-    match column.kind:
-        case "objects":
-            return pa.list_(held)
-        case "text_logps":
-            return pa.map_(pa.string(), held)
-        case _:
-            return held
+    return pa.list_(held) if column.kind == "objects" else held

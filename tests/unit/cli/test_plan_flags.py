@@ -74,7 +74,6 @@ def test_a_field_has_its_flag() -> None:
     ("command", "flag", "sentence"),
     [
         ("run", "--timeout", "Say --set timeout_s=VALUE."),
-        ("run", "--choice-text-logps", "Say --set want_choice_text_logps=VALUE."),
         ("judge", "--judge-panel", "Say --set judge_panel=VALUE."),
         ("run", "--framse", ""),
         ("diagnose", "--timeout", "Say it with vidence run, and diagnose its folder."),

@@ -10,9 +10,9 @@ import pytest
 from servers import virtual_time
 from vidence.ask.models import keys
 from vidence.contracts import Ask, Request
-from vidence.engine.engine import Asker, Context, Engine, ModelRules, drive
+from vidence.engine.engine import Asker, drive
 from vidence.engine.events import Event, Waiting
-from vidence.engine.limits import AdaptiveLimit, AskLimits, Backoff, Budget, Limits
+from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, Limits
 from vidence.engine.store import Memory
 from vidence.errors import (
     AccessError,
@@ -23,7 +23,7 @@ from vidence.errors import (
     StoreError,
     TransientModelError,
 )
-from vidence.records import Failed, Prompt, Reply, Sampling, TextPart, Usage
+from vidence.records import Prompt, Reply, Sampling, TextPart, Usage
 
 
 class Script:
@@ -441,25 +441,6 @@ def test_long_replies_are_read_outside_the_event_loop(memory):
 
         assert await drive(flow(), ask) == 20_001
         assert read_in[0] == threading.get_ident() != read_in[1]
-
-    anyio.run(go)
-
-
-def test_a_model_that_cannot_say_how_likely_texts_are_is_not_asked_for_it(tmp_path):
-    wanting = Sampling(want_choice_text_logps=True)
-
-    def flow(choices: tuple[str, ...]):
-        (reply,) = yield [Ask(prompt=Prompt(parts=(TextPart(text="?"),), choices=choices), sampling=wanting)]
-        return reply.text
-
-    async def go() -> None:
-        async with Engine(memory=tmp_path / "replies.sqlite", limits=AskLimits(), on_event=print) as engine:
-            engine.add("", ModelRules(spec="scripted:A", budget=Budget()))
-            assert await engine.run(flow(()), Context()) == "A"
-            failed = await engine.run(flow(("x", "y")), Context())
-            assert isinstance(failed, Failed)
-            assert "scripted:A does not say how likely a given text is" in failed.message
-            assert engine.count.n_asked == 1
 
     anyio.run(go)
 

@@ -133,23 +133,6 @@ def test_a_plan_without_judges_opens_none(plan, bench):
     assert anyio.run(judges) is None
 
 
-def test_texts_are_only_asked_of_models_that_compute_how_likely_they_are(plan, bench):
-    sampling = msgspec.structs.replace(plan.sampling, want_choice_text_logps=True)
-    wanting = msgspec.structs.replace(plan, sampling=sampling)
-
-    async def look(session):
-        return session.identities[""]
-
-    server = "openai:m?base_url=http://localhost:9/v1"
-    for spec in ("scripted:A", "baseline:longest", server):
-        with pytest.raises(
-            UsageError, match="does not say how likely a given text is, so want_choice_text_logps"
-        ):
-            within(msgspec.structs.replace(wanting, model=spec), bench.folder, look)
-    able = msgspec.structs.replace(wanting, model="phantom:fuser")
-    assert within(able, bench.folder, look).startswith("phantom:fuser")
-
-
 def test_an_unknown_model_is_refused(plan, bench):
     with pytest.raises(UnknownNameError, match="scriptd"):
         within(msgspec.structs.replace(plan, model="scriptd:A"), bench.folder, asked)

@@ -383,7 +383,6 @@ def test_the_key_is_what_is_sent():
         ("max_tokens", 9),
         ("seed", 1),
         ("want_choice_logps", True),
-        ("want_choice_text_logps", True),
     ],
 )
 def test_every_way_of_drawing_counts(field: str, value: object):
@@ -395,20 +394,18 @@ def test_every_way_of_drawing_counts(field: str, value: object):
 def test_the_system_prompt_counts_and_choices_do_where_they_are_read():
     plain = request(TextPart(text="Who?"))
 
-    def key(*, logps: bool = False, texts: bool = False, **changes: object) -> bytes:
-        sampling = Sampling(want_choice_logps=logps, want_choice_text_logps=texts)
+    def key(*, logps: bool = False, **changes: object) -> bytes:
+        sampling = Sampling(want_choice_logps=logps)
         prompt = msgspec.structs.replace(plain.prompt, **changes)
         return memory_key(replace(plain, prompt=prompt, sampling=sampling), identity="m", by_item=False)
 
     assert key(system="Be brief.") != key()
     assert key(choices=("x", "y", "z")) == key()
     assert key(choices=("x", "y", "z"), logps=True) != key(logps=True)
-    assert key(choices=("x", "y", "z"), texts=True) != key(texts=True)
-    assert key(choices=("x", "y", "z"), texts=True) != key(choices=("x", "y", "z"), logps=True)
 
 
-def test_what_was_remembered_before_texts_could_be_asked_for_is_found():
-    # The keys that revision 03e2a47 made, which had no such setting.
+def test_what_an_earlier_version_remembered_is_found():
+    # The keys that revision 03e2a47 made.
     plain = request(TextPart(text="Who?"))
     letters = replace(plain, sampling=Sampling(want_choice_logps=True))
     earlier = (

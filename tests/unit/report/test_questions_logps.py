@@ -8,7 +8,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from vidence.records import Answered, Sampling, TextLogp
+from vidence.records import Answered, Sampling
 from vidence.report.export import write_csv, write_json
 from vidence.report.parsers import parser_tables
 from vidence.report.questions import logp_words
@@ -67,67 +67,10 @@ def test_files_have_them(run, tmp_path):
     assert trials[4]["choice_logps"] is None
 
 
-# ------------------------------------------------------------------------------ texts of choices
-
-
-def texts(**logps_and_lengths):
-    return {
-        letter: TextLogp(logp=logp, n_tokens=n_tokens, n_bytes=n_bytes)
-        for letter, (logp, n_tokens, n_bytes) in logps_and_lengths.items()
-    }
-
-
-@pytest.fixture
-def texts_run(runs):
-    """Right letters A B C C. The likeliest: A A A as a whole, A B C per byte and per token, then none."""
-    equal = texts(A=(-1.0, 1, 2), B=(-3.0, 2, 4), C=(-4.0, 2, 4))
-    longer_b = texts(A=(-2.0, 1, 2), B=(-3.0, 5, 12), C=(-9.0, 2, 4))
-    longer_c = texts(A=(-2.0, 1, 2), B=(-6.0, 2, 4), C=(-2.5, 4, 10))
-    likely = [equal, longer_b, longer_c, None, None]
-    items = [msgspec.structs.replace(item, choices=("x", "y", "z")) for item in runs.items[:5]]
-    trials = [
-        runs.marked(item, Answered(answer="A", rule="r"), reply=runs.said("Answer: A", choice_text_logps=of))
-        for item, of in zip(items, likely, strict=True)
-    ]
-    return runs.load(items=items, trials=trials)
-
-
-def test_the_parser_of_texts_stands_beside_the_others(texts_run, rng):
-    table = parser_tables(texts_run)[0]
-    assert shown(table, "logp-text", "read").text == "3"
-    assert "logp" not in [row.key for row in table.rows]
-
-
-def test_the_browser_and_files_show_texts(texts_run, page_of, tmp_path):
-    assert logp_words(texts_run.rows[0]) == (
-        "Log-probabilities of the texts of the choices per byte (as a whole, and shares of these): "
-        "A -0.500 (-1.00, 84.4 %), B -0.750 (-3.00, 11.4 %), C -1.000 (-4.00, 4.2 %)."
-    )
-    _, page = page_of(texts_run)
-    notes = page.text_of("p", class_="note")
-    assert sum(note.startswith("Log-probabilities of the texts") for note in notes) == 3
-    write_csv([texts_run], tmp_path / "t.csv")
-    with (tmp_path / "t.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    found = json.loads(rows[0]["choice_text_logps"])
-    assert found["B"] == {"logp": -3.0, "n_tokens": 2, "n_bytes": 4}
-    assert rows[4]["choice_text_logps"] == ""
-    write_json([(texts_run, ())], tmp_path / "t.json")
-    trials = json.loads((tmp_path / "t.json").read_text())["trials"]
-    assert trials[0]["choice_text_logps"] == found
-    assert trials[4]["choice_text_logps"] is None
-
-
-def test_replies_without_the_log_probabilities_that_were_asked_for_are_counted(texts_run, rng):
-    sampling = Sampling(want_choice_logps=True, want_choice_text_logps=True)
-    wanting = replace(texts_run, plan=msgspec.structs.replace(texts_run.plan, sampling=sampling))
-    (score, *_) = all_tables(wanting, rng=rng)
-    said = headline(wanting, score)
-    assert (
-        "Log-probabilities of the texts of the choices were asked for, and 2 of 5 replies came without."
-        in said
-    )
+def test_replies_without_the_log_probabilities_that_were_asked_for_are_counted(run, rng):
+    wanting = replace(run, plan=msgspec.structs.replace(run.plan, sampling=Sampling(want_choice_logps=True)))
+    said = headline(wanting, all_tables(wanting, rng=rng)[0])
     assert any(
-        s.startswith("Log-probabilities of the letters were asked for, and 5 of 5 replies") for s in said
+        s.startswith("Log-probabilities of the letters were asked for, and 1 of 5 replies") for s in said
     )
-    assert not any("Log-probabilities" in s for s in headline(texts_run, score))
+    assert not any("Log-probabilities" in s for s in headline(run, all_tables(run, rng=rng)[0]))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
-from vidence.records import Answered, Evidence, Provenance, Step, TextLogp, Usage, Verdict
+from vidence.records import Answered, Evidence, Provenance, Step, Usage, Verdict
 from vidence.report.inspect_log import write_inspect_log
 from vidence.report.page import write_page
 from vidence.report.results import load_run
@@ -58,7 +58,6 @@ def full(runs):
         "Answer: B",
         model="served",
         choice_logps={"A": -2.0, "B": -0.25},
-        choice_text_logps={"A": TextLogp(logp=-3.5, n_tokens=2, n_bytes=7)},
         latency_s=1.5,
     )
     trial = runs.marked(item, Answered(answer="B", rule="answer-line"), reply=reply, **runs.shown())
@@ -85,7 +84,6 @@ def test_a_row_has_everything(full):
     assert (row["input_tokens"], row["output_tokens"], row["latency_s"]) == (1000, 10, 1.5)
     assert row["cost_usd"] == pytest.approx((1000 * 2 + 10 * 10) / 1e6)
     assert row["choice_logps"] == {"A": -2.0, "B": -0.25}
-    assert row["choice_text_logps"] == {"A": {"logp": -3.5, "n_tokens": 2, "n_bytes": 7}}
     assert (row["rule"], row["points"], row["read"]) == ("answer-line", 4.0, "B")
     assert row["verdicts"][0]["reason"] == "right"
     assert row["provenance"]["source"] == "film"
@@ -137,8 +135,6 @@ def test_the_formats_say_the_same(full):
     for name, value in {**line, **tags}.items():
         held = parquet[name]
         kept = dict(held) if name == "choice_logps" else held
-        if name == "choice_text_logps":
-            kept = dict(held)
         assert kept == value, name
         if isinstance(value, list | dict):
             assert json.loads(flat[name] or "[]") == value, name

@@ -17,15 +17,13 @@ Log-probabilities, where asked for, are planted. With n letters and m of the car
 So the log-probability of the right letter falls by ln(1.2 n) with each card that is missing, and the
 leave-one-out shares of k frames that show one needed card each are 1/k for ``fuser``. ``single``
 looks for one card only, so one frame has the whole share. A leaked answer counts as nothing missing.
-The log-probability of the text of a choice is that of its letter times the bytes of the text, each byte
-a token; so per byte it is that of the letter.
 """
 
 import math
 import re
 from collections.abc import Mapping, Sequence
 from threading import Lock
-from typing import Annotated, ClassVar, Final, Literal, TypeAlias
+from typing import Annotated, ClassVar, Final, TypeAlias
 
 import anyio.to_thread
 import msgspec
@@ -34,14 +32,13 @@ from msgspec import Meta
 from vidence.ask.models.images import pixels_of
 from vidence.ask.models.local import LocalModel, check_rule, images_shown, said
 from vidence.ask.models.settings import Count
-from vidence.ask.models.weights import text_logp, wanted_texts
 from vidence.ask.phantom.code import Payload, read, read_montage
 from vidence.ask.phantom.looks import look_of
 from vidence.ask.phantom.planted import LOSS_PER_LETTER, MODEL_NAMES, SimulatedModel
 from vidence.ask.phantom.questions import ParsedPrompt, understand
 from vidence.ask.phantom.scene import colour_of
 from vidence.contracts import Request
-from vidence.records import ImagePart, Record, Reply, TextLogp
+from vidence.records import ImagePart, Record, Reply
 
 VERSION = 1
 WRITER: Final = "writer"
@@ -130,16 +127,6 @@ def _logps(belief: _Belief, letters: Sequence[str]) -> dict[str, float]:
     return {letter: math.log(named if letter == belief.letter else others) for letter in letters}
 
 
-def _of_texts(logps: Mapping[str, float], texts: Mapping[str, str]) -> dict[str, TextLogp] | None:
-    """The planted log-probabilities of the texts of the choices, from those of their letters."""
-    found = {
-        letter: text_logp(text, [logps[letter]] * len(text.encode()))
-        for letter, text in texts.items()
-        if letter in logps
-    }
-    return found or None
-
-
 def _words(asked: ParsedPrompt, known: Mapping[str, int]) -> str:
     if asked.told is not None:
         return f"The question itself says that it is {asked.told}."
@@ -164,8 +151,6 @@ class PhantomModel(LocalModel):
 
     `reader` is its rule as `vidence.ask.phantom.planted.expected` takes it.
     """
-
-    scores_choice_texts: Literal[True] = True
 
     def __init__(self, reader: SimulatedModel) -> None:
         self._name = _named(reader)
@@ -197,7 +182,6 @@ class PhantomModel(LocalModel):
             reasoning="" if is_stepwise else words,
             model=self._name,
             choice_logps=logps if logps and request.sampling.want_choice_logps else None,
-            choice_text_logps=_of_texts(logps, wanted_texts(request)),
         )
 
     async def _look(self, request: Request) -> list[Payload]:

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 from jinja2 import TemplateError
 from msgspec import Meta
 
@@ -34,9 +33,7 @@ from vidence.ask.models.weights import (
     draw_of,
     letter_tokens,
     likeliest,
-    text_logp,
     wanted_letters,
-    wanted_texts,
 )
 from vidence.contracts import Request
 from vidence.errors import AccessError, UsageError
@@ -212,33 +209,6 @@ class FirstLogps:
         return scores
 
 
-class ForcedTexts:
-    """Has `generate` write given texts, one per row, and keeps how likely each of their tokens was.
-
-    Behind the end of a shorter text its last token is repeated, which counts nothing.
-
-    Shapes: `logps` has one entry per text, each with one log-probability per token that was written.
-    """
-
-    def __init__(self, texts: Sequence[Sequence[int]]) -> None:
-        self.logps: list[list[float]] = [[] for _ in texts]
-        self._texts = texts
-        self._step = 0
-
-    def __call__(self, input_ids: "torch.Tensor", scores: "torch.Tensor") -> "torch.Tensor":
-        """Called by `generate` before each new token; leaves no other token possible."""
-        import torch
-
-        column = [[text[min(self._step, len(text) - 1)]] for text in self._texts]
-        wanted = torch.tensor(column, device=scores.device)
-        now = scores.float().log_softmax(-1).gather(1, wanted)[:, 0].tolist()
-        for text, kept, logp in zip(self._texts, self.logps, now, strict=True):
-            if self._step < len(text):
-                kept.append(logp)
-        self._step += 1
-        return scores.new_full(scores.shape, -float("inf")).scatter(1, wanted, 0.0)
-
-
 class Checkpoint(Weights):
     """A processor and a model in memory.
 
@@ -293,8 +263,7 @@ class Checkpoint(Weights):
         if self._settings.threads is not None:
             torch.set_num_threads(self._settings.threads)
         try:
-            replies = self._generate(jobs)
-            return [self._with_texts(job, reply) for job, reply in zip(jobs, replies, strict=True)]
+            return self._generate(jobs)
         except torch.OutOfMemoryError as error:
             reason = f"the memory of the device does not suffice ({error}); show fewer frames"
         except torch.AcceleratorError as error:
@@ -317,7 +286,7 @@ class Checkpoint(Weights):
         ]
 
     def _continued(
-        self, inputs: "BatchFeature", draw: Draw, *, n_new: int, watcher: FirstLogps | ForcedTexts
+        self, inputs: "BatchFeature", draw: Draw, *, n_new: int, watcher: FirstLogps
     ) -> list[list[int]]:
         """The new tokens of each row; `watcher` sees the scores of each position."""
         import torch
@@ -332,46 +301,6 @@ class Checkpoint(Weights):
             raise UnfitError(f"the model cannot take it: {type(error).__name__}: {error}") from error
         new: list[list[int]] = tokens[:, inputs["input_ids"].shape[1] :].tolist()
         return new
-
-    def _with_texts(self, job: Job, reply: Reply) -> Reply:
-        """The reply, with the log-probabilities of the texts of the choices where they are wanted."""
-        texts = wanted_texts(job.request)
-        if not texts:
-            return reply
-        tokens = [self._processor.tokenizer.encode(t, add_special_tokens=False) for t in texts.values()]
-        for text, its in zip(texts.values(), tokens, strict=True):
-            if not its or not self._ends.isdisjoint(its):
-                raise UnfitError(f"the text of a choice, {text!r}, is empty or ends the turn of the model")
-        logps = self._forced(job, tokens)
-        found = {letter: text_logp(t, of) for (letter, t), of in zip(texts.items(), logps, strict=True)}
-        return msgspec.structs.replace(reply, choice_text_logps=found)
-
-    def _forced(self, job: Job, texts: list[list[int]]) -> list[list[float]]:
-        """How likely each token of each text is behind the prompt; texts that fit go through together."""
-        import torch
-
-        half = len(texts) // 2
-        if len(texts) > self._n_rows:
-            return [*self._forced(job, texts[: self._n_rows]), *self._forced(job, texts[self._n_rows :])]
-        try:
-            return self._forced_together(job, texts)
-        except torch.OutOfMemoryError:
-            if not half:
-                raise
-        torch.cuda.empty_cache()
-        return [*self._forced(job, texts[:half]), *self._forced(job, texts[half:])]
-
-    def _forced_together(self, job: Job, texts: list[list[int]]) -> list[list[float]]:
-        inputs = self._encode([job] * len(texts))
-        n_input, longest = inputs["input_ids"].shape[1], max(map(len, texts))
-        if self._n_positions is not None and n_input + longest > self._n_positions:
-            raise UnfitError(
-                f"the prompt has {n_input} tokens and a choice {longest}, the model takes "
-                f"{self._n_positions}; show fewer or smaller frames"
-            )
-        forced = ForcedTexts(texts)
-        self._continued(inputs, _GREEDY, n_new=longest, watcher=forced)
-        return forced.logps
 
     def _encode(self, jobs: Sequence[Job]) -> "BatchFeature":
         try:

@@ -41,14 +41,12 @@ from vidence.ask.models.weights import (
     draw_of,
     letter_tokens,
     likeliest,
-    text_logp,
     wanted_letters,
-    wanted_texts,
 )
 from vidence.contracts import Request
-from vidence.errors import AccessError, RejectedRequestError, TransientModelError, UsageError
+from vidence.errors import AccessError, TransientModelError, UsageError
 from vidence.installation import adding
-from vidence.records import Reply, TextLogp, Usage
+from vidence.records import Reply, Usage
 from vidence.text import visible
 
 if TYPE_CHECKING:
@@ -209,60 +207,17 @@ class Engine(Weights):
             [job.turns for job in jobs],
             [self._sampling(job.request, with_schema=with_schema) for job in jobs],
         )
-        replies = [
+        return [
             read_output(
                 output, job.request, model=self._name, letter_tokens=self._letters, blanks=self._blanks
             )
             for job, output in zip(jobs, outputs, strict=True)
         ]
-        return self._with_texts(jobs, replies, [output.prompt_token_ids for output in outputs])
-
-    def _with_texts(
-        self, jobs: Sequence[Job], outcomes: list[Outcome], prompts: Sequence[list[int] | None]
-    ) -> list[Outcome]:
-        """The outcomes; replies with the log-probabilities of the texts where these are wanted."""
-        from vllm import SamplingParams
-
-        asked = [
-            (i, letter, text)
-            for i, (job, outcome) in enumerate(zip(jobs, outcomes, strict=True))
-            if isinstance(outcome, Reply)
-            for letter, text in wanted_texts(job.request).items()
-        ]
-        if not asked:
-            return outcomes
-        one = SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0)
-        begun: list[Conversation] = [
-            [*jobs[i].turns, {"role": "assistant", "content": text}] for i, _, text in asked
-        ]
-        outputs = self._asked(begun, [one] * len(begun), is_begun=True)
-        found: dict[int, dict[str, TextLogp]] = {}
-        for (i, letter, text), output in zip(asked, outputs, strict=True):
-            tokens = self._llm.get_tokenizer().encode(text, add_special_tokens=False)
-            logps = read_begun(output, behind=prompts[i], tokens=tokens)
-            if logps:
-                found.setdefault(i, {})[letter] = text_logp(text, logps)
-            else:
-                outcomes[i] = RejectedRequestError(
-                    f"{jobs[i].request.item_id}: vllm cannot put {text!r} behind the prompt of {self._name}: "
-                    "its chat template or its tokenizer writes a reply that is begun in another way than "
-                    "one that is not; ask with transformers: or without want_choice_text_logps"
-                )
-        return [
-            msgspec.structs.replace(outcome, choice_text_logps=found[i])
-            if isinstance(outcome, Reply) and i in found
-            else outcome
-            for i, outcome in enumerate(outcomes)
-        ]
 
     def _asked(
-        self,
-        conversations: Sequence[Conversation],
-        sampling: "Sequence[SamplingParams]",
-        *,
-        is_begun: bool = False,
+        self, conversations: Sequence[Conversation], sampling: "Sequence[SamplingParams]"
     ) -> "list[RequestOutput]":
-        """What the engine says to conversations; the last turn `is_begun` where the reply has a beginning."""
+        """What the engine says to conversations."""
         from vllm.exceptions import VLLMError
         from vllm.v1.engine.exceptions import EngineDeadError
 
@@ -272,8 +227,6 @@ class Engine(Weights):
                 conversations,
                 sampling,
                 use_tqdm=False,
-                add_generation_prompt=not is_begun,
-                continue_final_message=is_begun,
                 chat_template_kwargs=None if thinking is None else {"enable_thinking": thinking},
             )
         except EngineDeadError as error:
@@ -356,23 +309,6 @@ def read_output(
         ),
         choice_logps=likeliest(logps, letters),
     )
-
-
-def read_begun(
-    output: "RequestOutput", *, behind: Sequence[int] | None, tokens: Sequence[int]
-) -> list[float]:
-    """How likely each token of the beginning of a reply was; nothing where it is not these tokens.
-
-    Args:
-        output: of a request whose reply had a beginning.
-        behind: the tokens of the same prompt without it.
-        tokens: those of the beginning.
-    """
-    written, logps = output.prompt_token_ids, output.prompt_logprobs
-    if not tokens or behind is None or logps is None or written != [*behind, *tokens]:
-        return []
-    its = zip(logps[len(behind) :], tokens, strict=True)
-    return [at[token].logprob for at, token in its if at is not None]
 
 
 def create(settings: Settings) -> BatchingModel:

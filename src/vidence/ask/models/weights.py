@@ -1,6 +1,5 @@
 """Models whose weights are in this process: batches, sampling, pictures, the tokens of letters."""
 
-import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -18,7 +17,7 @@ from vidence.ask.models.images import bytes_of, pixels_of
 from vidence.catalog import FilePath
 from vidence.contracts import Request
 from vidence.errors import AccessError, ModelError, RejectedRequestError, VidenceError
-from vidence.records import ImagePart, Part, Record, Reply, TextLogp, TextPart, VideoPart
+from vidence.records import ImagePart, Part, Record, Reply, TextPart, VideoPart
 
 GATHER_S = 0.004  # how long a batch with room left waits for requests on their way
 DEFAULT_MAX_TOKENS = 1024
@@ -155,7 +154,6 @@ class BatchingModel:
 
     looks = True
     by_item = False
-    scores_choice_texts: Literal[True] = True
 
     def __init__(
         self,
@@ -270,25 +268,6 @@ def wanted_letters(request: Request) -> tuple[str, ...]:
     """The letters whose log-probabilities are wanted: where they are asked for, and for a single token."""
     sampling = request.sampling
     return request.prompt.letters if sampling.want_choice_logps or sampling.max_tokens == 1 else ()
-
-
-def wanted_texts(request: Request) -> dict[str, str]:
-    """The texts of the choices by letter, where their log-probabilities are wanted."""
-    prompt = request.prompt
-    is_wanted = request.sampling.want_choice_text_logps
-    return dict(zip(prompt.letters, prompt.choices, strict=True)) if is_wanted else {}
-
-
-def text_logp(text: str, token_logps: Sequence[float]) -> TextLogp:
-    """The log-probability of a text whose tokens have these, each given those before it.
-
-    Raises:
-        UnfitError: it is no finite number, as where a number of the model is too large for its type.
-    """
-    logp = math.fsum(token_logps)
-    if not math.isfinite(logp):
-        raise UnfitError(f"the log-probability of the choice {text!r} is {logp}; try another dtype")
-    return TextLogp(logp=logp, n_tokens=len(token_logps), n_bytes=len(text.encode()))
 
 
 def conversation(

@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from vidence.ask.models.weights import WeightSettings
 from vidence.catalog import create, names, parse_spec, settings_type
-from vidence.contracts import Model, Request, TextScoringModel
+from vidence.contracts import Model, Request
 from vidence.engine.cluster.machines import MOST_LOSSES, Connected, Machines, Size
 from vidence.errors import RejectedRequestError, UsageError, VidenceError
 from vidence.records import Reply
@@ -83,8 +83,7 @@ class Replicas:
         if not self._n_open:
             self._machines.open(self._sized)
         self._n_open += 1
-        kind = _ScoringModel if isinstance(own, TextScoringModel) else ReplicatedModel
-        return kind(spec, own, self)
+        return ReplicatedModel(spec, own, self)
 
     def _sized(self, size: Size, nodes: Sequence[Mapping[str, Any]]) -> Size:
         n_gpus = self._n_gpus
@@ -142,9 +141,3 @@ class ReplicatedModel:
     async def close(self) -> None:
         """Let go of the replicas, when no other model of theirs is open."""
         await self._replicas.close()
-
-
-class _ScoringModel(ReplicatedModel):
-    """One that computes how likely given texts are (`contracts.TextScoringModel`)."""
-
-    scores_choice_texts: Literal[True] = True

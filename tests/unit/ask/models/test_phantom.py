@@ -4,10 +4,8 @@ import hashlib
 import io
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import anyio
-import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -369,21 +367,6 @@ def test_an_unknown_simulated_model_is_refused():
 def test_options_that_make_no_sense_are_refused(name: str, options: dict[str, str], words: str):
     with pytest.raises(UsageError, match=words):
         create(name, options)
-
-
-def test_per_byte_a_text_is_as_likely_as_its_letter():
-    wanted = Sampling(want_choice_logps=True, want_choice_text_logps=True)
-    asked = request(f"{SUM}\nA. 13\nB. 4\nC. 20\nAnswer: X", [png(frame("red"))], sampling=wanted)
-    prompt = msgspec.structs.replace(asked.prompt, choices=("13", "4", "20"))
-    reply = ask(create("fuser", {}), replace(asked, prompt=prompt))
-    found = reply.choice_text_logps
-    assert [(one.n_tokens, one.n_bytes) for one in found.values()] == [(2, 2), (1, 1), (2, 2)]
-    per_byte = {letter: one.logp / one.n_bytes for letter, one in found.items()}
-    assert per_byte == pytest.approx(reply.choice_logps)
-    texts_alone = replace(asked, prompt=prompt, sampling=Sampling(want_choice_text_logps=True))
-    alone = ask(create("fuser", {}), texts_alone)
-    assert alone.choice_logps is None
-    assert alone.choice_text_logps == found
 
 
 def test_what_decides_the_replies_is_in_the_identity():

@@ -15,7 +15,7 @@ from PIL import Image
 from servers.model_asks import maker
 from servers.tiny_requests import GREEDY, ask, ask_together, make_request
 from servers.tiny_vlm import build, make_tokenizer
-from vidence.ask.models.transformers import FirstLogps, ForcedTexts
+from vidence.ask.models.transformers import FirstLogps
 from vidence.ask.models.weights import BatchingModel, letter_tokens
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UsageError
@@ -305,109 +305,6 @@ def naive(folder: Path) -> Callable[[Request, str], float]:
         return sum(float(logps[i - 1, tokens[i]]) for i in range(n_before, len(tokens)))
 
     return logp
-
-
-class TestTextLogps:
-    WANTED = Sampling(max_tokens=4, want_choice_text_logps=True)
-
-    @pytest.mark.parametrize("n_images", [0, 1, 3])
-    def test_equal_a_separate_forward_pass_for_each_choice(self, model, naive, n_images):
-        request = make_request(range(n_images), self.WANTED)
-        found = ask(model, request).choice_text_logps
-        assert list(found) == ["A", "B", "C", "D"]
-        for text, one in zip(request.prompt.choices, found.values(), strict=True):
-            assert one.logp == pytest.approx(naive(request, text), abs=1e-3)
-            assert (one.n_tokens, one.n_bytes) == (len(text), len(text))
-
-    def test_texts_of_many_lengths_and_scripts(self, model, naive):
-        choices = ("A", "é" * 40, "two words", "猫", "x" * 90, "A cat, a dog; and 3 more.", "b")
-        plain = make_request([1], self.WANTED)
-        prompt = msgspec.structs.replace(plain.prompt, choices=choices)
-        request = Request(**{**_fields(plain), "prompt": prompt})
-        found = ask(model, request).choice_text_logps
-        assert [one.n_bytes for one in found.values()] == [len(text.encode()) for text in choices]
-        for text, one in zip(choices, found.values(), strict=True):
-            assert one.logp == pytest.approx(naive(request, text), abs=5e-3)
-
-    def test_do_not_depend_on_the_company_or_change_the_reply(self, model, reference):
-        requests = [Request(**{**_fields(r), "sampling": self.WANTED}) for r in MIXED]
-        together = ask_together(model, requests)
-        assert [r.text for r in together] == [reference(r, 4)[0] for r in MIXED]
-        for request, reply in zip(requests, together, strict=True):
-            alone = ask(model, request).choice_text_logps
-            assert {x: one.logp for x, one in reply.choice_text_logps.items()} == pytest.approx(
-                {x: one.logp for x, one in alone.items()}, abs=1e-4
-            )
-
-    def test_come_only_where_they_are_asked_for(self, model):
-        assert ask(model, make_request([1])).choice_text_logps is None
-        plain = make_request([1], self.WANTED)
-        prompt = msgspec.structs.replace(plain.prompt, choices=())
-        assert ask(model, Request(**{**_fields(plain), "prompt": prompt})).choice_text_logps is None
-
-    def test_go_through_in_batches_that_memory_allows(self, folder, monkeypatch):
-        model = make_model(folder, batch_size="3")
-        whole = ask(model, make_request([1], self.WANTED)).choice_text_logps
-        sizes = _spy_sizes(model, monkeypatch)
-        ask(model, make_request([1], self.WANTED))
-        assert sizes == [1, 3, 1]
-        generate = model._checkpoint._model.generate
-
-        def small(**arguments: object) -> object:
-            if len(arguments["input_ids"]) > 1:
-                raise torch.OutOfMemoryError("too much")
-            return generate(**arguments)
-
-        monkeypatch.setattr(model._checkpoint._model, "generate", small)
-        again = ask(model, make_request([1], self.WANTED)).choice_text_logps
-        assert {x: one.logp for x, one in again.items()} == pytest.approx(
-            {x: one.logp for x, one in whole.items()}, abs=1e-4
-        )
-        assert sizes[3:] == [1] * 5
-
-    def test_memory_that_suffices_for_no_text_is_said(self, folder, monkeypatch):
-        model = make_model(folder)
-        ask(model, make_request([1]))
-        generate = model._checkpoint._model.generate
-
-        def none(**arguments: object) -> object:
-            if any(isinstance(one, ForcedTexts) for one in arguments["logits_processor"]):
-                raise torch.OutOfMemoryError("too much")
-            return generate(**arguments)
-
-        monkeypatch.setattr(model._checkpoint._model, "generate", none)
-        with pytest.raises(RejectedRequestError, match="memory of the device does not suffice"):
-            ask(model, make_request([1], self.WANTED))
-
-    @pytest.mark.parametrize("text", ["", "the <|end|> of it"])
-    def test_a_text_that_cannot_be_written_is_refused(self, model, text):
-        plain = make_request([1], self.WANTED)
-        prompt = msgspec.structs.replace(plain.prompt, choices=("a dog", text))
-        with pytest.raises(RejectedRequestError, match="is empty or ends the turn"):
-            ask(model, Request(**{**_fields(plain), "prompt": prompt}))
-
-    def test_a_context_that_is_too_short_for_a_text_is_said(self, model):
-        plain = make_request(text="x" * 4000, sampling=self.WANTED)
-        prompt = msgspec.structs.replace(plain.prompt, choices=("a dog", "y" * 200))
-        with pytest.raises(RejectedRequestError, match="tokens and a choice 200, the model takes 4096"):
-            ask(model, Request(**{**_fields(plain), "prompt": prompt}))
-
-    def test_a_number_that_is_none_is_refused(self, model, monkeypatch):
-        monkeypatch.setattr(
-            type(model._checkpoint), "_forced", lambda self, job, texts: [[-1.0, math.nan] for _ in texts]
-        )
-        with pytest.raises(RejectedRequestError, match="'a dog' is nan; try another dtype"):
-            ask(model, make_request([1], self.WANTED))
-
-    def test_only_the_text_is_possible_while_it_is_written(self):
-        forced = ForcedTexts([[2], [0, 1]])
-        step = torch.tensor([[1.0, 2, 3], [1, 2, 3]])
-        tokens = torch.zeros((2, 1), dtype=torch.long)
-        assert forced(tokens, step).argmax(-1).tolist() == [2, 0]
-        assert forced(tokens, step).argmax(-1).tolist() == [2, 1]
-        total = math.log(math.exp(1) + math.exp(2) + math.exp(3))
-        assert forced.logps[0] == pytest.approx([3 - total])
-        assert forced.logps[1] == pytest.approx([1 - total, 2 - total])
 
 
 class TestRefused:

@@ -19,7 +19,6 @@ from servers.vllm_standin import (
     Turns,
     VLLMError,
     VLLMValidationError,
-    begun,
     completed,
     install,
 )
@@ -27,7 +26,7 @@ from vidence.ask.models.vllm import ENVIRONMENT, SHUTDOWN_S
 from vidence.ask.models.weights import BatchingModel
 from vidence.contracts import Request
 from vidence.errors import AccessError, RejectedRequestError, TransientModelError, UsageError
-from vidence.records import ImagePart, Reply, Sampling, TextLogp
+from vidence.records import ImagePart, Reply, Sampling
 
 create = maker("model", "vllm")
 
@@ -232,61 +231,6 @@ def test_thinking_goes_to_the_chat_template(
 def test_letters_are_read_with_all_their_forms(model: BatchingModel, script: StandIn):
     ask(model, make_request(sampling=Sampling(want_choice_logps=True)))
     assert script.calls[0][1][0].logprob_token_ids == [1, 2, 3, 4, 7]
-
-
-# ------------------------------------------------------------------------------ texts of choices
-
-TEXTS = Sampling(want_choice_text_logps=True)
-
-
-def reading(turns: Turns, params: SamplingParams) -> RequestOutput:
-    """Says yes, and of a reply that has a beginning how likely that is: -1 nat a character."""
-    if turns[-1]["role"] != "assistant":
-        return completed("yes")
-    text = str(turns[-1]["content"])
-    return begun([ord(character) for character in text], [-1.0] * len(text))
-
-
-def test_each_text_is_put_behind_the_prompt_and_its_tokens_are_summed(model: BatchingModel, script: StandIn):
-    script.answers = reading
-    plain, wanted = make_request([1]), make_request([1], TEXTS, text="Who?")
-    outcomes = ask_together(model, [plain, wanted])
-    assert [o.text for o in outcomes] == ["yes", "yes"]
-    assert outcomes[0].choice_text_logps is None
-    assert outcomes[1].choice_text_logps == {
-        letter: TextLogp(logp=-n, n_tokens=n, n_bytes=n)
-        for letter, n in zip("ABCD", (5, 5, 7, 5), strict=True)
-    }
-    (_, answering, _), (texts, reading_, _) = script.calls
-    assert [p.prompt_logprobs for p in answering] == [None, None]
-    assert [(p.prompt_logprobs, p.max_tokens) for p in reading_] == [(0, 1)] * 4
-    assert [turns[-1]["content"] for turns in texts] == ["a dog", "a cat", "a horse", "a cow"]
-    assert {words(turns[:-1]) for turns in texts} == {"Who?"}
-
-
-@pytest.mark.parametrize(
-    ("tokens", "prompt"), [("Xa cow", (0, 0, 0)), ("a cow", (0, 0, 9)), ("a co", (0, 0, 0))]
-)
-def test_a_prompt_that_does_not_go_on_with_the_text_is_refused(
-    model: BatchingModel, script: StandIn, tokens: str, prompt: tuple[int, ...]
-):
-    def answers(turns: Turns, params: SamplingParams) -> RequestOutput:
-        if turns[-1]["content"] != "a cow":
-            return reading(turns, params)
-        return begun([ord(c) for c in tokens], [-1.0] * len(tokens), prompt=prompt)
-
-    script.answers = answers
-    good, refused = ask_together(model, [make_request([1]), make_request([1], TEXTS)])
-    assert good.text == "yes"
-    assert isinstance(refused, RejectedRequestError)
-    assert "cannot put 'a cow' behind the prompt of weights" in str(refused)
-
-
-def test_a_reply_that_was_broken_off_is_asked_no_texts(model: BatchingModel, script: StandIn):
-    script.answers = lambda turns, params: completed("", finish_reason="abort")
-    with pytest.raises(TransientModelError):
-        ask(model, make_request([1], TEXTS))
-    assert len(script.calls) == 1
 
 
 # -------------------------------------------------------------------------------- what goes wrong
