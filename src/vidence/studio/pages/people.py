@@ -1,18 +1,103 @@
 """People of a project: roles, domains, qualification, and how many there are for each domain."""
 
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import cast
+from typing import Final, cast
 
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from vidence.errors import UsageError
+from vidence.make.review.protocol import Protocol
+from vidence.records import Record
+from vidence.studio import training
 from vidence.studio.access import BOTH, PROJECT, ROLES, route
 from vidence.studio.accounts import Terms, set_roles, user_of
-from vidence.studio.members import LEAST_A_DOMAIN, coverage, domains_in, members
 from vidence.studio.pages.answers import row_named, tried
+from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import MembershipRow, ProjectRow, UserRow
 from vidence.studio.workflow import protocol_of
+
+LEAST_A_DOMAIN: Final = 2
+"""How many qualified people of each kind a domain should have."""
+
+
+def domains_in(words: str) -> tuple[str, ...]:
+    """Domains as people write them: one after the other, with commas between.
+
+    >>> domains_in(" law,  art ,, law")
+    ('art', 'law')
+    """
+    return tuple(sorted({" ".join(one.split()) for one in words.split(",") if one.strip()}))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member:
+    """Somebody who has a say in a project, with why a role is not open to them."""
+
+    user: UserRow
+    membership: MembershipRow
+    closed: dict[str, str]
+
+    def is_open(self, role: str) -> bool:
+        """Whether somebody may work in a role that they have."""
+        return role in self.membership.roles and role not in self.closed
+
+
+def members(project: ProjectRow, protocol: Protocol) -> list[Member]:
+    """The people of a project, by name; those of all projects as well."""
+    rows = (
+        MembershipRow.objects.filter(project=project)
+        .union(MembershipRow.objects.filter(project=None))
+        .values_list("pk", flat=True)
+    )
+    found = MembershipRow.objects.filter(pk__in=list(rows), user__is_active=True).select_related(
+        "user", "project"
+    )
+    said = []
+    for one in found.order_by("user__key", "pk"):
+        closed: dict[str, str] = {}
+        for role in training.WORKERS:
+            seat = training.Seat(user=one.user, project=project, protocol=protocol, role=role)
+            if role in one.roles and (why := training.refusal(seat)):
+                closed[role] = why
+        said.append(Member(user=one.user, membership=one, closed=closed))
+    return said
+
+
+class Cover(Record):
+    """How many items a domain has, and how many people may write, review and meta-review in it now."""
+
+    domain: str
+    n_items: int
+    n_people: dict[str, int]
+    lacks: tuple[str, ...]
+
+
+def coverage(project: ProjectRow, protocol: Protocol, people: Sequence[Member]) -> list[Cover]:
+    """The domains of items and people, each with who is there for it.
+
+    Somebody without domains works in all of them. The roles are those that the protocol has.
+    """
+    roles = ("author", *(one.role for one in protocol.stages))
+    of_items: Counter[str] = Counter()
+    counted = ItemRow.objects.filter(project=project).values("strata__domain").annotate(n=Count("pk"))
+    for one in counted.order_by():
+        if domain := one["strata__domain"]:
+            of_items[str(domain)] += one["n"]
+    named = {one for member in people for one in member.membership.domains}
+    return [_cover(domain, of_items[domain], people, roles=roles) for domain in sorted({*of_items} | named)]
+
+
+def _cover(domain: str, n_items: int, people: Sequence[Member], *, roles: Collection[str]) -> Cover:
+    here = [one for one in people if domain in (one.membership.domains or [domain])]
+    # One may be in a project twice, as one of all projects as well.
+    counts = {role: len({one.user.pk for one in here if one.is_open(role)}) for role in roles}
+    lacks = tuple(role for role, n in counts.items() if n < LEAST_A_DOMAIN)
+    return Cover(domain=domain, n_items=n_items, n_people=counts, lacks=lacks)
 
 
 def people(request: HttpRequest, project: str) -> HttpResponse:
