@@ -19,7 +19,6 @@ from vidence.studio.pages import (
     releases,
     review,
     sign_in,
-    start,
     time,
     training,
     viewer,
@@ -27,7 +26,6 @@ from vidence.studio.pages import (
 )
 
 urlpatterns = [
-    *start.urls,
     *sign_in.urls,
     *projects.urls,
     *people.urls,

@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from vidence.errors import UnknownNameError, UsageError
@@ -149,7 +149,17 @@ def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     return render(request, "item.html", told)
 
 
+def start(request: HttpRequest) -> HttpResponse:
+    """What there is to see here; whoever only looks begins with the runs."""
+    if current().settings.mode == "view":
+        return redirect("runs")
+    person = request.person
+    projects = [one for one in ProjectRow.objects.order_by("slug") if person.is_in(one.slug)]
+    return render(request, "start.html", {"paths": current().settings.paths, "projects": projects})
+
+
 urls = [
+    route("", start, name="start", roles=EVERY_ROLE),
     route("new-project", begin, name="new-project", roles={"operator"}, to=BOTH),
     route(f"{PROJECT}/", project_page, name="project", roles=EVERY_ROLE),
     route(f"{ITEM}/", item_page, name="item", roles=EVERY_ROLE),

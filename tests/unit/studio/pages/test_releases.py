@@ -1,15 +1,20 @@
-"""The page of releases."""
+"""Releases of what was accepted, and their page."""
 
 import msgspec
 import pytest
 
+from vidence.errors import DataError, UsageError
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, Account
 from vidence.make.review.protocol import load_protocol
 from vidence.records import Item
 from vidence.studio.bridge.recorded_files import take_items
+from vidence.studio.pages.releases import Wish, release, releases_of
 from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.items import ItemRow
+from vidence.studio.records.work import AuditEventRow
 from vidence.studio.workflow import Act, RecordedAct, act
+
+ANY = ("all",)
 
 
 def question(name, path="videos/a.mp4"):
@@ -31,6 +36,45 @@ def project(team):
     take_items(made, [question("q1"), question("q2")])
     accept("q1")
     return made
+
+
+def test_only_what_was_accepted_is_released(project):
+    found = release(project, Wish(without_licence=ANY), by="olga")
+    lines = (found.folder / "items.jsonl").read_bytes().splitlines()
+    assert [msgspec.json.decode(one, type=Item).item_id for one in lines] == ["q1"]
+    assert releases_of(project) == [found.folder]
+    assert "1.0.0" in found.folder.name
+    event = AuditEventRow.objects.get(kind="released")
+    assert (event.by, event.about, event.details["n"]) == ("olga", "films", 1)
+
+
+def test_a_release_never_changes(project):
+    release(project, Wish(without_licence=ANY), by="olga")
+    assert not release(project, Wish(without_licence=ANY), by="olga").is_new
+    accept("q2")
+    with pytest.raises(UsageError, match=r"1\.0\.0"):
+        release(project, Wish(without_licence=ANY), by="olga")
+    release(project, Wish(version="1.1.0", without_licence=ANY), by="olga")
+    assert [one.name for one in releases_of(project)] == ["films-1.0.0", "films-1.1.0"]
+
+
+def test_without_anything_accepted_there_is_no_release(team):
+    made = team.project("films", "mmvu")
+    take_items(made, [question("q1")])
+    with pytest.raises(UsageError, match="no question was accepted yet"):
+        release(made, Wish(), by="olga")
+    assert releases_of(made) == []
+
+
+def test_media_outside_the_folder_of_the_project_are_not_released(team):
+    made = team.project("films", "mmvu")
+    take_items(made, [question("q1", "/etc/a.mp4")])
+    accept("q1")
+    with pytest.raises(DataError, match="outside the folder"):
+        release(made, Wish(without_licence=ANY), by="olga")
+
+
+# --------------------------------------------------------------------------- the page
 
 
 def test_the_page_releases_and_says_what_is_wrong(project, team):
