@@ -10,10 +10,10 @@ import pytest
 
 from vidence import catalog
 from vidence.errors import DataError, UsageError
-from vidence.make.makers.choices import create
+from vidence.make.makers.choices import STAGES, create
 from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides
-from vidence.make.writing.choices_session import STAGES
+from vidence.make.writing.choices_session import ChoicesSession
 
 THINGS = ("mug", "spoon", "plate", "knife", "bottle", "towel", "pan", "bowl")
 FAIR = "What does the person hold in the hand?"
@@ -258,8 +258,9 @@ def test_a_set_is_released_as_any_other_and_only_what_people_accepted(tmp_path):
 
 def test_a_session_ends_behind_the_stage_that_is_wanted(tmp_path):
     one = templated(tmp_path, [seeded(1)])
-    for stage in (row.name for row in STAGES):
-        built = one.make(until=stage)
+    for row in STAGES:
+        assert row.do is getattr(ChoicesSession, row.do.__name__)
+        stage, built = row.name, one.make(until=row.name)
         assert (tmp_path / "out" / "items.jsonl").exists() is (stage in ("items", "release"))
         assert not built.is_empty
 
