@@ -135,8 +135,8 @@ def _flag(name: str, bare: object, said: _Said, *, default: object) -> Flag:
     more = dict(said.more)
     if get_origin(bare) in (Union, UnionType):
         bare = next(kind for kind in get_args(bare) if kind is not NoneType)
-    is_many, is_pairs = get_origin(bare) is tuple, get_origin(bare) is dict
-    if is_many:
+    is_pairs, is_many = get_origin(bare) is dict, get_origin(bare) is tuple and "nargs" not in more
+    if get_origin(bare) is tuple:
         bare = get_args(bare)[0]
     if get_origin(bare) is Literal:
         more.setdefault("type", get_args(bare))

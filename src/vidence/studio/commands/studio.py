@@ -4,13 +4,14 @@ import sys
 import webbrowser
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
-from vidence.console.flags import PATH
+from vidence.console.flags import FILE, FOLDER, argument, command, flag
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
+from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.studio.bodies import Application
@@ -19,39 +20,52 @@ if TYPE_CHECKING:
 
 SECTION = "Make"
 
-F = TypeVar("F", bound=Callable[..., object])
 DATABASE_VARIABLE = "VIDENCE_STUDIO_DATABASE"
 """The address of a Postgres database, which holds a password and so is no argument."""
 _MOST_NAMED = 20
 
-_data = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
-_port = click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any that is free.")
-_host = click.option(
-    "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where it listens."
-)
-_media = click.option(
-    "--media-root",
-    "media_roots",
-    metavar="DIR",
-    multiple=True,
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Where videos lie; more than one may be given.",
-)
-_database = click.option(
-    "--database",
-    metavar="URL",
-    default="",
-    envvar=DATABASE_VARIABLE,
-    help=f"postgres://USER:PASSWORD@HOST/NAME in place of SQLite; better said in {DATABASE_VARIABLE}.",
-)
-_project = click.option("--project", metavar="SLUG", default="", help="In this one only; default: in all.")
-_opened = click.option(
-    "--open/--no-open", "is_opened", default=True, help="Open the address in a browser (default)."
-)
-_project_in = click.option("--project", metavar="SLUG", default="", help="Where questions and reviews go.")
-_stdin = click.option(
-    "--password-stdin", is_flag=True, help="The password is the first line of the input, and nobody is asked."
-)
+EXISTING = click.Path(path_type=Path, exists=True, file_okay=False)
+PORT = flag("Default: any that is free.", type=click.IntRange(0, 65535))
+OPENED = flag("Open the address in a browser (default).", "--open/--no-open")
+_HOST = flag("Where it listens.", metavar="ADDRESS")
+_MEDIA = flag("Where videos lie; more than one may be given.", "--media-root", metavar="DIR", type=EXISTING)
+
+
+class Folder(Record):
+    """The studio of a folder."""
+
+    folder: Annotated[Path, argument("DIR", type=FOLDER)]
+
+
+class Kept(Folder):
+    """The studio of a folder, and its database."""
+
+    database: Annotated[
+        str,
+        flag(
+            f"postgres://USER:PASSWORD@HOST/NAME in place of SQLite; better said in {DATABASE_VARIABLE}.",
+            metavar="URL",
+            envvar=DATABASE_VARIABLE,
+        ),
+    ] = ""
+
+    def open(self) -> None:
+        """Have it in this process."""
+        need_studio()
+        from vidence.studio.settings import StudioSettings
+
+        data, cache = self.folder.resolve(), cache_root()
+        _application(StudioSettings(mode="team", data=data, database=self.database, cache_root=cache))
+
+    def open_there(self) -> None:
+        """Have it in this process, where there is one.
+
+        Raises:
+            UsageError: there is no such folder.
+        """
+        if not self.folder.is_dir():
+            raise UsageError(f"{self.folder} is not there; expected the folder of a studio")
+        self.open()
 
 
 def need_studio() -> None:
@@ -137,15 +151,6 @@ def _application(settings: "StudioSettings") -> "Application":
     return application
 
 
-def _of_folder(folder: Path, database: str) -> None:
-    """Have the studio of a folder in this process."""
-    need_studio()
-    from vidence.studio.settings import StudioSettings
-
-    data = folder.resolve()
-    _application(StudioSettings(mode="team", data=data, database=database, cache_root=cache_root()))
-
-
 def _password(*, from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
@@ -157,6 +162,14 @@ def _listed(roles: str) -> list[str]:
     return [one.strip() for one in roles.split(",") if one.strip()]
 
 
+class Demo(Record):
+    """Where the demonstration is made, and how it is opened."""
+
+    folder: Annotated[Path | None, argument("[DIR]", type=FOLDER)] = None
+    port: Annotated[int, PORT] = 0
+    is_opened: Annotated[bool, OPENED] = True
+
+
 @click.group(invoke_without_command=True)
 @click.pass_context
 def studio(context: click.Context) -> None:
@@ -165,29 +178,30 @@ def studio(context: click.Context) -> None:
     Without a subcommand it opens a demonstration, as `vidence studio demo` does.
     """
     if context.invoked_subcommand is None:
-        context.invoke(demonstrate)
+        _demonstrate_in(Demo())
 
 
-@studio.command("demo")
-@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path, file_okay=False))
-@_port
-@_opened
-def demonstrate(*, folder: Path | None = None, port: int = 0, is_opened: bool = True) -> None:
+@command("demo", group=studio)
+def demonstrate(given: Demo) -> None:
     """Open a studio to try: planted videos, runs of simulated models, questions in every state of a review.
 
     Made in DIR, and kept there; without DIR in a folder that is removed in the end.
     """
+    _demonstrate_in(given)
+
+
+def _demonstrate_in(given: Demo) -> None:
     need_studio()
     import tempfile
 
-    if folder is not None:
-        _demonstrate(folder.resolve(), port=port, is_opened=is_opened)
+    if given.folder is not None:
+        _demonstrate(given.folder.resolve(), given)
         return
     with tempfile.TemporaryDirectory(prefix="vidence-studio-", ignore_cleanup_errors=True) as made:
-        _demonstrate(Path(made), port=port, is_opened=is_opened)
+        _demonstrate(Path(made), given)
 
 
-def _demonstrate(folder: Path, *, port: int, is_opened: bool) -> None:
+def _demonstrate(folder: Path, given: Demo) -> None:
     from vidence.engine.environment import Environment, environment, now
     from vidence.studio import demonstration
     from vidence.studio.serving import Bind
@@ -209,90 +223,71 @@ def _demonstrate(folder: Path, *, port: int, is_opened: bool) -> None:
     )
     start_alone(
         settings,
-        Bind(port=port),
+        Bind(port=given.port),
         said="vidence studio",
-        is_opened=is_opened,
+        is_opened=given.is_opened,
         before=lambda: demonstration.fill(folder),
     )
 
 
-@studio.command("open")
-@_data
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=PATH)
-@_host
-@_port
-@_media
-def open_alone(
-    *,
-    folder: Path,
-    paths: tuple[Path, ...],
-    host: str,
-    port: int,
-    media_roots: tuple[Path, ...],
-) -> None:
+class Alone(Folder):
+    """A studio for one person."""
+
+    paths: Annotated[tuple[Path, ...], argument("[PATH]...")] = ()
+    host: Annotated[str, _HOST] = "127.0.0.1"
+    port: Annotated[int, PORT] = 0
+    media_roots: Annotated[tuple[Path, ...], _MEDIA] = ()
+
+
+@command("open", group=studio)
+def open_alone(given: Alone) -> None:
     """Open the studio in DIR for one person on this machine; DIR is made where it is not there."""
     need_studio()
     from vidence.studio.serving import Bind, refuse_unsafe
     from vidence.studio.settings import StudioSettings
 
-    bind = Bind(host=host, port=port)
+    folder, bind = given.folder, Bind(host=given.host, port=given.port)
     refuse_unsafe(bind, has_accounts=False)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     settings = StudioSettings(
         mode="solo",
         data=folder.resolve(),
-        paths=there(paths),
-        media_roots=tuple(path.resolve() for path in media_roots),
+        paths=there(given.paths),
+        media_roots=tuple(path.resolve() for path in given.media_roots),
         cache_root=cache_root(),
     )
     start_alone(settings, bind, said="vidence studio")
 
 
-@studio.command("serve")
-@_data
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=PATH)
-@_host
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Where it listens."
-)
-@click.option(
-    "--name",
-    "names",
-    metavar="HOST",
-    multiple=True,
-    help="A name under which browsers ask for it; needed beyond this machine.",
-)
-@click.option(
-    "--tls",
-    type=PATH,
-    nargs=2,
-    metavar="CERT KEY",
-    help="Speak TLS: the certificate with its chain, and its key, in PEM.",
-)
-@click.option("--behind-proxy", is_flag=True, help="A proxy stands in front, speaks TLS, and is believed.")
-@_database
-@_media
-def serve_team(
-    *,
-    folder: Path,
-    paths: tuple[Path, ...],
-    host: str,
-    port: int,
-    names: tuple[str, ...],
-    tls: tuple[Path, Path] | None,
-    behind_proxy: bool,
-    database: str,
-    media_roots: tuple[Path, ...],
-) -> None:
+class Team(Kept):
+    """A studio for a team, and how it is reached."""
+
+    paths: Annotated[tuple[Path, ...], argument("[PATH]...")] = ()
+    host: Annotated[str, _HOST] = "127.0.0.1"
+    port: Annotated[int, flag("Where it listens.", type=click.IntRange(0, 65535))] = 8000
+    names: Annotated[
+        tuple[str, ...],
+        flag("A name under which browsers ask for it; needed beyond this machine.", "--name", metavar="HOST"),
+    ] = ()
+    tls: Annotated[
+        tuple[Path, Path] | None,
+        flag("Speak TLS: the certificate with its chain, and its key, in PEM.", metavar="CERT KEY", nargs=2),
+    ] = None
+    behind_proxy: Annotated[bool, flag("A proxy stands in front, speaks TLS, and is believed.")] = False
+    media_roots: Annotated[tuple[Path, ...], _MEDIA] = ()
+
+
+@command("serve", group=studio)
+def serve_team(given: Team) -> None:
     """Serve the studio in DIR to a team: with accounts, and beyond this machine only with TLS."""
     need_studio()
     from vidence.studio.serving import Bind, Tls, address, listen, refuse_unsafe, serve, try_tls
     from vidence.studio.settings import LOOPBACK, StudioSettings
 
-    secured = None if tls is None else Tls(certificate=tls[0], key=tls[1])
-    bind = Bind(host=host, port=port, tls=secured, is_behind_proxy=behind_proxy)
+    secured = None if given.tls is None else Tls(certificate=given.tls[0], key=given.tls[1])
+    bind = Bind(host=given.host, port=given.port, tls=secured, is_behind_proxy=given.behind_proxy)
     refuse_unsafe(bind, has_accounts=True)
-    if not (bind.is_loopback and not behind_proxy) and not names:
+    if not (bind.is_loopback and not given.behind_proxy) and not given.names:
         raise UsageError(
             "under which name do browsers ask for it? Say --name HOST, such as studio.lab.example"
         )
@@ -301,14 +296,14 @@ def serve_team(
     application = _application(
         StudioSettings(
             mode="team",
-            data=folder.resolve(),
-            database=database,
+            data=given.folder.resolve(),
+            database=given.database,
             cache_root=cache_root(),
-            paths=there(paths),
-            media_roots=tuple(path.resolve() for path in media_roots),
-            hosts=(*LOOPBACK, *names),
-            is_tls=tls is not None,
-            is_behind_proxy=behind_proxy,
+            paths=there(given.paths),
+            media_roots=tuple(path.resolve() for path in given.media_roots),
+            hosts=(*LOOPBACK, *given.names),
+            is_tls=secured is not None,
+            is_behind_proxy=given.behind_proxy,
         )
     )
     listening = listen(bind)
@@ -317,46 +312,40 @@ def serve_team(
     serve(application, listening, tls=secured)
 
 
-@studio.command("user")
-@click.argument("act", type=click.Choice(["add", "list", "roles", "password", "close"]))
-@_data
-@click.argument("name", required=False, default="")
-@click.option(
-    "--roles", metavar="ROLE,…", default="", help="Of researcher, author, reviewer, meta, operator."
-)
-@_project
-@click.option("--shown", metavar="NAME", default="", help="The name on pages (default: NAME).")
-@click.option("--pseudonym", metavar="NAME", default="", help="The name in files (default: p001, p002, ...).")
-@_stdin
-@_database
-def change_user(
-    *,
-    act: str,
-    folder: Path,
-    name: str,
-    roles: str,
-    project: str,
-    shown: str,
-    pseudonym: str,
-    password_stdin: bool,
-    database: str,
-) -> None:
+class User(Record):
+    """What is done to an account."""
+
+    act: Annotated[Literal["add", "list", "roles", "password", "close"], argument()]
+    place: Kept
+    name: Annotated[str, argument()] = ""
+    roles: Annotated[str, flag("Of researcher, author, reviewer, meta, operator.", metavar="ROLE,…")] = ""
+    project: Annotated[str, flag("In this one only; default: in all.", metavar="SLUG")] = ""
+    shown: Annotated[str, flag("The name on pages (default: NAME).", metavar="NAME")] = ""
+    pseudonym: Annotated[str, flag("The name in files (default: p001, p002, ...).", metavar="NAME")] = ""
+    password_stdin: Annotated[
+        bool, flag("The password is the first line of the input, and nothing is asked.")
+    ] = False
+
+
+@command("user", group=studio)
+def change_user(given: User) -> None:
     """Add an account NAME to the studio DIR, or give it other roles or another password, close it, list all.
 
     `add` and `password` ask for the password; `roles` takes the other roles away. With another password, or
     when it is closed, the sessions of an account end; what it did stays.
     """
+    act, name, roles, project = given.act, given.name, given.roles, given.project
     if (act != "list") != bool(name):
         raise UsageError("name the account: vidence studio user ACT DIR NAME; `list` alone names none")
     if act in ("add", "roles") and not roles:
         raise UsageError(f"which roles has {name}? Say --roles")
-    _of_folder(folder, database)
+    given.place.open()
     from vidence.studio import accounts
 
     where = f" in {project}" if project else ""
     if act == "add":
-        password = _password(from_stdin=password_stdin)
-        profile = accounts.Profile(shown=shown, pseudonym=pseudonym)
+        password = _password(from_stdin=given.password_stdin)
+        profile = accounts.Profile(shown=given.shown, pseudonym=given.pseudonym)
         user = accounts.add_user(name, password, roles=_listed(roles), project=project, profile=profile)
         click.echo(f"{user.name} is {user.pseudonym} in files: {roles}{where}")
     elif act == "roles":
@@ -364,7 +353,7 @@ def change_user(
         accounts.set_roles(accounts.user_of(name), named, _listed(roles))
         click.echo(f"{name}: {roles}{where}")
     elif act == "password":
-        accounts.set_password(accounts.user_of(name), _password(from_stdin=password_stdin))
+        accounts.set_password(accounts.user_of(name), _password(from_stdin=given.password_stdin))
         click.echo(f"{name} has another password")
     elif act == "close":
         accounts.close_account(accounts.user_of(name))
@@ -385,59 +374,51 @@ def _list_users() -> None:
         click.echo(f"{user.name}  {user.pseudonym}  {'; '.join(said)}{state}")
 
 
-@studio.command("project")
-@_data
-@click.argument("slug")
-@click.option("--protocol", required=True, metavar="NAME", help="A protocol's name, or FILE.toml.")
-@click.option("--title", default="", help="Its name on pages (default: SLUG).")
-@click.option(
-    "--media-root",
-    "media_root",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="The folder in which its videos lie.",
-)
-@click.option("--languages", metavar="TAG,…", default="", help="What items are written in, the usual first.")
-@_database
-def add_project(
-    *,
-    folder: Path,
-    slug: str,
-    protocol: str,
-    title: str,
-    media_root: Path | None,
-    languages: str,
-    database: str,
-) -> None:
+class Project(Kept):
+    """A project that is begun."""
+
+    slug: Annotated[str, argument()]
+    protocol: Annotated[str, flag("A protocol's name, or FILE.toml.", metavar="NAME")]
+    title: Annotated[str, flag("Its name on pages (default: SLUG).")] = ""
+    media_root: Annotated[Path | None, flag("The folder in which its videos lie.", type=EXISTING)] = None
+    languages: Annotated[str, flag("What items are written in, the usual first.", metavar="TAG,…")] = ""
+
+
+@command("project", group=studio)
+def add_project(given: Project) -> None:
     """Begin a project SLUG in the studio DIR under a protocol."""
-    _of_folder(folder, database)
+    given.open()
     from vidence.studio import projects
 
-    root = "" if media_root is None else str(media_root.resolve())
-    named = projects.languages_in(languages)
-    project = projects.add_project(slug, protocol, title=title, media_root=root, languages=named)
+    root = "" if given.media_root is None else str(given.media_root.resolve())
+    languages = projects.languages_in(given.languages)
+    project = projects.add_project(
+        given.slug, given.protocol, title=given.title, media_root=root, languages=languages
+    )
     click.echo(f"{project.slug}: {project.protocol.title}")
 
 
-@studio.command("backup")
-@_data
-@click.option("--to", type=PATH, metavar="FILE", help="Default: in DIR/backups.")
-@_database
-def back_up(*, folder: Path, to: Path | None, database: str) -> None:
+class Backup(Kept):
+    """Where a copy goes."""
+
+    to: Annotated[Path | None, flag("Default: in DIR/backups.", metavar="FILE")] = None
+
+
+@command("backup", group=studio)
+def back_up(given: Backup) -> None:
     """Copy the database of DIR while it is in use, and check the copy."""
-    _of_folder(_there(folder), database)
+    given.open_there()
     from vidence.studio.settings import now
     from vidence.studio.upkeep import backup
 
-    done = backup(folder, to=to, at=now())
+    done = backup(given.folder, to=given.to, at=now())
     click.echo(f"{done.path}: {sum(done.n_rows.values())} rows in {len(done.n_rows)} tables, checked")
 
 
-@studio.command("verify")
-@_data
-@_database
-def verify_studio(*, folder: Path, database: str) -> int:
+@command("verify", group=studio)
+def verify_studio(given: Kept) -> int:
     """Check the database of DIR: damage, chains of hashes, states; the exit code is 1 where it has faults."""
-    _of_folder(_there(folder), database)
+    given.open_there()
     from vidence.studio.upkeep import verify
 
     faults = list(verify())
@@ -447,16 +428,21 @@ def verify_studio(*, folder: Path, database: str) -> int:
     return 1 if faults else 0
 
 
-@studio.command("restore")
-@_data
-@click.argument("copy", metavar="BACKUP", type=click.Path(path_type=Path, dir_okay=False))
-def restore_studio(*, folder: Path, copy: Path) -> None:
+class Restore(Folder):
+    """A copy of which a studio is made."""
+
+    copy: Annotated[Path, argument("BACKUP", type=FILE)]
+
+
+@command("restore", group=studio)
+def restore_studio(given: Restore) -> None:
     """Make the studio DIR of a copy that `backup` made, and check it; DIR must hold no studio yet."""
     need_studio()
     from vidence.studio.app import configure
     from vidence.studio.settings import StudioSettings
     from vidence.studio.upkeep import restore, without_studio
 
+    folder, copy = given.folder, given.copy
     if not copy.is_file():
         raise UsageError(f"{copy} is not there; expected a copy that vidence studio backup made")
     without_studio(folder)
@@ -468,19 +454,23 @@ def restore_studio(*, folder: Path, copy: Path) -> None:
     click.echo(f"{done.path}: {sum(done.n_rows.values()):,} rows in {len(done.n_rows)} tables, checked")
 
 
-@studio.command("export")
-@_data
-@click.argument("out", metavar="OUT", type=click.Path(path_type=Path, file_okay=False))
-@_database
-def export_files(*, folder: Path, out: Path, database: str) -> None:
+class Export(Kept):
+    """Where files go."""
+
+    out: Annotated[Path, argument("OUT", type=FOLDER)]
+
+
+@command("export", group=studio)
+def export_files(given: Export) -> None:
     """Write all projects of the studio DIR as files into OUT: people by pseudonym, no passwords.
 
     Each is a folder of `vidence review` with its questions; the same studio gives the same bytes.
     """
-    _of_folder(_there(folder), database)
+    given.open_there()
     from vidence.studio.bridge.files import export_studio
     from vidence.text import some
 
+    out = given.out
     done = export_studio(out)
     click.echo(f"{out}: {done.n_files} files")
     if done.no_questions:
@@ -488,40 +478,34 @@ def export_files(*, folder: Path, out: Path, database: str) -> None:
         click.echo(f"no questions of the item format, so only in revisions.jsonl: {listed}", err=True)
 
 
-@studio.command("import")
-@_data
-@click.argument("what", metavar="PATH...", nargs=-1, required=True)
-@_project_in
-@click.option("--data", type=PATH, help="A benchmark's questions, where PATH is its name.")
-@click.option("--part", metavar="SPLIT", help="The part of the benchmark.")
-@click.option("--by", default="import", show_default=True, help="Under which pseudonym questions come in.")
-@_database
-def import_files(
-    *,
-    folder: Path,
-    what: tuple[str, ...],
-    project: str,
-    data: Path | None,
-    part: str | None,
-    by: str,
-    database: str,
-) -> None:
+class Import(Kept):
+    """Which files are taken in, and where they go."""
+
+    what: Annotated[tuple[str, ...], argument("PATH...")]
+    project: Annotated[str, flag("Where questions and reviews go.", metavar="SLUG")] = ""
+    data: Annotated[Path | None, flag("A benchmark's questions, where PATH is its name.")] = None
+    part: Annotated[str | None, flag("The part of the benchmark.", metavar="SPLIT")] = None
+    by: Annotated[str, flag("Under which pseudonym questions come in.")] = "import"
+
+
+@command("import", group=studio)
+def import_files(given: Import) -> None:
     """Take files into the studio DIR; a second time nothing is new.
 
     PATH is a folder of `vidence review` (as an export has one for each project), a set of `vidence make`, or
     a file of questions or a benchmark's name. Questions come in as submitted, and wait for their first look.
     The project must be there; for a review it is made.
     """
-    _of_folder(folder, database)
-    for one in what:
-        click.echo(f"{one}: {_import(one, project=project, data=data, part=part, by=by)}")
+    given.open()
+    for one in given.what:
+        click.echo(f"{one}: {_import(one, given)}")
 
 
-def _import(what: str, *, project: str, data: Path | None, part: str | None, by: str) -> str:
+def _import(what: str, given: Import) -> str:
     """Take one path in; what became of it."""
     from vidence.studio.bridge import recorded_files
 
-    path = Path(what)
+    path, project = Path(what), given.project
     if not project:
         raise UsageError(f"into which project does {what} go? Say --project SLUG")
     if recorded_files.is_review(path):
@@ -531,13 +515,9 @@ def _import(what: str, *, project: str, data: Path | None, part: str | None, by:
     from vidence.studio.accounts import project_of
 
     row = project_of(project)
-    read = QuestionSet(what=str(recorded_files.questions_in(path)), data=data, split=part or None).load()
+    read = QuestionSet(
+        what=str(recorded_files.questions_in(path)), data=given.data, split=given.part or None
+    ).load()
     recorded_files.refuse_root(row, read.loaded.media_root)
-    taken = recorded_files.take_items(row, read.items, by=by)
+    taken = recorded_files.take_items(row, read.items, by=given.by)
     return f"{taken.n_new:,} questions new, {taken.n_same:,} there already; media below {row.media_root}"
-
-
-def _there(folder: Path) -> Path:
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is not there; expected the folder of a studio")
-    return folder

@@ -4,15 +4,16 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import click
 
-from vidence.console.flags import PATH
+from vidence.console.flags import argument, command, flag
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
-from vidence.studio.commands.studio import need_studio, start_alone, there
+from vidence.records import Record
+from vidence.studio.commands.studio import EXISTING, OPENED, PORT, need_studio, start_alone, there
 
 if TYPE_CHECKING:
     from vidence.studio.settings import Export, StudioSettings
@@ -22,62 +23,50 @@ SECTION = "Make"
 
 _USUAL = (Path("runs"), Path("made"))
 _FOLDER = "viewer"
-_MOST = 200
 _MOST_NAMED = 20
 
 
-@click.command()
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=PATH)
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any that is free.")
-@click.option(
-    "--media-root",
-    "media_roots",
-    metavar="DIR",
-    multiple=True,
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Where videos lie that are not where the runs say; more than one may be given.",
-)
-@click.option("--open/--no-open", "is_opened", default=True, help="Open the address in a browser (default).")
-@click.option("--host", default="127.0.0.1", hidden=True)
-@click.option(
-    "--export",
-    "export_to",
-    metavar="DIR",
-    type=PATH,
-    help="Write the pages into a new folder that opens without a server, and end.",
-)
-@click.option(
-    "--list",
-    "listed",
-    metavar="ADDRESS",
-    default="",
-    help="With --export: one list alone, by its address in the browser, or such as 'run=runs/a&fate=wrong'.",
-)
-@click.option(
-    "--most",
-    type=click.IntRange(1),
-    default=_MOST,
-    show_default=True,
-    help="With --export: so many questions of each list.",
-)
-@click.option(
-    "--with-media/--without-media",
-    "has_media",
-    default=False,
-    help="With --export: copy the videos and images, too; stills of the frames that were shown always are.",
-)
-def view(
-    *,
-    paths: tuple[Path, ...],
-    port: int,
-    media_roots: tuple[Path, ...],
-    is_opened: bool,
-    host: str,
-    export_to: Path | None,
-    listed: str,
-    most: int,
-    has_media: bool,
-) -> None:
+class View(Record):
+    """What is looked at, and how."""
+
+    paths: Annotated[tuple[Path, ...], argument("[PATH]...")] = ()
+    port: Annotated[int, PORT] = 0
+    media_roots: Annotated[
+        tuple[Path, ...],
+        flag(
+            "Where videos lie that are not where the runs say; more than one may be given.",
+            "--media-root",
+            metavar="DIR",
+            type=EXISTING,
+        ),
+    ] = ()
+    is_opened: Annotated[bool, OPENED] = True
+    host: Annotated[str, flag("Where it listens.", hidden=True)] = "127.0.0.1"
+    export: Annotated[
+        Path | None,
+        flag("Write the pages into a new folder that opens without a server, and end.", metavar="DIR"),
+    ] = None
+    listed: Annotated[
+        str,
+        flag(
+            "With --export: one list alone, by its address in the browser, or such as "
+            "'run=runs/a&fate=wrong'.",
+            "--list",
+            metavar="ADDRESS",
+        ),
+    ] = ""
+    most: Annotated[int, flag("With --export: so many questions of each list.", type=click.IntRange(1))] = 200
+    has_media: Annotated[
+        bool,
+        flag(
+            "With --export: copy the videos and images, too; stills of frames that were shown always are.",
+            "--with-media/--without-media",
+        ),
+    ] = False
+
+
+@command()
+def view(given: View) -> None:
     """Look at runs, sets and questions in the browser; nothing is written beside them.
 
     PATH is a run, a folder of runs, a set made by ``vidence make``, or a file of questions (default: runs and
@@ -87,20 +76,22 @@ def view(
     from vidence.studio.serving import Bind
     from vidence.studio.settings import Export
 
-    if export_to is None and (listed or has_media):
+    if given.export is None and (given.listed or given.has_media):
         raise UsageError("--list and --with-media say what is exported; give --export DIR as well")
-    shown = paths or tuple(path for path in _USUAL if path.exists())
+    shown = given.paths or tuple(path for path in _USUAL if path.exists())
     if not shown:
         raise UsageError(
             "there is no folder runs or made here; give the path of a run or of a folder of runs"
         )
-    export = None if export_to is None else Export(most=most, has_media=has_media)
+    export = None if given.export is None else Export(most=given.most, has_media=given.has_media)
     with ExitStack() as opened:
-        settings = _settings(there(shown), media_roots=media_roots, export=export, opened=opened)
-        if export_to is not None:
-            _export(settings, export_to, listed)
+        settings = _settings(there(shown), media_roots=given.media_roots, export=export, opened=opened)
+        if given.export is not None:
+            _export(settings, given.export, given.listed)
             return
-        start_alone(settings, Bind(host=host, port=port), said="vidence view", is_opened=is_opened)
+        start_alone(
+            settings, Bind(host=given.host, port=given.port), said="vidence view", is_opened=given.is_opened
+        )
 
 
 def _settings(
