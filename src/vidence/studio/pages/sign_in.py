@@ -15,7 +15,7 @@ from vidence.studio.access import ANYONE, BOTH, EVERY_ROLE, SOLO, route
 from vidence.studio.accounts import key_of
 from vidence.studio.audit import note
 from vidence.studio.auth import LET_IN
-from vidence.studio.floods import address_of, count, left_s
+from vidence.studio.middleware import address_of, count, left_s
 from vidence.studio.pages.faults import closed, fault
 from vidence.studio.settings import current
 from vidence.studio.times import end_work

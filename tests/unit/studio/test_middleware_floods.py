@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from servers.studio import PASSWORD, studio
-from vidence.studio.floods import count, left_s
+from vidence.studio.middleware import count, left_s
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import errno
 import pytest
 from django.db import OperationalError
 
-from vidence.studio.full_disk import CLOSED, FULL, reason
+from vidence.studio.middleware import CLOSED, FULL, reason
 
 
 class SqliteError(Exception):
