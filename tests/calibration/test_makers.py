@@ -155,7 +155,7 @@ def test_the_gate_removes_every_planted_leak_and_few_others(making: Making) -> N
         on_event=making.context.on_asking,
     ) as models:
         verdicts = ask_blind(tried, rules, models=models, seed=SEED)
-    removed = {verdict.draft_id for verdict in verdicts if verdict.decision == "dropped"}
+    removed = {verdict.item_id for verdict in verdicts if verdict.decision == "dropped"}
     is_removed = [draft.draft_id in removed for draft in tried]
     others = [gone for i, gone in enumerate(is_removed) if i % LEAK_EVERY]
     assert all(is_removed[::LEAK_EVERY])

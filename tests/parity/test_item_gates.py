@@ -11,8 +11,8 @@ from conftest import need
 from subjects.planted_drafts import models_of
 from vidence.ask.benchmarks.mmvu import create as mmvu
 from vidence.ask.benchmarks.perceptioncomp import create as perceptioncomp
-from vidence.make.gates.item_gates import BalanceRules, GateDesk, ItemGateRules, gate_items
-from vidence.make.gates.rules import JudgeRules, TextOnlyRules
+from vidence.make.gates.item_gates import GateDesk, ItemGateRules, gate_items
+from vidence.make.gates.rules import BlindRules, JudgeRules, TextOnlyRules
 from vidence.make.gates.splits import shared_between, split_items
 from vidence.records import Item
 
@@ -58,7 +58,7 @@ def test_mmvu_cut_by_file_shares_sources_and_cut_by_source_none(clips):
 
 
 def test_gates_that_need_no_model_drop_what_is_doubled_and_says_its_answer(clips, scenes):
-    rules = ItemGateRules(balance=BalanceRules(draws=199), split_tag="none")
+    rules = ItemGateRules(balance=BlindRules(draws=199), split_tag="none")
     found = gate_items(scenes, rules, GateDesk(seed=0))
     assert found.ledger.stages[0].dropped == {"answer-in-question": 4, "repeat": 5}
     above = {one.name for one in found.balance if one.verdict == "above"}
@@ -69,7 +69,7 @@ def test_gates_that_need_no_model_drop_what_is_doubled_and_says_its_answer(clips
 
 
 def test_structures_of_perceptioncomp_that_are_held_back(scenes):
-    rules = ItemGateRules(balance=BalanceRules(hold=("all",)), split_tag="none")
+    rules = ItemGateRules(balance=BlindRules(hold=("all",)), split_tag="none")
     found = gate_items(scenes, rules, GateDesk(seed=0))
     above = {one.name: one.worst.key for one in found.balance if one.verdict == "above"}
     assert above == {

@@ -6,11 +6,10 @@ from datetime import date
 from pathlib import Path
 
 from subjects.samples import GOLDEN
-from vidence.make.writing.drafts import COLUMNS, ExpertDraft, read_cell
+from vidence.make.writing.drafts import COLUMNS, DraftRow, ExpertDraft, read_cell
 from vidence.make.writing.expert_checking import Shelf
 from vidence.make.writing.expert_config import DraftRules, Form
 from vidence.make.writing.expert_films import Film
-from vidence.make.writing.expert_findings import DraftRow
 from vidence.make.writing.subjects import Concept, Subject
 
 WIKI = "https://en.wikipedia.org/wiki/"

@@ -21,17 +21,18 @@ from vidence.make.compose.prove import Rules, prove
 from vidence.make.compose.types import with_skills
 from vidence.make.compose.world import World
 from vidence.make.gates.leaks import leak_in
-from vidence.make.gates.licence_checks import DAYS
-from vidence.make.gates.verdicts import ItemVerdict, read_verdicts
+from vidence.make.gates.licences import DAYS
+from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.gates.verdicts import content_of as asked_content
+from vidence.make.gates.verdicts import read_verdicts
 from vidence.make.sources.proof import Verdict
 from vidence.make.sources.scene_files import read_scenes
+from vidence.make.writing.drafts import DraftRow as ExpertRow
 from vidence.make.writing.drafts import ExpertDraft, Link
 from vidence.make.writing.expert_checking import Shelf, check_rows
 from vidence.make.writing.expert_config import DraftRules
 from vidence.make.writing.expert_config import Form as ExpertForm
 from vidence.make.writing.expert_films import Film, LicenceDesk
-from vidence.make.writing.expert_findings import DraftRow as ExpertRow
 from vidence.make.writing.subjects import Concept
 from vidence.make.writing.subjects import Subject as ExpertSubject
 from vidence.records import Item
@@ -93,7 +94,7 @@ class MachineChecks:
 
     said: tuple[FieldRemark, ...]
     licences: tuple[tuple[Film, str, bool], ...] = ()
-    verdicts: tuple[tuple[ItemVerdict, bool], ...] = ()
+    verdicts: tuple[tuple[GateVerdict, bool], ...] = ()
     """With each whether it is on what is written now."""
     proof: Verdict | None = None
 
@@ -111,7 +112,7 @@ def check(written: Wording, told: ItemFacts) -> MachineChecks:
     said = list(form_faults(written, told.form, told.kind, media=told.media))
     item = item_as_written(written, told.subject)
     licences: tuple[tuple[Film, str, bool], ...] = ()
-    verdicts: tuple[tuple[ItemVerdict, bool], ...] = ()
+    verdicts: tuple[tuple[GateVerdict, bool], ...] = ()
     proof = None
     try:
         said += _by_expert_rules(written, told)
@@ -270,7 +271,7 @@ def _licences(told: ItemFacts) -> tuple[tuple[Film, str, bool], ...]:
     return tuple(found)
 
 
-def _verdicts(item: Item, told: ItemFacts) -> tuple[tuple[ItemVerdict, bool], ...]:
+def _verdicts(item: Item, told: ItemFacts) -> tuple[tuple[GateVerdict, bool], ...]:
     """What gates have said of the item, where they ran: with their votes."""
     path = told.folder / VERDICTS
     if not path.is_file():

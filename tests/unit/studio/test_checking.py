@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from vidence.make.gates.licence_checks import LicenceCheck, write_checks
-from vidence.make.gates.verdicts import ItemVerdict
+from vidence.make.gates.licences import LicenceCheck, write_checks
+from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.gates.verdicts import content_of as asked_content
 from vidence.make.pipeline.output import json_lines
 from vidence.make.review.revisions import new_revision
@@ -216,7 +216,7 @@ def test_verdicts_of_gates_are_shown_with_whether_they_are_of_this_wording(tmp_p
         at="2026-11-23T09:00:00.000000Z",
     )
     content = asked_content(item_of(revision))
-    one = ItemVerdict(item_id="q1", content=content, gate="text-only", decision="dropped", n_right=3)
+    one = GateVerdict(item_id="q1", content=content, gate="text-only", decision="dropped", n_right=3)
     (tmp_path / "verdicts.jsonl").write_bytes(json_lines([one]))
     assert check(WHOLE, place).verdicts == ((one, True),)
     assert check(change(WHOLE, question="Which one?"), place).verdicts == ((one, False),)

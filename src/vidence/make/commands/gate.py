@@ -19,7 +19,7 @@ from vidence.records import Record
 
 if TYPE_CHECKING:
     from vidence.make.gates.item_gates import GateDesk, GatedItems, ItemGateRules
-    from vidence.make.gates.presets import Preset
+    from vidence.make.gates.rules import Preset
     from vidence.make.pipeline.material import Dropped
     from vidence.records import Item
     from vidence.tables.table import Table
@@ -153,9 +153,10 @@ def gate(given: Gate) -> int:
 
 def _rules(given: Gate) -> "ItemGateRules":
     """The rules of the gates: those of the paper, with what was given in their place."""
-    from vidence.make.gates.item_gates import BalanceRules, ItemGateRules
-    from vidence.make.gates.presets import PRESETS, Preset
-    from vidence.make.gates.rules import CheckRules, JudgeRules, NeedsAllRules, OneFrameRules, TextOnlyRules
+    import msgspec
+
+    from vidence.make.gates.item_gates import ItemGateRules
+    from vidence.make.gates.rules import PRESETS, BlindRules, CheckRules, JudgeRules, Preset
 
     panel = given.panel
     preset = PRESETS[given.rule] if given.rule else Preset()
@@ -168,23 +169,15 @@ def _rules(given: Gate) -> "ItemGateRules":
     if panel.judge and not panel.judges:
         raise UsageError(f"--judge {panel.judge} says how is judged, and not by whom; add --judge-model SPEC")
     judge = JudgeRules(models=panel.judges, protocol=panel.judge or "rule-first") if panel.judges else None
-    text_only = None
-    if panel.models:
-        text_only = TextOnlyRules(
-            models=panel.models,
-            at_least=preset.at_least or len(panel.models),
-            runs=runs,
-            forced=preset.forced,
-        )
-    return ItemGateRules(
-        checks=CheckRules() if given.checks else None,
-        balance=BalanceRules(hold=given.hold),
-        judge=judge,
-        text_only=text_only,
-        one_frame=OneFrameRules(model=panel.one_frame, forced=preset.forced) if panel.one_frame else None,
-        needs_all=NeedsAllRules(model=panel.needs_all, forced=preset.forced) if panel.needs_all else None,
-        to_people=preset.to_people,
+    rules = ItemGateRules.of(
+        preset,
+        text_only=panel.models,
+        one_frame=panel.one_frame or "",
+        needs_all=panel.needs_all or "",
+        runs=runs,
     )
+    checks = CheckRules() if given.checks else None
+    return msgspec.structs.replace(rules, checks=checks, balance=BlindRules(hold=given.hold), judge=judge)
 
 
 def _runs(given: str | None, preset: "Preset") -> int | Literal["auto"]:

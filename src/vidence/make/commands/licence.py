@@ -45,7 +45,7 @@ def check(given: Check) -> int:
     is refused; a video that is gone or of which nothing is known does not pass. An answer is believed for 30
     days. Exit code 1 where one does not pass.
     """
-    from vidence.make.gates import licence_by_people as by_people
+    from vidence.make.gates import licences as by_people
     from vidence.make.gates.licence_checking import check_licences, licence_table, named_videos, summary
     from vidence.media.whole import write_file
     from vidence.tables.export import table_as_csv

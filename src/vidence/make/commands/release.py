@@ -13,7 +13,7 @@ from vidence.errors import UsageError
 from vidence.records import Record
 
 if TYPE_CHECKING:
-    from vidence.make.gates.licence_checks import LicenceCheck
+    from vidence.make.gates.licences import LicenceCheck
     from vidence.make.gates.rules import ReleaseRules
     from vidence.make.pipeline.ledger import Account
     from vidence.make.release.scan import Leak
@@ -164,7 +164,7 @@ def _licences(kept: Path, manual: Path | None, items: "Sequence[Item]") -> "Mapp
     """What is known of the films of the questions; what is older than 30 days is asked again."""
     from vidence.make.commands.licence import client
     from vidence.make.gates.licence_checking import check_licences
-    from vidence.make.gates.licence_checks import LicenceCheck, read_looks
+    from vidence.make.gates.licences import LicenceCheck, read_looks
     from vidence.make.release.admission import film_of
 
     known = {one.video for one in read_looks(kept, LicenceCheck)}

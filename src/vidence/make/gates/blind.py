@@ -62,8 +62,7 @@ def hold_back(
     for task in dict.fromkeys(draft.task for draft in drafts if FALSE_STATEMENTS in draft.tags):
         groups[f"{task} {WHOLE}"] = [draft for draft in drafts if draft.task == task]
     items = {name: [_item(one, sources) for one in some] for name, some in groups.items()}
-    rng = np.random.default_rng(list(hashlib.sha256(f"{BLIND}/{seed}".encode()).digest()))
-    findings = read_structures(items, rng=rng, level=rules.level, n_draws=rules.draws)
+    findings = tested(items, rules, seed=seed)
     by_name = {one.name: one for one in findings}
     kept: list[Draft] = []
     dropped: list[Dropped] = []
@@ -82,6 +81,14 @@ def hold_back(
         findings=findings,
         words=tuple(_words(findings, gone, rules)),
     )
+
+
+def tested(
+    groups: Mapping[str, Sequence[Item]], rules: BlindRules, *, seed: int
+) -> tuple[StructureFinding, ...]:
+    """Test the questions of each structure for rules that see no video; the seed decides the keys drawn."""
+    rng = np.random.default_rng(list(hashlib.sha256(f"{BLIND}/{seed}".encode()).digest()))
+    return read_structures(groups, rng=rng, level=rules.level, n_draws=rules.draws) if groups else ()
 
 
 def _decisive(draft: Draft, found: Mapping[str, StructureFinding]) -> StructureFinding:

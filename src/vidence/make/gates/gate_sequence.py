@@ -163,7 +163,7 @@ class _Gates:
         kept = room.session.filter(gate, drafts, gate_drafts)
         if gate != NEEDS_ALL:
             return kept
-        proved = {one.draft_id: one.k_verified for one in self.verdicts if one.gate == NEEDS_ALL}
+        proved = {one.item_id: one.k_verified for one in self.verdicts if one.gate == NEEDS_ALL}
         return tuple(msgspec.structs.replace(draft, k_verified=proved.get(draft.draft_id)) for draft in kept)
 
     def _says(self, rules: AskingRules) -> str:

@@ -1,33 +1,40 @@
 """The gates on the questions of any file, one behind the other."""
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
-import numpy as np
+import msgspec
 
 from vidence.errors import UsageError
-from vidence.explain.audit.structures import StructureFinding, read_structures, structures_of
-from vidence.make.gates.blind import BLIND
+from vidence.explain.audit.structures import StructureFinding, structures_of
+from vidence.make.gates.blind import BLIND, tested
 from vidence.make.gates.checks import CHECKS, check
 from vidence.make.gates.frames import FrameSource
-from vidence.make.gates.gate_judges import judge_pool, judges_words
 from vidence.make.gates.model_gates import AskSettings, Decision, GateVerdict
-from vidence.make.gates.rules import AskingGates, CheckRules, JudgeRules
+from vidence.make.gates.rules import (
+    ALL_TASKS,
+    AskingGates,
+    BlindRules,
+    CheckRules,
+    JudgeRules,
+    NeedsAllRules,
+    OneFrameRules,
+    Preset,
+    TextOnlyRules,
+)
 from vidence.make.gates.splits import shared_between
-from vidence.make.gates.trying import Asking, AskingRules, asking_gates, try_gate
-from vidence.make.gates.verdicts import ItemVerdict
+from vidence.make.gates.trying import Asking, AskingRules, asking_gates, judge_pool, judges_words, try_gate
+from vidence.make.gates.verdicts import content_of
 from vidence.make.pipeline.ledger import Ledger
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import Models
-from vidence.records import Item, Record
+from vidence.records import Item
 
 LEAKS: Final = "leaks"
-WHOLE_SET: Final = "all"
 _WHY_OPEN: Final[Mapping[str, str]] = MappingProxyType(
     {
         LEAKS: "share something with another split and are left open; cut the set with vidence split, or "
@@ -35,17 +42,6 @@ _WHY_OPEN: Final[Mapping[str, str]] = MappingProxyType(
         BLIND: "are of structures that texts give away and are left open for people to look at",
     }
 )
-
-
-class BalanceRules(Record, omit_defaults=True):
-    """Structures whose answers texts give away; the questions of those in `hold` are dropped (``all``: any).
-
-    `level` is that of the test of all structures together, `draws` how many keys are drawn at most.
-    """
-
-    hold: tuple[str, ...] = ()
-    level: float = 0.95
-    draws: int = 1999
 
 
 class ItemGateRules(AskingGates, omit_defaults=True):
@@ -58,9 +54,43 @@ class ItemGateRules(AskingGates, omit_defaults=True):
 
     checks: CheckRules | None = CheckRules()
     split_tag: str = "split"
-    balance: BalanceRules | None = BalanceRules()
+    balance: BlindRules | None = BlindRules()
     judge: JudgeRules | None = None
     to_people: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        preset: Preset,
+        *,
+        text_only: tuple[str, ...] = (),
+        one_frame: str = "",
+        needs_all: str = "",
+        runs: int | Literal["auto"] | None = None,
+    ) -> "ItemGateRules":
+        """The rules of a paper for models by their names; gates without one are left out.
+
+        Args:
+            preset: the rules of the paper.
+            text_only: the models that see the words alone.
+            one_frame: the model that sees one frame.
+            needs_all: the model from which evidence is withheld.
+            runs: how often readers of words are asked (None: as the paper does).
+        """
+        forced, words = preset.forced, None
+        if text_only:
+            words = TextOnlyRules(
+                models=text_only,
+                at_least=preset.at_least or len(text_only),
+                runs=preset.runs if runs is None else runs,
+                forced=forced,
+            )
+        return cls(
+            text_only=words,
+            one_frame=OneFrameRules(model=one_frame, forced=forced) if one_frame else None,
+            needs_all=NeedsAllRules(model=needs_all, forced=forced) if needs_all else None,
+            to_people=preset.to_people,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +113,7 @@ class GatedItems:
     """What came of the gates: what is left, every verdict, the account, the balance of answers, and words."""
 
     items: tuple[Item, ...]
-    verdicts: tuple[ItemVerdict, ...]
+    verdicts: tuple[GateVerdict, ...]
     ledger: Ledger
     balance: tuple[StructureFinding, ...]
     words: tuple[str, ...]
@@ -123,19 +153,18 @@ def gate_items(items: Sequence[Item], rules: ItemGateRules, desk: GateDesk) -> G
     )
 
 
-def read_balance(items: Sequence[Item], rules: BalanceRules, *, seed: int) -> tuple[StructureFinding, ...]:
+def read_balance(items: Sequence[Item], rules: BlindRules, *, seed: int) -> tuple[StructureFinding, ...]:
     """What each structure gives away to readers of texts, by the rules of `vidence audit`."""
-    rng = np.random.default_rng(list(hashlib.sha256(f"{BLIND}/{seed}".encode()).digest()))
-    groups = structures_of(items)
-    return read_structures(groups, rng=rng, level=rules.level, n_draws=rules.draws) if groups else ()
+    return tested(structures_of(items), rules, seed=seed)
 
 
 def _held(
-    items: Sequence[Item], findings: Sequence[StructureFinding], rules: BalanceRules
+    items: Sequence[Item], findings: Sequence[StructureFinding], rules: BlindRules
 ) -> tuple[Dropped, ...]:
     """The questions of structures that are given away and held back."""
     above = {one.name: one for one in findings if one.verdict == "above"}
-    held = {name: one for name, one in above.items() if WHOLE_SET in rules.hold or name in rules.hold}
+    hold = rules.hold or ()
+    held = {name: one for name, one in above.items() if ALL_TASKS in hold or name in hold}
     return tuple(
         Dropped(what=item.item_id, stage=BLIND, reason="solved-by-texts", detail=held[name].says())
         for name, some in structures_of(items).items()
@@ -177,7 +206,7 @@ class _GateCall:
     def __init__(self, *, rules: ItemGateRules, desk: GateDesk) -> None:
         self._rules, self._desk = rules, desk
         self.ledger = Ledger()
-        self.verdicts: list[ItemVerdict] = []
+        self.verdicts: list[GateVerdict] = []
         self.words: list[str] = []
 
     def dropping(
@@ -194,8 +223,16 @@ class _GateCall:
             one = gone.get(item.item_id)
             why = is_open.get(item.item_id, "") if one is None else one.detail
             decision: Decision = "dropped" if one is not None else "open" if why else "kept"
-            verdict = GateVerdict(draft_id=item.item_id, gate=gate, decision=decision, why=why)
-            self.verdicts.append(ItemVerdict.of(verdict, item, reason="" if one is None else one.reason))
+            self.verdicts.append(
+                GateVerdict(
+                    item_id=item.item_id,
+                    content=content_of(item),
+                    gate=gate,
+                    decision=decision,
+                    reason="" if one is None else one.reason,
+                    why=why,
+                )
+            )
         if n_open := sum(name not in gone for name in is_open):
             self.words.append(f"{gate}: {n_open:,} questions {_WHY_OPEN[gate]}")
         return self._close(gate, items, gone)
@@ -223,7 +260,8 @@ class _GateCall:
         n_free = sum(item.answer_kind != "choice" for item in items)
         self.words += (*tried.words, *judges_words(self._rules.judge, gate=gate, n_free=n_free))
         self.verdicts += [
-            ItemVerdict.of(one, item, reason=reason) for one, item in zip(tried.verdicts, items, strict=True)
+            msgspec.structs.replace(one, content=content_of(item))
+            for one, item in zip(tried.verdicts, items, strict=True)
         ]
         return self._close(gate, items, tried.dropped)
 

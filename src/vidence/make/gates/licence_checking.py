@@ -12,9 +12,16 @@ import msgspec
 from vidence.ask.benchmarks.mmvu import youtube_id
 from vidence.ask.files import FieldError, csv_rows, ending_of, lines, objects, read, usable
 from vidence.errors import DataError, UsageError
-from vidence.make.gates.licence_by_people import read_sheet
-from vidence.make.gates.licence_checks import DAYS, LicenceCheck, Outcome, believed, read_looks, write_checks
 from vidence.make.gates.licence_youtube import YouTube
+from vidence.make.gates.licences import (
+    DAYS,
+    LicenceCheck,
+    Outcome,
+    believed,
+    read_looks,
+    read_sheet,
+    write_checks,
+)
 from vidence.tables.table import DASH, Cell, RowSpec, Table, number, several, tabulate
 
 FIELDS: Final = ("youtube_url", "video", "url", "video_url", "source", "source_id")

@@ -14,7 +14,7 @@ import msgspec
 
 from vidence.ask.models.keys import without_keys
 from vidence.errors import AccessError, MissingKeyError
-from vidence.make.gates.licence_checks import LicenceCheck, outcome_of
+from vidence.make.gates.licences import LicenceCheck, outcome_of
 
 if TYPE_CHECKING:
     import httpx2

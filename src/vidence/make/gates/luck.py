@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
+from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.gates.rules import TextOnlyRules
-from vidence.make.gates.verdicts import ItemVerdict
 from vidence.records import Clusters, Estimate, Item
 from vidence.statistics.intervals import mean_interval
 
@@ -56,7 +56,7 @@ def by_luck(n_choices: int, rules: TextOnlyRules) -> float:
 
 def read_luck(
     items: Sequence[Item],
-    verdicts: Sequence[ItemVerdict],
+    verdicts: Sequence[GateVerdict],
     rules: TextOnlyRules,
     *,
     level: float = 0.95,

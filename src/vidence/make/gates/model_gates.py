@@ -67,24 +67,28 @@ class GateVote(Record, omit_defaults=True):
 
 
 class GateVerdict(Record, omit_defaults=True):
-    """What a gate says of a draft, or of an item, whose id is then in `draft_id`.
+    """What a gate says of an item, or of a draft, whose id is then in `item_id`.
 
+    `content` is the hash of what was asked (`verdicts.content_of`), empty of drafts. `reason` says why it is
+    dropped, `why` what was seen, or why it could not be tried.
     ``open``: it is kept, and a person is asked, since votes that are missing could have turned it.
     ``untried``: it is kept, and could not be tried at all, for the reason in `why`. `k_verified` is how many
     moments apart from each other proved needed, where that was tried.
     """
 
-    draft_id: str
+    item_id: str
     gate: str
     decision: Decision
-    votes: tuple[GateVote, ...] = ()
+    content: str = ""
+    reason: str = ""
     n_right: int = 0
     n_unusable: int = 0
     k_verified: int | None = None
     why: str = ""
+    votes: tuple[GateVote, ...] = ()
 
 
-def decide(draft_id: str, gate: str, votes: Sequence[GateVote], *, at_least: int) -> GateVerdict:
+def decide(item_id: str, gate: str, votes: Sequence[GateVote], *, at_least: int) -> GateVerdict:
     """Drop what `at_least` votes are right about; leave open what the unusable ones could have dropped.
 
     Source: HERBench, section 7.6 (three of four).
@@ -99,7 +103,7 @@ def decide(draft_id: str, gate: str, votes: Sequence[GateVote], *, at_least: int
     elif n_right + n_unusable >= at_least:
         decision = "open"
     return GateVerdict(
-        draft_id=draft_id,
+        item_id=item_id,
         gate=gate,
         decision=decision,
         votes=tuple(votes),
@@ -146,7 +150,7 @@ def open_ones(verdicts: Sequence[GateVerdict]) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for one in verdicts:
         if one.decision == "open":
-            found[one.draft_id] = (*found.get(one.draft_id, ()), one.gate)
+            found[one.item_id] = (*found.get(one.item_id, ()), one.gate)
     return found
 
 
@@ -415,6 +419,6 @@ def ask_with_frames(
     return tuple(
         decide(name, ONE_FRAME, votes[name], at_least=rules.suffice)
         if name in votes
-        else GateVerdict(draft_id=name, gate=ONE_FRAME, decision="untried", why=tried[name].why)
+        else GateVerdict(item_id=name, gate=ONE_FRAME, decision="untried", why=tried[name].why)
         for name in map(id_of, drafts)
     )

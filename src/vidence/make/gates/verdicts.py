@@ -8,47 +8,12 @@ from typing import Final
 import msgspec
 
 from vidence.errors import DataError
-from vidence.make.gates.model_gates import Decision, GateVerdict, GateVote
+from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.pipeline.material import Dropped
-from vidence.records import Item, Record
+from vidence.records import Item
 
 FILTER: Final = "filter"
 _LISTED: Final = 5
-
-
-class ItemVerdict(Record, omit_defaults=True):
-    """What one gate says of one question; see `asking.GateVerdict`.
-
-    `content` is the hash of what was asked, see `content_of`. `reason` is why a question is dropped, `why`
-    what was seen, or why it could not be tried.
-    """
-
-    item_id: str
-    content: str
-    gate: str
-    decision: Decision
-    reason: str = ""
-    n_right: int = 0
-    n_unusable: int = 0
-    k_verified: int | None = None
-    why: str = ""
-    votes: tuple[GateVote, ...] = ()
-
-    @classmethod
-    def of(cls, verdict: GateVerdict, item: Item, *, reason: str) -> "ItemVerdict":
-        """The verdict on an item; `reason` counts where it is dropped."""
-        return cls(
-            item_id=item.item_id,
-            content=content_of(item),
-            gate=verdict.gate,
-            decision=verdict.decision,
-            reason=reason if verdict.decision == "dropped" else "",
-            n_right=verdict.n_right,
-            n_unusable=verdict.n_unusable,
-            k_verified=verdict.k_verified,
-            why=verdict.why,
-            votes=verdict.votes,
-        )
 
 
 def content_of(item: Item) -> str:
@@ -69,7 +34,7 @@ def content_of(item: Item) -> str:
     return hashlib.sha256(msgspec.json.encode(asked)).hexdigest()
 
 
-def read_verdicts(path: Path) -> tuple[ItemVerdict, ...]:
+def read_verdicts(path: Path) -> tuple[GateVerdict, ...]:
     """The verdicts of a file.
 
     Raises:
@@ -79,8 +44,8 @@ def read_verdicts(path: Path) -> tuple[ItemVerdict, ...]:
         lines = path.read_bytes().splitlines()
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from error
-    found: list[ItemVerdict] = []
-    decoder = msgspec.json.Decoder(ItemVerdict)
+    found: list[GateVerdict] = []
+    decoder = msgspec.json.Decoder(GateVerdict)
     for number, line in enumerate(lines, 1):
         try:
             found.append(decoder.decode(line))
@@ -90,7 +55,7 @@ def read_verdicts(path: Path) -> tuple[ItemVerdict, ...]:
 
 
 def filter_items(
-    items: Sequence[Item], verdicts: Sequence[ItemVerdict], *, drop: Collection[str] = ("dropped",)
+    items: Sequence[Item], verdicts: Sequence[GateVerdict], *, drop: Collection[str] = ("dropped",)
 ) -> tuple[tuple[Item, ...], tuple[Dropped, ...]]:
     """Keep what no verdict speaks against; each of the others with the reason of its first verdict.
 
@@ -111,7 +76,7 @@ def filter_items(
     return kept, tuple(gone[item.item_id] for item in items if item.item_id in gone)
 
 
-def decisions_words(verdicts: Sequence[ItemVerdict], *, drop: Collection[str]) -> tuple[str, ...]:
+def decisions_words(verdicts: Sequence[GateVerdict], *, drop: Collection[str]) -> tuple[str, ...]:
     """What is said of questions that are kept though a verdict is open about them, or they were not tried."""
     said = []
     for decision, what in (("open", "left open"), ("untried", "not tried")):
@@ -121,7 +86,7 @@ def decisions_words(verdicts: Sequence[ItemVerdict], *, drop: Collection[str]) -
     return tuple(said)
 
 
-def _check(by_id: Mapping[str, Item], verdicts: Sequence[ItemVerdict]) -> None:
+def _check(by_id: Mapping[str, Item], verdicts: Sequence[GateVerdict]) -> None:
     unknown = list(dict.fromkeys(one.item_id for one in verdicts if one.item_id not in by_id))
     if unknown:
         raise DataError(

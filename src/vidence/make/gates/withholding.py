@@ -231,7 +231,7 @@ def _verdict(
     name: str, said: tuple[GateVote, ...] | Failed | None, rules: NeedsAllRules, *, shown: ShownEvidence
 ) -> GateVerdict:
     """Kept where at least as many moments are needed as are wanted, open where missing answers decide."""
-    verdict = GateVerdict(draft_id=name, gate=NEEDS_ALL, decision="untried", why=shown.why)
+    verdict = GateVerdict(item_id=name, gate=NEEDS_ALL, decision="untried", why=shown.why)
     if said is None:
         return verdict
     if isinstance(said, Failed):
@@ -250,7 +250,7 @@ def _verdict(
     elif rules.drop and k < shown.n_needed:
         decision = "open"
     return GateVerdict(
-        draft_id=name,
+        item_id=name,
         gate=NEEDS_ALL,
         decision=decision,
         votes=said,

@@ -15,7 +15,7 @@ from vidence.errors import MediaError
 from vidence.make.gates.frames import frame_source
 from vidence.make.gates.gate_sequence import VERDICTS_FILE
 from vidence.make.gates.item_gates import GateDesk, GatedItems, gate_items
-from vidence.make.gates.licence_checks import LicenceCheck
+from vidence.make.gates.licences import LicenceCheck
 from vidence.make.pipeline.ledger import StageEnded, write_file
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import Models
@@ -31,8 +31,16 @@ from vidence.make.pipeline.session import (
 )
 from vidence.make.release.writing import RELEASE
 from vidence.make.review.protocol import load_protocol
-from vidence.make.writing.draft_files import Imported, draft_files, import_mmvu, read_drafts
-from vidence.make.writing.drafts import ExpertDraft
+from vidence.make.writing.draft_files import (
+    SHEET_FILE,
+    Imported,
+    checked_sheet,
+    draft_files,
+    import_mmvu,
+    read_drafts,
+    state_of,
+)
+from vidence.make.writing.drafts import DraftRow, ExpertDraft
 from vidence.make.writing.expert_checking import Shelf, check_rows
 from vidence.make.writing.expert_config import ExpertConfig
 from vidence.make.writing.expert_films import (
@@ -42,23 +50,25 @@ from vidence.make.writing.expert_films import (
     Films,
     Length,
     LicenceDesk,
+    Selection,
     day_of,
+    names_of,
+    not_selected,
     read_films,
+    read_selection,
 )
-from vidence.make.writing.expert_findings import DraftRow
 from vidence.make.writing.expert_items import Ground, item_of, marked_open, shuffled, to_review
-from vidence.make.writing.expert_links import Page, page_of
 from vidence.make.writing.expert_pages import (
     ADDRESS,
     ADDRESS_VARIABLE,
+    Page,
     PageLook,
     Wikipedia,
     look_up,
     outcomes,
+    page_of,
 )
-from vidence.make.writing.expert_sheet import SHEET_FILE, checked_sheet, state_of
 from vidence.make.writing.expert_tables import concepts_table, counts_table, findings_table, textbooks_table
-from vidence.make.writing.selected_videos import Selection, names_of, not_selected, read_selection
 from vidence.make.writing.session import REVIEW, WritingSession
 from vidence.make.writing.subjects import (
     CONCEPTS,

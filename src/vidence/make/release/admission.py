@@ -8,7 +8,7 @@ import msgspec
 from vidence.ask.benchmarks.question_files import lettered
 from vidence.ask.files import FieldError
 from vidence.make.gates.licence_checking import film_in
-from vidence.make.gates.licence_checks import LicenceCheck
+from vidence.make.gates.licences import LicenceCheck
 from vidence.make.pipeline.ledger import Ledger
 from vidence.make.pipeline.material import Dropped
 from vidence.make.release.exporters.exporting import SPLIT

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from vidence.errors import UsageError
-from vidence.make.gates.licence_checks import LicenceCheck
+from vidence.make.gates.licences import LicenceCheck
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.material import Dropped

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from vidence.errors import DataError, UsageError
-from vidence.make.gates.licence_checks import CREATIVE_COMMONS, LicenceCheck
+from vidence.make.gates.licences import CREATIVE_COMMONS, LicenceCheck
 from vidence.make.release.admission import film_of
 from vidence.media.files import resolve
 from vidence.records import Item, Media, Record

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from vidence.errors import UsageError
-from vidence.make.gates.licence_checks import LicenceCheck
+from vidence.make.gates.licences import LicenceCheck
 from vidence.make.gates.rules import ALL, ReleaseRules
 from vidence.make.gates.splits import sources_of, split_items
 from vidence.make.pipeline.ledger import Account, Ledger

@@ -1,8 +1,8 @@
-"""Drafts read from a file or a folder of files, row by row; a released file read as drafts."""
+"""Drafts read from files, row by row; the checked sheet that is read again; a released file as drafts."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,11 +14,20 @@ from vidence.ask.files import FieldError, near
 from vidence.ask.mapping.rows import read_rows
 from vidence.contracts import Loaded
 from vidence.errors import DataError
-from vidence.make.writing.drafts import COLUMNS, ExpertDraft, Link, cell_text, read_cell
+from vidence.make.writing.drafts import (
+    COLUMNS,
+    WHOLE_ROW,
+    DraftRow,
+    ExpertDraft,
+    Finding,
+    Link,
+    cell_text,
+    read_cell,
+)
 from vidence.make.writing.expert_films import Film
-from vidence.make.writing.expert_findings import WHOLE_ROW, DraftRow, Finding
 from vidence.make.writing.subjects import Concept, Subject
 from vidence.records import Item
+from vidence.tables.export import csv_text
 
 _ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv", ".xlsx")
 _OURS: Final = re.compile(r"@.*|place|state|(?:fault|warning):.*")
@@ -188,3 +197,37 @@ def _of_item(item: Item) -> DraftRow:
 
 def _steps(rationale: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in _STEP.split(rationale) if part.strip())
+
+
+SHEET_FILE: Final = "drafts-checked.csv"
+
+
+def checked_sheet(rows: Sequence[DraftRow]) -> bytes:
+    """The sheet as CSV in UTF-8 that spreadsheets open, and that is read as drafts again.
+
+    The columns ``place`` and ``state``, all columns of drafts that somebody used, and for each column with
+    findings ``fault:COLUMN`` or ``warning:COLUMN``.
+    """
+    used = {name for row in rows for name in row.cells}
+    columns = [name for name in COLUMNS if name in used]
+    columns += sorted(used - {*COLUMNS, WHOLE_ROW})
+    said: dict[tuple[str, bool], None] = {}
+    for row in rows:
+        said |= {(one.column, one.is_fault): None for one in row.findings}
+    order = {name: i for i, name in enumerate((WHOLE_ROW, *columns))}
+    beside = sorted(said, key=lambda one: (not one[1], order.get(one[0], len(order)), one[0]))
+    raw = [WHOLE_ROW] if WHOLE_ROW in used else []
+    heads = [f"{'fault' if is_fault else 'warning'}:{name}" for name, is_fault in beside]
+    lines: list[list[str]] = [["place", "state", *columns, *raw, *heads]]
+    for row in rows:
+        cells = [row.cells.get(name, "") for name in (*columns, *raw)]
+        notes = ["\n".join(f.says for f in row.findings if (f.column, f.is_fault) == one) for one in beside]
+        lines.append([row.place, state_of(row), *cells, *notes])
+    return b"\xef\xbb\xbf" + csv_text(lines, is_data=True).encode()
+
+
+def state_of(row: DraftRow) -> str:
+    """``fault``, ``warning`` or ``ok``."""
+    if any(one.is_fault for one in row.findings):
+        return "fault"
+    return "warning" if row.findings else "ok"

@@ -14,12 +14,10 @@ from typing import Final, TypeAlias
 
 from vidence.ask.files import near
 from vidence.make.pipeline.english import content_words
-from vidence.make.writing.drafts import ExpertDraft
+from vidence.make.writing.drafts import DraftRow, ExpertDraft, Finding
 from vidence.make.writing.expert_config import REASONING, DraftRules, Form
 from vidence.make.writing.expert_films import Film
-from vidence.make.writing.expert_findings import DraftRow, Finding
-from vidence.make.writing.expert_links import Page, page_of
-from vidence.make.writing.expert_pages import PageLook
+from vidence.make.writing.expert_pages import Page, PageLook, page_of
 from vidence.make.writing.subjects import Concept, Subject
 from vidence.text import letter_index, normal_form
 

@@ -9,15 +9,15 @@ from msgspec import Meta
 
 from vidence.engine.config_file import Count, CountOrNone
 from vidence.errors import UsageError
-from vidence.make.gates.item_gates import WHOLE_SET, BalanceRules, ItemGateRules
-from vidence.make.gates.licence_checks import DAYS
-from vidence.make.gates.presets import PRESETS, PresetName
+from vidence.make.gates.item_gates import ItemGateRules
+from vidence.make.gates.licences import DAYS
 from vidence.make.gates.rules import (
+    ALL_TASKS,
+    PRESETS,
+    BlindRules,
     CheckRules,
     JudgeRules,
-    NeedsAllRules,
-    OneFrameRules,
-    TextOnlyRules,
+    PresetName,
 )
 from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.make.release.made_release import MakingRelease
@@ -102,12 +102,6 @@ class OnlineRules(Record, omit_defaults=True):
     days: Annotated[float, Meta(ge=0)] = DAYS
 
 
-class HeldStructures(BalanceRules, omit_defaults=True):
-    """As `BalanceRules`; held back are all structures by default."""
-
-    hold: tuple[str, ...] = (WHOLE_SET,)
-
-
 class ExpertGates(Record, omit_defaults=True):
     """The gates of `vidence gate` on what passed the checks, by the rule of a paper.
 
@@ -119,7 +113,7 @@ class ExpertGates(Record, omit_defaults=True):
 
     preset: PresetName = "mmvu"
     checks: CheckRules = CheckRules()
-    blind: HeldStructures = HeldStructures()
+    blind: BlindRules = BlindRules(hold=(ALL_TASKS,))
     judge: JudgeRules | None = None
     text_only: tuple[str, ...] = ()
     one_frame: str = ""
@@ -134,26 +128,13 @@ class ExpertGates(Record, omit_defaults=True):
     @property
     def rules(self) -> ItemGateRules:
         """The rules of the gates."""
-        preset = PRESETS[self.preset]
-        words = None
-        if self.text_only:
-            words = TextOnlyRules(
-                models=self.text_only,
-                at_least=preset.at_least or len(self.text_only),
-                runs=preset.runs,
-                forced=preset.forced,
-            )
-        one = OneFrameRules(model=self.one_frame, forced=preset.forced) if self.one_frame else None
-        needs = NeedsAllRules(model=self.needs_all, forced=preset.forced) if self.needs_all else None
-        return ItemGateRules(
-            checks=self.checks,
-            text_only=words,
-            one_frame=one,
-            needs_all=needs,
-            balance=self.blind,
-            judge=self.judge,
-            to_people=preset.to_people,
+        rules = ItemGateRules.of(
+            PRESETS[self.preset],
+            text_only=self.text_only,
+            one_frame=self.one_frame,
+            needs_all=self.needs_all,
         )
+        return msgspec.structs.replace(rules, checks=self.checks, balance=self.blind, judge=self.judge)
 
 
 class ExpertConfig(Record, omit_defaults=True):

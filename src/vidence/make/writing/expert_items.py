@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from vidence.explain.audit.checks import text_reasons
-from vidence.make.gates.licence_checks import LicenceCheck
+from vidence.make.gates.licences import LicenceCheck
 from vidence.make.writing.drafts import ExpertDraft
 from vidence.make.writing.expert_checking import right_place
 from vidence.make.writing.expert_films import Film, Length

@@ -5,9 +5,8 @@ from collections.abc import Collection, Sequence
 from operator import itemgetter
 from typing import Final
 
-from vidence.make.writing.drafts import ExpertDraft
-from vidence.make.writing.expert_findings import DraftRow
-from vidence.make.writing.expert_links import Page, page_of
+from vidence.make.writing.drafts import DraftRow, ExpertDraft
+from vidence.make.writing.expert_pages import Page, page_of
 from vidence.make.writing.subjects import Concept, Curriculum
 from vidence.tables.table import DASH, RowSpec, Table, count, lines, number, tabulate
 

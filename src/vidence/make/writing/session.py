@@ -8,7 +8,7 @@ from typing import Final, Literal, Protocol
 import msgspec
 
 from vidence.errors import DataError
-from vidence.make.gates.licence_checks import LicenceCheck
+from vidence.make.gates.licences import LicenceCheck
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.session import Session
 from vidence.make.release.made_release import MakingRelease, release_questions

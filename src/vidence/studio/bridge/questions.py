@@ -117,7 +117,7 @@ def verdicts_of(folder: Path) -> dict[str, list[GateVerdict]]:
     """
     found: dict[str, list[GateVerdict]] = defaultdict(list)
     for one in _lines(folder / VERDICTS_FILE, GateVerdict):
-        found[one.draft_id].append(one)
+        found[one.item_id].append(one)
     return found
 
 

@@ -11,9 +11,10 @@ from subjects.asked_items import question, write_reader
 from subjects.planted_drafts import models_of
 from vidence.errors import UsageError
 from vidence.make.gates.frames import frame_source
-from vidence.make.gates.item_gates import BalanceRules, GateDesk, ItemGateRules, gate_items, read_balance
+from vidence.make.gates.item_gates import GateDesk, ItemGateRules, gate_items, read_balance
 from vidence.make.gates.luck import by_luck, read_luck
 from vidence.make.gates.rules import (
+    BlindRules,
     CheckRules,
     JudgeRules,
     NeedsAllRules,
@@ -168,11 +169,11 @@ def test_a_structure_whose_longest_choice_is_right_is_held_back_where_it_is_name
         return question(i, choices=tuple(texts), answer="ABCDE"[i % 5], media=media)
 
     items = [told(i) for i in range(60)]
-    (finding,) = read_balance(items, BalanceRules(draws=199), seed=1)
+    (finding,) = read_balance(items, BlindRules(draws=199), seed=1)
     assert (finding.verdict, finding.worst.key) == ("above", "longest")
-    rules = ItemGateRules(checks=None, balance=BalanceRules(draws=199))
+    rules = ItemGateRules(checks=None, balance=BlindRules(draws=199))
     assert len(gate_items(items, rules, GateDesk(seed=1)).items) == 60
-    rules = ItemGateRules(checks=None, balance=BalanceRules(draws=199, hold=("all",)))
+    rules = ItemGateRules(checks=None, balance=BlindRules(draws=199, hold=("all",)))
     found = gate_items(items, rules, GateDesk(seed=1))
     assert (found.items, found.ledger.stages[-1].dropped) == ((), {"solved-by-texts": 60})
     rules = msgspec.structs.replace(rules, to_people=True)

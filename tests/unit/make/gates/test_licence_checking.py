@@ -7,10 +7,9 @@ import pytest
 
 from servers.youtube import KEY, YouTubeServer
 from vidence.errors import AccessError, DataError, MissingKeyError, UsageError
-from vidence.make.gates.licence_by_people import read_sheet, sheet
 from vidence.make.gates.licence_checking import check_licences, licence_table, named_videos, summary
-from vidence.make.gates.licence_checks import LicenceCheck, believed, read_looks, write_checks
 from vidence.make.gates.licence_youtube import YouTube
+from vidence.make.gates.licences import LicenceCheck, believed, read_looks, read_sheet, sheet, write_checks
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FREE, SHUT, GONE, ODD = "aaaaaaaaaaa", "bbbbbbbbbbb", "ccccccccccc", "ddddddddddd"

@@ -48,11 +48,11 @@ def test_the_text_gate_removes_exactly_what_was_leaked(planted, tmp_path):
         "biased": "phantom:letter-biased?letter=B",
     }
     verdicts = blind(tmp_path, planted.drafts, panel)
-    dropped = {one.draft_id for one in verdicts if one.decision == "dropped"}
+    dropped = {one.item_id for one in verdicts if one.decision == "dropped"}
     leaked = {name for name, item in planted.items.items() if item.tags["leak"] == "yes"}
     assert dropped == leaked
     assert len(leaked) == 2
-    assert [one.draft_id for one in verdicts] == list(planted.items)
+    assert [one.item_id for one in verdicts] == list(planted.items)
 
 
 def test_the_frame_gate_removes_exactly_what_one_tried_frame_gives_away(planted, tmp_path):
@@ -61,7 +61,7 @@ def test_the_frame_gate_removes_exactly_what_one_tried_frame_gives_away(planted,
     tried = cut_frames(planted.drafts, rules, cutting)
     with models_of(tmp_path, cutting.pictures.get, eye="phantom:fuser") as sent:
         verdicts = ask_with_frames(planted.drafts, tried, rules, models=sent, seed=1)
-    dropped = {one.draft_id for one in verdicts if one.decision == "dropped"}
+    dropped = {one.item_id for one in verdicts if one.decision == "dropped"}
     model = SimulatedModel(name="fuser")
     solvable = {
         name
@@ -79,7 +79,7 @@ def test_the_frame_gate_removes_exactly_what_one_tried_frame_gives_away(planted,
     with models_of(tmp_path, cutting.pictures.get, eye="phantom:fuser") as sent:
         again = ask_with_frames(planted.drafts, tried, with_two, models=sent, seed=1)
         assert sent.spent.n_asked == 0  # the same questions: all out of the memory
-    assert {one.draft_id for one in again if one.decision == "dropped"} == leaked
+    assert {one.item_id for one in again if one.decision == "dropped"} == leaked
 
 
 def test_frames_are_cut_once(planted, tmp_path):

@@ -3,8 +3,9 @@
 import pytest
 
 from subjects.asked_items import question
-from vidence.make.gates.item_gates import BalanceRules, read_balance
+from vidence.make.gates.item_gates import read_balance
 from vidence.make.gates.luck import Luck, ReaderLuck
+from vidence.make.gates.rules import BlindRules
 from vidence.make.gates.tables import balance_tables, balance_warnings, luck_sentences, reader_table
 from vidence.records import Media
 from vidence.statistics.intervals import mean_interval
@@ -31,7 +32,7 @@ def test_an_answer_that_is_nearly_always_right_is_a_warning():
         )
 
     items = [asked(i) for i in range(60)]
-    findings = read_balance(items, BalanceRules(draws=199), seed=1)
+    findings = read_balance(items, BlindRules(draws=199), seed=1)
     assert any("'yes' is right in 57 of 60 questions" in one for one in balance_warnings(findings))
     balance, rules, letters = balance_tables(items, findings, seed=1)
     assert balance.row("t").values[-1] == "above"

@@ -5,14 +5,15 @@ import pytest
 
 from subjects.asked_items import question
 from vidence.errors import DataError
-from vidence.make.gates.verdicts import ItemVerdict, content_of, filter_items, read_verdicts
+from vidence.make.gates.model_gates import GateVerdict
+from vidence.make.gates.verdicts import content_of, filter_items, read_verdicts
 from vidence.make.pipeline.output import json_lines
 from vidence.records import Media
 
 ITEMS = tuple(question(i) for i in range(4))
 DECISIONS = ("kept", "dropped", "open", "untried")
 VERDICTS = tuple(
-    ItemVerdict(
+    GateVerdict(
         item_id=item.item_id,
         content=content_of(item),
         gate="text-only",

@@ -27,7 +27,7 @@ def verdicts(
     shown = cut_evidence(drafts, rules, cutting)
     with models_of(tmp_path, cutting.pictures.get, eye=model) as sent:
         found = ask_without(drafts, shown, rules, models=sent, seed=1)
-    return {one.draft_id: one for one in found}
+    return {one.item_id: one for one in found}
 
 
 def padded(planted: Planted, one: Draft) -> Draft:

@@ -16,7 +16,7 @@ from vidence.make.herbench.session import HerbenchSession
 from vidence.make.pipeline.session import MakeOverrides
 
 DRAFTS = (draft("sure"), draft("doubtful", truth="model"), draft("open"))
-GATED = Gated(drafts=DRAFTS, verdicts=(GateVerdict(draft_id="open", gate="text-only", decision="open"),))
+GATED = Gated(drafts=DRAFTS, verdicts=(GateVerdict(item_id="open", gate="text-only", decision="open"),))
 ASKED = questions(DRAFTS)
 OUT = ReleaseRules(version="1.0.0", unreviewed=True, without_licence=("OURS", "v1"))
 

@@ -52,7 +52,7 @@ def test_the_text_gate_drops_exactly_what_two_of_the_panel_must_get_right(one):
     kept = {item["tags"]["draft"] for item in lines(one.folder / "out" / "items.jsonl")}
     for verdict in lines(one.folder / "out" / "verdicts.jsonl"):
         right = sum(all(m["value"] == 1.0 for m in vote["marks"]) for vote in verdict["votes"])
-        assert (right >= 2) == (verdict["draft_id"] not in kept)
+        assert (right >= 2) == (verdict["item_id"] not in kept)
         assert len(verdict["votes"]) == 4
 
 
@@ -112,7 +112,7 @@ def test_an_open_verdict_is_not_released_where_no_person_looks(one, has_review):
     text = text if has_review else text[:begin] + text[end:]
     one.config.write_text(text.replace('version = "1.0.0"', 'version = "1.0.0"\nunreviewed = true'))
     one.make()
-    opened = {v["draft_id"] for v in lines(one.folder / "out" / "verdicts.jsonl") if v["decision"] == "open"}
+    opened = {v["item_id"] for v in lines(one.folder / "out" / "verdicts.jsonl") if v["decision"] == "open"}
     assert opened
     assert one.account()["review"]["dropped"] == {"not-confirmed-by-a-person": len(opened)}
     assert not opened & {item["tags"]["draft"] for item in lines(one.release() / "items.jsonl")}

@@ -7,7 +7,7 @@ import pytest
 
 from subjects.released import question
 from subjects.reviewing import Team
-from vidence.make.gates.licence_checks import LicenceCheck
+from vidence.make.gates.licences import LicenceCheck
 from vidence.make.pipeline.ledger import Ledger
 from vidence.make.release.admission import film_of, reviewed, with_licence
 from vidence.records import Item, Media, Provenance

@@ -1,5 +1,7 @@
 """Rows of drafts: faulty ones keep their text; sheets go out and come back as they were."""
 
+import csv
+import io
 import json
 
 import pytest
@@ -7,9 +9,8 @@ import pytest
 from subjects.expert_set import drafts_of, set_in
 from subjects.layouts import workbook
 from vidence.errors import DataError
-from vidence.make.writing.draft_files import read_drafts
-from vidence.make.writing.drafts import COLUMNS, cell_text
-from vidence.make.writing.expert_sheet import checked_sheet
+from vidence.make.writing.draft_files import checked_sheet, read_drafts, state_of
+from vidence.make.writing.drafts import COLUMNS, DraftRow, Finding, cell_text
 
 
 def test_rows_that_cannot_be_read_keep_their_text(tmp_path):
@@ -67,3 +68,39 @@ def test_a_workbook_is_read_as_the_same_drafts(tmp_path):
     assert [row.draft for row in rows] == [
         row.draft for row in read_drafts(tmp_path / "set" / "drafts.jsonl")
     ]
+
+
+def finding(column, *, is_fault, says="so"):
+    return Finding(row_id="a", column=column, kind="k", is_fault=is_fault, says=says)
+
+
+def test_faults_stand_beside_the_cells_that_they_are_about():
+    first = DraftRow(
+        row_id="a",
+        place="d.csv:2",
+        cells={"draft_id": "a", "answer": "=1+1", "question": "Why,\nso?"},
+        draft=None,
+        findings=(
+            finding("question", is_fault=True, says="one"),
+            finding("question", is_fault=True, says="two"),
+            finding("steps", is_fault=False),
+        ),
+    )
+    broken = DraftRow(row_id="d.csv:4", place="d.csv:4", cells={"row": '"x'}, draft=None)
+    content = checked_sheet([first, broken])
+    assert content.startswith(b"\xef\xbb\xbf")
+    rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+    assert list(rows[0]) == [
+        *("place", "state", "draft_id", "question", "answer", "row"),
+        *("fault:question", "warning:steps"),
+    ]
+    assert rows[0]["question"] == "Why,\nso?"
+    assert rows[0]["answer"] == "=1+1"
+    assert rows[0]["fault:question"] == "one\ntwo"
+    assert (rows[0]["state"], rows[1]["state"], rows[1]["row"]) == ("fault", "ok", '"x')
+
+
+def test_a_row_with_warnings_only_is_no_faulty_one():
+    assert state_of(DraftRow(row_id="a", place="", cells={}, draft=None)) == "ok"
+    warned = DraftRow(row_id="a", place="", cells={}, draft=None, findings=(finding("x", is_fault=False),))
+    assert state_of(warned) == "warning"

@@ -7,7 +7,7 @@ import pytest
 
 from subjects.expert_set import row, shelf
 from vidence.errors import DataError
-from vidence.make.gates.licence_checks import LicenceCheck
+from vidence.make.gates.licences import LicenceCheck
 from vidence.make.writing.expert_films import Film, Length
 from vidence.make.writing.expert_items import Ground, item_of, marked_open, shuffled, to_review
 from vidence.make.writing.session import from_review

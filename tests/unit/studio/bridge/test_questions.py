@@ -36,7 +36,7 @@ def made(tmp_path):
     (tmp_path / "items.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, items)) + b"\n")
     vote = GateVote(model="m", frame_index=7)
     verdict = GateVerdict(
-        draft_id="d0", gate="text-only", decision="open", votes=(vote,), n_unusable=1, why="quiet"
+        item_id="d0", gate="text-only", decision="open", votes=(vote,), n_unusable=1, why="quiet"
     )
     (tmp_path / "verdicts.jsonl").write_bytes(json_lines([verdict]))
     return tmp_path, drawn.rows
@@ -148,5 +148,5 @@ def test_progress_says_what_the_sample_can_release(made):
 
 
 def test_gates_are_told_in_words():
-    bare = GateVerdict(draft_id="d", gate="one-frame", decision="kept")
+    bare = GateVerdict(item_id="d", gate="one-frame", decision="kept")
     assert gate_words(bare) == "one-frame: kept; 0 of 0 votes right"

@@ -3,8 +3,7 @@
 import pytest
 
 from vidence.make.gates.luck import by_luck
-from vidence.make.gates.presets import PRESETS
-from vidence.make.gates.rules import TextOnlyRules
+from vidence.make.gates.rules import PRESETS, TextOnlyRules
 
 
 def test_three_runs_are_too_few_for_two_choices_and_auto_is_not():
