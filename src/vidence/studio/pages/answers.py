@@ -9,6 +9,7 @@ import msgspec
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.safestring import SafeString
 
 from vidence.errors import VidenceError
 from vidence.studio.drafts import Conflict, Saved
@@ -21,6 +22,11 @@ _MOST_DIGITS: Final = 9
 def as_json(told: object, status: int = 200) -> HttpResponse:
     """An answer to a script."""
     return HttpResponse(msgspec.json.encode(told), content_type="application/json", status=status)
+
+
+def as_piece(piece: str) -> SafeString:
+    """A piece of the report as HTML: its own templates have escaped every text in it (`report.fragments`)."""
+    return SafeString(piece or "")
 
 
 def is_script(request: HttpRequest) -> bool:

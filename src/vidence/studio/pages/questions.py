@@ -8,7 +8,6 @@ from uuid import UUID
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.utils.safestring import SafeString
 
 from vidence.errors import VidenceError
 from vidence.make.gates.rules import ReviewRules
@@ -33,6 +32,7 @@ from vidence.studio.bridge.questions import (
     wordings,
     write_filled,
 )
+from vidence.studio.pages.answers import as_piece
 from vidence.studio.projects import add_items
 from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.items import ItemRow, TransitionRow
@@ -97,7 +97,7 @@ def _standing(row: MadeSetRow) -> dict[str, object]:
     said = said_of(row.project, names)
     found = progress(drawn, items, said, rules=limits.rules)
     return {
-        "piece": SafeString(section_fragment(Section(title="", tables=(_table(found),)))),
+        "piece": as_piece(section_fragment(Section(title="", tables=(_table(found),)))),
         "n_decided": len(said),
         "n_drawn": len(names),
         "n_missing": len(names) - len(rows),

@@ -5,7 +5,6 @@ from typing import Final
 import numpy as np
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.utils.safestring import SafeString
 
 from vidence.errors import UsageError
 from vidence.make.review.groups import group_table, groups_of
@@ -13,6 +12,7 @@ from vidence.make.review.rates import rates_of, rates_tables, rates_words
 from vidence.report.fragments import section_fragment
 from vidence.report.sections import Section
 from vidence.studio.access import PROJECT, route
+from vidence.studio.pages.answers import as_piece
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.reviewing import reviews_of
 
@@ -40,7 +40,7 @@ def rates(request: HttpRequest, project: str) -> HttpResponse:
     section = Section(title="", paragraphs=tuple(rates_words(found)), tables=tuple(tables))
     told = {
         "project": row,
-        "piece": SafeString(section_fragment(section)),
+        "piece": as_piece(section_fragment(section)),
         "by": by,
         "usual": _USUAL,
         "refused": refused,

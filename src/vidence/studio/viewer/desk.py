@@ -6,7 +6,6 @@ from threading import Lock
 from typing import Final
 
 from django.http import Http404
-from django.utils.safestring import SafeString
 
 from vidence.report.results import Run
 from vidence.studio.bridge.indexing import Indexer
@@ -15,6 +14,7 @@ from vidence.studio.bridge.later import Later, Worker
 from vidence.studio.bridge.places import ViewablePath, find_places
 from vidence.studio.bridge.run_status import Standings
 from vidence.studio.bridge.runs import open_head
+from vidence.studio.pages.answers import as_piece
 from vidence.studio.settings import current
 
 WAIT_S: Final = 1.0
@@ -62,7 +62,7 @@ class Desk:
         What `make` raises is raised here. Every text in what it makes is escaped already.
         """
         made = self.pieces.get(key, make, wait_s=self.wait_s)
-        return {"piece": SafeString(made or ""), "again": "" if made else again}
+        return {"piece": as_piece(made or ""), "again": "" if made else again}
 
     def labels(self) -> Labels:
         """The labels of errors that lie under the paths."""

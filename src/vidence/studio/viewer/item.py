@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.safestring import SafeString
 
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
@@ -17,6 +16,7 @@ from vidence.report.results import Run
 from vidence.studio.bridge.places import ViewablePath
 from vidence.studio.bridge.question_view import RunAnswer, labelled, tell
 from vidence.studio.bridge.run_status import RunStanding
+from vidence.studio.pages.answers import as_piece
 from vidence.studio.records.index import IndexTrialRow
 from vidence.studio.settings import current
 from vidence.studio.viewer.desk import desk
@@ -47,8 +47,7 @@ def show(request: HttpRequest) -> HttpResponse:
             found, one = tell(head, item_id, repeat, place=place, name=name)
             item = item or found
             given = labelled(labels.of(place, item_id))
-            # Every text in a piece was escaped by the templates of the report.
-            told.append(replace(one, labels=given, piece=SafeString(one.piece)))
+            told.append(replace(one, labels=given, piece=as_piece(one.piece)))
     if item is None and all(one.fate == "missing" for one in told):
         raise Http404
     shown = {
@@ -64,7 +63,7 @@ def show(request: HttpRequest) -> HttpResponse:
     if item is not None:
         roots = [head.facts.media_root for head in heads]
         shown |= {
-            "question": SafeString(question_fragment(item)),
+            "question": as_piece(question_fragment(item)),
             "media": media_of(item, roots=roots, told=told),
         }
     return render(request, "viewer/item.html", shown)

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.safestring import SafeString
 
 from vidence.errors import VidenceError
 from vidence.make.pipeline.material import Draft, Dropped
@@ -17,6 +16,7 @@ from vidence.records import Item
 from vidence.report.fragments import question_fragment
 from vidence.studio.bridge.made_sets import made_set, questions_of
 from vidence.studio.bridge.places import ViewablePath
+from vidence.studio.pages.answers import as_piece
 from vidence.studio.viewer.desk import desk
 from vidence.studio.viewer.filters import PAGE, page_in
 from vidence.studio.viewer.question_page import media_of
@@ -182,7 +182,7 @@ def question(request: HttpRequest, place: str) -> HttpResponse:
         "place": found,
         "item_id": visible(item.item_id),
         **links,
-        "question": SafeString(question_fragment(item)),
+        "question": as_piece(question_fragment(item)),
     }
     shown["media"] = media_of(item, roots=[str(loaded.media_root)])
     return render(request, "viewer/question.html", shown)
