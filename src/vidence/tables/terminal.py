@@ -46,11 +46,11 @@ def new_grid(title: str = "") -> Grid:
     return Grid(title=heading, title_justify="left", box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
 
 
-def print_table(table: Table, console: Console) -> None:
-    """Print a table with its notes; of a long one only how long it is."""
+def print_table(table: Table, console: Console, *, most_lines: int = MOST_LINES) -> None:
+    """Print a table with its notes; of one with more lines only how long it is."""
     console.print()
     console.print(plain(table.title, style="bold"))
-    if len(table.rows) > MOST_LINES:
+    if len(table.rows) > most_lines:
         console.print(plain(f"{len(table.rows):,} lines, on the page and in the files.", style="dim"))
         return
     columns, rows = shown_columns(table), shown_rows(table)

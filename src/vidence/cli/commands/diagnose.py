@@ -63,8 +63,8 @@ class _WithOptions(click.Command):
 
 _FIELDS = frozenset(
     (
-        *("media", "map", "split", "protocol", "selector", "n_frames", "judge_models", "where", "limit"),
-        *("allow_missing", "concurrency", "patience_s", "max_cost", "price_in", "price_out"),
+        *("media", "map", "split", "protocol", "selector", "n_frames", "size", "judge_models", "where"),
+        *("limit", "allow_missing", "concurrency", "patience_s", "max_cost", "price_in", "price_out"),
         *("temperature", "max_tokens", "want_choice_logps"),
     )
 )
