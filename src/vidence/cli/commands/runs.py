@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SECTION = "Ask"
 
-_WIDE = 400  # characters of a line that no terminal shows
+_WIDE = 400
 
 
 class Runs(Record):
@@ -40,8 +40,7 @@ def runs(given: Runs) -> None:
     if not found:
         click.echo(f"{given.folder} holds no run; `vidence run` makes one", err=True)
         return
-    if not console.is_terminal:
-        console.width = _WIDE
+    console.width = max(console.width, _WIDE)  # a terminal folds the lines, and a folder stays whole
     print_table(_table(found), console, most_lines=len(found))
 
 
@@ -65,12 +64,11 @@ def _table(found: "Sequence[ListedRun]") -> "Table":
             count("tokens", lambda one: one.tokens, "tokens/reply"),
             number("started", lambda one: one.started_at[:16].replace("T", " "), kind="text"),
         ],
+        notes=(f"{one.status}: {one.problem}" if one.problem else "" for one in found),
     )
 
 
 def _status(one: "ListedRun") -> str:
-    if one.problem:
-        return f"unusable: {one.problem}"
     return f"{one.n_failed:,} failed" if one.status == "failures" else one.status
 
 
