@@ -84,7 +84,7 @@ def test_prefixes_nest_and_nothing_is_asked_twice(vidence, weights: Path, questi
 
 
 def test_probabilities_are_over_the_letters_alone(vidence, weights: Path, questions: Path):
-    asks = ("--limit", "6", "--set", "view=plan", "--set", "mode=logprobs", "--out")
+    asks = ("--limit", "6", "--set", "view=plan", "--out")
     with TinyVlmServer(weights) as server:
         model = f"openai:tiny?base_url={server.base_url}"
         served = diagnosis(vidence, "frame-shares", questions, model, *asks, "served")

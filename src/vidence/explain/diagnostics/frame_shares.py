@@ -14,10 +14,10 @@ from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.explain.diagnostics.conditions import Count, Examination
 from vidence.explain.diagnostics.frame_evidence import evidence_positions, placebo_positions
-from vidence.explain.diagnostics.frame_letters import OverLetters, of_draws, of_logps
+from vidence.explain.diagnostics.frame_letters import OverLetters, of_logps
 from vidence.explain.diagnostics.frame_placebo import PlaceboDeltas, placebo_tables
 from vidence.explain.diagnostics.tables import Figures, counted
-from vidence.records import Answered, Estimate, Item, Prompt, Record, Sampling
+from vidence.records import Estimate, Item, Prompt, Record, Sampling
 from vidence.statistics.resampling import Resampling, difference_of_groups
 from vidence.tables.charts import Group, Statement, Violins
 from vidence.tables.table import Measure, Row, RowSpec, Table, lines, number, share, tabulate
@@ -27,14 +27,12 @@ PLACEBO: Final = "placebo"
 ORACLE: Final = "evidence:only"
 APART: Final = "evidence-apart"
 MOST_CHOICES: Final = 26
-Method: TypeAlias = Literal["", "logprobs", "sampling"]
 Exclusion: TypeAlias = Literal[
     "",
     "no choices",
     "too many choices",
     "fewer than two frames",
     "no log-probabilities",
-    "unreadable",
     "no positive evidence",
 ]
 # Deltas up to this are rounding.
@@ -57,18 +55,10 @@ class Settings(Record):
     pieces: Annotated[
         Literal["one", "all"], Meta(description="of the evidence: one frame for each annotated span, or all")
     ] = "one"
-    mode: Annotated[
-        Literal["auto", "logprobs", "sampling"],
-        Meta(description="where probabilities come from; auto: logprobs, and sampling where there are none"),
-    ] = "auto"
-    draws: Annotated[Count, Meta(description="sampling: replies to each prompt")] = 16
-    temperature: Annotated[float, Meta(gt=0, description="sampling: temperature")] = 1.0
     placebo: Annotated[
         Literal["n"] | None, Meta(description="n: leave out as many frames apart from the evidence, too")
     ] = None
-    max_tokens: Annotated[
-        Count | None, Meta(description="tokens of a reply; 16 for logprobs, 1024 for sampling")
-    ] = None
+    max_tokens: Annotated[Count, Meta(description="tokens of a reply")] = 16
 
     def __post_init__(self) -> None:
         if self.selector and self.view == "oracle":
@@ -85,12 +75,7 @@ class Settings(Record):
     @property
     def first(self) -> Sampling:
         """How a reply with log-probabilities is sampled."""
-        return Sampling(temperature=0.0, max_tokens=self.max_tokens or 16, want_choice_logps=True)
-
-    @property
-    def sampled(self) -> Sampling:
-        """How one of several replies is sampled."""
-        return Sampling(temperature=self.temperature, max_tokens=self.max_tokens or 1024)
+        return Sampling(temperature=0.0, max_tokens=self.max_tokens, want_choice_logps=True)
 
 
 class FrameSharesFinding(Record, omit_defaults=True):
@@ -104,12 +89,6 @@ class FrameSharesFinding(Record, omit_defaults=True):
     """Why the question counts in no mean; empty where it does."""
     why: str = ""
     """More about that."""
-    method: Method = ""
-    """Where the probabilities come from."""
-    draws: int = 0
-    """With ``sampling``: from how many replies to each prompt."""
-    is_fallback: bool = False
-    """Whether that was so because the model gives no log-probabilities."""
     times_s: tuple[float, ...] = ()
     """The time of each frame, ascending; `deltas` and `shares` have the same order."""
     probabilities: tuple[float, ...] = ()
@@ -127,8 +106,6 @@ class FrameSharesFinding(Record, omit_defaults=True):
     """The entropy of the shares over that of even shares, from 0 to 1."""
     n_floored: int = 0
     """Letters that were not reported, over all prompts."""
-    n_unread: int = 0
-    """Replies that could not be read."""
     beside_deltas: tuple[float, ...] = ()
     """With a placebo: the deltas of the same frames, with frames apart from the evidence shown, too."""
     placebo_deltas: tuple[float, ...] = ()
@@ -150,9 +127,8 @@ class FrameShares(Examination[Settings]):
     has no shares. All of these are counted.
 
     Source: HERBench, section 5.2.
-    Departs: where a model gives no log-probabilities they are estimated from replies sampled several times;
-        one frame is taken for each annotated span, since the paper's curated frames are not released, and
-        single images beside a video count as pieces; the choices of `of_logps`, `of_draws` and `share_out`.
+    Departs: one frame is taken for each annotated span, since the paper's curated frames are not released,
+        and single images beside a video count as pieces; the choices of `of_logps` and `share_out`.
     """
 
     name = "frame-shares"
@@ -179,12 +155,7 @@ class FrameShares(Examination[Settings]):
         if item.answer_kind != "choice" or not 0 < len(item.choices) <= MOST_CHOICES:
             return 0
         n = settings.n or (16 if settings.view == "oracle" else n_frames)
-        n_first = 1 + n
-        n_more = 1 + 2 * n if settings.placebo else 0
-        if settings.mode == "logprobs":
-            return n_first + n_more
-        n_drawn = (n_first + n_more) * settings.draws
-        return n_drawn if settings.mode == "sampling" else n_first + n_drawn
+        return 1 + n + (1 + 2 * n if settings.placebo else 0)
 
     def examine(self, subject: Subject) -> Flow[FrameSharesFinding]:
         """Put the question with all frames and without each."""
@@ -201,25 +172,10 @@ class FrameShares(Examination[Settings]):
             return FrameSharesFinding(excluded="fewer than two frames", times_s=shown_s)
         prompts = [subject.prompt(VIEW, positions)]
         prompts += [subject.prompt(VIEW, [i for i in positions if i != left_out]) for left_out in positions]
-        found = FrameSharesFinding(times_s=shown_s)
-        if self.settings.mode != "sampling":
-            found = yield from self._by_logps(item, prompts, found)
-        is_fallback = self.settings.mode == "auto" and found.excluded == "no log-probabilities"
-        if self.settings.mode == "sampling" or is_fallback:
-            empty = FrameSharesFinding(times_s=shown_s, is_fallback=is_fallback, why=found.why)
-            found = yield from self._by_draws(subject, prompts, empty)
+        found = yield from self._by_logps(item, prompts, FrameSharesFinding(times_s=shown_s))
         if self.settings.placebo and found.deltas:
             found = yield from self._beside_placebo(subject, found)
         return found
-
-    def _measured(
-        self, subject: Subject, prompts: Sequence[Prompt], found: FrameSharesFinding
-    ) -> Flow[FrameSharesFinding]:
-        """What a placebo makes of the frames, with probabilities from where those of `found` come."""
-        empty = FrameSharesFinding(times_s=found.times_s)
-        if found.method == "sampling":
-            return (yield from self._by_draws(subject, prompts, empty))
-        return (yield from self._by_logps(subject.item, prompts, empty))
 
     def _beside_placebo(self, subject: Subject, found: FrameSharesFinding) -> Flow[FrameSharesFinding]:
         """The same frames with as many apart from the evidence, and each of all of them left out."""
@@ -233,14 +189,13 @@ class FrameShares(Examination[Settings]):
         prompts += [
             subject.prompt(PLACEBO, [i for i in every if i != left_out]) for left_out in (*evidence, *apart)
         ]
-        beside = yield from self._measured(subject, prompts, found)
+        beside = yield from self._by_logps(subject.item, prompts, FrameSharesFinding(times_s=found.times_s))
         ours, theirs = beside.deltas[: len(evidence)], beside.deltas[len(evidence) :]
         if not beside.deltas:
             return msgspec.structs.replace(found, placebo_why=f"{beside.excluded}: {beside.why}")
         return msgspec.structs.replace(
             found,
             n_floored=found.n_floored + beside.n_floored,
-            n_unread=found.n_unread + beside.n_unread,
             beside_deltas=ours,
             placebo_deltas=theirs,
         )
@@ -253,43 +208,18 @@ class FrameShares(Examination[Settings]):
     def _by_logps(
         self, item: Item, prompts: Sequence[Prompt], found: FrameSharesFinding
     ) -> Flow[FrameSharesFinding]:
-        found = msgspec.structs.replace(found, method="logprobs")
         try:
             replies = yield [Ask(prompt=prompt, sampling=self.settings.first) for prompt in prompts]
         except RejectedRequestError as error:
-            if self.settings.mode != "auto":
-                raise
             why = f"the request for log-probabilities was rejected: {error}"
             return msgspec.structs.replace(found, excluded="no log-probabilities", why=why)
         over = [of_logps(reply.choice_logps, item.letters) for reply in replies]
         if n_without := over.count(None):
             why = (
                 f"{n_without} of {len(over)} replies have none of a choice letter; ask a model "
-                "that gives them, with a prompt that wants the letter first, or take mode=sampling"
+                "that gives them, with a prompt that wants the letter first"
             )
             return msgspec.structs.replace(found, excluded="no log-probabilities", why=why)
-        return _with_shares(item, over, found)
-
-    def _by_draws(
-        self, subject: Subject, prompts: Sequence[Prompt], found: FrameSharesFinding
-    ) -> Flow[FrameSharesFinding]:
-        item, n_draws = subject.item, self.settings.draws
-        replies = yield [
-            Ask(prompt=prompt, sampling=self.settings.sampled, sample=sample)
-            for prompt in prompts
-            for sample in range(n_draws)
-        ]
-        letters: list[str] = []
-        for reply in replies:
-            score = yield from subject.mark(reply)
-            letters.append(score.outcome.answer if isinstance(score.outcome, Answered) else "")
-        starts = range(0, len(letters), n_draws)
-        over = [of_draws(letters[start : start + n_draws], item.letters) for start in starts]
-        n_unread = sum(letter not in item.letters for letter in letters)
-        found = msgspec.structs.replace(found, method="sampling", draws=n_draws, n_unread=n_unread)
-        if n_without := over.count(None):
-            why = f"none of {n_draws} draws could be read for {n_without} of {len(over)} prompts"
-            return msgspec.structs.replace(found, excluded="unreadable", why=why)
         return _with_shares(item, over, found)
 
     def summarise(
@@ -510,26 +440,13 @@ class _Summary:
                 *map(of_group, measures),
                 number("without", lambda row: self._n_without(row[0]), "without positive change", note=_NONE),
             ),
-            notes=(self._method_note(), _PRINTED, _FLOOR),
+            notes=(_PRINTED, _FLOOR),
         )
         if not groups["right"] or not groups["wrong"]:
             return sheet
         values = (*(self._compared(groups, of) for _, of in _MEASURES.values()), None, None, None, None)
         last = Row(key="difference", label="right less wrong", values=values)
         return msgspec.structs.replace(sheet, rows=(*sheet.rows, last))
-
-    def _method_note(self) -> str:
-        found = [one.finding for one in self.examined if isinstance(one.finding, FrameSharesFinding)]
-        sampled = [one for one in found if one.method == "sampling"]
-        if not sampled:
-            return ""
-        n_fallback = sum(one.is_fallback for one in sampled)
-        because = f", {n_fallback} of them because the model gave no log-probabilities" if n_fallback else ""
-        return (
-            f"Of {len(sampled)} questions the probabilities are estimated from {sampled[0].draws} replies to "
-            f"each prompt{because}. Chance between draws makes shares uneven: compare them with each other, "
-            "not with shares from log-probabilities."
-        )
 
     def _violins(self, groups: Groups) -> Violins:
         return Violins(
@@ -562,8 +479,6 @@ class _Summary:
                 line("used", "in the means", lambda one: not one.excluded),
                 *(left_out(reason) for reason in get_args(Exclusion) if reason),
                 RowSpec("failed", "failed", [not isinstance(one, FrameSharesFinding) for one in found]),
-                line("logprobs", "asked for log-probabilities", lambda one: one.method == "logprobs"),
-                line("sampling", "estimated by sampling", lambda one: one.method == "sampling"),
                 line("floored", "with letters that were not reported", lambda one: one.n_floored > 0),
             ),
             measures=counted([one.item for one in self.examined], self.figures),

@@ -140,16 +140,6 @@ def test_the_figures_without_a_placebo_are_as_before() -> None:
     assert plain.placebo_deltas == ()
 
 
-def test_sampling_has_a_placebo_too() -> None:
-    def answers(ask: Ask) -> Reply:
-        return Reply(text="C" if set(EVIDENCE) <= set(times_shown(ask)) else "A")
-
-    found = measured(answers, mode="sampling", draws="4").made
-    assert found.method == "sampling"
-    assert found.placebo_deltas == pytest.approx((0, 0, 0))
-    assert min(found.beside_deltas) > 1
-
-
 def test_where_fewer_frames_lie_apart_there_is_no_floor_and_it_is_said() -> None:
     answers = reader((1, 1, 1), 0.3, np.random.default_rng(1))
     found = [
@@ -182,7 +172,7 @@ def test_a_model_without_log_probabilities_beside_the_placebo_says_why() -> None
         known = reader((1, 1, 1), 0.0, np.random.default_rng(0))(ask)
         return known if not set(times_shown(ask)) & set(APART) else Reply(text="C")
 
-    found = measured(answers, mode="logprobs").made
+    found = measured(answers).made
     assert found.top_share is not None
     assert found.placebo_why.startswith("no log-probabilities: ")
 

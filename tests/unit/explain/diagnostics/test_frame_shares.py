@@ -11,7 +11,7 @@ from subjects.simulated import Driven, Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, View
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
-from vidence.explain.diagnostics.frame_letters import OverLetters, of_draws, of_logps
+from vidence.explain.diagnostics.frame_letters import OverLetters, of_logps
 from vidence.explain.diagnostics.frame_shares import (
     FrameSharesFinding,
     share_out,
@@ -63,7 +63,6 @@ def test_a_fuser_shares_evenly(k: int) -> None:
     assert driven.made.top_share == pytest.approx(1 / k)
     assert driven.made.entropy == pytest.approx(1)
     assert driven.made.is_right is True
-    assert driven.made.method == "logprobs"
 
 
 @pytest.mark.parametrize("k", range(2, 9))
@@ -74,23 +73,6 @@ def test_a_parser_of_one_frame_has_its_whole_share(k: int) -> None:
     found = measured(asked_for(k), single).made
     assert found.shares == (1.0, *(0.0,) * (k - 1))
     assert (found.top_share, found.entropy) == (1.0, 0.0)
-
-
-@pytest.mark.parametrize("mode", ["sampling", "auto"])
-def test_sampling_tells_the_fuser_from_the_parser_of_one_frame(mode: str) -> None:
-    n_all = 4
-    fuser = measured(
-        asked_for(n_all), lambda a: Reply(text="C" if len(times_shown(a)) == n_all else "A"), mode=mode
-    ).made
-    assert fuser.top_share == pytest.approx(1 / n_all)
-    single = measured(
-        asked_for(n_all), lambda a: Reply(text="C" if 5.0 in times_shown(a) else "A"), mode=mode
-    ).made
-    assert single.top_share == 1.0
-    assert (single.method, single.draws, single.is_fallback) == ("sampling", 16, mode == "auto")
-    drawn = measured(asked_for(2), lambda _: Reply(text="C"), mode=mode).asks
-    assert drawn[-1].sampling is not None
-    assert drawn[-1].sampling.temperature == 1.0
 
 
 # --------------------------------------------------------------------------- what is asked
@@ -105,17 +87,6 @@ def test_the_question_goes_out_once_whole_and_once_without_each_frame_together()
         assert ask.sampling is not None
         assert ask.sampling.want_choice_logps
         assert (ask.sampling.temperature, ask.sampling.max_tokens) == (0.0, 16)
-
-
-def test_sampling_puts_every_prompt_several_times_together() -> None:
-    driven = measured(asked_for(2), lambda _: Reply(text="C"), mode="sampling", draws="3", temperature="0.7")
-    assert [[(times_shown(a), a.sample) for a in one] for one in driven.rounds] == [
-        [((5.0, 25.0), i) for i in range(3)]
-        + [((25.0,), i) for i in range(3)]
-        + [((5.0,), i) for i in range(3)]
-    ]
-    assert {a.sampling and a.sampling.temperature for a in driven.asks} == {0.7}
-    assert {a.sampling and a.sampling.want_choice_logps for a in driven.asks} == {False}
 
 
 def test_views() -> None:
@@ -140,8 +111,8 @@ def test_ranked_frames_are_shown_in_the_order_of_time() -> None:
     [
         ({"view": "uniform"}, "expected one of oracle, plan, ranked"),
         ({"selector": "aks"}, "selector=aks with view=oracle"),
-        ({"temperature": "0"}, "above 0"),
-        ({"draw": "3"}, "no option 'draw'. Did you mean 'draws'"),
+        ({"n": "0"}, "1 or above"),
+        ({"piece": "all"}, "no option 'piece'. Did you mean 'pieces'"),
     ],
 )
 def test_bad_options_are_refused(options: dict[str, str], message: str) -> None:
@@ -209,13 +180,6 @@ def test_an_absent_letter_gets_the_most_that_it_can_have(reported: dict[str, flo
 @pytest.mark.parametrize("reported", [None, {}, {"Z": -1.0}, {"A": math.nan, "B": -math.inf}])
 def test_without_any_letter_there_are_no_probabilities(reported: dict[str, float] | None) -> None:
     assert of_logps(reported, "ABC") is None
-
-
-def test_draws_are_counted_with_one_half_more_for_each_letter() -> None:
-    over = of_draws(["A", "A", "B", "", "Z"], "ABC")
-    assert over is not None
-    assert np.exp(over.logps) == pytest.approx([2.5 / 4.5, 1.5 / 4.5, 0.5 / 4.5])
-    assert of_draws(["", "Z"], "ABC") is None
 
 
 def logps(*probabilities: float) -> OverLetters:
@@ -286,37 +250,19 @@ def test_the_chosen_option_is_marked() -> None:
 
 
 def test_without_log_probabilities_a_question_is_left_out_where_they_were_demanded() -> None:
-    driven = measured(asked_for(2), lambda _: Reply(text="C"), mode="logprobs")
+    driven = measured(asked_for(2), lambda _: Reply(text="C"))
     assert driven.made.excluded == "no log-probabilities"
     assert driven.made.why.startswith("3 of 3 replies have none of a choice letter")
     assert len(driven.rounds) == 1
 
 
-def test_the_fallback_is_recorded() -> None:
-    def sometimes(ask: Ask) -> Reply:
-        is_whole = len(times_shown(ask)) == 2
-        return with_probability(0.9) if is_whole and not ask.sample else Reply(text="C" if is_whole else "B")
-
-    driven = measured(asked_for(2), sometimes, draws="4")
-    assert [len(one) for one in driven.rounds] == [3, 12]
-    assert driven.made.is_fallback
-    assert (driven.made.method, driven.made.excluded) == ("sampling", "")
-    assert driven.made.why.startswith("2 of 3 replies")
-
-
-def test_a_server_that_rejects_the_request_for_log_probabilities_is_sampled() -> None:
+def test_a_server_that_rejects_the_request_for_log_probabilities_is_named() -> None:
     def picky(ask: Ask) -> Reply:
-        if ask.sampling is not None and ask.sampling.want_choice_logps:
-            raise RejectedRequestError("logprobs is not supported")
-        return Reply(text="C" if len(times_shown(ask)) == 2 else "B")
+        raise RejectedRequestError("logprobs is not supported")
 
     found = measured(asked_for(2), picky).made
-    assert (found.method, found.is_fallback, found.excluded) == ("sampling", True, "")
+    assert found.excluded == "no log-probabilities"
     assert found.why == "the request for log-probabilities was rejected: logprobs is not supported"
-    flow = diagnostic(mode="logprobs").examine(Simulated(asked_for(2), {"frames": middles(2)}))
-    next(flow)
-    with pytest.raises(RejectedRequestError):
-        flow.throw(RejectedRequestError("no"))
 
 
 def test_a_server_that_fails_now_is_left_to_the_next_session() -> None:
@@ -324,18 +270,6 @@ def test_a_server_that_fails_now_is_left_to_the_next_session() -> None:
     next(flow)
     with pytest.raises(TransientModelError):
         flow.throw(TransientModelError("503"))
-
-
-def test_draws_that_cannot_be_read() -> None:
-    def half(ask: Ask) -> Reply:
-        word = "C" if len(times_shown(ask)) == 2 else "B"
-        return Reply(text=word if ask.sample % 2 else "?")
-
-    found = measured(asked_for(2), half, mode="sampling", draws="4").made
-    assert (found.excluded, found.n_unread) == ("", 6)
-    none = measured(asked_for(2), lambda _: Reply(text="?"), mode="sampling", draws="4").made
-    assert (none.excluded, none.n_unread) == ("unreadable", 12)
-    assert none.why == "none of 4 draws could be read for 3 of 3 prompts"
 
 
 def test_letters_that_were_not_reported_are_counted() -> None:
@@ -356,12 +290,10 @@ def test_a_finding_comes_back_from_json() -> None:
 @pytest.mark.parametrize(
     ("options", "n_asks"),
     [
-        ({"mode": "logprobs"}, 1 + 16),
-        ({"mode": "logprobs", "n": "3"}, 4),
-        ({"mode": "logprobs", "n": "3", "placebo": "n"}, 4 + 7),
-        ({"mode": "logprobs", "view": "plan"}, 1 + 5),
-        ({"mode": "sampling", "n": "3", "draws": "10"}, 40),
-        ({"mode": "auto", "n": "3", "draws": "10"}, 4 + 40),
+        ({}, 1 + 16),
+        ({"n": "3"}, 4),
+        ({"n": "3", "placebo": "n"}, 4 + 7),
+        ({"view": "plan"}, 1 + 5),
     ],
 )
 def test_how_often_a_question_is_asked_at_most(options: dict[str, str], n_asks: int) -> None:

@@ -22,13 +22,8 @@ def item(number: int) -> Item:
     )
 
 
-def shared(
-    *shares: float, right: bool = True, entropy: float = 0.5, sampled: bool = False
-) -> FrameSharesFinding:
+def shared(*shares: float, right: bool = True, entropy: float = 0.5) -> FrameSharesFinding:
     return FrameSharesFinding(
-        method="sampling" if sampled else "logprobs",
-        draws=16 if sampled else 0,
-        is_fallback=sampled,
         is_right=right,
         chosen="A",
         shares=shares,
@@ -59,7 +54,7 @@ MIXED = (
     shared(0.4, 0.6, entropy=0.97),
     shared(0.8, 0.2, right=False, entropy=0.7),
     shared(1.0, 0.0, 0.0, 0.0, right=False, entropy=0.0),
-    FrameSharesFinding(excluded="no positive evidence", method="logprobs", is_right=True, n_floored=2),
+    FrameSharesFinding(excluded="no positive evidence", is_right=True, n_floored=2),
     FrameSharesFinding(excluded="fewer than two frames"),
     Failed(stage="model", error="X", message="gone"),
 )
@@ -103,7 +98,6 @@ def test_what_was_left_out_is_counted() -> None:
         "no positive evidence": 1,
         "fewer than two frames": 1,
         "failed": 1,
-        "logprobs": 5,
         "floored": 1,
     }
     assert number(left_out.value("failed", "share")) == pytest.approx(1 / 7)
@@ -124,11 +118,3 @@ def test_nothing_is_said_of_nothing() -> None:
     said = summary(MIXED[-1])
     assert set(said) == {"frame-shares", "questions"}
     assert sheet(said, "frame-shares").value("all", "top") is None
-
-
-def test_sampling_is_said() -> None:
-    note = sheet(summary(*MIXED, shared(0.5, 0.5, sampled=True)), "frame-shares").note
-    assert "Of 1 questions the probabilities are estimated from 16 replies" in note
-    assert "1 of them because the model gave no log-probabilities" in note
-    drawn = FrameSharesFinding(method="sampling", draws=8, excluded="unreadable")
-    assert "because" not in sheet(summary(drawn), "frame-shares").note
