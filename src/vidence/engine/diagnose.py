@@ -140,8 +140,6 @@ def plan_digest(plan: Plan) -> str:
         del asked[name]
     if asked["judge_panel"] == "majority":
         del asked["judge_panel"]
-    if asked["strata_missing"] == "leave-out":
-        del asked["strata_missing"]
     if asked["media"] is None:
         del asked["media"]
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]

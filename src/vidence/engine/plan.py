@@ -36,7 +36,7 @@ _BOUNDS: Mapping[str, tuple[float, float, str]] = {
     **dict.fromkeys(
         (
             *("n_frames", "repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"),
-            *("limit", "sample", "sample_videos", "max_cost", "requests_per_minute", "tokens_per_minute"),
+            *("limit", "sample", "max_cost", "requests_per_minute", "tokens_per_minute"),
         ),
         (_LEAST, _MOST, "more than 0"),
     ),
@@ -65,12 +65,6 @@ PATIENCE = flag(
 )
 _IN = "US dollars per million tokens read."
 _OUT = "US dollars per million tokens written."
-
-
-STRATA_MISSING = ("leave-out", "keep", "refuse")
-"""What becomes of questions without the tag of a stratified sample."""
-UNTAGGED = "(none)"
-"""The stratum of questions without the tag, where they are kept."""
 
 
 class SamplingFlags(Record):
@@ -168,17 +162,6 @@ class Plan(Record):
     sample_by: Annotated[
         str | None, flag("N questions with each value of a tag, sampled with --seed.", metavar="TAG=N")
     ] = None
-    strata: Annotated[
-        str | None, _setting("With --sample: of each value of this tag its share of the N.")
-    ] = None
-    strata_missing: Annotated[
-        str,
-        _setting(
-            "Questions without the tag of a sample: leave-out (default, and said), keep (as values of their "
-            "own), or refuse."
-        ),
-    ] = "leave-out"
-    sample_videos: Annotated[int | None, _setting("All questions of N videos, sampled with --seed.")] = None
     seed: Annotated[int, flag("Seed of the sample, waiting times and ids of verdicts (default 0).")] = 0
     repeats: Annotated[int, flag("Ask each question K times.")] = 1
     strict: Annotated[bool, flag("Stop at the first bad line of the data.")] = False
@@ -229,11 +212,10 @@ class Plan(Record):
             "limit": self.limit,
             "sample": self.sample,
             "sample_by": self.sample_by,
-            "sample_videos": self.sample_videos,
         }
         if len(given := [name for name, value in ways.items() if value is not None]) > 1:
             raise UsageError(f"{' and '.join(given)} exclude each other: give one of them")
-        self._check_strata()
+        _ = self.stratum
         if self.audio not in AUDIO:
             raise UsageError(f"audio is {self.audio!r}; expected {' or '.join(AUDIO)}")
         prices = (self.price_in, self.price_out, self.judge_price_in, self.judge_price_out)
@@ -245,19 +227,6 @@ class Plan(Record):
             raise UsageError(f"judge_panel {self.judge_panel!r}; expected one of {', '.join(PANEL_RULES)}")
         if len(set(self.judge_models)) < len(self.judge_models):
             raise UsageError(f"a judge model is named twice: {', '.join(self.judge_models)}")
-
-    def _check_strata(self) -> None:
-        """Refuse a stratified sample that says half of what it needs."""
-        if self.strata is not None and self.sample is None:
-            raise UsageError(
-                f"strata is {self.strata!r} without sample, which says how many questions there are in all: "
-                f"give both, or sample_by={self.strata}=N for as many with each value"
-            )
-        _ = self.stratum
-        if self.strata_missing not in STRATA_MISSING:
-            raise UsageError(
-                f"strata_missing is {self.strata_missing!r}; expected {', '.join(STRATA_MISSING)}"
-            )
 
     @property
     def stratum(self) -> tuple[str, int] | None:
@@ -335,9 +304,6 @@ class PlanOverrides(TypedDict, total=False):
     limit: int | None
     sample: int | None
     sample_by: str | None
-    strata: str | None
-    strata_missing: str | None
-    sample_videos: int | None
     seed: int | None
     repeats: int | None
     strict: bool | None

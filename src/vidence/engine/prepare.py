@@ -130,7 +130,7 @@ def changed_plan(
     if "protocol" in given:
         raise UsageError("a plan has the rules of its protocol written out; change them one by one")
     fields: dict[str, object] = msgspec.to_builtins(plan)
-    samples = ("limit", "sample", "strata", "sample_by", "sample_videos")
+    samples = ("limit", "sample", "sample_by")
     if any(name in given for name in samples):
         fields |= dict.fromkeys(samples)
     if data is not None:
@@ -371,9 +371,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "terms": benchmark.terms,
             "media_root": str(media_root_of(plan, loaded).resolve()),
             "n_items": len(loaded.items),
-            "strata": _strata(loaded.items, plan, asked=items, model=model)
-            if plan.strata or plan.sample_by
-            else (),
+            "strata": _strata(loaded.items, plan, asked=items, model=model),
             "n_planned": len(items) * plan.repeats,
             "notes": (*loaded.notes, *notes, *_limit_notes(plan, view, model), *prompter.notes(items)),
             "problems": loaded.problems,
@@ -495,15 +493,17 @@ def every_item(loaded: Loaded, plan: Plan) -> Sequence[Item]:
 
 
 def _unsampled(plan: Plan, *, recorded_only: bool) -> Plan:
-    nothing = dict.fromkeys(("limit", "sample", "strata", "sample_by", "sample_videos"))
+    nothing = dict.fromkeys(("limit", "sample", "sample_by"))
     return msgspec.structs.replace(plan, recorded_only=recorded_only, **nothing)
 
 
 def _strata(items: Sequence[Item], plan: Plan, *, asked: Sequence[Item], model: Model) -> tuple[Stratum, ...]:
     """The strata that a sample was drawn from; none without."""
+    if plan.stratum is None:
+        return ()
     recorded = model.recorded_ids() if plan.recorded_only and isinstance(model, RecordedModel) else None
     everything = _unsampled(plan, recorded_only=plan.recorded_only)
-    return strata_met(narrowed(items, everything, recorded=recorded)[0], asked, plan)
+    return strata_met(narrowed(items, everything, recorded=recorded)[0], asked, plan.stratum[0])
 
 
 def _check_letter(letter: str, items: Sequence[Item], *, spec: str) -> None:

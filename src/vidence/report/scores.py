@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.engine.plan import UNTAGGED, Stratum
+from vidence.engine.plan import Stratum
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Estimate, Item, OutcomeName, source_noun
 from vidence.report.results import OUTCOMES, Row, Run
@@ -384,15 +384,12 @@ def sample_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
     everything = Aggregate.of(run.rows)
     items, values = everything.scored.items, everything.scored.values
     by_value = {
-        value: Aggregate.of([row for row in run.rows if row.item.tags.get(tag, UNTAGGED) == value])
-        for value in strata
+        value: Aggregate.of([row for row in run.rows if row.item.tags.get(tag) == value]) for value in strata
     }
     estimates = {value: one.estimate(draws) for value, one in by_value.items()}
     weighted: Estimate | None = None
     if items:
-        weights = np.array(
-            [1 / strata[item.tags.get(tag, UNTAGGED)].probability for item in items], np.float64
-        )
+        weights = np.array([1 / strata[item.tags[tag]].probability for item in items], np.float64)
         weighted = ratio_of_means(
             values * weights,
             weights,

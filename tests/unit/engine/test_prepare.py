@@ -153,7 +153,7 @@ def test_only_recorded_questions_on_request(tmp_path: Path):
         ids(loaded(items(6)), plan(recorded_only=True))
 
 
-@pytest.mark.parametrize("narrowing", [{"recorded_only": True}, {"limit": 1}, {"sample_videos": 1}])
+@pytest.mark.parametrize("narrowing", [{"recorded_only": True}, {"limit": 1}, {"sample": 1}])
 def test_where_nobody_is_asked_all_questions_with_the_tags_are_met(narrowing: dict[str, object]):
     released = loaded(items(4))
     met = every_item(released, plan(where={"task": "t1"}, **narrowing))
