@@ -15,12 +15,13 @@ from msgspec import Meta
 from vidence.catalog import Spec, names
 from vidence.engine.config_file import Count, Share, read_config
 from vidence.errors import UnknownNameError, UsageError
-from vidence.make.gates.rules import GateRules, ReleaseRules, ReviewRules
+from vidence.make.gates.rules import GateRules, ReviewRules
 from vidence.make.herbench.cards.cards import CardChecks
 from vidence.make.herbench.cards.crops import CropRules
 from vidence.make.herbench.cards.identification import IdentifyRules
 from vidence.make.herbench.cards.scenes import SceneRules
 from vidence.make.pipeline.models import AskLimits, NamedModel
+from vidence.make.release.made_release import MakingRelease
 from vidence.records import Record
 from vidence.seeing.appearance import AppearanceSettings
 from vidence.seeing.following import LOOKS_PER_S
@@ -200,6 +201,12 @@ class TaskRules(Record, omit_defaults=True):
     options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
 
 
+class HerbenchRelease(MakingRelease, omit_defaults=True):
+    """``[release]``: as for every maker, with the task files of HERBench beside the items."""
+
+    formats: tuple[str, ...] = ("items", "herbench")
+
+
 class HerbenchConfig(Record, omit_defaults=True):
     """Everything that decides which questions come out; `read_herbench` makes one from a file.
 
@@ -224,7 +231,7 @@ class HerbenchConfig(Record, omit_defaults=True):
     tasks: dict[str, TaskRules] = msgspec.field(default_factory=dict)
     gates: GateRules | None = None
     review: ReviewRules | None = None
-    release: ReleaseRules | None = None
+    release: HerbenchRelease | None = None
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[\w.-]+", self.name, re.ASCII):

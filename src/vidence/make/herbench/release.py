@@ -1,28 +1,28 @@
 """Behind the gates: the review by people, and the release."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from vidence.errors import MediaError
 from vidence.make.gates.gate_sequence import VERDICTS_FILE, Gated
-from vidence.make.gates.model_gates import open_ones
+from vidence.make.gates.model_gates import GateVerdict, open_ones
 from vidence.make.gates.rules import ReviewRules
+from vidence.make.herbench.report_tables import (
+    demand_table,
+    demand_words,
+    letter_table,
+    review_table,
+    truth_table,
+)
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import digest_of
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.output import Question, json_file, json_lines
-from vidence.make.release.made_release import NARROWED, refuse_unreviewed
-from vidence.make.release.words import Facts
-from vidence.make.release.writing import (
-    RELEASE,
-    SUMS_FILE,
-    account_files,
-    release_files,
-    without_licence,
-    write_release,
-)
+from vidence.make.pipeline.output import Question, item_of, json_file, json_lines
+from vidence.make.release.made_release import ReleaseExtras, release_questions
+from vidence.make.release.papers import NO_SECTION, Section
 from vidence.make.review.audit import (
     PAGE_VERSION,
     as_csv,
@@ -234,43 +234,40 @@ def _opened(work: HerbenchSession, videos: Sequence[VideoState], needed: Collect
 
 
 def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated, maker: str) -> tuple[Question, ...]:
-    """Write the release that the configuration wants, where the review is done; the questions that are left.
-
-    What is released stays.
+    """Release what the review left, where it is done; the questions that are left.
 
     Raises:
-        UsageError: another release of this version is there, or nothing is left to release.
-        StoreError: it cannot be written.
+        VidenceError: as for `release_questions`.
     """
-    rules, config = work.config.release, work.config
-    if rules is None:
-        return reviewing.questions
-    if work.is_narrowed:
-        work.sentences.append(NARROWED)
-        return reviewing.questions
-    if reviewing.is_pending and not rules.unreviewed:
+    config, questions = work.config, reviewing.questions
+    rules, drafts = config.release, [one.draft for one in questions]
+    if rules is not None and reviewing.is_pending and not rules.unreviewed:
         work.sentences.append(
             "Nothing is released before people have looked at it, or [release] says unreviewed = true."
         )
-        return reviewing.questions
-    refuse_unreviewed(rules, is_reviewed=config.review is not None)
-    questions, dropped = without_licence(reviewing.questions, rules)
-    _close(work, RELEASE, reviewing.questions, kept=questions, dropped=dropped)
-    account, extra = account_files(work.ledger, questions)
-    facts = Facts(
-        name=config.name,
-        maker=maker,
-        account=account,
-        gates=gated.words,
-        letters=gated.letters,
-        review=reviewing.result,
+        return questions
+    verdicts: dict[str, list[GateVerdict]] = defaultdict(list)
+    for verdict in gated.verdicts:
+        verdicts[verdict.draft_id].append(verdict)
+    result = reviewing.result
+    extras = ReleaseExtras(
+        rows={
+            VERDICTS_FILE: {
+                one.question_id: json_lines(verdicts[one.draft.draft_id]).rstrip()
+                for one in questions
+                if one.draft.draft_id in verdicts
+            }
+        },
+        making=Section(
+            sentences=(*gated.words, demand_words(drafts)),
+            tables=(truth_table(questions), demand_table(drafts), letter_table(drafts)),
+        ),
+        reviewed=NO_SECTION
+        if result is None
+        else Section(sentences=(result.rule,), tables=(review_table(result),)),
+        is_decided=True,
     )
-    extra[VERDICTS_FILE] = json_lines(gated.verdicts)
-    if reviewing.result is not None:
-        extra["review.json"] = json_file(reviewing.result)
-    files = release_files(questions, rules, facts=facts, seed=config.seed, extra=extra)
-    folder = work.out / RELEASE / f"{config.name}-{rules.version}"
-    write_release(files, folder)
-    work.files.append(folder / SUMS_FILE)
-    work.sentences.append(f"Release {folder}: {len(questions):,} questions.")
-    return questions
+    items = [item_of(one, maker=maker) for one in questions]
+    left = release_questions(work, items, config, media_root=work.out, extras=extras)
+    kept = {item.item_id for item in left}
+    return tuple(one for one in questions if one.question_id in kept)

@@ -5,6 +5,10 @@ from collections.abc import Iterable, Sequence
 
 from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.material import Draft, VideoSource
+from vidence.make.pipeline.output import Question
+from vidence.make.pipeline.truth import truth_kind
+from vidence.make.review.decision import ALL_TASKS, ReviewResult
+from vidence.records import Estimate
 from vidence.tables.table import Cell, Column, Row, Table, Value
 
 _LETTERS = "ABCDE"
@@ -160,3 +164,83 @@ def source_table(videos: Sequence[VideoSource], drafts: Sequence[Draft], *, most
         ),
         note=f"{len(videos) - most:,} more are not listed." if len(videos) > most else "",
     )
+
+
+# --------------------------------------------------------------------------- of a release
+
+
+def truth_table(questions: Sequence[Question]) -> Table:
+    """What the answers of each task rest on; figures that differ between videos are left to the items."""
+    counts = Counter((one.task.title, truth_kind(one.draft)) for one in questions)
+    return plain_table(
+        "truths",
+        "What the right answers rest on",
+        (text_column("task"), text_column("rests on"), number_column("questions")),
+        ((task, truth or "not said", n) for (task, truth), n in sorted(counts.items())),
+        note="Each item says it in its tag `truth`, for detected tracks with the recall that was measured.",
+        n_keys=2,
+    )
+
+
+def demand_table(drafts: Sequence[Draft]) -> Table:
+    """For each task `k` by construction, how many were tried, and what proved needed."""
+    tasks: dict[str, list[Draft]] = defaultdict(list)
+    for one in drafts:
+        tasks[one.task].append(one)
+    return plain_table(
+        "demand",
+        "How many moments, apart from each other, an answer needs by the construction of the question (k)",
+        (
+            *(text_column("task"), number_column("least k"), text_column("mean k"), number_column("tried")),
+            *(text_column("least verified"), text_column("mean verified")),
+        ),
+        (_demand_row(task, mine) for task, mine in sorted(tasks.items())),
+    )
+
+
+def _demand_row(task: str, mine: Sequence[Draft]) -> tuple[Value | Cell, ...]:
+    ks = [one.k for one in mine if one.k is not None]
+    proved = [one.k_verified for one in mine if one.k_verified is not None]
+    least, mean = (str(min(proved)), f"{sum(proved) / len(proved):.1f}") if proved else ("-", "-")
+    usual = f"{sum(ks) / len(ks):.1f}" if ks else "-"
+    return task, min(ks, default=0), usual, len(proved), least, mean
+
+
+def demand_words(drafts: Sequence[Draft]) -> str:
+    """What was tried of the evidence that questions are said to need, and what was not."""
+    n = sum(one.k_verified is not None for one in drafts)
+    if not n:
+        return "Nobody tried whether an answer needs each of them: spans are stored, not proved necessary."
+    rest = len(drafts) - n
+    said = (
+        f"A model that is right with all spans was tried with one after the other withheld, for {n:,} of "
+        f"{len(drafts):,} questions: so many moments proved needed to it as the table says."
+    )
+    return f"{said} Of the other {rest:,} spans are stored, not proved necessary." if rest else said
+
+
+def review_table(result: ReviewResult) -> Table:
+    """What people said of the questions of each task, and what became of the rest."""
+    return plain_table(
+        "review",
+        "Review by people",
+        (
+            *(text_column("task"), number_column("questions"), number_column("sample")),
+            *(text_column("rejected"), text_column("weighted"), number_column("queued")),
+            *(number_column("rejected of these"), text_column("the rest")),
+        ),
+        (
+            (
+                *(line.task, line.n, line.n_sample),
+                "-" if line.rejected is None else _share(line.rejected),
+                "-" if line.weighted is None else f"{100 * line.weighted:.1f} %",
+                *(line.n_queued, line.n_queued_rejected),
+                "by task" if line.task == ALL_TASKS else f"{line.n_rest} {line.rest}",
+            )
+            for line in result.tasks
+        ),
+    )
+
+
+def _share(share: Estimate) -> str:
+    return f"{100 * share.value:.1f} % [{100 * share.low:.1f}, {100 * share.high:.1f}]"

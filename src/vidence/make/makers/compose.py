@@ -43,7 +43,7 @@ from vidence.make.pipeline.session import (
     check_models,
     working_folder,
 )
-from vidence.make.release.made_release import release_questions
+from vidence.make.release.made_release import ReleaseExtras, release_questions
 from vidence.make.review.files import read_reviews
 from vidence.make.sources.composition import canonical
 from vidence.make.sources.proof import Proof
@@ -331,7 +331,8 @@ class _Build(Session):
             if path.name != ITEMS_FILE
         }
         items = [self._item(one) for one in self.drafts]
-        release_questions(self, items, self.config, media_root=self.root / self.config.media, rows=rows)
+        extras = ReleaseExtras(rows=rows)
+        release_questions(self, items, self.config, media_root=self.root / self.config.media, extras=extras)
 
     def report(self) -> None:
         """Write the report."""

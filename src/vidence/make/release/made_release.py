@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, Protocol
 
 import numpy as np
@@ -17,7 +16,7 @@ from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.session import Session
 from vidence.make.release.admission import with_licence
 from vidence.make.release.media import MediaFiles, MediaRules, inside_one_folder
-from vidence.make.release.papers import read_agreement
+from vidence.make.release.papers import NO_SECTION, Section, read_agreement
 from vidence.make.release.sets import ReleasedSet, SetMaterial, SetRules, release_set
 from vidence.make.release.withdrawn import read_withdrawn, withdrawn_since
 from vidence.make.release.writing import RELEASE, SUMS_FILE
@@ -26,7 +25,6 @@ from vidence.make.review.rates import rates_of
 from vidence.records import Item
 
 SECRET_BYTES: Final = 32
-NARROWED: Final = "Nothing is released by a session that was narrowed with --only or --limit."
 _SEED: Final = 0  # of intervals in the datasheet
 
 
@@ -52,6 +50,25 @@ class MakingRelease(ReleaseRules, omit_defaults=True):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReleaseExtras:
+    """What a maker knows of its questions besides.
+
+    `rows` are further lines by file and question; those of hidden questions stay at home. `licences` is what
+    was found of films; None where nobody looked. `making` and `reviewed` go into the datasheet. `is_decided`
+    says that the maker itself has left out what people did not accept.
+    """
+
+    rows: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
+    licences: Mapping[str, LicenceCheck] | None = None
+    making: Section = NO_SECTION
+    reviewed: Section = NO_SECTION
+    is_decided: bool = False
+
+
+NO_EXTRAS: Final = ReleaseExtras()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Making:
     """What a release is made of besides the questions and the rules.
 
@@ -63,8 +80,7 @@ class Making:
         account: that of the making so far.
         fresh_secret: what salts are drawn from where there is no secret yet.
         reviews: where people have looked; the questions are those that it left.
-        licences: what was found of films; None where nobody looked.
-        rows: further lines by file and question; those of hidden questions stay at home.
+        extras: what the maker knows besides.
     """
 
     name: str
@@ -74,8 +90,7 @@ class Making:
     account: Account
     fresh_secret: bytes
     reviews: Reviews | None = None
-    licences: Mapping[str, LicenceCheck] | None = None
-    rows: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
+    extras: ReleaseExtras = NO_EXTRAS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +115,7 @@ def release_making(
         StoreError: it cannot be written.
     """
     ledger = Ledger()
-    kept = with_licence(items, ledger, checks=making.licences, without_licence=rules.without_licence)
+    kept = with_licence(items, ledger, checks=making.extras.licences, without_licence=rules.without_licence)
     dropped = tuple(
         Dropped(what=one.what, stage=RELEASE, reason=one.reason, detail=one.detail) for one in ledger.dropped
     )
@@ -161,10 +176,9 @@ def release_questions(
     config: ReleasedConfig,
     *,
     media_root: Path,
-    rows: Mapping[str, Mapping[str, bytes]] = MappingProxyType({}),
-    licences: Mapping[str, LicenceCheck] | None = None,
-) -> None:
-    """Do the stage ``release`` of a session: release what is left, and close its account.
+    extras: ReleaseExtras = NO_EXTRAS,
+) -> tuple[Item, ...]:
+    """Do the stage ``release`` of a session: release what is left, close its account; what was released.
 
     A session that was narrowed releases nothing, and nothing is released that a review has not accepted.
 
@@ -173,8 +187,7 @@ def release_questions(
         items: what is left of the questions.
         config: its configuration.
         media_root: the folder that paths of media start from.
-        rows: as for `Making`.
-        licences: as for `Making`.
+        extras: what the maker knows of the questions besides.
 
     Raises:
         UsageError: as for `release_making` and `refuse_unreviewed`.
@@ -182,12 +195,14 @@ def release_questions(
         StoreError: it cannot be written.
     """
     rules, review = config.release, config.review
-    refuse_unreviewed(rules, is_reviewed=review is not None)
-    if rules is None or not items:
-        return
+    if rules is None:
+        return tuple(items)
     if work.is_narrowed:
-        work.sentences.append(NARROWED)
-        return
+        work.sentences.append("Nothing is released by a session that was narrowed with --only or --limit.")
+        return tuple(items)
+    refuse_unreviewed(rules, is_reviewed=review is not None)
+    if not items:
+        return ()
     folder = None if review is None else work.root / review.folder
     has_review = folder is not None and (folder / PROTOCOL_FILE).is_file()
     making = Making(
@@ -198,10 +213,9 @@ def release_questions(
         account=work.ledger.account(work.tasks),
         fresh_secret=os.urandom(SECRET_BYTES),
         reviews=read_reviews(folder) if folder is not None and has_review else None,
-        licences=licences,
-        rows=rows,
+        extras=extras,
     )
-    waiting = () if rules.unreviewed else _waiting(items, making.reviews)
+    waiting = () if rules.unreviewed or extras.is_decided else _waiting(items, making.reviews)
     gone = {one.what for one in waiting}
     left = [item for item in items if item.item_id not in gone]
     found = release_making(left, rules, making, into=work.out / RELEASE)
@@ -215,6 +229,7 @@ def release_questions(
     )
     work.files += found.files
     work.sentences += found.sentences
+    return found.items
 
 
 def _waiting(items: Sequence[Item], reviews: Reviews | None) -> tuple[Dropped, ...]:
@@ -232,13 +247,13 @@ def _waiting(items: Sequence[Item], reviews: Reviews | None) -> tuple[Dropped, .
     )
 
 
-def refuse_unreviewed(rules: ReleaseRules | None, *, is_reviewed: bool) -> None:
+def refuse_unreviewed(rules: MakingRelease, *, is_reviewed: bool) -> None:
     """Refuse to release what nobody looks at, unless the rules say so.
 
     Raises:
-        UsageError: there is a release and no review.
+        UsageError: there is no review.
     """
-    if rules is not None and not is_reviewed and not rules.unreviewed:
+    if not is_reviewed and not rules.unreviewed:
         raise UsageError(
             "[release] without [review]: nobody has looked at these questions. Add [review], or say "
             "unreviewed = true in [release]; the datasheet then says so"
@@ -271,9 +286,11 @@ def _material(rules: MakingRelease, making: Making, items: Sequence[Item]) -> Se
     return SetMaterial(
         account=making.account,
         rates=rates,
-        licences=making.licences,
+        licences=making.extras.licences,
         agreement=read_agreement(making.root / rules.agreement) if rules.agreement else None,
         withdrawn=gone,
-        rows=making.rows,
+        rows=making.extras.rows,
         fresh_secret=making.fresh_secret,
+        making=making.extras.making,
+        reviewed=making.extras.reviewed,
     )

@@ -18,6 +18,7 @@ from vidence.make.release.words import rendered, stages_of, statistic_of, statis
 from vidence.make.review.rates import ReviewRates, rates_tables, rates_words
 from vidence.records import Item
 from vidence.report.set_statistics import describe
+from vidence.tables.table import Table
 from vidence.text import visible
 
 HEADINGS: Final = ("Hosting", "Licences", "Use", "Removal")
@@ -28,11 +29,23 @@ _HUB_LICENCES: Final = frozenset(
 
 
 @dataclass(frozen=True, kw_only=True)
+class Section:
+    """What a maker adds to a part of the datasheet."""
+
+    sentences: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+
+NO_SECTION: Final = Section()
+
+
+@dataclass(frozen=True, kw_only=True)
 class SetFacts:
     """What is known of a release.
 
     `losses` are for each format what it does not hold, of how many questions. `accounts` are those of the
-    making, where one was given, and of the release. `shared` says what splits share, where they do.
+    making, where one was given, and of the release. `shared` says what splits share, where they do. `making`
+    is what the maker says of the questions, `reviewed` of a review of its own.
     """
 
     name: str
@@ -49,6 +62,8 @@ class SetFacts:
     has_agreement: bool = False
     n_withdrawn: int = 0
     media: ReleasedMedia = NO_MEDIA
+    making: Section = NO_SECTION
+    reviewed: Section = NO_SECTION
 
     @property
     def public(self) -> tuple[Item, ...]:
@@ -78,8 +93,13 @@ def set_datasheet(facts: SetFacts) -> str:
         of_stages=[stages_of(account) for account in facts.accounts if account.stages],
         cautions=[said for account in facts.accounts for said in account.warnings],
         notes=[note for account in facts.accounts for note in account.notes],
-        review=rates_words(facts.review) if facts.review else (),
-        rates=[statistic_of(table) for table in rates_tables(facts.review)] if facts.review else [],
+        making=facts.making.sentences,
+        of_making=[statistic_of(table) for table in facts.making.tables],
+        review=[*facts.reviewed.sentences, *(rates_words(facts.review) if facts.review else ())],
+        rates=[
+            statistic_of(table)
+            for table in (*facts.reviewed.tables, *(rates_tables(facts.review) if facts.review else ()))
+        ],
         n_withdrawn=facts.n_withdrawn,
         media=facts.media.words,
     )

@@ -35,7 +35,7 @@ from vidence.make.release.hidden import (
     write_answers,
 )
 from vidence.make.release.media import AT_HOME, MEDIA_FILE, MediaRules, ReleasedMedia, media_of
-from vidence.make.release.papers import SetFacts, agreement_of, hub_card, set_datasheet
+from vidence.make.release.papers import NO_SECTION, Section, SetFacts, agreement_of, hub_card, set_datasheet
 from vidence.make.release.scan import Scan, refuse_leaks, scan_folder, shared_texts
 from vidence.make.release.withdrawn import (
     IDS_FILE,
@@ -83,7 +83,8 @@ class SetMaterial:
     """What a release is made of, besides the questions; None and empty: not given.
 
     `rows` are further lines by file and
-    question, such as proofs; those of hidden questions go with the answers.
+    question, such as proofs; those of hidden questions go with the answers. `making` and `reviewed` go into
+    the datasheet.
     """
 
     account: Account | None = None
@@ -94,6 +95,8 @@ class SetMaterial:
     withdrawn: tuple[Withdrawn, ...] = ()
     rows: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
     fresh_secret: bytes = b""
+    making: Section = NO_SECTION
+    reviewed: Section = NO_SECTION
 
 
 class LicenceLook(Record, omit_defaults=True):
@@ -191,6 +194,8 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
         has_agreement=material.agreement is not None,
         n_withdrawn=len(material.withdrawn),
         media=media,
+        making=material.making,
+        reviewed=material.reviewed,
     )
     papers = _papers(facts, material, answers)
     files = with_sums(exports | papers, comment=f"canary {canary}", more=media.attached.hashes)

@@ -11,7 +11,7 @@ from vidence.errors import DataError
 from vidence.make.gates.licences import LicenceCheck
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.session import Session
-from vidence.make.release.made_release import MakingRelease, release_questions
+from vidence.make.release.made_release import MakingRelease, ReleaseExtras, release_questions
 from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
 from vidence.make.review.protocol import canonical, protocol_bytes
 from vidence.make.review.recording import begin, submit, write
@@ -162,7 +162,9 @@ class WritingSession(Session):
         licences: Mapping[str, LicenceCheck] | None = None,
     ) -> None:
         """Do the stage ``release``; see `release_questions`."""
-        release_questions(self, self.items, config, media_root=media_root, licences=licences)
+        release_questions(
+            self, self.items, config, media_root=media_root, extras=ReleaseExtras(licences=licences)
+        )
 
 
 def _is_behind(reviews: Reviews, item_id: str, wording: Mapping[str, object]) -> bool:

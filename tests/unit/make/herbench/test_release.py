@@ -10,7 +10,8 @@ from subjects.herbench_session import session
 from vidence.errors import UsageError
 from vidence.make.gates.gate_sequence import Gated
 from vidence.make.gates.model_gates import GateVerdict
-from vidence.make.gates.rules import ReleaseRules, ReviewRules
+from vidence.make.gates.rules import ReviewRules
+from vidence.make.herbench.config import HerbenchRelease
 from vidence.make.herbench.release import MORE_FILE, RESULT_FILE, SHEET_FILE, Reviewing, release, review
 from vidence.make.herbench.session import HerbenchSession
 from vidence.make.pipeline.session import MakeOverrides
@@ -18,7 +19,7 @@ from vidence.make.pipeline.session import MakeOverrides
 DRAFTS = (draft("sure"), draft("doubtful", truth="model"), draft("open"))
 GATED = Gated(drafts=DRAFTS, verdicts=(GateVerdict(item_id="open", gate="text-only", decision="open"),))
 ASKED = questions(DRAFTS)
-OUT = ReleaseRules(version="1.0.0", unreviewed=True, without_licence=("OURS", "v1"))
+OUT = HerbenchRelease(version="1.0.0", unreviewed=True, without_licence=("OURS", "v1"))
 
 
 def ids(reviewing):
@@ -66,14 +67,14 @@ def work_again(folder):
     ],
 )
 def test_nothing_is_released_too_early(tmp_path, overrides, pending, said):
-    work = session(tmp_path, overrides=overrides, release=ReleaseRules(version="1.0.0"))
+    work = session(tmp_path, overrides=overrides, release=HerbenchRelease(version="1.0.0"))
     release(work, Reviewing(questions=ASKED, is_pending=pending), gated=GATED, maker="herbench/1")
     assert said in work.sentences[-1]
     assert not (tmp_path / "out" / "release").exists()
 
 
 def test_a_release_that_nobody_reviewed_must_say_so(tmp_path):
-    work = session(tmp_path, release=ReleaseRules(version="1.0.0"))
+    work = session(tmp_path, release=HerbenchRelease(version="1.0.0"))
     with pytest.raises(UsageError, match=r"\[release\] without \[review\]"):
         release(work, Reviewing(questions=ASKED), gated=GATED, maker="herbench/1")
 

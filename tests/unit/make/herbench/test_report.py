@@ -5,10 +5,20 @@ import re
 import numpy as np
 import pytest
 
+from subjects.gated import draft as some_draft
+from subjects.gated import questions
 from vidence.catalog import create
 from vidence.make.herbench.config import SourceRule
 from vidence.make.herbench.report import PageFacts, absences, build_page, sample
-from vidence.make.herbench.report_tables import letter_table, stage_table, task_table
+from vidence.make.herbench.report_tables import (
+    demand_table,
+    demand_words,
+    letter_table,
+    review_table,
+    stage_table,
+    task_table,
+    truth_table,
+)
 from vidence.make.herbench.session import VideoState
 from vidence.make.herbench.sources import Source
 from vidence.make.pipeline.ledger import Account, StageAccount
@@ -16,7 +26,8 @@ from vidence.make.pipeline.material import Draft, Material, VideoSource
 from vidence.make.pipeline.output import Question, herbench_row, item_of, stamp
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.report_pictures import PALETTE, ways
-from vidence.records import Evidence
+from vidence.make.review.decision import ReviewResult, TaskReview
+from vidence.records import Estimate, Evidence
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.tables.table import shown_rows
 
@@ -160,3 +171,47 @@ def test_an_item_says_where_it_is_from():
 def test_what_is_absent_is_said_once_for_each_reason():
     said = list(absences({"a_cards": "no [cards]", "events": "no [[logs]]", "b_cards": "no [cards]"}))
     assert said == ["no a cards, b cards: no [cards]", "no events: no [[logs]]"]
+
+
+# --------------------------------------------------------------------------- of a release
+
+
+def cells(table):
+    return [[cell.text for cell in row.cells] for row in shown_rows(table)]
+
+
+def test_what_was_verified_is_told_from_what_was_only_stored():
+    stored = [some_draft("a"), some_draft("b")]
+    assert demand_words(stored).endswith("spans are stored, not proved necessary.")
+    assert cells(demand_table(stored)) == [["AC", "3", "3.0", "0", "-", "-"]]
+    tried = [
+        some_draft("a", k=2, k_verified=2),
+        some_draft("b", k=2, k_verified=3),
+        some_draft("c", k=1),
+        some_draft("d", task="FAM"),
+    ]
+    assert "for 2 of 4 questions" in demand_words(tried)
+    assert "Of the other 2 spans are stored, not proved necessary." in demand_words(tried)
+    assert cells(demand_table(tried))[0] == ["AC", "1", "1.7", "2", "2", "2.5"]
+    assert "not proved" not in demand_words([some_draft("a", k_verified=3)])
+
+
+def test_what_answers_rest_on_and_what_people_said_are_tables():
+    asked = questions([some_draft("a", truth="log"), some_draft("b", truth="log"), some_draft("c")])
+    assert [row[1:] for row in cells(truth_table(asked))] == [["log", "2"], ["not said", "1"]]
+    line = TaskReview(
+        task="AC",
+        n=20,
+        n_sample=5,
+        n_sample_rejected=1,
+        n_queued=2,
+        n_queued_rejected=0,
+        n_rest=13,
+        rejected=Estimate(value=0.2, low=0.036, high=0.624, level=0.95, n=5, n_clusters=5, method="wilson"),
+        weighted=None,
+        rest="released",
+    )
+    result = ReviewResult(rule="", level=0.95, most_rejected=0.3, tasks=(line,))
+    assert cells(review_table(result)) == [
+        ["AC", "20", "5", "20.0 % [3.6, 62.4]", "-", "2", "0", "13 released"]
+    ]

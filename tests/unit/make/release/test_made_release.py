@@ -8,7 +8,13 @@ import pytest
 from subjects.released import half_hidden
 from vidence.errors import UsageError
 from vidence.make.pipeline.ledger import Account
-from vidence.make.release.made_release import Making, MakingRelease, refuse_unreviewed, release_making
+from vidence.make.release.made_release import (
+    Making,
+    MakingRelease,
+    ReleaseExtras,
+    refuse_unreviewed,
+    release_making,
+)
 from vidence.records import Provenance
 
 
@@ -28,8 +34,9 @@ def test_it_is_what_vidence_release_writes_and_names_what_has_no_licence(tmp_pat
     items = half_hidden()
     items[0] = msgspec.structs.replace(items[0], provenance=Provenance(source="own"))
     rules = MakingRelease(version="1", splits={"validation": 0.5, "test": 0.5}, hidden=("test",))
-    rows = {"proofs.jsonl": {item.item_id: item.item_id.encode() for item in items}}
-    found = release_making(items, rules, making(tmp_path, rows=rows), into=tmp_path / "release")
+    proofs = {"proofs.jsonl": {item.item_id: item.item_id.encode() for item in items}}
+    extras = ReleaseExtras(rows=proofs)
+    found = release_making(items, rules, making(tmp_path, extras=extras), into=tmp_path / "release")
     assert [(one.what, one.stage, one.reason) for one in found.dropped] == [
         ("table-000", "release", "no-licence")
     ]
@@ -39,7 +46,7 @@ def test_it_is_what_vidence_release_writes_and_names_what_has_no_licence(tmp_pat
     assert set((folder / "proofs.jsonl").read_text().splitlines()[1:]) == open_ids
     home = folder.with_name("things-1.hidden") / "proofs.jsonl"
     assert set(home.read_text().splitlines()) == {item.item_id for item in items[1:]} - open_ids
-    again = release_making(items, rules, making(tmp_path, rows=rows), into=tmp_path / "release")
+    again = release_making(items, rules, making(tmp_path, extras=extras), into=tmp_path / "release")
     assert again.released is not None
     assert not again.released.is_new
     after = MakingRelease(version="2", after="release/things-1")
@@ -61,4 +68,3 @@ def test_what_nobody_looks_at_is_refused_unless_it_is_said():
         refuse_unreviewed(MakingRelease(version="1"), is_reviewed=False)
     refuse_unreviewed(MakingRelease(version="1", unreviewed=True), is_reviewed=False)
     refuse_unreviewed(MakingRelease(version="1"), is_reviewed=True)
-    refuse_unreviewed(None, is_reviewed=False)

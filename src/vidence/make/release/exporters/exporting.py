@@ -1,7 +1,7 @@
 """What an exporter is given and must do, and how what it wrote is read back."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
@@ -22,17 +22,13 @@ class ExportSet:
     """The questions of a release, each with its split in the tag ``split``.
 
     `hidden` are the questions of the splits whose answers are hidden, without anything that tells of them:
-    their `answer` is empty. `titles` and `video_ids` are those of tasks and videos by their codes and
-    `Item.video_id`, where they are called otherwise than the format would call them. `canary` goes into every
-    file; None for a release without one.
+    their `answer` is empty. `canary` goes into every file; None for a release without one.
     """
 
     name: str
     open_ones: Sequence[Item]
     hidden: Sequence[Item] = ()
     canary: str | None = None
-    titles: Mapping[str, str] | None = None
-    video_ids: Mapping[str, str] | None = None
 
     @property
     def hidden_splits(self) -> dict[str, list[Item]]:

@@ -36,7 +36,7 @@ class HerbenchFiles:
         """The task files, whose rows say their split, too."""
         by_task: dict[str, list[Item]] = {}
         for item in exported.open_ones:
-            stem = _NO_LETTER.sub("_", _title(item, exported).lower().replace("&", "and"))
+            stem = _NO_LETTER.sub("_", _title(item).lower().replace("&", "and"))
             by_task.setdefault(stem, []).append(item)
         found = {
             TASKS_FOLDER / f"{stem}.json": json_file(_rows(mine, exported))
@@ -56,16 +56,15 @@ def create() -> Exporter:
     return HerbenchFiles()
 
 
-def _title(item: Item, exported: ExportSet) -> str:
-    return (exported.titles or _TITLES)[item.tags["task"]]
+def _title(item: Item) -> str:
+    return _TITLES[item.tags["task"]]
 
 
 def _rows(items: Sequence[Item], exported: ExportSet) -> list[dict[str, object]]:
     rows = []
     for item in items:
-        path = PurePosixPath(item.media[0].path or "")
-        video_id = (exported.video_ids or {}).get(item.video_id, path.stem)
-        row = herbench_row_of(item, video_id=video_id, task_type=_title(item, exported))
+        video_id = PurePosixPath(item.media[0].path or "").stem
+        row = herbench_row_of(item, video_id=video_id, task_type=_title(item))
         metadata = row["metadata"]
         if isinstance(metadata, dict):
             row["metadata"] = {**metadata, SPLIT: item.tags[SPLIT], **exported.marked}
