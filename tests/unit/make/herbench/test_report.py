@@ -198,7 +198,7 @@ def test_what_was_verified_is_told_from_what_was_only_stored():
 
 def test_what_answers_rest_on_and_what_people_said_are_tables():
     asked = questions([some_draft("a", truth="log"), some_draft("b", truth="log"), some_draft("c")])
-    assert [row[1:] for row in cells(truth_table(asked))] == [["log", "2"], ["not said", "1"]]
+    assert [row[1:] for row in cells(truth_table(asked))] == [["not said", "1"], ["log", "2"]]
     line = TaskReview(
         task="AC",
         n=20,
