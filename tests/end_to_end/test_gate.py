@@ -42,7 +42,7 @@ def test_what_a_reader_knows_is_dropped_with_an_account_and_the_call_repeats_it(
         one["stage"]: one for one in json.loads((folder / "gate" / "account.json").read_text())["stages"]
     }
     assert stages["text-only"]["n_out"] == len(kept)
-    assert "readers" in {one["name"] for one in json.loads((folder / "said.json").read_text())["tables"]}
+    assert "letters" in {one["name"] for one in json.loads((folder / "said.json").read_text())["tables"]}
     before = (folder / "gate" / "verdicts.jsonl").read_bytes()
     assert vidence(*arguments, "--folder", "gate").code == 0
     assert (folder / "gate" / "verdicts.jsonl").read_bytes() == before

@@ -266,20 +266,16 @@ def _results(
 ) -> "tuple[tuple[str, ...], tuple[Table, ...]]":
     """The account, what luck explains, and what texts give away."""
     from vidence.make.commands.make import account_line
-    from vidence.make.gates.luck import read_luck
     from vidence.make.gates.model_gates import TEXT_ONLY
-    from vidence.make.gates.tables import balance_tables, balance_warnings, luck_sentences, reader_table
+    from vidence.make.gates.tables import balance_tables, balance_warnings, luck_sentence
 
     sentences = [account_line(one).plain for one in gated.ledger.stages]
-    tables: list[Table] = []
     if rules.text_only is not None:
         verdicts = [one for one in gated.verdicts if one.gate == TEXT_ONLY]
-        luck = read_luck(items, verdicts, rules.text_only)
-        sentences += luck_sentences(luck)
-        tables.append(reader_table(luck))
-    tables += balance_tables(gated.items, gated.balance, seed=_SEED)
+        sentences.append(luck_sentence(items, verdicts, rules.text_only))
+    tables = balance_tables(gated.items, gated.balance, seed=_SEED)
     left = f"{n_kept:,} of {len(items):,} questions are kept."
-    return (*sentences, *gated.words, *balance_warnings(gated.balance), left), tuple(tables)
+    return (*sentences, *gated.words, *balance_warnings(gated.balance), left), tables
 
 
 def _write(folder: Path, gated: "GatedItems", *, dropped: "Sequence[Dropped]", n_kept: int) -> None:

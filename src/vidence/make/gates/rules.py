@@ -59,6 +59,19 @@ class TextOnlyRules(Record, omit_defaults=True):
             return runs_against_luck(n_choices)
         return self.runs or 1 + self.permutations
 
+    def by_luck(self, n_choices: int) -> float:
+        """The chance that guessers answer a question as often as the rule wants; each guesses on its own.
+
+        >>> TextOnlyRules(models=("a",), at_least=1, runs=3).by_luck(2)
+        0.125
+        """
+        from scipy.stats import binom
+
+        if n_choices < 2:
+            return 0.0
+        each = n_choices ** -self.runs_of(n_choices)
+        return float(binom.sf(self.at_least - 1, len(self.models), each))
+
     def __post_init__(self) -> None:
         if len(set(self.models)) < len(self.models):
             raise UsageError(f"models of the text-only gate are {', '.join(self.models)}; expected each once")

@@ -8,48 +8,28 @@ import numpy as np
 
 from vidence.explain.audit.blind import BlindScore
 from vidence.explain.audit.structures import CHOICES, StructureFinding, structures_of
-from vidence.make.gates.luck import Luck
+from vidence.make.gates.model_gates import GateVerdict
+from vidence.make.gates.rules import TextOnlyRules
 from vidence.records import Item
 from vidence.statistics.answer_keys import letter_balance
-from vidence.tables.table import RowSpec, Table, count, lines, number, p_words, percent, share, tabulate
+from vidence.tables.table import RowSpec, Table, count, lines, number, p_words, share, tabulate
 
 _N_DRAWS: Final = 999
 _MANY: Final = 10
 _HALF: Final = 0.5
 
 
-def luck_sentences(luck: Luck) -> tuple[str, ...]:
+def luck_sentence(items: Sequence[Item], verdicts: Sequence[GateVerdict], rules: TextOnlyRules) -> str:
     """What the readers without a video found, beside what guessing finds."""
-    if not luck.n:
-        return ("The readers without a video decided about no question with choices.",)
-    said = (
-        f"Of {luck.n:,} questions with choices that the readers without a video decided about, "
-        f"{luck.n_found:,} were answered as often as the rule wants; guessing answers {luck.expected:.1f} so."
-    )
-    if luck.known is None:
-        return (said,)
-    one = luck.known
-    if np.isnan(one.low):
-        return (said, f"Known beyond luck: {percent(one.value)} % ({one.reason or 'no interval'}).")
+    sizes = {item.item_id: len(item.choices) for item in items if item.answer_kind == "choice"}
+    told = [one for one in verdicts if one.votes and not one.n_unusable and one.item_id in sizes]
+    if not told:
+        return "The readers without a video decided about no question with choices."
+    n_found = sum(one.n_right >= rules.at_least for one in told)
+    expected = sum(rules.by_luck(sizes[one.item_id]) for one in told)
     return (
-        said,
-        f"Known beyond luck: {percent(one.value)} % ({percent(one.low)} to {percent(one.high)} at "
-        f"{one.level:.0%}, by {one.clustered_by}, {one.n_clusters:,} of them).",
-    )
-
-
-def reader_table(luck: Luck) -> Table:
-    """Who knew what without the video."""
-    return tabulate(
-        "readers",
-        "Right in every run without the video",
-        label="model",
-        rows=lines((one.model, one) for one in luck.readers),
-        measures=[
-            count("n", lambda one: one.n, "questions"),
-            count("right", lambda one: one.n_right, "right in all runs"),
-            number("expected", lambda one: one.expected, "by guessing"),
-        ],
+        f"Of {len(told):,} questions with choices that the readers without a video decided about, "
+        f"{n_found:,} were answered as often as the rule wants; guessing answers {expected:.1f} so."
     )
 
 

@@ -2,21 +2,20 @@
 
 import pytest
 
-from vidence.make.gates.luck import by_luck
 from vidence.make.gates.rules import PRESETS, TextOnlyRules
 
 
 def test_three_runs_are_too_few_for_two_choices_and_auto_is_not():
     three = TextOnlyRules(models=("a",), at_least=1, runs=PRESETS["humanpcr"].runs)
-    assert by_luck(2, three) == 0.125
+    assert three.by_luck(2) == 0.125
     auto = TextOnlyRules(models=("a",), at_least=1, runs=PRESETS["mmvu"].runs)
-    assert [by_luck(n, auto) <= 0.01 for n in (2, 3, 4, 5)] == [True] * 4
+    assert [auto.by_luck(n) <= 0.01 for n in (2, 3, 4, 5)] == [True] * 4
 
 
 def test_three_of_four_guessers_are_right_by_luck_as_the_binomial_says():
     one = PRESETS["herbench"]
     rules = TextOnlyRules(models=("a", "b", "c", "d"), at_least=one.at_least, runs=one.runs)
-    assert by_luck(5, rules) == pytest.approx(4 * 0.2**3 * 0.8 + 0.2**4)
+    assert rules.by_luck(5) == pytest.approx(4 * 0.2**3 * 0.8 + 0.2**4)
     assert not one.forced
 
 

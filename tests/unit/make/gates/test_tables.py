@@ -1,27 +1,30 @@
 """What gates found, in words and tables."""
 
+import msgspec
 import pytest
 
 from subjects.asked_items import question
 from vidence.make.gates.item_gates import read_balance
-from vidence.make.gates.luck import Luck, ReaderLuck
-from vidence.make.gates.rules import BlindRules
-from vidence.make.gates.tables import balance_tables, balance_warnings, luck_sentences, reader_table
+from vidence.make.gates.model_gates import GateVerdict, GateVote
+from vidence.make.gates.rules import BlindRules, TextOnlyRules
+from vidence.make.gates.tables import balance_tables, balance_warnings, luck_sentence
 from vidence.records import Media
-from vidence.statistics.intervals import mean_interval
 
 
-def test_luck_is_said_with_its_interval():
-    known = mean_interval([0.0, 1.0, 0.0, 1.0, 0.0], clusters=list("abcde"))
-    reader = ReaderLuck(model="m", n=5, n_right=2, expected=0.4)
-    luck = Luck(n=5, n_found=2, expected=0.4, known=known, readers=(reader,))
-    found, beyond = luck_sentences(luck)
-    assert "2 were answered as often as the rule wants; guessing answers 0.4 so" in found
-    assert "Known beyond luck: 40.0 %" in beyond
-    assert "5 of them" in beyond
-    assert reader_table(luck).row("m").values == (5, 2, 0.4)
-    nothing = Luck(n=0, n_found=0, expected=0.0, known=None, readers=())
-    assert luck_sentences(nothing) == ("The readers without a video decided about no question with choices.",)
+def test_what_guessing_finds_stands_beside_what_was_found():
+    rules = TextOnlyRules(models=("a",), at_least=1, runs=1)
+    items = [question(i, n_choices=5) for i in range(4)]
+    vote = GateVote(model="a")
+    verdicts = [
+        GateVerdict(
+            item_id=one.item_id, gate="text-only", decision="kept", votes=(vote,), n_right=int(i == 0)
+        )
+        for i, one in enumerate(items)
+    ]
+    said = luck_sentence(items, [*verdicts[:3], msgspec.structs.replace(verdicts[3], n_unusable=1)], rules)
+    assert "Of 3 questions" in said
+    assert "1 were answered as often as the rule wants; guessing answers 0.6 so" in said
+    assert "about no question" in luck_sentence(items, [], rules)
 
 
 def test_an_answer_that_is_nearly_always_right_is_a_warning():
