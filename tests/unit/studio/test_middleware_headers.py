@@ -40,12 +40,12 @@ def test_every_answer_has_them(team):
 
 
 def test_a_fault_of_the_server_has_them_and_says_nothing_of_itself(team, monkeypatch):
-    from vidence.studio.pages import start
+    from vidence.studio.pages import projects
 
     def broken(*_more):
         raise RuntimeError("the password is 1234")
 
-    monkeypatch.setattr(start, "render", broken)
+    monkeypatch.setattr(projects, "render", broken)
     team.user("Ada", "author")
     client = team.signed_in("Ada")
     client.raise_request_exception = False
