@@ -30,6 +30,7 @@ class Wanted(Record):
     tags: Annotated[dict[str, str], flag("Where.", "--tag")] = msgspec.field(default_factory=dict)
     way: Annotated[Literal["slow", "fast"], flag("How.")] = "fast"
     is_loud: Annotated[bool, flag("Whether it is heard.", "--loud/--quiet")] = True
+    ends: Annotated[tuple[Path, Path] | None, flag("Two at once.", nargs=2)] = None
     must: Annotated[str, flag("What must be given.")]
     inner: Inner
     both: Annotated[str, part(flags_of(Inner)[:0], lambda values: f"{len(values)} values")]
@@ -47,10 +48,10 @@ def tried(given: Wanted) -> None:
 
 def test_a_command_is_handed_the_record() -> None:
     words = ["a", "b", "c", "--how-many", "5", "--name", "x", "--name", "y", "--quiet", "--must", "m"]
-    done = CliRunner().invoke(GROUP, ["tried", *words, "--tag", "k=v", "--size", "4"])
+    done = CliRunner().invoke(GROUP, ["tried", *words, "--tag", "k=v", "--size", "4", "--ends", "p", "q"])
     expected = Wanted(
         what="a", others=(Path("b"), Path("c")), count=5, names=("x", "y"), is_loud=False, must="m",
-        tags={"k": "v"}, inner=Inner(size=8.0), both="0 values",
+        tags={"k": "v"}, ends=(Path("p"), Path("q")), inner=Inner(size=8.0), both="0 values",
     )  # fmt: skip
     assert done.output.strip() == str(expected)
     plain = Wanted(what="a", must="m", inner=Inner(), both="0 values")

@@ -1,7 +1,7 @@
 """Before a run: which difference between two models it would find."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -95,9 +95,9 @@ def power(given: Power) -> None:
         is_icc_assumed=known is None,
         source="video" if given.videos or given.items is not None else earlier.source,
     )
-    findings = plan.unpaired() if given.unpaired else plan.paired()
-    write_said(given.json_path, "power", sentences=findings.sentences, values=plan.settings | findings.values)
-    show(console, findings.sentences, ())
+    (plan.unpaired if given.unpaired else plan.paired)()
+    write_said(given.json_path, "power", sentences=plan.sentences, values=plan.values)
+    show(console, plan.sentences, ())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,28 +132,22 @@ def _of_run(folder: Path) -> _EarlierRun:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _PowerFindings:
-    """What is found of a planned comparison: sentences, and the numbers in them."""
-
-    sentences: list[str]
-    values: dict[str, object]
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Plan:
-    """A planned comparison, in sentences."""
+    """A planned comparison, and what is found of it: in sentences, and in numbers."""
 
     given: Power
     design: "Design"
     accuracy: float
     is_icc_assumed: bool
     source: str
+    sentences: list[str] = field(default_factory=list)
+    values: dict[str, float | str] = field(default_factory=dict)
 
-    @property
-    def settings(self) -> dict[str, object]:
-        """What the comparison is planned with."""
-        return {
+    def __post_init__(self) -> None:
+        """Begin with what the comparison is planned with."""
+        self.sentences += self._size()
+        self.values |= {
             "n_questions": self.design.n_items,
             "n_clusters": self.design.n_clusters,
             "clustered_by": self.source,
@@ -187,62 +181,43 @@ class _Plan:
 
         return np.random.default_rng(0)
 
-    def paired(self) -> _PowerFindings:
+    def paired(self) -> None:
+        """Both models are asked the same questions."""
         from vidence.statistics.power import discordance, paired_detectable, paired_needed, paired_power
 
-        apart = discordance(self.accuracy, self.accuracy, correlation=self.given.correlation)
-        least = paired_detectable(
-            discordance=apart,
-            design=self.design,
-            rng=self._rng(),
-            power=self.given.power,
-            level=self.given.level,
-        )
-        said = [
-            *self._size(),
-            f"Two models around {100 * self.accuracy:.1f} % that agree with correlation "
-            f"{self.given.correlation:g} differ on {100 * apart:.1f} % of the questions.",
+        given, design = self.given, self.design
+        correlation, power, level = given.correlation, given.power, given.level
+        apart = discordance(self.accuracy, self.accuracy, correlation=correlation)
+        least = paired_detectable(discordance=apart, design=design, rng=self._rng(), power=power, level=level)
+        self.sentences += [
+            f"Two models around {100 * self.accuracy:.1f} % that agree with correlation {correlation:g} "
+            f"differ on {100 * apart:.1f} % of the questions.",
             self._detectable(least, "on the same questions"),
         ]
-        values: dict[str, object] = {
-            "correlation": self.given.correlation,
-            "discordance": apart,
-            "detectable_difference": least,
-        }
-        if (difference := self.given.difference) is None:
-            return _PowerFindings(sentences=said, values=values)
-        apart = discordance(self.accuracy, self.accuracy + difference, correlation=self.given.correlation)
-        chance = paired_power(
-            difference, discordance=apart, design=self.design, rng=self._rng(), level=self.given.level
-        )
+        self.values |= {"correlation": correlation, "discordance": apart, "detectable_difference": least}
+        if (difference := given.difference) is None:
+            return
+        apart = discordance(self.accuracy, self.accuracy + difference, correlation=correlation)
+        chance = paired_power(difference, discordance=apart, design=design, rng=self._rng(), level=level)
         needed = paired_needed(
-            difference,
-            discordance=apart,
-            rng=self._rng(),
-            like=self.design,
-            power=self.given.power,
-            level=self.given.level,
+            difference, discordance=apart, rng=self._rng(), like=design, power=power, level=level
         )
-        return self._with(
-            _PowerFindings(sentences=said, values=values), difference=difference, chance=chance, needed=needed
-        )
+        self._hope(difference, chance=chance, needed=needed)
 
-    def unpaired(self) -> _PowerFindings:
+    def unpaired(self) -> None:
+        """The models are asked different questions."""
         from vidence.statistics.power import unpaired_detectable, unpaired_needed, unpaired_power
 
-        least = unpaired_detectable(
-            self.accuracy, design=self.design, power=self.given.power, level=self.given.level
-        )
-        found = _PowerFindings(
-            sentences=[*self._size(), self._detectable(least, "on different questions, as many each")],
-            values={"detectable_difference": least},
-        )
+        design, power, level = self.design, self.given.power, self.given.level
+        least = unpaired_detectable(self.accuracy, design=design, power=power, level=level)
+        self.sentences.append(self._detectable(least, "on different questions, as many each"))
+        self.values["detectable_difference"] = least
         if (difference := self.given.difference) is None:
-            return found
+            return
         both = (self.accuracy, self.accuracy + difference)
-        chance = unpaired_power(*both, designs=(self.design, self.design), level=self.given.level)
-        needed = unpaired_needed(*both, like=self.design, power=self.given.power, level=self.given.level)
-        return self._with(found, difference=difference, chance=chance, needed=needed)
+        chance = unpaired_power(*both, designs=(design, design), level=level)
+        needed = unpaired_needed(*both, like=design, power=power, level=level)
+        self._hope(difference, chance=chance, needed=needed)
 
     def _detectable(self, least: float, how: str) -> str:
         if math.isinf(least):
@@ -255,19 +230,16 @@ class _Plan:
             f"{how}: {100 * least:.1f} points."
         )
 
-    def _with(
-        self, said: _PowerFindings, *, difference: float, chance: float, needed: "Design"
-    ) -> _PowerFindings:
-        """The same with what is found of a difference that is hoped for."""
-        more = [
+    def _hope(self, difference: float, *, chance: float, needed: "Design") -> None:
+        """Add what is found of a difference that is hoped for."""
+        self.sentences += [
             f"A difference of {100 * difference:g} points is found with power {chance:.2f}.",
             f"For power {self.given.power:g} it takes {needed.n_items:,} questions "
             f"on {needed.n_clusters:,} {self.source}s.",
         ]
-        values = {
+        self.values |= {
             "difference": difference,
             "power_of_difference": chance,
             "needed_questions": needed.n_items,
             "needed_clusters": needed.n_clusters,
         }
-        return _PowerFindings(sentences=[*said.sentences, *more], values=said.values | values)
