@@ -7,8 +7,9 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -19,6 +20,7 @@ from vidence.make.gates.licences import LicenceCheck, outcome_of
 if TYPE_CHECKING:
     import httpx2
 
+T = TypeVar("T")
 ADDRESS: Final = "https://www.googleapis.com"
 KEY_VARIABLE: Final = "YOUTUBE_API_KEY"
 ADDRESS_VARIABLE: Final = "VIDENCE_YOUTUBE_API"
@@ -26,7 +28,6 @@ PER_CALL: Final = 50
 _TIMEOUT_S = 30.0
 _TRIES = 4
 _FIRST_WAIT_S = 1.0
-_LONGEST_WAIT_S = 60.0
 _MOST_BYTES = 8 << 20
 _SPENT = frozenset({"quotaExceeded", "dailyLimitExceeded"})
 _TOO_FAST = frozenset({"rateLimitExceeded", "userRateLimitExceeded"})
@@ -79,6 +80,14 @@ class _Refused(msgspec.Struct, frozen=True):
     error: _ErrorReply
 
 
+@dataclass(frozen=True, kw_only=True)
+class Unread:
+    """Why nothing could be read of an answer; what `is_passing` is asked for again."""
+
+    why: str
+    is_passing: bool = False
+
+
 class YouTube:
     """The API at an address.
 
@@ -129,40 +138,34 @@ class YouTube:
                     yield self._of_call(client, asked)
 
     def _of_call(self, client: "httpx2.Client", asked: Sequence[str]) -> list[LicenceCheck]:
-        import httpx2
-
-        why = ""
-        for attempt in range(_TRIES):
-            if attempt:
-                self._wait(min(_FIRST_WAIT_S * 2 ** (attempt - 1), _LONGEST_WAIT_S))
-            try:
-                status, body = self._read(client, asked)
-            except httpx2.HTTPError as error:
-                why = f"the server did not answer ({without_keys(str(error)) or type(error).__name__})"
-                continue
-            if status == 200:
-                found = _videos(body)
-                if found is not None:
-                    return [self._one(video, found, body) for video in asked]
-                why = "the server's answer is no list of videos"
-                continue
-            reason, message = _refusal(body)
-            why = f"the server answered {status} {reason or message}".strip()
-            if reason in _SPENT:
-                self._spent = f"the day's quota is spent ({reason}); ask again tomorrow"
-                return [self._unknown(one, self._spent) for one in asked]
-            if reason in _NO_ACCESS or status == 401:
-                raise AccessError(
-                    f"the YouTube Data API refuses the key in {KEY_VARIABLE} ({status} {reason}: "
-                    f"{without_keys(message)}); give a key of a project for which that API is enabled"
-                )
-            if status < 500 and status != 429 and reason not in _TOO_FAST:
-                break
-        return [self._unknown(one, without_keys(why)) for one in asked]
-
-    def _read(self, client: "httpx2.Client", asked: Sequence[str]) -> tuple[int, bytes]:
         parameters = {"part": "status,snippet,contentDetails", "id": ",".join(asked), "key": self._key}
-        return read_bounded(client, self._address, parameters)
+        found = ask_patiently(client, self._address, parameters, read=self._answer, wait=self._wait)
+        if isinstance(found, Unread):
+            return [self._unknown(one, without_keys(found.why)) for one in asked]
+        return [self._one(video, *found) for video in asked]
+
+    def _answer(self, status: int, body: bytes) -> tuple[dict[str, tuple[_Video, bytes]], bytes] | Unread:
+        """The videos of an answer, and its bytes.
+
+        Raises:
+            AccessError: the key is refused.
+        """
+        if status == 200:
+            found = _videos(body)
+            if found is None:
+                return Unread(why="the server's answer is no list of videos", is_passing=True)
+            return found, body
+        reason, message = _refusal(body)
+        if reason in _SPENT:
+            self._spent = f"the day's quota is spent ({reason}); ask again tomorrow"
+            return Unread(why=self._spent)
+        if reason in _NO_ACCESS or status == 401:
+            raise AccessError(
+                f"the YouTube Data API refuses the key in {KEY_VARIABLE} ({status} {reason}: "
+                f"{without_keys(message)}); give a key of a project for which that API is enabled"
+            )
+        is_passing = status >= 500 or status == 429 or reason in _TOO_FAST
+        return Unread(why=f"the server answered {status} {reason or message}".strip(), is_passing=is_passing)
 
     def _one(self, video: str, found: dict[str, tuple[_Video, bytes]], body: bytes) -> LicenceCheck:
         digest = hashlib.sha256(body).hexdigest()
@@ -194,8 +197,40 @@ class YouTube:
         return LicenceCheck(video=video, outcome="unknown", at=self._now(), why=why)
 
 
-def read_bounded(client: "httpx2.Client", address: str, parameters: Mapping[str, str]) -> tuple[int, bytes]:
-    """The status and the body of a reply; one of more than 8 MB is empty."""
+def ask_patiently(
+    client: "httpx2.Client",
+    address: str,
+    parameters: Mapping[str, str],
+    *,
+    read: Callable[[int, bytes], T | Unread],
+    wait: Callable[[float], None],
+) -> T | Unread:
+    """Ask a public API, up to four times with longer and longer waits.
+
+    Args:
+        client: of HTTP.
+        address: what is asked.
+        parameters: with what.
+        read: reads a status and a body; one of more than 8 MB is empty.
+        wait: how to wait for some seconds.
+    """
+    import httpx2
+
+    found: T | Unread = Unread(why="")
+    for attempt in range(_TRIES):
+        if attempt:
+            wait(_FIRST_WAIT_S * 2 ** (attempt - 1))
+        try:
+            found = read(*_reply(client, address, parameters))
+        except httpx2.HTTPError as error:
+            said = without_keys(str(error)) or type(error).__name__
+            found = Unread(why=f"the server did not answer ({said})", is_passing=True)
+        if not isinstance(found, Unread) or not found.is_passing:
+            break
+    return found
+
+
+def _reply(client: "httpx2.Client", address: str, parameters: Mapping[str, str]) -> tuple[int, bytes]:
     body = bytearray()
     with client.stream("GET", address, params=parameters) as answer:
         for block in answer.iter_bytes():

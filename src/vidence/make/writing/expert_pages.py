@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from vidence.make.gates.licence_youtube import read_bounded
+from vidence.make.gates.licence_youtube import Unread, ask_patiently
 from vidence.make.gates.licences import read_looks, write_checks
 from vidence.records import Record
 
@@ -78,8 +78,6 @@ ADDRESS_VARIABLE: Final = "VIDENCE_WIKIPEDIA"
 PER_CALL: Final = 50
 _AGENT: Final = "vidence (looks up whether the pages that questions name are there)"
 _TIMEOUT_S: Final = 30.0
-_TRIES: Final = 4
-_FIRST_WAIT_S: Final = 1.0
 PageOutcome: TypeAlias = Literal["page", "redirect", "disambiguation", "missing", "unknown"]
 
 
@@ -146,33 +144,6 @@ class Wikipedia:
                     yield self._of_call(client, language, asked[start : start + PER_CALL])
 
     def _of_call(self, client: "httpx2.Client", language: str, titles: Sequence[str]) -> list[PageLook]:
-        import httpx2
-
-        why = ""
-        for attempt in range(_TRIES):
-            if attempt:
-                self._wait(_FIRST_WAIT_S * 2 ** (attempt - 1))
-            try:
-                status, body = self._read(client, language, titles)
-            except httpx2.HTTPError as error:
-                why = f"the server did not answer ({error or type(error).__name__})"
-                continue
-            if status == 200:
-                try:
-                    found = msgspec.json.decode(body, type=_Answer)
-                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                    why = "the server's answer is no list of pages"
-                    continue
-                if found.more:
-                    why = "the server's answer is only a part"
-                    break
-                return [self._one(language, title, found.query) for title in titles]
-            why = f"the server answered {status}"
-            if status < 500 and status != 429:
-                break
-        return [self._said(language, title, "unknown", why=why) for title in titles]
-
-    def _read(self, client: "httpx2.Client", language: str, titles: Sequence[str]) -> tuple[int, bytes]:
         parameters = {
             "action": "query",
             "format": "json",
@@ -182,8 +153,11 @@ class Wikipedia:
             "redirects": "1",
             "titles": "|".join(titles),
         }
-        address = self._address.replace("{language}", language)
-        return read_bounded(client, f"{address}/w/api.php", parameters)
+        address = f"{self._address.replace('{language}', language)}/w/api.php"
+        found = ask_patiently(client, address, parameters, read=_answer, wait=self._wait)
+        if isinstance(found, Unread):
+            return [self._said(language, title, "unknown", why=found.why) for title in titles]
+        return [self._one(language, title, found) for title in titles]
 
     def _one(self, language: str, title: str, query: _Query) -> PageLook:
         normal = {one.source: one.to for one in query.normalized}.get(title, title)
@@ -204,6 +178,17 @@ class Wikipedia:
         self, language: str, title: str, outcome: PageOutcome, *, to: str = "", why: str = ""
     ) -> PageLook:
         return PageLook(page=f"{language}:{title}", outcome=outcome, at=self._now(), to=to, why=why)
+
+
+def _answer(status: int, body: bytes) -> _Query | Unread:
+    """The pages of an answer."""
+    if status != 200:
+        return Unread(why=f"the server answered {status}", is_passing=status >= 500 or status == 429)
+    try:
+        found = msgspec.json.decode(body, type=_Answer)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return Unread(why="the server's answer is no list of pages", is_passing=True)
+    return Unread(why="the server's answer is only a part") if found.more else found.query
 
 
 def look_up(
