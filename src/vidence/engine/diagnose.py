@@ -127,21 +127,7 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
 
 def plan_digest(plan: Plan) -> str:
     """What decides the answers of a plan, as a short name."""
-    asked = msgspec.to_builtins(what_is_asked(plan))
-    # Findings of versions without them stay usable.
-    for name in (
-        "media_at",
-        "media_inside",
-        "name",
-        "patience_s",
-        "requests_per_minute",
-        "tokens_per_minute",
-    ):
-        del asked[name]
-    if asked["judge_panel"] == "majority":
-        del asked["judge_panel"]
-    if asked["media"] is None:
-        del asked["media"]
+    asked = msgspec.structs.replace(what_is_asked(plan), media_at=())
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]
 
 

@@ -469,12 +469,8 @@ def write_plan(folder: Path, plan: Plan, facts: Facts) -> None:
     }
     whole = msgspec.to_builtins(plan) | {"sampling": {k: v for k, v in sampling.items() if v is not None}}
     table = {k: v for k, v in whole.items() if v is not None}
-    _write_toml(folder, {"plan": table, "facts": msgspec.to_builtins(facts)})
-
-
-def _write_toml(folder: Path, table: dict[str, object]) -> None:
     try:
-        data = tomli_w.dumps(table).encode()
+        data = tomli_w.dumps({"plan": table, "facts": msgspec.to_builtins(facts)}).encode()
         # Durable, or a power cut could leave an empty plan beside its trials.
         with whole_file(folder / PLAN_FILE, mode=PRIVATE, is_durable=True) as unfinished:
             unfinished.write_bytes(data)

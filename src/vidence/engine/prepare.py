@@ -668,13 +668,6 @@ def run_name(plan: Plan) -> str:
     spec = parse_spec(plan.model)
     words = [plan.benchmark, spec.name, Path(spec.argument).name if "/" in spec.argument else spec.argument]
     clean = "-".join("".join(c if c.isalnum() or c in "._" else "-" for c in w) for w in words if w)
-    fields = {k: v for k, v in msgspec.to_builtins(plan).items() if k != "name"}
-    for newer in (
-        "requests_per_minute",
-        "tokens_per_minute",
-        "media_at",
-    ):  # so that names of earlier versions stay
-        if not fields[newer]:
-            del fields[newer]
-    digest = hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()
+    unnamed = msgspec.structs.replace(plan, name="")
+    digest = hashlib.sha256(msgspec.json.encode(unnamed, order="sorted")).hexdigest()
     return f"{clean[:60].strip('-')}-{digest[:8]}"

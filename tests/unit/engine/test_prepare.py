@@ -413,11 +413,6 @@ def test_a_path_does_not_leave_an_address():
         choose_items(at("../secret.mp4"), plan(media="s3://lab/v"), model=Looker())
 
 
-def test_the_names_of_runs_without_addresses_stay():
-    assert run_name(plan(media_at=("s3://lab",))) != run_name(plan())
-    assert "media_at" not in run_name(plan())
-
-
 def test_media_that_an_address_lacks_are_named_before_anything_is_asked(monkeypatch):
     with on_loopback(monkeypatch) as server:
         server.put("lab", "v/a.mp4", b"x")
