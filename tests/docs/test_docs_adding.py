@@ -324,16 +324,8 @@ def test_people_are_tracked_and_a_walker_is_read(installed, tmp_path, rng):
     person = walkers.Walker(left_px=20, top_px=60, speed_px=(4, 0))
     walkers.film(tmp_path / "film.mp4", (person,), n_frames=12)
     specs = (
-        "--detector",
-        "colourful?least=60",
-        "--tracker",
-        "overlap",
-        "--cuts",
-        "leap",
-        "--refine",
-        "none",
-        "--rate",
-        "0",
+        *("--detector", "colourful?least=60", "--tracker", "overlap", "--cuts", "leap"),
+        *("--refine", "none", "--rate", "0"),
     )
     installed.vidence(tmp_path, "track", "film.mp4", "--out", "tracks", *specs)
     lines = [line.split(",") for line in (tmp_path / "tracks/tracks.txt").read_text().split()]

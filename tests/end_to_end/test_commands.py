@@ -222,14 +222,8 @@ def test_a_run_is_judged_afterwards(vidence, tmp_path):
     )
     out = tmp_path / "run"
     asked = vidence(
-        "run",
-        "table",
-        "--data",
-        str(tmp_path / "q.jsonl"),
-        "--model",
-        f"replay:{tmp_path / 'said.jsonl'}",
-        "--out",
-        str(out),
+        *("run", "table", "--data", str(tmp_path / "q.jsonl")),
+        *("--model", f"replay:{tmp_path / 'said.jsonl'}", "--out", str(out)),
     )
     assert "Waiting for a judge" in asked.out
     judged = vidence(

@@ -40,14 +40,8 @@ def test_a_run_reads_another_layout_and_is_taken_up_from_anywhere(vidence, tmp_p
     questions = LAYOUTS["nextqa"].write(tmp_path)
     (vidence.folder / "own.toml").write_text(presets()["nextqa"].read_text())
     said = (
-        "run",
-        "table",
-        "--data",
-        str(questions),
-        "--map",
-        "own.toml",
-        "--model",
-        "baseline:constant?letter=B",
+        *("run", "table", "--data", str(questions), "--map", "own.toml"),
+        *("--model", "baseline:constant?letter=B"),
     )
     done = vidence(*said, "--out", "run", "--no-page")
     assert done.code == 0, done.err

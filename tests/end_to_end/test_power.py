@@ -7,19 +7,8 @@ import pytest
 
 def test_a_plan_in_sentences(vidence):
     said = vidence(
-        "power",
-        "--items",
-        "1000",
-        "--videos",
-        "200",
-        "--accuracy",
-        ".5",
-        "--correlation",
-        "0",
-        "--icc",
-        ".25",
-        "--difference",
-        ".1",
+        *("power", "--items", "1000", "--videos", "200", "--accuracy", ".5"),
+        *("--correlation", "0", "--icc", ".25", "--difference", ".1"),
     ).out
     # Five questions a video: design effect 1 + 4 * 0.25 = 2, so 500 independent questions. Two runs that
     # are right half the time and independently differ on half of the questions.

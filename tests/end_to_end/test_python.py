@@ -153,15 +153,8 @@ def test_a_run_has_the_numbers_of_the_report(here, questions, average):
 
 def test_the_run_folder_and_the_cache_are_those_of_the_command(here, questions):
     words = [
-        "run",
-        "table",
-        "--data",
-        str(questions()),
-        "--model",
-        "scripted:A",
-        "--frames",
-        "2",
-        "--no-page",
+        *("run", "table", "--data", str(questions()), "--model", "scripted:A"),
+        *("--frames", "2", "--no-page"),
     ]
     assert here(*words).code == 0
     run = package.evaluate("table", data="questions.jsonl", model="scripted:A", n_frames=2)

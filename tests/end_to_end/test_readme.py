@@ -142,14 +142,8 @@ def two_runs(vidence, answers: dict[str, list[str]]) -> None:
         rows = [{"item_id": f"validation_{i}", "text": said[i % len(said)]} for i in range(8)]
         (vidence.folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
         done = vidence(
-            "run",
-            "mmvu",
-            "--data",
-            "validation.json",
-            "--model",
-            f"replay:{name}.jsonl",
-            "--out",
-            f"runs/{name}",
+            *("run", "mmvu", "--data", "validation.json", "--model", f"replay:{name}.jsonl"),
+            *("--out", f"runs/{name}"),
         )
         assert done.code == 0, done.err
         assert "Waiting for a judge" in done.out

@@ -22,15 +22,8 @@ def test_the_same_letters_from_a_server_and_from_local_weights(vidence, weights:
     if not questions.exists():
         pytest.skip(f"{questions} is not there; set VIDENCE_DATA to a folder with questions and clips")
     fixed = [
-        "--data",
-        str(questions),
-        "--frames",
-        "4",
-        "--size",
-        "long:160",
-        "--max-tokens",
-        "6",
-        "--choice-logps",
+        *("--data", str(questions), "--frames", "4", "--size", "long:160"),
+        *("--max-tokens", "6", "--choice-logps"),
     ]
     with TinyVlmServer(weights) as server:
         served = vidence(

@@ -13,13 +13,8 @@ _BENCH = Path(__file__).parents[2] / "bench" / "studio_load.py"
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the bench reads /proc, which only Linux has")
 def test_no_answer_fails_and_no_acknowledged_save_is_lost(tmp_path):
     command = [
-        sys.executable,
-        str(_BENCH),
-        "--quick",
-        "--only",
-        "people,kill,disk",
-        "--folder",
-        str(tmp_path),
+        *(sys.executable, str(_BENCH), "--quick", "--only", "people,kill,disk"),
+        *("--folder", str(tmp_path)),
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
     said = done.stdout + done.stderr
