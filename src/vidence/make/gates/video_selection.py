@@ -35,7 +35,6 @@ from vidence.media.scan import Scan
 from vidence.seeing.following import open_detector
 from vidence.seeing.watching import LastResort
 
-STAGES: Final = ("videos", "measured", "looked", "gates", "quotas")
 PICTURES: Final = "pictures"
 _MOST_NAMED: Final = 5
 _NONE_FAILED: Final[Mapping[str, str]] = MappingProxyType({})
@@ -69,9 +68,7 @@ def select_videos(job: SelectJob, *, out: Path, context: BuildContext) -> Select
         VidenceError: it cannot go on: a detector or a model cannot be used, nothing can be written. A video
             that cannot be read is dropped with the reason.
     """
-    session = Session(
-        root=job.rules_file.parent, out=out, context=context, overrides=MakeOverrides(), stages=STAGES
-    )
+    session = Session(root=job.rules_file.parent, out=out, context=context, overrides=MakeOverrides())
     work = _Work(job=job, session=session, pictures=PictureFolder(out / PICTURES))
     work.measure()
     work.look()

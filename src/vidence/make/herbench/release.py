@@ -248,7 +248,7 @@ def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated, maker:
         return questions
     verdicts: dict[str, list[GateVerdict]] = defaultdict(list)
     for verdict in gated.verdicts:
-        verdicts[verdict.draft_id].append(verdict)
+        verdicts[verdict.item_id].append(verdict)
     result = reviewing.result
     extras = ReleaseExtras(
         rows={

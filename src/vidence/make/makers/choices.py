@@ -86,7 +86,6 @@ class ChoicesMaker:
                 out=folder,
                 context=context,
                 overrides=overrides,
-                stages=self.stages,
                 models=models,
                 words=_words(plan, root),
             )

@@ -416,7 +416,7 @@ class _Build(WritingSession):
 
     def end(self) -> Built:
         """Say how many questions there are; see `Session.end`."""
-        is_reviewed = self.reaches("review") and self.config.review is not None
+        is_reviewed = "review" in self.walked and self.config.review is not None
         said = "accepted" if is_reviewed else "left"
         self.sentences.insert(0, f"{len(self.items):,} questions are {said}.")
         return super().end()
@@ -479,7 +479,6 @@ class ExpertMaker:
             out=config.parent,
             context=context,
             overrides=overrides,
-            stages=self.stages,
             config=_read(config),
         )
         rows = work.checked(work.material.rows, looks={})
@@ -499,7 +498,6 @@ class ExpertMaker:
             out=folder,
             context=context,
             overrides=overrides,
-            stages=self.stages,
             config=read,
         )
         if read.gates is None or not read.gates.models:

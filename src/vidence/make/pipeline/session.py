@@ -257,7 +257,8 @@ class Session:
     out: Path
     context: BuildContext
     overrides: MakeOverrides
-    stages: tuple[str, ...] = ()
+    walked: list[str] = field(default_factory=list)
+    """The names of the stages that were done."""
     ledger: Ledger = field(default_factory=Ledger)
     kept: dict[tuple[str, str], KeptRow] = field(default_factory=dict)
     """The results of named units that this session found or made."""
@@ -279,6 +280,7 @@ class Session:
         """
         for row in table:
             row.do(self)
+            self.walked.append(row.name)
             if row.name == self.overrides.until:
                 break
         return self.end()
@@ -308,11 +310,6 @@ class Session:
     def cache(self) -> ArtifactCache:
         """Where results are kept."""
         return ArtifactCache(folder=self.out / STAGES_FOLDER, kept=self.kept)
-
-    def reaches(self, stage: str) -> bool:
-        """Whether this session does a stage, or ends before it."""
-        until = self.overrides.until
-        return not until or self.stages.index(stage) <= self.stages.index(until)
 
     def began(self, stage: str, n_units: int) -> None:
         """Report that a stage begins."""

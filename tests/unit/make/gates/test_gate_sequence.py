@@ -23,9 +23,7 @@ def of_images(name: str, **changes: object):
 
 def room(folder, models) -> GateRoom:
     context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite")
-    session = Session(
-        root=folder, out=folder / "out", context=context, overrides=MakeOverrides(), stages=("gates",)
-    )
+    session = Session(root=folder, out=folder / "out", context=context, overrides=MakeOverrides())
     return GateRoom(
         session=session,
         models=models,

@@ -43,9 +43,7 @@ class Maker:
 @pytest.fixture
 def session(tmp_path) -> Session:
     context = BuildContext(cache_root=tmp_path / "cache", memory=tmp_path / "replies.sqlite")
-    return Session(
-        root=tmp_path, out=tmp_path, context=context, overrides=MakeOverrides(), stages=("cards", "tracks")
-    )
+    return Session(root=tmp_path, out=tmp_path, context=context, overrides=MakeOverrides())
 
 
 def test_what_was_made_is_not_made_again(session):

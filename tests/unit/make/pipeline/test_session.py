@@ -40,9 +40,7 @@ def test_a_context_without_a_place_allows_nothing(tmp_path):
 
 def test_what_came_in_and_was_not_dropped_is_kept(tmp_path: Path) -> None:
     context = BuildContext(cache_root=tmp_path / "cache", memory=tmp_path / "replies.sqlite")
-    session = Session(
-        root=tmp_path, out=tmp_path / "set", context=context, overrides=MakeOverrides(), stages=("looks",)
-    )
+    session = Session(root=tmp_path, out=tmp_path / "set", context=context, overrides=MakeOverrides())
     gone = Dropped(what="b", stage="looks", reason="blurred", detail="")
     session.close("looks", unit="tracks", taken=["a", "b", "c"], dropped=[gone])
     (account,) = session.ledger.stages

@@ -118,28 +118,9 @@ def test_false_cards_of_people_stay_as_they_are(videos):
     assert not any(stage["stage"] == "false-scenes" for stage in account["stages"])
 
 
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        ({"at_s": 99, "text": "A cat sleeps on a mat."}, r"street: .*scenes\.jsonl:7: .*no shot .* 99\.0 s"),
-        ({"shot_id": "x", "text": "A cat sleeps on a mat."}, "scenes.jsonl:7: .*there is no shot 'x'"),
-        (
-            {
-                "at_s": 7,
-                "text": "Two dogs lie under a red bench near a black car.",
-                "changes": [
-                    {"kind": "modification", "before": "Three", "after": "Two"},
-                    {"kind": "modification", "before": "green", "after": "red"},
-                ],
-            },
-            "scenes.jsonl:7: changes: .*black",
-        ),
-        ({"at_s": 7}, "scenes.jsonl:7: text: absent"),
-    ],
-)
-def test_a_wrong_line_stops_the_making_with_its_number(videos, row, said):
-    write_rows(videos, *true_rows(), row)
-    with pytest.raises(DataError, match=said):
+def test_a_wrong_line_stops_the_making_with_its_number(videos):
+    write_rows(videos, *true_rows(), {"at_s": 99, "text": "A cat sleeps on a mat."})
+    with pytest.raises(DataError, match=r"street: .*scenes\.jsonl:7: .*no shot .* 99\.0 s"):
         make(videos, ending=".jsonl")
 
 
