@@ -13,7 +13,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -154,7 +154,7 @@ def _bytes(json: object) -> bytes:
 
 
 def _stored(
-    row: Sequence[Any],
+    row: tuple[int, object, object, object, object, object],
     selections: msgspec.json.Decoder[Selection],
     rows: "msgspec.json.Decoder[TrialRow] | msgspec.json.Decoder[BriefRow]",
 ) -> Stored:
