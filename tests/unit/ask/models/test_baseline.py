@@ -62,10 +62,11 @@ def test_a_rule_that_does_not_apply_says_nothing_and_why():
 
 def test_random_depends_on_seed_item_and_sample_alone():
     letters = [say("random", FOUR, item_id=str(n)).text for n in range(400)]
-    assert letters == [say("random", FOUR, item_id=str(n)).text for n in range(400)]
-    assert letters == [say("random", FOUR, item_id=str(n), seed=0).text for n in range(400)]
+    first = letters[:40]
+    assert first == [say("random", FOUR, item_id=str(n)).text for n in range(40)]
+    assert first == [say("random", FOUR, item_id=str(n), seed=0).text for n in range(40)]
     for other in ({"seed": 1}, {"sample": 1}):
-        assert letters != [say("random", FOUR, item_id=str(n), **other).text for n in range(400)]
+        assert first != [say("random", FOUR, item_id=str(n), **other).text for n in range(40)]
     counts = Counter(letters)
     assert set(counts) == set("ABCD")
     assert all(60 <= count <= 140 for count in counts.values())  # 100 expected, 4.6 standard deviations
