@@ -48,7 +48,7 @@ def endless(bench: Bench) -> list[Row]:
                 f"openai:m?base_url={address}/{mode}/v1",
                 "--no-page",
             ]
-            places = ["--out", str(folder / mode), "--memory", str(folder / f"{mode}.sqlite")]
+            places = ["--out", str(folder / mode), "--set", f"memory={folder / mode}.sqlite"]
             taken = measure.run([str(VIDENCE), "run", "table", *fixed, *places])
             if taken.returncode != 3:
                 raise RuntimeError(f"{mode} gave {taken.returncode}:\n{taken.output[-2000:]}")

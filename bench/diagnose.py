@@ -32,9 +32,9 @@ def make_questions(folder: Path) -> Path:
 
 def diagnosed(bench: Bench, questions: Path) -> Taken:
     """``vidence diagnose mrfs`` with empty caches; its findings lie in the folder "mrfs"."""
-    out, cache, memory = bench.fresh("mrfs"), bench.fresh("cache"), bench.fresh("memory") / "replies.sqlite"
+    out, cache = bench.fresh("mrfs"), bench.fresh("cache")  # the reply memory lies in the cache
     fixed = ["--data", str(questions), "--model", f"openai:stub?base_url={bench.stub.address}/v1"]
-    more = ["--frames", str(MOST), "--size", "short:720", "--memory", str(memory), "--out", str(out)]
+    more = ["--frames", str(MOST), "--size", "short:720", "--out", str(out)]
     command = [str(VIDENCE), "diagnose", "mrfs", "table", *fixed, *more, "--no-page"]
     taken = measure.run(command, env={"VIDENCE_CACHE": str(cache)}, stub=bench.stub)
     if taken.returncode != 0:

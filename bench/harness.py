@@ -60,7 +60,7 @@ class Bench:
         """Run once with this cache of frames and a reply memory of its own."""
         out = self.fresh("run")
         memory_file = self.fresh(memory) / "replies.sqlite"
-        command = self.command(questions, out, "--memory", str(memory_file), *more)
+        command = self.command(questions, out, "--set", f"memory={memory_file}", *more)
         taken = measure.run(command, env={"VIDENCE_CACHE": str(cache)}, stub=self.stub)
         if taken.returncode != 0:
             raise RuntimeError(f"{command} gave {taken.returncode}:\n{taken.output[-3000:]}")

@@ -83,7 +83,7 @@ def make_runs(folder: Path, *, n: int = N_ITEMS) -> Path:
     for name, model in models.items():
         command = [str(VIDENCE), "run", "table", "--data", str(data), "--model", model, "--no-page"]
         subprocess.run(
-            [*command, "--out", str(runs / name), "--memory", str(folder / "memory.sqlite")],
+            [*command, "--out", str(runs / name), "--set", f"memory={folder / 'memory.sqlite'}"],
             check=True,
             capture_output=True,
         )
