@@ -330,7 +330,8 @@ def _elsewhere(
     values: NDArray[np.float64], feature: NDArray[np.int64], pair: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """For each text and feature of it the sum of a value over the texts of other sources that have it."""
-    return np.bincount(feature, values)[feature] - np.bincount(pair, values)[pair]
+    sums = np.bincount(feature, values)[feature] - np.bincount(pair, values)[pair]
+    return sums.astype(np.float64)
 
 
 def _ranks(sizes: Sequence[float]) -> list[list[str]]:
