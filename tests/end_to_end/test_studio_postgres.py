@@ -66,7 +66,7 @@ def test_a_review_moves_to_postgres_and_back_by_its_files(vidence, server):
     (project,) = (folder / "out" / "projects").iterdir()
 
     def moved(to):
-        taken = vidence.apart("studio", "import", to, project, "--project", project.name)
+        taken = vidence.apart("studio", "import", to, str(project), "--project", project.name)
         assert (taken.code, "0 there already" in taken.out) == (0, True), taken.err
         assert vidence.apart("studio", "export", to, f"of-{to}").code == 0
         again = folder / f"of-{to}" / "projects" / project.name
