@@ -99,7 +99,7 @@ PARSERS: dict[str, tuple[str, Callable[[str, list[int], int], Sequence[np.ndarra
 def pure_decode(path: str, indices: list[int]) -> tuple[float, float]:
     """Wall and CPU seconds to decode exactly the packets needed, from memory, without RGB."""
     from vidence.media.opened import open_video_stream, packets_to_end
-    from vidence.media.table import plan
+    from vidence.media.probe import plan
     from vidence.media.video import open_video
 
     table = open_video(path).scan.table

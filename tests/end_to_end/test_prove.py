@@ -46,7 +46,7 @@ def test_some_are_not_proven(vidence, folder):
 
 
 def test_the_same_as_json_lines_gives_the_same_proofs(vidence, folder):
-    from vidence.make.compose.composition_files import read_compositions
+    from vidence.make.compose.program import read_compositions
     from vidence.make.sources.composition import canonical
     from vidence.make.sources.scene_files import read_scenes
 

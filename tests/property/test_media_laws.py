@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vidence.media.encode import Encoding, Size, decode_image, encode
 from vidence.media.pixels import Orientation
-from vidence.media.table import FrameTable, longest_first, plan
+from vidence.media.probe import FrameTable, longest_first, plan
 
 _SIDES = st.integers(1, 8000)
 _TURNS = st.builds(

@@ -8,8 +8,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidence.make.compose.composition_files import read_compositions
 from vidence.make.compose.parsing import parse_compositions
+from vidence.make.compose.program import read_compositions
 from vidence.make.compose.prove import Rules, prove
 from vidence.make.compose.types import with_skills
 from vidence.make.compose.world import World

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from subjects.samples import GOLDEN, argument_of
 from vidence import catalog
-from vidence.make.sources.scene_sources.source import SceneSource
-from vidence.make.sources.scene_writing import SceneSet
+from vidence.make.sources.scene_writing import SceneSet, SceneSource
 from vidence.records import Reply
 from videos.samples import squares, write_video
 

@@ -1,17 +1,21 @@
-"""Frames in the size wanted, as JPEG or PNG bytes, and back."""
+"""Pictures: which files are opened, frames in the size wanted as JPEG or PNG bytes, several in one.
+
+A file is opened by what it holds, whatever its name is.
+"""
 
 import hashlib
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from vidence.errors import MediaError, UsageError
-from vidence.media.accepted import UNREADABLE, open_image
 from vidence.media.pixels import FILTER
 from vidence.records import Record
 
@@ -149,3 +153,112 @@ def decode_image(data: bytes) -> NDArray[np.uint8]:
             raise MediaError(
                 f"the data ({len(data)} bytes): the image is damaged or cut off ({error})"
             ) from error
+
+
+def montage(images: Sequence[EncodedFrame], *, columns: int, rows: int, encoding: Encoding) -> EncodedFrame:
+    """Lay frames out row by row in equal cells; cells without a frame are black.
+
+    A cell is as large as the largest frame, smaller ones sit in its middle. Nothing is scaled: the
+    size of an encoding limits frames, and they were scaled when they were read.
+
+    Raises:
+        UsageError: no frames, or more than ``columns * rows``.
+    """
+    if columns < 1 or rows < 1 or not 1 <= len(images) <= columns * rows:
+        raise UsageError(
+            f"a montage of {columns}x{rows} cannot hold {len(images)} frames; "
+            f"it takes 1 to {max(columns * rows, 1)}"
+        )
+    width_px = max(image.width_px for image in images)
+    height_px = max(image.height_px for image in images)
+    canvas = np.zeros((rows * height_px, columns * width_px, 3), np.uint8)
+    for position, image in enumerate(images):
+        row, column = divmod(position, columns)
+        top = row * height_px + (height_px - image.height_px) // 2
+        left = column * width_px + (width_px - image.width_px) // 2
+        canvas[top : top + image.height_px, left : left + image.width_px] = decode_image(image.data)
+    return encode(canvas, encoding)
+
+
+# As many as Pillow opens by itself; a picture of them takes 0.5 GB as RGB.
+MOST_PIXELS: Final = 178_956_970
+IMAGE_FORMATS: Final = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF")
+# What Pillow raises for bytes that are no whole image.
+UNREADABLE: Final = (
+    UnidentifiedImageError,
+    Image.DecompressionBombError,
+    OSError,
+    SyntaxError,
+    ValueError,
+    EOFError,
+    OverflowError,
+)
+_IMAGES_IN_WORDS: Final = "JPEG, PNG, WebP, BMP, TIFF or GIF"
+_OTHERS: Final = {
+    b"%!PS": "PostScript",
+    b"\xc5\xd0\xd3\xc6": "PostScript (EPS)",
+    b"%PDF": "PDF",
+    b"<svg": "SVG",
+    b"<?xml": "SVG or another kind of XML",
+    b"8BPS": "Photoshop",
+    b"\x76\x2f\x31\x01": "OpenEXR",
+    b"\0\0\0\x0cJXL ": "JPEG XL",
+    b"\xff\x0a": "JPEG XL",
+    b"\0\0\0\x0cjP  ": "JPEG 2000",
+}
+_BRANDS: Final = {b"avif": "AVIF", b"heic": "HEIC", b"heix": "HEIC", b"mif1": "HEIF"}
+
+
+def open_image(source: Path | bytes, *, name: str = "") -> Image.Image:
+    """Open an image of one of `IMAGE_FORMATS`; its pixels are not read yet.
+
+    Args:
+        source: a file, or the bytes of one.
+        name: what messages call the bytes.
+
+    Raises:
+        MediaError: it is no image, of another format, or has more than `MOST_PIXELS` pixels.
+    """
+    label = (name or f"the data ({len(source)} bytes)") if isinstance(source, bytes) else str(source)
+    try:
+        picture = Image.open(
+            io.BytesIO(source) if isinstance(source, bytes) else source, formats=IMAGE_FORMATS
+        )
+    except Image.DecompressionBombError as error:
+        raise MediaError(f"{label}: {too_large(_pixels_in(error))}") from error
+    except UNREADABLE as error:
+        named = other_format(source)
+        if named:
+            raise MediaError(
+                f"{label}: is {named}, which is not opened; expected {_IMAGES_IN_WORDS}: convert it to one"
+            ) from error
+        raise MediaError(f"{label}: is no image that can be read ({error})") from error
+    if picture.width * picture.height > MOST_PIXELS:
+        picture.close()
+        raise MediaError(f"{label}: {too_large(f'{picture.width} x {picture.height}')}")
+    return picture
+
+
+def _pixels_in(error: Image.DecompressionBombError) -> str:
+    """The number in Pillow's message; all of it where there is none."""
+    found = re.search(r"\d+ pixels", str(error))
+    return found[0] if found else str(error)
+
+
+def too_large(seen: str) -> str:
+    """What is said of a picture with more than `MOST_PIXELS` pixels."""
+    return f"its picture is too large ({seen}); expected at most {MOST_PIXELS:,} pixels: make it smaller"
+
+
+def other_format(source: Path | bytes) -> str:
+    """The name of a format that is not opened, by its first bytes; empty where they tell none."""
+    if isinstance(source, bytes):
+        head = source[:16]
+    else:
+        try:
+            with source.open("rb") as file:
+                head = file.read(16)
+        except OSError:
+            return ""
+    found = next((name for mark, name in _OTHERS.items() if head.startswith(mark)), "")
+    return found or (_BRANDS.get(head[8:12], "") if head[4:8] == b"ftyp" else "")

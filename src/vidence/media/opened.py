@@ -22,11 +22,18 @@ from av.video.stream import VideoStream
 
 from vidence.errors import MediaError
 from vidence.media import remote
-from vidence.media.accepted import MOST_EDITS, MOST_PIXELS, VIDEO_FORMATS, too_large
 from vidence.media.address import Address, MediaPath
+from vidence.media.encode import MOST_PIXELS, too_large
 
 _log = logging.getLogger(__name__)
 
+# An edit list may show the same frames again and again; those of real recordings have some dozen entries.
+MOST_EDITS: Final = 1_000
+# Demuxers of libavformat, by the first of their names; those that name other files (playlists) are not there.
+VIDEO_FORMATS: Final = (
+    *("mov", "matroska", "avi", "mpegts", "mpeg", "flv", "asf", "ogg", "gif", "mxf", "dv", "ivf"),
+    *("yuv4mpegpipe", "h264", "hevc", "av1", "obu", "vc1", "mpegvideo", "m4v", "mjpeg"),
+)
 _PIXELS: Final = {"max_pixels": str(MOST_PIXELS)}
 # What is read is the file that is named, and what its hash is of: no format that names other files is known.
 _OPTIONS: Final = {"protocol_whitelist": "file", "format_whitelist": ",".join(VIDEO_FORMATS), **_PIXELS}

@@ -1,7 +1,9 @@
-"""What is known about a file before any of its frames is wanted."""
+"""What is known about a file before any of its frames is wanted, and which packet holds which frame."""
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from functools import cached_property
+from typing import Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,3 +84,118 @@ def count(ticks: NDArray[np.int64], *, time_base: Fraction) -> PacketCounts:
 def seconds(ticks: NDArray[np.int64], *, time_base: Fraction) -> NDArray[np.float64]:
     """Presentation times in seconds from the first frame. Shapes: (n,) to (n,)."""
     return np.asarray((ticks - ticks[0]) * time_base.numerator / time_base.denominator, np.float64)
+
+
+# No codec reorders by more; a larger shift is a jump of the clock.
+_MOST_REORDERED: Final = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameTable:
+    """The frames of a stream by presentation time.
+
+    Shapes: `packet_pts` and `is_key` are (n_packets,), in the order of decoding, times in ticks;
+    `packet_of_frame` is (n_frames,), in the order of presentation, and holds positions of packets.
+    """
+
+    packet_pts: NDArray[np.int64]
+    is_key: NDArray[np.bool_]
+    packet_of_frame: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if self.packet_pts.shape != self.is_key.shape:
+            raise ValueError(f"{self.packet_pts.shape} times and {self.is_key.shape} key marks must agree")
+
+    @classmethod
+    def of_packets(
+        cls, pts: NDArray[np.int64], *, is_key: NDArray[np.bool_], is_shown: NDArray[np.bool_]
+    ) -> Self | None:
+        """The table of packets in decoding order; None where their times do not tell the frames apart.
+
+        Frames that no decoder can give are left out: those before the first keyframe, and those
+        shown before it.
+        """
+        keys = np.flatnonzero(is_key)
+        if len(keys) == 0 or len(np.unique(pts)) != len(pts):
+            return None
+        decodable = (np.arange(len(pts)) >= keys[0]) & (pts >= pts[keys[0]])
+        shown = np.flatnonzero(is_shown & decodable)
+        order = np.argsort(pts[shown], kind="stable")
+        if np.abs(order - np.arange(len(order))).max(initial=0) > _MOST_REORDERED:
+            return None
+        return cls(packet_pts=pts, is_key=is_key, packet_of_frame=shown[order])
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames there are to show."""
+        return len(self.packet_of_frame)
+
+    @cached_property
+    def frame_pts(self) -> NDArray[np.int64]:
+        """The time of every frame in ticks, ascending; shape (n_frames,)."""
+        return self.packet_pts[self.packet_of_frame]
+
+    @cached_property
+    def position_of_pts(self) -> dict[int, int]:
+        """From the time of a packet to its position."""
+        return {pts: position for position, pts in enumerate(self.packet_pts.tolist())}
+
+    @cached_property
+    def keys(self) -> NDArray[np.int64]:
+        """The positions of the keyframes, ascending."""
+        return np.flatnonzero(self.is_key)
+
+    def start_of(self, frame_index: int) -> int:
+        """The position from which decoding gives this frame: its keyframe.
+
+        A frame that is decoded after a keyframe but shown before it (a leading picture of an open
+        group of pictures) needs the keyframe before that.
+        """
+        position = int(self.packet_of_frame[frame_index])
+        nearest = int(np.searchsorted(self.keys, position, side="right")) - 1
+        key = int(self.keys[nearest])
+        if nearest > 0 and self.packet_pts[position] < self.packet_pts[key]:
+            return int(self.keys[nearest - 1])
+        return key
+
+    def depends_on(self, frame_index: int, position: int) -> bool:
+        """Whether the packet at `position` can have a part in this frame."""
+        start = self.start_of(frame_index)
+        if not start <= position <= self.packet_of_frame[frame_index]:
+            return False
+        is_leading = self.packet_pts[position] < self.packet_pts[start]
+        return not is_leading
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Packets to decode in one go, `first` to `last`, for the frames wanted among them."""
+
+    first: int
+    last: int
+    frames: tuple[int, ...]
+
+    @property
+    def cost(self) -> int:
+        """About how much work it is, in packets; converting a frame counts as a few."""
+        return self.last - self.first + 1 + 4 * len(self.frames)
+
+
+def plan(table: FrameTable, frame_indices: list[int]) -> list[Run]:
+    """The fewest packets that give these frames, as runs that do not overlap, in decoding order."""
+    by_start: dict[int, list[int]] = {}
+    for index in sorted(set(frame_indices)):
+        by_start.setdefault(table.start_of(index), []).append(index)
+    runs: list[Run] = []
+    for first, frames in sorted(by_start.items()):
+        run = Run(first=first, last=int(table.packet_of_frame[frames].max()), frames=tuple(frames))
+        if runs and first <= runs[-1].last:
+            before = runs.pop()
+            run = Run(first=before.first, last=max(before.last, run.last), frames=before.frames + run.frames)
+        runs.append(run)
+    return runs
+
+
+def longest_first(runs: list[Run]) -> list[Run]:
+    """The order in which several threads take runs one by one, so that they end at about the same time."""
+    return sorted(runs, key=lambda run: -run.cost)

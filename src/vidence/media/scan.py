@@ -16,8 +16,7 @@ from vidence.errors import MediaError
 from vidence.media.address import Address, MediaPath
 from vidence.media.opened import OpenVideoFile, decode, open_video_stream, oversize, packets_to_end
 from vidence.media.pixels import Orientation, turn_of
-from vidence.media.probe import Claimed, Probe, count, seconds
-from vidence.media.table import FrameTable
+from vidence.media.probe import Claimed, FrameTable, Probe, count, seconds
 
 # One packet is one frame, and key marks can be trusted. Others are counted by decoding them.
 _PACKET_CODECS: Final = frozenset(

@@ -22,7 +22,7 @@ from av.video.stream import VideoStream
 
 from vidence.media.address import MediaPath
 from vidence.media.opened import decode, open_video_stream, packets_to_end
-from vidence.media.table import FrameTable, Run, longest_first, plan
+from vidence.media.probe import FrameTable, Run, longest_first, plan
 
 T = TypeVar("T")
 Convert = Callable[[int, VideoFrame], T]

@@ -12,9 +12,8 @@ from PIL import ExifTags, Image
 
 from vidence.errors import MediaError
 from vidence.media import remote
-from vidence.media.accepted import UNREADABLE, open_image
 from vidence.media.address import Address, MediaPath
-from vidence.media.encode import Size
+from vidence.media.encode import UNREADABLE, Size, open_image
 from vidence.media.opened import check_file
 from vidence.media.pixels import Orientation, resize
 from vidence.media.probe import Claimed, Probe, count, seconds

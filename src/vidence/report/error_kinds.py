@@ -23,7 +23,7 @@ from vidence.explain.errors.packet import (
 )
 from vidence.explain.errors.shares import LabelledPacket
 from vidence.explain.errors.taxonomies import Taxonomy
-from vidence.media.accepted import open_image
+from vidence.media.encode import open_image
 from vidence.media.whole import write_file
 from vidence.records import Failed, ImagePart, Refused, Trial, Unreadable, VideoPart
 from vidence.report.export import make_folder

@@ -11,9 +11,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from vidence.ask.scoring.logp import letter_probabilities
 from vidence.errors import DataError, MediaError, UsageError
-from vidence.media.accepted import open_image
 from vidence.media.address import Address, MediaPath, place
-from vidence.media.encode import Encoding, Size
+from vidence.media.encode import Encoding, Size, open_image
 from vidence.media.files import Job, deliver, kept_frames, located
 from vidence.records import (
     Answered,

@@ -19,11 +19,9 @@ import anyio
 import anyio.to_thread
 
 from vidence.errors import MediaError, UsageError
-from vidence.media.accepted import open_image
-from vidence.media.clock import read_clock
-from vidence.media.encode import EncodedFrame, Encoding, Size
+from vidence.media.browser import read_clock
+from vidence.media.encode import EncodedFrame, Encoding, Size, montage, open_image
 from vidence.media.files import Job, deliver, insides, known_video
-from vidence.media.montage import montage
 from vidence.media.opened import open_video_stream
 from vidence.media.stills import images_in
 from vidence.media.video import Video

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from vidence.errors import MediaError
-from vidence.media.browser import Encoder, encoder, plays_as_it_is, write_copy
+from vidence.media.browser import Encoder, encoder, plays_as_it_is, read_clock, write_copy
 from vidence.media.cache import BoundedFolder, mark_used
-from vidence.media.clock import read_clock
 from vidence.media.video import Video
 from vidence.media.whole import make_private
 from vidence.records import Record

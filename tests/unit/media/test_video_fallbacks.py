@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vidence.media import sparse
-from vidence.media.table import FrameTable
+from vidence.media.probe import FrameTable
 from vidence.media.video import FrameProblem, Video, open_video
 from videos.stamped import read_number
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from vidence.pointlight.body import body, left_on_skin, place_points
-from vidence.pointlight.formats.marker_labels import KNOWN
+from vidence.pointlight.formats.format_options import KNOWN
 from vidence.pointlight.markers import hip_centres, leg_joints, whole
 from vidence.pointlight.motion import Motion
 

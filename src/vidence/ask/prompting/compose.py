@@ -8,8 +8,7 @@ from typing import Literal
 
 from vidence.ask.prompting.templates import Templates
 from vidence.errors import UsageError
-from vidence.media.encode import EncodedFrame, Encoding, Size
-from vidence.media.montage import montage
+from vidence.media.encode import EncodedFrame, Encoding, Size, montage
 from vidence.records import Aside, ImagePart, Item, Part, Prompt, TextPart, VideoPart
 
 STYLES = ("direct", "cot")

@@ -38,7 +38,7 @@ def prove(given: Prove) -> int:
     """
     import msgspec
 
-    from vidence.make.compose.composition_files import read_compositions
+    from vidence.make.compose.program import read_compositions
     from vidence.make.compose.prove import Rules, prove_all
     from vidence.make.sources.scene_files import read_scenes
     from vidence.media.whole import write_file

@@ -34,8 +34,7 @@ def scenes(given: Scenes) -> None:
     from vidence.contracts import Flow
     from vidence.engine.jobs import Jobs, NamedModel
     from vidence.engine.trust import needs_of_spec, remember
-    from vidence.make.sources.scene_sources.source import SceneSource
-    from vidence.make.sources.scene_writing import SceneSet, write_scenes
+    from vidence.make.sources.scene_writing import SceneSet, SceneSource, write_scenes
     from vidence.records import Failed
 
     source, out = given.source, given.out

@@ -1,13 +1,20 @@
-"""Proven compositions as drafts of questions: options, evidence, tags; and what belongs to their answers."""
+"""The configuration of a composed set; proven compositions as drafts of questions; keys and report."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
-from vidence.make.compose.offers import Offer
-from vidence.make.compose.quotas import skills_of
+from vidence.engine.config_file import read_config
+from vidence.make.compose.offers import Offer, OptionRules
+from vidence.make.compose.quotas import Quota, Strength, skills_of
 from vidence.make.compose.search import Composed
+from vidence.make.gates.rules import GateRules
+from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.material import BY_MODEL, Draft
+from vidence.make.pipeline.models import AskLimits, NamedModel
+from vidence.make.pipeline.output import letter_of
+from vidence.make.release.made_release import MakingRelease
 from vidence.make.sources.composition import Composition
 from vidence.make.sources.proof import Proof
 from vidence.make.sources.scene import SILVER_TRACKS, Scene
@@ -92,3 +99,91 @@ def _evidence(proof: Proof, scene: Scene) -> Iterator[Evidence]:
 
 
 _COUNTED = "what is counted"
+
+
+def report_text(
+    name: str,
+    drafts: Sequence[Draft],
+    proofs: Mapping[str, Proof],
+    *,
+    account: Account,
+    sentences: Sequence[str],
+) -> str:
+    """The report as Markdown."""
+    lines = [f"# {name}", "", *(f"- {one}" for one in sentences), "", "## Stages", ""]
+    lines += ["| stage | in | out | dropped |", "|---|---|---|---|"]
+    for stage in account.stages:
+        dropped = ", ".join(f"{n} {reason}" for reason, n in stage.dropped.items())
+        lines.append(f"| {stage.stage} ({stage.unit}) | {stage.n_in} | {stage.n_out} | {dropped} |")
+    lines += ["", "## Questions", ""]
+    for draft in drafts:
+        lines += [*_question(draft, proofs[draft.draft_id]), ""]
+    return "\n".join(lines) + "\n"
+
+
+def _question(draft: Draft, proof: Proof) -> Iterator[str]:
+    yield f"### {draft.draft_id}"
+    yield ""
+    yield draft.question
+    yield ""
+    chain = " → ".join(f"{name} = {value}" for name, value in proof.binding.items())
+    yield f"Right: {letter_of(draft)}, {proof.answer.value}. {chain or 'Nothing is picked.'}"
+    yield ""
+    yield "| ignored | comes out | somebody who lands there | seen at | right all the same |"
+    yield "|---|---|---|---|---|"
+    for one in proof.conditions:
+        without, witness = one.without, one.without.witness
+        values = ", ".join(f"{value} ({n})" for value, n in without.values.items()) or "nothing"
+        who = ", ".join(f"{k} = {v}" for k, v in witness.binding.items()) if witness is not None else ""
+        at = ", ".join(f"{a:g}-{b:g} s" for a, b in witness.spans) if witness is not None else ""
+        yield f"| {one.id} ({one.skill}) | {_cell(values)} | {_cell(who)} | {at} | {without.guess:.2f} |"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+class ReviewFrom(Record, omit_defaults=True):
+    """The folder of a review (`vidence review open`) of the questions; only what it accepted stays."""
+
+    folder: str
+
+
+class ComposeConfig(Record, omit_defaults=True):
+    """The configuration; paths start from its folder.
+
+    `media` is the folder with the videos of scenes, `media_licence` the licence that these are under.
+    """
+
+    name: str
+    scenes: tuple[str, ...] | str
+    out: str = ""
+    media: str = ""
+    media_licence: str = ""
+    seed: int = 0
+    quota: Quota = Quota()
+    need: Strength = Strength()
+    options: OptionRules = OptionRules()
+    models: Mapping[str, NamedModel | str] = msgspec.field(default_factory=dict)
+    asking: AskLimits = AskLimits()
+    gates: GateRules | None = None
+    review: ReviewFrom | None = None
+    release: MakingRelease | None = None
+
+    @property
+    def scene_files(self) -> tuple[str, ...]:
+        """The files of scenes."""
+        return (self.scenes,) if isinstance(self.scenes, str) else self.scenes
+
+
+def read_compose(path: Path) -> ComposeConfig:
+    """The configuration.
+
+    Raises:
+        UsageError: as for `read_config`.
+        UnknownNameError: ``[gates.blind]`` names a task that there is not.
+    """
+    read = read_config(path, ComposeConfig)
+    if read.gates is not None:
+        read.gates.blind.check_hold((TASK,))
+    return read

@@ -6,9 +6,14 @@ from pathlib import Path
 from typing import Final
 
 from vidence.errors import DataError
-from vidence.make.compose.compose_config import ComposeConfig, read_compose
-from vidence.make.compose.compose_drafting import Key, draft_of, finished
-from vidence.make.compose.compose_report import report_text
+from vidence.make.compose.compose_drafting import (
+    ComposeConfig,
+    Key,
+    draft_of,
+    finished,
+    read_compose,
+    report_text,
+)
 from vidence.make.compose.offers import (
     NoOffer,
     Offer,

@@ -10,12 +10,11 @@ from PIL import Image, ImageDraw, ImageFont
 
 from vidence.errors import MediaError
 from vidence.make.pipeline.material import Draft
-from vidence.media.accepted import open_image
-from vidence.media.encode import Size
+from vidence.media.encode import Size, open_image
 from vidence.media.video import FrameProblem, Video
 from vidence.report.questions import ContactSheet, compose
+from vidence.seeing.boxes import Bands
 from vidence.seeing.shooting import Shot
-from vidence.seeing.space import Bands
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.text import visible
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.format_options import MarkerSettings, RawPoints, finish
-from vidence.pointlight.formats.marker_labels import choose, hide_zeros
+from vidence.pointlight.formats.format_options import MarkerSettings, RawPoints, choose, finish, hide_zeros
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import UnpackedFile, open_file
 from vidence.pointlight.units import NAMED

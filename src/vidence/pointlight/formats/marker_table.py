@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.format_options import MarkerSettings, RawPoints, finish
-from vidence.pointlight.formats.marker_labels import choose
+from vidence.pointlight.formats.format_options import MarkerSettings, RawPoints, choose, finish
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import UnpackedFile, open_file
 from vidence.pointlight.units import unrounded

@@ -16,7 +16,7 @@ from vidence.make.herbench.tasks.person_counts import facts_of
 from vidence.make.review.people.checks import check_of_video
 from vidence.make.review.people.counting import agreed_counts, settle
 from vidence.make.review.people.rows import WHOLE, CountRow
-from vidence.seeing.space import EDGES, Bands, named_regions
+from vidence.seeing.boxes import EDGES, Bands, named_regions
 from vidence.studio.bridge.board_sets import counted_by_tracks
 from vidence.studio.pages.answers import whole_number
 from vidence.studio.pages.board_tracks import tracks_now

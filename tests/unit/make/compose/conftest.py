@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vidence.make.compose.composition_files import read_compositions
+from vidence.make.compose.program import read_compositions
 from vidence.make.compose.prove import Rules, prove
 from vidence.make.compose.world import World
 from vidence.make.sources.proof import Verdict

@@ -3,10 +3,11 @@
 import dataclasses
 
 import msgspec
+import pytest
 
 from subjects.composing import event_log, searched, street
-from vidence.make.compose.compose_drafting import draft_of, finished
-from vidence.make.compose.compose_report import report_text
+from vidence.errors import UsageError
+from vidence.make.compose.compose_drafting import draft_of, finished, read_compose, report_text
 from vidence.make.compose.offers import Offer, OptionRules, faults_of_options, offer, witness_notes
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.world import World
@@ -101,3 +102,26 @@ def test_the_report_shows_each_witness():
     text = report_text("set", [draft], {draft.draft_id: proof}, account=account, sentences=["one"])
     assert f"### {draft.draft_id}" in text
     assert text.count(f"| {proof.conditions[-1].id} (") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ('name = "x"\n', "scenes"),
+        ('name = "x"\nscenes = "s"\n[quota]\nconditions = [4, 2]\n', r"\[4, 2\]"),
+        ('name = "x"\nscenes = "s"\n[options]\nn = 1\n', "n"),
+    ],
+)
+def test_faults_are_named(tmp_path, text, match):
+    path = tmp_path / "c.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=match):
+        read_compose(path)
+
+
+def test_one_file_of_scenes_or_several(tmp_path):
+    path = tmp_path / "c.toml"
+    path.write_text('name = "x"\nscenes = ["a", "b"]\n')
+    assert read_compose(path).scene_files == ("a", "b")
+    path.write_text('name = "x"\nscenes = "a"\n')
+    assert read_compose(path).scene_files == ("a",)

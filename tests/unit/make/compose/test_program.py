@@ -2,8 +2,7 @@
 
 from subjects.composing import GOLDEN, random_scene, street
 from vidence.make.compose.atoms import AttributeStatement
-from vidence.make.compose.composition_files import read_compositions
-from vidence.make.compose.program import Program, set_of, with_atom, without_atom
+from vidence.make.compose.program import Program, read_compositions, set_of, with_atom, without_atom
 from vidence.make.compose.prove import Rules, prove
 from vidence.make.compose.scene_bits import Masks
 from vidence.make.compose.world import World

@@ -215,7 +215,7 @@ def test_what_is_claimed_is_compared(verdict):
 def test_a_scene_that_has_changed_is_refused(verdict, tmp_path):
     import msgspec
 
-    from vidence.make.compose.composition_files import read_compositions
+    from vidence.make.compose.program import read_compositions
     from vidence.make.compose.prove import prove
     from vidence.make.compose.world import World
     from vidence.make.sources.scene_files import read_scenes

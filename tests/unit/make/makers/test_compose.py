@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from vidence.errors import DataError, UsageError
-from vidence.make.compose.composition_files import read_compositions
+from vidence.make.compose.program import read_compositions
 from vidence.make.makers.compose import create
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.release.rescan import scan_again

@@ -2,12 +2,14 @@ from pathlib import Path
 
 import pytest
 
-from vidence.errors import DataError
+from vidence.errors import DataError, UsageError
 from vidence.make.sources.scene import Complete, Header
 from vidence.make.sources.scene_files import read_scenes
 from vidence.make.sources.scene_writing import (
+    AsksNobody,
     SceneDraft,
     SceneSet,
+    complete_lines,
     scenes_of,
     vocabulary_toml,
     write_scenes,
@@ -50,3 +52,20 @@ def test_nothing_is_written_of_what_cannot_be_read(tmp_path):
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(DataError, match="here:2: "):
         scenes_of(bad, source="here")
+
+
+def test_only_what_a_source_has_can_be_complete():
+    known = {"person": (), "top": ("person", "doll")}
+    assert complete_lines(["person", "top"], known, owner="x") == (
+        Complete(complete="person"),
+        Complete(complete="top", for_="person"),
+        Complete(complete="top", for_="doll"),
+    )
+    with pytest.raises(UsageError, match="complete = 'hat' covers nothing here; it can name person, top"):
+        complete_lines(["hat"], known, owner="x")
+
+
+def test_who_asks_nobody_has_no_models_and_no_pictures():
+    assert AsksNobody().models() == {}
+    with pytest.raises(KeyError):
+        AsksNobody().picture("ab")

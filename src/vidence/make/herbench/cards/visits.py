@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.make.pipeline.material import Dropped
-from vidence.seeing.space import Edge, edges_at
+from vidence.seeing.boxes import Edge, edges_at
 from vidence.seeing.tracks import Track, TrackedVideo
 
 REASON: Final = "out-and-back"

@@ -30,7 +30,7 @@ from vidence.make.herbench.tasks.people import (
 )
 from vidence.make.pipeline.material import Task
 from vidence.records import Evidence
-from vidence.seeing.space import EDGES
+from vidence.seeing.boxes import EDGES
 
 Settings = PeopleSettings
 _MIDDLE = (

@@ -42,8 +42,8 @@ from vidence.make.herbench.tasks.timeline import Timeline
 from vidence.make.pipeline.english import closest, named, numbered, sentence
 from vidence.make.pipeline.material import Card, Corpus, Material, Task
 from vidence.records import Evidence
+from vidence.seeing.boxes import EDGES, Edge
 from vidence.seeing.same_person import distance
-from vidence.seeing.space import EDGES, Edge
 from vidence.text import normal_form
 
 Settings = PeopleSettings

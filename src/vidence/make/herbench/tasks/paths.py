@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.seeing.space import EDGES, Edge
+from vidence.seeing.boxes import EDGES, Edge
 
 REGIONS: Final = (
     "the top left part of the frame",

@@ -17,9 +17,9 @@ from vidence.make.herbench.tasks.timeline import Timeline
 from vidence.make.pipeline.english import MOST_ALIKE, closest, number_word, numbered, sentence
 from vidence.make.pipeline.material import Card, Corpus, Doubt, Material
 from vidence.records import Evidence, Record
-from vidence.seeing.ends import EndMotion
+from vidence.seeing.boxes import EDGES, Edge, edges_at
+from vidence.seeing.merging import EndMotion
 from vidence.seeing.same_person import distance
-from vidence.seeing.space import EDGES, Edge, edges_at
 from vidence.seeing.tracks import PERSON, Track, TrackedVideo, listed_others
 from vidence.seeing.visibility import Visible
 from vidence.text import normal_form

@@ -32,8 +32,7 @@ from vidence.make.herbench.tasks.person_counts import (
 from vidence.make.herbench.tasks.timeline import Timeline
 from vidence.make.pipeline.material import Corpus, Doubt, Material, PersonCount, Task
 from vidence.records import Evidence, Record
-from vidence.seeing.boxes import share_inside
-from vidence.seeing.space import EDGES, Edge, Region, edges_at, named_regions
+from vidence.seeing.boxes import EDGES, Edge, Region, edges_at, named_regions, share_inside
 from vidence.seeing.tracks import PERSON, Track, TrackedVideo, listed_others
 
 _INSIDE = 0.5

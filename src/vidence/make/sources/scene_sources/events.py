@@ -20,8 +20,14 @@ from vidence.errors import UnknownNameError
 from vidence.make.pipeline.material import Event
 from vidence.make.sources.event_log import EventLogReader
 from vidence.make.sources.scene import AttributeFact, EventFact, Header
-from vidence.make.sources.scene_sources.source import AsksNobody, SceneSource, complete_lines
-from vidence.make.sources.scene_writing import SceneDraft, SceneSet, Told
+from vidence.make.sources.scene_writing import (
+    AsksNobody,
+    SceneDraft,
+    SceneSet,
+    SceneSource,
+    Told,
+    complete_lines,
+)
 from vidence.make.sources.vocabulary import EVENT, Attribute, EventKind, Vocabulary
 from vidence.records import Record
 

@@ -27,12 +27,10 @@ from vidence.make.sources.scene import (
     fact_id,
 )
 from vidence.make.sources.scene_files import Line, entity_of, line_faults, read_line
-from vidence.make.sources.scene_sources.source import SceneSource
-from vidence.make.sources.scene_writing import SceneDraft, SceneSet
+from vidence.make.sources.scene_writing import SceneDraft, SceneSet, SceneSource
 from vidence.make.sources.vocabulary import Vocabulary, read_vocabulary
-from vidence.media.encode import EncodedFrame, Encoding, Size
+from vidence.media.encode import EncodedFrame, Encoding, Size, montage
 from vidence.media.files import Job, deliver, known_video
-from vidence.media.montage import montage
 from vidence.records import ImagePart, Prompt, Record, TextPart
 
 TEMPLATE: Final = "scene_propose"

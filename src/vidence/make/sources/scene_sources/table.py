@@ -19,8 +19,14 @@ from vidence.errors import DataError
 from vidence.make.sources.logs.files import Fault, Row, csv_rows
 from vidence.make.sources.logs.rows import span
 from vidence.make.sources.scene import AttributeFact, Entity, Header, Span, ValueOrNumber
-from vidence.make.sources.scene_sources.source import AsksNobody, SceneSource, complete_lines
-from vidence.make.sources.scene_writing import SceneDraft, SceneSet, Told
+from vidence.make.sources.scene_writing import (
+    AsksNobody,
+    SceneDraft,
+    SceneSet,
+    SceneSource,
+    Told,
+    complete_lines,
+)
 from vidence.make.sources.vocabulary import Attribute, Category, Vocabulary, read_vocabulary
 from vidence.records import Record
 

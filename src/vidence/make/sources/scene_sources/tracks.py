@@ -27,8 +27,14 @@ from vidence.make.sources.scene import (
     RelationFact,
     Span,
 )
-from vidence.make.sources.scene_sources.source import AsksNobody, SceneSource, complete_lines
-from vidence.make.sources.scene_writing import SceneDraft, SceneSet, Told
+from vidence.make.sources.scene_writing import (
+    AsksNobody,
+    SceneDraft,
+    SceneSet,
+    SceneSource,
+    Told,
+    complete_lines,
+)
 from vidence.make.sources.vocabulary import Attribute, Category, EventKind, Relation, Vocabulary
 from vidence.records import Record
 from vidence.seeing.track_files import read_mot

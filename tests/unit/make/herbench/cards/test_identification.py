@@ -113,7 +113,7 @@ def test_on_a_drawn_street_colours_tell_whom_a_description_fits(tmp_path, play, 
     assert {name: len(some) for name, some in shown.items()} == {"0": 2, "2": 2, "4": 2, "6": 2}
 
     from vidence.ask.phantom.looks import look_of
-    from vidence.media.accepted import open_image
+    from vidence.media.encode import open_image
 
     def reply(prompt):
         words = prompt.parts[-1].text

@@ -11,9 +11,8 @@ import pytest
 
 from vidence.errors import MediaError
 from vidence.media.opened import lacks_moov
-from vidence.media.probe import count
+from vidence.media.probe import FrameTable, Run, count, longest_first, plan
 from vidence.media.scan import scan_video
-from vidence.media.table import FrameTable, Run, longest_first, plan
 from vidence.media.video import open_video
 from videos.special import truncated
 

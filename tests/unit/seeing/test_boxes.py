@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
-from vidence.seeing.space import (
+from vidence.seeing.boxes import (
     Bands,
     Region,
     edges_at,
