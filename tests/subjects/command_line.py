@@ -102,7 +102,9 @@ class CommandLine:
         with tempfile.TemporaryDirectory() as folder:
             streams = [Path(folder) / name for name in ("in", "out", "err")]
             streams[0].write_text(said)
-            process = _fresh().Process(target=_in_fork, args=(self.folder, self.env, words, streams))
+            process = _fresh().Process(
+                target=_in_fork, args=(self.folder, self.env, [*map(str, words)], streams)
+            )
             process.start()
             process.join(patience_s)
             assert process.exitcode is not None, f"{words} did not end in {patience_s} s"
