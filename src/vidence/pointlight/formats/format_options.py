@@ -187,7 +187,6 @@ def _no_unit(opened: UnpackedFile, read: RawPoints) -> DataError:
     )
 
 
-Floats = NDArray[np.float64]
 # The markers on the body that CMU and ACCAD use, and those of Plug-in Gait.
 KNOWN = frozenset(
     {
