@@ -8,7 +8,6 @@ import pytest
 from vidence.errors import MediaError, UsageError
 from vidence.media import video as video_module
 from vidence.media.video import Frame, Video, open_video
-from videos.special import truncated
 from videos.stamped import read_number
 
 
@@ -92,8 +91,3 @@ def test_a_damaged_frame_says_which_one_it_is(plain: Path, clip_folder: Path) ->
     assert video[0].index == 0
     with pytest.raises(MediaError, match=r"spoilt.mp4: frame \d+ \(at .* s\) is damaged"):
         list(video)
-
-
-def test_what_is_left_of_a_truncated_file_can_be_read(clip_folder: Path) -> None:
-    video = Video(truncated(clip_folder, "mp4"))
-    assert read_number(video[10].data) == 10

@@ -16,58 +16,56 @@ def names(*tracks):
     return [t.track_id for t in kept]
 
 
-def test_an_arm_that_moves_with_its_person_goes():
-    arm = walk("arm", [(220 + 3 * i, 260) for i in range(5, 25)], size=(30, 80), first=5)
-    assert names(arm, WHOLE) == ["whole"]
-    _, (dropped,) = without_parts((arm, WHOLE))
+def small(name, start, pace, frames, *, size=(24, 60)):
+    """Somebody or something small, whose centre moves to the right by `pace` pixels a frame."""
+    places = [(start[0] + pace * i, start[1]) for i in frames]
+    return walk(name, places, size=size, first=max(frames[0], 0))
+
+
+ARM = small("arm", (220, 260), 3, range(5, 25), size=(30, 80))
+
+
+@pytest.mark.parametrize(
+    ("tracks", "stay"),
+    [
+        ((ARM, WHOLE), ["whole"]),
+        # Seen in frames 0 and 20 only: in between the person stands on a straight line.
+        (
+            (
+                track("whole", [(0, 0, 100, 300), (40, 0, 140, 300)], frames=[0, 20]),
+                small("arm", (40, 100), 2, range(20), size=(30, 80)),
+            ),
+            ["whole"],
+        ),
+        # A hand sticks out at the side.
+        ((small("hand", (258, 300), 3, range(2, 28)), WHOLE), ["whole"]),
+        # Who passes behind, and beside: never far outside the box, but not at one place of it.
+        ((small("passer", (50, 260), 12, range(30), size=(30, 80)), WHOLE), ["passer", "whole"]),
+        ((small("passer", (140, 300), 7.5, range(27)), WHOLE), ["passer", "whole"]),
+        # Who was there before the other.
+        (
+            (
+                small("early", (220, 260), 3, range(-20, 20), size=(30, 80)),
+                walk("late", [(200 + 3 * i, 300) for i in range(20)], size=(100, 300), first=20),
+            ),
+            ["early", "late"],
+        ),
+        # Who stands clear of the box; half the size and sticking out; of one size; one alone; nobody.
+        ((small("beside", (300, 300), 3, range(2, 28)), WHOLE), ["beside", "whole"]),
+        ((small("child", (245, 360), 3, range(2, 28), size=(60, 170)), WHOLE), ["child", "whole"]),
+        ((WHOLE, small("twin", (205, 302), 3, range(30), size=(90, 280))), ["whole", "twin"]),
+        ((WHOLE,), ["whole"]),
+        ((), []),
+    ],
+)
+def test_limbs_of_a_person_go_and_people_stay(tracks, stay):
+    assert names(*tracks) == stay
+
+
+def test_what_went_is_told_with_whose_part_it_is():
+    _, (dropped,) = without_parts((ARM, WHOLE))
     assert (dropped.what, dropped.reason) == ("arm", "part-of-another")
     assert "whole" in dropped.detail
-
-
-def test_a_person_seen_only_now_and_then_still_has_an_arm():
-    """Between frames 0 and 20 the person stands on a straight line between the two boxes."""
-    seen = track("whole", [(0, 0, 100, 300), (40, 0, 140, 300)], frames=[0, 20])
-    arm = walk("arm", [(40 + 2 * i, 100) for i in range(20)], size=(30, 80))
-    assert names(seen, arm) == ["whole"]
-
-
-def test_somebody_who_only_passes_behind_stays():
-    passer = walk("passer", [(50 + 12 * i, 260) for i in range(30)], size=(30, 80))
-    assert names(passer, WHOLE) == ["passer", "whole"]
-
-
-def test_who_was_there_before_the_other_stays():
-    early = walk("early", [(220 + 3 * i, 260) for i in range(-20, 20)], size=(30, 80))
-    late = walk("late", [(200 + 3 * i, 300) for i in range(20)], size=(100, 300), first=20)
-    assert names(early, late) == ["early", "late"]
-
-
-def test_two_of_one_size_stay_and_so_does_one_alone():
-    twin = walk("twin", [(205 + 3 * i, 302) for i in range(30)], size=(90, 280))
-    assert names(WHOLE, twin) == ["whole", "twin"]
-    assert names(WHOLE) == ["whole"]
-    assert names() == []
-
-
-def test_a_hand_that_sticks_out_at_the_side_goes():
-    hand = walk("hand", [(258 + 3 * i, 300) for i in range(2, 28)], size=(24, 60), first=2)
-    assert names(hand, WHOLE) == ["whole"]
-
-
-def test_a_small_person_who_passes_beside_stays():
-    """Never farther outside the box than a hand may be, but not at one place of it."""
-    passer = walk("passer", [(140 + 3 * i + 4.5 * i, 300) for i in range(27)], size=(24, 60))
-    assert names(passer, WHOLE) == ["passer", "whole"]
-
-
-def test_a_small_person_who_stands_clear_of_the_box_stays():
-    beside = walk("beside", [(300 + 3 * i, 300) for i in range(2, 28)], size=(24, 60), first=2)
-    assert names(beside, WHOLE) == ["beside", "whole"]
-
-
-def test_half_the_size_and_sticking_out_is_no_limb():
-    child = walk("child", [(245 + 3 * i, 360) for i in range(2, 28)], size=(60, 170), first=2)
-    assert names(child, WHOLE) == ["child", "whole"]
 
 
 HEIGHT = 576
@@ -102,13 +100,7 @@ def judged(more, *, sure=0.5, height_px=HEIGHT, looks_per_s=30.0, **how):
 
 def test_giants_and_dwarfs_are_out_and_children_are_not():
     # At 400 px a person is 120 px high.
-    assert judged([(400, 120), (400, 70), (400, 200), (400, 55), (400, 260)]) == [
-        False,
-        False,
-        False,
-        True,
-        True,
-    ]
+    assert judged([(400, h) for h in (120, 70, 200, 55, 260)]) == [False] * 3 + [True] * 2
 
 
 def test_who_is_near_may_be_larger():

@@ -93,6 +93,7 @@ def test_the_scores_are_the_weighted_means(ranking):
         total = sum(w * float(BY_HAND[term][column]) for w, term in zip(WEIGHTS, BY_HAND, strict=True))
         assert ranking.scores[ranking.track_ids.index(name)] == pytest.approx(total / 14.1)
     assert ranking.best_first == ("goes", "stays", "shakes")
+    assert ranking.absent == ()
 
 
 def test_all_three_are_picked(ranking):

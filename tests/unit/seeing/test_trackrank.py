@@ -61,28 +61,6 @@ def test_thin_boxes_far_along_a_diagonal_keep_their_area():
     assert terms.hull_area_px(far) == pytest.approx(10001, rel=1e-9)
 
 
-def wrapped(points):
-    """The area by gift wrapping: from corner to corner, each time with all other points on the left."""
-    corners = [points[np.lexsort(points.T)[0]]]
-    while len(corners) == 1 or not np.array_equal(corners[-1], corners[0]):
-        to = points - corners[-1]
-        far = to[np.abs(to).sum(axis=1) > 0]
-        turns = far[:, None, 0] * far[None, :, 1] - far[:, None, 1] * far[None, :, 0]
-        outermost = far[(turns >= -1e-9).all(axis=1)]
-        to = outermost[np.hypot(*outermost.T).argmax()]
-        corners.append(points[np.abs(points - corners[-1] - to).sum(axis=1).argmin()])
-    x, y = np.array(corners).T
-    return abs(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])) / 2
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 10, 60])
-def test_the_hull_is_that_of_gift_wrapping(n, rng):
-    for way in (rng.uniform(0, 500, (n, 2)), np.cumsum(rng.normal(3, 2, (n, 2)), axis=0)):
-        boxes = np.concatenate([way, way + rng.uniform(1, 80, (n, 2))], axis=1)
-        corners = boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
-        assert hull_area(boxes) == pytest.approx(wrapped(corners), rel=1e-9)
-
-
 def test_no_box_encloses_nothing():
     assert hull_area(np.zeros((0, 4))) == 0
     assert hull_area(np.array([[5.0, 5, 5, 5]])) == 0
@@ -215,29 +193,6 @@ def test_a_column_without_anything_above_0_is_0():
 def test_the_weighted_mean():
     terms = np.array([[1.0, 0.5], [0.0, 1.0]])
     assert weighted(terms, np.array([3.0, 1.0])).tolist() == [3.5 / 4, 1 / 4]
-
-
-def test_a_whole_ranking_by_hand():
-    """Two people in 21 frames at 10 per second.
-
-    still: 2.0 s, box 10x20 = 200, stands at (100, 100).
-    goes: frames 0 to 10, 1.0 s, box 20x20 = 400, 10 px a frame to the right: 100 px away and long, hull
-    120 x 20 = 2400; a dog on it (IoU 1) in frame 3.
-    """
-    still = track("still", [(95, 90, 105, 110)] * 21, confidences=[0.4] * 21)
-    goes = track("goes", [(10.0 * i, 0, 10.0 * i + 20, 20) for i in range(11)], confidences=[0.8] * 11)
-    looks = {"still": np.array([1.0, 0.0]), "goes": np.array([0.0, 1.0])}
-    found = rank(video([still, goes], detections=things([(3, "dog", (30, 0, 50, 20))])), appearances=looks)
-    row = found.track_ids.index
-    # duration, size, objects, centre distance, motion, appearance (both 1 from the mean), coverage (200 and
-    # 2400), confidence, smoothness (no acceleration: 1), aspect stability (never changes: 1)
-    assert found.terms[row("still")].tolist() == pytest.approx([1, 0.5, 0, 0, 0, 1, 200 / 2400, 0.5, 1, 1])
-    assert found.terms[row("goes")].tolist() == pytest.approx([0.5, 1, 1, 1, 1, 1, 1, 1, 1, 1])
-    # All but one of duration in the one; in the other 2 + 0.5 + 2.2 + a twelfth of 1.5 + 0.4 + 0.7 + 0.5.
-    assert found.scores[row("still")] == pytest.approx(6.425 / 14.1)
-    assert found.scores[row("goes")] == pytest.approx(13.1 / 14.1)
-    assert found.best_first == ("goes", "still")
-    assert found.absent == ()
 
 
 def test_what_was_not_given_is_named_and_0():

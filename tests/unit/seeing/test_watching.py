@@ -1,13 +1,12 @@
 """A video is read once for everybody."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from vidence.errors import MediaError, UsageError
-from vidence.media.video import FrameProblem, Video, open_video
+from vidence.media.video import FrameProblem, Video
 from vidence.seeing.following import follow, open_detector, open_tracker
 from vidence.seeing.watching import FrameDetections, frames_at, watch, watch_part
 
@@ -109,13 +108,6 @@ def test_a_video_without_one_good_frame_is_refused(street, monkeypatch):
     monkeypatch.setattr(Video, "read", read)
     with pytest.raises(MediaError, match="none of the 4 frames can be read: frame 0 is damaged"):
         watch(street, range(4), detector=Finding())
-
-
-def test_an_mp4_whose_index_is_cut_off_cannot_be_opened(street, tmp_path):
-    whole = Path(street.probe.path).read_bytes()
-    (tmp_path / "cut.mp4").write_bytes(whole[: len(whole) * 2 // 3])
-    with pytest.raises(MediaError, match="index"):
-        open_video(tmp_path / "cut.mp4")
 
 
 @pytest.mark.parametrize("rate", [-1.0, float("nan"), float("inf")])
