@@ -240,3 +240,28 @@ def test_what_is_wrong_with_options_has_the_line_of_the_composition(verdict):
     found = verdict(f'options = ["red", "white"]\n{text}')
     assert {one.line for one in found.problems} == {1}
     assert "options-hide:c1" in reasons(found)
+
+
+BAG = 'A = the(person(top == "black", hat == "green", glasses == "no"))\nA.bag\n'
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "reason", "says"),
+    [
+        ('"white", "red", "blue"', BAG, [], ""),
+        ('"white", "blue", "black"', BAG, ["options-hide:c1"], "red"),
+        ('"red", "blue", "black"', BAG, ["right-option-missing"], ""),
+        ('"white", "red", "blue", "white"', BAG, ["option-may-be-true"], ""),
+        (
+            '"grey", "black", "red", "white"',
+            'A = the(person(hat == "none", hair == "long"))\nA.top\n',
+            ["option-may-be-true"],
+            "",
+        ),
+    ],
+)
+def test_options_keep_what_the_proof_shows(verdict, options, text, reason, says):
+    found = verdict(f"options = [{options}]\n{text}")
+    assert reasons(found) == reason
+    assert found.is_proven is not bool(reason)
+    assert not says or says in found.problems[0].says

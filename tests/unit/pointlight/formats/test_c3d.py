@@ -218,20 +218,6 @@ def test_every_order_of_bytes(processor, scale, n_analog):
     assert (file.labels, file.unit, file.fps) == (LABELS, "mm", 60.0)
 
 
-def test_it_reads_what_a_library_writes(tmp_path):
-    ezc3d = pytest.importorskip("ezc3d", reason="the test group has ezc3d")
-    other = ezc3d.c3d()
-    other["parameters"]["POINT"]["RATE"]["value"] = [50.0]
-    other["parameters"]["POINT"]["UNITS"]["value"] = ["mm"]
-    other["parameters"]["POINT"]["LABELS"]["value"] = list(LABELS)
-    other["data"]["points"] = np.ones((4, 3, 12))
-    other["data"]["points"][:3] = np.moveaxis(places(), 2, 0).swapaxes(1, 2)
-    other.write(str(tmp_path / "a.c3d"))
-    file = read_c3d(opened((tmp_path / "a.c3d").read_bytes()))
-    np.testing.assert_allclose(file.positions, places())
-    assert (file.labels, file.fps) == (LABELS, 50.0)
-
-
 def test_more_frames_than_a_header_can_count():
     points = np.ones((66_000, 1, 3))
     by_trial = made(points, frames=0xFFFF, trial=(1, 66_000))
