@@ -39,7 +39,6 @@ tracker = "deepsort"
 
 [tracking.refine]
 for_height_px = 1080
-most_px_per_s = 2000.0
 most_gap_s = 0.6
 merging = { most_cost = 50.0, most_gap_s = 0.6 }
 
