@@ -48,7 +48,6 @@ def session(folder: Path, items: list[Item], waiting: str = "keep") -> WritingSe
         out=folder / "out",
         context=BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite"),
         overrides=MakeOverrides(),
-        stages=("review",),
         tally="task",
     )
     work.take(items)

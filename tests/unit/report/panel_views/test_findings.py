@@ -127,7 +127,6 @@ def test_words_alone_one_frame_and_all_frames(bare, grid, draws):
 def shared(top, *, is_right):
     rest = (1 - top) / 2
     return FrameSharesFinding(
-        method="logprobs",
         times_s=(0.0, 1.0, 2.0),
         chosen="A",
         is_right=is_right,
