@@ -1,6 +1,7 @@
 """Boards of words: cards of people and of scenes, the line-up of a card, and false cards without the film."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 from uuid import UUID
 
@@ -128,6 +129,9 @@ def text_of(board: OpenBoard, written: Written, card: tuple[str, str]) -> tuple[
     return (made.text, made.writer) if made is not None else ("", "")
 
 
+_CARDS: Final = MappingProxyType({"A": "A: looks", "B": "B: way and acts"})
+
+
 def _card_line(
     board: OpenBoard,
     track: Track,
@@ -148,8 +152,9 @@ def _card_line(
     looks, way = (
         (plan.appearance, plan.path) if isinstance(plan, CropPlan) else (board.video.portraits(track), ())
     )
-    (a_text, a_by), (b_text, b_by) = (text_of(board, written, (name, kind)) for kind in "AB")
-    said, marked = leaks_of_cards(board.opened.card_checks, a_text, b_text)
+    cards = {kind: text_of(board, written, (name, kind)) for kind in _CARDS}
+    texts = [text for text, _ in cards.values()]
+    said, marked = leaks_of_cards(board.opened.card_checks, texts[0], texts[1])
     why_none = () if isinstance(plan, CropPlan) else (f"No crops for cards: {plan.reason}: {plan.detail}",)
     return Line(
         anchor=f"c-{name}",
@@ -165,33 +170,32 @@ def _card_line(
             ),
         ],
         hidden={"track": name, "check": check_of_track(track)},
-        fields=[
-            Field(
-                name="A",
-                label="A: looks",
-                kind="words",
-                value=a_text,
-                note=_note(a_by, tried.get((name, "A"))),
-            ),
-            Field(
-                name="B",
-                label="B: way and acts",
-                kind="words",
-                value=b_text,
-                note=_note(b_by, tried.get((name, "B"))),
-            ),
-        ],
+        fields=_card_fields(name, cards, tried),
         acts=[
             ActButton(act="keep", words="Keep the words"),
             ActButton(act="different", words="Different people in these pictures: back to the tracks"),
-            *(ActButton(act="reject-A", words="Reject A") for _ in range(bool(a_text))),
-            *(ActButton(act="reject-B", words="Reject B") for _ in range(bool(b_text))),
+            *(
+                ActButton(act=f"reject-{kind}", words=f"Reject {kind}")
+                for kind, (text, _) in cards.items()
+                if text
+            ),
         ],
         link=(f"{board.address('line-up')}?track={name}", "Which of them does A fit?")
-        if a_text
+        if texts[0]
         else ("", ""),
-        is_open=not (a_text and b_text),
+        is_open=not all(texts),
     )
+
+
+def _card_fields(
+    name: str, cards: Mapping[str, tuple[str, str]], tried: Mapping[tuple[str, str], str]
+) -> list[Field]:
+    return [
+        Field(
+            name=kind, label=_CARDS[kind], kind="words", value=text, note=_note(by, tried.get((name, kind)))
+        )
+        for kind, (text, by) in cards.items()
+    ]
 
 
 def _note(by: str, tried: str | None) -> str:
