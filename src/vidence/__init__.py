@@ -205,9 +205,9 @@ def panel(
     """
     import secrets
 
-    from vidence.cli.live import watching
     from vidence.engine.config_file import read_config
     from vidence.engine.diagnose import diagnose
+    from vidence.engine.display import watching
     from vidence.engine.environment import environment, now
     from vidence.engine.panel import PanelFile, check_panel, given_runs, panel_of, planned, slug
     from vidence.engine.panel_diagnostics import examinations
@@ -355,8 +355,8 @@ def diagnose(  # type: ignore[misc]  # noqa: PLR0913 - no option has the name of
         VidenceError: it cannot go on; every finding so far is kept.
     """
     from vidence.catalog import parse_spec
-    from vidence.cli.live import watching
     from vidence.engine import diagnose as examining
+    from vidence.engine.display import watching
     from vidence.engine.environment import environment, now
     from vidence.engine.trust import taken_up
     from vidence.errors import UsageError
@@ -640,7 +640,7 @@ def _asked(
     plan: "Plan", folder: Path, *, place: "Environment", progress: bool | None, doing: str
 ) -> "Summary":
     """Ask what is left of a plan in a folder, and have the run keep its line in lists."""
-    from vidence.cli.live import watching
+    from vidence.engine.display import watching
     from vidence.engine.environment import now
     from vidence.engine.evaluate import run
     from vidence.report.run_list import keep_line

@@ -21,10 +21,9 @@ SAME = [
             "admission",
             "audit",
             "bodies",
-            "caps",
             "drafts",
-            "ledger",
             "projects",
+            "times",
             "upkeep",
             "workflow",
         )

@@ -77,10 +77,22 @@ def _stop(number: int, frame: FrameType | None) -> None:
     on_interrupt(signal.SIGINT, frame)
 
 
+def replacement(table: str, name: str) -> str | None:
+    """The sentence about a removed name; `table` is commands, options or names of ``removed.toml``.
+
+    >>> replacement("commands", "run") is None
+    True
+    """
+    import tomllib
+    from importlib import resources
+
+    text = (resources.files("vidence.cli") / "removed.toml").read_text("utf-8")
+    sentence: str | None = tomllib.loads(text)[table].get(name)
+    return sentence
+
+
 def _refuse_removed(table: str, name: str, shown: str) -> None:
     """Raise for a name that has been removed, with what replaces it."""
-    from vidence.cli.removed import replacement
-
     sentence = replacement(table, name)
     if sentence is not None:
         raise UsageError(f"{shown} has been removed. {sentence}")
@@ -88,8 +100,6 @@ def _refuse_removed(table: str, name: str, shown: str) -> None:
 
 def _with_new_name(error: click.ClickException) -> click.ClickException:
     """A flag or a subcommand that is not known; of a removed one, with what replaces it."""
-    from vidence.cli.removed import replacement
-
     if not isinstance(error, click.NoSuchOption | click.exceptions.NoSuchCommand):
         return error
     command = ""
@@ -187,8 +197,6 @@ def _code_after(error: BaseException, output: TextIO) -> int | str | None:
 
 def _with_replacement(error: UnknownNameError) -> str:
     """The message; of a name that has been removed, what replaces it."""
-    from vidence.cli.removed import replacement
-
     sentence = replacement("names", f"{error.kind} {error.name}")
     return f"the {error.kind} {error.name!r} has been removed. {sentence}" if sentence else str(error)
 

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 import anyio
@@ -167,3 +168,20 @@ def watched(  # noqa: PLR0913 - the words of one message
         if display.has_any:
             click.echo(f"{what} did not finish; {kept}", err=True)
         raise
+
+
+@contextmanager
+def watching(progress: bool | None, *, doing: str) -> Iterator[Listener]:
+    """A listener that draws what happens while the block of a Python caller runs; plain lines in a notebook.
+
+    Args:
+        progress: whether to draw; None draws where a user can see it, in a notebook or on a terminal.
+        doing: what is done, as the bar says it.
+    """
+    console = Console(stderr=True)
+    if progress is False or (progress is None and not (console.is_terminal or console.is_jupyter)):
+        yield lambda event: None
+        return
+    display = Display(console, doing=doing)
+    with display.progress:
+        yield display

@@ -25,7 +25,7 @@ from vidence.report.results import SEED, Run
 from vidence.report.results import Row as TrialRow
 from vidence.report.scores import Draws
 from vidence.report.side_by_side import run_names
-from vidence.statistics.split_halves import LEAST_RATERS, ceiling, reliability
+from vidence.statistics.agreement import LEAST_RATERS, ceiling, reliability
 from vidence.tables.charts import Dot, Scatter, Statement
 from vidence.tables.table import Column, Row, Table
 

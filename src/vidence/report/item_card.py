@@ -1,23 +1,31 @@
-"""The report card of a set: ten checks in one table, and the tables behind them."""
+"""The report card of a set: ten checks in one table, the tables behind them, and its files."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+import msgspec
 import numpy as np
 
 from vidence.explain.audit import sheets
 from vidence.explain.audit.audit import ItemAudit
 from vidence.explain.audit.blind import BlindScore
-from vidence.explain.audit.key import FEW, Key, beats_guessing, read_key
+from vidence.explain.audit.key import FEW, Key, StructureFinding, beats_guessing, read_key
 from vidence.explain.audit.reasons import Suspect, count_severity
-from vidence.explain.audit.structures import StructureFinding
+from vidence.media.whole import write_file
+from vidence.report.export import make_folder
 from vidence.statistics.answer_keys import LetterBalance
 from vidence.statistics.paired import holm
 from vidence.tables.charts import Statement
+from vidence.tables.export import csv_text, statement_as_json
+from vidence.tables.rendering import render
 from vidence.tables.table import Column, Row, Table, p_words, percent
 
+JSON_FORMAT = "vidence-item-audit/1"
+PAGE, JSON = "audit.html", "audit.json"
+SUSPECTS_JSONL, SUSPECTS_CSV = "suspicious.jsonl", "suspicious.csv"
 Verdict: TypeAlias = Literal["good", "look", "bad", "not known"]
 # Where a report card stops saying "good": shares of questions. They are conventions, and ours.
 LITTLE, MUCH = 0.02, 0.10
@@ -208,3 +216,64 @@ def _fault_lines(card: Card) -> Iterator[Row]:
             f"{n_warned:,} of {n:,} with a warning, {n_severe:,} of these severe; {n_noted:,} with a note"
         )
         yield _line(key, title, (verdict, finding))
+
+
+# --------------------------------------------------------------------------- the files
+
+
+def write_audit(card: Card, folder: Path, *, with_page: bool) -> tuple[Path, ...]:
+    """Write every file of an audit into a folder, which is made where it is not there.
+
+    Raises:
+        StoreError: the folder cannot be made, or a file cannot be written.
+    """
+    make_folder(folder)
+    contents: dict[str, str | bytes] = {
+        JSON: audit_json(card),
+        SUSPECTS_JSONL: b"".join(msgspec.json.encode(one) + b"\n" for one in card.suspects),
+        SUSPECTS_CSV: suspects_csv(card.suspects),
+    }
+    if with_page:
+        contents[PAGE] = audit_page(card)
+    for name, content in contents.items():
+        write_file(folder / name, content)
+    return tuple(folder / name for name in contents)
+
+
+def audit_json(card: Card) -> bytes:
+    """The whole audit as one JSON object."""
+    whole = {
+        "format": JSON_FORMAT,
+        "name": card.name,
+        "n_items": len(card.audit.items),
+        "n_severe": card.n_severe,
+        "sentences": card.sentences(),
+        "problems": card.audit.problems,
+        "notes": card.audit.notes,
+        "statements": [statement_as_json(one) for one in card.statements()],
+        "groups": card.audit.twins.groups,
+        "suspects": card.suspects,
+    }
+    return msgspec.json.encode(whole) + b"\n"
+
+
+def audit_page(card: Card) -> str:
+    """The audit as one HTML file that loads nothing from elsewhere."""
+    return render(
+        "diagnosis.html.j2",
+        eyebrow="vidence audit",
+        title=card.name,
+        sentences=card.sentences(),
+        statements=card.statements(),
+        facts=(("Audit", {"set": card.name, "level": card.level}),),
+    )
+
+
+def suspects_csv(suspects: tuple[Suspect, ...]) -> str:
+    """One line for each reason."""
+    rows = [
+        (one.item_id, one.video_id, reason.severity, reason.kind, reason.says, " ".join(reason.others))
+        for one in suspects
+        for reason in one.reasons
+    ]
+    return csv_text([("item_id", "video_id", "severity", "kind", "reason", "others"), *rows])

@@ -14,9 +14,9 @@ from vidence.studio.hint_tries import HintTry, tries_of
 from vidence.studio.intake import Pictured, pictured_in
 from vidence.studio.records.items import ItemRow
 from vidence.studio.reviewing import counted_by, reviews_of_item
-from vidence.studio.rules.diffs import FieldDiff, field_diffs
 from vidence.studio.rules.forms import fields_of
 from vidence.studio.rules.review_steps import LOOKS, is_blind, is_hidden
+from vidence.studio.rules.wording import FieldDiff, field_diffs
 
 
 class Deed(Record):

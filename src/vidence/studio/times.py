@@ -1,6 +1,15 @@
-"""Who worked on what and when: beats of pages, stamped by the server, and corrections that people file."""
+"""Who worked on what and when, and what is owed for it.
 
+Beats of pages are stamped by the server; people file corrections. What is owed is by `make.review.pay`, out
+of acts and of the time that was counted. Nothing is paid out here. A piece is due once its item is at its
+end, until then it is pending; time is due.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Final
 
 from django.db import transaction
@@ -8,14 +17,16 @@ from django.db.models import Q, QuerySet
 from msgspec.structs import replace
 
 from vidence.errors import UsageError
-from vidence.studio import ledger
+from vidence.make.review.pay import Entry, ledger, time_amount
+from vidence.make.review.states import ENDS
 from vidence.studio.audit import note
-from vidence.studio.records.items import ItemRow
+from vidence.studio.records.items import ItemRow, TransitionRow
 from vidence.studio.records.people import ProjectRow, UserRow
 from vidence.studio.records.work import AssignmentRow, TimeCorrectionRow, TimeSpanRow
 from vidence.studio.rules.caps import day_of
 from vidence.studio.rules.spans import Span, active_s, beaten, is_over
 from vidence.studio.settings import current
+from vidence.studio.workflow import protocol_of, to_event
 
 MOST_DAYS: Final = 14
 """How long ago the time of a correction may be."""
@@ -33,14 +44,14 @@ def beat(user: UserRow, project: ProjectRow, item: ItemRow | None) -> None:
         item: the item that it is about; None: the project as a whole.
     """
     now, pulse = current().settings.clock(), current().settings.pulse
-    work = ledger.work_of(project.pk, None if item is None else item.pk)
+    work = work_of(project.pk, None if item is None else item.pk)
     before = _open_span(user)
-    if before is not None and beaten(ledger.span_of(before), now, work, pulse=pulse).is_told_again:
+    if before is not None and beaten(span_of(before), now, work, pulse=pulse).is_told_again:
         return
     with transaction.atomic():
         UserRow.objects.select_for_update().get(pk=user.pk)
         row = _open_span(user)
-        step = beaten(None if row is None else ledger.span_of(row), now, work, pulse=pulse)
+        step = beaten(None if row is None else span_of(row), now, work, pulse=pulse)
         if row is not None and not step.closed:
             row.end_at, row.n_beats = step.open.end, step.open.n_beats
             row.save(update_fields=["end_at", "n_beats"])
@@ -97,7 +108,7 @@ def close_stale(now: datetime) -> int:
     late = Q(end_at__lt=now - gap) | Q(end_at__gt=now + gap)
     rows = list(TimeSpanRow.objects.filter(late, is_open=True).select_related("user", "project", "item"))
     for row in rows:
-        _close(row, (ledger.span_of(row),))
+        _close(row, (span_of(row),))
     return len(rows)
 
 
@@ -107,7 +118,7 @@ def end_work(user: UserRow) -> None:
         UserRow.objects.select_for_update().get(pk=user.pk)
         row = _open_span(user)
         if row is not None:
-            _close(row, (ledger.span_of(row),))
+            _close(row, (span_of(row),))
 
 
 def spans_on(user: UserRow, project: ProjectRow, day: datetime) -> QuerySet[TimeSpanRow]:
@@ -120,7 +131,7 @@ def spans_on(user: UserRow, project: ProjectRow, day: datetime) -> QuerySet[Time
 def is_running(row: TimeSpanRow) -> bool:
     """Whether a span may still grow."""
     settings = current().settings
-    return bool(row.is_open) and not is_over(ledger.span_of(row), settings.clock(), pulse=settings.pulse)
+    return bool(row.is_open) and not is_over(span_of(row), settings.clock(), pulse=settings.pulse)
 
 
 def minutes_since(user: UserRow, item: ItemRow, since: datetime | None) -> float | None:
@@ -134,7 +145,7 @@ def minutes_since(user: UserRow, item: ItemRow, since: datetime | None) -> float
     rows = TimeSpanRow.objects.filter(user=user, item=item, source="heartbeat")
     if since is not None:
         rows = rows.filter(end_at__gt=since)
-    spans = [ledger.span_of(one) for one in rows]
+    spans = [span_of(one) for one in rows]
     if not spans:
         return None
     cut = [one if since is None else replace(one, start=max(one.start, since)) for one in spans]
@@ -204,3 +215,71 @@ def decide(row: TimeCorrectionRow, *, by: UserRow, is_approved: bool, answer: st
         found.save()
         about = f"{found.project.slug}:{found.public}"
         note(f"correction-{found.state}", by=by.pseudonym, about=about)
+
+
+# --------------------------------------------------------------------------- what is owed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Owed:
+    """An entry of one person, and whether it is due."""
+
+    entry: Entry
+    is_due: bool
+
+
+def owed(project: ProjectRow, user: UserRow | None = None) -> list[Owed]:
+    """What each person of a team, or one of them, has earned in a project, the newest first.
+
+    Minutes that were stated earn nothing here: time is paid as it was counted, a day rounded once.
+    """
+    pay = protocol_of(project).pay
+    if pay is None or current().settings.mode != "team":
+        return []
+    users = UserRow.objects.all() if user is None else [user]
+    names = {one.pk: one.pseudonym for one in users}
+    acts = TransitionRow.objects.filter(project=project, by__in=names.values()).order_by("number")
+    found = []
+    for row in acts.select_related("item"):
+        event = replace(to_event(row), minutes=None)
+        found += [Owed(entry=one, is_due=row.item.state in ENDS) for one in ledger([event], pay)]
+    rows = TimeSpanRow.objects.filter(project=project, user__in=names, is_open=False)
+    for (name, day), spans in groupby(
+        rows.order_by("user", "start_at"), key=lambda one: (names[one.user_id], day_of(one.start_at)[0])
+    ):
+        minutes = sum_s(spans) / 60
+        entry = Entry(
+            event_id="",
+            by=name,
+            day=f"{day:%Y-%m-%d}",
+            kind="time",
+            quantity=minutes,
+            amount=time_amount(minutes, pay.per_hour),
+        )
+        found.append(Owed(entry=entry, is_due=True))
+    return sorted((one for one in found if one.entry.amount), key=lambda one: one.entry.day, reverse=True)
+
+
+def sum_s(rows: Iterable[TimeSpanRow]) -> float:
+    """How many seconds spans of one day come to: what was counted, with corrections that were approved."""
+    by_source: dict[str, list[Span]] = defaultdict(list)
+    for one in rows:
+        by_source[one.source].append(span_of(one))
+    return active_s(by_source["heartbeat"], given=by_source["correction"])
+
+
+def span_of(row: TimeSpanRow) -> Span:
+    """The record of a span."""
+    return Span(
+        kind=row.kind,
+        start=row.start_at,
+        end=row.end_at,
+        work="" if row.project_id is None else work_of(row.project_id, row.item_id),
+        n_beats=row.n_beats,
+        is_clock_back=row.is_clock_back,
+    )
+
+
+def work_of(project: int, item: int | None) -> str:
+    """What a span is about, as one word."""
+    return f"{project}/{item or ''}"

@@ -140,7 +140,7 @@ def migrate() -> None:
 def _migrate(connection: "BaseDatabaseWrapper") -> None:
     from django.db.migrations.executor import MigrationExecutor
 
-    from vidence.studio.records.chains import guard
+    from vidence.studio.audit import guard
     from vidence.studio.records.index import make_tables
 
     executor = MigrationExecutor(connection)
@@ -408,19 +408,18 @@ def _sound(connection: "BaseDatabaseWrapper") -> Iterator[str]:
 
 def _chains() -> Iterator[str]:
     from vidence.studio import audit
-    from vidence.studio.records.chains import first_break
     from vidence.studio.records.items import TransitionRow
     from vidence.studio.records.people import ProjectRow
     from vidence.studio.workflow import chain_content, to_event
 
-    if broken := first_break(audit.links()):
+    if broken := audit.first_break(audit.links()):
         yield f"events of safety: {broken}"
     for project in ProjectRow.objects.order_by("slug"):
         rows = TransitionRow.objects.filter(project=project).order_by("number").iterator()
         links: Iterator[tuple[int, Mapping[str, object], str]] = (
             (row.number, chain_content(row.number, to_event(row)), row.chain_sha256) for row in rows
         )
-        if broken := first_break(links):
+        if broken := audit.first_break(links):
             yield f"transitions of {project.slug}: {broken}"
 
 

@@ -1,6 +1,8 @@
 """Every address, one list a family."""
 
-from vidence.studio.access import ANYONE, route
+from typing import Final
+
+from vidence.studio.access import ANYONE, Rule, route
 from vidence.studio.assets import static
 from vidence.studio.pages import (
     accounts,
@@ -21,10 +23,27 @@ from vidence.studio.pages import (
     sign_in,
     time,
     training,
-    viewer,
     work,
 )
+from vidence.studio.viewer import compared, item, items, runs, set_pages
 
+# Runs hold keys and replies, which whoever reviews blindly may not see.
+LOOKING: Final[frozenset[Rule]] = frozenset({"researcher"})
+VIEWER = [
+    route("runs", runs.show, name="runs", roles=LOOKING),
+    route("runs/lines", runs.lines, name="run-lines", roles=LOOKING),
+    route("run/<str:run>", runs.one, name="run", roles=LOOKING),
+    route("run/<str:run>/report", runs.report, name="run-report", roles=LOOKING),
+    route("run/<str:run>/diagnosis/<path:diagnosis>", runs.diagnosis, name="run-diagnosis", roles=LOOKING),
+    route("compare", compared.show, name="compare", roles=LOOKING),
+    route("compare/report", compared.report, name="compare-report", roles=LOOKING),
+    route("items", items.show, name="run-items", roles=LOOKING),
+    route("item", item.show, name="run-item", roles=LOOKING),
+    route("item/text", item.text, name="run-item-text", roles=LOOKING),
+    route("made/<str:place>", set_pages.show, name="made", roles=LOOKING),
+    route("questions/<str:place>", set_pages.questions, name="questions", roles=LOOKING),
+    route("question/<str:place>", set_pages.question, name="question", roles=LOOKING),
+]
 urlpatterns = [
     *sign_in.urls,
     *projects.urls,
@@ -39,7 +58,7 @@ urlpatterns = [
     *board_tracks.urls,
     *board_cards.urls,
     *board_counts.urls,
-    *viewer.urls,
+    *VIEWER,
     *annotate.urls,
     *hints.urls,
     *work.urls,

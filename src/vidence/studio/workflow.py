@@ -14,7 +14,7 @@ from vidence.make.review.revisions import Event, Kind, Origin, Revision, Role, c
 from vidence.make.review.states import ItemState, advance, drafting
 from vidence.records import Record
 from vidence.studio import admission, hint_tries, training
-from vidence.studio.records.chains import link
+from vidence.studio.audit import link
 from vidence.studio.records.items import ItemRow, RevisionRow, TransitionRow
 from vidence.studio.records.people import GuidelineRow, ProjectRow
 from vidence.studio.settings import current

@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from vidence.console.screen import Screen, say, several
+from vidence.engine import display
 from vidence.engine.display import Display, watched
 from vidence.engine.events import Away, Back, Event, Listener, MediaTrouble, Started, TrialStored, Waiting
 from vidence.errors import UsageError
@@ -157,3 +158,20 @@ def test_messages_that_nobody_reads_go_unsaid_and_an_output_that_nobody_reads_en
     assert console.quiet
     with pytest.raises(BrokenPipeError):
         say(Screen(), "unheard")
+
+
+@pytest.mark.parametrize(
+    ("progress", "is_terminal", "is_shown"),
+    [(False, True, False), (None, True, True), (True, True, True), (None, False, False)],
+)
+def test_only_a_terminal_is_drawn_on_unless_it_is_wanted(
+    monkeypatch: pytest.MonkeyPatch, progress: bool | None, is_terminal: bool, is_shown: bool
+) -> None:
+    score = Score(outcome=Answered(answer="A"), value=1.0, scorer="robust", scorer_version=1)
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=is_terminal, width=100)
+    monkeypatch.setattr(display, "Console", lambda stderr: console)
+    with display.watching(progress, doing="asking") as listen:
+        listen(Started(n_planned=1, n_answered_before=0))
+        listen(TrialStored(trial=Trial(item_id="q", score=score), cost=0.5))
+    assert ("1/1" in screen.getvalue()) is is_shown

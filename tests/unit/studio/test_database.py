@@ -14,7 +14,7 @@ from vidence.studio.settings import StudioSettings
 
 # Words that let SQL be written by hand, and the files that may: triggers, pragmas, the copy.
 BY_HAND = {"raw", "extra", "RawSQL", "execute", "executemany", "executescript"}
-MAY = {"records/chains.py", "upkeep.py"}
+MAY = {"audit.py", "upkeep.py"}
 
 
 def test_sqlite_is_set_so_that_writers_wait_and_nothing_acknowledged_is_lost(tmp_path):

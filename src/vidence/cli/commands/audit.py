@@ -41,8 +41,7 @@ def audit(given: Audit) -> int:
     fetched, or lie where --data says. What models need of the videos, `vidence diagnose` tells.
     """
     from vidence.media.whole import write_file
-    from vidence.report.audit_files import audit_json, write_audit
-    from vidence.report.item_card import make_card
+    from vidence.report.item_card import audit_json, make_card, write_audit
     from vidence.report.results import SEED
 
     shown = screen(given.json_path)

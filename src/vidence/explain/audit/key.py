@@ -1,16 +1,212 @@
-"""What the key of a set gives away: the balance of letters, and rules that see neither video nor answer."""
+"""What the key of a set gives away: the balance of letters, blind rules, the forms of question."""
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vidence.explain.audit.blind import TITLES, BlindScore, blind_test, board_of
-from vidence.explain.audit.structures import StructureFinding, read_structures, structures_of
+from vidence.explain.audit.blind import (
+    LEAST_SOURCES,
+    TITLES,
+    BlindScore,
+    BlindTest,
+    Board,
+    Verdict,
+    blind_test,
+    board_of,
+    statements_of,
+)
 from vidence.records import Item
 from vidence.statistics.answer_keys import LetterBalance, letter_balance
+from vidence.statistics.paired import holm
 
 FEW = 10  # fewer questions than these tell nothing of a rule
+FALSE_STATEMENTS: Final = "false_statements"  # the tag with the numbers of the listed lines that are false
+CHOICES: Final = "choices"
+STATEMENTS: Final = "listed statements"
+_TAGS: Final = ("structure", "task", "category", "type")
+_SAME_DRAWS: Final = 1999
+
+
+@dataclass(frozen=True, kw_only=True)
+class SameAnswer:
+    """The answer that is right most often beyond what is expected of it, where right ones are drawn evenly.
+
+    `p_value` is that of the answer that stands out furthest of all in drawn keys.
+    """
+
+    text: str
+    n: int
+    expected: float
+    p_value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class StructureFinding:
+    """What one structure gives away. `tests` are by what is judged, its choices or its listed statements.
+
+    `worst` is the rule that decides: the one above guessing, or else the best; None where no rule says
+    anything. `p_value` is adjusted for rules, kinds of boards and structures.
+    """
+
+    name: str
+    n: int
+    tests: Mapping[str, BlindTest]
+    same: SameAnswer | None
+    worst: BlindScore | None
+    worst_of: str
+    p_value: float
+    verdict: Verdict
+
+    @property
+    def n_clusters(self) -> int:
+        """How many sources its questions are about."""
+        return self.tests[CHOICES].n_clusters
+
+    @property
+    def n_needed(self) -> int:
+        """How many questions can tell a leak from luck."""
+        return self.tests[CHOICES].n_needed
+
+    def says(self) -> str:
+        """The finding as a sentence."""
+        if self.worst is None:
+            return f"no rule says anything of its {self.n} questions"
+        one = self.worst
+        text = (
+            f"the rule '{one.title}' (of {self.worst_of}) gets {100 * one.score:.0f} % of {one.n}, guessing "
+            f"{100 * one.chance:.0f} % (p {self.p_value:.3g}, adjusted for all rules and structures)"
+        )
+        if self.verdict == "untold":
+            few = f"cannot be told with {self.n} questions about {self.n_clusters} sources"
+            return f"{few} ({self.n_needed} about {LEAST_SOURCES} or more can); {text}"
+        return text
+
+
+def structures_of(items: Sequence[Item]) -> dict[str, list[Item]]:
+    """Questions with choices by their structure, that is by tags.
+
+    The tags are ``task`` and ``structure``, or the first of ``task``, ``category``, ``type`` that most have.
+    Where most questions have none of them, the whole set is one structure, called ``all``.
+    """
+    some = [item for item in items if board_of(item) is not None]
+    tag = next((tag for tag in _TAGS if sum(tag in one.tags for one in some) * 2 > len(some)), "")
+    found: dict[str, list[Item]] = defaultdict(list)
+    for item in some:
+        name = item.tags.get(tag, "none") if tag else "all"
+        if tag == "structure" and "task" in item.tags:
+            name = f"{item.tags['task']} {name}"
+        found[name].append(item)
+    return dict(found)
+
+
+def read_structures(
+    groups: Mapping[str, Sequence[Item]],
+    *,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    n_draws: int = 1999,
+) -> tuple[StructureFinding, ...]:
+    """Test all structures: that any fair one of them is found above guessing has the chance 1 - level.
+
+    Choices are tested, and beside them the numbered lines of a question whose tag ``false_statements`` says
+    which of them are false (``2 4``). P-values are those of `blind_test`, times the kinds of boards, after
+    Holm over the structures.
+
+    Raises:
+        UsageError: a structure without a question that has choices.
+    """
+    alpha = 1 - level
+    tested = {
+        name: {kind: blind_test(b, rng=rng, level=level, n_draws=n_draws) for kind, b in boards.items()}
+        for name, boards in ((name, _boards(items)) for name, items in groups.items())
+    }
+    raw: dict[str, tuple[float, BlindScore | None, str]] = {}
+    for name, tests in tested.items():
+        found = [(min(1.0, s.p_value * len(tests)), s, kind) for kind, t in tests.items() for s in t.scores]
+        above = [one for one in found if one[1].margin.low > 0]
+        best = min(above or found, key=lambda one: one[0], default=(1.0, None, ""))
+        raw[name] = best if above else (1.0, *best[1:])
+    adjusted = holm([p for p, *_ in raw.values()]) if raw else ()
+    made = []
+    for (name, (_, worst, kind)), p_value in zip(raw.items(), adjusted, strict=True):
+        test = tested[name][CHOICES]
+        few = test.n < test.n_needed or test.n_clusters < LEAST_SOURCES
+        verdict: Verdict = "above" if p_value <= alpha + 1e-12 else "untold" if few else "chance"
+        made.append(
+            StructureFinding(
+                name=name,
+                n=test.n,
+                tests=tested[name],
+                same=same_answer(groups[name], rng=rng),
+                worst=worst,
+                worst_of=kind,
+                p_value=p_value,
+                verdict=verdict,
+            )
+        )
+    return tuple(made)
+
+
+def _boards(items: Sequence[Item]) -> dict[str, list[Board]]:
+    boards = {CHOICES: [board for item in items if (board := board_of(item)) is not None]}
+    listed = []
+    for item in items:
+        false = [int(one) for one in item.tags.get(FALSE_STATEMENTS, "").split() if one.isdigit()]
+        board = statements_of(item.question, false, cluster=item.source_id)
+        if board is not None:
+            listed.append(board)
+    return boards | ({STATEMENTS: listed} if listed else {})
+
+
+def same_answer(items: Sequence[Item], *, rng: np.random.Generator) -> SameAnswer | None:
+    """The answer that is right most often beyond expectation; None where no answer is offered twice.
+
+    Expected of an answer is the sum of 1 / choices over the questions that offer it. The statistic is the
+    largest ``(right - expected) / sqrt(expected)`` over all answers that are offered twice or more.
+    """
+    boards = [board for item in items if (board := board_of(item)) is not None]
+    texts = [[" ".join(t.casefold().split()) for t in board.texts] for board in boards]
+    offered = Counter(text for some in texts for text in dict.fromkeys(some))
+    numbers = {text: i for i, text in enumerate(t for t, n in offered.items() if n > 1)}
+    if not numbers:
+        return None
+    expected = np.zeros(len(numbers))
+    width = max(len(some) for some in texts)
+    place = np.full((len(texts), width), len(numbers))  # the last number: an answer that is offered once
+    sizes = np.array([len(some) for some in texts])
+    right = np.array([min(board.right) for board in boards])
+    for row, some in enumerate(texts):
+        for column, text in enumerate(some):
+            if text in numbers:
+                place[row, column] = numbers[text]
+                expected[numbers[text]] += 1 / len(some)
+    rows = np.arange(len(texts))
+
+    def counted(columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.bincount(place[rows, columns], minlength=len(numbers) + 1)[:-1]
+
+    def apart(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray((counts - expected) / np.sqrt(expected))
+
+    seen = counted(right)
+    top = int(apart(seen).argmax())
+    draws = (rng.random((_SAME_DRAWS, len(texts))) * sizes).astype(np.int64)
+    n_reached = sum(float(apart(counted(draw)).max()) >= float(apart(seen)[top]) - 1e-9 for draw in draws)
+    named = {number: text for text, number in numbers.items()}
+    shown = next(t for b in boards for t in b.texts if " ".join(t.casefold().split()) == named[top])
+    return SameAnswer(
+        text=shown,
+        n=int(seen[top]),
+        expected=float(expected[top]),
+        p_value=(1 + n_reached) / (1 + _SAME_DRAWS),
+    )
+
+
+# --------------------------------------------------------------------------- the key
 
 
 @dataclass(frozen=True, kw_only=True)

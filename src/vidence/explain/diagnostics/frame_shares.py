@@ -13,9 +13,13 @@ from numpy.typing import NDArray
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.explain.diagnostics.conditions import Count, Examination
-from vidence.explain.diagnostics.frame_evidence import evidence_positions, placebo_positions
 from vidence.explain.diagnostics.frame_letters import OverLetters, of_logps
-from vidence.explain.diagnostics.frame_placebo import PlaceboDeltas, placebo_tables
+from vidence.explain.diagnostics.frame_placebo import (
+    PlaceboDeltas,
+    evidence_positions,
+    placebo_positions,
+    placebo_tables,
+)
 from vidence.explain.diagnostics.tables import Figures, counted
 from vidence.records import Estimate, Item, Prompt, Record, Sampling
 from vidence.statistics.resampling import Resampling, difference_of_groups

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from vidence.explain.audit.blind import WORD_RULES
-from vidence.explain.audit.structures import (
+from vidence.explain.audit.key import (
     FALSE_STATEMENTS,
     STATEMENTS,
     StructureFinding,

@@ -10,7 +10,7 @@ from typing import Final, Literal
 import msgspec
 
 from vidence.errors import UsageError
-from vidence.explain.audit.structures import StructureFinding, structures_of
+from vidence.explain.audit.key import StructureFinding, structures_of
 from vidence.make.gates.blind import BLIND, tested
 from vidence.make.gates.checks import CHECKS, check
 from vidence.make.gates.frames import FrameSource

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from vidence.explain.audit.blind import BlindScore
-from vidence.explain.audit.structures import CHOICES, StructureFinding, structures_of
+from vidence.explain.audit.key import CHOICES, StructureFinding, structures_of
 from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.gates.rules import TextOnlyRules
 from vidence.records import Item

@@ -32,7 +32,6 @@ from vidence.studio.pages.faults import fault
 from vidence.studio.records.items import ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow, UserRow
 from vidence.studio.records.work import DraftRow
-from vidence.studio.rules.diffs import FieldDiff, field_diffs
 from vidence.studio.rules.forms import (
     FORMS,
     Kind,
@@ -44,7 +43,7 @@ from vidence.studio.rules.forms import (
 from vidence.studio.rules.forms import (
     KINDS as ITEM_KINDS,
 )
-from vidence.studio.rules.wording import Wording, frame_numbers, seconds
+from vidence.studio.rules.wording import FieldDiff, Wording, field_diffs, frame_numbers, seconds
 from vidence.studio.workflow import RecordedAct, Refused, protocol_of, to_revision
 from vidence.studio.writing import (
     WRITABLE,

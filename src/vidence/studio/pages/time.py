@@ -12,7 +12,7 @@ from django.urls import Resolver404, resolve
 from vidence.errors import UsageError
 from vidence.make.review.pay import money
 from vidence.make.review.protocol import Protocol
-from vidence.studio import caps, ledger, times
+from vidence.studio import admission, times
 from vidence.studio.access import BOTH, EVERY_ROLE, PROJECT, route
 from vidence.studio.accounts import account_of, known_account
 from vidence.studio.pages.answers import row_named, tried
@@ -104,7 +104,7 @@ def _of_me(request: HttpRequest, project: ProjectRow, protocol: Protocol) -> dic
     clock = current().settings.clock
     roles = [one for one in WORKERS if one in request.person.roles_in(project.slug)]
     found = [
-        (role, caps.left(request.person.name, project, role, clock=clock, protocol=protocol))
+        (role, admission.left_today(request.person.name, project, role, clock=clock, protocol=protocol))
         for role in roles
     ]
     told: dict[str, object] = {"caps": [(role, one) for role, one in found if one is not None], "days": []}
@@ -116,18 +116,18 @@ def _of_me(request: HttpRequest, project: ProjectRow, protocol: Protocol) -> dic
         rows = list(times.spans_on(user, project, begin - timedelta(days=i)))
         if i == 0:
             told["spans"] = [(one, _minutes(_seconds(one)), times.is_running(one)) for one in rows]
-            told["today"] = _minutes(ledger.sum_s(rows))
-        days.append((begin - timedelta(days=i), _minutes(ledger.sum_s(rows)), len(rows)))
+            told["today"] = _minutes(times.sum_s(rows))
+        days.append((begin - timedelta(days=i), _minutes(times.sum_s(rows)), len(rows)))
     told["days"] = days
     told["corrections"] = TimeCorrectionRow.objects.filter(user=user, project=project).order_by("-filed_at")[
         :20
     ]
     if protocol.pay is not None and current().settings.mode == "team":
-        told |= earnings(ledger.owed(project, user), protocol.pay.currency)
+        told |= earnings(times.owed(project, user), protocol.pay.currency)
     return told
 
 
-def earnings(entries: Sequence[ledger.Owed], currency: str) -> dict[str, object]:
+def earnings(entries: Sequence[times.Owed], currency: str) -> dict[str, object]:
     """Entries for a page: the newest of them, and what all come to."""
     sums = {
         word: money(sum(one.entry.amount for one in entries if one.is_due is wanted), currency)
@@ -147,7 +147,7 @@ def _of_all(project: ProjectRow) -> dict[str, object]:
         .select_related("user")
         .order_by("filed_at"),
         "all_today": [
-            (one, _minutes(ledger.sum_s(list(times.spans_on(one, project, begin))))) for one in people
+            (one, _minutes(times.sum_s(list(times.spans_on(one, project, begin))))) for one in people
         ],
     }
 
@@ -170,7 +170,7 @@ def ledger_page(request: HttpRequest, project: str) -> HttpResponse:
     """What everybody has earned in a project, and what of it is due."""
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
     pay = protocol_of(row).pay
-    entries = ledger.owed(row)
+    entries = times.owed(row)
     each = [
         (
             name,

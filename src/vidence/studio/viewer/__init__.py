@@ -1,1 +1,1 @@
-"""Runs, sets and questions on pages, for whoever looks at them; `pages.viewer` has the addresses."""
+"""Runs, sets and questions on pages, for whoever looks at them; `studio.urls` has their addresses."""

@@ -10,8 +10,7 @@ from vidence.explain.audit.key import beats_guessing
 from vidence.explain.audit.numbers import all_allowed, allowed
 from vidence.explain.audit.reasons import KINDS
 from vidence.records import Evidence, Item, Media
-from vidence.report.audit_files import audit_json, audit_page, suspects_csv
-from vidence.report.item_card import card_sheet, make_card
+from vidence.report.item_card import audit_json, audit_page, card_sheet, make_card, suspects_csv
 
 
 def item(question="What does the person lift?", choices=("a cup", "a chair", "a lamp"), answer="A", **more):

@@ -10,10 +10,10 @@ from PIL import Image
 
 from servers.studio import under
 from vidence.studio.bridge.items import annotations_of, item_of
-from vidence.studio.ledger import owed
 from vidence.studio.projects import add_items, add_project
 from vidence.studio.records.items import ItemRow, MediumRow, RevisionRow
 from vidence.studio.records.work import DraftLogRow, DraftRow
+from vidence.studio.times import owed
 from vidence.studio.training import Trial, add_trial
 from vidence.studio.workflow import Act, RecordedAct, act, protocol_of, to_revision
 from videos.stamped import write

@@ -56,7 +56,7 @@ def test_a_damaged_run_says_so_on_its_page(look, tmp_path):
 
 
 def test_only_researchers_look_at_runs():
-    from vidence.studio.pages.viewer import LOOKING, urls
+    from vidence.studio.urls import LOOKING, VIEWER
 
     assert {"researcher"} == LOOKING
-    assert all(one.callback.roles == LOOKING and "POST" not in one.callback.methods for one in urls)
+    assert all(one.callback.roles == LOOKING and "POST" not in one.callback.methods for one in VIEWER)

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
-from vidence.explain.audit.structures import FALSE_STATEMENTS
+from vidence.explain.audit.key import FALSE_STATEMENTS
 from vidence.make.herbench.tasks.candidates import (
     Candidate,
     Candidates,

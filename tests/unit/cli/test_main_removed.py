@@ -6,8 +6,7 @@ from importlib import resources
 import pytest
 
 from vidence import catalog
-from vidence.cli.main import main
-from vidence.cli.removed import replacement
+from vidence.cli.main import main, replacement
 
 TABLES = tomllib.loads((resources.files("vidence.cli") / "removed.toml").read_text("utf-8"))
 
