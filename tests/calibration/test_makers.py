@@ -9,7 +9,7 @@ import pytest
 from subjects import kitchen_claims, street_claims
 from subjects.planted_kitchens import Kitchen, log_of, plan_kitchen
 from subjects.streets import Street, plan_street, write_street
-from vidence.ask.phantom.looks import LOOKS
+from vidence.ask.phantom.scene import LOOKS
 from vidence.make.gates.model_gates import ask_blind
 from vidence.make.gates.rules import TextOnlyRules
 from vidence.make.makers import herbench

@@ -16,7 +16,7 @@ import pytest
 
 from subjects.street_claims import true_choices
 from subjects.streets import FIGURE_PX, HEIGHT_PX, WIDTH_PX, Passer, Street, write_street
-from vidence.ask.phantom.looks import LOOKS
+from vidence.ask.phantom.scene import LOOKS
 from vidence.engine import engine
 from vidence.make.makers import herbench
 from vidence.make.pipeline.material import Draft

@@ -20,7 +20,7 @@ from itertools import product
 import pytest
 
 from vidence import catalog
-from vidence.ask.judging.fence import block_id
+from vidence.ask.judging.verdict_request import block_id
 from vidence.contracts import Judge
 from vidence.records import Answered, Item, Outcome, Prompt, Reply, Score, Unreadable
 

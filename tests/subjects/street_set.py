@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from subjects.streets import plan_street, write_street
-from vidence.ask.phantom.looks import LOOKS
+from vidence.ask.phantom.scene import LOOKS
 from vidence.make.herbench.opened_set import OpenedSet
 from vidence.make.makers import herbench
 from vidence.make.pipeline.ledger import MakeListener

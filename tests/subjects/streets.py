@@ -15,7 +15,7 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.ask.phantom.looks import LOOKS
+from vidence.ask.phantom.scene import LOOKS
 from vidence.errors import MediaError, UsageError
 from vidence.media.whole import whole_file, write_whole
 from vidence.records import Record

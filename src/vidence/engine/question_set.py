@@ -1,12 +1,15 @@
-"""The questions that a command is about: a file, or a benchmark."""
+"""The questions that a command is about: a file, or a benchmark; and the file that it writes them to."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
+from vidence.ask.benchmarks.question_files import said_answer, seen_from
 from vidence.catalog import names
+from vidence.console.files import STANDARD_OUTPUT, written
 from vidence.console.flags import PATH, WHERE, argument, flag
 from vidence.console.screen import Screen, say, show_licence
 from vidence.contracts import Loaded
@@ -14,6 +17,7 @@ from vidence.engine.environment import cache_root
 from vidence.engine.plan import Plan, PlanOverrides
 from vidence.engine.prepare import NOBODY, every_item, load_questions, make_plan
 from vidence.errors import UsageError
+from vidence.media.whole import write_file
 from vidence.records import Item, Record
 
 _MOST_NAMED = 5
@@ -73,3 +77,16 @@ class LoadedSet:
     plan: Plan
     loaded: Loaded
     items: tuple[Item, ...]
+
+
+def items_in(items: Iterable[Item], path: Path, *, media_root: Path) -> None:
+    """Write questions in the item format, with paths as they are seen from the file; ``-`` prints them.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    folder = Path() if path == STANDARD_OUTPUT else path.parent
+    said = (msgspec.structs.replace(item, answer=said_answer(item)) for item in items)
+    lines = "".join(msgspec.json.encode(seen_from(folder, item, media_root)).decode() + "\n" for item in said)
+    with written(path) as file:
+        write_file(file, lines)

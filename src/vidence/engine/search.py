@@ -25,7 +25,7 @@ from vidence.ask.selection.search import (
     SearchView,
     spec_of_model,
 )
-from vidence.ask.selection.tstar_mosaic import Detector, by_cell, mosaic
+from vidence.ask.selection.tstar_search import Detector, by_cell, mosaic
 from vidence.catalog import Spec, create, parse_spec
 from vidence.contracts import Embedder, Flow, MadeT, ScoreRules, ScoringSelector
 from vidence.engine.engine import ITEM_ERRORS, Context, Engine, failure

@@ -1,10 +1,13 @@
 """Work that is done in other processes, one piece beside the other, for callers that do not await.
 
 The processes are on this machine or on others (`engine.executor`); the callers do not see the difference.
+Video files are looked into so, and this process keeps what they hold.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Final, Generic, TypeAlias, TypeVar
 
@@ -12,7 +15,8 @@ import anyio
 from anyio.from_thread import start_blocking_portal
 
 from vidence.engine.executor import Parallelism, Processes, executor_of
-from vidence.errors import VidenceError
+from vidence.errors import MediaError, VidenceError
+from vidence.media.files import MediaFacts, cached_facts, keep_facts, look_into
 
 T = TypeVar("T")
 Piece: TypeAlias = tuple[str, Callable[[], T]]
@@ -92,3 +96,43 @@ def side_by_side(
             working.result()
         finally:
             working.cancel()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbedFile:
+    """The facts of a file, or why it cannot be read; `was_kept` says that they were known."""
+
+    made: MediaFacts | MediaError
+    was_kept: bool
+
+
+def look_side_by_side(
+    files: Sequence[Path], parallel: Parallelism, *, cache_root: Path, on_trouble: Callable[[str], None]
+) -> Iterator[tuple[int, ProbedFile]]:
+    """The facts of video files by their numbers, or why a file cannot be read, as they become known.
+
+    Args:
+        files: the files.
+        parallel: where they are looked into.
+        cache_root: where facts are kept; what is kept is not looked for again.
+        on_trouble: told what happens to machines of a cluster.
+
+    Raises:
+        VidenceError: it cannot go on.
+    """
+    missing: list[int] = []
+    for number, file in enumerate(files):
+        known = cached_facts(file, kind="video", cache_root=cache_root)
+        if known is None:
+            missing.append(number)
+        else:
+            yield number, ProbedFile(made=known, was_kept=True)
+    pieces = ((str(files[number]), partial(look_into, files[number], kind="video")) for number in missing)
+    for piece, found in side_by_side(pieces, parallel, on_trouble=on_trouble) if missing else ():
+        if isinstance(found, MediaError):
+            yield missing[piece], ProbedFile(made=found, was_kept=False)
+        elif isinstance(found, VidenceError):
+            raise found
+        else:
+            facts = keep_facts(found, cache_root=cache_root)
+            yield missing[piece], ProbedFile(made=facts, was_kept=False)

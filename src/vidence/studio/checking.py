@@ -20,7 +20,7 @@ from vidence.make.compose.parsing import parse_compositions
 from vidence.make.compose.prove import Rules, prove
 from vidence.make.compose.types import with_skills
 from vidence.make.compose.world import World
-from vidence.make.gates.leaks import leak_in
+from vidence.make.gates.checks import leak_in
 from vidence.make.gates.licences import DAYS
 from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.gates.verdicts import content_of as asked_content

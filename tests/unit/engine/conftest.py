@@ -16,7 +16,7 @@ from vidence.engine import evaluate, prepare
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Summary
 from vidence.engine.events import Event
-from vidence.engine.judge import judge_run
+from vidence.engine.judges import judge_run
 from vidence.engine.plan import machine_facts, read_plan
 from vidence.engine.prepare import make_plan
 from vidence.engine.store import RunStore

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from vidence.engine.question_set import QuestionSet
+from vidence.engine.question_set import QuestionSet, items_in
 from vidence.errors import UsageError
+from vidence.records import Item, Media
 
 
 @pytest.fixture
@@ -34,3 +35,20 @@ def test_a_benchmark_has_its_own_name(file):
 def test_neither_file_nor_benchmark(tmp_path):
     with pytest.raises(UsageError, match="is neither a file nor a benchmark; expected a file such as"):
         QuestionSet(what=str(tmp_path / "none.jsonl")).load()
+
+
+def test_paths_are_seen_from_the_file(tmp_path, capsys) -> None:
+    (tmp_path / "sets").mkdir()
+    item = Item(
+        item_id="q",
+        question="Who?",
+        choices=("A", "b"),
+        answer="B",
+        media=(Media(path="v.mp4", kind="video"),),
+    )
+    items_in([item], tmp_path / "sets" / "q.jsonl", media_root=tmp_path / "videos")
+    (line,) = (tmp_path / "sets" / "q.jsonl").read_text().splitlines()
+    written = json.loads(line)
+    assert written["media"][0]["path"] == "../videos/v.mp4"
+    assert written["answer"] == "B"
+    assert capsys.readouterr().err == f"wrote {tmp_path / 'sets' / 'q.jsonl'}\n"

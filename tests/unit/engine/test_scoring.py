@@ -8,7 +8,7 @@ import pytest
 
 from vidence import catalog
 from vidence.contracts import Ask, Flow, Request, Together
-from vidence.engine import judge as judging
+from vidence.engine import judges as judging
 from vidence.engine import prepare, session
 from vidence.engine.plan import read_plan
 from vidence.engine.scoring import JudgeModel, JudgePool

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vidence import catalog
 from vidence.ask.prompting.templates import Templates
 from vidence.ask.selection.search import SearchResult
-from vidence.ask.selection.tstar_mosaic import Box
+from vidence.ask.selection.tstar_search import Box
 from vidence.contracts import Request, View
 from vidence.engine import engine as engine_module
 from vidence.engine import search as module

@@ -13,7 +13,6 @@ from types import MappingProxyType
 import msgspec
 
 from vidence.ask import files
-from vidence.ask.benchmarks import parquet_rows
 from vidence.ask.benchmarks.question_files import (
     KnownNames,
     QuestionReader,
@@ -25,6 +24,7 @@ from vidence.ask.benchmarks.question_files import (
     with_videos,
 )
 from vidence.ask.files import DataFile, FieldError, decoded
+from vidence.ask.mapping.sheets import Columns, parquet_questions
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn, Release
 from vidence.errors import DataError
 from vidence.records import Evidence, Item, Media, Provenance, Sampling
@@ -75,7 +75,7 @@ _EXPECTED = (
 )
 _TABLE = ".parquet"
 # The later releases are tables, whose columns are named as the fields were, or as other data sets name them.
-_COLUMNS = parquet_rows.Columns(
+_COLUMNS = Columns(
     names={
         "question_id": ("question_id", "id", "qid"),
         "video_path": ("video_path", "video", "path"),
@@ -261,7 +261,7 @@ def _revision(n_questions: int, data: Path, tasks: Path) -> str:
 def _read(path: Path) -> tuple[DataFile, Iterable[tuple[str, bytes]]]:
     """A file and its rows, each with its place."""
     if path.suffix == _TABLE:
-        return parquet_rows.read(path, _COLUMNS)
+        return parquet_questions(path, _COLUMNS)
     file = files.read(path)
     return file, files.elements(file)
 

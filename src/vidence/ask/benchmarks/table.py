@@ -16,13 +16,13 @@ import msgspec
 from msgspec import Meta
 
 from vidence.ask import files
-from vidence.ask.benchmarks import parquet_rows
 from vidence.ask.benchmarks.question_files import QuestionReader, check_split, lettered, locate
 from vidence.ask.files import DataFile, FieldError, decoded, ending_of, explained, usable
 from vidence.ask.mapping.columns import listed
 from vidence.ask.mapping.items import ItemReader
 from vidence.ask.mapping.mapping import WAYS, ColumnMap, folder_presets, near_presets, read_map
 from vidence.ask.mapping.rows import ALL, TEXT_ENDINGS, find_files, levels_of, read_rows, rows_in
+from vidence.ask.mapping.sheets import Columns, parquet_questions
 from vidence.contracts import AskingRules, Benchmark, Loaded
 from vidence.errors import DataError, UsageError
 from vidence.records import Item, Record
@@ -39,7 +39,7 @@ KNOWN = (*TEXTS, *LISTS, *NESTED, *MEDIA)
 
 _DECODER = msgspec.json.Decoder(Item)
 # A table of the Hugging Face hub: its columns are fields, of which tags and provenance are JSON texts.
-_COLUMNS = parquet_rows.Columns(
+_COLUMNS = Columns(
     names={name: (name,) for name in (*TEXTS, *LISTS, *NESTED, "media")},
     needed=tuple((name,) for name in REQUIRED),
     nested=frozenset(NESTED),
@@ -114,7 +114,7 @@ def create(settings: Settings | None = None) -> Benchmark:
 
 def _in_our_format(path: Path, *, strict: bool) -> Loaded:
     is_parquet = path.suffix == _PARQUET
-    file, rows = parquet_rows.read(path, _COLUMNS) if is_parquet else (files.read(path), [])
+    file, rows = parquet_questions(path, _COLUMNS) if is_parquet else (files.read(path), [])
     gathering = QuestionReader(file, strict=strict)
     for line, text in rows:
         with gathering.row(line):

@@ -11,7 +11,6 @@ import msgspec
 from msgspec import Meta
 
 from vidence.ask.models.answers import Answer, Server, decode, finish_of, without_reply
-from vidence.ask.models.base64_media import Pieces
 from vidence.ask.models.http import (
     Caller,
     Dialect,
@@ -23,6 +22,7 @@ from vidence.ask.models.http import (
     identity_of,
     read_key,
 )
+from vidence.ask.models.images import Pieces
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.records import ImagePart, Part, Reply, Sampling, TextPart, Usage, VideoPart

@@ -16,8 +16,8 @@ from vidence.ask.models.answers import (
     first,
     without_reply,
 )
-from vidence.ask.models.base64_media import Pieces
 from vidence.ask.models.http import Dialect, HttpSettings
+from vidence.ask.models.images import Pieces
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, TransientModelError
 from vidence.records import ImagePart, Part, Reply, Sampling, TextPart, VideoPart

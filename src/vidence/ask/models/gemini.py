@@ -23,7 +23,6 @@ from vidence.ask.models.answers import (
     first,
     without_reply,
 )
-from vidence.ask.models.base64_media import Pieces
 from vidence.ask.models.gemini_files import DEFAULT_VERSION, Files, UploadSettings
 from vidence.ask.models.http import (
     Caller,
@@ -34,6 +33,7 @@ from vidence.ask.models.http import (
     identity_of,
     read_key,
 )
+from vidence.ask.models.images import Pieces
 from vidence.contracts import Request
 from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
 from vidence.records import ImagePart, Part, Reply, TextPart, Usage, VideoPart

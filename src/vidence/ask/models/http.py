@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.ask.models.answers import Answer, Server, believed, declined, fault
-from vidence.ask.models.base64_media import EncodedMedia, Pieces
+from vidence.ask.models.images import EncodedMedia, Pieces
 from vidence.ask.models.keys import check_no_key, note_key
 from vidence.ask.models.settings import Count, spec_of
 from vidence.contracts import Request

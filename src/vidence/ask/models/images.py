@@ -1,7 +1,20 @@
-"""The images of a request: their bytes, and their pixels."""
+"""The images and videos of a request: their bytes, their pixels, and base64 that is sent without a copy.
 
+A clip's frames go out with every question about it. Each is turned into base64 once; a body is the
+words between its media and the media themselves, which are put together only as they are sent, half
+a megabyte at a time.
+"""
+
+import base64
+from collections import OrderedDict
 from collections.abc import Mapping
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Final
 
+import anyio
+import anyio.to_thread
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
@@ -9,7 +22,11 @@ from PIL import Image
 from vidence.contracts import Request
 from vidence.errors import MediaError, RejectedRequestError, UsageError
 from vidence.media.encode import decode_image
-from vidence.records import ImagePart
+from vidence.records import ImagePart, VideoPart
+
+MEMORY_BYTES = 64 * 2**20
+MEMORY_REQUESTS = 128  # questions about a clip follow one another; its frames may go soon after
+_MARK: Final = b"\x00"  # in JSON a string has it as \u0000, so that it cannot stand anywhere else
 
 
 def bytes_of(part: ImagePart, request: Request) -> bytes:
@@ -40,3 +57,102 @@ def pixels_of(part: ImagePart, images: Mapping[str, bytes]) -> NDArray[np.uint8]
         return decode_image(images[part.digest])
     except (MediaError, Image.DecompressionBombError) as error:
         raise RejectedRequestError(f"image {part.digest[:12]} cannot be read: {error}") from error
+
+
+class EncodedMedia:
+    """Images and videos as JSON strings, ready to be sent: data URLs, or base64 alone.
+
+    Kept is what one of the last `max_requests` requests carried, up to `max_bytes`; so memory does
+    not grow with the number of clips.
+    """
+
+    def __init__(
+        self, *, as_url: bool = True, max_bytes: int = MEMORY_BYTES, max_requests: int = MEMORY_REQUESTS
+    ) -> None:
+        self._as_url = as_url
+        self.max_bytes = max_bytes
+        self.max_requests = max_requests
+        self.n_bytes = 0
+        self._n_requests = 0
+        self._kept: OrderedDict[tuple[str, str], tuple[int, bytes]] = OrderedDict()  # least recent first
+        self._reading_video = anyio.Lock()
+
+    def next_request(self) -> None:
+        """A request begins: forget what the last `max_requests` did not carry."""
+        self._n_requests += 1
+        while self._kept and next(iter(self._kept.values()))[0] < self._n_requests - self.max_requests:
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        _, (_, oldest) = self._kept.popitem(last=False)
+        self.n_bytes -= len(oldest)
+
+    def _encode(self, media_type: str, content: bytes) -> bytes:
+        start = msgspec.json.encode(f"data:{media_type};base64,")[:-1] if self._as_url else b'"'
+        return b"".join((start, base64.b64encode(content), b'"'))
+
+    def _find(self, digest: str, media_type: str) -> bytes | None:
+        found = self._kept.get((digest, media_type))
+        if found is None:
+            return None
+        self._kept[digest, media_type] = (self._n_requests, found[1])
+        self._kept.move_to_end((digest, media_type))
+        return found[1]
+
+    def _keep(self, digest: str, media_type: str, text: bytes) -> None:
+        self._kept[digest, media_type] = (self._n_requests, text)
+        self.n_bytes += len(text)
+        while self.n_bytes > self.max_bytes:
+            self._forget_oldest()
+
+    def of_image(self, part: ImagePart, request: Request) -> bytes:
+        """One image of the request.
+
+        Raises:
+            UsageError: the request does not carry the image that its prompt names.
+        """
+        text = self._find(part.digest, part.media_type)
+        if text is None:
+            text = self._encode(part.media_type, bytes_of(part, request))
+            self._keep(part.digest, part.media_type, text)
+        return text
+
+    async def of_video(self, part: VideoPart) -> bytes:
+        """A whole file; read in a thread, once for questions that start together.
+
+        Raises:
+            RejectedRequestError: the file cannot be read.
+        """
+        async with self._reading_video:
+            text = self._find(part.digest, part.media_type)
+            if text is None:
+                text = await anyio.to_thread.run_sync(self._read_video, part)
+                self._keep(part.digest, part.media_type, text)
+        return text
+
+    def _read_video(self, part: VideoPart) -> bytes:
+        try:
+            return self._encode(part.media_type, Path(part.path).read_bytes())
+        except OSError as error:
+            raise RejectedRequestError(f"the video {part.path} cannot be read: {error}") from error
+
+
+class Pieces:
+    """The pieces of one body: JSON with a mark for each image and video, then split at the marks.
+
+    They must be marked in the order in which they stand in the body.
+    """
+
+    def __init__(self) -> None:
+        self._encoded: list[bytes] = []
+
+    def mark(self, text: bytes) -> msgspec.Raw:
+        """What stands for this text in the body until it is split."""
+        self._encoded.append(text)
+        return msgspec.Raw(_MARK)
+
+    def of(self, body: dict[str, object]) -> tuple[bytes, ...]:
+        """The body; what was encoded is not copied."""
+        between = msgspec.json.encode(body).split(_MARK)
+        in_turns = chain.from_iterable(zip_longest(between, self._encoded, fillvalue=b""))
+        return tuple(filter(None, in_turns))

@@ -12,7 +12,6 @@ from typing import get_args
 import msgspec
 
 from vidence.ask.models.answers import Answer, Finish, Server, choice_logps, decode, finish_of, without_reply
-from vidence.ask.models.base64_media import Pieces
 from vidence.ask.models.chat import API, OPENAI_HOST, ChatDialect, Effort, Settings, Token
 from vidence.ask.models.http import (
     Caller,
@@ -23,6 +22,7 @@ from vidence.ask.models.http import (
     identity_of,
     read_key,
 )
+from vidence.ask.models.images import Pieces
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
 from vidence.records import ImagePart, Part, Reply, TextPart, VideoPart

@@ -33,10 +33,9 @@ from vidence.ask.models.images import pixels_of
 from vidence.ask.models.local import LocalModel, check_rule, images_shown, said
 from vidence.ask.models.settings import Count
 from vidence.ask.phantom.code import Payload, read, read_montage
-from vidence.ask.phantom.looks import look_of
 from vidence.ask.phantom.planted import LOSS_PER_LETTER, MODEL_NAMES, SimulatedModel
 from vidence.ask.phantom.questions import ParsedPrompt, understand
-from vidence.ask.phantom.scene import colour_of
+from vidence.ask.phantom.scene import colour_of, look_of
 from vidence.contracts import Request
 from vidence.records import ImagePart, Record, Reply
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from vidence.ask.scoring.label_words import LabelWords, with_known
+from vidence.ask.scoring.label_words import LabelWords, Mention, mentions, stem, with_known, words_of
 from vidence.ask.scoring.letters import plain
-from vidence.ask.scoring.mentions import Mention, mentions, stem, words_of
 
 # A cue counts for labels in its sentence, or within so many characters.
 NEAR_CHARS = 80

@@ -9,9 +9,8 @@ import re
 from collections.abc import Sequence
 
 from vidence.ask.scoring.description import evidence_for
-from vidence.ask.scoring.label_words import LabelWords
+from vidence.ask.scoring.label_words import LabelWords, Mention, mentions, words_of
 from vidence.ask.scoring.letters import Reading
-from vidence.ask.scoring.mentions import Mention, mentions, words_of
 from vidence.records import Item
 
 # A longer sentence is no plain answer; models that repeat themselves write such.

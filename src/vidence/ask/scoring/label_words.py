@@ -1,15 +1,70 @@
-"""How labels are said in words: forms that name an action, features that describe it without its name.
+"""How labels are said in words (forms that name an action, features of it), and where a text says them.
 
 For the labels that ActPLD prints. The synonyms of its appendix A.3 and the features that it lists for
 seven labels are facts of the paper; all others are ours. A form is matched with its words in order
-and inflected (`mentions.py`); the words of a feature stand in one sentence in any order.
+and inflected ("sweeps the floor" names ``sweep_floor``); the words of a feature stand in one sentence in
+any order.
 """
 
-from collections.abc import Mapping
-from functools import cache
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from types import MappingProxyType
 
 from vidence.records import Record
+
+_TOKEN = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
+_VOWEL = re.compile(r"[aeiouy]")
+# "sitting" has one t too many for "sit", "mimicking" a k too many for "mimic".
+_DOUBLED = re.compile(r"([bcdfghjklmnpqrstvwxz])\1\Z|(?<=c)k\Z")
+_ENDING = re.compile(r"(?:ie|y|e)\Z")
+_IRREGULAR = {
+    "ran": "run",
+    "sat": "sit",
+    "stood": "stand",
+    "drank": "drink",
+    "drunk": "drink",
+    "bent": "bend",
+    "held": "hold",
+    "hung": "hang",
+    "swung": "swing",
+    "swept": "sweep",
+    "threw": "throw",
+    "thrown": "throw",
+    "shook": "shake",
+    "shaken": "shake",
+    "took": "take",
+    "taken": "take",
+    "went": "go",
+    "gone": "go",
+    "goes": "go",
+    "came": "come",
+    "met": "meet",
+    "gave": "give",
+    "given": "give",
+    "got": "get",
+    "rose": "rise",
+    "risen": "rise",
+    "fought": "fight",
+    "caught": "catch",
+    "chose": "choose",
+    "chosen": "choose",
+    "said": "say",
+    "spun": "spin",
+    "leapt": "leap",
+}
+# Words that may stand between the words of a form.
+_FILLERS = frozenset((
+    "a", "an", "the", "his", "her", "their", "its", "one's", "this", "that", "these", "those", "some",
+    "something", "someone", "another", "other", "of", "on", "onto", "to", "in", "into", "up", "down",
+    "at", "from", "with", "by", "over", "him", "them",
+))  # fmt: skip
+_MOST_FILLERS = 3
+_ARTICLES = frozenset(("a", "an", "the"))
+# A label that is a word of negation says nothing where it stands in a sentence.
+_NO_FORM = frozenset(("no", "not", "none"))
+_INTENTION = re.compile(r"\A(?:\([^)]*\)\s*)?(?:to\s+)?", re.IGNORECASE)
 
 
 class LabelWords(Record, omit_defaults=True):
@@ -145,3 +200,116 @@ def with_known(label: LabelWords) -> LabelWords:
         forms=tuple(dict.fromkeys((*label.forms, *known.forms))),
         features=tuple(dict.fromkeys((*label.features, *known.features))),
     )
+
+
+@lru_cache(maxsize=4096)
+def stem(word: str) -> str:
+    """A word without its inflection; the same for ``sitting``, ``sits`` and ``sat``.
+
+    >>> [stem(w) for w in ("sitting", "sat", "dances", "dancing", "swing")]
+    ['sit', 'sit', 'danc', 'danc', 'swing']
+    """
+    word = _IRREGULAR.get(word.removesuffix("'s"), word.removesuffix("'s"))
+    for suffix, shortest in (("ing", 5), ("ed", 5)):
+        base = word.removesuffix(suffix)
+        if base != word and len(word) >= shortest and _VOWEL.search(base):
+            word = base
+            break
+    else:
+        if word.endswith(("ses", "xes", "zes", "ches", "shes")):
+            word = word[:-2]
+        elif len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+            word = word[:-1]
+    word = _DOUBLED.sub(lambda m: m[1] or "", word)
+    return _ENDING.sub("i" if word.endswith(("y", "ie")) else "", word) if len(word) > 3 else word
+
+
+@dataclass(frozen=True)
+class StemmedWord:
+    """One word of a text: its stem and where it stands, in characters ``[start, end)``."""
+
+    stem: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Where a text names a label; `label` is its position in the list of labels."""
+
+    label: int
+    start: int
+    end: int
+
+
+def words_of(text: str) -> list[StemmedWord]:
+    """The words of a text with their places."""
+    return [StemmedWord(stem(m[0].casefold()), m.start(), m.end()) for m in _TOKEN.finditer(text)]
+
+
+@lru_cache(maxsize=4096)
+def _stems(form: str) -> tuple[str, ...]:
+    return tuple(word.stem for word in words_of(form) if word.stem not in _ARTICLES)
+
+
+def forms_of(label: LabelWords) -> frozenset[tuple[str, ...]]:
+    """The stems of everything that names a label: its text, its synonyms, and these in one word.
+
+    Source: ActPLD, appendix A.3 (synonyms and wording changes are normalised).
+    Departs: no.
+    """
+    own = _INTENTION.sub("", label.text)
+    said = [form.replace("_", " ").casefold() for form in (own, *label.forms)]
+    found = {_stems(form) for form in said} | {(stem("".join(_TOKEN.findall(form))),) for form in said}
+    return frozenset(form for form in found if any(form) and not set(form) <= _NO_FORM)
+
+
+def _end_of(form: tuple[str, ...], words: Sequence[StemmedWord], first: int) -> int | None:
+    """Where the form that begins with word `first` ends, as a position in `words`; None if it does not."""
+    fillers = _filler_stems()
+    at = first
+    for expected in form[1:]:
+        at += 1
+        n_fillers = 0
+        while at < len(words) and words[at].stem != expected:
+            if words[at].stem not in fillers or n_fillers == _MOST_FILLERS:
+                return None
+            n_fillers += 1
+            at += 1
+        if at == len(words):
+            return None
+    return at
+
+
+@cache
+def _filler_stems() -> frozenset[str]:
+    return frozenset(stem(word) for word in _FILLERS)
+
+
+def mentions(labels: Sequence[LabelWords], words: Sequence[StemmedWord]) -> list[Mention]:
+    """Every place that names one of the labels, in order; a longer name hides those inside it.
+
+    ``jumping jacks`` is no mention of *jump* where both are labels. Words that two labels share are a
+    mention of the one that comes first in `labels`.
+
+    Source: ActPLD, appendix A.3.
+    Departs: the paper leaves it to its judge model what counts as naming a label.
+    """
+    by_first: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
+    for i, label in enumerate(labels):
+        for form in forms_of(label):
+            by_first.setdefault(form[0], []).append((i, form))
+    found: list[Mention] = []
+    for first, word in enumerate(words):
+        for i, form in by_first.get(word.stem, ()):
+            last = _end_of(form, words, first)
+            if last is not None:
+                found.append(Mention(i, word.start, words[last].end))
+    found.sort(key=lambda m: (m.start - m.end, m.label, m.start))
+    kept: list[Mention] = []
+    is_taken = bytearray(words[-1].end if words else 0)
+    for mention in found:
+        if not any(is_taken[mention.start : mention.end]):
+            is_taken[mention.start : mention.end] = b"\1" * (mention.end - mention.start)
+            kept.append(mention)
+    return sorted(kept, key=lambda m: m.start)

@@ -1,13 +1,14 @@
 """T*'s search: look at mosaics of frames, guess where else to look, until every target is found.
 
 The search waits for nothing: it is a generator that yields which frames it wants looked at and is sent
-what a detector found on them. Frames count on an index space of one per second.
+what a detector found on them, many frames as the cells of one picture. Frames count on an index space of
+one per second.
 """
 
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Self, TypeAlias
+from typing import Annotated, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 from msgspec import Meta
@@ -28,6 +29,8 @@ MOST_SHOWN = 1000
 CELL_WIDTH_PX, CELL_HEIGHT_PX = 200, 95
 ALONE_WIDTH_PX, ALONE_HEIGHT_PX = 600, 285
 TARGET_WEIGHT, CUE_WEIGHT = 1.0, 0.5
+
+Picture: TypeAlias = NDArray[np.uint8]
 
 
 def weights_of(objects: Objects) -> dict[str, float]:
@@ -265,3 +268,65 @@ def run_search(
     except StopIteration as done:
         found: SearchState = done.value
         return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Box:
+    """An object that was detected: its corners in pixels from the upper left, its label, 0 to 1."""
+
+    left_px: float
+    top_px: float
+    right_px: float
+    bottom_px: float
+    label: str
+    confidence: float
+
+
+@runtime_checkable
+class Detector(Protocol):
+    """Finds objects in a picture. Pictures are RGB, shape (height, width, 3)."""
+
+    def detect(self, picture: Picture, labels: Sequence[str]) -> Sequence[Box]:
+        """The objects with one of these labels."""
+        ...
+
+
+def mosaic(cells: Sequence[Picture], side: int) -> Picture:
+    """`side` x `side` cells of one size as one picture, row by row; cells that are left over are black.
+
+    Source: T*, released code.
+    Departs: no.
+
+    Raises:
+        DataError: more cells than places, or cells of different sizes.
+    """
+    if len(cells) > side**2 or len({cell.shape for cell in cells}) != 1:
+        sizes = ", ".join(sorted({str(cell.shape) for cell in cells}))
+        raise DataError(f"{len(cells)} cells of sizes {sizes} for {side} x {side} places; expected one size")
+    height, width = cells[0].shape[:2]
+    picture = np.zeros((side * height, side * width, 3), np.uint8)
+    for i, cell in enumerate(cells):
+        row, column = divmod(i, side)
+        picture[row * height : (row + 1) * height, column * width : (column + 1) * width] = cell
+    return picture
+
+
+def by_cell(boxes: Sequence[Box], *, side: int, width_px: int, height_px: int) -> list[dict[str, float]]:
+    """For each cell the highest confidence of every label with the centre of a box in it: side² of them.
+
+    Args:
+        boxes: what was detected on the whole mosaic.
+        side: cells in a row.
+        width_px: width of one cell.
+        height_px: height of one cell.
+
+    Source: T*, released code.
+    Departs: a centre outside the picture counts for the nearest cell.
+    """
+    found: list[dict[str, float]] = [{} for _ in range(side**2)]
+    for box in boxes:
+        column = int((box.left_px + box.right_px) / 2 // width_px)
+        row = int((box.top_px + box.bottom_px) / 2 // height_px)
+        cell = found[min(max(row, 0), side - 1) * side + min(max(column, 0), side - 1)]
+        cell[box.label] = max(cell.get(box.label, 0.0), box.confidence)
+    return found

@@ -5,8 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from vidence.ask.strategies.candidates import answered_with, ask_candidates
-from vidence.ask.strategies.once import PLAN, OfPlan
+from vidence.ask.strategies.once import PLAN, OfPlan, answered_with, ask_candidates
 from vidence.ask.strategies.rewards import (
     REWARD,
     RewardForm,

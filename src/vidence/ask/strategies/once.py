@@ -1,10 +1,18 @@
-"""Ask once; the reply is the answer."""
+"""Ask once; the reply is the answer. Several replies to one prompt are told apart by their sample.
 
-from collections.abc import Mapping
+The first of several is the one of a run that asks once.
+"""
 
-from vidence.contracts import Answer, Flow, Question, Strategy, View
+from collections.abc import Mapping, Sequence
+
+from vidence.contracts import Answer, Ask, Flow, Question, Strategy, View
+from vidence.records import Prompt, Reply, Step
 
 PLAN = ""  # the plan's own view
+
+MOST = 64
+"""So many candidates there can be at most."""
+CANDIDATE = "candidate"
 
 
 def create() -> Strategy:
@@ -39,3 +47,29 @@ def ask(question: Question, view: str) -> Flow[Answer]:
     prompt = question.prompt(view)
     (reply,) = yield (prompt,)
     return Answer(prompt=prompt, reply=reply, view=view)
+
+
+def ask_candidates(prompt: Prompt, n: int) -> Flow[tuple[Reply, ...]]:
+    """So many replies to a prompt, asked together.
+
+    Candidate c is sample c: of a run with ``--repeats`` it is remembered from repeat c, and whoever wants
+    more or fewer candidates, or has them weighed by somebody else, gets the same ones.
+    """
+    replies = yield [Ask(prompt=prompt, sample=sample) for sample in range(n)]
+    return tuple(replies)
+
+
+def candidate_steps(replies: Sequence[Reply]) -> tuple[Step, ...]:
+    """The candidates as steps on the way to an answer."""
+    return tuple(Step(role=CANDIDATE, reply=reply, sample=i) for i, reply in enumerate(replies))
+
+
+def answered_with(
+    prompt: Prompt, replies: Sequence[Reply], picked: int, *, view: str, more: Sequence[Step] = ()
+) -> Answer:
+    """The answer that one of the candidates is; a single one is that of a run that asks once.
+
+    `more` are the steps behind the candidates.
+    """
+    steps = (*candidate_steps(replies), *more)
+    return Answer(prompt=prompt, reply=replies[picked], view=view, steps=steps if len(steps) > 1 else ())

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 import numpy as np
 
-from vidence.ask.judging.fence import fence
+from vidence.ask.judging.verdict_request import fence
 from vidence.ask.judging.verdicts import Field, Form, NoReading
 from vidence.contracts import Ask, Flow, Subject
 from vidence.records import Aside, Item, Prompt, Reply, Sampling, Step, TextPart

@@ -7,8 +7,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from vidence.ask.judging.equal import says_the_same
-from vidence.ask.strategies.candidates import MOST, answered_with, ask_candidates
-from vidence.ask.strategies.once import PLAN, OfPlan
+from vidence.ask.strategies.once import MOST, PLAN, OfPlan, answered_with, ask_candidates
 from vidence.contracts import Answer, Flow, Question, Strategy
 from vidence.records import Answered, Outcome, Record
 

@@ -6,8 +6,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
-from vidence.ask.strategies.candidates import CANDIDATE
-from vidence.ask.strategies.once import PLAN, OfPlan
+from vidence.ask.strategies.once import CANDIDATE, PLAN, OfPlan
 from vidence.contracts import Answer, Ask, Flow, Question, Strategy, Subject
 from vidence.records import Aside, Prompt, Record, Reply, Step
 

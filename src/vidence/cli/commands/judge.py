@@ -42,7 +42,7 @@ def judge(given: Judge) -> int:
     Where the judge gives no verdict, the mark from before stays; the same command asks about these alone.
     """
     from vidence.cli.commands.report import show_run
-    from vidence.engine.judge import judge_run
+    from vidence.engine.judges import judge_run
     from vidence.report.run_list import keep_line
 
     folder, ending = given.folder, given.ending

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import numpy as np
 from msgspec import Meta
 
-from vidence.ask.strategies.candidates import ask_candidates
+from vidence.ask.strategies.once import ask_candidates
 from vidence.ask.strategies.rewards import (
     RewardModel,
     Shown,

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import numpy as np
 from msgspec import Meta
 
-from vidence.ask.strategies.candidates import MOST, ask_candidates
+from vidence.ask.strategies.once import MOST, ask_candidates
 from vidence.ask.strategies.self_consistency import answer_groups
 from vidence.contracts import Diagnostic, Examined, Flow, Subject
 from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, reply_score

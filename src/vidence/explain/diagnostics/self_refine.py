@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 import numpy as np
 from msgspec import Meta
 
-from vidence.ask.strategies.candidates import ask_candidates
+from vidence.ask.strategies.once import ask_candidates
 from vidence.ask.strategies.self_refine import RefineRound, is_unchanged, review, rewrite_prompt
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject
 from vidence.errors import UsageError

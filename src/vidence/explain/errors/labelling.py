@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from importlib import resources
 
-from vidence.ask.judging.fence import block_id, fence
+from vidence.ask.judging.verdict_request import block_id, fence
 from vidence.ask.judging.verdicts import Field, Form, NoReading, VerdictFields
 from vidence.ask.prompting.templates import Template, choices_of
 from vidence.contracts import Ask, Flow

@@ -12,9 +12,8 @@ from vidence.console.flags import JSON, PROGRESS, command, file_flag, flag
 from vidence.console.progress import interruptible
 from vidence.console.screen import Screen
 from vidence.engine.environment import environment
-from vidence.engine.question_set import LoadedSet, QuestionSet
+from vidence.engine.question_set import LoadedSet, QuestionSet, items_in
 from vidence.errors import UsageError
-from vidence.make.commands.items import items_in
 from vidence.records import Record
 
 if TYPE_CHECKING:

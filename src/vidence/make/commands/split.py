@@ -10,9 +10,8 @@ import click
 
 from vidence.console.files import screen, show, write_said
 from vidence.console.flags import FOLDER, JSON, argument, command, flag
-from vidence.engine.question_set import LoadedSet, QuestionSet
+from vidence.engine.question_set import LoadedSet, QuestionSet, items_in
 from vidence.errors import UsageError
-from vidence.make.commands.items import items_in
 from vidence.records import Record
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import Final
 import numpy as np
 
 from vidence.make.gates.video_list import ListedVideo, PeopleSaid
-from vidence.make.gates.video_looking import FrameShares
-from vidence.make.gates.video_measuring import Measured
+from vidence.make.gates.video_measuring import FrameShares, Measured
 from vidence.make.gates.video_rules import MEASURES, OTHERS, Gate, SelectRules
 
 _NOBODY_LOOKED: Final = "nobody looked; name a looker, or give a sheet that people filled"

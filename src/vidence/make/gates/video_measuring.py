@@ -1,6 +1,10 @@
-"""One video in one decoding pass: shots, motion, people, and the frames that a model is shown."""
+"""One video in one decoding pass: shots, motion, people, and the frames that a model is shown.
 
-from collections.abc import Mapping, Sequence
+The model says which of them hold text, and which look like a lecture.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -9,16 +13,21 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.ask.prompting.templates import Template
+from vidence.ask.scoring.letters import plain
 from vidence.catalog import create
+from vidence.contracts import Flow
 from vidence.errors import UsageError
 from vidence.make.gates.video_rules import MeasureRules
 from vidence.make.pipeline.material import Crop
 from vidence.make.pipeline.pictures import PictureFolder
+from vidence.make.pipeline.wording import CardWording, load_template
+from vidence.make.pipeline.writer import Objection, WritingTask, image, in_words, write_all
 from vidence.media.encode import Size
 from vidence.media.pixels import resize
 from vidence.media.scan import Scan
 from vidence.media.video import FrameProblem, Video
-from vidence.records import Record
+from vidence.records import Prompt, Record, TextPart
 from vidence.seeing.chunks import OpensAnywhere
 from vidence.seeing.following import open_detector
 from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver
@@ -48,6 +57,11 @@ _NOBODY: Final = FrameDetections(
 _NOT_ASKED_FOR: Final = "not asked for"
 
 Grey: TypeAlias = NDArray[np.uint8]
+
+LOOK_VERSION: Final = 1
+_VARIABLES: Final[Mapping[str, str]] = {"n_frames": "how many frames are shown, in order"}
+_NUMBERS: Final = re.compile(r"(?:frames? )?\d+(?:(?:\s*[,;]\s*(?:and\s+)?|\s+and\s+|\s+)\d+)*")
+_LINE: Final = re.compile(r"^\W*(text|lecture)\W*:\s*(.*?)\W*$", re.IGNORECASE)
 
 
 class Measured(Record, omit_defaults=True):
@@ -274,3 +288,62 @@ class _FrameKeeper:
 def _cutter(rules: MeasureRules) -> ShotDetector:
     cutter: ShotDetector = create("shot-detector", rules.cuts)
     return cutter
+
+
+class FrameShares(Record, omit_defaults=True):
+    """What a model saw: the shares of frames with text, and like a lecture; None where it said nothing."""
+
+    text: float | None = None
+    lecture: float | None = None
+    why: str = ""
+
+
+def look_template(folder: Path | None) -> Template:
+    """The words that a looker is asked in; ``select_look.txt`` of the user's folder replaces ours.
+
+    Raises:
+        UsageError: it cannot be used.
+    """
+    return load_template("select_look", variables=_VARIABLES, folder=folder)
+
+
+def look(frames: Sequence[Crop], template: Template, repairs: CardWording) -> Callable[[], Flow[FrameShares]]:
+    """Ask which frames hold text, and which look like a lecture; once more where the reply is no list."""
+
+    def read(text: str) -> FrameShares | Objection:
+        return _lists(text, n=len(frames))
+
+    def start() -> Flow[FrameShares]:
+        words = TextPart(text=template.fill({"n_frames": len(frames)}))
+        prompt = Prompt(parts=(*map(image, frames), words), template=template.label)
+        (one,) = yield from write_all([WritingTask(prompt=prompt, read=in_words(read))], repairs)
+        if one.made is not None:
+            return one.made
+        objection = one.objection
+        return FrameShares(why=f"{objection.reason}: {objection.detail}" if objection else "nothing was said")
+
+    return start
+
+
+def _lists(text: str, *, n: int) -> FrameShares | Objection:
+    """The shares that two lists of frames say.
+
+    >>> _lists("TEXT: 1, 2" + chr(10) + "LECTURE: none", n=4)
+    FrameShares(text=0.5, lecture=0.0, why='')
+    """
+    found: dict[str, float] = {}
+    for line in text.splitlines():
+        if (match := _LINE.match(plain(line))) is None:
+            continue
+        said = match[2].strip().casefold()
+        is_list = _NUMBERS.fullmatch(said) is not None
+        numbers = {int(one) for one in re.findall(r"\d+", said)} if is_list else set()
+        if said != "none" and (not numbers or not numbers <= set(range(1, n + 1))):
+            detail = (
+                f"the line {line.strip()[:80]!r} is no list of frames from 1 to {n}, and not the word none"
+            )
+            return Objection(reason="misshapen", detail=detail)
+        found[match[1].casefold()] = len(numbers) / n
+    if found.keys() != {"text", "lecture"}:
+        return Objection(reason="misshapen", detail="wanted are the two lines TEXT: and LECTURE:")
+    return FrameShares(text=found["text"], lecture=found["lecture"])

@@ -8,17 +8,20 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from vidence.engine.side_by_side import look_side_by_side
 from vidence.errors import MediaError
-from vidence.make.gates import video_looking as looking
 from vidence.make.gates.video_gates import Candidate, Verdict, judge, over_quota
 from vidence.make.gates.video_list import ListedVideo, PeopleSaid, VideoListing
-from vidence.make.gates.video_looking import FrameShares
 from vidence.make.gates.video_measuring import (
+    LOOK_VERSION,
     N_LOOKED,
+    FrameShares,
     Measured,
     can_part,
     check_detector,
     identity,
+    look,
+    look_template,
     measure,
 )
 from vidence.make.gates.video_report import Selected, write_selection
@@ -27,7 +30,6 @@ from vidence.make.pipeline.cache import FlowUnit, MadeAway, Stage, Unit, digest_
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.pictures import PictureFolder
-from vidence.make.pipeline.probing import look_side_by_side
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Session
 from vidence.make.pipeline.wording import CardWording
 from vidence.media.files import MediaFacts, known_video
@@ -187,7 +189,7 @@ class _Work:
         if not looker:
             return
         own = self.session.root / self.rules.ask.templates if self.rules.ask.templates else None
-        template, repairs = looking.look_template(own), CardWording.load(own)
+        template, repairs = look_template(own), CardWording.load(own)
         frames = {name: one.frames for name, one in self.measured.items() if name not in self.job.said}
         with self.session.context.models(
             self.rules.models,
@@ -196,13 +198,13 @@ class _Work:
             pictures=self.pictures.get,
         ) as models:
             settings = [template.label, models.spec(looker)]
-            stage = Stage(name="looked", kind=FrameShares, version=looking.VERSION, settings=settings)
+            stage = Stage(name="looked", kind=FrameShares, version=LOOK_VERSION, settings=settings)
             units = [
                 FlowUnit(
                     stage=stage,
                     name=name,
                     inputs={"frames": digest_of(some)},
-                    start=looking.look(some, template, repairs),
+                    start=look(some, template, repairs),
                 )
                 for name, some in frames.items()
             ]

@@ -19,9 +19,8 @@ from vidence.make.herbench.config import OptionValue, TaskRules, option_spec
 from vidence.make.herbench.hints import ASKED
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
-from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material, Task
+from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material, Task, truth_words
 from vidence.make.pipeline.session import Gate
-from vidence.make.pipeline.truth import truth_words
 from vidence.records import Media, Record
 from vidence.text import normal_form
 

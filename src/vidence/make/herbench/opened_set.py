@@ -30,8 +30,7 @@ from vidence.make.pipeline.cache import INDEX_FILE, KeptRow, Stage, digest_of
 from vidence.make.pipeline.material import Card, Crop, Dropped, SceneCard, VideoSource
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import STAGES_FOLDER
-from vidence.make.review.people.checks import check_of_shot, check_of_track
-from vidence.make.review.people.people_files import CARD, changed, said_by_people
+from vidence.make.review.people.checks import CARD, changed, check_of_shot, check_of_track, said_by_people
 from vidence.make.review.people.rows import ShotRow, TrackRow
 from vidence.make.review.people.shot_acts import ShotsByPeople, apply_shots
 from vidence.make.review.people.track_acts import TracksByPeople, apply_tracks

@@ -8,16 +8,19 @@ import msgspec
 
 from vidence.make.herbench.cards.card_files import BY_PEOPLE
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.herbench.tasks.person_counts import facts_of
+from vidence.make.herbench.tasks.counts import facts_of
 from vidence.make.herbench.tasks.rlpc import moments_of_tracks
 from vidence.make.pipeline.cache import digest_of
 from vidence.make.pipeline.material import Dropped
 from vidence.make.review.people.counting import agreed_counts
 from vidence.make.review.people.readings import (
     CARD_STAGE,
+    CHANCE,
     FALSE_STAGE,
+    WordsOnlyAnswer,
     read_cards_by_people,
     read_false_by_people,
+    told_false,
 )
 from vidence.make.review.people.rows import (
     CardCheckRow,
@@ -27,7 +30,6 @@ from vidence.make.review.people.rows import (
     Unused,
     read_rows,
 )
-from vidence.make.review.people.words_only import CHANCE, WordsOnlyAnswer, told_false
 from vidence.tables.table import several
 
 

@@ -19,11 +19,11 @@ from vidence.make.herbench.hints import (
     additions,
     lacked_by_all,
     lacks,
+    lines_that_add,
     listed,
     named,
     wants_people,
 )
-from vidence.make.herbench.lines import lines_that_add
 from vidence.make.herbench.report_tables import number_column, plain_table, text_column
 from vidence.make.herbench.session import VIDEO_ID
 from vidence.make.herbench.sources import Source, Sources

@@ -4,9 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from vidence.make.pipeline.ledger import Account
-from vidence.make.pipeline.material import Draft, VideoSource
+from vidence.make.pipeline.material import Draft, VideoSource, truth_kind
 from vidence.make.pipeline.output import Question
-from vidence.make.pipeline.truth import truth_kind
 from vidence.make.review.decision import ALL_TASKS, ReviewResult
 from vidence.records import Estimate
 from vidence.tables.table import Cell, Column, Row, Table, Value

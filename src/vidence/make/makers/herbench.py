@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from vidence.catalog import names
+from vidence.engine.side_by_side import look_side_by_side
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.gates.frames import FrameSource
 from vidence.make.gates.gate_sequence import Gated, GateRoom, pass_gates
@@ -27,7 +28,6 @@ from vidence.make.herbench.tracking import track_all
 from vidence.make.pipeline.material import Corpus, Material
 from vidence.make.pipeline.output import Question, numbered, write_questions
 from vidence.make.pipeline.pictures import PictureFolder
-from vidence.make.pipeline.probing import look_side_by_side
 from vidence.make.pipeline.session import (
     BuildContext,
     Built,

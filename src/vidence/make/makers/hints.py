@@ -17,8 +17,7 @@ from vidence.engine.config_file import Count, read_config
 from vidence.errors import DataError, UsageError
 from vidence.explain.diagnostics.conditions import Condition, n_right
 from vidence.explain.diagnostics.conditions import ask_together as sit
-from vidence.make.gates.checks import right_answer
-from vidence.make.gates.leaks import leak_in
+from vidence.make.gates.checks import leak_in, right_answer
 from vidence.make.gates.model_gates import DraftSubject
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.ledger import DROPPED_FILE, write_file

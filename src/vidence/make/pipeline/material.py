@@ -1,6 +1,9 @@
-"""What questions are made of, and what is made of it: the records between the steps of `vidence make`."""
+"""What questions are made of, and what is made of it: the records between the steps of `vidence make`.
 
-from collections.abc import Mapping, Sequence
+What a right answer rests on is said in words: a log, tracks and how they came about, cards.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias
 
@@ -10,7 +13,9 @@ import numpy as np
 from vidence.contracts import Flow
 from vidence.records import Evidence, Media, Record
 from vidence.seeing.shooting import Shot
-from vidence.seeing.tracks import TrackedVideo
+from vidence.seeing.tracks import TrackBasis, TrackedVideo
+
+_MOST_WRITERS = 3
 
 
 class VideoSource(Record, omit_defaults=True):
@@ -259,7 +264,7 @@ class Task(Protocol):
         """Up to `most` questions about one video, and what could not be made of it.
 
         What is right is computed by a program from the fields of `needs`, and the draft step writes into
-        `truth` what these rest on (`truth.truth_words`). A draft that already says it keeps its words; where
+        `truth` what these rest on (`truth_words`). A draft that already says it keeps its words; where
         a model is asked instead, they are `BY_MODEL`.
         """
 
@@ -281,3 +286,57 @@ def n_apart(evidence: Sequence[Evidence]) -> int:
         if start_s >= free_from_s:
             n_spans, free_from_s = n_spans + 1, end_s
     return n_spans
+
+
+def tracks_words(basis: TrackBasis) -> str:
+    """What tracks rest on.
+
+    >>> tracks_words(TrackBasis(kind="given"))
+    'given tracks'
+    """
+    return f"{basis.kind} tracks"
+
+
+def truth_words(material: Material, parts: Iterable[str]) -> str:
+    """What an answer rests on that was computed from these parts of the material, such as those a task needs.
+
+    Empty where none of them says anything of that kind.
+    """
+    found = (_WORDS[part](material) for part in parts if part in _WORDS)
+    return "; ".join(dict.fromkeys(words for words in found if words))
+
+
+def truth_kind(draft: Draft) -> str:
+    """What a draft rests on without figures and names, by which questions are sorted.
+
+    >>> draft = Draft(draft_id="", task="", structure="", video_id="", question="", choices=(),
+    ...     answer_index=0, evidence=(), k=3, truth="detected tracks; cards by A")
+    >>> truth_kind(draft)
+    'detected tracks, cards'
+    """
+    parts = (part.partition(" by ")[0] for part in draft.truth.split("; "))
+    return ", ".join(dict.fromkeys(parts))
+
+
+def _tracks(material: Material) -> str:
+    return "" if material.tracked is None else tracks_words(material.tracked.basis)
+
+
+def _cards(kind: str, cards: Iterable[Card | SceneCard]) -> str:
+    writers = list(dict.fromkeys(card.writer for card in cards))
+    if not writers:
+        return ""
+    named = [writer for writer in writers if writer]
+    if len(named) < len(writers) or len(named) > _MOST_WRITERS:
+        return f"{kind} by {len(writers)} writers" if named else kind
+    return f"{kind} by {', '.join(named)}"
+
+
+_WORDS: Final[Mapping[str, Callable[[Material], str]]] = {
+    "events": lambda material: "log" if material.events else "",
+    "tracked": _tracks,
+    "shots": lambda material: "shots" if material.shots else "",
+    "a_cards": lambda material: _cards("cards", material.a_cards),
+    "b_cards": lambda material: _cards("cards", material.b_cards),
+    "scene_cards": lambda material: _cards("scene cards", material.scene_cards),
+}

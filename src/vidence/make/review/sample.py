@@ -10,9 +10,8 @@ from typing import Literal
 import msgspec
 
 from vidence.make.gates.rules import ReviewRules
-from vidence.make.pipeline.material import Doubt
+from vidence.make.pipeline.material import Doubt, truth_kind
 from vidence.make.pipeline.output import Question
-from vidence.make.pipeline.truth import truth_kind
 
 Why = Literal["sample", "open-gate", Doubt]
 _LETTERS = str.maketrans("0123456789", "ghjkmnpqrs")

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from vidence.errors import DataError, MediaError, UsageError
 from vidence.make.herbench.cards.cards import CardChecks
 from vidence.make.herbench.cards.crops import CropRules, box_of, cut_box
-from vidence.make.herbench.cards.portraits import portrait_frames
 from vidence.make.herbench.config import CardStep, HerbenchConfig, PeopleRules, read_herbench
+from vidence.make.herbench.identification import portrait_frames
 from vidence.make.herbench.opened_set import OpenedSet, OpenedVideo, remade_by
 from vidence.make.herbench.tasks.rlpc import moments_of_tracks
 from vidence.make.pipeline.cache import INDEX_FILE
 from vidence.make.pipeline.material import Card, PersonCount, SceneCard
 from vidence.make.pipeline.session import STAGES_FOLDER
-from vidence.make.review.people.people_files import said_by_people
+from vidence.make.review.people.checks import said_by_people
 from vidence.make.review.people.rows import ShotRow, TrackRow, read_rows
 from vidence.media.encode import EncodedFrame, Encoding, Size, encode
 from vidence.seeing.shooting import Shot, ShotScores

@@ -17,7 +17,7 @@ from vidence.make.herbench.cards.screening import MARK, leakage
 from vidence.make.pipeline.material import Card, SceneCard
 from vidence.make.pipeline.writer import Objection
 from vidence.make.review.people.checks import check_of_card, check_of_scene, check_of_shot, check_of_track
-from vidence.make.review.people.words_only import WordsOnlyAnswer, told
+from vidence.make.review.people.readings import WordsOnlyAnswer, told
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import Track, TrackedVideo, listed_others
 from vidence.studio.access import BOTH, EVERY_ROLE, route

@@ -12,7 +12,7 @@ import numpy as np
 from django.http import QueryDict
 
 from vidence.errors import DataError
-from vidence.make.herbench.tasks.person_counts import facts_of
+from vidence.make.herbench.tasks.counts import facts_of
 from vidence.make.review.people.checks import check_of_video
 from vidence.make.review.people.counting import agreed_counts, settle
 from vidence.make.review.people.rows import WHOLE, CountRow

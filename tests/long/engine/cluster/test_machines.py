@@ -20,7 +20,7 @@ from vidence.errors import MediaError, UsageError
 from vidence.make.gates.video_list import list_videos
 from vidence.make.gates.video_rules import read_rules
 from vidence.make.gates.video_selection import SelectJob, select_videos
-from vidence.make.herbench.cards.cutting import Cutting
+from vidence.make.herbench.session import Cutting
 from vidence.make.makers import actpld, herbench
 from vidence.make.pipeline.cache import ArtifactCache
 from vidence.make.pipeline.ledger import UnitDone

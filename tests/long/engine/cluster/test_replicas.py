@@ -19,8 +19,7 @@ from vidence.engine import evaluate
 from vidence.engine.cluster import machines
 from vidence.engine.environment import Environment
 from vidence.engine.jobs import Jobs, NamedModel
-from vidence.engine.judge import judge_run
-from vidence.engine.judges import JudgesWanted, ask_judges
+from vidence.engine.judges import JudgesWanted, ask_judges, judge_run
 from vidence.engine.plan import read_plan
 from vidence.engine.prepare import make_plan
 from vidence.engine.store import RunStore

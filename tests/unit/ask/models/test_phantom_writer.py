@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from servers.model_asks import maker
-from vidence.ask.phantom.looks import LOOKS
+from vidence.ask.phantom.scene import LOOKS
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UnknownNameError, UsageError
 from vidence.media.encode import Encoding, Size, encode

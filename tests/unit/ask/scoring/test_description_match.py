@@ -5,8 +5,7 @@ import pytest
 
 from vidence.ask.scoring import description_match
 from vidence.ask.scoring.description import NEAR_CHARS, branch, evidence_for
-from vidence.ask.scoring.label_words import LabelWords, with_known
-from vidence.ask.scoring.mentions import mentions, stem, words_of
+from vidence.ask.scoring.label_words import LabelWords, mentions, stem, with_known, words_of
 from vidence.records import Answered, Item, Refused, Reply, Unreadable
 
 RIVALS = ("run", "jump", "charleston_dance", "sit_down", "sweep_floor")

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from vidence import catalog
-from vidence.ask.selection import tstar_mosaic, tstar_search
+from vidence.ask.selection import tstar_search
 from vidence.ask.selection.tstar_search import (
     Objects,
     SearchSettings,
@@ -185,7 +185,7 @@ class BrightSquares:
         self.side = side
         self.shapes: list[tuple[int, ...]] = []
 
-    def detect(self, picture: NDArray[np.uint8], labels: Sequence[str]) -> list[tstar_mosaic.Box]:
+    def detect(self, picture: NDArray[np.uint8], labels: Sequence[str]) -> list[tstar_search.Box]:
         self.shapes.append(picture.shape)
         alone = picture.shape[:2] == (285, 600)
         width, height, n = (600, 285, 1) if alone else (200, 95, self.side)
@@ -195,7 +195,7 @@ class BrightSquares:
                 value = int(picture[row * height + 5, column * width + 5, 0])
                 if value:
                     left, top = column * width + 10, row * height + 10
-                    box = tstar_mosaic.Box(
+                    box = tstar_search.Box(
                         left_px=left, top_px=top, right_px=left + 20, bottom_px=top + 20,
                         label=labels[0], confidence=value / 255,
                     )  # fmt: skip
@@ -212,8 +212,8 @@ def test_a_detector_finds_a_frame_through_mosaics() -> None:
     def look(wanted: SearchStep) -> list[dict[str, float]]:
         side, width, height = (1, 600, 285) if wanted.is_alone else (2, 200, 95)
         cells = [np.full((height, width, 3), brightness[frame], np.uint8) for frame in wanted.frames]
-        boxes = detector.detect(tstar_mosaic.mosaic(cells, side), ["cat", "sofa"])
-        seen = tstar_mosaic.by_cell(boxes, side=side, width_px=width, height_px=height)
+        boxes = detector.detect(tstar_search.mosaic(cells, side), ["cat", "sofa"])
+        seen = tstar_search.by_cell(boxes, side=side, width_px=width, height_px=height)
         return seen[: len(wanted.frames)]
 
     found = run_search(search(30, CAT, settings=SMALL, rng=rng()), look)
@@ -225,25 +225,25 @@ def test_a_detector_finds_a_frame_through_mosaics() -> None:
 
 def test_cells_fill_a_mosaic_row_by_row_and_the_rest_is_black() -> None:
     cells = [np.full((2, 3, 3), value, np.uint8) for value in (10, 20, 30)]
-    picture = tstar_mosaic.mosaic(cells, 2)
+    picture = tstar_search.mosaic(cells, 2)
     assert picture[::2, ::3, 0].tolist() == [[10, 20], [30, 0]]
 
 
 @pytest.mark.parametrize("shapes", [[], [(2, 3, 3)] * 5, [(2, 3, 3), (3, 2, 3)]])
 def test_a_mosaic_of_anything_else_is_refused(shapes: list[tuple[int, ...]]) -> None:
     with pytest.raises(DataError, match="2 x 2 places"):
-        tstar_mosaic.mosaic([np.zeros(shape, np.uint8) for shape in shapes], 2)
+        tstar_search.mosaic([np.zeros(shape, np.uint8) for shape in shapes], 2)
 
 
 def test_a_box_counts_for_the_cell_of_its_centre() -> None:
-    def box(left: float, top: float, confidence: float) -> tstar_mosaic.Box:
-        return tstar_mosaic.Box(
+    def box(left: float, top: float, confidence: float) -> tstar_search.Box:
+        return tstar_search.Box(
             left_px=left, top_px=top, right_px=left + 8, bottom_px=top + 8, label="cat", confidence=confidence
         )
 
     # Centres at (9, 4), (11, 4) and twice at (13, 14); one beyond the corner.
     boxes = [box(5, 0, 0.1), box(7, 0, 0.2), box(9, 10, 0.5), box(9, 10, 0.4), box(90, 90, 0.3)]
-    cells = tstar_mosaic.by_cell(boxes, side=2, width_px=10, height_px=10)
+    cells = tstar_search.by_cell(boxes, side=2, width_px=10, height_px=10)
     assert cells == [{"cat": 0.1}, {"cat": 0.2}, {}, {"cat": 0.5}]
 
 

@@ -7,8 +7,7 @@ import pytest
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.gates.video_gates import Candidate, bounds, judge, over_quota
 from vidence.make.gates.video_list import ListedVideo, PeopleSaid
-from vidence.make.gates.video_looking import FrameShares
-from vidence.make.gates.video_measuring import Measured
+from vidence.make.gates.video_measuring import FrameShares, Measured
 from vidence.make.gates.video_report import Selected, gate_table, video_table
 from vidence.make.gates.video_rules import PRESETS, Gate, SelectRules, read_rules
 

@@ -1,19 +1,45 @@
 """What to add, and which setting decides, where a task came to nothing."""
 
 import re
+import tomllib
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import vidence.make
 import vidence.seeing
 from vidence.catalog import create, names
-from vidence.make.herbench.config import CardStep, HerbenchConfig, PeopleRules, SourceRule, TrackingRules
-from vidence.make.herbench.hints import COUNTED, DECIDED_BY, decides, lacked_by_all, lacks, named, why_none
+from vidence.make.herbench.config import (
+    CardStep,
+    HerbenchConfig,
+    PeopleRules,
+    SceneStep,
+    SourceRule,
+    TrackingRules,
+)
+from vidence.make.herbench.hints import (
+    COUNTED,
+    DECIDED_BY,
+    NO_FILE,
+    SCENE_WRITER,
+    SCENES,
+    TASK_WRITER,
+    decides,
+    lacked_by_all,
+    lacks,
+    lines_that_add,
+    named,
+    why_none,
+)
 from vidence.make.herbench.sources import Source
 from vidence.make.pipeline.material import Dropped, Material, VideoSource
 
 VIDEO = VideoSource(video_id="v", path="v.mp4", n_frames=9, fps=3.0, duration_s=3.0, width_px=8, height_px=8)
+
+PATH = Path("set") / "c.toml"
+BARE = HerbenchConfig(name="n", sources=(SourceRule(path="v.mp4"),))
+ALL = ("[[logs]]", "[tracking]", COUNTED, "[cards]", "[shots]", SCENES, TASK_WRITER)
 
 
 def source(file: Path | None = Path("v.mp4"), **rule: str) -> Source:
@@ -104,3 +130,27 @@ def test_settings_are_named_with_the_table_of_the_task(name):
 
 def test_long_lists_are_cut():
     assert named([str(i) for i in range(9)], most=2) == "0, 1 and 7 more"
+
+
+def test_all_lines_together_are_tables_of_a_configuration():
+    (said,) = lines_that_add([ALL[:3], ALL[2:]], BARE, path=PATH)
+    _, _, rest = said.partition("\n")
+    lines, _, way = rest.partition("\nWhat lies in ")
+    added = tomllib.loads(lines)
+    assert list(added) == ["logs", "tracking", "shots", "cards", "scenes", "models", "people"]
+    read = msgspec.convert({**msgspec.to_builtins(BARE), **added}, HerbenchConfig)
+    assert read.people == PeopleRules(folder="people")
+    sheets = PATH.parent / "sheets"
+    assert f"`vidence make herbench {PATH} --sheets {sheets}`" in way
+
+
+def test_what_no_line_adds_gives_none():
+    assert lines_that_add([(NO_FILE,), ()], BARE, path=PATH) == ()
+
+
+def test_a_table_that_is_there_is_not_begun_again():
+    there = msgspec.structs.replace(BARE, scenes=SceneStep(false_model="rules"))
+    (said,) = lines_that_add([(COUNTED,), (SCENE_WRITER,)], there, path=PATH)
+    assert "# into the [scenes] that is there:\nmodel = " in said
+    assert "\n[scenes]" not in said
+    assert "\n[people]\nfolder = " in said

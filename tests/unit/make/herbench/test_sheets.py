@@ -12,7 +12,7 @@ import pytest
 
 from subjects.streets import plan_street, write_street
 from unit.make.herbench.test_opened_set import KEPT
-from vidence.ask.phantom.looks import LOOKS
+from vidence.ask.phantom.scene import LOOKS
 from vidence.errors import DataError, UsageError
 from vidence.make.herbench.cards.people_sheets import VideoSheet
 from vidence.make.herbench.config import CardStep, HerbenchConfig, SourceRule

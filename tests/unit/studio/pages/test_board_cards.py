@@ -11,11 +11,11 @@ from PIL import Image
 from servers.studio import studio
 from subjects.board_studio import Boards, open_boards
 from subjects.street_set import SCENE, StreetSet
-from vidence.ask.phantom.looks import look_of
+from vidence.ask.phantom.scene import look_of
 from vidence.make.herbench.cards.cards import CardChecks, check_cards
 from vidence.make.pipeline.material import Card
+from vidence.make.review.people.readings import share_of
 from vidence.make.review.people.rows import CardCheckRow, FalseCheckRow, read_rows
-from vidence.make.review.people.words_only import share_of
 from vidence.studio.pages.board_cards import leaks_of_cards, leaks_of_scene
 from vidence.studio.pages.boards import OpenBoard
 from vidence.studio.records.boards import BoardRow

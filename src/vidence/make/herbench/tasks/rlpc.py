@@ -19,16 +19,18 @@ from vidence.make.herbench.tasks.candidates import (
     all_drawn,
     by_time,
 )
-from vidence.make.herbench.tasks.counts import N_RANGES, has_room, ranges_around
-from vidence.make.herbench.tasks.people import REACH, End, Reach, UnclearS, timeline_of
-from vidence.make.herbench.tasks.person_counts import (
+from vidence.make.herbench.tasks.counts import (
+    N_RANGES,
     WHOLE_FRAME,
     by_structure,
     candidate_of,
+    has_room,
     in_window,
+    ranges_around,
     structure_of,
     subject_of,
 )
+from vidence.make.herbench.tasks.people import REACH, End, Reach, UnclearS, timeline_of
 from vidence.make.herbench.tasks.timeline import Timeline
 from vidence.make.pipeline.material import Corpus, Doubt, Material, PersonCount, Task
 from vidence.records import Evidence, Record

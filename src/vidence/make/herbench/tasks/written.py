@@ -9,7 +9,7 @@ from typing import Final, Self
 
 import msgspec
 
-from vidence.ask.judging.fence import fence
+from vidence.ask.judging.verdict_request import fence
 from vidence.ask.prompting.templates import Template
 from vidence.errors import UsageError
 from vidence.make.herbench.tasks.candidates import N_CHOICES

@@ -1,12 +1,26 @@
-"""Checks: twelve letters of what a person saw, by which a row is known to be about the same thing still."""
+"""Checks: twelve letters of what a person saw, by which a row is known to be about the same thing still.
 
-from collections.abc import Sequence
+The same letters say what people's files tell of one video beside its tracks and shots, by short names: what
+a making has used, and what was said, taken back or changed since, without anything being made.
+"""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from vidence.errors import DataError
 from vidence.make.pipeline.cache import digest_of
 from vidence.make.pipeline.material import Card, SceneCard
-from vidence.make.review.people.rows import Act
+from vidence.make.review.people.rows import Act, CardCheckRow, CountRow, FalseCheckRow, read_rows
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import Track, TrackedVideo, check_letters, listed_others, track_check
+
+CARD, SCENE, READING, COUNT = "card", "scene card", "reading", "count"
+KINDS: Final = (CARD, SCENE, READING, COUNT)
+_WORDS: Final = (("cards", CARD, ("track_id", "kind")), ("scenes", SCENE, ("shot_id", "at_s", "card_id")))
 
 
 def check_of(value: object) -> str:
@@ -52,3 +66,72 @@ def check_of_card(card: Card) -> str:
 def check_of_scene(card: SceneCard) -> str:
     """Those of a scene card: what it says and what of it is false."""
     return check_of([card.card_id, card.text, [change.after for change in card.changes]])
+
+
+def said_by_people(folder: Path, video_id: str) -> dict[str, str]:
+    """What is said of a video: letters of each card, reading and count, by its kind and its name.
+
+    Args:
+        folder: the folder of people's files; what is not there says nothing.
+        video_id: the video.
+
+    Raises:
+        DataError: a file has lines that cannot be used.
+    """
+    said = _words(folder, video_id)
+    for card in read_rows(folder, CardCheckRow, videos=None):
+        if card.video_id == video_id:
+            said[f"{READING}:{card.track_id}/{card.kind} {card.by}"] = check_of(
+                [card.check, card.fits, card.leaks]
+            )
+    for false in read_rows(folder, FalseCheckRow, videos=None):
+        if false.video_id == video_id:
+            said[f"{READING}:{false.card_id} {false.by}"] = check_of([false.check, false.told, false.occurs])
+    for count in read_rows(folder, CountRow, videos=None):
+        if count.video_id == video_id:
+            about = f"{count.place} {count.window} {count.counter} {' '.join(count.agreed)}"
+            numbers = [count.check, count.n, count.n_low, count.n_high, *count.frames]
+            said[f"{COUNT}:{about.strip()}"] = check_of(numbers)
+    return said
+
+
+def _words(folder: Path, video_id: str) -> dict[str, str]:
+    """The cards and scene cards of a video."""
+    said: dict[str, str] = {}
+    for name, kind, keys in _WORDS:
+        path = folder / name / f"{video_id}.jsonl"
+        lines = path.read_bytes().splitlines() if path.is_file() else []
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                row = msgspec.json.decode(line, type=dict[str, object])
+            except msgspec.DecodeError as error:
+                raise DataError(f"{path}:{number}: {error}") from error
+            about = "/".join(str(row.get(key, "")) for key in keys)
+            said[_free(said, f"{kind}:{about}")] = check_of(sorted(row.items()))
+    return said
+
+
+def _free(said: Mapping[str, str], name: str) -> str:
+    """A name that is not taken: a file may hold several lines about one thing."""
+    n = sum(one == name or one.startswith(f"{name}#") for one in said)
+    return f"{name}#{n + 1}" if n else name
+
+
+def changed(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, int]:
+    """How many cards, readings and counts are new, other, or gone, by kind; those of which none is, not.
+
+    All that is said of the number of people at one place in one window is one count.
+
+    >>> changed({"card:3/A": "aa"}, {"card:3/A": "bb", "count:left:top whole p1": "cc"})
+    {'card': 1, 'count': 1}
+    """
+    names = {_thing(name) for name in {*before, *now} if before.get(name) != now.get(name)}
+    found = Counter(name.partition(":")[0] for name in names)
+    return {kind: found[kind] for kind in KINDS if found[kind]}
+
+
+def _thing(name: str) -> str:
+    """What a name is about: of a count its place and window, whoever counted."""
+    return " ".join(name.split()[:2]) if name.startswith(f"{COUNT}:") else name

@@ -1,17 +1,161 @@
-"""What readers of cards say, and which cards go for it."""
+"""What readers of cards say, which cards go for it, and how often false ones are told without the film.
+
+Several people read the same sentences: answers to one sentence go together, and so do those of one reader.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from vidence.make.pipeline.material import Card, Dropped, SceneCard
 from vidence.make.review.people.checks import check_of_card, check_of_scene
 from vidence.make.review.people.rows import CardCheckRow, FalseCheckRow, Unused
-from vidence.make.review.people.words_only import WordsOnlyAnswer
+from vidence.statistics.intervals import mean_interval
+from vidence.tables.table import several
 
 CARD_STAGE: Final = "card-checks"
 FALSE_STAGE: Final = "false-checks"
 RowT = TypeVar("RowT", CardCheckRow, FalseCheckRow)
+
+CHANCE: Final = 0.5
+"""How often somebody is right who tells true from false without knowing: as many are true as are false."""
+Word: TypeAlias = Literal["true", "false", "cannot-say"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordsOnlyAnswer:
+    """What a reader said of a sentence without the film, and whether the sentence is true."""
+
+    card: str
+    reader: str
+    is_true: bool
+    said: Word
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """The ends of an interval at 95 %; from 0 to 1 where nothing can be said."""
+
+    low: float = 0.0
+    high: float = 1.0
+
+    def __str__(self) -> str:
+        return f"{self.low:.0%} to {self.high:.0%}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """A share of `n` readings, with two intervals.
+
+    `here` holds for these readers and other cards like these; `anyone` for other readers, too.
+    """
+
+    n: int
+    n_cards: int
+    n_readers: int
+    value: float
+    here: Bounds
+    anyone: Bounds
+
+    @property
+    def words(self) -> str:
+        """The share and its intervals.
+
+        >>> share_of([1, 1, 1], cards=["a", "b", "c"], readers=["p1"] * 3).words
+        '100% (44% to 100% at 95% over 3 cards, of one reader: others may tell more or fewer)'
+        """
+        found = f"{self.value:.0%} ({self.here} at 95% over {several(self.n_cards, 'card')}"
+        if self.n_readers == 1:
+            return f"{found}, of one reader: others may tell more or fewer)"
+        return f"{found} for these {self.n_readers} readers; {self.anyone} for others)"
+
+
+def share_of(values: Sequence[float], *, cards: Sequence[str], readers: Sequence[str]) -> Share:
+    """The mean of values of 0 and 1, one a reading, with intervals that pool no readings as independent.
+
+    Of the interval that takes the answers to one card for a cluster, and that of those of one reader, the
+    one that is wider decides how sure it is for other readers. A single reader says nothing of others.
+
+    Raises:
+        UsageError: there are no values, or not one card and reader for each.
+    """
+    here, by_reader = _bounds(values, cards), _bounds(values, readers)
+    return Share(
+        n=len(values),
+        n_cards=len(set(cards)),
+        n_readers=len(set(readers)),
+        value=sum(values) / len(values),
+        here=here,
+        anyone=Bounds(low=min(here.low, by_reader.low), high=max(here.high, by_reader.high)),
+    )
+
+
+def _bounds(values: Sequence[float], clusters: Sequence[str]) -> Bounds:
+    found = mean_interval(values, clusters=clusters)
+    if found.reason or found.low is None or found.high is None:
+        return Bounds()
+    return Bounds(low=found.low, high=found.high)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordsOnlyRate:
+    """How often readers told true sentences from false ones by their words alone.
+
+    `n_unsure` said that they cannot say, and count nowhere. `share` is None where nobody has told one.
+    """
+
+    n_right: int
+    n_unsure: int
+    share: Share | None
+
+    @property
+    def n(self) -> int:
+        """How many answers count."""
+        return 0 if self.share is None else self.share.n
+
+    @property
+    def is_above_chance(self) -> bool:
+        """Whether these readers tell the false ones by their words, as far as can be told."""
+        return self.share is not None and self.share.here.low > CHANCE
+
+    @property
+    def words(self) -> str:
+        """The same as a sentence."""
+        unsure = f"; {self.n_unsure} cannot say" if self.n_unsure else ""
+        if self.share is None:
+            return f"nobody has told one yet{unsure}"
+        return (
+            f"{self.n_right} of {self.n} told right without the film: {self.share.words}; by guessing "
+            f"{CHANCE:.0%}{unsure}"
+        )
+
+
+def told(readings: Sequence[WordsOnlyAnswer]) -> WordsOnlyRate:
+    """What readers tell by words alone.
+
+    >>> told([WordsOnlyAnswer(card="a", reader="p1", is_true=False, said="false")]).n_right
+    1
+    """
+    said = [one for one in readings if one.said != "cannot-say"]
+    right = [float(one.is_true == (one.said == "true")) for one in said]
+    return WordsOnlyRate(
+        n_right=int(sum(right)),
+        n_unsure=len(readings) - len(said),
+        share=share_of(right, cards=[one.card for one in said], readers=[one.reader for one in said])
+        if said
+        else None,
+    )
+
+
+def told_false(readings: Sequence[WordsOnlyAnswer]) -> Share | None:
+    """The share of readings of false sentences that said so; None without one. Who cannot say did not."""
+    if not readings:
+        return None
+    return share_of(
+        [float(one.said == "false") for one in readings],
+        cards=[one.card for one in readings],
+        readers=[one.reader for one in readings],
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

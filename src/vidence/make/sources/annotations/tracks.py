@@ -7,8 +7,7 @@ import numpy as np
 from msgspec import Meta
 
 from vidence.errors import DataError
-from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.truth import tracks_words
+from vidence.make.pipeline.material import Dropped, tracks_words
 from vidence.make.sources.annotations.annotation_records import (
     AnnotationReader,
     AnnotationRecord,

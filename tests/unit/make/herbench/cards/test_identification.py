@@ -5,10 +5,10 @@ import pytest
 
 from subjects.streets import plan_street, write_street
 from subjects.tracks import track
-from vidence.ask.phantom.looks import LOOKS
+from vidence.ask.phantom.scene import LOOKS
 from vidence.make.herbench.cards.crops import CropRules
 from vidence.make.herbench.cards.identification import IdentificationTry, identified, try_card
-from vidence.make.herbench.cards.portraits import cut_portraits, portrait_frames
+from vidence.make.herbench.identification import cut_portraits, portrait_frames
 from vidence.make.pipeline.material import Card, Crop
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.media.video import open_video
@@ -112,7 +112,7 @@ def test_on_a_drawn_street_colours_tell_whom_a_description_fits(tmp_path, play, 
     shown = cut_portraits(video, wanted, tracks, pictures=folder, rules=CropRules(margin=0.0))
     assert {name: len(some) for name, some in shown.items()} == {"0": 2, "2": 2, "4": 2, "6": 2}
 
-    from vidence.ask.phantom.looks import look_of
+    from vidence.ask.phantom.scene import look_of
     from vidence.media.encode import open_image
 
     def reply(prompt):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vidence.make.review.people.words_only import Bounds, WordsOnlyAnswer, share_of, told
+from vidence.make.review.people.readings import Bounds, WordsOnlyAnswer, share_of, told
 from vidence.statistics.intervals import proportion
 
 

@@ -7,8 +7,8 @@ import anyio
 import msgspec
 
 from vidence.ask.models.answers import Server
-from vidence.ask.models.base64_media import EncodedMedia, Pieces
 from vidence.ask.models.chat import ChatDialect, Settings
+from vidence.ask.models.images import EncodedMedia, Pieces
 from vidence.contracts import Request
 from vidence.records import ImagePart, Prompt, Sampling, TextPart
 

@@ -5,7 +5,7 @@ import pytest
 
 from subjects.tracks import video, walk
 from vidence.make.herbench.tasks.candidates import Candidate, NoCandidate
-from vidence.make.herbench.tasks.person_counts import by_structure, candidate_of, facts_of, in_window
+from vidence.make.herbench.tasks.counts import by_structure, candidate_of, facts_of, in_window
 from vidence.make.herbench.tasks.rlpc import moments_of_tracks
 from vidence.make.herbench.tasks.timeline import Timeline
 from vidence.make.pipeline.material import PersonCount

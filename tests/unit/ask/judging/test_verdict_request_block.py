@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidence.ask.judging.fence import MOST_CHARS, block_id, fence
+from vidence.ask.judging.verdict_request import MOST_CHARS, block_id, fence
 from vidence.records import Item
 
 ITEM = Item(item_id="q", question="What?", answer="a pan", answer_kind="text")

@@ -5,8 +5,16 @@ import pytest
 
 from subjects.gated import draft
 from subjects.tracks import video
-from vidence.make.pipeline.material import Card, Draft, Event, Material, VideoSource
-from vidence.make.pipeline.truth import tracks_words, truth_kind, truth_words
+from vidence.make.pipeline.material import (
+    Card,
+    Draft,
+    Event,
+    Material,
+    VideoSource,
+    tracks_words,
+    truth_kind,
+    truth_words,
+)
 from vidence.seeing.tracks import TrackBasis
 
 SOURCE = VideoSource(

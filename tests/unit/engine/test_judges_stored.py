@@ -10,7 +10,7 @@ import pytest
 
 from vidence.engine import engine as engine_module
 from vidence.engine.environment import Environment
-from vidence.engine.judge import judge_run
+from vidence.engine.judges import judge_run
 from vidence.engine.plan import read_plan
 from vidence.errors import StoreError, TransientModelError, UsageError
 from vidence.records import Reply

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from vidence.ask.benchmarks.parquet_rows import Columns, read
+from vidence.ask.mapping.sheets import Columns, parquet_questions
 from vidence.errors import DataError, UsageError
 
 pa = pytest.importorskip("pyarrow")
@@ -27,7 +27,7 @@ def test_rows_have_the_names_of_fields_and_only_known_columns(tmp_path) -> None:
         {"id": "a", "question": "?", "more": '["x"]', "video": b"0"},
         {"id": "b", "question": "!", "more": "y"},
     ]
-    file, found = read(written(tmp_path / "t.parquet", rows), COLUMNS)
+    file, found = parquet_questions(written(tmp_path / "t.parquet", rows), COLUMNS)
     assert [(line, json.loads(text)) for line, text in found] == [
         ("1", {"item": "a", "text": "?", "more": ["x"]}),
         ("2", {"item": "b", "text": "!", "more": "y"}),
@@ -36,23 +36,29 @@ def test_rows_have_the_names_of_fields_and_only_known_columns(tmp_path) -> None:
 
 
 def test_the_hash_is_that_of_what_is_read_and_not_of_other_columns(tmp_path) -> None:
-    first, _ = read(written(tmp_path / "1.parquet", [{"id": "a", "question": "?", "video": b"0"}]), COLUMNS)
-    second, _ = read(written(tmp_path / "2.parquet", [{"id": "a", "question": "?", "video": b"1"}]), COLUMNS)
-    third, _ = read(written(tmp_path / "3.parquet", [{"id": "a", "question": "??", "video": b"0"}]), COLUMNS)
+    first, _ = parquet_questions(
+        written(tmp_path / "1.parquet", [{"id": "a", "question": "?", "video": b"0"}]), COLUMNS
+    )
+    second, _ = parquet_questions(
+        written(tmp_path / "2.parquet", [{"id": "a", "question": "?", "video": b"1"}]), COLUMNS
+    )
+    third, _ = parquet_questions(
+        written(tmp_path / "3.parquet", [{"id": "a", "question": "??", "video": b"0"}]), COLUMNS
+    )
     assert first.content_hash == second.content_hash != third.content_hash
 
 
 def test_what_is_no_table_and_an_empty_one_are_said(tmp_path) -> None:
     (tmp_path / "x.parquet").write_bytes(b"PAR1")
     with pytest.raises(DataError, match="cannot be read as Parquet"):
-        read(tmp_path / "x.parquet", COLUMNS)
+        parquet_questions(tmp_path / "x.parquet", COLUMNS)
     empty = pa.table({"id": pa.array([], pa.string()), "text": pa.array([], pa.string())})
     pq.write_table(empty, tmp_path / "e.parquet")
     with pytest.raises(DataError, match="holds no row"):
-        read(tmp_path / "e.parquet", COLUMNS)
+        parquet_questions(tmp_path / "e.parquet", COLUMNS)
 
 
 def test_without_pyarrow_the_command_is_said(tmp_path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match=r"pip install 'pyarrow>=20'"):
-        read(tmp_path / "x.parquet", COLUMNS)
+        parquet_questions(tmp_path / "x.parquet", COLUMNS)

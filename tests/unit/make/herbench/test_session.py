@@ -7,7 +7,7 @@ import pytest
 
 from subjects.streets import plan_street, write_street
 from vidence.engine.side_by_side import Parallelism
-from vidence.make.herbench.cards.cutting import Cutting
+from vidence.make.herbench.session import Cutting
 from vidence.make.makers import herbench
 from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.pipeline.pictures import PictureFolder

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.make.gates.leaks import leak_in
+from vidence.make.gates.checks import leak_in
 from vidence.records import Item
 
 ITEM = Item(

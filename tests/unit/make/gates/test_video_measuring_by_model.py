@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.make.gates.video_looking import look, look_template
+from vidence.make.gates.video_measuring import look, look_template
 from vidence.make.pipeline.material import Crop
 from vidence.make.pipeline.wording import CardWording
 from vidence.records import Reply, TextPart

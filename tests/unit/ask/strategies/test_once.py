@@ -1,7 +1,7 @@
 """Candidates are told apart by their sample, and share the memory of a run with repeats."""
 
 from subjects.simulated import drive
-from vidence.ask.strategies.candidates import answered_with, ask_candidates
+from vidence.ask.strategies.once import answered_with, ask_candidates
 from vidence.records import Prompt, Reply, TextPart
 
 PROMPT = Prompt(parts=(TextPart(text="?"),))
