@@ -181,7 +181,7 @@ def test_a_file_of_tracks_is_shown_and_measured_as_it_is(street):
     ("words", "said"),
     [
         (
-            ["street.mp4", "--tracks", "gt.txt", "--detector", "boxes:b", "--refine", "none"],
+            ["street.mp4", "--tracks", "gt.txt", "--detector", "hog", "--refine", "none"],
             "out --detector, --refine",
         ),
         (["--tracks", "gt.txt"], "say the VIDEO, --gt, or both"),

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin, get
 
 import click
 import msgspec
+from click.core import ParameterSource
 
 from vidence.console.progress import MODES
 from vidence.errors import UsageError
@@ -166,9 +167,14 @@ def record_of(kind: type[R], values: dict[str, object]) -> R:
     return kind(**given)
 
 
-def changed(record: Record) -> tuple[str, ...]:
-    """The flags of a record whose fields are not as they are by default."""
-    return tuple(one.flag for one in flags_of(type(record)) if getattr(record, one.field) != one.default)
+def given_flags(kind: type[Record]) -> tuple[str, ...]:
+    """The flags of a record that the command line gives, also those with their default."""
+    context = click.get_current_context()
+    return tuple(
+        one.flag
+        for one in flags_of(kind)
+        if context.get_parameter_source(one.field) is ParameterSource.COMMANDLINE
+    )
 
 
 def command(

@@ -35,7 +35,7 @@ _FROM_OUTSIDE: Final = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
 
 
 class _KilledError(Exception):
-    """Somebody else killed a worker; the message is the name of the signal."""
+    """A worker was killed from outside; the message is the name of the signal."""
 
 
 class Workers(AbstractAsyncContextManager["Workers"]):
@@ -101,7 +101,7 @@ class Workers(AbstractAsyncContextManager["Workers"]):
         """The outcome of a job.
 
         Raises:
-            _KilledError: somebody else killed the worker.
+            _KilledError: the worker was killed from outside.
             MediaError: as `run`.
         """
         process = await self._process()

@@ -258,7 +258,7 @@ def by_benchmark(
 
 
 def as_measured(run: Run) -> Run:
-    """The run with the tags of its questions as the benchmark has them for whoever marked the replies.
+    """The run with the tags of its questions as the benchmark has them for the judge of the replies.
 
     ActPLD's `thought-log` marks the description in the reply to a question with choices: such a trial is one
     of the task ``description``, and no choice. A benchmark that says nothing of it is left as it is.

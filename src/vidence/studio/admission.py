@@ -37,7 +37,7 @@ def refusal(
         by: the pseudonym.
         project: where.
         protocol: its rules.
-        role: as whom.
+        role: the role.
         item: on what; None where it is to be made.
     """
     if role not in training.WORKERS:
@@ -70,7 +70,7 @@ def left_today(
     """What one person may still begin today in one project; None where the protocol sets no bound.
 
     Both kinds of reviewers share one bound, as in `make.review.pay`. What is claimed and not decided yet
-    counts, so that nobody collects claims; a new wording of what was returned does not.
+    counts, so that claims are not collected; a new wording of what was returned does not.
 
     Args:
         by: the pseudonym.

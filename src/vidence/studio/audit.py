@@ -66,7 +66,7 @@ def _content(row: AuditEventRow) -> dict[str, object]:
 def guard(connection: BaseDatabaseWrapper) -> None:
     """Let the database itself refuse changes of `APPEND_ONLY`; nothing changes where it does.
 
-    It is said at every start: SQLite drops triggers with a table that a migration makes anew.
+    It is said at every start: SQLite drops triggers with a table that a migration makes again.
     """
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from vidence.console.flags import argument, changed, command, flag, flags_of, pairs, part
+from vidence.console.flags import argument, command, flag, flags_of, given_flags, pairs, part
 from vidence.errors import UsageError
 from vidence.records import Record
 
@@ -79,10 +79,13 @@ def test_flags_have_the_help_and_defaults_of_their_fields() -> None:
     assert "[required]" in said
 
 
-def test_flags_that_are_not_as_by_default_are_named() -> None:
-    wanted = Wanted(what="a", must="m", inner=Inner(size=2.0), both="")
-    assert changed(wanted.inner) == ("--size",)
-    assert changed(Inner()) == ()
+@pytest.mark.parametrize(("words", "flags"), [(["--size", "1.5"], "('--size',)"), ([], "()")])
+def test_a_flag_with_its_default_is_given_too(words: list[str], flags: str) -> None:
+    @command()
+    def named(wanted: Inner) -> None:
+        click.echo(given_flags(type(wanted)))
+
+    assert CliRunner().invoke(named, words).output.strip() == flags
 
 
 @pytest.mark.parametrize("texts", [("a=1", "a=2"), ("a",), ("=1",)])

@@ -147,7 +147,7 @@ class Scene:
 
 
 class Appearance(Record):
-    """What somebody looks like: the colour of the coat, RGB, and a description in words."""
+    """The looks of a person: the colour of the coat, RGB, and a description in words."""
 
     colour: tuple[int, int, int]
     words: str

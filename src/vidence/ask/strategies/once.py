@@ -52,8 +52,8 @@ def ask(question: Question, view: str) -> Flow[Answer]:
 def ask_candidates(prompt: Prompt, n: int) -> Flow[tuple[Reply, ...]]:
     """So many replies to a prompt, asked together.
 
-    Candidate c is sample c: of a run with ``--repeats`` it is remembered from repeat c, and whoever wants
-    more or fewer candidates, or has them weighed by somebody else, gets the same ones.
+    Candidate c is sample c: of a run with ``--repeats`` it is remembered from repeat c, so that a run with
+    more or fewer candidates, or with another judge of them, gets the same ones.
     """
     replies = yield [Ask(prompt=prompt, sample=sample) for sample in range(n)]
     return tuple(replies)

@@ -26,7 +26,7 @@ _SETTINGS = ("judge_panel", "judge_price_in", "judge_price_out")
 
 
 class Judge(Record):
-    """The run that is judged, and by whom."""
+    """The run to judge, and its judges."""
 
     folder: Annotated[Path, argument()]
     overrides: Annotated[PlanOverrides, plan_part(only=_FIELDS, settings=_SETTINGS)]

@@ -14,10 +14,10 @@ from vidence.console.flags import (
     PROGRESS,
     TRUST,
     argument,
-    changed,
     command,
     file_flag,
     flag,
+    given_flags,
 )
 from vidence.console.screen import Screen, say, several
 from vidence.engine.display import watched
@@ -73,14 +73,10 @@ class Judges(Record):
     progress: Annotated[str, PROGRESS] = "auto"
 
     def __post_init__(self) -> None:
-        """Refuse flags that exclude each other, or would change nothing."""
+        """Refuse flags that exclude each other."""
         if bool(self.recorded) == bool(self.asking.models):
             raise UsageError(
                 "say who judges with --judge-model, or give verdicts from before with --recorded"
-            )
-        if self.recorded and (unused := changed(self.asking)):
-            raise UsageError(
-                f"{', '.join(unused)}: --recorded asks nobody, so this changes nothing; leave it out"
             )
 
 
@@ -95,6 +91,10 @@ def judges(given: Judges) -> int:
     from vidence.report.results import SEED, load_run
     from vidence.report.terminal import draw_section
 
+    if given.recorded and (unused := given_flags(type(given.asking))):
+        raise UsageError(
+            f"{', '.join(unused)}: --recorded asks no judge, so this changes nothing; leave it out"
+        )
     runs = [load_run(folder, are_brief=True) for folder in dict.fromkeys(given.folders)]
     labels = judge_reliability.labels_of(runs, given.human) if given.human else None
     models = tuple(whole_spec("model", spec) for spec in given.asking.models)

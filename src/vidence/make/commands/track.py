@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 
 from vidence.catalog import check_name
-from vidence.console.flags import FILE, JOBS, PROGRESS, argument, changed, command, flag
+from vidence.console.flags import FILE, JOBS, PROGRESS, argument, command, flag, given_flags
 from vidence.console.progress import Meter, interruptible
 from vidence.console.screen import Screen, say, several
 from vidence.errors import UsageError
@@ -122,7 +122,10 @@ def track(given: Track) -> None:
     video = given.video
     if given.tracks is not None:
         others = {"--config": given.config, "--jobs": given.jobs}
-        if unused := [*changed(given.following), *(flag for flag, value in others.items() if value)]:
+        if unused := [
+            *given_flags(type(given.following)),
+            *(flag for flag, value in others.items() if value),
+        ]:
             raise UsageError(f"--tracks takes tracks as they are; leave out {', '.join(unused)}")
         if video is None:
             _measure_given(given.tracks, _truth(given.gt))
@@ -155,7 +158,7 @@ def _job(given: Track, video: Path) -> "TrackJob":
 
     how = given.following
     if given.config is not None:
-        return _configured(given.config, video, said=changed(how))
+        return _configured(given.config, video, said=given_flags(type(how)))
     refine = _settings(how.steps)
     return TrackJob(detector=how.detector, tracker=how.tracker, cuts=how.cuts, rate=how.rate, refine=refine)
 

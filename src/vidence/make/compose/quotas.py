@@ -62,7 +62,7 @@ class Quota(Record, omit_defaults=True):
 
 
 class Strength(Record, omit_defaults=True):
-    """How often somebody may be right who ignores a condition (`most_guess`), or all (`most_prior`)."""
+    """The most that a reader may get right without a condition (`most_guess`), or all (`most_prior`)."""
 
     most_guess: Share = 0.5
     most_prior: Share = 0.4

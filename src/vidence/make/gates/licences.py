@@ -1,4 +1,4 @@
-"""What is known of the licence of a video, since when and from whom: kept in a file, or on a sheet of people.
+"""What is known of the licence of a video, since when and from where: kept in a file, or on a sheet.
 
 Source: MMVU, §3.2 and figure 6: only videos under a Creative Commons licence are taken, others cannot be
 submitted; the paper knows the API only. Departs: how long an answer is believed, the way by two people where

@@ -54,8 +54,8 @@ class ReleaseExtras:
     """What a maker knows of its questions besides.
 
     `rows` are further lines by file and question; those of hidden questions stay at home. `licences` is what
-    was found of films; None where nobody looked. `making` and `reviewed` go into the datasheet. `is_decided`
-    says that the maker itself has left out what people did not accept.
+    was found of films; None where they were not looked at. `making` and `reviewed` go into the datasheet.
+    `is_decided` says that the maker itself has left out what people did not accept.
     """
 
     rows: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)

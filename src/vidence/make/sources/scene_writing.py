@@ -126,7 +126,7 @@ class SceneSource(Protocol):
         """A picture that it shows to a model, by the SHA-256 of its bytes."""
 
     def read(self) -> Flow[SceneSet]:
-        """Yield what to ask, be sent the replies, return the scenes; whoever asks nobody yields nothing.
+        """Yield what to ask, be sent the replies, return the scenes; a source without a model yields nothing.
 
         Raises:
             DataError: there is nothing to read, or nothing in it can be used.

@@ -36,14 +36,14 @@ def domains_in(words: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Member:
-    """Somebody who has a say in a project, with why a role is not open to them."""
+    """A member of a project, with why a role is not open to them."""
 
     user: UserRow
     membership: MembershipRow
     closed: dict[str, str]
 
     def is_open(self, role: str) -> bool:
-        """Whether somebody may work in a role that they have."""
+        """Whether a member may work in a role that they have."""
         return role in self.membership.roles and role not in self.closed
 
 
@@ -80,7 +80,7 @@ class Cover(Record):
 def coverage(project: ProjectRow, protocol: Protocol, people: Sequence[Member]) -> list[Cover]:
     """The domains of items and people, each with who is there for it.
 
-    Somebody without domains works in all of them. The roles are those that the protocol has.
+    A member without domains works in all of them. The roles are those that the protocol has.
     """
     roles = ("author", *(one.role for one in protocol.stages))
     of_items: Counter[str] = Counter()

@@ -150,7 +150,7 @@ def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
 
 
 def start(request: HttpRequest) -> HttpResponse:
-    """What there is to see here; whoever only looks begins with the runs."""
+    """The first page: the projects of the user, or the runs where only those are shown."""
     if current().settings.mode == "view":
         return redirect("runs")
     person = request.person

@@ -38,7 +38,7 @@ _SEED: Final = 0  # of intervals in the datasheet, as of `vidence release`
 
 
 class Wish(Record):
-    """What somebody asks of a release; `without_licence` are sources that need none, ``all`` for any."""
+    """The settings of a release; `without_licence` are sources that need none, ``all`` for any."""
 
     version: str = FIRST_VERSION
     title: str = ""
@@ -79,7 +79,7 @@ def release(project: ProjectRow, wish: Wish, *, by: str) -> ReleasedSet:
     Args:
         project: whose questions.
         wish: version, title, and which sources need no licence.
-        by: the pseudonym of whoever asks.
+        by: the pseudonym of the user.
 
     Raises:
         UsageError: nothing was accepted, or the release cannot be made as it is wished for.

@@ -171,7 +171,7 @@ def agreement(counts: Sequence[CountRow]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Moment:
-    """Somebody who was counted: the first frame at which one of `counters` did, and who did not."""
+    """A counted person: the first frame at which one of `counters` did, and who did not."""
 
     frame: int
     counters: tuple[str, ...]
@@ -185,7 +185,7 @@ def moments(counts: Sequence[CountRow], *, within: int) -> tuple[Moment, ...]:
     frames is taken for one person. The same counter noted two people at two times, however near.
 
     Args:
-        counts: of the same window and place; those without frames noted nobody, and miss nobody.
+        counts: of the same window and place; those without frames noted no person, and miss none.
         within: how many frames two notes of one person may lie apart.
     """
     noted = {one.counter for one in counts if one.frames}

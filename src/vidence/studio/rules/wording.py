@@ -1,4 +1,4 @@
-"""What somebody writes of one item, as the fields of a form hold it: also what cannot be used.
+"""The draft of one item, as the fields of a form hold it: also what cannot be used.
 
 And what differs between two wordings, field by field and word by word.
 """

@@ -1,1 +1,1 @@
-"""Runs, sets and questions on pages, for whoever looks at them; `studio.urls` has their addresses."""
+"""Runs, sets and questions on pages; `studio.urls` has their addresses."""

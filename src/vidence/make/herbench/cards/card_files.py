@@ -109,7 +109,7 @@ def read_filled(
     Args:
         path: a sheet, of whose columns ``track_id`` is needed.
         video_id: the video.
-        tracks: the tracks that somebody may be asked about.
+        tracks: the tracks that questions may be about.
         everybody: all tracks that a description may fit, those that programs left out, too.
         checks: what changes with the boxes of each track.
         others: the other videos that the sheet may speak of; None for any.
@@ -167,7 +167,7 @@ def kinds_in(path: Path, video_id: str) -> set[str]:
 
 
 def _kinds_of(row: CardSheetRow) -> set[str]:
-    """The kinds of cards for which somebody has written something."""
+    """The kinds of cards that have words by a person."""
     texts = {"A": APPEARANCE, "B": PATH}
     return {kind for kind, cells in texts.items() if any(getattr(row, name) for name in cells)}
 
@@ -203,7 +203,7 @@ def _cards(row: CardSheetRow, *, everybody: Collection[str]) -> list[Card]:
 
 
 def _fits(said: str, tracks: Collection[str]) -> tuple[str, ...] | None:
-    """The tracks that a description fits, in the order of `tracks`; None where nobody has tried it."""
+    """The tracks that a description fits, in the order of `tracks`; None where it was not tried."""
     if not said:
         return None
     if said.casefold() == NOBODY:

@@ -36,7 +36,7 @@ def read_scene_cards(
     """Scene cards, with the fields of `SceneRow`.
 
     A text must be one sentence, and a false card must differ from the true one in its changes and in nothing
-    else (`check_changes`). Rows of a sheet (`SCENE_COLUMNS`) that nobody filled in say nothing.
+    else (`check_changes`). Rows of a sheet (`SCENE_COLUMNS`) that were not filled in say nothing.
 
     Args:
         path: a file ending in .jsonl, or a CSV file.

@@ -133,5 +133,5 @@ def changed(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, int]
 
 
 def _thing(name: str) -> str:
-    """What a name is about: of a count its place and window, whoever counted."""
+    """What a name is about: of a count its place and window, by any counter."""
     return " ".join(name.split()[:2]) if name.startswith(f"{COUNT}:") else name

@@ -18,7 +18,7 @@ FALSE_STAGE: Final = "false-checks"
 RowT = TypeVar("RowT", CardCheckRow, FalseCheckRow)
 
 CHANCE: Final = 0.5
-"""How often somebody is right who tells true from false without knowing: as many are true as are false."""
+"""The share right of a reader who guesses true or false: as many are true as are false."""
 Word: TypeAlias = Literal["true", "false", "cannot-say"]
 
 
@@ -101,7 +101,7 @@ def _bounds(values: Sequence[float], clusters: Sequence[str]) -> Bounds:
 class WordsOnlyRate:
     """How often readers told true sentences from false ones by their words alone.
 
-    `n_unsure` said that they cannot say, and count nowhere. `share` is None where nobody has told one.
+    `n_unsure` said that they cannot say, and count nowhere. `share` is None where none was told.
     """
 
     n_right: int
