@@ -16,7 +16,7 @@ def test_no_answer_fails_and_no_acknowledged_save_is_lost(tmp_path):
         *(sys.executable, str(_BENCH), "--quick", "--only", "people,kill,disk"),
         *("--folder", str(tmp_path)),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     said = done.stdout + done.stderr
     assert done.returncode == 0, said
     rows = dict(re.findall(r"^\| (.+?) \| (.+?) \|", done.stdout, re.MULTILINE))
