@@ -1,6 +1,5 @@
 """By whom replies were scored: rules, judges, a panel; how far these agree, and what went wrong."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 from vidence.ask.judging.verdicts import n_contradictions
@@ -30,14 +29,6 @@ def judge_tables(run: Run) -> tuple[Table, ...]:
     if not asked:
         return ()
     return _marks(run), _members(asked)
-
-
-def marked_by(run: Run) -> str:
-    """The parsers and judges that scored a run, the most frequent first, with the judges' models."""
-    found = Counter(row.score.scorer for row in run.rows)
-    by = " + ".join(name for name, _ in found.most_common())
-    models = _models([row for row in run.rows if row.score.verdicts])
-    return f"scored by {by} ({', '.join(models)})" if models else f"scored by {by}"
 
 
 def judge_sentence(run: Run) -> str:
@@ -89,10 +80,6 @@ def _kept_sentence(run: Run) -> str:
 
 def _temperature(temperature: float | None) -> str:
     return "the server's temperature" if temperature is None else f"temperature {temperature:g}"
-
-
-def _models(judged: Sequence[Row]) -> list[str]:
-    return list(dict.fromkeys(v.judge_model for row in judged for v in row.score.verdicts))
 
 
 # --------------------------------------------------------------------------- who scored what

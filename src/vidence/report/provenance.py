@@ -1,5 +1,6 @@
 """How the replies of a run came about, told by its trials: asked, recorded elsewhere, or made by a rule."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -10,7 +11,6 @@ from vidence.catalog import parse_spec
 from vidence.engine.plan import Plan
 from vidence.errors import UsageError
 from vidence.records import Failed, Trial, VideoPart
-from vidence.report.judge_summary import marked_by
 from vidence.report.results import Row, Run
 
 Origin: TypeAlias = Literal["asked", "recorded", "rule", "made"]
@@ -61,7 +61,7 @@ def how_asked(run: Run) -> str:
             plan = run.plan
             shown = f"{plan.style}, {frames_shown(run)}, {plan.selector}"
             how = f"{plan.protocol} protocol, {wording(run)}; {shown}"
-    return f"{how}; {marked_by(run)}{_judge_wording(run)}"
+    return f"{how}; {_marked_by(run)}"
 
 
 def asked_sentence(run: Run, name: str) -> str:
@@ -207,8 +207,11 @@ def _declared(run: Run) -> str:
     )
 
 
-def _judge_wording(run: Run) -> str:
-    if not any(row.score.verdicts for row in run.rows):
-        return ""
+def _marked_by(run: Run) -> str:
+    """The parsers and judges that scored a run, with the models and the wording of judges."""
+    by = " + ".join(name for name, _ in Counter(row.score.scorer for row in run.rows).most_common())
+    models = dict.fromkeys(v.judge_model for row in run.rows for v in row.score.verdicts)
+    if not models:
+        return f"scored by {by}"
     said: Wording = run.facts.judge_wording or "own"
-    return f", the judge in {_WORDINGS[said]}"
+    return f"scored by {by} ({', '.join(models)}), the judge in {_WORDINGS[said]}"
