@@ -99,7 +99,7 @@ def draw_questions(folder: Path) -> None:
 
     from vidence.make.gates.rules import ReviewRules
     from vidence.make.pipeline.output import item_of, json_lines
-    from vidence.make.review.audit import drawn_lines
+    from vidence.make.review.audit import wording_of
     from vidence.make.review.sample import draw_sample
     from vidence.studio.projects import add_project
     from vidence.studio.records.boards import MadeSetRow
@@ -109,7 +109,7 @@ def draw_questions(folder: Path) -> None:
     made, people = folder / "fruit", folder / "people"
     (made / "review").mkdir(parents=True)
     people.mkdir()
-    (made / "review" / "questions.jsonl").write_bytes(json_lines(drawn_lines(drawn.rows)))
+    (made / "review" / "questions.jsonl").write_bytes(json_lines(map(wording_of, drawn.rows)))
     lines = [msgspec.json.encode(item_of(one, maker="test")) for one in some]
     (made / "items.jsonl").write_bytes(b"\n".join(lines))
     project = add_project("made", "herbench", title="Made questions")

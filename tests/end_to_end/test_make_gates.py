@@ -8,7 +8,7 @@ from subjects.reviewed import Reviewed
 def test_a_released_set_is_asked_and_audited(vidence, tmp_path):
     one = Reviewed(tmp_path)
     one.make()
-    one.fill(reject=2)
+    one.decide(reject=2)
     done = vidence("make", "herbench", "set/config.toml", "--out", "out")
     assert done.code == 0, done.err
     assert "Review: " in done.out

@@ -1,7 +1,5 @@
-"""A review in the browser and the same verdicts typed into the sheet release the same set, byte by byte."""
+"""A review in the browser and the same verdicts by commands release the same set, byte by byte."""
 
-import csv
-import hashlib
 import json
 import re
 
@@ -12,6 +10,8 @@ from servers.studio import configured, studio
 configured()  # before tests import tables
 
 from subjects.reviewed import Reviewed  # noqa: E402
+from vidence.make.review.files import read_reviews  # noqa: E402
+from vidence.make.review.recording import Filled, Recorder, write  # noqa: E402
 from vidence.studio.records.boards import MadeSetRow  # noqa: E402
 from vidence.studio.records.items import ItemRow  # noqa: E402
 
@@ -32,24 +32,20 @@ def begun(folder):
     return one
 
 
-def rows_of(sheet):
-    with sheet.open(encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file))
+def verdicts(place):
+    """What is said of each question of a review: two are rejected."""
+    names = read_reviews(place).states
+    return {name: SAID[n] if n < len(SAID) else FINE for n, name in enumerate(names)}
 
 
-def verdicts(sheet):
-    """What is said of each question of a sheet: two are rejected."""
-    rows = rows_of(sheet)
-    return [(row, SAID[n] if n < len(SAID) else FINE) for n, row in enumerate(rows)]
-
-
-def typed(one):
-    """Fill the sheet in as a spreadsheet writes it."""
-    rows = [row | said for row, said in verdicts(one.sheet)]
-    with one.filled.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+def decided(one):
+    """Decide as a person does with the commands."""
+    bob = Recorder(read_reviews(one.reviews), by="Bob", role="reviewer", at="2030-01-01T10:00:00.000000Z")
+    for name, said in verdicts(one.reviews).items():
+        checks = {check: said[check] for check in CHECKS if said[check]}
+        words = Filled(item_id=name, verdict=said["verdict"], checks=checks, note=said["note"])
+        assert bob.add("claim", name) + bob.add(said["verdict"], name, said=words) == ""
+    write(one.reviews, [bob])
 
 
 def opened(place, one):
@@ -64,11 +60,11 @@ def opened(place, one):
 
 
 def looked_at(place, one, address):
-    """Take the questions in, decide each of them on its page, and write the filled sheet."""
+    """Take the questions in, decide each of them on its page, and write the verdicts."""
     olga, bob = place.signed_in("Olga"), place.signed_in("Bob")
     assert b"were taken in" in olga.post(address, {"act": "take"}).content
-    for row, said in verdicts(one.sheet):
-        item = ItemRow.objects.get(item_id=row["item_id"])
+    for name, said in verdicts(one.reviews).items():
+        item = ItemRow.objects.get(item_id=name)
         base = f"/projects/kitchens/items/{item.public}"
         assert bob.post(f"{base}/claim").status_code == 302
         sent = {f"check:{name}": said[name] for name in CHECKS}
@@ -76,7 +72,6 @@ def looked_at(place, one, address):
         assert bob.post(f"{base}/review", sent).status_code == 302
     answer = olga.post(address, {"act": "write"})
     assert b"make the set again" in answer.content
-    assert b"name it as filled" not in answer.content  # the configuration names it already
 
 
 def contents(folder):
@@ -97,11 +92,9 @@ def place(tmp_path):
 
 def test_both_ways_release_the_same(place, tmp_path, vidence):
     made, seen, address = place
-    other = begun(tmp_path / "typed")
-    assert seen.sheet.read_bytes() == other.sheet.read_bytes()
+    other = begun(tmp_path / "other")
     looked_at(made, seen, address)
-    typed(other)
-    assert seen.filled.read_bytes() == other.filled.read_bytes()
+    decided(other)
     found = []
     for one in (seen, other):
         one.make()
@@ -130,20 +123,6 @@ def test_both_ways_release_the_same(place, tmp_path, vidence):
     assert total["n_sample_rejected"] + total["n_queued_rejected"] == len(SAID)
 
 
-def test_a_sheet_that_was_begun_elsewhere_is_not_written_over(place):
-    made, one, address = place
-    typed(one)
-    before = hashlib.sha256(one.filled.read_bytes()).hexdigest()
-    olga = made.signed_in("Olga")
-    olga.post(address, {"act": "take"})
-    refused = olga.post(address, {"act": "write"})
-    assert (refused.status_code, b"was filled in elsewhere and stays as it is" in refused.content) == (
-        409,
-        True,
-    )
-    assert hashlib.sha256(one.filled.read_bytes()).hexdigest() == before
-
-
 def test_the_page_says_beforehand_what_the_limits_of_the_set_release(place):
     made, one, address = place
     olga = made.signed_in("Olga")
@@ -154,7 +133,7 @@ def test_the_page_says_beforehand_what_the_limits_of_the_set_release(place):
     page = words()
     assert "As [review] in config.toml says it." in page
     assert "is 70 % or less" in page
-    n_drawn = len(rows_of(one.sheet))
+    n_drawn = len(verdicts(one.reviews))
     assert f"Before anybody looked: {n_drawn} of" in page
     assert "are released with them" in page
     one.config.write_text(one.config.read_text().replace("most_rejected = 0.7", "most_rejected = 0.1"))

@@ -1,6 +1,5 @@
 """A making of questions with gates, review and release, from a log of five kitchens, in this process."""
 
-import csv
 import json
 import shutil
 from pathlib import Path
@@ -8,6 +7,8 @@ from pathlib import Path
 from vidence.make.makers.herbench import create
 from vidence.make.pipeline.ledger import MakeEvent, Trouble
 from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides
+from vidence.make.review.files import read_reviews
+from vidence.make.review.recording import Filled, Recorder, write
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "makers" / "herbench"
 MORE = """
@@ -23,7 +24,6 @@ at_least = 2
 
 [review]
 share = 0.5
-filled = "filled.csv"
 most_rejected = 0.7
 
 [release]
@@ -31,6 +31,23 @@ version = "1.0.0"
 title = "Five kitchens"
 splits = { train = 0.6, test = 0.4 }
 """
+
+
+def decide(folder: Path, *, reject: int = 0, tasks: tuple[str, ...] = (), by: str = "bob") -> dict[str, str]:
+    """Decide what waits in a review, of some tasks or of all, the first so many against it; by question."""
+    reviews, told = read_reviews(folder), {}
+    recorder = Recorder(reviews, by=by, role="reviewer", at="2030-01-01T10:00:00.000000Z")
+    for name, state in reviews.states.items():
+        content = reviews.content(name)
+        if state.is_ended or (tasks and content["tags"]["task"] not in tasks):
+            continue
+        verdict = "reject" if len(told) < reject else "accept"
+        checks = {"unique": "no" if verdict == "reject" else "yes"}
+        assert recorder.add("claim", name) == ""
+        assert recorder.add(verdict, name, said=Filled(item_id=name, verdict=verdict, checks=checks)) == ""
+        told[content["question_id"]] = verdict
+    write(folder, [recorder])
+    return told
 
 
 class Reviewed:
@@ -42,8 +59,8 @@ class Reviewed:
         self.config = folder / "set" / "config.toml"
         self.bare = self.config.read_text().replace("per_video = 3", "per_video = 3\nsame_answer = 1.0")
         self.config.write_text(self.bare + MORE)
-        self.sheet = folder / "out" / "review" / "sheet.csv"
-        self.filled = folder / "set" / "filled.csv"
+        self.page = folder / "out" / "review" / "sheet.html"
+        self.reviews = folder / "set" / "review"
         self.troubles: list[str] = []
 
     def make(self, **overrides: object) -> Built:
@@ -59,18 +76,9 @@ class Reviewed:
         if isinstance(event, Trouble):
             self.troubles.append(event.message)
 
-    def fill(self, *, reject: int) -> dict[str, str]:
-        """Fill the sheet in as a person would; what was said by item."""
-        with self.sheet.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-        for i, row in enumerate(rows):
-            row["verdict"] = "reject" if i < reject else "accept"
-            row["unique"] = "no" if i < reject else "yes"
-        with self.filled.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, rows[0].keys())
-            writer.writeheader()
-            writer.writerows(rows)
-        return {row["item.question_id"]: row["verdict"] for row in rows}
+    def decide(self, *, reject: int) -> dict[str, str]:
+        """Decide what waits as a person would; what was said by question."""
+        return decide(self.reviews, reject=reject)
 
     def account(self) -> dict[str, dict]:
         """The stages by name, each of which holds."""

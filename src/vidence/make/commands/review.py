@@ -157,7 +157,7 @@ def draw(given: Draw) -> None:
     path = folder / _SHEETS / f"{by}-{role}.csv"
     content = sheet(reviews, by=by, role=role)
     to_fill = filled_in(reviews.protocol.stages[ROLES.index(role)])
-    if has_writing(path, to_fill) and path.read_bytes() != content:
+    if has_writing(path, content, filled=to_fill):
         raise UsageError(
             f"{path} has been written into; take it in with `vidence review read`, and move it away"
         )

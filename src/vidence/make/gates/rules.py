@@ -220,27 +220,19 @@ class ReviewRules(Record, omit_defaults=True):
     """How people look at a sample, and what follows from it.
 
     `share` of the questions are drawn, from each stratum (a task on a video) of `least_stratum` questions or
-    more at least one, and of each task at least `each_task`, or all that it has. `filled` is the sheet as
-    people filled it in, or several; empty, or not there: nobody has yet. `folder` is a review of ``vidence
-    review``, where one is kept; what filled sheets say goes into it. The rest of a task is released when the
-    upper end of the interval of its rate of rejection, at `level`, is `most_rejected` or less. `frames` is
-    how many frames a question has on the sheet at most.
+    more at least one, and of each task at least `each_task`, or all that it has. `folder` is the review of
+    ``vidence review`` in which people look at them. The rest of a task is released when the upper end of the
+    interval of its rate of rejection, at `level`, is `most_rejected` or less. `frames` is how many frames a
+    question has on the page at most.
     """
 
     share: Share = 0.15
     least_stratum: Count = 3
     each_task: CountOrNone = 0
-    filled: str | tuple[str, ...] = ""
-    folder: str = ""
+    folder: str = "review"
     level: Annotated[float, Meta(gt=0, lt=1)] = 0.95
     most_rejected: Share = 0.3
     frames: Count = 6
-
-    @property
-    def sheets(self) -> tuple[str, ...]:
-        """The filled sheets by their paths."""
-        named = (self.filled,) if isinstance(self.filled, str) else self.filled
-        return tuple(filter(None, named))
 
 
 class ReleaseRules(Record, omit_defaults=True):

@@ -25,11 +25,9 @@ from vidence.make.release.made_release import ReleaseExtras, release_questions
 from vidence.make.release.papers import NO_SECTION, Section
 from vidence.make.review.audit import (
     PAGE_VERSION,
-    as_csv,
     as_page,
-    drawn_lines,
-    is_begun,
     read_audit,
+    wording_of,
 )
 from vidence.make.review.decision import (
     REVIEW,
@@ -43,9 +41,8 @@ from vidence.make.review.decision import (
 from vidence.make.review.sample import ReviewSample, draw_sample
 from vidence.media.video import Video
 
-SHEET_FILE, MORE_FILE, RESULT_FILE = "sheet.csv", "sheet-more.csv", "result.json"
-DRAWN_FILE = "questions.jsonl"
-"""The questions on the sheet as a review keeps them."""
+RESULT_FILE, DRAWN_FILE = "result.json", "questions.jsonl"
+"""What was decided, and the questions that people look at as a review keeps them."""
 _ON_A_PAGE = 200
 
 
@@ -61,33 +58,26 @@ class Reviewing:
 def review(
     work: HerbenchSession, questions: tuple[Question, ...], videos: Sequence[VideoState], *, gated: Gated
 ) -> Reviewing:
-    """Write the sheets, or read what people filled in and decide; files and sentences go to the session.
+    """Put questions into the review, and decide by what people said; files and sentences go to the session.
 
     Raises:
-        DataError: the filled sheet has faults.
-        StoreError: the sheets cannot be written.
+        UsageError: the folder is reviewed by another protocol.
+        DataError: the review has faults.
+        StoreError: it cannot be written.
     """
     rules, config = work.config.review, work.config
     if rules is None:
         return _unreviewed(work, questions, gated)
     drawn = draw_sample(questions, rules, seed=config.seed, open_gates=open_ones(gated.verdicts))
-    folder = work.out / REVIEW
-    filled = [work.root / name for name in rules.sheets]
-    work.files += _sheets(work, drawn, videos, folder=folder, n_frames=rules.frames)
-    spoken = read_audit(
-        drawn.rows,
-        [path for path in filled if path.is_file()],
-        folder=work.root / rules.folder if rules.folder else None,
-        at=work.context.clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-    )
+    folder, place = work.out / REVIEW, work.root / rules.folder
+    work.files += _pages(work, drawn, videos, folder=folder, n_frames=rules.frames)
+    at = work.context.clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    spoken = read_audit(drawn.rows, folder=place, at=at)
+    draw = f"vidence review draw {place} --by NAME writes a sheet to fill in, vidence review read takes it in"
     if not spoken:
-        where = f"save it as {filled[0]}" if filled else "save it, and name it as filled in [review]"
-        fill_in = f"fill in {folder / SHEET_FILE}, {where}"
-        if rules.folder:
-            fill_in = f"vidence review draw {work.root / rules.folder} --by NAME writes their sheets"
         said = (
-            f"{len(drawn.rows):,} questions wait for people: look at {work.files[-1]}, {fill_in}, "
-            "and call this again."
+            f"{len(drawn.rows):,} questions wait for people: look at {work.files[-1]}; {draw}; then call "
+            "this again."
         )
         work.ledger.notes.append("no person has looked at the questions yet")
         plans = plan_review(questions, drawn, rules)
@@ -98,35 +88,28 @@ def review(
         return Reviewing(questions=questions, is_pending=True)
     result, kept, dropped = decide_review(questions, drawn, said=spoken, rules=rules)
     _close(work, REVIEW, questions, kept=kept, dropped=dropped)
-    waiting = _still_waiting(drawn, {one.item_id for one in spoken}, folder=folder)
     write_file(folder / RESULT_FILE, json_file(result))
-    work.files += (folder / RESULT_FILE, *([folder / MORE_FILE] if waiting else []))
+    work.files.append(folder / RESULT_FILE)
     rests = ", ".join(f"{line.task} {line.rest}" for line in result.tasks[:-1])
     work.sentences.append(f"Review: {len(kept):,} of {len(questions):,} questions stay ({rests}).")
-    has_release = config.release is not None
-    work.sentences += _ways_on(result, waiting, rules, more=folder / MORE_FILE, has_release=has_release)
+    n_waiting = len(drawn.rows) - len(spoken)
+    if n_waiting:
+        work.sentences.append(
+            f"{n_waiting:,} questions wait for people: {draw}; then call this again; what depends on them is "
+            "held back."
+        )
+    work.sentences += _ways_on(result, rules)
+    held = any(one.rest == "held-back" for one in result.tasks)
+    if (held or n_waiting) and config.release is not None:
+        work.sentences.append(
+            "What is released stays as it is: give a larger release another version in [release]."
+        )
     return Reviewing(questions=kept, result=result)
 
 
-def _still_waiting(drawn: ReviewSample, spoken: Collection[str], *, folder: Path) -> int:
-    """Write what has no verdict yet as a sheet of its own; how many these are."""
-    rows = [row for row in drawn.rows if row.question.question_id not in spoken]
-    path = folder / MORE_FILE
-    if rows and not is_begun(path):
-        write_file(path, as_csv(rows))
-    return len(rows)
-
-
-def _ways_on(
-    result: ReviewResult, n_waiting: int, rules: ReviewRules, *, more: Path, has_release: bool
-) -> Iterator[str]:
+def _ways_on(result: ReviewResult, rules: ReviewRules) -> Iterator[str]:
     """What is held back, and how it goes on."""
     held = [one for one in result.tasks if one.rest == "held-back"]
-    if n_waiting:
-        yield (
-            f"{n_waiting:,} questions wait for people: fill in {more}, name it beside the others as filled = "
-            '["...", "..."] in [review], and call this again; what depends on them is held back.'
-        )
     for one in held:
         needed = clean_needed(rules, n_rejected=one.n_sample_rejected, start=one.n_sample)
         way = (
@@ -138,8 +121,6 @@ def _ways_on(
             f"{one.task}: {one.n_rest:,} held back, {one.n_sample_rejected} of {one.n_sample} looked at were "
             f"rejected; {way} would release them, and this command goes on."
         )
-    if (held or n_waiting) and has_release:
-        yield "What is released stays as it is: give a larger release another version in [release]."
 
 
 def _unreviewed(work: HerbenchSession, questions: tuple[Question, ...], gated: Gated) -> Reviewing:
@@ -185,18 +166,13 @@ def _close(
     )
 
 
-def _sheets(
+def _pages(
     work: HerbenchSession, drawn: ReviewSample, videos: Sequence[VideoState], *, folder: Path, n_frames: int
 ) -> tuple[Path, ...]:
-    """Write what is missing of the sheets: pages of at most 200 questions, and the table to fill in."""
-    table = folder / SHEET_FILE
-    write_file(folder / DRAWN_FILE, json_lines(drawn_lines(drawn.rows)))
-    if is_begun(table):
-        work.trouble(f"{table} has been filled in and was left as it is")
-    else:
-        write_file(table, as_csv(drawn.rows))
+    """Write what is missing of the pages to look at, with at most 200 questions each."""
+    write_file(folder / DRAWN_FILE, json_lines(wording_of(row) for row in drawn.rows))
     pages = [drawn.rows[i : i + _ON_A_PAGE] for i in range(0, max(1, len(drawn.rows)), _ON_A_PAGE)]
-    files = [table]
+    files: list[Path] = []
     for number, rows in enumerate(pages, start=1):
         path = folder / (f"sheet-{number}.html" if len(pages) > 1 else "sheet.html")
         files.append(path)
@@ -207,7 +183,7 @@ def _sheets(
         if _ends_with(path, mark):
             continue
         opened = _opened(work, videos, {row.question.draft.video_id for row in rows})
-        page = as_page(rows, opened, title=work.config.name, n_frames=n_frames, table=SHEET_FILE)
+        page = as_page(rows, opened, title=work.config.name, n_frames=n_frames)
         write_file(path, page.encode() + b"\n" + mark)
     return tuple(files)
 

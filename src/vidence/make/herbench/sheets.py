@@ -1,47 +1,95 @@
 """Sheets: what people look at and fill in, written for every video behind watching it."""
 
-from collections.abc import Sequence
+import base64
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import StoreError, UsageError
-from vidence.make.herbench.cards.card_files import TO_FILL
+from vidence.make.herbench.cards.card_files import APPEARANCE, FITS, PATH, TO_FILL
+from vidence.make.herbench.cards.correction_files import SHOT_COLUMNS
 from vidence.make.herbench.cards.crops import CropRules
-from vidence.make.herbench.cards.people_sheets import (
-    CARDS_FILE,
-    DATA_FILE,
-    PAGE_FILE,
-    SCENES_FILE,
-    SHOTS_FILE,
-    TRACKS_FILE,
-    SheetShot,
-    VideoSheet,
-    cards_csv,
-    data_json,
-    is_begun,
-    page,
-    scenes_csv,
-    sheet_track,
-    shots_csv,
-    tracks_csv,
-)
+from vidence.make.herbench.cards.scene_files import SCENE_COLUMNS
+from vidence.make.herbench.cards.screening import MARK
 from vidence.make.herbench.people import rows_of
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.material import Crop
 from vidence.make.review.people.checks import check_of_everybody
-from vidence.make.review.people.rows import TrackRow
+from vidence.make.review.people.rows import EVERYBODY, CardSheetRow, TrackRow, columns
+from vidence.make.review.sheets import has_writing, sheet_bytes
 from vidence.media.encode import Size
 from vidence.media.video import FrameProblem
 from vidence.media.whole import write_whole
+from vidence.records import Record
 from vidence.seeing.shooting import Shot
-from vidence.seeing.tracks import listed_others
+from vidence.seeing.tracks import Track, TrackedVideo, listed_others, track_check
+from vidence.tables.rendering import render
 
+_FILES: Final = {"cards": "cards.csv", "tracks": "tracks.csv", "shots": "shots.csv", "scenes": "scenes.csv"}
 _MOST_SHOWN_SHOTS = 400
 _SHOT_PX = 320
 _FOLDERS = ("/", "\\", "..")
+_ROWS: Final = ("top", "middle", "bottom")
+_COLUMNS: Final = ("left", "centre", "right")
+
+
+class SheetTrack(Record):
+    """One track as a sheet shows it; pictures are named by their digests, in the order of time.
+
+    `looks` are crops from both ends, `way` crops from the middle, `frames` whole frames with the box drawn
+    in: those of the writer of cards, for picked tracks. `portraits` are there for everybody. Nobody is asked
+    about a track that a program left out.
+    """
+
+    track_id: str
+    check: str
+    is_picked: bool
+    is_left_out: bool
+    first_frame: int
+    last_frame: int
+    first_s: float
+    last_s: float
+    begins: str
+    """In which part of the frame."""
+    ends: str
+    portraits: tuple[Crop, ...] = ()
+    looks: tuple[Crop, ...] = ()
+    way: tuple[Crop, ...] = ()
+    frames: tuple[Crop, ...] = ()
+
+
+class SheetShot(Record):
+    """One shot as a sheet shows it; pictures of its first clear frame, its middle and its last."""
+
+    shot: Shot
+    pictures: tuple[Crop, ...] = ()
+
+
+class VideoSheet(Record):
+    """Everything that the sheet of one video shows. Pictures lie in the folder ``pictures`` of the set.
+
+    `check` is of all tracks together; `is_reviewed` where corrections of people are in effect, `is_given`
+    where people gave the tracks.
+    """
+
+    format: str = "vidence-sheet/1"
+    video_id: str
+    path: str
+    sha256: str
+    fps: float
+    n_frames: int
+    width_px: int
+    height_px: int
+    is_reviewed: bool = False
+    is_given: bool = False
+    check: str = ""
+    tracks: tuple[SheetTrack, ...] = ()
+    shots: tuple[SheetShot, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,104 +111,173 @@ def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Pa
         StoreError: the folder cannot be written.
     """
     files: list[Path] = []
-    said: list[str] = []
+    notes: list[str] = []
     sheets: list[VideoSheet] = []
-    for one in videos:
-        if one.source.file is None or not (one.material.tracked or one.material.shots):
-            said.append(f"{one.video_id} has no sheet: {_why(one)}")
+    for state in videos:
+        if state.source.file is None or not (state.material.tracked or state.material.shots):
+            notes.append(f"{state.video_id} has no sheet: {_why(state)}")
             continue
-        if any(part in one.video_id for part in _FOLDERS):
-            raise UsageError(f"the video id {one.video_id!r} is no name of a folder; give another video_id")
-        mine = folder / one.video_id
-        sheet = _sheet(work, one)
+        if any(part in state.video_id for part in _FOLDERS):
+            raise UsageError(f"the video id {state.video_id!r} is no name of a folder; give another video_id")
+        mine = folder / state.video_id
+        sheet = _sheet(work, state)
         try:
-            files += _write(work, sheet, mine, said=said)
+            files += _write(work, sheet, mine, notes=notes)
         except OSError as error:
             raise StoreError(
                 f"{mine} cannot be written ({error.strerror or error}); say another folder"
             ) from error
         sheets.append(sheet)
-    to_check = [one for one in sheets if one.tracks and not one.is_given]
+    to_check = [sheet for sheet in sheets if sheet.tracks and not sheet.is_given]
     if to_check:
-        files += _fill_in(folder / TRACKS_FILE, tracks_csv(to_check), filled=("act", "by"), said=said)
-    made = sum(path.name == PAGE_FILE for path in files)
-    words = f"{made:,} sheet{'' if made == 1 else 's'} to fill in."
-    return Sheets(files=tuple(files), sentences=(words, *said))
+        rows = [line for sheet in to_check for line in _track_lines(sheet)]
+        table = sheet_bytes([columns(TrackRow), *rows])
+        files += _fill_in(folder / _FILES["tracks"], table, filled=("act", "by"), notes=notes)
+    words = f"{len(sheets):,} sheet{'' if len(sheets) == 1 else 's'} to fill in."
+    return Sheets(files=tuple(files), sentences=(words, *notes))
 
 
-def _why(one: VideoState) -> str:
-    reasons = dict.fromkeys(one.absent[part] for part in ("tracked", "shots") if part in one.absent)
+def _why(state: VideoState) -> str:
+    reasons = dict.fromkeys(state.absent[part] for part in ("tracked", "shots") if part in state.absent)
     return "; ".join(reasons) or "it has neither tracks nor shots"
 
 
-def _fill_in(path: Path, data: bytes, *, filled: tuple[str, ...], said: list[str]) -> list[Path]:
-    """Write a table to fill in; one that was begun stays, and `said` says so."""
-    if is_begun(path, data, filled=filled):
-        said.append(f"{path} was begun and stays as it is")
+def _fill_in(path: Path, data: bytes, *, filled: tuple[str, ...], notes: list[str]) -> list[Path]:
+    """Write a table to fill in; one that was begun stays, and `notes` say so."""
+    if has_writing(path, data, filled=filled):
+        notes.append(f"{path} was begun and stays as it is")
         return []
     write_whole(path, data)
     return [path]
 
 
-def _write(work: HerbenchSession, sheet: VideoSheet, folder: Path, *, said: list[str]) -> list[Path]:
-    shots = work.config.shots
-    tables: list[tuple[str, bytes, tuple[str, ...]]] = []
-    if sheet.tracks:
-        tables.append((CARDS_FILE, cards_csv(sheet), TO_FILL))
-    if sheet.shots and shots is not None and not shots.file:
-        tables.append((SHOTS_FILE, shots_csv(sheet), ()))
-    if len(sheet.shots) > 1:
-        tables.append((SCENES_FILE, scenes_csv(sheet), ("text", "false", "note")))
+def _write(work: HerbenchSession, sheet: VideoSheet, folder: Path, *, notes: list[str]) -> list[Path]:
+    """Write the tables to fill in, what the page shows for programs, and the page."""
+    rules, shots = work.config.shots, [one.shot for one in sheet.shots]
     written: list[Path] = []
-    for name, data, filled in tables:
-        written += _fill_in(folder / name, data, filled=filled, said=said)
-    write_whole(folder / DATA_FILE, data_json(sheet))
-    write_whole(folder / PAGE_FILE, page(sheet, picture=work.pictures.get).encode())
-    return [*written, folder / DATA_FILE, folder / PAGE_FILE]
+    if sheet.tracks:
+        people = [track for track in sheet.tracks if not track.is_left_out]
+        rows = [[*_about(sheet, track), *([""] * len(TO_FILL))] for track in people]
+        table = sheet_bytes([columns(CardSheetRow), *rows])
+        written += _fill_in(folder / _FILES["cards"], table, filled=TO_FILL, notes=notes)
+    if shots and rules is not None and not rules.file:
+        rows = [[sheet.video_id, shot.shot_id, *_frames_and_times(shot), ""] for shot in shots]
+        table = sheet_bytes([SHOT_COLUMNS, *rows])
+        written += _fill_in(folder / _FILES["shots"], table, filled=(), notes=notes)
+    if len(shots) > 1:
+        table = scenes_csv(sheet.video_id, shots)
+        written += _fill_in(folder / _FILES["scenes"], table, filled=("text", "false", "note"), notes=notes)
+    data, seen = folder / "sheet.json", folder / "sheet.html"
+    write_whole(data, msgspec.json.format(msgspec.json.encode(sheet), indent=1) + b"\n")
+    write_whole(seen, page(sheet, picture=work.pictures.get).encode())
+    return [*written, data, seen]
 
 
-def _sheet(work: HerbenchSession, one: VideoState) -> VideoSheet:
-    source, tracked = one.source.video, one.material.tracked
-    tracks = []
+def _track_lines(sheet: VideoSheet) -> list[list[str]]:
+    """A row for each track of a video, and one for all of it together."""
+    rows = [(one.track_id, one.check, f"{one.first_s:.1f} to {one.last_s:.1f} s") for one in sheet.tracks]
+    everybody = (EVERYBODY, sheet.check, "")
+    return [[sheet.video_id, check, name, "", "", note] for name, check, note in (*rows, everybody)]
+
+
+def _about(sheet: VideoSheet, track: SheetTrack) -> list[str]:
+    numbers = (str(track.first_frame), str(track.last_frame), f"{track.first_s:.2f}", f"{track.last_s:.2f}")
+    picked = "yes" if track.is_picked else "no"
+    return [sheet.video_id, track.track_id, track.check, picked, *numbers, track.begins, track.ends]
+
+
+def _frames_and_times(shot: Shot) -> list[str]:
+    frames = (shot.first_frame, shot.last_frame, shot.clear_frame)
+    return [*map(str, frames), f"{shot.start_s:.3f}", f"{shot.end_s:.3f}"]
+
+
+def scenes_csv(video_id: str, shots: Sequence[Shot]) -> bytes:
+    """The sheet of scene cards to fill in: a row for each shot."""
+    rows = [[video_id, one.shot_id, f"{one.start_s:.3f}", f"{one.end_s:.3f}", "", "", ""] for one in shots]
+    return sheet_bytes([SCENE_COLUMNS, *rows])
+
+
+def page(sheet: VideoSheet, *, picture: Callable[[str], bytes]) -> str:
+    """The page to look at beside the tables; it loads nothing from elsewhere.
+
+    Args:
+        sheet: what it shows.
+        picture: the bytes of a picture by its digest.
+    """
+
+    def url(crop: Crop) -> str:
+        return f"data:{crop.media_type};base64,{base64.b64encode(picture(crop.digest)).decode()}"
+
+    return render(
+        "sheet.html.j2",
+        sheet=sheet,
+        picked=[track for track in sheet.tracks if track.is_picked],
+        url=url,
+        time_of=lambda crop: f"{crop.frame_index / sheet.fps:.1f} s" if sheet.fps else "",
+        files=_FILES,
+        cells={**APPEARANCE, **PATH},
+        fits=FITS,
+        everybody=EVERYBODY,
+        different=MARK,
+    )
+
+
+def _sheet(work: HerbenchSession, state: VideoState) -> VideoSheet:
+    source, tracked = state.source.video, state.material.tracked
+    tracks: list[SheetTrack] = []
     if tracked is not None:
-        left_out = listed_others(tracked.others, tracked)
         known = {track.track_id: track for track in tracked.tracks}
-        chosen = [known[name] for name in one.material.chosen]
-        rest = [track for track in tracked.tracks if track.track_id not in one.material.chosen]
-        for track in (*chosen, *rest, *left_out):
-            name = track.track_id
-            shown = one.pictures.get(name)
-            pictures = {"portraits": one.portraits.get(name, ())}
-            if shown is not None:
-                pictures |= {"looks": shown.appearance, "way": shown.path, "frames": shown.frames}
-            tracks.append(
-                sheet_track(
-                    track,
-                    tracked,
-                    is_picked=name in one.material.chosen,
-                    is_left_out=name not in known,
-                    pictures=pictures,
-                )
-            )
+        chosen = [known[name] for name in state.material.chosen]
+        rest = [track for name, track in known.items() if name not in state.material.chosen]
+        left_out = listed_others(tracked.others, tracked)
+        tracks = [_sheet_track(track, tracked, state) for track in (*chosen, *rest, *left_out)]
     return VideoSheet(
-        video_id=one.video_id,
+        video_id=state.video_id,
         path=source.path,
         sha256=source.sha256,
         fps=source.fps,
         n_frames=source.n_frames,
         width_px=source.width_px,
         height_px=source.height_px,
-        is_reviewed=bool(rows_of(work, TrackRow, one.video_id)),
+        is_reviewed=bool(rows_of(work, TrackRow, state.video_id)),
         check="" if tracked is None else check_of_everybody(tracked),
-        is_given=bool(one.source.rule.tracks),
+        is_given=bool(state.source.rule.tracks),
         tracks=tuple(tracks),
-        shots=_shots(work, one),
+        shots=_shots(work, state),
     )
 
 
-def _shots(work: HerbenchSession, one: VideoState) -> tuple[SheetShot, ...]:
+def _sheet_track(track: Track, video: TrackedVideo, state: VideoState) -> SheetTrack:
+    start_s, end_s = video.span_s(track)
+    name = track.track_id
+    shown = state.pictures.get(name)
+    return SheetTrack(
+        track_id=name,
+        check=track_check(track),
+        is_picked=name in state.material.chosen,
+        is_left_out=all(name != one.track_id for one in video.tracks),
+        first_frame=track.first_frame,
+        last_frame=track.last_frame,
+        first_s=round(start_s, 3),
+        last_s=round(end_s, 3),
+        begins=_place(track, 0, video),
+        ends=_place(track, -1, video),
+        portraits=tuple(state.portraits.get(name, ())),
+        looks=() if shown is None else tuple(shown.appearance),
+        way=() if shown is None else tuple(shown.path),
+        frames=() if shown is None else tuple(shown.frames),
+    )
+
+
+def _place(track: Track, at: int, video: TrackedVideo) -> str:
+    """In which ninth of the frame a box of a track has its centre: ``top left``, ``middle centre``."""
+    x, y = np.clip(track.centroids_px[at] / (video.width_px, video.height_px) * 3, 0, 2).astype(int)
+    return f"{_ROWS[y]} {_COLUMNS[x]}"
+
+
+def _shots(work: HerbenchSession, state: VideoState) -> tuple[SheetShot, ...]:
     """The shots with pictures of their first clear frame, middle and end, as far as these can be read."""
-    shots, video = one.material.shots, one.open(work)
+    shots, video = state.material.shots, state.open(work)
     if not shots or video is None:
         return ()
     shown = {shot.shot_id: _frames_of(shot) for shot in shots[:_MOST_SHOWN_SHOTS]}

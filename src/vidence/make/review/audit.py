@@ -1,4 +1,4 @@
-"""The audit of a sample as a review: its questions, the sheet and the page of them, what people said."""
+"""The audit of a sample as a review: its questions, the page of them, what people said."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,11 +10,10 @@ from typing import Final
 from vidence.errors import MediaError
 from vidence.make.gates.frames import middle_frame
 from vidence.make.pipeline.report_pictures import frames_sheet
-from vidence.make.review.files import Reviews, read_reviews
+from vidence.make.review.files import read_reviews
 from vidence.make.review.protocol import Stage, load_protocol, protocol_bytes
-from vidence.make.review.recording import Recorder, after, begin, submit, write
+from vidence.make.review.recording import after, begin, submit, write
 from vidence.make.review.sample import ToReview
-from vidence.make.review.sheets import SheetRow, filled_in, has_writing, sheet_csv, take_in
 from vidence.make.review.states import failed_checks
 from vidence.media.video import Video
 from vidence.records import Evidence
@@ -22,9 +21,9 @@ from vidence.report.questions import ContactSheet
 from vidence.tables.rendering import render
 
 PROTOCOL: Final = "herbench"
-MAKER, SHEET = "make-herbench", "sheet"
-"""The pseudonyms of the program that puts questions in, and of the people who filled a sheet in."""
-PAGE_VERSION: Final = 2
+MAKER: Final = "make-herbench"
+"""The pseudonym of the program that puts questions in."""
+PAGE_VERSION: Final = 3
 _THUMB_PX: Final = 300
 
 
@@ -43,29 +42,22 @@ def audit() -> Stage:
     return load_protocol(PROTOCOL).stages[0]
 
 
-def read_audit(
-    rows: Sequence[ToReview], sheets: Sequence[Path], *, folder: Path | None, at: str
-) -> tuple[Reviewed, ...]:
+def read_audit(rows: Sequence[ToReview], *, folder: Path, at: str) -> tuple[Reviewed, ...]:
     """What people decided of questions, in the order of `rows`; what waits or is disputed is not among them.
-
-    What counts are the states of a review, into which the questions and the lines of sheets go as events.
 
     Args:
         rows: the questions that are looked at.
-        sheets: filled sheets; empty where people work in the folder alone.
-        folder: of a review of `vidence review`; it is begun where it is not there, and what it does not have
-            yet is added to it. None: the review is kept nowhere.
+        folder: of a review of `vidence review`; it is begun where it is not there, and the questions that it
+            does not have yet are put into it.
         at: when this is done, in UTC.
 
     Raises:
         UsageError: the folder is reviewed by another protocol.
-        DataError: a sheet cannot be used, or says something else than the review.
+        DataError: lines of the review cannot be used.
         StoreError: the folder cannot be written.
     """
-    reviews = Reviews.of(load_protocol(PROTOCOL), (), ())
-    if folder is not None:
-        begin(folder, protocol_bytes(PROTOCOL))
-        reviews = read_reviews(folder)
+    begin(folder, protocol_bytes(PROTOCOL))
+    reviews = read_reviews(folder)
     names = [review_id(row) for row in rows]
     fresh = {
         name: wording_of(row)
@@ -73,13 +65,8 @@ def read_audit(
         if name not in reviews.states or reviews.states[name].state == "drafting"
     }
     put, _ = submit(reviews, fresh, by=MAKER, role="author", at=at)
+    write(folder, put)
     reviews = after(reviews, put)
-    taken = Recorder(reviews, by=SHEET, role="reviewer", at=at)
-    drawn = {name: row.check for name, row in zip(names, rows, strict=True)}
-    take_in(reviews, taken, sheets, by=SHEET, role="reviewer", drawn=drawn)
-    if folder is not None:
-        write(folder, (*put, taken))
-    reviews = after(reviews, [taken])
     return tuple(
         Reviewed(
             item_id=row.question.question_id,
@@ -119,22 +106,6 @@ def wording_of(row: ToReview) -> dict[str, object]:
     }
 
 
-def drawn_lines(rows: Sequence[ToReview]) -> list[dict[str, object]]:
-    """The questions on the sheet, with the letters that change with what is asked, as objects for a file."""
-    return [{**wording_of(row), "check": row.check} for row in rows]
-
-
-def as_csv(rows: Sequence[ToReview]) -> bytes:
-    """The sheet to fill in."""
-    lines = [SheetRow(item_id=review_id(row), check=row.check, content=wording_of(row)) for row in rows]
-    return sheet_csv(lines, audit())
-
-
-def is_begun(path: Path) -> bool:
-    """Whether a person has written into a sheet, so that it must not be written again."""
-    return has_writing(path, filled_in(audit()))
-
-
 def span_words(span: Evidence) -> str:
     """A span for people.
 
@@ -148,9 +119,7 @@ def span_words(span: Evidence) -> str:
     return f"{where}: {span.note}" if span.note else where
 
 
-def as_page(
-    rows: Sequence[ToReview], videos: Mapping[str, Video], *, title: str, n_frames: int, table: str
-) -> str:
+def as_page(rows: Sequence[ToReview], videos: Mapping[str, Video], *, title: str, n_frames: int) -> str:
     """The page to look at: every question with frames of its evidence; it loads nothing from elsewhere.
 
     Args:
@@ -158,13 +127,11 @@ def as_page(
         videos: those that are here, by id; of the others no frames are shown.
         title: the name of the set.
         n_frames: how many frames of a question are shown at most.
-        table: the name of the file that is filled in.
     """
     sheets = [_frames(row, videos.get(row.question.draft.video_id), n_frames) for row in rows]
     return render(
         "review.html.j2",
         title=title,
-        table=table,
         checks=tuple((one.id, one.words) for one in audit().checks),
         counts=tuple(sorted(Counter(row.why for row in rows).items())),
         questions=tuple(zip(rows, sheets, strict=True)),

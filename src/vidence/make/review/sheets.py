@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Final
 
 import msgspec
 
+from vidence.ask.files import FieldError, csv_rows, read
 from vidence.errors import DataError
 from vidence.make.review.files import Reviews
 from vidence.make.review.protocol import ROLES, Check, Protocol, Stage, StageRole
@@ -28,47 +29,44 @@ _BEFORE: Final = ("stage", "revision", "said before")
 _VERDICTS: Final[Mapping[str, Kind]] = {ACCEPT: "accept", RETURN: "return", REJECT: "reject"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class SheetRow:
-    """One item on a sheet: its wording, letters that change with it, and what is filled in already."""
-
-    item_id: str
-    check: str
-    content: Mapping[str, object]
-    n: int = 1
-    before: Sequence[str] = ()
-    said: Mapping[str, str] = field(default_factory=dict)
-
-
-def sheet_csv(rows: Sequence[SheetRow], stage: Stage) -> bytes:
-    """A sheet as CSV in UTF-8 that spreadsheets open; nothing in it is run as a formula."""
-    fields = tuple(dict.fromkeys(name for row in rows for name in row.content if name != ITEM_ID))
-    to_fill = filled_in(stage)
-    lines = [[ITEM_ID, CHECK, *_BEFORE, *(_IN + name for name in fields), *to_fill]]
-    for row in rows:
+def sheet(reviews: Reviews, *, by: str, role: StageRole) -> bytes:
+    """The sheet of what this person looks at."""
+    stage = reviews.protocol.stages[ROLES.index(role)]
+    shown = [(state, shown_to(reviews, state, by=by)) for state in held(reviews, by=by, role=role)]
+    fields = tuple(dict.fromkeys(name for _, content in shown for name in content if name != ITEM_ID))
+    lines = [[ITEM_ID, CHECK, *_BEFORE, *(_IN + name for name in fields), *filled_in(stage)]]
+    for state, content in shown:
+        before = [f"{one.by}: {one.message}" for one in said_before(reviews, state, by=by)]
         lines.append(
             [
-                *(row.item_id, row.check, stage.role, str(row.n), "\n".join(row.before)),
-                *(_cell(name, row.content.get(name)) for name in fields),
-                *(row.said.get(name, "") for name in to_fill),
+                *(state.item_id, letters_of(state.revision), stage.role, str(state.n), "\n".join(before)),
+                *(_cell(name, content.get(name)) for name in fields),
+                *([""] * len(filled_in(stage))),
             ]
         )
+    return sheet_bytes(lines)
+
+
+def sheet_bytes(lines: Sequence[Sequence[str]]) -> bytes:
+    """The lines of any sheet as CSV in UTF-8 that spreadsheets open; none of it is run as a formula."""
     return b"\xef\xbb\xbf" + csv_text(lines).encode()
 
 
-def sheet(reviews: Reviews, *, by: str, role: StageRole) -> bytes:
-    """The sheet of what this person looks at."""
-    rows = [
-        SheetRow(
-            item_id=state.item_id,
-            check=letters_of(state.revision),
-            content=shown_to(reviews, state, by=by),
-            n=state.n,
-            before=[f"{one.by}: {one.message}" for one in said_before(reviews, state, by=by)],
-        )
-        for state in held(reviews, by=by, role=role)
-    ]
-    return sheet_csv(rows, reviews.protocol.stages[ROLES.index(role)])
+def has_writing(path: Path, template: bytes, *, filled: Sequence[str]) -> bool:
+    """Whether a person has written into a sheet, so that it must not be written over.
+
+    Args:
+        path: the sheet; one that cannot be read has writing in it, too.
+        template: as it would be written now.
+        filled: the columns that are empty in a template; none where any change is a person's.
+    """
+    if not path.exists() or path.read_bytes() == template:
+        return False
+    try:
+        rows = csv_rows(read(path, what="a sheet"), needed=filled, delimiters=",;\t")
+    except DataError:
+        return True
+    return not filled or any(isinstance(row, FieldError) or any(map(row.get, filled)) for _, row in rows)
 
 
 def filled_in(stage: Stage) -> tuple[str, ...]:
@@ -119,7 +117,6 @@ def take_in(
     *,
     by: str,
     role: StageRole,
-    drawn: Mapping[str, str] | None = None,
 ) -> SheetContent:
     """Record what a person wrote into sheets; lines that were taken in before are passed over.
 
@@ -129,8 +126,6 @@ def take_in(
         paths: the sheets.
         by: who filled them in.
         role: at which stage.
-        drawn: items that the sheets were written of without a claim, with the letters that change with them;
-            a line claims its item. None: the sheets hold what this person had claimed.
 
     Raises:
         DataError: lines cannot be used, or the guards refuse what they say; all are named by file and line,
@@ -140,21 +135,15 @@ def take_in(
     stage = protocol.stages[ROLES.index(role)]
     done = {one.item_id: one for one in reviews.events if one.by == by and one.kind in _VERDICTS.values()}
     holding = {state.item_id: state for state in held(reviews, by=by, role=role)}
-    known = drawn
-    if known is None:
-        known = {name: letters_of(one.revision) for name, one in done.items() if one.role == role}
-        known |= {name: letters_of(state.revision) for name, state in holding.items()}
+    known = {name: letters_of(one.revision) for name, one in done.items() if one.role == role}
+    known |= {name: letters_of(state.revision) for name, state in holding.items()}
     faults: list[str] = []
     n_decided = n_solved = n_known = 0
     for one in read_filled(paths, known, stage=stage, verdicts=verdicts_of(protocol)):
-        last = None if one.item_id in holding else done.get(one.item_id) or reviews.deciding(one.item_id)
-        if last is not None:
+        if one.item_id not in holding:
             n_known += 1
-            is_same = _is_said(last, one) if last.by == by else last.kind == one.verdict
-            fault = "" if is_same else f"{one.item_id} was decided already: {last.kind} by {last.by}"
-        elif one.item_id not in holding:
-            n_decided += 1
-            fault = recorder.add("claim", one.item_id) or _decided(recorder, one)
+            last = done[one.item_id]
+            fault = "" if _is_said(last, one) else f"{one.item_id} was decided already: {last.kind} by {by}"
         elif stage.solves and by not in holding[one.item_id].solved:
             n_solved += 1
             fault = _solved(recorder, one)
@@ -277,20 +266,6 @@ def sheet_lines(path: Path) -> Iterator[tuple[int, Mapping[str, str] | Fault]]:
         )
     for line, cells in rows:
         yield line, cells if isinstance(cells, Fault) else dict(zip(named, cells, strict=False))
-
-
-def has_writing(path: Path, to_fill: Sequence[str]) -> bool:
-    """Whether somebody has written into a sheet, so that it must not be written again.
-
-    A file that cannot be read as one is somebody's, too.
-    """
-    if not path.exists():
-        return False
-    try:
-        rows = [cells for _, cells in sheet_lines(path)]
-    except DataError:
-        return True
-    return any(isinstance(cells, Fault) or any(map(cells.get, to_fill)) for cells in rows)
 
 
 def _filled(

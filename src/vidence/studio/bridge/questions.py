@@ -1,7 +1,7 @@
-"""The drawn questions of a made set: as wordings of a review, and verdicts as the filled sheet."""
+"""The drawn questions of a made set: as wordings of a project, and verdicts as those of its review."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
@@ -13,20 +13,16 @@ from vidence.make.gates.gate_sequence import VERDICTS_FILE
 from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.release import DRAWN_FILE
-from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.output import ITEMS_FILE
-from vidence.make.review.audit import audit, is_begun
 from vidence.make.review.decision import REVIEW, TaskPlan, clean_needed, most_rejectable
-from vidence.make.review.files import read_items
-from vidence.make.review.protocol import digest
+from vidence.make.review.files import read_items, read_reviews
+from vidence.make.review.recording import Filled, Recorder, refuse_all, write
 from vidence.make.review.revisions import Event
-from vidence.make.review.sheets import NOTE, VERDICT, SheetRow, sheet_csv
 from vidence.records import Estimate, Item, Record
 from vidence.statistics.intervals import proportion
 
-FILLED_FILE: Final = "filled.csv"
 _SAMPLE: Final = "sample"
-_NEEDED: Final = ("question_id", "check", "why", "evidence", "tags")
+_NEEDED: Final = ("question_id", "why", "evidence", "tags")
 RecordT = TypeVar("RecordT", bound=Record)
 
 
@@ -170,44 +166,44 @@ def gate_words(verdict: GateVerdict) -> str:
 # --------------------------------------------------------------------------- what was said
 
 
-def filled(drawn: Sequence[DrawnQuestion], said: Mapping[str, Event]) -> bytes:
-    """The sheet with what people said in it, as `vidence make` reads it; what waits stays empty.
+def write_verdicts(folder: Path, said: Mapping[str, Event], *, at: str) -> int:
+    """Record what people said in the review of a made set; how many verdicts it did not have yet.
 
     Args:
-        drawn: the questions on it.
+        folder: of the review, into which `vidence make` has put the questions.
         said: by the name of a question the act that decided it.
-    """
-    rows = []
-    for one in drawn:
-        event = said.get(one.name)
-        cells = {} if event is None else {**event.checks, VERDICT: event.kind, NOTE: event.message}
-        content = {name: value for name, value in one.content.items() if name != "check"}
-        rows.append(SheetRow(item_id=one.name, check=str(one.content["check"]), content=content, said=cells))
-    return sheet_csv(rows, audit())
-
-
-def write_filled(path: Path, content: bytes, *, ours: Collection[str]) -> str:
-    """Write the filled sheet; one that somebody else has filled in is never written over.
-
-    Args:
-        path: where.
-        content: its bytes.
-        ours: the hashes of what the studio has written there.
-
-    Returns:
-        The hash of the content.
+        at: when this is done, in UTC.
 
     Raises:
-        DataError: somebody else has filled it in.
+        UsageError: there is no review.
+        DataError: it has faults, or says something else.
         StoreError: it cannot be written.
     """
-    if path.exists() and digest(path.read_bytes()) not in ours and is_begun(path):
-        raise DataError(
-            f"{path} was filled in elsewhere and stays as it is; name both sheets as filled in [review], "
-            "or move it away"
+    reviews = read_reviews(folder)
+    at = max(at, *(event.at for event in reviews.events), "")  # another clock may be ahead of this one
+    people: dict[str, Recorder] = {}
+    faults: list[str] = []
+    n_new = 0
+    for name, event in said.items():
+        if (before := reviews.deciding(name)) is not None:
+            if (before.kind, before.checks, before.message) != (
+                event.kind,
+                event.checks,
+                event.message.strip(),
+            ):
+                faults.append(f"{name} was decided otherwise by {before.by}: {before.kind}")
+            continue
+        recorder = people.setdefault(event.by, Recorder(reviews, by=event.by, role="reviewer", at=at))
+        words = Filled(
+            item_id=name, verdict=event.kind, checks=event.checks, note=event.message, minutes=event.minutes
         )
-    write_file(path, content)
-    return digest(content)
+        fault = recorder.add("claim", name) or recorder.add(event.kind, name, said=words)
+        if fault:
+            faults.append(f"{name}: {fault}")
+        n_new += 1
+    refuse_all(faults, what=f"verdicts cannot be written into {folder}")
+    write(folder, tuple(people.values()))
+    return n_new
 
 
 def progress(

@@ -1,4 +1,4 @@
-"""The drawn questions of a made set: taken in from its sheet, looked at, written as the filled sheet."""
+"""The drawn questions of a made set: taken in, looked at, their verdicts written into its review."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,39 +22,37 @@ from vidence.studio.access import BOTH, PROJECT, Rule, route
 from vidence.studio.audit import note
 from vidence.studio.bridge.board_sets import offered
 from vidence.studio.bridge.questions import (
-    FILLED_FILE,
     DrawnQuestion,
     TaskProgress,
     drawn_of,
-    filled,
     items_of,
     progress,
     wordings,
-    write_filled,
+    write_verdicts,
 )
 from vidence.studio.pages.answers import as_piece
 from vidence.studio.projects import add_items
 from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.items import ItemRow, TransitionRow
 from vidence.studio.records.people import ProjectRow
-from vidence.studio.records.work import AuditEventRow
 from vidence.studio.settings import current
-from vidence.studio.workflow import Act, Refused, act, to_event
+from vidence.studio.workflow import Act, Refused, act, now_words, to_event
 from vidence.tables.table import Column, Row, Table
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """By which rules the rest of a set is released, and where its filled sheet goes; `words` say whose."""
+    """By which rules the rest of a set is released; `words` say whose.
+
+    `target` is the folder of its review; None where the studio does not know it.
+    """
 
     rules: ReviewRules
-    target: Path
     words: str
-    is_named: bool = False
-    """Whether the configuration names `target` as a filled sheet."""
+    target: Path | None = None
 
 
-_WRITTEN = "sheet-written"
+_WRITTEN = "verdicts-written"
 _SHOWN = 500
 
 
@@ -85,7 +83,7 @@ def questions(request: HttpRequest, project: str, made: UUID) -> HttpResponse:
 
 
 def _standing(row: MadeSetRow) -> dict[str, object]:
-    """What the page shows of the sheet; why it cannot be shown, where it cannot."""
+    """What the page shows of the questions; why it cannot be shown, where it cannot."""
     try:
         limits = limits_of(row)
         drawn = drawn_of(Path(row.folder))
@@ -116,24 +114,21 @@ def limits_of(row: MadeSetRow) -> Limits:
         DataError: the configuration cannot be read any more.
         UsageError: it says something that cannot be.
     """
-    beside = Path(row.people_folder) / FILLED_FILE
     found = next((one for one in offered(current().settings.paths) if str(one.folder) == row.folder), None)
     if found is None:
         words = (
             "The studio was not told of the configuration of this set, so these are the usual limits; where "
             "its [review] says others, those count when the set is made."
         )
-        return Limits(rules=ReviewRules(), target=beside, words=words)
+        return Limits(rules=ReviewRules(), words=words)
     rules = read_herbench(found.config).review
     if rules is None:
         words = (
-            f"{found.config.name} has no [review]: these are the usual limits, and no filled sheet is read."
+            f"{found.config.name} has no [review]: these are the usual limits, and nobody's verdict is read."
         )
-        return Limits(rules=ReviewRules(), target=beside, words=words)
-    named = [found.config.parent / one for one in rules.sheets]
-    target = named[0] if len(named) == 1 else beside
+        return Limits(rules=ReviewRules(), words=words)
     words = f"As [review] in {found.config.name} says it."
-    return Limits(rules=rules, target=target, words=words, is_named=target in named)
+    return Limits(rules=rules, target=found.config.parent / rules.folder, words=words)
 
 
 def _table(found: tuple[TaskProgress, ...]) -> Table:
@@ -187,17 +182,12 @@ def said_of(project: ProjectRow, names: list[str]) -> dict[str, Event]:
 
 
 def _done(row: MadeSetRow, wanted: str, *, by: str) -> str:
-    """Take the sheet in, or write the filled one.
-
-    Raises:
-        DataError: a file has faults, or was filled in elsewhere.
-        StoreError: the sheet cannot be written.
-    """
+    """Take the questions in, or write what was said of them; errors as for `drawn_of` and `write`."""
     drawn = drawn_of(Path(row.folder))
     if wanted == "take":
         return take_in(row, drawn)
     if wanted == "write":
-        return write(row, drawn, by=by)
+        return write_said(row, drawn, by=by)
     return ""
 
 
@@ -217,25 +207,21 @@ def take_in(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...]) -> str:
     return f"{n_new:,} questions were taken in; {len(found) - n_new:,} were there already."
 
 
-def write(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...], *, by: str) -> str:
-    """Write the filled sheet beside what people filled in for the set; what came of it, in words.
+def write_said(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...], *, by: str) -> str:
+    """Write the verdicts into the review of the set; what came of it, in words.
 
     Raises:
-        DataError: it was filled in elsewhere.
+        DataError: it says something else.
         StoreError: it cannot be written.
     """
     said = said_of(row.project, [one.name for one in drawn])
-    limits = limits_of(row)
-    path = limits.target
+    path = limits_of(row).target
+    if path is None:
+        return "Nothing was written: the studio was told of no configuration of this set with [review]."
     with transaction.atomic():
-        written = AuditEventRow.objects.filter(kind=_WRITTEN, about=str(path)[:300])
-        ours = {one["sha256"] for one in written.values_list("details", flat=True)}
-        sha256 = write_filled(path, filled(drawn, said), ours=ours)
-        note(_WRITTEN, by=by, about=str(path)[:300], details={"sha256": sha256, "n_decided": len(said)})
-    told = f"{path} was written with {len(said):,} verdicts"
-    if limits.is_named:
-        return f"{told}; make the set again."
-    return f"{told}; name it as filled in [review] and make the set again."
+        n_new = write_verdicts(path, said, at=now_words())
+        note(_WRITTEN, by=by, about=str(path)[:300], details={"n_decided": len(said)})
+    return f"{n_new:,} verdicts were written into {path}; make the set again."
 
 
 def sets(request: HttpRequest, project: str) -> HttpResponse:

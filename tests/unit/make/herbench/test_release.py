@@ -1,18 +1,18 @@
 """Review and release: what may go out that nobody has looked at, and when nothing does."""
 
-import csv
 from pathlib import Path
 
 import pytest
 
 from subjects.gated import draft, questions
 from subjects.herbench_session import session
+from subjects.reviewed import decide
 from vidence.errors import UsageError
 from vidence.make.gates.gate_sequence import Gated
 from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.config import HerbenchRelease
-from vidence.make.herbench.release import MORE_FILE, RESULT_FILE, SHEET_FILE, Reviewing, release, review
+from vidence.make.herbench.release import RESULT_FILE, Reviewing, release, review
 from vidence.make.herbench.session import HerbenchSession
 from vidence.make.pipeline.session import MakeOverrides
 
@@ -40,22 +40,22 @@ def test_what_a_person_must_confirm_is_not_released_unreviewed(tmp_path):
     assert work.ledger.notes == ["the configuration has no [review]; no person looks at the questions"]
 
 
-def test_questions_wait_until_the_sheet_is_filled_in(tmp_path):
-    work = session(tmp_path, review=ReviewRules(share=1.0, least_stratum=1, filled="filled.csv"))
+def test_questions_wait_until_people_have_decided(tmp_path):
+    work = session(tmp_path, review=ReviewRules(share=1.0, least_stratum=1))
     found = review(work, ASKED, [], gated=GATED)
     assert (found.is_pending, len(found.questions)) == (True, 3)
-    assert [path.name for path in work.files] == [SHEET_FILE, "sheet.html"]
+    assert [path.name for path in work.files] == ["sheet.html"]
     assert all(path.is_file() for path in work.files)
     assert "3 questions wait for people" in work.sentences[0]
     assert not (tmp_path / "out" / "review" / RESULT_FILE).exists()
-    page = work.files[1]
+    page = work.files[0]
     before = page.stat().st_mtime_ns
     review(work_again(tmp_path), ASKED, [], gated=GATED)
     assert page.stat().st_mtime_ns == before  # made from the same, so it is left
 
 
 def work_again(folder):
-    return session(folder, review=ReviewRules(share=1.0, least_stratum=1, filled="filled.csv"))
+    return session(folder, review=ReviewRules(share=1.0, least_stratum=1))
 
 
 @pytest.mark.parametrize(
@@ -102,19 +102,6 @@ MANY = questions([draft(f"{task}-{i}", task=task) for task in ("AC", "FAM") for 
 NONE_OPEN = Gated(drafts=tuple(one.draft for one in MANY))
 
 
-def filled(folder: Path, name: str, sheet: str, *, tasks: tuple[str, ...], reject: int = 0) -> None:
-    """The lines of some tasks of a sheet, filled in; the others are left empty."""
-    rows = list(csv.DictReader((folder / "out" / "review" / sheet).read_text("utf-8-sig").splitlines()))
-    for i, row in enumerate(
-        row for row in rows if any(f"task: {task};" in row["item.tags"] for task in tasks)
-    ):
-        row["verdict"] = "reject" if i < reject else "accept"
-    with (folder / name).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def reviewed(folder: Path, **config: object) -> tuple[HerbenchSession, Reviewing]:
     """A session in which `MANY` were reviewed."""
     work = session(folder, **config)
@@ -128,27 +115,25 @@ def test_before_anybody_looks_it_is_said_what_can_be_released(tmp_path):
     assert [table.name for table in work.tables] == ["review"]
 
 
-def test_what_is_decided_goes_on_and_what_waits_has_a_sheet_of_its_own(tmp_path):
-    rules = ReviewRules(each_task=9, filled=("first.csv", "more.csv"))
+def test_what_is_decided_goes_on_and_what_waits_is_said(tmp_path):
+    rules = ReviewRules(each_task=9)
     reviewed(tmp_path, review=rules)
-    filled(tmp_path, "first.csv", SHEET_FILE, tasks=("AC",))
+    decide(tmp_path / "review", tasks=("AC",))
     work, found = reviewed(tmp_path, review=rules, release=OUT)
     assert {one.draft.task for one in found.questions} == {"AC"}
     assert len(found.questions) == 20
-    more = tmp_path / "out" / "review" / MORE_FILE
-    assert more in work.files
     assert "9 questions wait for people" in work.sentences[1]
     assert "give a larger release another version" in work.sentences[-1]
-    filled(tmp_path, "more.csv", MORE_FILE, tasks=("FAM",))
+    decide(tmp_path / "review", tasks=("FAM",), by="cid")
     work, whole = reviewed(tmp_path, review=rules)
     assert len(whole.questions) == 40
     assert work.sentences == ["Review: 40 of 40 questions stay (AC released, FAM released)."]
 
 
 def test_a_task_that_is_held_back_says_what_would_release_it(tmp_path):
-    rules = ReviewRules(filled="filled.csv")
+    rules = ReviewRules()
     reviewed(tmp_path, review=rules)
-    filled(tmp_path, "filled.csv", SHEET_FILE, tasks=("AC", "FAM"))
+    decide(tmp_path / "review")
     work, found = reviewed(tmp_path, review=rules)
     assert len(found.questions) == 6
     assert work.sentences[1] == (
@@ -156,15 +141,16 @@ def test_a_task_that_is_held_back_says_what_would_release_it(tmp_path):
         "without a rejection would release them, and this command goes on."
     )
     # the sample grows, and nothing of what was said is lost
-    wider = ReviewRules(filled="filled.csv", each_task=9)
+    wider = ReviewRules(each_task=9)
     work, again = reviewed(tmp_path, review=wider)
     assert "12 questions wait for people" in work.sentences[1]
     assert len(again.questions) == 6
 
 
 def test_a_task_of_which_too_many_are_rejected_is_looked_at_whole(tmp_path):
-    rules = ReviewRules(filled="filled.csv", each_task=9)
+    rules = ReviewRules(each_task=9)
     reviewed(tmp_path, review=rules)
-    filled(tmp_path, "filled.csv", SHEET_FILE, tasks=("AC", "FAM"), reject=4)
+    decide(tmp_path / "review", tasks=("AC",), reject=4)
+    decide(tmp_path / "review", tasks=("FAM",), reject=4, by="cid")
     work, _ = reviewed(tmp_path, review=rules)
     assert "AC: 11 held back, 4 of 9 looked at were rejected; looking at all of them" in work.sentences[1]

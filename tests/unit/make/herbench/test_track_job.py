@@ -6,8 +6,8 @@ import pytest
 
 from subjects.streets import plan_street, write_street
 from vidence.errors import UsageError
-from vidence.make.herbench.cards.people_sheets import VideoSheet
 from vidence.make.herbench.config import read_herbench
+from vidence.make.herbench.sheets import VideoSheet
 from vidence.make.herbench.track_job import job_of
 from vidence.make.makers import herbench
 from vidence.make.pipeline.session import BuildContext, MakeOverrides

@@ -6,7 +6,7 @@ import pytest
 
 from subjects.reviewed import GOLDEN, Reviewed
 from vidence.ask.benchmarks.table import create as table
-from vidence.errors import DataError, UsageError
+from vidence.errors import UsageError
 from vidence.make.herbench.config import read_herbench
 
 
@@ -24,7 +24,7 @@ def test_a_set_is_gated_reviewed_and_released(one):
     assert any("wait for people" in said for said in first.sentences)
     assert any("Nothing is released before people" in said for said in first.sentences)
     assert not (one.folder / "out" / "release").exists()
-    said = one.fill(reject=2)
+    said = one.decide(reject=2)
     second = one.make()
     assert any(sentence.startswith("0 replies asked for") for sentence in second.sentences)
     before = one.contents(one.release())
@@ -67,29 +67,6 @@ def test_where_no_video_is_here_no_evidence_is_verified(one):
     assert stages["needs-all"]["n_in"] == stages["needs-all"]["n_out"] == len(tried)
 
 
-def test_a_sheet_with_faults_stops_the_making_and_says_where(one):
-    one.make()
-    one.fill(reject=0)
-    text = one.filled.read_text()
-    one.filled.write_text(text.replace(",accept,", ",,", 1) + "AC_9999,,,,,,,,,,,,,,accept,\n")
-    with pytest.raises(DataError) as caught:
-        one.make()
-    assert "has no verdict" in str(caught.value)
-    assert "AC_9999 is not in the sheet that was written" in str(caught.value)
-    assert not (one.folder / "out" / "release").exists()
-
-
-def test_a_sheet_that_somebody_began_to_fill_is_not_written_again(one):
-    one.make()
-    text = one.sheet.read_text(encoding="utf-8-sig")
-    begun = text.replace(",,,,,\n", ",yes,,,,\n", 1)
-    assert begun != text
-    one.sheet.write_text(begun)
-    one.make()
-    assert one.sheet.read_text() == begun
-    assert any("has been filled in and was left as it is" in said for said in one.troubles)
-
-
 def test_without_panel_and_review_the_release_says_so(one):
     bare = one.bare + '\n[release]\nversion = "0.1"\n'
     one.config.write_text(bare)
@@ -120,7 +97,7 @@ def test_an_open_verdict_is_not_released_where_no_person_looks(one, has_review):
 
 def test_the_page_is_made_again_only_when_it_would_differ(one):
     one.make()
-    page = one.sheet.with_name("sheet.html")
+    page = one.page
     text = page.read_text()
     page.write_text("x" + text)  # what says from what it was made stands at its end
     one.make()
@@ -139,19 +116,9 @@ def test_the_configuration_of_the_documentation_makes_sense(one):
     assert read.release.splits == {"train": 0.8, "test": 0.2}
 
 
-def test_a_changed_question_makes_its_old_verdict_useless(one):
-    one.make()
-    one.fill(reject=0)
-    text = one.filled.read_text()
-    check = text.split("\n", 1)[1].split(",")[1]
-    one.filled.write_text(text.replace(check, "0" * 12))
-    with pytest.raises(DataError, match="or was changed since"):
-        one.make()
-
-
 def test_a_source_without_a_licence_is_not_released(one):
     one.make()
-    one.fill(reject=0)
+    one.decide(reject=0)
     one.config.write_text(one.config.read_text().replace('licence = "CC0-1.0"\n', ""))
     assert any("no question is left" in said for said in one.make().sentences)
     one.config.write_text(

@@ -8,7 +8,7 @@ import pytest
 from subjects.reviewing import LONG, Team, answers, at
 from vidence.errors import DataError
 from vidence.make.review.recording import Recorder, Share, draw, said_before, submit
-from vidence.make.review.sheets import minutes_of, sheet, take_in
+from vidence.make.review.sheets import has_writing, minutes_of, sheet, take_in
 
 
 def rows_of(team: Team, by: str = "bob", role: str = "reviewer") -> list[dict[str, str]]:
@@ -112,6 +112,69 @@ def test_what_a_sheet_cannot_say_is_named_with_its_line_and_nothing_is_taken(tmp
     assert str(path) in str(caught.value)
     assert said in str(caught.value)
     assert {one.state for one in team.reviews.states.values()} == {"in-review"}
+
+
+def test_a_sheet_is_read_however_a_spreadsheet_saves_it_and_what_is_not_said_waits(tmp_path):
+    """With semicolons, without our columns, in another order, in two files, as CSV in UTF-8 with a mark."""
+    team = drawn("herbench", 4)
+    paths = []
+    for name, lines in (("a", ("q3;Reject;no", "q1;accept;")), ("b", ("q2;;", "q4;accept;YES"))):
+        paths.append(tmp_path / f"{name}.csv")
+        paths[-1].write_text("\r\n".join(["item_id;verdict;unique", *lines]), encoding="utf-8-sig")
+    recorder = Recorder(team.reviews, by="bob", role="reviewer", at=at(500))
+    assert take_in(team.reviews, recorder, paths, by="bob", role="reviewer").n_decided == 3
+    assert [(one.item_id, one.kind, one.checks) for one in recorder.events] == [
+        *(("q1", "accept", {}), ("q3", "reject", {"unique": "no"}), ("q4", "accept", {"unique": "yes"})),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("contents", "said"),
+    [
+        ([b""], "line 1: no column 'item_id'"),
+        ([b"item_id,note\n"], "no column 'verdict'"),
+        ([b"\xff\xfe\x00"], "save the sheet once more, as 'CSV UTF-8'"),
+        ([], "cannot be read"),
+        ([b'item_id,verdict,note\nq1,accept,"half" a\n'], "expected quotes in pairs"),
+        ([b"item_id,verdict,note\nq1,,hm\n"], "q1 has no verdict; expected accept or reject"),
+        ([b"item_id,verdict\n,accept\n"], "an empty id is not in the sheet"),
+        ([b"item_id,verdict\nq1,perhaps\nq2,well\n"], "2 faults"),
+        ([b"item_id,verdict\nq1,accept\nq1,reject\n"], "line 3: a second line for q1, after line 2"),
+        ([b"item_id,verdict\nq1,accept\n"] * 2, r"1\.csv, line 2: a second line for q1"),
+    ],
+)
+def test_what_is_no_sheet_is_refused(tmp_path, contents, said):
+    paths = [tmp_path / f"{i}.csv" for i in range(max(1, len(contents)))]
+    for path, content in zip(paths, contents, strict=False):
+        path.write_bytes(content)
+    team = drawn("herbench")
+    recorder = Recorder(team.reviews, by="bob", role="reviewer", at=at(500))
+    with pytest.raises(DataError, match=said):
+        take_in(team.reviews, recorder, paths, by="bob", role="reviewer")
+    assert recorder.events == ()
+
+
+def test_nothing_in_a_sheet_is_run_as_a_formula():
+    team = Team()
+    team.put(question="=HYPERLINK(1)", choices=["+1", "-x"])
+    team.act("claim", "bob")
+    (row,) = rows_of(team)
+    assert (row["item.question"], row["item.choices"]) == ("'=HYPERLINK(1)", "A. +1\nB. -x")
+
+
+@pytest.mark.parametrize(
+    ("content", "is_begun"),
+    [
+        *((None, False), ("id,verdict\nx,\n", False), ("id;verdict\nx;\n", False)),
+        *(("id,verdict\nx,yes\n", True), ("id\nx\n", True), ("", True)),
+    ],
+)
+def test_a_sheet_with_writing_is_told_from_one_without(tmp_path, content, is_begun):
+    path = tmp_path / "a.csv"
+    if content is not None:
+        path.write_text(content)
+    assert has_writing(path, b"", filled=("verdict",)) == (is_begun and content != "")
+    assert has_writing(path, b"template", filled=()) == (content is not None)
 
 
 @pytest.mark.parametrize("said", ["6", "much", "-1"])

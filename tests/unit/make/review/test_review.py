@@ -1,16 +1,13 @@
 """The review: who is drawn, what people may write, what follows."""
 
-import csv
-import io
 from collections import Counter
 
 import msgspec
 import pytest
 
 from subjects.gated import draft, questions
-from vidence.errors import DataError
 from vidence.make.gates.rules import ReviewRules
-from vidence.make.review.audit import Reviewed, as_csv, as_page, read_audit, review_id
+from vidence.make.review.audit import Reviewed, as_page, wording_of
 from vidence.make.review.decision import decide_review, plan_review, plan_table, plan_words
 from vidence.make.review.sample import ReviewSample, draw_sample
 
@@ -84,8 +81,8 @@ def test_counts_that_hang_on_a_detector_are_all_looked_at(why):
     drawn = drawn_of(questions(drafts))
     assert [row.question.draft.draft_id for row in drawn.rows if row.why == why] == ["c0", "c1", "c2", "c3"]
     assert drawn.strata == {"AC: v1 (given tracks)": 10}
-    sheet = list(csv.DictReader(io.StringIO(as_csv(drawn.rows).decode("utf-8-sig"))))
-    assert {row["item.rests on"] for row in sheet if row["item.why"] == why} == {"detected tracks"}
+    told = map(wording_of, drawn.rows)
+    assert {one["rests on"] for one in told if one["why"] == why} == {"detected tracks"}
 
 
 def test_questions_that_rest_on_something_else_are_another_stratum():
@@ -151,47 +148,6 @@ def test_what_waits_holds_back_its_own_task_and_no_other():
     assert Counter(one.reason for one in dropped) == {"waits-for-a-person": 15, "task-held-back": 85}
 
 
-# --------------------------------------------------------------------------- what people write
-
-
-@pytest.fixture
-def drawn() -> ReviewSample:
-    return drawn_of(asked(AC__v1=20))
-
-
-def filled(drawn: ReviewSample, path, edit=lambda cells: None, verdict: str = "accept"):
-    rows = list(csv.DictReader(io.StringIO(as_csv(drawn.rows).decode("utf-8-sig"))))
-    for row in rows:
-        row["verdict"] = verdict
-    rows = edit(rows) or rows
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
-
-
-def read_csv(paths, rows):
-    return read_audit(rows, paths, folder=None, at="2026-11-22T10:00:00.000000Z")
-
-
-def test_a_filled_sheet_is_read_in_the_order_of_the_questions(drawn, tmp_path):
-    def edit(rows):
-        rows[0] |= {"frames": "yes", "unique": "NO", "verdict": "Reject", "note": "two are right"}
-        return rows[::-1]
-
-    said = read_csv([filled(drawn, tmp_path / "a.csv", edit)], drawn.rows)
-    assert [one.item_id for one in said] == [row.question.question_id for row in drawn.rows]
-    assert [one.is_accepted for one in said] == [False, True, True]
-    assert (said[0].failed_checks, said[0].note) == (("unique",), "two are right")
-
-
-def test_a_sheet_saved_with_semicolons_and_without_our_columns_is_read(drawn, tmp_path):
-    lines = ["item_id;verdict", *(f"{review_id(row)};accept" for row in drawn.rows)]
-    (tmp_path / "a.csv").write_text("\r\n".join(lines), encoding="utf-8-sig")
-    assert len(read_csv([tmp_path / "a.csv"], drawn.rows)) == 3
-
-
 def test_no_spreadsheet_takes_a_check_for_a_number():
     """Of twelve digits and letters a to f one in a hundred reads like 4811828e6756."""
     checks = {row.check for row in drawn_of(asked(AC__v1=300), share=1.0).rows}
@@ -199,94 +155,9 @@ def test_no_spreadsheet_takes_a_check_for_a_number():
     assert all(check.isalpha() and len(check) == 12 for check in checks)
 
 
-def change(index: int, **cells: str):
-    def edit(rows):
-        rows[index] |= cells
-
-    return edit
-
-
-@pytest.mark.parametrize(
-    ("edit", "said"),
-    [
-        (change(0, item_id="AC_9999"), "AC_9999 is not in the sheet that was written"),
-        (change(0, item_id=""), "an empty id is not in the sheet"),
-        (change(1, verdict="", note="hm"), "has no verdict; expected accept or reject"),
-        (change(1, verdict="maybe"), "has the verdict 'maybe'"),
-        (change(1, unique="perhaps"), "has 'perhaps' under 'unique'"),
-        (change(1, frames="no"), "is accepted, and 'frames' is no"),
-        (change(2, check="0123456789ab"), "was changed after the sheet was written"),
-        (lambda rows: [*rows, rows[0] | {"verdict": "reject"}], "a second line for"),
-    ],
-)
-def test_what_cannot_be_used_is_named_with_its_line(drawn, tmp_path, edit, said):
-    path = filled(drawn, tmp_path / "a.csv", edit)
-    with pytest.raises(DataError, match=said) as caught:
-        read_csv([path], drawn.rows)
-    assert "a.csv" in str(caught.value)
-
-
-def test_the_line_is_that_of_the_file(drawn, tmp_path):
-    path = filled(drawn, tmp_path / "a.csv", change(1, verdict="maybe"))
-    with pytest.raises(DataError) as caught:
-        read_csv([path], drawn.rows)
-    line = next(i for i, text in enumerate(path.read_text().split("\n"), start=1) if "maybe" in text)
-    first = next(
-        i
-        for i, text in enumerate(path.read_text().split("\n"), start=1)
-        if text.startswith(review_id(drawn.rows[1]))
-    )
-    assert f"line {first}: " in str(caught.value)
-    assert first <= line
-
-
-def test_all_faults_are_named_at_once(drawn, tmp_path):
-    with pytest.raises(DataError, match="3 faults"):
-        read_csv([filled(drawn, tmp_path / "a.csv", verdict="perhaps")], drawn.rows)
-
-
-@pytest.mark.parametrize("edit", [change(1, verdict=""), lambda rows: [rows[0], *rows[2:]]])
-def test_a_question_without_a_verdict_waits(drawn, tmp_path, edit):
-    said = read_csv([filled(drawn, tmp_path / "a.csv", edit)], drawn.rows)
-    assert [one.item_id for one in said] == [drawn.rows[i].question.question_id for i in (0, 2)]
-
-
-def test_several_sheets_are_read_as_one_and_two_verdicts_are_refused(drawn, tmp_path):
-    first = filled(drawn, tmp_path / "a.csv", change(2, verdict=""))
-    rest = filled(drawn, tmp_path / "b.csv", lambda rows: rows[2:])
-    said = read_csv([first, rest], drawn.rows)
-    assert [one.item_id for one in said] == [row.question.question_id for row in drawn.rows]
-    twice = filled(drawn, tmp_path / "c.csv", lambda rows: rows[1:])
-    with pytest.raises(DataError, match=r"c\.csv, line \d+: a second line for"):
-        read_csv([first, twice], drawn.rows)
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"", "line 1: no column 'item_id'"),
-        (b"item_id,note\n", "no column 'verdict'"),
-        (b"\xff\xfe\x00", "save the sheet once more, as 'CSV UTF-8'"),
-        (None, "cannot be read"),
-    ],
-)
-def test_what_is_no_sheet_is_refused(drawn, tmp_path, content, said):
-    if content is not None:
-        (tmp_path / "a.csv").write_bytes(content)
-    with pytest.raises(DataError, match=said):
-        read_csv([tmp_path / "a.csv"], drawn.rows)
-
-
-def test_nothing_in_the_sheet_is_run_as_a_formula():
-    some = questions([draft("d", question="=HYPERLINK(1)", choices=("+1", "-x", "@a", "b", "c"))])
-    text = as_csv(drawn_of(some).rows).decode("utf-8-sig")
-    (row,) = csv.DictReader(io.StringIO(text))
-    assert row["item.question"] == "'=HYPERLINK(1)"
-    assert row["item.choices"].startswith("A. +1\nB. -x")
-
-
-def test_the_page_shows_what_is_asked_and_loads_nothing(drawn):
-    page = as_page(drawn.rows, {}, title="<b>set</b>", n_frames=3, table="sheet.csv")
+def test_the_page_shows_what_is_asked_and_loads_nothing():
+    drawn = drawn_of(asked(AC__v1=20))
+    page = as_page(drawn.rows, {}, title="<b>set</b>", n_frames=3)
     assert "&lt;b&gt;set" in page
     for row in drawn.rows:
         assert f'id="{row.question.question_id}"' in page
@@ -384,14 +255,3 @@ def test_what_is_looked_at_in_any_case_says_nothing_about_the_rest():
 def test_rules_that_make_no_sense_are_refused(rules, said):
     with pytest.raises(msgspec.ValidationError, match=said):
         msgspec.convert(rules, ReviewRules)
-
-
-def test_a_line_with_half_a_quote_is_named(drawn, tmp_path):
-    def edit(rows):
-        rows[0] |= {"note": "half"}
-        return rows
-
-    path = filled(drawn, tmp_path / "a.csv", edit)
-    path.write_bytes(path.read_bytes().replace(b"half", b'"half" a'))
-    with pytest.raises(DataError, match="expected quotes in pairs"):
-        read_csv([path], drawn.rows)

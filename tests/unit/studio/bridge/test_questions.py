@@ -1,26 +1,27 @@
-"""The drawn questions of a made set as wordings, and what people say of them as the filled sheet."""
+"""The drawn questions of a made set as wordings, and what people say of them in its review."""
 
 import msgspec
 import pytest
 
 from subjects.gated import draft, questions
-from vidence.errors import DataError
+from vidence.errors import DataError, UsageError
 from vidence.make.gates.model_gates import GateVerdict, GateVote
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.pipeline.output import item_of, json_lines
-from vidence.make.review.audit import as_csv, drawn_lines, read_audit, review_id
+from vidence.make.review.audit import read_audit, review_id, wording_of
 from vidence.make.review.revisions import Event
 from vidence.make.review.sample import draw_sample
 from vidence.studio.bridge.questions import (
     drawn_of,
-    filled,
     gate_words,
     items_of,
     progress,
     verdicts_of,
     wordings,
-    write_filled,
+    write_verdicts,
 )
+
+AT = "2026-11-23T09:00:00.000000Z"
 
 
 @pytest.fixture
@@ -30,8 +31,7 @@ def made(tmp_path):
     some = questions(drafts)
     drawn = draw_sample(some, ReviewRules(share=0.25), seed=1, open_gates={"d0": ["text-only"]})
     (tmp_path / "review").mkdir()
-    (tmp_path / "review" / "sheet.csv").write_bytes(as_csv(drawn.rows))
-    (tmp_path / "review" / "questions.jsonl").write_bytes(json_lines(drawn_lines(drawn.rows)))
+    (tmp_path / "review" / "questions.jsonl").write_bytes(json_lines(map(wording_of, drawn.rows)))
     items = [item_of(one, maker="test") for one in some]
     (tmp_path / "items.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, items)) + b"\n")
     vote = GateVote(model="m", frame_index=7)
@@ -42,43 +42,42 @@ def made(tmp_path):
     return tmp_path, drawn.rows
 
 
-def event(kind, message="", **checks):
+def event(kind, message="", by="bob", **checks):
     return Event(
         event_id="e",
         item_id="q",
         revision="r",
         kind=kind,
         role="reviewer",
-        by="bob",
-        at="2026-11-23T09:00:00.000000Z",
+        by=by,
+        at=AT,
         checks=checks,
         message=message,
     )
 
 
-def test_a_sheet_that_nobody_filled_in_is_the_one_that_was_written(made):
-    folder, _ = made
-    drawn = drawn_of(folder)
-    assert filled(drawn, {}) == (folder / "review" / "sheet.csv").read_bytes()
-
-
-def test_verdicts_are_read_as_if_they_were_typed(made, tmp_path):
+def test_verdicts_are_written_into_the_review_once(made, tmp_path):
     folder, rows = made
-    drawn = drawn_of(folder)
-    names = [one.name for one in drawn]
+    place = tmp_path / "reviews"
+    names = [one.name for one in drawn_of(folder)]
     said = {
         names[0]: event("reject", "two are right,\nsee 4 s", unique="no", frames="yes"),
-        names[1]: event("accept", frames="yes", unique="yes", apart="yes"),
+        names[1]: event("accept", by="cid", frames="yes", unique="yes", apart="yes"),
     }
-    (tmp_path / "filled.csv").write_bytes(filled(drawn, said))
-    found = read_audit(rows, [tmp_path / "filled.csv"], folder=None, at="2026-11-22T10:00:00.000000Z")
+    with pytest.raises(UsageError, match="holds no review"):
+        write_verdicts(place, said, at=AT)
+    assert read_audit(rows, folder=place, at=AT) == ()
+    assert write_verdicts(place, said, at=AT) == 2
+    assert write_verdicts(place, said, at=AT) == 0
+    found = read_audit(rows, folder=place, at=AT)
     assert [(one.item_id, one.is_accepted, one.failed_checks) for one in found] == [
         (rows[0].question.question_id, False, ("unique",)),
         (rows[1].question.question_id, True, ()),
     ]
     assert found[0].note == "two are right,\nsee 4 s"
-    risky = filled(drawn, {names[0]: event("reject", "=cmd()", unique="no")})
-    assert b"'=cmd()" in risky
+    with pytest.raises(DataError, match="was decided otherwise by bob: reject"):
+        write_verdicts(place, {names[0]: event("accept"), names[2]: event("accept")}, at=AT)
+    assert len(read_audit(rows, folder=place, at=AT)) == 2
 
 
 def test_wordings_hold_what_a_person_needs(made):
@@ -111,22 +110,6 @@ def test_faults_of_files_are_named(made):
     path.unlink()
     with pytest.raises(DataError, match="is not there"):
         drawn_of(folder)
-
-
-def test_what_was_filled_in_elsewhere_stays(made, tmp_path):
-    folder, _ = made
-    drawn = drawn_of(folder)
-    name = drawn[0].name
-    path = tmp_path / "filled.csv"
-    first = write_filled(path, filled(drawn, {name: event("accept")}), ours=())
-    again = write_filled(path, filled(drawn, {name: event("reject", unique="no")}), ours=[first])
-    path.write_bytes(path.read_bytes().replace(b"reject", b"accept").replace(b",no,", b",yes,"))
-    before = path.read_bytes()
-    with pytest.raises(DataError, match="filled in elsewhere"):
-        write_filled(path, filled(drawn, {}), ours=[first, again])
-    assert path.read_bytes() == before
-    path.write_bytes(filled(drawn, {}))
-    assert write_filled(path, filled(drawn, {name: event("accept")}), ours=())
 
 
 def test_progress_says_what_the_sample_can_release(made):

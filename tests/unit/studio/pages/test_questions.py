@@ -1,7 +1,5 @@
-"""Screen of the drawn questions: what is said there and what is typed into the sheet come to the same."""
+"""Screen of the drawn questions: what is said there goes into the review of the set."""
 
-import csv
-import io
 import re
 
 import msgspec
@@ -10,12 +8,13 @@ import pytest
 from subjects.gated import draft, questions
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.pipeline.output import item_of, json_lines
-from vidence.make.review.audit import as_csv, drawn_lines, read_audit, review_id
-from vidence.make.review.decision import decide_review
+from vidence.make.review.audit import read_audit, review_id, wording_of
 from vidence.make.review.sample import draw_sample
+from vidence.studio.pages import questions as pages
 from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.items import ItemRow
 
+AT = "2026-11-22T10:00:00.000000Z"
 RULES = ReviewRules(share=0.5, most_rejected=0.8)
 
 
@@ -27,30 +26,18 @@ def made(team, tmp_path):
     folder, people = tmp_path / "set", tmp_path / "people"
     (folder / "review").mkdir(parents=True)
     people.mkdir()
-    (folder / "review" / "questions.jsonl").write_bytes(json_lines(drawn_lines(drawn.rows)))
+    (folder / "review" / "questions.jsonl").write_bytes(json_lines(map(wording_of, drawn.rows)))
     lines = [msgspec.json.encode(item_of(one, maker="test")) for one in some]
     (folder / "items.jsonl").write_bytes(b"\n".join(lines))
     project = team.project("made", "herbench")
     row = MadeSetRow.objects.create(project=project, folder=str(folder), people_folder=str(people))
     team.user("Olga", "operator", project="made")
     team.user("Bob", "reviewer", project="made")
-    return team, f"/projects/made/questions/{row.public}", some, drawn, people
+    return team, f"/projects/made/questions/{row.public}", drawn
 
 
-def typed(path, rows, said):
-    """The sheet as somebody fills it in with a spreadsheet."""
-    lines = list(csv.DictReader(io.StringIO(as_csv(rows).decode("utf-8-sig"))))
-    for line, cells in zip(lines, said, strict=False):
-        line.update(cells)
-    with path.open("w", newline="", encoding="utf-8-sig") as file:
-        writer = csv.DictWriter(file, lines[0].keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
-    return path
-
-
-def test_what_is_said_on_pages_and_what_is_typed_come_to_the_same(made, tmp_path):
-    team, address, some, drawn, people = made
+def test_what_is_said_on_pages_goes_into_the_review_of_the_set(made, tmp_path, monkeypatch):
+    team, address, drawn, place = *made, tmp_path / "reviews"
     olga, bob = team.signed_in("Olga"), team.signed_in("Bob")
     assert b"5 questions were taken in; 0 were there" in olga.post(address, {"act": "take"}).content
     assert b"0 questions were taken in; 5 were there" in olga.post(address, {"act": "take"}).content
@@ -67,37 +54,16 @@ def test_what_is_said_on_pages_and_what_is_typed_come_to_the_same(made, tmp_path
         sent = {f"check:{name}": cells[name] for name in ("frames", "unique", "apart")}
         sent |= {"act": cells["verdict"], "message": cells["note"], "seen": item.lock_version + 1}
         assert bob.post(f"{base}/review", sent).status_code == 302
-    answer = olga.post(address, {"act": "write"})
-    assert b"was written with 4 verdicts" in answer.content
-    ours, theirs = people / "filled.csv", typed(tmp_path / "typed.csv", drawn.rows, said)
-    assert ours.read_bytes() == theirs.read_bytes()
-    found = [
-        decide_review(
-            some,
-            drawn,
-            said=read_audit(drawn.rows, [path], folder=None, at="2026-11-22T10:00:00.000000Z"),
-            rules=RULES,
-        )
-        for path in (ours, theirs)
+    assert b"told of no configuration" in olga.post(address, {"act": "write"}).content
+    assert read_audit(drawn.rows, folder=place, at=AT) == ()
+    monkeypatch.setattr(pages, "limits_of", lambda row: pages.Limits(rules=RULES, words="", target=place))
+    assert b"4 verdicts were written into" in olga.post(address, {"act": "write"}).content
+    assert b"0 verdicts were written into" in olga.post(address, {"act": "write"}).content
+    found = read_audit(drawn.rows, folder=place, at=AT)
+    assert [(one.is_accepted, one.note) for one in found] == [
+        (cells["verdict"] == "accept", cells["note"]) for cells in said
     ]
-    assert found[0] == found[1]
-    assert msgspec.json.encode(found[0][0]) == msgspec.json.encode(found[1][0])
-    assert found[0][0].tasks[0].n_sample == 4
-
-
-def test_a_sheet_that_was_begun_elsewhere_stays(made):
-    team, address, _, drawn, people = made
-    olga = team.signed_in("Olga")
-    olga.post(address, {"act": "take"})
-    path = typed(people / "filled.csv", drawn.rows, [{"verdict": "accept"}])
-    before = path.read_bytes()
-    refused = olga.post(address, {"act": "write"})
-    assert refused.status_code == 409
-    assert b"filled in elsewhere" in refused.content
-    assert path.read_bytes() == before
-    path.unlink()
-    assert olga.post(address, {"act": "write"}).status_code == 200
-    assert olga.post(address, {"act": "write"}).status_code == 200
+    assert [one.failed_checks for one in found] == [(), ("unique",), (), ("frames",)]
 
 
 def test_the_page_says_how_far_it_is(made):
@@ -107,7 +73,7 @@ def test_the_page_says_how_far_it_is(made):
     assert "AC 10 5 0 0 0" in page
     assert "held back whatever is said" in page
     bob = team.signed_in("Bob")
-    assert b"Write the filled sheet" not in bob.get(address).content
+    assert b"Write the verdicts" not in bob.get(address).content
     assert bob.post(address, {"act": "write"}).status_code == 403
     assert b"set</a>" in bob.get("/projects/made/questions").content
 
