@@ -48,14 +48,14 @@ def runs(checks_dir, tmp_path_factory):
 def test_from_all_runs_to_one_question_in_two_of_them_in_three_acts(runs, page, view_server):
     served = view_server("--no-open", runs)
     page.goto(served.door)
-    lines = page.locator("#lines tbody tr")
+    lines = page.locator("#piece tbody tr")
     expect(lines).to_have_count(3)
     expect(page.locator("[data-unfinished]")).to_have_count(0, timeout=20_000)
     for name, n in zip(MODELS, N_UNREADABLE, strict=True):
         expect(lines.filter(has_text=name)).to_contain_text(f"{n} unreadable", timeout=20_000)
 
     lines.filter(has_text=MODELS[0]).get_by_role("link", name="unreadable").click()
-    page.locator("table.items tbody a").first.click()
+    page.locator(".piece tbody a").first.click()
     page.get_by_text("Beside it:").locator("..").get_by_role("link", name=MODELS[1]).click()
     told = page.locator("section.told")
     expect(told).to_have_count(2)

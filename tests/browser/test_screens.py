@@ -317,7 +317,7 @@ def of_the_viewer(to: Looked):
     to.look(page, "view-compare")
     page.get_by_role("link", name=re.compile("scored differently")).click()
     to.look(page, "view-questions")
-    page.locator("table.items tbody a").first.click()
+    page.locator(".piece tbody a").first.click()
     painted(page)
     page.get_by_role("button", name=re.compile("Next: evidence")).first.click()
     to.look(page, "view-question", first=page.locator("section[data-player]"))

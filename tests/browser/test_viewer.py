@@ -44,7 +44,7 @@ def test_from_the_runs_to_a_flip_and_its_frames(page, view_server, runs, tmp_pat
     expect(page.locator("#piece")).to_contain_text("Told by the trials")
 
     page.get_by_role("link", name="2 scored differently").click()
-    expect(page.locator("table.items tbody tr")).to_have_count(2)
+    expect(page.locator(".piece tbody tr")).to_have_count(2)
     page.get_by_role("link", name="q2").click()
     expect(page.locator("section.told")).to_have_count(2)
     expect(page.locator("[data-player]")).to_have_attribute("data-state", "painted")
@@ -61,7 +61,7 @@ def test_from_the_runs_to_a_flip_and_its_frames(page, view_server, runs, tmp_pat
     page.locator("th a", has_text="Ours").click()
     expect(page.locator("#piece")).to_contain_text("How it was run")
     page.get_by_role("link", name="1 unreadable").first.click()
-    page.locator("table.items tbody a").click()
+    page.locator(".piece tbody a").click()
     expect(page.locator("section.told pre").first).to_contain_text(PWN)
     assert page.evaluate("() => window.pwned") is None
     assert state(runs) == before
@@ -74,10 +74,10 @@ def test_a_run_that_goes_on_is_seen_to_grow_and_keeps_what_is_ticked(
     run = write_run(tmp_path / "runs" / "a", trials=TRIALS[:1])
     with RunStore(run, is_writer=True) as store:
         page.goto(view_server("--no-open", tmp_path / "runs").door)
-        expect(page.locator("#lines")).to_contain_text("1 of 4")
+        expect(page.locator("#piece")).to_contain_text("1 of 4")
         page.get_by_role("checkbox").check()
         store.add(TRIALS[1])
-        expect(page.locator("#lines")).to_contain_text("2 of 4", timeout=15_000)
+        expect(page.locator("#piece")).to_contain_text("2 of 4", timeout=15_000)
         expect(page.get_by_role("checkbox")).to_be_checked()
         page.goto("about:blank")  # what looks every 2 s ends before the server does
 
@@ -113,7 +113,7 @@ def test_exported_pages_stand_on_their_own_in_a_browser(page, runs, tmp_path, mo
         state="detached"
     )  # another list than the exported
     page.goto((tmp_path / "pages" / "items-1.html").as_uri())
-    expect(page.locator("table.items tbody tr")).to_have_count(2)
+    expect(page.locator(".piece tbody tr")).to_have_count(2)
     page.get_by_role("link", name="q2").click()
     expect(page.get_by_role("img", name="frame 45, 1.50 s")).to_have_count(2)
     page.wait_for_function("() => [...document.images].every((one) => one.complete && one.naturalWidth > 0)")

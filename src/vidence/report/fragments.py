@@ -3,9 +3,11 @@
 Every text in them is escaped by the templates of the report; they bring neither style nor script.
 """
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
-from vidence.records import Item
+from vidence.records import Item, Record
 from vidence.report.browser import Browser, Entry, RunReply
 from vidence.report.diagnosis import Diagnosed, excerpts
 from vidence.report.page import MOST_PROBLEMS, SAID_OF_TRIALS, view_of
@@ -14,8 +16,17 @@ from vidence.report.results import SEED, Row, Run
 from vidence.report.sections import Section
 from vidence.report.tables import all_tables
 from vidence.tables.rendering import render
+from vidence.tables.table import RowSpec, Table, tabulate, words
 
 _TEMPLATE = "fragment.html.j2"
+
+
+class Link(Record):
+    """Words of a cell, and where they lead; without an address they only look as `style`, a class, says."""
+
+    words: str
+    address: str = ""
+    style: str = ""
 
 
 def run_fragment(run: Run, *, title: str, level: float = 0.95) -> str:
@@ -48,6 +59,30 @@ def diagnosed_fragment(diagnosed: Diagnosed) -> str:
     return _piece(sentences=diagnosed.sentences, statements=diagnosed.statements)
 
 
+def list_fragment(
+    table: Table,
+    links: Mapping[tuple[str, str], Sequence[Link]] | None = None,
+    ticks: Mapping[str, bool] | None = None,
+) -> str:
+    """A table as a list of things that have pages of their own.
+
+    Args:
+        table: the list; on a narrow screen each of its rows is a card.
+        links: by the keys of row and column what stands in place of the text of a cell.
+        ticks: by their keys the rows that can be chosen as ``run`` of a form, and whether they are.
+    """
+    return _piece(listed=table, links=links or {}, ticks=ticks or {})
+
+
+def words_fragment(title: str, headings: tuple[str, str], rows: Sequence[tuple[str, str, str]]) -> str:
+    """A list of names, what stands in a quieter voice beside each, and words about them."""
+    label, about = headings
+    specs = [RowSpec(str(i), name, text, detail=detail) for i, (name, detail, text) in enumerate(rows)]
+    return list_fragment(
+        tabulate("words", title, label=label, rows=specs, measures=[words("words", str, about)])
+    )
+
+
 def question_fragment(item: Item) -> str:
     """The words of a question, with its right answer and what stands beside it."""
     return _entry_piece(item)
@@ -70,6 +105,7 @@ def _piece(**values: object) -> str:
         "entry": None,
         "view": None,
         "section": None,
+        "listed": None,
         "sentences": (),
         "statements": (),
         "most_problems": 0,

@@ -1,8 +1,9 @@
 """Pieces of the report for other pages: escaped, and without a style or a script of their own."""
 
-from vidence.report.fragments import run_fragment, section_fragment
+from vidence.report.fragments import Link, list_fragment, run_fragment, section_fragment
 from vidence.report.results import load_run
 from vidence.report.sections import Section
+from vidence.tables.table import Cell, RowSpec, tabulate, words
 
 
 def test_a_piece_has_the_tables_of_the_report_and_nothing_that_runs(runs):
@@ -13,3 +14,24 @@ def test_a_piece_has_the_tables_of_the_report_and_nothing_that_runs(runs):
 
 def test_texts_are_escaped():
     assert "&lt;b&gt;" in section_fragment(Section(title="x", paragraphs=("<b>",)))
+
+
+def test_a_list_leads_to_the_pages_of_its_rows_and_lets_them_be_chosen():
+    table = tabulate(
+        "runs",
+        "<Runs>",
+        label="run",
+        rows=[RowSpec("a", "<b>", "x", detail="<i>"), RowSpec("b", "y", "")],
+        measures=[words("fate", lambda about: Cell(value=about))],
+    )
+    links = {
+        ("a", "label"): [Link(words="<b>", address='/?a=1&"')],
+        ("a", "fate"): [Link(words="x", style="f")],
+    }
+    piece = list_fragment(table, links, {"a": True})
+    assert '<a href="/?a=1&amp;&#34;"><bdi>&lt;b&gt;</bdi></a>' in piece
+    assert '<span class="f">x</span>' in piece
+    assert 'name="run" value="a" aria-label="&lt;b&gt;" checked' in piece
+    assert piece.count("checkbox") == 1
+    assert '<td class="words" data-label="fate"></td>' in piece
+    assert not any(word in piece for word in ("<b>", "<i>", "<Runs>"))

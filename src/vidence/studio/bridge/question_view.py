@@ -10,7 +10,7 @@ from vidence.errors import StoreError, VidenceError
 from vidence.explain.errors.labels import Label
 from vidence.records import Failed, Item, Selection, VideoPart
 from vidence.report.browser import LONG_TEXT
-from vidence.report.fragments import reply_fragment
+from vidence.report.fragments import reply_fragment, words_fragment
 from vidence.report.provenance import is_asked, shown_note
 from vidence.report.questions import shown_words
 from vidence.report.results import STATUSES, Row, Run
@@ -58,7 +58,9 @@ class RunAnswer:
     """Its reply and score as HTML, escaped."""
     cut: tuple[str, ...] = ()
     """The texts that are not whole on the page: ``reply``, ``reasoning``."""
-    readings: tuple[tuple[str, str], ...] = ()
+    readings: str = ""
+    """What each reader reads in the reply, as HTML; empty where only words count."""
+    do_readers_differ: bool = False
     shown: str = ""
     still: str = ""
     """How the stills of its frames are asked for, so that they are those that were sent."""
@@ -72,11 +74,6 @@ class RunAnswer:
     def selection(self) -> Selection | None:
         """The frames that were shown."""
         return None if self.row is None else self.row.trial.selection
-
-    @property
-    def do_readers_differ(self) -> bool:
-        """Whether another reader reads something else in the reply."""
-        return len({read for _, read in self.readings}) > 1
 
 
 def tell(head: Run, item_id: str, repeat: int, *, place: str, name: str) -> tuple[Item | None, RunAnswer]:
@@ -113,6 +110,7 @@ def tell(head: Run, item_id: str, repeat: int, *, place: str, name: str) -> tupl
 
 def _told(head: Run, row: Row, named: RunAnswer) -> RunAnswer:
     reply, trial = row.trial.reply, row.trial
+    read = readings(row, head.parser)
     texts = {} if reply is None else {"reply": reply.text, "reasoning": reply.reasoning}
     return replace(
         named,
@@ -121,7 +119,17 @@ def _told(head: Run, row: Row, named: RunAnswer) -> RunAnswer:
         row=row,
         piece=reply_fragment(head, row),
         cut=tuple(name for name, text in texts.items() if len(text) > LONG_TEXT),
-        readings=tuple((n, visible(read)) for n, read in readings(row, head.parser).items()),
+        readings=words_fragment(
+            "What each reader reads",
+            ("reader", "reads"),
+            [
+                (name, "of this run" if name == head.parser else "", text or "nothing")
+                for name, text in read.items()
+            ],
+        )
+        if read
+        else "",
+        do_readers_differ=len(set(read.values())) > 1,
         shown=visible(shown_note(head, row) or shown_words(trial)),
         still=_still(head),
         is_whole=trial.prompt is not None and any(isinstance(p, VideoPart) for p in trial.prompt.parts),

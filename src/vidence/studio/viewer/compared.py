@@ -1,7 +1,7 @@
 """Two runs or more beside each other: the sentences of ``vidence compare``, flips, what could not be read."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -13,13 +13,16 @@ from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
 from vidence.report.comparison import compare_runs
 from vidence.report.comparison_tables import section
-from vidence.report.fragments import section_fragment
+from vidence.report.fragments import Link, list_fragment, section_fragment
 from vidence.report.pairing import pair
 from vidence.report.results import load_run
 from vidence.studio.bridge.places import ViewablePath
+from vidence.studio.bridge.run_status import RunStanding
 from vidence.studio.bridge.runs import content_key
+from vidence.studio.pages.answers import as_piece
 from vidence.studio.viewer.desk import desk
-from vidence.studio.viewer.filters import FATES, FLIPS, Filter, fates_of, trials
+from vidence.studio.viewer.filters import FLIPS, Filter, fate_links, fates_of, trials
+from vidence.tables.table import Cell, RowSpec, share, tabulate, words
 from vidence.text import visible
 
 
@@ -38,7 +41,7 @@ def show(request: HttpRequest) -> HttpResponse:
         request,
         "viewer/compare.html",
         {
-            "standings": [(one, _counts(fates[one.place.id])) for one in standings],
+            "standings": as_piece(_outcomes(standings, fates)),
             "flips": _flips(places, names),
             **_piece(request, places),
         },
@@ -55,8 +58,25 @@ def _asked(request: HttpRequest) -> list[ViewablePath]:
     return [place for place in found if place.kind == "run"]
 
 
-def _counts(fates: dict[str, int]) -> list[tuple[str, str, int]]:
-    return [(fate, words, fates[fate]) for fate, words in FATES.items() if fate in fates]
+def _outcomes(standings: Sequence[RunStanding], fates: Mapping[str, Mapping[str, int]]) -> str:
+    """What became of the trials of each run, as a list."""
+    counts = {one.place.id: fate_links(one.place.id, fates[one.place.id]) for one in standings}
+    table = tabulate(
+        "outcomes",
+        "What became of the trials of each",
+        label="run",
+        rows=[RowSpec(one.place.id, one.name, one) for one in standings],
+        measures=[
+            share("score", lambda one: Cell(value=one.score, detail=one.interval)),
+            words("outcomes", lambda one: ", ".join(link.words for link in counts[one.place.id])),
+        ],
+    )
+    links = {(place, "outcomes"): some for place, some in counts.items()}
+    names = {
+        (one.place.id, "label"): (Link(words=one.name, address=reverse("run", args=[one.place.id])),)
+        for one in standings
+    }
+    return list_fragment(table, links | names)
 
 
 def _flips(places: Sequence[ViewablePath], names: dict[str, str]) -> list[dict[str, object]]:

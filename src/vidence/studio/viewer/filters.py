@@ -9,6 +9,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.http import Http404, QueryDict
 
 from vidence.records import Record
+from vidence.report.fragments import Link
 from vidence.report.results import STATUSES
 from vidence.studio.bridge.labels import BY
 from vidence.studio.bridge.runs import DAMAGED
@@ -207,6 +208,19 @@ def fates_of(places: Sequence[str]) -> dict[str, dict[str, int]]:
     for row in counted.order_by():
         found[row["place"]][row["fate"]] = row["n"]
     return found
+
+
+def fate_links(place: str, fates: Mapping[str, int]) -> tuple[Link, ...]:
+    """How many trials of a run have each fate, with the lists of them."""
+    return tuple(
+        Link(
+            words=f"{fates[fate]} {words}",
+            address=f"/items?{urlencode({'run': place, 'fate': fate})}",
+            style=f"fate {fate}",
+        )
+        for fate, words in FATES.items()
+        if fate in fates
+    )
 
 
 def tags_of(place: str) -> dict[str, list[tuple[str, int]]]:

@@ -47,7 +47,9 @@ def show(request: HttpRequest) -> HttpResponse:
             found, one = tell(head, item_id, repeat, place=place, name=name)
             item = item or found
             given = labelled(labels.of(place, item_id))
-            told.append(replace(one, labels=given, piece=as_piece(one.piece)))
+            told.append(
+                replace(one, labels=given, piece=as_piece(one.piece), readings=as_piece(one.readings))
+            )
     if item is None and all(one.fate == "missing" for one in told):
         raise Http404
     shown = {

@@ -1,13 +1,17 @@
 """The trials of a run, beside those of up to two others, as far as a filter keeps them."""
 
 import time
+from collections.abc import Mapping, Sequence
+from functools import partial
 from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from vidence.studio.bridge.runs import LONGEST
+from vidence.report.fragments import Link, list_fragment
+from vidence.studio.bridge.runs import LONGEST, SEARCHED
+from vidence.studio.pages.answers import as_piece
 from vidence.studio.records.index import IndexRunRow, IndexTrialRow
 from vidence.studio.viewer.desk import desk
 from vidence.studio.viewer.filters import (
@@ -23,6 +27,7 @@ from vidence.studio.viewer.filters import (
     tags_of,
     trials,
 )
+from vidence.tables.table import Cell, RowSpec, count, number, tabulate, words
 from vidence.text import visible
 
 
@@ -43,7 +48,7 @@ def show(request: HttpRequest) -> HttpResponse:
         {
             "asked": asked,
             "standings": standings,
-            "rows": _lines(asked, page, names=[one.name for one in standings]),
+            "piece": as_piece(_listed(asked, page, names=[one.name for one in standings])),
             "page": page,
             "query": asked.query(page=1),
             "fates": _fates(asked),
@@ -81,32 +86,49 @@ def _tags(asked: Filter) -> list[tuple[str, list[tuple[str, str, int, bool]]]]:
     ]
 
 
-def _lines(asked: Filter, page: Page, *, names: list[str]) -> list[dict[str, object]]:
+def _listed(asked: Filter, page: Page, *, names: Sequence[str]) -> str:
     """Each trial with what the other runs made of the same question, and where it leads."""
-    rows = list(page)
-    others = beside(asked, rows)
-    narrow = asked.query(page=1)
-    lines = []
-    for i, row in enumerate(rows, (page.number - 1) * PAGE):
-        beside_it = [others.get((place, row.item_id, row.repeat)) for place in asked.runs[1:]]
-        said = {"item": row.item_id, "repeat": row.repeat, "n": i}
-        lines.append(
-            {
-                "row": row,
-                "gold": visible(row.gold),
-                "problem": visible(row.problem),
-                "item_id": visible(row.item_id),
-                "question": visible(row.question) + "…" * (len(row.question) == LONGEST),
-                "marks": [
-                    _mark(one) | {"run": name} for one, name in zip((row, *beside_it), names, strict=True)
-                ],
-                "link": f"/item?{narrow}&{urlencode(said)}",
-            }
-        )
-    return lines
+    trials_here = list(page)
+    others, narrow = beside(asked, trials_here), asked.query(page=1)
+    marks = {
+        row.pk: (row, *(others.get((place, row.item_id, row.repeat)) for place in asked.runs[1:]))
+        for row in trials_here
+    }
+    table = tabulate(
+        "questions",
+        "Questions, with what each run made of them",
+        label="question",
+        rows=[RowSpec(str(row.pk), row.item_id, row, detail=_under(row)) for row in trials_here],
+        measures=[
+            *(words(f"run:{k}", partial(_mark, marks, k), name) for k, name in enumerate(names)),
+            words("right", lambda row: row.gold[:40]),
+            count("tokens", lambda row: row.tokens),
+            number("latency", lambda row: "" if row.latency_s is None else f"{row.latency_s:.2f} s"),
+            number("margin", lambda row: row.margin),
+        ],
+        notes=[
+            "Tokens, latency and margin are those of the first run. Words are looked for in questions, "
+            f"choices, and the first {SEARCHED:,} letters of each reply and its reasoning."
+        ],
+    )
+    links: dict[tuple[str, str], Sequence[Link]] = {}
+    for i, row in enumerate(trials_here, (page.number - 1) * PAGE):
+        address = f"/item?{narrow}&{urlencode({'item': row.item_id, 'repeat': row.repeat, 'n': i})}"
+        links[str(row.pk), "label"] = (Link(words=row.item_id, address=address),)
+        for k, other in enumerate(marks[row.pk]):
+            fate = "missing" if other is None else other.fate
+            shown = "not asked" if other is None else FATES.get(fate, fate)
+            links[str(row.pk), f"run:{k}"] = (Link(words=shown, style=f"fate {fate}"),)
+    return list_fragment(table, links)
 
 
-def _mark(row: IndexTrialRow | None) -> dict[str, str]:
-    if row is None:
-        return {"fate": "missing", "words": "not asked", "read": ""}
-    return {"fate": row.fate, "words": FATES.get(row.fate, row.fate), "read": visible(row.read)[:40]}
+def _under(row: IndexTrialRow) -> str:
+    """What stands below the name of a question: which repeat, its words, and what is wrong with it."""
+    repeat = f"repeat {row.repeat}" if row.repeat else ""
+    question = row.question + "…" * (len(row.question) == LONGEST)
+    return "\n".join(filter(None, (repeat, question, row.problem)))
+
+
+def _mark(marks: Mapping[int, Sequence[IndexTrialRow | None]], k: int, row: IndexTrialRow) -> Cell:
+    other = marks[row.pk][k]
+    return Cell(value="", detail="" if other is None else other.read[:40])

@@ -11,8 +11,10 @@ from vidence.errors import VidenceError
 from vidence.media.address import is_address, redacted
 from vidence.media.files import resolve
 from vidence.records import Item
+from vidence.report.fragments import words_fragment
 from vidence.studio.bridge.question_view import RunAnswer, lanes_of
 from vidence.studio.media import token_of
+from vidence.studio.pages.answers import as_piece
 from vidence.text import visible
 
 _MOST_STILLS: Final = 64
@@ -35,7 +37,8 @@ class MediumView:
     kind: str
     address: str = ""
     lanes: str = "[]"
-    table: tuple[tuple[str, str], ...] = ()
+    table: str = ""
+    """What lies on its time in words, as HTML."""
     stills: tuple[Stills, ...] = ()
     problem: str = ""
 
@@ -75,7 +78,15 @@ def _shown(item: Item, i: int, *, roots: Sequence[str], told: Sequence[RunAnswer
         kind=media.kind,
         address=f"/media/{token}",
         lanes=visible(msgspec.json.encode(lanes).decode()),
-        table=tuple((visible(str(lane["name"])), _lane_words(lane)) for lane in lanes),
+        table=as_piece(
+            words_fragment(
+                "What lies on the time of this medium",
+                ("lane", "where"),
+                [(str(lane["name"]), "", _lane_words(lane)) for lane in lanes],
+            )
+        )
+        if lanes
+        else "",
         stills=_stills(media.kind, told, i, address=f"/media/{token}"),
     )
 

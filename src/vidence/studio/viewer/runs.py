@@ -1,25 +1,31 @@
 """All runs in one table, the page of one run, and what diagnostics found in it."""
 
 import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils.text import slugify
 
 from vidence.contracts import Diagnostic
 from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
 from vidence.report.diagnosis import load_diagnosed
-from vidence.report.fragments import diagnosed_fragment, run_fragment
+from vidence.report.fragments import Link, diagnosed_fragment, list_fragment, run_fragment
 from vidence.report.results import load_run
 from vidence.studio.bridge.places import ViewablePath
 from vidence.studio.bridge.run_status import RunStanding, age
 from vidence.studio.bridge.runs import content_key
+from vidence.studio.pages.answers import as_piece
 from vidence.studio.settings import current
 from vidence.studio.viewer.desk import desk
-from vidence.studio.viewer.filters import FATES, MOST_RUNS, fates_of
+from vidence.studio.viewer.filters import MOST_RUNS, fate_links, fates_of
+from vidence.tables.table import Cell, RowSpec, Table, number, several, share, tabulate, words
 from vidence.text import visible
 
 
@@ -30,7 +36,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 def lines(request: HttpRequest) -> HttpResponse:
     """The table of runs alone, for those that go on."""
-    return render(request, "viewer/run_lines.html", _listed(request))
+    return render(request, "viewer/piece.html", _listed(request))
 
 
 def _listed(request: HttpRequest) -> dict[str, object]:
@@ -40,39 +46,105 @@ def _listed(request: HttpRequest) -> dict[str, object]:
     standings = desk().standings.of(runs, clock=time.monotonic)
     fates = fates_of([run.id for run in runs])
     in_order = sorted(standings, key=lambda one: one.listed.started_at, reverse=True)
-    shown = [_line(one, fates[one.place.id]) for one in in_order]
+    shown = [_Line(standing=one, fates=fates[one.place.id]) for one in in_order]
+    is_export = current().settings.export is not None
+    ticked = request.GET.getlist("run")
+    readable = [line.standing.place.id for line in shown if line.standing.head is not None]
+    piece = list_fragment(
+        _table(shown, has_paths=not is_export),
+        links={key: some for line in shown for key, some in _links(line)},
+        ticks={} if is_export else {key: key in ticked for key in readable},
+    )
     return {
-        "lines": shown,
-        "is_live": any(line["is_live"] for line in shown),
+        **(
+            {"piece": as_piece(piece)} if shown else {"waits": "There is no run here; vidence run makes one."}
+        ),
+        "again": reverse("run-lines") if any(line.is_live for line in shown) else "",
+        "ticks_of": "#runs",
+        "is_unfinished": not all(line.standing.is_fresh for line in shown),
         "made": [place for place in places if place.kind == "made"],
         "files": [place for place in places if place.kind == "items"],
         "labels": [place for place in places if place.kind == "labels"],
         "nothing": [place for place in places if place.kind == "nothing"],
         "paths": [visible(str(path)) for path in current().settings.paths],
         "most_runs": MOST_RUNS,
-        "ticked": request.GET.getlist("run"),
         "is_runs": True,
     }
 
 
-def _line(one: RunStanding, fates: dict[str, int]) -> dict[str, object]:
-    said = one.listed
-    n_rows = sum(fates.values())
-    return {
-        "standing": one,
-        "fates": [(fate, words, fates[fate]) for fate, words in FATES.items() if fate in fates],
-        "n_rows": n_rows,
-        "n_planned": max(one.head.facts.n_planned if one.head is not None else 0, n_rows),
-        "n_done": n_rows if one.is_running else said.n_answered,
-        "age": age(_began(one), current().settings.clock()),
-        "is_live": one.is_running or not one.is_fresh or desk().indexer.is_reading(one.place),
-        "model": visible(said.model or (one.head.plan.model if one.head is not None else "")),
-        "benchmark": visible(one.head.plan.benchmark if one.head is not None else ""),
-    }
+@dataclass(frozen=True, kw_only=True)
+class _Line:
+    """A run in the list, and how many of its rows in the index have each fate."""
+
+    standing: RunStanding
+    fates: Mapping[str, int]
+
+    @property
+    def n_planned(self) -> int:
+        head = self.standing.head
+        return max(head.facts.n_planned if head is not None else 0, sum(self.fates.values()))
+
+    @property
+    def n_done(self) -> int:
+        return sum(self.fates.values()) if self.standing.is_running else self.standing.listed.n_answered
+
+    @property
+    def age(self) -> str:
+        head, began = self.standing.head, self.standing.listed.started_at
+        return age(began or (head.facts.started_at if head is not None else ""), current().settings.clock())
+
+    @property
+    def is_live(self) -> bool:
+        one = self.standing
+        return one.is_running or not one.is_fresh or desk().indexer.is_reading(one.place)
+
+    @property
+    def fate_links(self) -> tuple[Link, ...]:
+        return fate_links(self.standing.place.id, self.fates)
+
+    def under(self, *, has_path: bool) -> str:
+        """What stands below its name: where it lies, and its model where that is another word."""
+        one = self.standing
+        model = one.listed.model or (one.head.plan.model if one.head is not None else "")
+        said = [one.place.path] if has_path else []
+        return "\n".join([*said, *([model[:80]] if model not in {"", one.name} else [])])
 
 
-def _began(one: RunStanding) -> str:
-    return one.listed.started_at or (one.head.facts.started_at if one.head is not None else "")
+def _table(shown: Sequence[_Line], *, has_paths: bool) -> Table:
+    return tabulate(
+        "runs",
+        several(len(shown), "run"),
+        label="run",
+        rows=[
+            RowSpec(one.standing.place.id, one.standing.name, one, detail=one.under(has_path=has_paths))
+            for one in shown
+        ],
+        measures=[
+            words("benchmark", lambda one: one.standing.head.plan.benchmark if one.standing.head else ""),
+            words("status", lambda one: Cell(value=one.standing.status, detail=one.standing.listed.problem)),
+            number("done", lambda one: f"{one.n_done} of {one.n_planned}" if one.standing.head else ""),
+            share("score", lambda one: _score(one.standing)),
+            words("outcomes", lambda one: ", ".join(link.words for link in one.fate_links)),
+            number("cost", lambda one: one.standing.cost),
+            words("age", lambda one: one.age),
+        ],
+    )
+
+
+def _score(one: RunStanding) -> Cell:
+    """The score, its interval and of how many; of a run that goes on it can be that of the rows before."""
+    if not one.score:
+        return Cell(value="")
+    n = f"n = {one.listed.n_answered}" + ("" if one.is_fresh else ", of the rows before")
+    return Cell(value=one.score, detail=", ".join(filter(None, (one.interval, n))))
+
+
+def _links(line: _Line) -> Iterator[tuple[tuple[str, str], Sequence[Link]]]:
+    one = line.standing
+    if one.head is not None:
+        yield (one.place.id, "label"), (Link(words=one.name, address=reverse("run", args=[one.place.id])),)
+    yield (one.place.id, "status"), (Link(words=one.status, style=f"state {slugify(one.status)}"),)
+    yield (one.place.id, "outcomes"), line.fate_links
 
 
 def one(request: HttpRequest, run: str) -> HttpResponse:
@@ -86,7 +158,7 @@ def one(request: HttpRequest, run: str) -> HttpResponse:
         request,
         "viewer/run.html",
         {
-            "line": _line(standing, fates_of([place.id])[place.id]),
+            "line": _Line(standing=standing, fates=fates_of([place.id])[place.id]),
             "place": place,
             "standing": standing,
             "diagnoses": _diagnoses(place),

@@ -1,25 +1,29 @@
 """Sets in the making and files of questions: what was drafted, what was dropped and why, single questions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import urlencode
 
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 
 from vidence.errors import VidenceError
+from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.output import ITEMS_FILE
 from vidence.records import Item
-from vidence.report.fragments import question_fragment
+from vidence.report.fragments import Link, list_fragment, question_fragment
 from vidence.studio.bridge.made_sets import made_set, questions_of
 from vidence.studio.bridge.places import ViewablePath
 from vidence.studio.pages.answers import as_piece
 from vidence.studio.viewer.desk import desk
 from vidence.studio.viewer.filters import PAGE, page_in
 from vidence.studio.viewer.question_page import media_of
+from vidence.tables.table import Cell, RowSpec, Table, count, tabulate
+from vidence.tables.table import words as words_of
 from vidence.text import visible
 
 ThingT = TypeVar("ThingT")
@@ -42,24 +46,54 @@ def show(request: HttpRequest, place: str) -> HttpResponse:
     words = request.GET.get("words", "").strip()[:200]
     reason = request.GET.get("reason", "")
     if sheet == "dropped":
-        some: Sequence[Mapping[str, object]] = [
-            _dropped(one) for one in made.dropped.lines if _is_asked(one, reason, words)
-        ]
+        page = _page(request, [one for one in made.dropped.lines if _is_asked(one, reason, words)])
+        piece = list_fragment(_dropped_table(page))
     else:
         sheet = "drafts"
-        some = [_draft(one) for one in made.drafts.lines if words.casefold() in _words_of(one)]
+        page = _page(request, [one for one in made.drafts.lines if words.casefold() in _words_of(one)])
+        at = reverse("question", args=[found.id]) if made.has_items else ""
+        piece = list_fragment(_draft_table(page), _links(at, "draft", [one.draft_id for one in page]))
     lines = made.dropped if sheet == "dropped" else made.drafts
     said = {"sheet": sheet, "words": words, "reason": reason}
-    query = {name: value for name, value in said.items() if value}
     shown |= said | {
         "made": made,
         "account": made.account,
+        "stages": as_piece(_stages(made.account)),
         "reasons": sorted(made.reasons.items()),
         "problems": [visible(one) for one in (*made.problems, *lines.problems)],
-        "n_all": len(lines.lines),
-        **_page(request, some, query),
+        "piece": as_piece(piece),
+        "page": page,
+        "query": urlencode({name: value for name, value in said.items() if value}),
     }
     return render(request, "viewer/made.html", shown)
+
+
+def _stages(account: Account | None) -> str:
+    """What came into each stage and out of it; what was dropped leads to the list of it."""
+    if account is None:
+        return ""
+    table = tabulate(
+        "account",
+        "What came into each stage, what came out, and why the rest did not",
+        label="stage",
+        rows=[RowSpec(str(i), one.stage, one, detail=one.unit) for i, one in enumerate(account.stages)],
+        measures=[
+            count("in", lambda one: one.n_in),
+            count("out", lambda one: one.n_out),
+            words_of("dropped", lambda one: ", ".join(f"{n} {why}" for why, n in one.dropped.items())),
+        ],
+    )
+    links = {
+        (str(i), "dropped"): [
+            Link(
+                words=f"{n} {why}",
+                address="?" + urlencode({"sheet": "dropped", "reason": f"{one.stage}:{why}"}),
+            )
+            for why, n in one.dropped.items()
+        ]
+        for i, one in enumerate(account.stages)
+    }
+    return list_fragment(table, links)
 
 
 def _is_asked(one: Dropped, reason: str, words: str) -> bool:
@@ -67,39 +101,63 @@ def _is_asked(one: Dropped, reason: str, words: str) -> bool:
     return (not reason or f"{one.stage}:{one.reason}" == reason) and words.casefold() in told
 
 
-def _dropped(one: Dropped) -> dict[str, str]:
-    return {
-        "what": visible(one.what),
-        "stage": visible(one.stage),
-        "reason": visible(one.reason),
-        "detail": visible(one.detail[:_LONGEST]),
-    }
+def _dropped_table(lines: Iterable[Dropped]) -> Table:
+    return tabulate(
+        "dropped",
+        "What was dropped",
+        label="what",
+        rows=[RowSpec(str(i), one.what, one) for i, one in enumerate(lines)],
+        measures=[
+            words_of("stage", lambda one: one.stage),
+            words_of("reason", lambda one: one.reason),
+            words_of("seen", lambda one: one.detail[:_LONGEST]),
+        ],
+    )
 
 
 def _words_of(draft: Draft) -> str:
     return " ".join((draft.draft_id, draft.task, draft.question, *draft.choices)).casefold()
 
 
-def _draft(draft: Draft) -> dict[str, object]:
-    return {
-        "id": visible(draft.draft_id),
-        "task": visible(draft.task),
-        "question": visible(draft.question[:_LONGEST]),
-        "choices": [
-            (chr(ord("A") + i), visible(text), i == draft.answer_index)
-            for i, text in enumerate(draft.choices)
+def _draft_table(lines: Iterable[Draft]) -> Table:
+    return tabulate(
+        "drafts",
+        "Drafts",
+        label="draft",
+        rows=[
+            RowSpec(str(i), one.draft_id, one, detail=f"{one.task}\n{one.question[:_LONGEST]}")
+            for i, one in enumerate(lines)
         ],
-        "truth": visible(draft.truth),
-        "review": visible(draft.review),
-        "facts": [(visible(name), visible(value)) for name, value in draft.facts.items()],
-        "query": urlencode({"draft": draft.draft_id}),
+        measures=[
+            words_of("choices", _choices),
+            words_of("truth", lambda one: Cell(value=one.truth, detail=_beside(one)), "rests on"),
+        ],
+    )
+
+
+def _choices(draft: Draft) -> str:
+    right = {draft.answer_index: " (right)"}
+    return "\n".join(f"{chr(65 + i)} {text}{right.get(i, '')}" for i, text in enumerate(draft.choices))
+
+
+def _beside(draft: Draft) -> str:
+    review = [f"to be looked at: {draft.review}"] if draft.review else []
+    return "\n".join([*review, *(f"{name}: {value}" for name, value in draft.facts.items())])
+
+
+def _links(at: str, name: str, ids: Iterable[str]) -> dict[tuple[str, str], Sequence[Link]]:
+    """The names of the lines of a list as ways to their pages; none where there are no pages."""
+    if not at:
+        return {}
+    return {
+        (str(i), "label"): (Link(words=one, address=f"{at}?{urlencode({name: one})}"),)
+        for i, one in enumerate(ids)
     }
 
 
-def _page(request: HttpRequest, some: Sequence[ThingT], query: dict[str, str]) -> dict[str, object]:
-    """One page of a list, and the addresses of those around it."""
-    page = Paginator(some, PAGE).get_page(page_in(request.GET))
-    return {"lines": list(page), "page": page, "query": urlencode(query)}
+def _page(request: HttpRequest, some: Sequence[ThingT]) -> Page:
+    """The page of a list that the address asks for."""
+    return Paginator(some, PAGE).get_page(page_in(request.GET))
 
 
 # --------------------------------------------------------------------------- questions
@@ -125,6 +183,8 @@ def questions(request: HttpRequest, place: str) -> HttpResponse:
         return render(request, "viewer/questions.html", {"place": found, "problems": [visible(str(error))]})
     kept = [item for item in loaded.items if _is_kept(item, words.casefold(), tag)]
     query = {name: value for name, value in (("words", words), ("tag", tag)) if value}
+    page = _page(request, kept)
+    links = _links(reverse("question", args=[found.id]), "item", [item.item_id for item in page])
     shown = {
         "place": found,
         "words": words,
@@ -132,7 +192,9 @@ def questions(request: HttpRequest, place: str) -> HttpResponse:
         "tags": _tags(loaded.items),
         "n_all": len(loaded.items),
         "problems": [visible(one) for one in loaded.problems[:50]],
-        **_page(request, [_question(item) for item in kept], query),
+        "piece": as_piece(list_fragment(_question_table(page), links)),
+        "page": page,
+        "query": urlencode(query),
     }
     return render(request, "viewer/questions.html", shown)
 
@@ -144,13 +206,17 @@ def _is_kept(item: Item, words: str, tag: str) -> bool:
     return not words or words in " ".join((item.item_id, item.question, *item.choices)).casefold()
 
 
-def _question(item: Item) -> dict[str, str]:
-    return {
-        "id": visible(item.item_id),
-        "question": visible(item.question[:_LONGEST]),
-        "answer": visible(item.answer[:40]),
-        "query": urlencode({"item": item.item_id}),
-    }
+def _question_table(items: Iterable[Item]) -> Table:
+    return tabulate(
+        "questions",
+        "Questions of the file",
+        label="question",
+        rows=[
+            RowSpec(str(i), item.item_id, item, detail=item.question[:_LONGEST])
+            for i, item in enumerate(items)
+        ],
+        measures=[words_of("right", lambda item: item.answer[:40])],
+    )
 
 
 def _tags(items: Sequence[Item]) -> dict[str, list[str]]:

@@ -17,7 +17,7 @@ def test_runs_are_listed_with_their_scores_and_what_is_none_with_the_reason(look
     assert "50.0" in text
     assert "n = 4" in text
     assert "is no run (plan.toml or run.sqlite is missing)" in text
-    assert "unusable:" in text
+    assert 'unusable</span> <span class="detail">' in text
     assert "<i>" not in text
 
 
@@ -28,7 +28,7 @@ def test_a_run_that_goes_on_is_looked_at_again(look, tmp_path):
     with RunStore(run, is_writer=True) as store:
         store.add(TRIALS[2])
         text = client.get("/runs").content.decode()
-        assert 'hx-get="/runs/lines" hx-trigger="every 2s"' in text
+        assert 'hx-get="/runs/lines" hx-trigger="load delay:1s"' in text
         assert "3 of 4" in text
         assert (
             "The tables are made when the run ends." in client.get(f"/run/{place_id(run)}").content.decode()
