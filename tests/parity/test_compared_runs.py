@@ -112,9 +112,7 @@ def test_step_by_step_less_direct_for_every_model(vlm4d):
     for model in both:
         direct, cot = vlm4d["direct", model], vlm4d["cot", model]
         found = compare_two(
-            pair([direct, cot]),
-            rng=np.random.default_rng(0),
-            settings=Resampling(n_boot=500),
+            pair([direct, cot]), rng=np.random.default_rng(0), settings=Resampling(n_boot=500)
         )
         before, after = marks(direct), marks(cot)
         n = len(before)

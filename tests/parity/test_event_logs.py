@@ -317,9 +317,7 @@ def in_order(kinds: Sequence[Sequence[float]]) -> bool:
 
 
 def test_no_order_of_events_is_contradicted(
-    made: dict[str, list[Made]],
-    table: dict[str, list[Row]],
-    called: dict[str, set[tuple[int, int]]],
+    made: dict[str, list[Made]], table: dict[str, list[Row]], called: dict[str, set[tuple[int, int]]]
 ) -> None:
     for draft in drafts(made, "asii"):
         rows = table[draft.video_id]

@@ -195,12 +195,7 @@ def test_tempcompass_models_in_pairs_by_question_and_by_aspect(data_dir: Path) -
         first, second = answers.systems[one], answers.systems[other]
         found = compare(first, second, clusters=answers.videos)
         check_comparison(found, first, second, answers.videos)
-        macro = compare(
-            first,
-            second,
-            clusters=answers.videos,
-            groups=answers.groups,
-        )
+        macro = compare(first, second, clusters=answers.videos, groups=answers.groups)
         by_aspect = defaultdict(list)
         for a, b, aspect in zip(first, second, answers.groups, strict=True):
             by_aspect[aspect].append(a - b)

@@ -18,10 +18,7 @@ from vidence.make.sources.vocabulary import read_vocabulary
 pytestmark = pytest.mark.parity
 GOLDEN = Path(__file__).parents[1] / "golden" / "compose"
 N_DRAWN, SEED = 60, 19
-OTHERWISE = {
-    "295": "a walk of so many metres that nobody takes",
-    "476": "where somebody will be who goes on",
-}
+OTHERWISE = {"295": "a walk of so many metres that nobody takes", "476": "where somebody will be who goes on"}
 """Questions that are no program, each with the reason."""
 NUMBER = re.compile(r"(\d+|zero|one|two|three|four|five)( |$)", re.IGNORECASE)
 DIRECTION = re.compile(r"front|rear|behind|left|right|ahead", re.IGNORECASE)

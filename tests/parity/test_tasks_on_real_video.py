@@ -188,8 +188,7 @@ def test_shots_of_the_trailer(film: Material, name: str) -> None:
 def test_who_comes_back_as_another_track_is_not_asked_about(yard: Material) -> None:
     """With cards for both tracks of two people, neither description fits exactly one."""
     twice = replace(
-        yard,
-        a_cards=(*yard.a_cards, *(Card(track_id=n, kind="A", text=text) for n, text in AGAIN.items())),
+        yard, a_cards=(*yard.a_cards, *(Card(track_id=n, kind="A", text=text) for n, text in AGAIN.items()))
     )
     found = made("aglt", twice)
     alike = {one.what for one in found if isinstance(one, Dropped) and one.reason == "not-told-apart"}

@@ -16,8 +16,7 @@ def with_table(video: Video, **changes: np.ndarray) -> Video:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["hevc-open", "vp9", "av1", "mpeg4", "mpeg2-ts", "open-gop", "intra-refresh"],
+    "name", ["hevc-open", "vp9", "av1", "mpeg4", "mpeg2-ts", "open-gop", "intra-refresh"]
 )
 def test_packets_that_are_wrongly_marked_as_keyframes_do_no_harm(name: str, opened) -> None:
     video = opened(name)

@@ -39,12 +39,7 @@ MOCAPBANK = (
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [
-        (MIXAMO, "mixamo"),
-        (SMPLX, "points"),
-        (PLUG_IN_GAIT, "plug-in-gait"),
-        (MOCAPBANK, "mocapbank"),
-    ],
+    [(MIXAMO, "mixamo"), (SMPLX, "points"), (PLUG_IN_GAIT, "plug-in-gait"), (MOCAPBANK, "mocapbank")],
 )
 def test_files_are_known_by_their_names(words: str, expected: str):
     names = (*words.split(), *(["Head end"] if expected == "mocapbank" else []))

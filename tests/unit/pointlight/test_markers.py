@@ -135,10 +135,7 @@ def test_markers_of_unknown_unit_are_taken_as_they_are():
 
 @pytest.mark.parametrize(
     ("hidden", "on_skin"),
-    [
-        ("RBWT", ("left_knee", "left_ankle", "right_knee", "right_ankle")),
-        ("LANK", ("left_knee",)),
-    ],
+    [("RBWT", ("left_knee", "left_ankle", "right_knee", "right_ankle")), ("LANK", ("left_knee",))],
 )
 def test_a_marker_that_no_frame_shows_is_a_missing_one_and_takes_no_leg_away(hidden, on_skin):
     motion = cloud(tuple(sorted(n for n in KNOWN if not n.endswith(("ASI", "PSI", "TIB")))))

@@ -4,14 +4,7 @@ import pytest
 from subjects.standing import standing
 from vidence.errors import UsageError
 from vidence.pointlight.kinematics import Skeleton, insert_bone, missing_bone, t_pose_frames, turns
-from vidence.pointlight.units import (
-    CMU_UNIT_M,
-    SUBJECTS,
-    cmu_subject,
-    metres_for_stature,
-    read_unit,
-    settle,
-)
+from vidence.pointlight.units import CMU_UNIT_M, SUBJECTS, cmu_subject, metres_for_stature, read_unit, settle
 
 
 def test_t_poses():

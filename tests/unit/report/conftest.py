@@ -165,9 +165,7 @@ class Builder:
         folder = self.folder / name
         folder.mkdir()
         write_plan(
-            folder,
-            msgspec.structs.replace(PLAN, **plan),
-            msgspec.structs.replace(FACTS, **(facts or {})),
+            folder, msgspec.structs.replace(PLAN, **plan), msgspec.structs.replace(FACTS, **(facts or {}))
         )
         with RunStore(folder, is_writer=True) as store:
             store.put_items(items)
@@ -178,6 +176,17 @@ class Builder:
     def load(self, name: str = "run-a", /, **options: object) -> Run:
         """Write a run and load it."""
         return load_run(self.write(name, **options))
+
+    def asked(self, name, marks, /, *, tags=(), per_video=1, fields=None, **options) -> Run:
+        """A run of a question for each mark: 1 right, 0 wrong, None unread, or an outcome; A is right."""
+        items = [
+            question(f"q{i}", f"v{i // per_video}", "A", tags=tags[i] if tags else {}, **(fields or {}))
+            for i in range(len(marks))
+        ]
+        some = [Unreadable(reason="?") if m is None else m for m in marks]
+        outcomes = [Answered(answer="BA"[int(m)]) if isinstance(m, int) else m for m in some]
+        trials = [marked(item, outcome) for item, outcome in zip(items, outcomes, strict=True)]
+        return self.load(name, items=items, trials=trials, **options)
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from scipy import stats
 
 from vidence.errors import UsageError
 from vidence.explain.published.printed_tables import read_file
-from vidence.records import Answered
 from vidence.report.correlation import (
     Point,
     Points,
@@ -48,26 +47,14 @@ def table(tmp_path: Path):
 
 
 @pytest.fixture
-def run(runs):
-    """A run with 10 questions of each kind and target; how many of each are right."""
-
-    def make(name, right):
-        items, trials = [], []
-        for (kind, target), n_right in right.items():
-            for i in range(10):
-                tags = {"kind": kind, "target": target}
-                items.append(runs.question(f"{kind}-{target}-{i}", f"v{i}", "A", tags=tags))
-                trials.append(runs.marked(items[-1], Answered(answer="A" if i < n_right else "B")))
-        return runs.load(name, items=items, trials=trials, model=f"scripted:{name}")
-
-    return make
-
-
-@pytest.fixture
-def four(run):
+def four(runs):
+    """Runs with 10 questions of each kind and target, of which some of each are right."""
+    parts = [{"kind": kind, "target": target} for target in "st" for kind in ("easy", "hard")]
+    tags = [part for part in parts for _ in range(10)]
+    counts = {"k": (9, 7, 8, 7), "l": (7, 5, 5, 4), "m": (5, 3, 6, 5), "n": (3, 1, 2, 1)}
     return [
-        run(name, {("easy", "s"): a, ("hard", "s"): a - 2, ("easy", "t"): b, ("hard", "t"): b - 1})
-        for name, a, b in (("k", 9, 8), ("l", 7, 5), ("m", 5, 6), ("n", 3, 2))
+        runs.asked(name, [i < n for n in right for i in range(10)], tags=tags, model=f"scripted:{name}")
+        for name, right in counts.items()
     ]
 
 
@@ -124,9 +111,8 @@ def test_coefficients_are_those_of_scipy_and_clusters_move_whole(four):
 
 
 def test_three_points_in_one_line_prove_nothing():
-    points = Points(
-        x="x", y="y", points=tuple(Point(cluster=str(i), stratum="", x=i, y=2 * i) for i in range(3))
-    )
+    some = tuple(Point(cluster=str(i), stratum="", x=i, y=2 * i) for i in range(3))
+    points = Points(x="x", y="y", points=some)
     found = correlate(points, rng=np.random.default_rng(0))
     assert found.coefficients[0].p_clusters == pytest.approx(2 / 6)
     assert "no interval" in sentences(found)[0]

@@ -10,18 +10,10 @@ from vidence.explain.diagnostics.mrfs import MrfsFinding
 from vidence.records import Failed
 from vidence.report.diagnosis import MOST_FIGURES, excerpts
 
-FOUND = MrfsFinding(
-    category="visual-required", right={0: False, 4: True}, mrfs=2, asked=(0, 4), n_delivered=4
-)
-HEADER = Header(
-    diagnostic="mrfs",
-    version=2,
-    options={"max": "4"},
-    plan_digest="",
-    content_hash="",
-    model_identities={},
-    prompts_digest="",
-)
+RIGHT = {0: False, 4: True}
+FOUND = MrfsFinding(category="visual-required", right=RIGHT, mrfs=2, asked=(0, 4), n_delivered=4)
+SAME = {"plan_digest": "", "content_hash": "", "model_identities": {}, "prompts_digest": ""}
+HEADER = Header(diagnostic="mrfs", version=2, options={"max": "4"}, **SAME)
 
 
 @pytest.fixture

@@ -40,40 +40,23 @@ def test_a_released_benchmark_is_known(runs):
     assert entry.dataset_revision == "a" * 40
 
 
-def test_a_part_of_the_questions_is_said(runs):
-    run = scored(runs, limit=6, where={"task": "count"})
-    (entry,) = entries(eval_results([run], task="o/n:t"))
-    assert "a part of the questions (7, task=count)" in entry.notes
-
-
-def test_several_runs_of_one_model_are_several_entries(runs):
-    found = entries(eval_results([scored(runs), scored(runs, "run-b", selector="fps:1")], task="o/n:t"))
-    assert len({one.notes for one in found}) == 2
-
-
 @pytest.mark.parametrize("task", ["n:t", "o/n", "o/n:", "o/n:a b", ""])
 def test_a_task_that_cannot_be_is_refused(runs, task):
     with pytest.raises(UsageError, match="expected OWNER/NAME:TASK"):
         eval_results([scored(runs)], task=task)
 
 
-def test_what_has_no_place_on_the_hub_needs_one(runs):
+def test_several_runs_of_one_model_are_entries_and_what_cannot_be_published_is_refused(runs):
+    first, part = scored(runs), scored(runs, "run-b", limit=6, where={"task": "count"})
+    found = entries(eval_results([first, part], task="o/n:t"))
+    assert len({one.notes for one in found}) == 2
+    assert "a part of the questions (7, task=count)" in found[1].notes
     with pytest.raises(UsageError, match=r"table has no known place on the hub.*--hub-task"):
-        eval_results([scored(runs)])
-
-
-def test_several_models_are_refused(runs):
-    first = scored(runs)
+        eval_results([first])
     second = runs.load("run-c", items=runs.items[:6], trials=runs.trials[:6], facts={"model_identity": "x"})
     with pytest.raises(UsageError, match="these runs are of 2: scripted:test, x"):
         eval_results([first, second], task="o/n:t")
-
-
-def test_a_run_that_is_not_done_is_not_published(runs):
     with pytest.raises(UsageError, match="2 of 9 trials are missing"):
-        eval_results([runs.load(facts={"n_planned": 9})], task="o/n:t")
-
-
-def test_a_run_that_waits_for_a_judge_is_not_published(runs):
+        eval_results([runs.load("part", facts={"n_planned": 9})], task="o/n:t")
     with pytest.raises(UsageError, match="1 reply waits for a judge"):
-        eval_results([runs.load()], task="o/n:t")
+        eval_results([runs.load("waits")], task="o/n:t")

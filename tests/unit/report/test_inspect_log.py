@@ -71,10 +71,6 @@ def test_a_sample_has_the_words_of_the_prompt_and_the_rest_as_metadata(runs, tmp
     assert sample["metadata"]["tags"] == {"task": "order", "level": "2"}
     assert sample["metadata"]["frame_index"] == [0, 10, 20, 30]
     assert sample["output"]["usage"]["total_cost"] == pytest.approx(0.0021)
-
-
-def test_trials_without_a_score_or_a_reply_are_told_apart(runs, tmp_path):
-    write_inspect_log(runs.load(), tmp_path / "log.eval")
     found = parts(tmp_path / "log.eval")
     assert found["samples/q7_epoch_1.json"]["scores"] == {}
     failed = found["samples/q6_epoch_1.json"]
@@ -84,26 +80,16 @@ def test_trials_without_a_score_or_a_reply_are_told_apart(runs, tmp_path):
     assert found["samples/q3_epoch_1.json"]["output"]["choices"][0]["stop_reason"] == "max_tokens"
 
 
-def test_a_run_that_was_stopped_is_cancelled(runs, tmp_path):
-    write_inspect_log(runs.load(facts={"n_planned": 9}), tmp_path / "log.eval")
-    assert parts(tmp_path / "log.eval")["header.json"]["status"] == "cancelled"
-
-
-def test_the_same_run_makes_the_same_bytes(runs, tmp_path):
-    run = runs.load()
+def test_unfinished_empty_and_misplaced_logs(runs, tmp_path):
+    run = runs.load(facts={"n_planned": 9})
     for name in ("a.eval", "b.eval"):
         write_inspect_log(run, tmp_path / name)
+    assert parts(tmp_path / "a.eval")["header.json"]["status"] == "cancelled"
     assert (tmp_path / "a.eval").read_bytes() == (tmp_path / "b.eval").read_bytes()
-
-
-def test_without_trials_there_is_no_log(runs, tmp_path):
     with pytest.raises(UsageError, match="has no trials yet"):
-        write_inspect_log(replace(runs.load(), rows=()), tmp_path / "log.eval")
-
-
-def test_a_place_that_cannot_be_written_is_said(runs, tmp_path):
+        write_inspect_log(replace(run, rows=()), tmp_path / "log.eval")
     with pytest.raises(StoreError, match="cannot write"):
-        write_inspect_log(runs.load(), tmp_path / "none" / "log.eval")
+        write_inspect_log(run, tmp_path / "none" / "log.eval")
 
 
 def test_inspect_ai_reads_it(runs, tmp_path):

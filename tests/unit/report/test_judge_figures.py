@@ -6,16 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from conftest import IS_THOROUGH
 from subjects.planted_judges import FAMILIES, RUNS, PlantedJudge, judged_replies, verdicts
-from vidence.report.judge_figures import (
-    Replies,
-    agreement,
-    arms,
-    levels,
-    order,
-    self_preferences,
-    wins,
-)
+from vidence.report.judge_figures import Replies, agreement, arms, levels, order, self_preferences, wins
 
 
 def rng(seed=0):
@@ -66,10 +59,6 @@ def test_no_verdict_counts_as_not_the_same():
     assert (found.n, found.n_without) == (150, 15)
     assert found.same.value == pytest.approx(0.9)
     assert found.kappa.value == 1
-
-
-def test_points_are_correlated():
-    replies = world()
     found = agreement(replies, said(replies, replies.people, points=replies.people_points), rng=rng())
     assert found.points.value == pytest.approx(1)
 
@@ -126,12 +115,12 @@ def test_a_bonus_for_the_own_family_is_recovered():
 
 def test_a_fair_judge_that_errs_is_let_be_in_95_of_100_worlds():
     n_called = 0
-    for seed in range(200):
+    for seed in range(200 if IS_THOROUGH else 60):
         replies = world(100, seed=seed)
         values = planted(replies, sensitivity=0.85, specificity=0.7, seed=10_000 + seed)
         (found,) = self_preferences(replies, [said(replies, values)], families=FAMILIES)
         n_called += found.p_holm < 0.05
-    assert n_called <= 18  # 10 are expected; 18 or fewer has the probability .99
+    assert n_called <= (18 if IS_THOROUGH else 7)  # 10 or 3 are expected; so many has the probability .99
 
 
 def test_a_judge_without_a_family_among_the_models_has_no_preference():

@@ -44,37 +44,24 @@ def panel(runs):
     choice = runs.question("c", "vc", "A")
     items = [open_item(runs, n) for n in range(5)]
     two = "scripted:j2"
+    firsts = [verdict(v, points=p) for v, p in ((1.0, 4), (0.0, 1), (1.0, 3))] + [
+        verdict(None, error="no JSON")
+    ]
+    seconds = [(1.0, 3), (0.0, 0), (0.0, 2), (1.0, 4)]
+    marks = [
+        *({"value": 1.0, "points": 3.5}, {"value": 0.0, "points": 0.5}),
+        *({"value": 0.0, "outcome": BROKEN}, {"value": 1.0, "points": 4}),
+    ]
     trials = [
         runs.marked(choice, Answered(answer="A"), reply=runs.said("A")),
-        judged(
-            runs, items[0], [verdict(1.0, points=4), verdict(1.0, judge=two, points=3)], value=1.0, points=3.5
-        ),
-        judged(
-            runs, items[1], [verdict(0.0, points=1), verdict(0.0, judge=two, points=0)], value=0.0, points=0.5
-        ),
-        judged(
-            runs,
-            items[2],
-            [verdict(1.0, points=3), verdict(0.0, judge=two, points=2)],
-            value=0.0,
-            outcome=BROKEN,
-        ),
-        judged(
-            runs,
-            items[3],
-            [verdict(None, error="no JSON"), verdict(1.0, judge=two, points=4)],
-            value=1.0,
-            points=4,
+        *(
+            judged(runs, item, [first, verdict(value, judge=two, points=points)], **rest)
+            for item, first, (value, points), rest in zip(items[:4], firsts, seconds, marks, strict=True)
         ),
         runs.marked(items[4], Answered(answer="a cat"), reply=runs.said("a cat")),
     ]
-    return runs.load(
-        "panel",
-        items=[choice, *items],
-        trials=trials,
-        judge_models=("scripted:j1", two),
-        judge="mmvu-official",
-    )
+    plan = {"judge_models": ("scripted:j1", two), "judge": "mmvu-official"}
+    return runs.load("panel", items=[choice, *items], trials=trials, **plan)
 
 
 def cells(table):
@@ -118,15 +105,6 @@ def test_a_run_without_judges_says_nothing_of_them(runs, rng):
     assert judge_tables(run) == ()
     assert judge_sentence(run) == ""
     assert how_asked(run).endswith("scored by robust + needs-judge")
-
-
-def test_a_judge_without_a_name_is_said_to_have_none(runs, rng):
-    items = [open_item(runs, n) for n in range(3)]
-    trials = [judged(runs, item, [verdict(1.0), verdict(1.0, judge="")], value=1.0) for item in items]
-    run = runs.load("r", items=items, trials=trials)
-    _, members = judge_tables(run)
-    assert shown_rows(members)[1].cells[0].text == "not named"
-    assert "no judge error." in judge_sentence(run)
 
 
 def test_verdicts_are_shown_as_data(runs, page_of, stays_at_home):

@@ -17,13 +17,17 @@ def test_a_run_counts_its_trials_and_says_its_score(runs):
     assert run.accuracy.value == pytest.approx(2 / 6)  # the open question waits for a judge
     assert "accuracy 33.3 %" in repr(run)
     assert next(iter(run.tables())) == "score"
-
-
-def test_a_run_without_scores_has_no_accuracy(runs):
-    item = runs.items[-1]
-    run = open_run(runs.write(items=[item], trials=[runs.trials[-1]]))
-    assert run.accuracy is None
-    assert "no question is scored" in repr(run)
+    shown, table = run._repr_html_(), run.tables()["score"]
+    assert max(len(repr(run)), len(repr(table)), len(shown) / 10) < 300
+    assert "Accuracy 33.3 %" in shown
+    assert shown.count("<li>") <= 6
+    assert table._repr_html_().startswith("<p><strong>Score</strong></p><table>")
+    with pytest.raises(UnknownNameError, match=r"no figure named 'scores'\. Did you mean 'score'"):
+        run.plot("scores")
+    waiting = open_run(runs.write("b", items=[runs.items[-1]], trials=[runs.trials[-1]]))
+    assert waiting.accuracy is None
+    assert "no question is scored" in repr(waiting)
+    assert "No question was answered yet" in open_run(runs.write("c", trials=[]))._repr_html_()
 
 
 def test_what_is_no_run_or_no_parser_is_refused(runs, tmp_path):
@@ -33,25 +37,11 @@ def test_what_is_no_run_or_no_parser_is_refused(runs, tmp_path):
         open_run(runs.write(), parser="robuste")
 
 
-def test_a_run_in_a_notebook_is_a_few_lines(runs):
-    run = open_run(runs.write())
-    shown = run._repr_html_()
-    assert len(repr(run)) < 300
-    assert len(shown) < 3_000
-    assert "Accuracy 33.3 %" in shown
-    assert shown.count("<li>") <= 6
-
-
 def test_what_a_run_shows_is_escaped(runs):
     items = [msgspec.structs.replace(item, question="<script>") for item in runs.items]
     run = open_run(runs.write(items=items))
     named = dataclasses.replace(run, plan=msgspec.structs.replace(run.plan, model="<script>x"))
     assert "<script>" not in named._repr_html_()
-
-
-def test_a_run_without_trials_shows_that(runs):
-    run = open_run(runs.write(trials=[]))
-    assert "No question was answered yet" in run._repr_html_()
 
 
 def test_trials_are_a_table_of_pandas(runs):
@@ -87,15 +77,3 @@ def test_a_run_compares_itself_with_another(runs, tmp_path):
     assert "less" in repr(compared)
     assert len(repr(compared)) < 200
     assert compared == run.compare(open_run(runs.folder / "run-b"))
-
-
-def test_a_figure_that_is_not_there_gets_the_nearest(runs):
-    with pytest.raises(UnknownNameError, match=r"no figure named 'scores'\. Did you mean 'score'"):
-        open_run(runs.write()).plot("scores")
-
-
-def test_tables_are_short_in_a_notebook(runs):
-    table = open_run(runs.write()).tables()["score"]
-    assert repr(table).startswith("Table('score', 'Score', ")
-    assert len(repr(table)) < 300
-    assert table._repr_html_().startswith("<p><strong>Score</strong></p><table>")

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
-from vidence.records import Answered
-from vidence.report.over_models import ByValue, sorted_statements, where_of
+from vidence.report.over_models import ByValue, over_models, sorted_statements, where_of
 from vidence.report.scores import Draws
 from vidence.statistics.sorted_means import Marks
 
@@ -13,14 +12,8 @@ from vidence.statistics.sorted_means import Marks
 @pytest.fixture
 def rows(runs):
     def make(name, values, answers):
-        items = [
-            runs.question(f"q{i}", f"v{i}", "A", tags={"label": v, "set": "one"})
-            for i, v in enumerate(values)
-        ]
-        trials = [
-            runs.marked(item, Answered(answer=letter)) for item, letter in zip(items, answers, strict=True)
-        ]
-        return runs.load(name, items=items, trials=trials).rows
+        tags = [{"label": v, "set": "one"} for v in values]
+        return runs.asked(name, [letter == "A" for letter in answers], tags=tags).rows
 
     return make
 
@@ -35,7 +28,11 @@ def test_only_values_of_every_model_are_kept(rows):
     assert ByValue.of({}, by="label", where={}) is None
 
 
-def test_words_of_questions():
+def test_words_of_questions_and_the_interval_of_student_over_models():
+    found = over_models([0.2, 0.4, 0.6], level=0.95)
+    assert (found.low, found.high) == (0.0, pytest.approx(0.4 + 4.302653 * 0.2 / 3**0.5))
+    assert over_models([0.2, 0.4], level=0.95).reason == "too few models (2)"
+    assert over_models([], level=0.95) is None
     assert where_of("set=single, task=3afc", what="x") == {"set": ("single",), "task": ("3afc",)}
     assert where_of("", what="x") == {}
     with pytest.raises(UsageError, match="x 'single'; expected TAG=VALUE"):

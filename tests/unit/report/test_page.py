@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 import re
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 from vidence.errors import StoreError, UsageError
 from vidence.records import Answered, Media, Unreadable
-from vidence.report.export import write_json
 from vidence.report.page import write_page
 from vidence.report.sections import Section
 from vidence.report.tables import all_tables
@@ -32,71 +30,49 @@ HOSTILE = (
 
 
 def test_the_page_is_one_whole_file(runs, page_of, stays_at_home):
-    text, page = page_of(runs.load())
+    run = runs.load()
+    text, page = page_of(run)
     assert page.open == []
     assert text.startswith("<!doctype html>")
     ids = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
     assert len(ids) == len(set(ids))
-    anchors = {attrs["href"][1:] for attrs in page.all("a")}
-    assert anchors <= set(ids)
+    assert {attrs["href"][1:] for attrs in page.all("a")} <= set(ids)
     stays_at_home(text, page)
     assert page.all("html")[0]["lang"] == "en"
     assert {e["name"] for e in page.all("meta") if "name" in e} == {"viewport", "referrer"}
+    assert {"Score", "Score by task", "Score by level", "Plan", "Facts"} <= set(page.text_of("h3"))
+    labels = [attrs.get("aria-label") for attrs in page.all("svg")]
+    assert {"Bars: Score by task", "Strip: Outcomes", "Letters: Letters"} <= set(labels)
+    assert "33.35.5 to 81.2" in page.text_of("td")
+    assert page.text_of("div", class_="score") == ["33.3 %"]
+    assert page.text_of("div", class_="interval") == ["95 % interval 5.5 to 81.2"]
+    headline = " ".join(page.text_of("section", class_="headline")[0].split())
+    assert "Accuracy 33.3 % (95 % interval 5.5 to 81.2, clustered by video; 6 questions on" in headline
+    assert "right 2" in headline
+    ready = [all_tables(run, rng=np.random.default_rng(0))]
+    assert page_of(run, tables=ready)[0] == text
+    _, without = page_of(run, n_items=0)
+    assert (without.all("form"), bool(without.text_of("script"))) == ([], True)
 
 
-def test_tables_that_are_made_already_give_the_same_page(runs, page_of):
-    run = runs.load()
-    made = all_tables(run, rng=np.random.default_rng(0))
-    assert page_of(run, tables=[made])[0] == page_of(run)[0]
-
-
-def test_the_policy_allows_its_own_style_and_script_alone(runs, page_of):
+def test_the_policy_allows_its_own_style_and_script_alone_and_filters_know_what_is_there(runs, page_of):
     _, page = page_of(runs.load())
     (policy,) = [e["content"] for e in page.all("meta") if e.get("http-equiv") == "Content-Security-Policy"]
 
     def source(text):
         return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
-    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
-    assert rules == {
-        "default-src": "'none'",
-        "img-src": "data:",
-        "style-src": source(page.text_of("style")[0]),
-        "script-src": source(page.text_of("script")[0]),
-        "base-uri": "'none'",
-        "form-action": "'none'",
-    }
-
-
-def test_the_headline_says_what_the_json_says(runs, page_of, tmp_path):
-    run = runs.load()
-    _, page = page_of(run)
-    write_json([(run, all_tables(run, rng=np.random.default_rng(0)))], tmp_path / "out.json")
-    score = json.loads((tmp_path / "out.json").read_text())["tables"][0]
-    lines = {line["key"]: line for line in score["lines"]}
-    estimate = lines["headline"]["accuracy"]["estimate"]
-    low, high = f"{100 * estimate['low']:.1f}", f"{100 * estimate['high']:.1f}"
-    assert page.text_of("div", class_="score") == ["33.3 %"]
-    assert f"{100 * estimate['value']:.1f}" == "33.3"
-    assert page.text_of("div", class_="interval") == [f"95 % interval {low} to {high}"]
-    headline = " ".join(page.text_of("section", class_="headline")[0].split())
-    assert (
-        "Accuracy 33.3 % (95 % interval 5.5 to 81.2, clustered by video; 6 questions on 3 videos)."
-        in headline
-    )
-    assert "1 unreadable, 1 refused, 1 failed: these count as wrong; without them 66.7 %." in headline
-    assert "right 2" in headline
-
-
-def test_every_score_table_is_on_the_page_with_its_figure(runs, page_of):
-    run = runs.load()
-    _, page = page_of(run)
-    titles = page.text_of("h3")
-    assert {"Score", "Score by task", "Score by level", "Plan", "Facts"} <= set(titles)
-    labels = [attrs.get("aria-label") for attrs in page.all("svg")]
-    assert {"Bars: Score by task", "Strip: Outcomes", "Letters: Letters"} <= set(labels)
-    cells = page.text_of("td")
-    assert "33.35.5 to 81.2" in cells
+    own = {"style-src": source(page.text_of("style")[0]), "script-src": source(page.text_of("script")[0])}
+    none = dict.fromkeys(("default-src", "base-uri", "form-action"), "'none'")
+    assert dict(rule.split(" ", 1) for rule in policy.split("; ")) == own | none | {"img-src": "data:"}
+    options = [attrs["value"] for attrs in page.all("option")]
+    assert "wrong unreadable refused failed" in options
+    trials = [attrs["data-trials"] for attrs in page.all("details") if "data-trials" in attrs]
+    statuses = {"right", "wrong", "unreadable", "refused", "failed", "unmarked"}
+    assert set(trials) == {f"run-1:{status}" for status in statuses}
+    tags = {tag for attrs in page.all("details") for tag in (attrs.get("data-tags") or "").split()}
+    assert tags == {value for value in options if re.fullmatch(r"t\d+", value)}
+    assert "hidden" in page.all("form")[0]
 
 
 def test_texts_of_models_and_data_never_become_markup(runs, page_of, stays_at_home):
@@ -145,14 +121,10 @@ def test_texts_of_models_and_data_never_become_markup(runs, page_of, stays_at_ho
     assert {a for _, attrs in page.elements for a in attrs} <= {
         a for _, attrs in clean_page.elements for a in attrs
     }
-    assert "\x00" not in text
-    assert "\x1b" not in text
-    assert "\u202e" not in text
-    replies = page.text_of("pre", class_="find-me")
-    assert HOSTILE[0] in replies
-    assert HOSTILE[4] in replies
-    assert HOSTILE[9] in replies
-    assert "null ␀ byte ␛[2J" in replies
+    assert not {"\x00", "\x1b", "\u202e"} & set(text)
+    assert {HOSTILE[0], HOSTILE[4], HOSTILE[9], "null ␀ byte ␛[2J"} <= set(
+        page.text_of("pre", class_="find-me")
+    )
 
 
 def test_each_question_shows_choices_prompt_reply_and_score(runs, page_of):
@@ -177,19 +149,6 @@ def test_each_question_shows_choices_prompt_reply_and_score(runs, page_of):
     assert "MediaError: v3.mp4: cannot be read" in failed
 
 
-def test_filters_know_what_is_there(runs, page_of):
-    _, page = page_of(runs.load())
-    options = [attrs["value"] for attrs in page.all("option")]
-    assert "wrong unreadable refused failed" in options
-    trials = [attrs["data-trials"] for attrs in page.all("details") if "data-trials" in attrs]
-    assert all(trial.startswith("run-1:") for trial in trials)
-    statuses = {trial.partition(":")[2] for trial in trials}
-    assert statuses == {"right", "wrong", "unreadable", "refused", "failed", "unmarked"}
-    tags = {tag for attrs in page.all("details") for tag in (attrs.get("data-tags") or "").split()}
-    assert tags == {value for value in options if re.fullmatch(r"t\d+", value)}
-    assert "hidden" in page.all("form")[0]
-
-
 def test_few_of_many_questions_are_shown_and_it_says_so(runs, page_of):
     items = [runs.question(f"i{n}", f"v{n % 5}", "A") for n in range(40)]
     trials = [
@@ -204,35 +163,6 @@ def test_few_of_many_questions_are_shown_and_it_says_so(runs, page_of):
     reply = page.text_of("pre", class_="find-me")[0]
     assert len(reply) < 21_000
     assert "[… 10,000 characters are left out here …]" in reply
-
-
-def test_no_questions_at_all_can_be_asked_for(runs, page_of):
-    _, page = page_of(runs.load(), n_items=0)
-    assert page.all("form") == []
-    assert page.text_of("script")
-
-
-def test_sections_of_the_caller_stand_below_the_headline(runs, page_of):
-    table = Table(
-        name="planted",
-        title="All parsers",
-        label="parser",
-        columns=(
-            Column(key="accuracy", title="recovered", kind="share"),
-            Column(key="planted", title="planted", kind="share"),
-        ),
-        rows=(Row(key="fuser", label="fuser", values=(0.9, 0.95)),),
-        figure="scores",
-    )
-    section = Section(
-        title="Planted against recovered",
-        paragraphs=("What was planted.",),
-        tables=(table,),
-    )
-    text, page = page_of(runs.load(), extra_sections=[section])
-    assert text.index('class="headline"') < text.index("What was planted.") < text.index(">Scores</h2>")
-    assert "90.0" in page.text_of("td")
-    assert "planted" in page.text_of("span")
 
 
 def test_a_run_without_choices_or_marks_has_a_page(runs, page_of):
@@ -265,13 +195,6 @@ def test_sections_that_come_after_stand_behind_the_scores(runs, page_of):
     text, _ = page_of(runs.load("b"), runs.load("c"), extra_sections=sections)
     places = ["What was asked for.", "Runs side by side", "As printed."]
     assert [text.index(one) for one in places] == sorted(text.index(one) for one in places)
-
-
-def test_wide_tables_keep_their_first_column_and_shade_the_side_that_goes_on(runs, page_of):
-    _, page = page_of(runs.load())
-    (css,) = page.text_of("style")
-    assert re.search(r"tr > :first-child \{[^}]*position: sticky; left: 0;", css)
-    assert re.search(r"\.scroll \{[^}]*overflow-x: auto;[^}]*local,[^}]*scroll;", css)
 
 
 def test_the_score_figure_draws_what_the_plan_asks_for(runs, page_of):

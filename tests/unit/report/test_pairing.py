@@ -31,14 +31,6 @@ def test_marks_stand_question_by_question_whatever_the_order(runs):
     assert found.part([0, 3]).values.tolist() == [[1, 1], [1, 1]]
 
 
-def test_repeats_count_as_their_mean(runs):
-    item = runs.items[0]
-    trials = [runs.marked(item, Answered(answer=a), repeat=n) for n, a in enumerate(["A", "B", "A", "A"])]
-    first = runs.load("a", items=[item], trials=trials, repeats=4)
-    second = runs.load("b", items=[item], trials=trials[:1])
-    assert pair([first, second]).values.tolist() == [[0.75, 1.0]]
-
-
 def test_one_run_alone_or_twice_or_empty_is_refused(runs, tmp_path):
     first = runs.load("a")
     assert "expected two run folders or more" in refusal(first)
@@ -90,19 +82,16 @@ def test_different_questions_are_refused_with_their_names_and_number(runs):
     assert "scripted:test (a): 5 of its 7 not in all (q3, q4, q5, q6, q7)" in said
     assert "(b) is not complete; `vidence resume" in said
     assert "--shared" in said
+    apart = runs.load("c", trials=runs.trials[3:])
+    assert "share no question that is scored" in refusal(second, apart, shared=True)
+    many = [runs.asked(name, [1] * n, facts={"n_planned": n}) for name, n in (("d", 9), ("e", 2))]
+    assert "(q2, q3, q4, q5, q6, and 2 more)" in refusal(*many)
     found = pair([first, second], shared=True)
     assert [item.item_id for item in found.items] == ["q1", "q2"]
     assert found.notes == (
         "Only the 2 questions that scripted:test (a) and scripted:test (b) share are compared, of 7: "
         "this need not hold for the others.",
     )
-
-
-def test_of_many_different_questions_some_are_named(runs):
-    items = [runs.question(f"i{n}", "v", "A") for n in range(9)]
-    trials = [runs.marked(item, Answered(answer="A")) for item in items]
-    said = refusal(runs.load("a", items=items, trials=trials), runs.load("b", items=items, trials=trials[:2]))
-    assert "(i2, i3, i4, i5, i6, and 2 more)" in said
 
 
 def test_questions_that_wait_for_a_judge_in_one_run_alone_are_refused(runs):
@@ -116,11 +105,6 @@ def test_questions_that_wait_for_a_judge_in_one_run_alone_are_refused(runs):
         "Not compared, since they wait for a judge: 1 of the questions.",
     )
     assert len(pair([first, runs.load("c")]).items) == 6
-
-
-def test_runs_without_a_common_question_are_refused(runs):
-    first, second = runs.load("a", trials=runs.trials[:2]), runs.load("b", trials=runs.trials[3:])
-    assert "share no question that is scored" in refusal(first, second, shared=True)
 
 
 def test_an_order_of_choices_is_undone(runs):
@@ -138,7 +122,12 @@ def test_an_order_of_choices_is_undone(runs):
     assert own_answer(runs.load("c", items=[item], trials=[outside]).rows[0]) == "Z"
 
 
-def test_names_are_short_and_different(runs):
+def test_repeats_count_as_their_mean_and_names_are_short_and_different(runs):
+    item = runs.items[0]
+    trials = [runs.marked(item, Answered(answer=a), repeat=n) for n, a in enumerate(["A", "B", "A", "A"])]
+    repeated = runs.load("r", items=[item], trials=trials, repeats=4)
+    once = runs.load("s", items=[item], trials=trials[:1])
+    assert pair([repeated, once]).values.tolist() == [[0.75, 1.0]]
     models = {
         "a": "openai:Qwen2.5-VL?base_url=http://localhost:1/v1",
         "b": "replay:some/where/gpt-4o.jsonl.gz?id=key",
@@ -147,13 +136,7 @@ def test_names_are_short_and_different(runs):
         "e": "transformers:other/tiny",
     }
     loaded = [runs.load(name, model=model) for name, model in models.items()]
-    assert run_names(loaded) == (
-        "Qwen2.5-VL",
-        "replay:gpt-4o",
-        "tiny (c)",
-        "scripted",
-        "tiny (e)",
-    )
+    assert run_names(loaded) == ("Qwen2.5-VL", "replay:gpt-4o", "tiny (c)", "scripted", "tiny (e)")
     assert np.unique(run_names([*loaded, loaded[3]])).size == 6
 
 
@@ -176,7 +159,3 @@ def test_runs_are_clustered_by_source_also_where_one_of_them_does_not_name_it(ru
         assert (found.noun, found.clusters.n, found.n_videos) == ("source", 1, 3)
         assert found.part([0]).noun == "source"
         assert any(note.startswith("The 3 videos are of 1 source;") for note in found.notes)
-    assert not any(
-        "sources" in note
-        for note in pair([old, runs.load("c", items=runs.items[:6], trials=runs.trials[:6])]).notes
-    )

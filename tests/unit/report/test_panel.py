@@ -42,14 +42,10 @@ def test_rows_are_models_and_columns_are_benchmarks(runs, draws):
     assert table.cell("run:good", "benchmark:table").mark == "best"
     assert not table.cell("run:bad", "benchmark:table").mark
     assert "told apart from every other row" in table.note
-
-
-def test_nothing_is_best_where_the_questions_differ(runs, draws):
-    cells = [
-        asked(runs, "a", n_right=24, label="good"),
-        asked(runs, "b", n_right=6, n=20, label="bad"),
-    ]
-    table = score_table(cells, draws=draws)
+    person = replace(asked(runs, "d", n_right=24, label="person"), is_people=True)
+    table = score_table([cells[1], asked(runs, "e", n_right=18, label="fair"), person], draws=draws)
+    assert [table.cell(f"run:{name}", "benchmark:table").mark for name in ("fair", "person")] == ["best", ""]
+    table = score_table([cells[0], asked(runs, "f", n_right=6, n=20, label="few")], draws=draws)
     assert "table: the runs do not have scores for the same questions" in table.note
     assert not table.cell("run:good", "benchmark:table").mark
 
@@ -63,31 +59,14 @@ def test_the_figure_has_a_bar_for_every_run(runs):
     assert [shown(table, row.key, "items").text for row in table.rows] == ["24", "24"]
 
 
-def test_a_section_says_what_is_missing_and_what_it_cost(runs, draws):
+def test_a_section_says_what_is_missing_and_what_it_cost(runs, draws, tmp_path):
     cell = asked(runs, "a", n_right=24, label="good")
     found = panel_section("Mine", [cell], missing=["other, bad: no server"], draws=draws)
     assert found.title == "Mine"
     assert found.paragraphs[0] == "No score: other, bad: no server"
     assert "US dollars" in found.paragraphs[1]
-    assert len(found.tables) == 2
-
-
-def test_json_holds_runs_and_tables(runs, draws, tmp_path):
-    cell = asked(runs, "a", n_right=24, label="good")
-    found = panel_section("Mine", [cell], missing=[], draws=draws)
     write_panel_json([cell], found, tmp_path / "p.json")
     whole = json.loads((tmp_path / "p.json").read_text())
     assert whole["format"] == "vidence-panel/1"
     assert whole["runs"][0]["plan"]["name"] == "good"
     assert [table["name"] for table in whole["tables"]] == ["panel", "panel:runs"]
-
-
-def test_people_are_not_the_best_of_the_models(runs, draws):
-    cells = [
-        asked(runs, "a", n_right=18, label="good"),
-        asked(runs, "b", n_right=2, label="bad"),
-        replace(asked(runs, "c", n_right=24, label="person"), is_people=True),
-    ]
-    table = score_table(cells, draws=draws)
-    assert table.cell("run:good", "benchmark:table").mark == "best"
-    assert not table.cell("run:person", "benchmark:table").mark

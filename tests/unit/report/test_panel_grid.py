@@ -19,12 +19,9 @@ def cell(runs):
     return make
 
 
-def test_two_runs_of_one_name_are_refused(cell):
+def test_runs_of_one_name_or_of_several_revisions_are_refused(cell):
     with pytest.raises(UsageError, match="both m on table"):
-        Grid(cells=(cell("a"), cell("b")))
-
-
-def test_runs_of_several_revisions_are_refused(cell):
+        Grid(cells=(cell("c"), cell("d")))
     first = cell("a", facts={"benchmark_revision": "1"})
     second = cell("b", model="n", facts={"benchmark_revision": "2"})
     with pytest.raises(UsageError, match=r"several releases: they differ in revision \(m: 1; n: 2\)"):
@@ -52,13 +49,12 @@ def test_a_run_without_trials_is_there_and_has_no_score(cell, runs):
     assert whole.gaps() == ("Missing: x: no key.",)
     with pytest.raises(UsageError, match="no run on mmvu; there is table"):
         whole.of(("mmvu",))
-
-
-def test_a_condition_of_one_model_alone_is_said(cell):
-    whole = Grid(
-        cells=(cell("a", condition="x"), cell("b", condition="y"), cell("c", model="n", condition="x"))
+    x, y = cell("d", condition="x"), cell("e", condition="y")
+    assert Grid(cells=(x, y, cell("f", model="n", condition="x"))).gaps() == (
+        "The condition 'y' is there for m alone, of 2 models.",
     )
-    assert whole.gaps() == ("The condition 'y' is there for m alone, of 2 models.",)
+    found = Grid(cells=(x, replace(cell("g", model="one"), about=ModelFacts(people=True))))
+    assert [[one.model for one in some] for some in (found.scored, found.people)] == [["m"], ["one"]]
 
 
 def test_a_grid_is_read_from_the_folders_of_a_panel(runs):
@@ -68,15 +64,6 @@ def test_a_grid_is_read_from_the_folders_of_a_panel(runs):
     assert (only.label, only.benchmark, len(only.run.rows)) == ("m, c", "B", 7)
     assert only.headers() == {}
 
-
-def test_people_are_beside_the_models_and_not_among_them(cell):
-    person = replace(cell("a", model="one"), about=ModelFacts(people=True))
-    found = Grid(cells=(cell("b"), person))
-    assert [one.model for one in found.scored] == ["m"]
-    assert [one.model for one in found.people] == ["one"]
-
-
-# --------------------------------------------------------------------------- tags by who marked
 
 TAGS = {"set": "single", "task": "3afc", "target": "label", "cell": "single/3afc/label"}
 

@@ -38,6 +38,8 @@ def test_a_view_is_a_page_and_tables(runs, tmp_path):
     found.write_page(tmp_path / "p.html", title="Mine & all")
     page = (tmp_path / "p.html").read_text()
     assert "pivot · Mine &amp; all" in page
+    (note,) = found.tables[0].footnotes
+    assert note in page
 
 
 def test_a_whole_paper_is_all_that_the_runs_give(runs, tmp_path):
@@ -54,12 +56,3 @@ def test_a_whole_paper_is_all_that_the_runs_give(runs, tmp_path):
     assert found.sentences[0] == f"Not shown: {missing}."
     with pytest.raises(UsageError, match="no run on actpld; there is mmvu"):
         viewed(grid, "actpld", draws=draws)
-
-
-def test_a_page_has_the_remarks_on_its_tables(runs, tmp_path):
-    run = runs.load(benchmark="mmvu", name="model of mine")
-    grid = Grid(cells=(GridCell(benchmark="mmvu", model="m", condition="", run=run),))
-    found = viewed(grid, "pivot", draws=Draws(rng=np.random.default_rng(0)))
-    (note,) = found.tables[0].footnotes
-    found.write_page(tmp_path / "p.html", title="Mine")
-    assert note in (tmp_path / "p.html").read_text()

@@ -16,11 +16,8 @@ from vidence.report.panel_runs import AskedPanel, ask_panel, read_panel
 
 def cells(tmp_path: Path, *, n: int, **settings: object) -> list[PanelRun]:
     plan = make_plan("table", data=tmp_path, model="scripted:A", overrides=settings)
-    names = [f"m{i}" for i in range(n)]
-    return [
-        PanelRun(benchmark="table", model=name, condition="", plan=plan, folder=tmp_path / name)
-        for name in names
-    ]
+    place = {"benchmark": "table", "condition": "", "plan": plan}
+    return [PanelRun(**place, model=f"m{i}", folder=tmp_path / f"m{i}") for i in range(n)]
 
 
 def spent(cost: float, *, n_failed: int = 0) -> Summary:
@@ -39,6 +36,8 @@ def test_one_that_cannot_go_on_is_named_and_the_others_are_asked(tmp_path):
     assert [run.model for run in done.runs] == ["m0", "m2"]
     assert done.missing == ["table, m1: nobody there"]
     assert done.n_failed == 4
+    with pytest.raises(UsageError, match="no run of the panel has a score: table, m1: nobody there"):
+        read_panel("t", AskedPanel(missing=done.missing))
 
 
 def test_no_run_may_spend_more_than_the_others_left(tmp_path):
@@ -66,14 +65,6 @@ def test_a_run_keeps_a_smaller_limit_of_its_own_and_free_ones_have_none(tmp_path
     ask_panel(cells(tmp_path, n=1, price_in=1.0, max_cost=0.5), max_cost=2.0, ask=ask)
     ask_panel(cells(tmp_path, n=1), max_cost=2.0, ask=ask)
     assert limits == [0.5, None]
-
-
-def test_a_panel_without_any_score_says_why():
-    with pytest.raises(UsageError, match="no run of the panel has a score: table, m1: nobody there"):
-        read_panel("t", AskedPanel(missing=["table, m1: nobody there"]))
-
-
-# --------------------------------------------------------------------------- diagnostics
 
 
 def looked_into(runs: list[PanelRun]) -> list[Examination]:

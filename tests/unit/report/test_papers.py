@@ -9,13 +9,8 @@ import pytest
 from vidence import catalog
 from vidence.contracts import PaperColumn
 from vidence.errors import UsageError
-from vidence.records import Answered, Unreadable, Verdict
-from vidence.report.papers import (
-    columns_of,
-    for_print,
-    paper_sections,
-    paper_tables,
-)
+from vidence.records import Verdict
+from vidence.report.papers import columns_of, for_print, paper_sections, paper_tables
 from vidence.report.scores import Draws, accuracy, chosen, macro_tag, points
 from vidence.tables.table import DASH, shown_columns, shown_rows
 
@@ -25,24 +20,9 @@ def draws():
     return Draws(rng=np.random.default_rng(0))
 
 
-def asked(runs, tags, marks, *, per_video=1, answer="A", kind="choice", name="a", **plan):
+def asked(runs, tags, marks, *, name="a", **plan):
     """A run of one question for each (tags, mark)."""
-    items = [
-        runs.question(
-            f"q{i}",
-            f"v{i // per_video}",
-            answer,
-            tags=some,
-            answer_kind=kind,
-            choices=("x", "y") if kind == "choice" else (),
-        )
-        for i, some in enumerate(tags)
-    ]
-    trials = [
-        runs.marked(item, Unreadable(reason="?") if mark is None else Answered(answer="AB"[1 - mark]))
-        for item, mark in zip(items, marks, strict=True)
-    ]
-    return runs.load(name, items=items, trials=trials, **plan)
+    return runs.asked(name, marks, tags=tags, fields={"choices": ("x", "y")}, **plan)
 
 
 def row(table, line=0):
@@ -81,23 +61,15 @@ def test_points_are_means_by_question(runs, draws):
 
 
 def test_mmvu_has_its_disciplines(runs, draws):
-    tags = [
-        {"discipline": "Science", "question_type": "multiple-choice"},
-        {"discipline": "Science", "question_type": "multiple-choice"},
-        {"discipline": "Healthcare", "question_type": "multiple-choice"},
-        {"discipline": "Engineering", "question_type": "open-ended"},
+    choice = [
+        {"discipline": d, "question_type": "multiple-choice"} for d in ("Science", "Science", "Healthcare")
     ]
+    tags = [*choice, {"discipline": "Engineering", "question_type": "open-ended"}]
     run = asked(runs, tags, [1, 0, 1, 1], benchmark="mmvu", split="validation")
     (table,) = paper_tables([run], draws=draws)
     assert table.title == "mmvu: Disciplines of the validation set"
-    assert titles(table) == [
-        ("", "Science"),
-        ("", "Engineering"),
-        ("", "Healthcare"),
-        ("validation", "Choices"),
-        ("validation", "Open"),
-        ("validation", "All"),
-    ]
+    disciplines = [("", name) for name in ("Science", "Engineering", "Healthcare")]
+    assert titles(table) == disciplines + [("validation", part) for part in ("Choices", "Open", "All")]
     assert row(table) == ["50.0", "100.0", "100.0", "66.7", "100.0", "75.0"]
     assert shown_rows(table)[0].cells[0].detail == (
         "paper protocol, own wording; direct, no frames, midpoints; scored by robust"
@@ -105,23 +77,14 @@ def test_mmvu_has_its_disciplines(runs, draws):
 
 
 def test_herbench_has_families_and_three_overall_means(runs, draws):
-    tags = (
-        [{"task": "TSO", "family": "TR&C"}] * 4
-        + [{"task": "MPDR", "family": "TR&C"}]
-        + [{"task": "AC", "family": "MEA&N"}] * 2
-    )
+    families = {"TSO": "TR&C", "MPDR": "TR&C", "AC": "MEA&N"}
+    tags = [{"task": t, "family": families[t]} for t in (*["TSO"] * 4, "MPDR", "AC", "AC")]
     # TSO 1 of 4 with one unreadable, MPDR 1 of 1, AC 1 of 2.
     run = asked(runs, tags, [1, 0, 0, None, 1, 1, 0], benchmark="herbench", headline="macro:task")
     (table,) = paper_tables([run], draws=draws)
     assert titles(table) == [
-        ("TR&C", "TSO"),
-        ("TR&C", "MPDR"),
-        ("TR&C", "avg."),
-        ("MEA&N", "AC"),
-        ("MEA&N", "avg."),
-        ("overall", "over tasks"),
-        ("overall", "over questions"),
-        ("overall", "official"),
+        *(("TR&C", "TSO"), ("TR&C", "MPDR"), ("TR&C", "avg."), ("MEA&N", "AC"), ("MEA&N", "avg.")),
+        *(("overall", "over tasks"), ("overall", "over questions"), ("overall", "official")),
     ]
     assert row(table) == ["25.0", "100.0", "62.5", "50.0", "50.0", "58.3", "42.9", "50.0"]
 
@@ -141,13 +104,8 @@ def test_humanpcr_has_levels_and_the_points_of_the_judge(runs, draws):
     run = replace(run, rows=(*run.rows[:-1], replace(last, score=score)))
     levels, by_reasoning, by_domain = paper_tables([run], draws=draws)
     assert titles(levels) == [
-        ("Human-P", "Spatiality"),
-        ("Human-P", "avg."),
-        ("Human-C", "Scene"),
-        ("Human-C", "avg."),
-        ("", "Human-P&C"),
-        ("Human-R", "accuracy"),
-        ("Human-R", "points"),
+        *(("Human-P", "Spatiality"), ("Human-P", "avg."), ("Human-C", "Scene"), ("Human-C", "avg.")),
+        *(("", "Human-P&C"), ("Human-R", "accuracy"), ("Human-R", "points")),
     ]
     # Task a 1/2, b 1, c 0: Human-P (0.5 + 1) / 2, Human-C 0, both (0.5 + 1 + 0) / 3.
     assert row(levels) == ["75.0", "75.0", "0.0", "0.0", "50.0", "100.0", "3.00"]
@@ -161,11 +119,8 @@ def test_perceptioncomp_and_actpld_have_their_columns(runs, draws):
     tags = [{"category": "variety show", "difficulty": "1"}, {"category": "sport", "difficulty": "3"}]
     (table,) = paper_tables([asked(runs, tags, [1, 0], benchmark="perceptioncomp")], draws=draws)
     assert titles(table) == [
-        ("category", "Sport"),
-        ("category", "Show"),
-        ("difficulty", "Level 1"),
-        ("difficulty", "Level 3"),
-        ("", "Overall"),
+        *(("category", "Sport"), ("category", "Show")),
+        *(("difficulty", "Level 1"), ("difficulty", "Level 3"), ("", "Overall")),
     ]
     assert row(table) == ["0.0", "100.0", "100.0", "0.0", "50.0"]
     tags = [{"set": "single", "task": "3afc", "target": "label"}] * 3
@@ -178,15 +133,12 @@ def test_perceptioncomp_and_actpld_have_their_columns(runs, draws):
 def test_descriptions_stand_in_columns_of_their_own_with_what_people_get(runs, draws):
     tags = [{"set": "single", "task": "3afc", "target": "label"}] * 4
     letters = asked(runs, tags, [1, 1, 0, 1], benchmark="actpld", headline="answered")
-    logs = replace(
-        letters,
-        rows=tuple(
-            replace(
-                r, score=msgspec.structs.replace(r.score, scorer="description-match", value=float(i == 0))
-            )
-            for i, r in enumerate(letters.rows)
-        ),
-    )
+    scores = [
+        msgspec.structs.replace(r.score, scorer="description-match", value=float(i == 0))
+        for i, r in enumerate(letters.rows)
+    ]
+    rows = tuple(replace(r, score=score) for r, score in zip(letters.rows, scores, strict=True))
+    logs = replace(letters, rows=rows)
     (table,) = paper_tables([letters, logs], draws=draws)
     assert titles(table) == [("single", "3AFC, label"), ("single", "description, label")]
     assert [row(table, line) for line in (0, 1)] == [["75.0", DASH], [DASH, "25.0"]]
@@ -210,11 +162,8 @@ def test_without_columns_of_its_own_a_benchmark_gets_small_tags(runs, draws):
     tags = [{"task": f"t{i % 2}", "many": f"m{i}", "one": "x"} for i in range(12)]
     run = asked(runs, tags, [1, 0] * 6)
     assert paper_sections([run], draws=draws, with_published=False) == ()
-    assert [(c.group, c.title) for c in columns_of([run])["scores"]] == [
-        ("", "overall"),
-        ("task", "t0"),
-        ("task", "t1"),
-    ]
+    columns = [(c.group, c.title) for c in columns_of([run])["scores"]]
+    assert columns == [("", "overall"), ("task", "t0"), ("task", "t1")]
     (table,) = paper_tables([run], draws=draws)
     assert row(table) == ["50.0", "100.0", "0.0"]
     unknown = asked(runs, tags, [1, 0] * 6, name="b", benchmark="not-installed-here")
@@ -263,20 +212,14 @@ def test_columns_that_cannot_be_tested_have_no_best(runs, draws):
     assert marks["overall", "over tasks"] == marks["TR&C", "avg."] == marks["overall", "official"] == ""
 
 
-# --------------------------------------------------------------------------- budgets
-
-
-def seed500(runs, marks, name="a", **plan):
-    tags = [{"category": "sport", "difficulty": "1"}, {"category": "shopping", "difficulty": "2"}]
-    return asked(runs, tags * 2, marks, name=name, benchmark="perceptioncomp", split="seed500", **plan)
-
-
 def test_sections_are_there_where_there_is_something_for_them(runs, draws):
     plain = runs.load("plain")
     assert paper_sections([plain], draws=draws, with_published=False) == ()
     (table,) = for_print([plain], (), draws=draws)
     assert table.title == "table: scores"
-    pair = [seed500(runs, [1, 0, 1, 1], name=f"s{n}", n_frames=n) for n in (8, 16)]
+    tags = [{"category": "sport", "difficulty": "1"}, {"category": "shopping", "difficulty": "2"}]
+    of = {"benchmark": "perceptioncomp", "split": "seed500"}
+    pair = [asked(runs, tags, [1, 0], name=f"s{n}", n_frames=n, **of) for n in (8, 16)]
     sections = paper_sections(pair, draws=draws, with_published=True)
     assert [s.title for s in sections] == ["As in the paper", "Beside the published tables"]
     tables = for_print(pair, sections, draws=draws)

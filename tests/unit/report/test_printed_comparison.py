@@ -8,10 +8,9 @@ import pytest
 
 from vidence.errors import UsageError
 from vidence.explain.published.printed_tables import Measure
-from vidence.records import Answered, Unreadable, Verdict
+from vidence.records import Verdict
 from vidence.report.printed_comparison import APART, measured_rows, published_tables
 from vidence.report.scores import Draws
-from vidence.tables.latex import latex
 from vidence.tables.table import DASH, shown_columns, shown_rows
 
 
@@ -22,27 +21,19 @@ def draws():
 
 def asked(runs, tags, marks, *, kind="choice", name="a", scorer="", **plan):
     """A run of one question for each (tags, mark), scored by the parser `scorer`."""
-    items = [
-        runs.question(
-            *(f"q{i}", f"v{i}", "A"),
-            tags=some,
-            answer_kind=kind,
-            choices=("x", "y") if kind == "choice" else (),
-        )
-        for i, some in enumerate(tags)
+    fields = {"answer_kind": kind, "choices": ("x", "y") if kind == "choice" else ()}
+    run = runs.asked(name, marks, tags=tags, fields=fields, **plan)
+    if not scorer:
+        return run
+    scores = [
+        msgspec.structs.replace(r.score, scorer=scorer, value=float(m or 0))
+        for r, m in zip(run.rows, marks, strict=True)
     ]
-    trials = [
-        runs.marked(item, Unreadable(reason="?") if mark is None else Answered(answer="AB"[1 - mark]))
-        for item, mark in zip(items, marks, strict=True)
+    rows = [
+        replace(r, score=s, trial=msgspec.structs.replace(r.trial, score=s))
+        for r, s in zip(run.rows, scores, strict=True)
     ]
-    if scorer:
-        trials = [
-            msgspec.structs.replace(
-                t, score=msgspec.structs.replace(t.score, scorer=scorer, value=float(m or 0))
-            )
-            for t, m in zip(trials, marks, strict=True)
-        ]
-    return runs.load(name, items=items, trials=trials, **plan)
+    return replace(run, rows=tuple(rows))
 
 
 def ours(table):
@@ -64,13 +55,7 @@ def test_our_row_stands_under_the_printed_ones(runs, draws):
     tables = published_tables([seed500(runs, [1, 0, 1, 1], model="scripted:ours")], draws=draws)
     table = next(t for t in tables if t.name == "published:perceptioncomp-table2")
     titles = [c.title for c in shown_columns(table)]
-    assert titles[:5] == [
-        "Model",
-        "Size",
-        "Frames",
-        "Outdoor Tour",
-        "Shopping",
-    ]
+    assert titles[:5] == ["Model", "Size", "Frames", "Outdoor Tour", "Shopping"]
     human, ours, videos = shown_rows(table)[0], shown_rows(table)[-2], shown_rows(table)[-1]
     # As printed in the paper.
     assert human.cells[0].text == "Human"
@@ -83,11 +68,8 @@ def test_our_row_stands_under_the_printed_ones(runs, draws):
     assert ours.key == "ours:0"
     assert (videos.key, videos.cells[0].text) == ("videos", "videos of ours")
     counts = dict(zip([c.title for c in shown_columns(table)], videos.cells, strict=True))
-    assert [(counts[name].text, counts[name].detail) for name in ("Shopping", "Sports", "Overall")] == [
-        ("2", "few"),
-        ("2", "few"),
-        ("4", "few"),
-    ]
+    told = [(counts[name].text, counts[name].detail) for name in ("Shopping", "Sports", "Overall")]
+    assert told == [("2", "few"), ("2", "few"), ("4", "few")]
     assert counts["Outdoor Tour"].text == counts["Size"].text == DASH
     assert cells["Model"].text == "scripted:ours"
     assert cells["Outdoor Tour"].text == DASH
@@ -101,13 +83,8 @@ def test_our_row_stands_under_the_printed_ones(runs, draws):
 
 def test_signs_of_footnotes_are_all_explained(runs, draws):
     for table in published_tables([seed500(runs, [1, 0, 1, 1])], draws=draws):
-        used = {
-            s
-            for line in shown_rows(table)
-            if line.key.startswith("printed:")
-            for c in line.cells
-            for s in c.detail.split()
-        }
+        printed = [line for line in shown_rows(table) if line.key.startswith("printed:")]
+        used = {sign for line in printed for cell in line.cells for sign in cell.detail.split()}
         told = {note.split()[0] for note in table.footnotes if note[0] in "†*"}
         assert used == told
 
@@ -121,9 +98,6 @@ def test_a_run_without_a_printed_table_is_refused(runs, draws):
     bare = asked(runs, [{}], [1], name="b", benchmark="humanpcr", split="human-r")
     with pytest.raises(UsageError, match="no published table"):
         published_tables([bare], draws=draws)
-
-
-# --------------------------------------------------------------------------- what was measured decides
 
 
 LOGS = [{"set": "single", "task": "3afc", "target": "label"}] * 4
@@ -151,16 +125,8 @@ def test_letters_stand_under_3afc_and_descriptions_beside_them(runs, draws):
     (table,) = published_tables([letters], draws=draws)
     cells = texts(table)
     assert (cells["3AFC, Label"], cells["Description Matching, Label"]) == ("75.0", DASH)
-    both = replace(
-        letters,
-        rows=(
-            *letters.rows,
-            *asked(
-                *(runs, DESCRIPTIONS, [1, 0, 0, 0]),
-                **{**ACTPLD, "name": "b", "kind": "text", "scorer": "description-match"},
-            ).rows,
-        ),
-    )
+    more = {**ACTPLD, "name": "b", "kind": "text", "scorer": "description-match"}
+    both = replace(letters, rows=(*letters.rows, *asked(runs, DESCRIPTIONS, [1, 0, 0, 0], **more).rows))
     (table,) = published_tables([both], draws=draws)
     cells = texts(table)
     assert (cells["3AFC, Label"], cells["Description Matching, Label"]) == ("75.0", "25.0")
@@ -232,37 +198,13 @@ def test_replies_that_wait_for_a_judge_leave_another_subset(runs):
     assert measured_rows(judged, judged.rows, Measure()) == (list(judged.rows), "")
 
 
-def test_recorded_replies_are_not_said_to_have_been_asked(runs, draws):
-    spec = "replay:replies.jsonl?asked=64 frames, step by step"
-    run = seed500(runs, [1, 0, 1, 1], model=spec, style="cot", n_frames=64)
-    (table,) = published_tables([run], draws=draws)
-    assert table.footnotes[0] == (
-        "replay:replies was not asked: recorded replies, declared as asked with '64 frames, step by step'; "
-        "scored by robust."
-    )
-    printed = latex([table])
-    assert "was not asked: recorded replies" in printed
-    assert "was asked" not in printed
-
-
 def humanpcr(runs, name, **plan):
     """A run on HumanPCR-P and -C, and one on Human-R, of which a table of the paper has columns of both."""
     choice = [{"level": level, "dimension": "d", "task": "t"} for level in ("perception", "comprehension")]
     first = asked(runs, choice, [1, 0], name=f"{name}-pc", benchmark="humanpcr", split="all", **plan)
     open_ended = [{"level": "reasoning", "dimension": "d", "task": "t"}]
-    second = asked(
-        runs,
-        open_ended,
-        [1],
-        kind="text",
-        name=f"{name}-r",
-        scorer="humanpcr",
-        benchmark="humanpcr",
-        split="human-r",
-        style="cot",
-        **plan,
-    )
-    return [first, second]
+    plan |= {"scorer": "humanpcr", "benchmark": "humanpcr", "split": "human-r", "style": "cot"}
+    return [first, asked(runs, open_ended, [1], kind="text", name=f"{name}-r", **plan)]
 
 
 def rows_of(found):

@@ -3,16 +3,7 @@ import base64
 import pytest
 from PIL import Image
 
-from vidence.records import (
-    Answered,
-    FrameRef,
-    Media,
-    Prompt,
-    Selection,
-    TextPart,
-    Trial,
-    VideoPart,
-)
+from vidence.records import Answered, FrameRef, Media, Prompt, Selection, TextPart, Trial, VideoPart
 from vidence.report.questions import ContactSheets, error_of, how_read, prompt_text, shown_words
 from vidence.report.results import Row, load_run, with_prompts
 
@@ -28,17 +19,9 @@ def test_how_an_answer_was_read_names_rule_parser_and_score(runs):
     assert how_read(row(runs, 4)) == "Refused: policy; score 0."
     assert how_read(row(runs, 5)) == "Failed in the stage 'media'; score 0."
     assert how_read(row(runs, 6)).endswith("; not scored yet.")
-
-
-def test_long_answers_and_missing_rules_are_said_briefly(runs):
-    item = runs.items[6]
-    trial = runs.marked(item, Answered(answer="a long answer " * 5))
-    assert how_read(Row(item=item, trial=trial, score=trial.score)).startswith(
-        "The reply is taken as the answer by needs-judge, version 1"
-    )
-
-
-def test_errors_are_told_for_failures_alone(runs):
+    trial = runs.marked(runs.items[6], Answered(answer="a long answer " * 5))
+    said = how_read(Row(item=runs.items[6], trial=trial, score=trial.score))
+    assert said.startswith("The reply is taken as the answer by needs-judge, version 1")
     assert error_of(row(runs, 5)) == "MediaError: v3.mp4: cannot be read"
     assert error_of(row(runs, 0)) == ""
 
@@ -118,22 +101,11 @@ def test_pictures_stop_at_their_budget(pictured, page_of, monkeypatch):
 
 def test_the_folder_of_the_run_comes_before_the_one_given(pictured, page_of, runs, tmp_path):
     run, root = pictured
-    own = runs.load(
-        "own",
-        items=[r.item for r in run.rows],
-        trials=[r.trial for r in run.rows],
-        facts={"media_root": str(root)},
-    )
-    _, page = page_of(own, media_root=tmp_path / "elsewhere")
-    assert len(page.all("image")) == 2
-    moved = runs.load(
-        "moved",
-        items=[r.item for r in run.rows],
-        trials=[r.trial for r in run.rows],
-        facts={"media_root": str(tmp_path / "gone")},
-    )
-    _, page = page_of(moved, media_root=root)
-    assert len(page.all("image")) == 2
+    rows = {"items": [r.item for r in run.rows], "trials": [r.trial for r in run.rows]}
+    for name, own, given in (("own", root, tmp_path / "elsewhere"), ("moved", tmp_path / "gone", root)):
+        loaded = runs.load(name, **rows, facts={"media_root": str(own)})
+        _, page = page_of(loaded, media_root=given)
+        assert len(page.all("image")) == 2
 
 
 def test_sixteen_of_many_frames_are_pictured_with_the_first_and_the_last(runs, page_of, tmp_path):
@@ -143,34 +115,18 @@ def test_sixteen_of_many_frames_are_pictured_with_the_first_and_the_last(runs, p
         Image.new("RGB", (32, 24), (i * 6, 0, 0)).save(folder / f"{i:03d}.png")
     item = runs.question("p", "-", "A", media=(Media(path="frames", kind="frames"),))
     frames = tuple(FrameRef(frame_index=i, time_s=float(i)) for i in range(40))
-    trial = runs.marked(
-        item,
-        Answered(answer="A"),
-        reply=runs.said("A"),
-        selection=Selection(selector="all", version=1, frames=frames, n_candidates=40),
-    )
+    every = Selection(selector="all", version=1, frames=frames, n_candidates=40)
+    trial = runs.marked(item, Answered(answer="A"), reply=runs.said("A"), selection=every)
     _, page = page_of(runs.load(items=[item], trials=[trial]), media_root=tmp_path)
     assert any("16 of the 40 are pictured." in note for note in page.text_of("p", class_="note"))
     (image,) = page.all("image")
     assert (image["width"], image["height"]) == (str(4 * 36 - 4), str(4 * 28 - 4))
-
-
-def test_a_damaged_picture_is_said_and_breaks_nothing(runs, page_of, tmp_path):
-    folder = tmp_path / "frames"
-    folder.mkdir()
-    Image.new("RGB", (32, 24)).save(folder / "000.png")
-    Image.new("RGB", (32, 24)).save(folder / "001.png")
+    # A damaged picture is said, and breaks nothing.
     whole = (folder / "001.png").read_bytes()
     (folder / "001.png").write_bytes(whole[: len(whole) // 2])
-    item = runs.question("p", "-", "A", media=(Media(path="frames", kind="frames"),))
-    frames = tuple(FrameRef(frame_index=i, time_s=float(i)) for i in range(2))
-    trial = runs.marked(
-        item,
-        Answered(answer="A"),
-        reply=runs.said("A"),
-        selection=Selection(selector="all", version=1, frames=frames, n_candidates=2),
-    )
-    _, page = page_of(runs.load(items=[item], trials=[trial]), media_root=tmp_path)
+    two = Selection(selector="all", version=1, frames=frames[:2], n_candidates=2)
+    trial = runs.marked(item, Answered(answer="A"), reply=runs.said("A"), selection=two)
+    _, page = page_of(runs.load("damaged", items=[item], trials=[trial]), media_root=tmp_path)
     (note,) = [n for n in page.text_of("p", class_="note") if "cannot be pictured" in n]
     assert "001.png" in note
     assert page.all("image") == []

@@ -23,13 +23,8 @@ def logps(**shares):
 @pytest.fixture
 def run(runs):
     """Right letters A B C C; the letter of the words is A each time, the most likely one A B A and tied."""
-    likely = [
-        logps(A=0.9, B=0.05, Z=0.05),
-        logps(A=0.2, B=0.6),
-        logps(A=0.7, C=0.3),
-        logps(A=0.4, C=0.4),
-        None,
-    ]
+    likely = [logps(A=0.9, B=0.05, Z=0.05), logps(A=0.2, B=0.6), logps(A=0.7, C=0.3)]
+    likely += [logps(A=0.4, C=0.4), None]
     items = runs.items[:5]
     trials = [
         runs.marked(item, Answered(answer="A", rule="r"), reply=runs.said("Answer: A", choice_logps=of))

@@ -58,10 +58,7 @@ def test_a_rule_gets_nothing_where_it_does_not_apply(runs, rng):
     choice = runs.question("c", "vc", "A")
     run = runs.load(items=[*items, choice], trials=[*trials, runs.marked(choice, Answered(answer="A"))])
     score = score_tables(run, rng=rng)[0]
-    assert (shown(score, "headline", "constant").text, shown(score, "headline", "chance").text) == (
-        "10.0",
-        "2.5",
-    )
+    assert [shown(score, "headline", key).text for key in ("constant", "chance")] == ["10.0", "2.5"]
     # Its choices are equally long, so that the rule of the longest says nothing at all.
     said = "Without looking: chance 2.5 % (applies to 1 of 10), always A 10.0 %."
     assert said in headline(run, score)
@@ -112,6 +109,10 @@ def test_few_videos_are_marked_in_every_line(runs, rng, n_videos, detail):
 def test_the_margin_is_of_the_same_aggregate(runs):
     items, trials = unlike(runs)
     run = runs.load(items=items, trials=trials, headline="macro:task")
+    with pytest.raises(UsageError, match="no trials yet"):
+        margin_table(runs.load("none", trials=[]))
+    free = runs.load("free", items=[runs.items[6]], trials=[runs.trials[6]])
+    assert shown(margin_table(free), "headline", "chance").text == "\u2013"
     table = margin_table(run, level=0.9)
     # Half of the tasks right, chance 1/4 in each; the best letter is what was answered.
     assert shown(table, "headline", "chance").text == "+25.0"
@@ -125,16 +126,6 @@ def test_the_margin_is_of_the_same_aggregate(runs):
     assert (margin.low, margin.high) == pytest.approx((score.low - 0.25, score.high - 0.25))
 
 
-def test_the_margin_needs_trials(runs):
-    with pytest.raises(UsageError, match="no trials yet"):
-        margin_table(runs.load(trials=[]))
-
-
-def test_open_questions_have_no_margin(runs):
-    run = runs.load(items=[runs.items[6]], trials=[runs.trials[6]])
-    assert shown(margin_table(run), "headline", "chance").text == "\u2013"
-
-
 def test_an_aggregate_averages_other_things_alike(runs):
     run = runs.load()
     one = Aggregate.of(run.rows, "macro:task")
@@ -144,21 +135,13 @@ def test_an_aggregate_averages_other_things_alike(runs):
     assert Aggregate.of([]).mean(lambda row: row.correct) is None
 
 
-def silent(runs, name="silent", **more):
+def test_a_model_that_never_answered_has_no_score_not_the_score_0(runs, draws):
     failed = Failed(stage="model", error="OutageError", message="nobody there")
     items = runs.items[:6]
-    return runs.load(
-        name,
-        items=items,
-        trials=[runs.marked(item, failed) for item in items],
-        facts={"n_planned": 6},
-        **more,
-    )
-
-
-def test_a_model_that_never_answered_has_no_score_not_the_score_0(runs, draws):
-    run = silent(runs)
+    trials = [runs.marked(item, failed) for item in items]
+    run = runs.load("silent", items=items, trials=trials, facts={"n_planned": 6})
     assert headline_accuracy(run, draws=draws) is None
+    assert headline_accuracy(runs.asked("unread", [None]), draws=draws).value == 0.0
     opened = open_run(run.folder)
     assert opened.score is None
     assert "the model never answered" in repr(opened)
@@ -174,12 +157,6 @@ def test_a_model_that_never_answered_has_no_score_not_the_score_0(runs, draws):
     ):
         with pytest.raises(UsageError, match="silent has no score, since its model never answered"):
             refused()
-
-
-def test_one_answer_that_cannot_be_read_is_a_score_of_0(runs, draws):
-    trials = [runs.marked(runs.items[0], Unreadable(reason="nothing"))]
-    run = runs.load("x", items=runs.items[:1], trials=trials)
-    assert headline_accuracy(run, draws=draws).value == 0.0
 
 
 def test_a_stratified_sample_has_a_table_with_the_weighted_mean(runs, rng):

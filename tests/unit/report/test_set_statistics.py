@@ -54,6 +54,8 @@ def values(found, table: str, row: str) -> tuple[object, ...]:
 
 
 def test_words_are_counted_between_blanks():
+    with pytest.raises(UsageError, match="there is no question to describe"):
+        describe([], name="set")
     found = describe(SET, name="set")
     assert values(found, "words", "question") == (4, (3 + 5 + 3 + 3) / 4, 3, 5)
     assert values(found, "words", "choice-question") == (3, (3 + 5 + 3) / 3, 3, 5)
@@ -101,10 +103,12 @@ def test_letters_vocabulary_and_tags():
     # who is first, who is last the man, who is first, who is first
     assert values(found, "vocabulary", "questions") == (14, 6, 3)
     assert values(found, "tag-task", "end") == (1, 0.25, 1, None, 5.0)
-    assert [one.name for one in found.tables if one.name.startswith("tag-")] == [
-        "tag-answer_kind",
-        "tag-task",
-    ]
+    names = [one.name for one in found.tables if one.name.startswith("tag-")]
+    assert names == ["tag-answer_kind", "tag-task"]
+    image = item("1", media=(Media(path="a.png", kind="image"),))
+    found = describe([image], name="set", durations_s={"a.png": 4.0})  # images have no length
+    assert "How long the videos are was not measured." in found.sentences
+    assert values(found, "counts", "images") == (1, 1, 1, 1, 1)
 
 
 def test_two_tags_are_counted_together():
@@ -113,19 +117,6 @@ def test_two_tags_are_counted_together():
     assert values(found, "crossed-task-answer_kind-shares", "order") == (2 / 3, 1 / 3)
     with pytest.raises(UsageError, match="no question has the tag 'colour'; there are answer_kind, duration"):
         describe(SET, name="set", crossed=[("colour", "task")])
-
-
-def test_images_and_folders_of_them_have_no_length():
-    found = describe(
-        [item("1", media=(Media(path="a.png", kind="image"),))], name="set", durations_s={"a.png": 4.0}
-    )
-    assert "How long the videos are was not measured." in found.sentences
-    assert values(found, "counts", "images") == (1, 1, 1, 1, 1)
-
-
-def test_no_question_is_refused():
-    with pytest.raises(UsageError, match="there is no question to describe"):
-        describe([], name="set")
 
 
 def test_files_hold_what_is_said(tmp_path):

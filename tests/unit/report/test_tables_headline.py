@@ -3,7 +3,7 @@
 import pytest
 
 from vidence.records import Answered
-from vidence.report.tables import all_tables, asked, guesses_of, headline
+from vidence.report.tables import all_tables, guesses_of, headline
 
 
 def sentences(run, rng, *, level=0.95):
@@ -21,21 +21,13 @@ def test_the_interval_has_the_level_that_was_asked_for(runs, rng, level, said):
 
 
 def test_without_an_interval_it_says_why(runs, rng):
-    items = [runs.question(f"q{i}", "v1", "A") for i in range(2)]
-    trials = [
-        runs.marked(item, Answered(answer="A", rule="r"), reply=runs.said("Answer: A"), **runs.shown())
-        for item in items
-    ]
-    run = runs.load(items=items, trials=trials)
+    run = runs.asked("one", [1, 1], per_video=2)
     assert "(no interval: too few videos (1); 2 questions on " in sentences(run, rng)[0]
 
 
 def test_a_run_without_scores_says_so(runs, rng):
-    item = runs.question("q1", "v1", "a dog", choices=(), answer_kind="text")
-    trial = runs.marked(
-        item, Answered(answer="a cat", rule="whole-reply"), reply=runs.said("a cat"), **runs.shown()
-    )
-    assert sentences(runs.load(items=[item], trials=[trial]), rng)[0] == "No question is scored yet."
+    run = runs.load(items=runs.items[6:], trials=runs.trials[6:])
+    assert sentences(run, rng)[0] == "No question is scored yet."
 
 
 def test_what_waits_or_is_missing_is_counted(runs, rng):
@@ -46,14 +38,10 @@ def test_what_waits_or_is_missing_is_counted(runs, rng):
 
 def test_replies_that_are_guesses_are_counted(runs, rng):
     items = [runs.question(f"q{i}", f"v{i}", "A") for i in range(3)]
+    replies = [runs.said("Answer: A", is_guess=i == 0) for i in range(3)]
     trials = [
-        runs.marked(
-            item,
-            Answered(answer="A", rule="r"),
-            reply=runs.said("Answer: A", is_guess=i == 0),
-            **runs.shown(),
-        )
-        for i, item in enumerate(items)
+        runs.marked(item, Answered(answer="A", rule="r"), reply=reply)
+        for item, reply in zip(items, replies, strict=True)
     ]
     run = runs.load(items=items, trials=trials)
     assert guesses_of(run) == (True, False, False)
@@ -61,10 +49,6 @@ def test_replies_that_are_guesses_are_counted(runs, rng):
         run, rng
     )
     assert guesses_of(runs.load("other")) == ()
-
-
-def test_what_was_asked_is_one_line(runs):
-    assert asked(runs.load()).startswith("all, direct answers, midpoints, up to 4 frames, parser ")
 
 
 def test_lines_that_were_left_out_are_counted_in_the_headline(runs, rng):

@@ -17,19 +17,9 @@ def test_a_word_is_no_letter_read(runs, rng):
 
 
 def bias(p_value):
-    return PositionBias(
-        letters=("A",),
-        read=(1,),
-        right=(1,),
-        n=1,
-        accuracy=(1.0,),
-        wrong_read=(0,),
-        wrong_expected=(0.0,),
-        n_unread=0,
-        n_outside=0,
-        p_value=p_value,
-        method="simulated",
-    )
+    some = {"letters": ("A",), "read": (1,), "right": (1,), "accuracy": (1.0,), "wrong_read": (0,)}
+    some |= {"wrong_expected": (0.0,), "n": 1, "n_unread": 0, "n_outside": 0, "method": "simulated"}
+    return PositionBias(p_value=p_value, **some)
 
 
 @pytest.mark.parametrize(

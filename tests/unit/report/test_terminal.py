@@ -4,7 +4,6 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from vidence.records import Answered, FrameRef, Prompt, Selection, TextPart, Unreadable, VideoPart
-from vidence.report.scores import score_tables
 from vidence.report.tables import all_tables, asked
 from vidence.report.terminal import draw
 
@@ -62,35 +61,6 @@ def test_terminal_commands_and_markup_in_the_data_are_written_out(runs, rng):
     assert "\x1b" not in text
     assert "\x07" not in text
     assert "[bold]␛[2Jgone[/bold]" in text
-
-
-def test_some_tables_alone_can_be_drawn(runs, rng):
-    run = runs.load()
-    text = drawn(run, score_tables(run, rng=rng))
-    assert "Score by task" in text
-    assert "Parsers" not in text
-
-
-def test_an_unfinished_run_says_so(runs, rng):
-    run = runs.load(trials=runs.trials[:4])
-    text = " ".join(drawn(run, score_tables(run, rng=rng)).split())
-    assert "The run is not complete: 3 of 7 trials were not asked yet." in text
-
-
-def test_intervals_that_say_nothing_are_not_printed(runs, rng):
-    items = runs.items[:4]
-    alike = runs.load(items=items, trials=[runs.marked(i, Answered(answer=i.answer)) for i in items])
-    text = " ".join(drawn(alike, score_tables(alike, rng=rng)).split())
-    assert (
-        "Accuracy 100.0 % (95 % interval 34.2 to 100.0, clustered by video; 4 questions on 2 videos)." in text
-    )
-    single = runs.load("run-b", items=items[:3], trials=runs.trials[:3])
-    text = " ".join(drawn(single, score_tables(single, rng=rng)).split())
-    assert "(no interval: too few videos (1); 3 questions on 1 video)." in text
-    assert (
-        "Caution: 1 video only, so a single one can move the score far; nothing is said about other" in text
-    )
-    assert "mean over questions 3 1 few 33.3 too few" in text
 
 
 def test_it_says_what_was_shown_and_not_what_was_allowed(runs):

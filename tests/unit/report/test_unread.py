@@ -19,12 +19,9 @@ def two(runs):
     """Two runs from the outcomes of each on questions with the right answer A, one for each video."""
 
     def make(first, second, **plan):
-        items = [runs.question(f"q{i}", f"v{i}", "A", tags={"task": "ab"[i % 2]}) for i in range(len(first))]
-        both = []
-        for name, some in (("x", first), ("y", second)):
-            trials = [runs.marked(item, outcome) for item, outcome in zip(items, some, strict=True)]
-            both.append(runs.load(name, items=items, trials=trials, model=f"scripted:{name}", **plan))
-        return pair(both)
+        tags = [{"task": "ab"[i % 2]} for i in range(len(first))]
+        both = (("x", first), ("y", second))
+        return pair([runs.asked(n, some, tags=tags, model=f"scripted:{n}", **plan) for n, some in both])
 
     return make
 
@@ -84,13 +81,6 @@ def test_failed_and_refused_trials_are_counted_apart(two):
     assert said.endswith("Resume asks failed ones again.")
 
 
-def test_nothing_is_said_where_all_was_answered(two):
-    found = compare_runs(two([RIGHT, WRONG] * 20, [RIGHT] * 40))
-    assert found.unread.n_unread == 0
-    assert not any("without an answer" in s for s in sentences(found))
-    assert [table.name for table in tables_of_two(found)][:2] == ["difference", "outcomes"]
-
-
 def test_no_question_that_both_answered(two):
     found = compare_runs(two([RIGHT] * 5 + [SILENT] * 5, [SILENT] * 5 + [RIGHT] * 5))
     assert found.unread.both_answered is None
@@ -122,12 +112,10 @@ def test_other_parsers_read_the_stored_replies_again(runs):
     texts = {"x": "A", "y": "A red coat, and then something else happens over there."}
     both = []
     for name, text in texts.items():
-        trials = [
-            runs.marked(item, RIGHT if name == "x" else SILENT, reply=runs.said(text)) for item in items
-        ]
-        both.append(
-            runs.load(name, items=items, trials=trials, model=f"scripted:{name}", benchmark="perceptioncomp")
-        )
+        outcome = RIGHT if name == "x" else SILENT
+        trials = [runs.marked(item, outcome, reply=runs.said(text)) for item in items]
+        plan = {"model": f"scripted:{name}", "benchmark": "perceptioncomp"}
+        both.append(runs.load(name, items=items, trials=trials, **plan))
     found = compare_runs(pair(both))
     by_name = {one.parser: one for one in found.unread.readings}
     assert by_name[AS_COMPARED].comparison.difference.value == -1.0
@@ -164,23 +152,6 @@ def test_the_sign_of_what_cannot_be_told_from_zero_does_not_depend_on_anything(t
 
 
 def test_without_an_interval_a_turned_sign_is_still_said(runs):
-    items = [runs.question(f"q{i}", "v", "A") for i in range(10)]
     outcomes = {"x": [RIGHT] * 4 + [WRONG] * 6, "y": [RIGHT] * 3 + [SILENT] * 7}
-    both = [
-        runs.load(
-            name,
-            items=items,
-            trials=[runs.marked(item, outcome) for item, outcome in zip(items, some, strict=True)],
-            model=f"scripted:{name}",
-        )
-        for name, some in outcomes.items()
-    ]
+    both = [runs.asked(name, some, per_video=10, model=f"scripted:{name}") for name, some in outcomes.items()]
     assert "but this depends on 7 trials without an answer" in sentences(compare_runs(pair(both)))[0]
-
-
-def test_one_question_can_be_compared_and_says_little(two):
-    found = compare_runs(two([RIGHT], [SILENT]))
-    said = " ".join(sentences(found))
-    assert "and how sure that is cannot be said" in said
-    assert "No question has an answer from both." in said
-    assert "too few videos (1)" in said

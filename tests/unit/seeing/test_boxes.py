@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
-from vidence.seeing.boxes import (
-    Bands,
-    Region,
-    edges_at,
-    named_regions,
-)
+from vidence.seeing.boxes import Bands, Region, edges_at, named_regions
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,7 @@ import pytest
 
 from subjects.tracks import track, walk
 from vidence.errors import UsageError
-from vidence.seeing.cleaning import (
-    FilterSettings,
-    fill_gaps,
-    keep_usable,
-    smooth,
-    why_dropped,
-)
+from vidence.seeing.cleaning import FilterSettings, fill_gaps, keep_usable, smooth, why_dropped
 
 NAN = float("nan")
 

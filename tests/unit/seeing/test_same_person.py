@@ -88,10 +88,7 @@ def test_two_tracks_that_swap_their_people_both_go():
 def test_who_goes_on_as_another_track_is_found():
     """The track that begins at the meeting is the person of the old one, which follows somebody else now."""
     late = walk("late", [(450 + 8 * i, 200) for i in range(55)], first=45)
-    looks = {
-        "one": looked(ONE, [GREYISH] * 50 + [BLUISH] * 50),
-        "late": looked(late, [GREYISH] * 55),
-    }
+    looks = {"one": looked(ONE, [GREYISH] * 50 + [BLUISH] * 50), "late": looked(late, [GREYISH] * 55)}
     assert "the track late looks as it did before" in judged([ONE], looks, others=[late])["one"].detail
 
 

@@ -294,10 +294,7 @@ def test_the_rules_of_pyscenedetect_see_our_frames(film, rule):
         ({"rule": "magic"}, "adaptive, hsv, jumps"),
         ({"ratio": "1"}, "above 1"),
         ({"window": "0"}, "a whole number 1 or above"),
-        (
-            {"threshold": "3"},
-            "has no option 'threshold'; ratio, least, window, blank, dissolves belong to",
-        ),
+        ({"threshold": "3"}, "has no option 'threshold'; ratio, least, window, blank, dissolves belong to"),
         ({"rule": "hsv", "ratio": "4"}, "has no option 'ratio'"),
         ({"rule": "hsv", "threshold": "nan"}, "above 0"),
     ],

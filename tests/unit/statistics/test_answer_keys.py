@@ -9,12 +9,7 @@ from scipy.stats import chisquare
 
 from conftest import IS_THOROUGH
 from vidence.errors import UsageError
-from vidence.statistics.answer_keys import (
-    PositionBias,
-    letter_balance,
-    position_bias,
-    simulated_p,
-)
+from vidence.statistics.answer_keys import PositionBias, letter_balance, position_bias, simulated_p
 from vidence.statistics.chance import shortest_choice
 
 

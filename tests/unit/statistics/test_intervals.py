@@ -257,11 +257,7 @@ def test_many_means_at_once_have_the_ends_and_p_values_of_one() -> None:
     drawn = generator(8).binomial(layout.counts[:, 0].astype(int), 0.3, size=(20, 7)).astype(float)[..., None]
     low, high = share_ends(layout.mean(drawn), layout.variance(drawn), dof=layout.dof, n_alike=7, level=0.9)
     found_p = p_values(
-        layout.mean(drawn),
-        layout.variance(drawn),
-        n_apart=drawn.sum(axis=(1, 2)),
-        dof=layout.dof,
-        n_alike=7,
+        layout.mean(drawn), layout.variance(drawn), n_apart=drawn.sum(axis=(1, 2)), dof=layout.dof, n_alike=7
     )
     for i, totals in enumerate(drawn[:, :, 0]):
         marks = [

@@ -262,19 +262,9 @@ def test_groups_are_the_largest_sets_without_a_clear_pair() -> None:
     names = ["a", "b", "c", "d"]
     assert display(names, []) == (("a", "b", "c", "d"),)
     assert display(names, [("a", "d")]) == (("a", "b", "c"), ("b", "c", "d"))
-    assert display(names, list(itertools.combinations(names, 2))) == (
-        ("a",),
-        ("b",),
-        ("c",),
-        ("d",),
-    )
+    assert display(names, list(itertools.combinations(names, 2))) == (("a",), ("b",), ("c",), ("d",))
     # A gap that is no chain: a-c and b-d are clear.
-    assert display(names, [("a", "c"), ("b", "d")]) == (
-        ("a", "b"),
-        ("a", "d"),
-        ("b", "c"),
-        ("c", "d"),
-    )
+    assert display(names, [("a", "c"), ("b", "d")]) == (("a", "b"), ("a", "d"), ("b", "c"), ("c", "d"))
 
 
 @pytest.mark.parametrize("pair", [("a", "a"), ("a", "x"), ("x", "a")])

@@ -176,7 +176,7 @@ def test_zero_is_in_the_middle_and_the_ends_where_they_belong():
     )
     # The farthest end is 8 points away: steps of 2 points, 8 to either side.
     assert [e.text for e in by_class(drawing.svg, "axis")] == [
-        *("-8", "-6", "-4", "-2", "0", "+2", "+4", "+6", "+8"),
+        *("-8", "-6", "-4", "-2", "0", "+2", "+4", "+6", "+8")
     ]
     (zero,) = by_class(drawing.svg, "zero")
     assert zero.get("x1") == zero.get("x2") == "50.000%"

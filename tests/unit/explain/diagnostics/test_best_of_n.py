@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 
 from conftest import IS_THOROUGH
-from subjects.planted_readers import (
-    Candidates,
-    GradedReward,
-    candidate_subjects,
-    item,
-    perfect,
-)
+from subjects.planted_readers import Candidates, GradedReward, candidate_subjects, item, perfect
 from subjects.simulated import drive
 from subjects.stated import column, curves, marks, stated
 from vidence import catalog

@@ -259,10 +259,7 @@ def test_what_has_no_mark_is_left_out_and_counted() -> None:
     made = drive(diagnostic(models=FOUR).examine(subject(asked)), by_member(members)).made
     assert made.is_flagged is None
     failed = Failed(stage="model", error="RejectedRequestError", message="no")
-    found = said(
-        [Examined(item=asked, finding=made), Examined(item=gone, finding=failed)],
-        models=FOUR,
-    )
+    found = said([Examined(item=asked, finding=made), Examined(item=gone, finding=failed)], models=FOUR)
     headline = sheet(found, "blind-panel")
     assert headline.rows == ()
     assert "1 failed, 1 have an answer without a score" in headline.note

@@ -12,10 +12,7 @@ from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, View
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
 from vidence.explain.diagnostics.frame_letters import OverLetters, of_logps
-from vidence.explain.diagnostics.frame_shares import (
-    FrameSharesFinding,
-    share_out,
-)
+from vidence.explain.diagnostics.frame_shares import FrameSharesFinding, share_out
 from vidence.records import Evidence, Item, Media, Reply
 
 LETTERS = "ABCDE"
@@ -289,12 +286,7 @@ def test_a_finding_comes_back_from_json() -> None:
 
 @pytest.mark.parametrize(
     ("options", "n_asks"),
-    [
-        ({}, 1 + 16),
-        ({"n": "3"}, 4),
-        ({"n": "3", "placebo": "n"}, 4 + 7),
-        ({"view": "plan"}, 1 + 5),
-    ],
+    [({}, 1 + 16), ({"n": "3"}, 4), ({"n": "3", "placebo": "n"}, 4 + 7), ({"view": "plan"}, 1 + 5)],
 )
 def test_how_often_a_question_is_asked_at_most(options: dict[str, str], n_asks: int) -> None:
     """With all frames and without each; so many times where replies are drawn."""

@@ -24,11 +24,7 @@ def item(number: int) -> Item:
 
 def shared(*shares: float, right: bool = True, entropy: float = 0.5) -> FrameSharesFinding:
     return FrameSharesFinding(
-        is_right=right,
-        chosen="A",
-        shares=shares,
-        top_share=max(shares),
-        entropy=entropy,
+        is_right=right, chosen="A", shares=shares, top_share=max(shares), entropy=entropy
     )
 
 

@@ -7,13 +7,7 @@ import numpy as np
 import pytest
 
 from vidence.explain.errors.labels import Label
-from vidence.explain.errors.shares import (
-    agreements,
-    chain_steps,
-    kind_shares,
-    labellings,
-    report,
-)
+from vidence.explain.errors.shares import agreements, chain_steps, kind_shares, labellings, report
 from vidence.explain.errors.taxonomies import load_taxonomy
 
 HUMANPCR, CHAINS, MMVU = map(load_taxonomy, ("humanpcr", "perceptioncomp", "mmvu"))

@@ -95,10 +95,7 @@ def test_the_toml_file_beside_it_is_read(tmp_path: Path):
     assert (second.kind, first.kind) == ("human", "model")
     assert [flag.is_problem for cell in first.cells for flag in cell.flags] == [True, False]
     said = [[[flag.says for flag in cell.flags] for cell in row.cells] for row in table.rows]
-    assert said == [
-        [[], [], ["odd cell"], ["odd column"], []],
-        [["odd row"], [], [], ["odd column"], []],
-    ]
+    assert said == [[[], [], ["odd cell"], ["odd column"], []], [["odd row"], [], [], ["odd column"], []]]
     assert a.measure is not None
     assert a.measure.where == {"task": ("a",)}
 

@@ -7,7 +7,7 @@ from vidence.contracts import Examined
 from vidence.engine.panel import ModelFacts
 from vidence.engine.rows import Header
 from vidence.engine.store import RunStore, diagnosis_name
-from vidence.records import Answered, Reply, Usage
+from vidence.records import Answered
 from vidence.report.panel_grid import Grid, GridCell
 from vidence.report.results import load_run
 from vidence.report.scores import Draws
@@ -39,8 +39,6 @@ def cell(runs):
         benchmark="table",
         title=None,
         split="all",
-        tokens=10,
-        latency_s=0.0,
         tags=lambda i: {"task": "order" if i % 2 else "count"},
         facts=None,
         about=None,
@@ -56,17 +54,10 @@ def cell(runs):
         items = [
             runs.question(f"{prefix}-{i}", f"v{i // PER_VIDEO}", "A", tags=tags(i)) for i in range(len(right))
         ]
+        letters = ["A" if is_right else "B" for is_right in right]
         trials = [
-            runs.marked(
-                item,
-                Answered(answer="A" if is_right else "B"),
-                reply=Reply(
-                    text="A" if is_right else "B",
-                    usage=Usage(input_tokens=1000, output_tokens=tokens),
-                    latency_s=latency_s,
-                ),
-            )
-            for item, is_right in zip(items, right, strict=True)
+            runs.marked(item, Answered(answer=letter), reply=runs.said(letter))
+            for item, letter in zip(items, letters, strict=True)
         ]
         folder = runs.write(
             f"run-{n_made}",
@@ -77,13 +68,8 @@ def cell(runs):
             split=split,
             **plan | ({"model": model_spec} if model_spec else {}),
         )
-        return GridCell(
-            benchmark=title or benchmark,
-            model=model,
-            condition=condition,
-            run=load_run(folder),
-            about=about or ModelFacts(),
-        )
+        place = {"benchmark": title or benchmark, "model": model, "condition": condition}
+        return GridCell(**place, run=load_run(folder), about=about or ModelFacts())
 
     return make
 
@@ -110,15 +96,8 @@ def bare(runs):
         plan["model"] = spec
         items = items or [runs.question(f"q{i}", f"v{i // PER_VIDEO}", "A") for i in range(len(findings))]
         folder = runs.write(f"bare-{n_made}", items=items, trials=(), **plan)
-        header = Header(
-            diagnostic=diagnostic,
-            version=version,
-            options=options or {},
-            plan_digest="",
-            content_hash="",
-            model_identities={},
-            prompts_digest="",
-        )
+        same = {"plan_digest": "", "content_hash": "", "model_identities": {}, "prompts_digest": ""}
+        header = Header(diagnostic=diagnostic, version=version, options=options or {}, **same)
         name = diagnosis_name(diagnostic, header.options)
         with RunStore(folder, is_writer=True) as store:
             store.begin_diagnosis(name, header)

@@ -23,13 +23,8 @@ def paper(name):
 
 def table(*keys):
     columns = tuple(Column(key=key, title=key) for key in keys)
-    return Table(
-        name="t",
-        title="t",
-        label="",
-        columns=columns,
-        rows=(Row(key="all", label="all", values=(1,) * len(keys)),),
-    )
+    rows = (Row(key="all", label="all", values=(1,) * len(keys)),)
+    return Table(name="t", title="t", label="", columns=columns, rows=rows)
 
 
 def test_all_columns_of_any_run_stand_there(bare, grid, draws):
@@ -86,9 +81,12 @@ def test_what_was_found_in_another_way_is_refused(found, grid, draws, other, say
         paper("herbench-table1").show(grid(found(2, title="one"), found(2, title="two", **other)), draws)
 
 
-def test_nobody_looked(cell, grid, draws):
+def test_diagnostics_that_were_not_run_are_left_out_or_named(found, cell, grid, draws):
     with pytest.raises(UsageError, match="diagnose mrfs RUN"):
         paper("herbench-table1").show(grid(cell()), draws)
+    (table,) = open_view("pivot?finding=best-of-n|mrfs").show(grid(found(2), found(2, model="n")), draws)
+    assert table.name == "pivot:mrfs"
+    assert [row.label for row in table.rows] == ["m: all questions", "n: all questions"]
 
 
 def test_a_row_for_each_value_of_a_tag_and_the_mean_of_all(runs, bare, grid, draws):
@@ -126,45 +124,19 @@ def test_words_alone_one_frame_and_all_frames(bare, grid, draws):
 
 def shared(top, *, is_right):
     rest = (1 - top) / 2
-    return FrameSharesFinding(
-        times_s=(0.0, 1.0, 2.0),
-        chosen="A",
-        is_right=is_right,
-        deltas=(top, rest, rest),
-        shares=(top, rest, rest),
-        top_share=top,
-        entropy=0.5,
-    )
+    shares = {"deltas": (top, rest, rest), "shares": (top, rest, rest), "top_share": top}
+    return FrameSharesFinding(times_s=(0.0, 1.0, 2.0), chosen="A", is_right=is_right, entropy=0.5, **shares)
 
 
 def test_models_stand_below_each_other(bare, grid, draws):
-    cells = [
-        bare(
-            [shared(top, is_right=i % 2 == 0) for i in range(12)],
-            diagnostic="frame-shares",
-            version=1,
-            model=name,
-        )
-        for name, top in (("m", 0.5), ("n", 0.9))
-    ]
+    tops = {"m": 0.5, "n": 0.9}
+    some = {name: [shared(top, is_right=i % 2 == 0) for i in range(12)] for name, top in tops.items()}
+    cells = [bare(those, diagnostic="frame-shares", version=1, model=name) for name, those in some.items()]
     table, violins = paper("herbench-fig5").show(grid(*cells), draws)
     assert shown(table, "0:all", "top").text == "50.0"
     assert shown(table, "1:all", "top").text == "90.0"
     assert shown(table, "0:all", "even").text == "33.3"
     assert table.row("1:right").label.startswith("n: ")
-    assert [group.label for group in violins.groups][:2] == [
-        "m, table, answered right",
-        "m, table, answered wrong",
-    ]
+    labels = [group.label for group in violins.groups][:2]
+    assert labels == ["m, table, answered right", "m, table, answered wrong"]
     assert draw_plot(violins) is not None
-
-
-def test_each_diagnostic_that_was_run_has_a_table(bare, grid, draws):
-    finding = MrfsFinding(category="undefined", right={0: False, 4: False}, n_delivered=4)
-    cells = [
-        bare([finding] * 3, diagnostic="mrfs", version=2, options={"max": "4"}, model=name)
-        for name in ("m", "n")
-    ]
-    (table,) = open_view("pivot?finding=best-of-n|mrfs").show(grid(*cells), draws)
-    assert table.name == "pivot:mrfs"
-    assert [row.label for row in table.rows] == ["m: all questions", "n: all questions"]

@@ -38,16 +38,17 @@ def test_curves_by_pieces_of_evidence(cell, grid, draws):
     tags = lambda i: {"n_evidence": str(2 + i % 6)}  # noqa: E731
     runs = [cell("m", str(n), seed=n, n_frames=n, tags=tags) for n in (8, 16)]
     *figures, neighbours, _ = open_view("line?by=evidence").show(grid(*runs), draws)
-    assert [one.title.partition(":")[0] for one in figures] == [
-        "table",
-        "table, 2-3 pieces",
-        "table, 4-5 pieces",
-        "table, 6+ pieces",
-    ]
+    parts = ["table", *(f"table, {n} pieces" for n in ("2-3", "4-5", "6+"))]
+    assert [one.title.partition(":")[0] for one in figures] == parts
     assert neighbours.rows[1].label == "m, 2-3 pieces: 16 less 8 frames"
 
 
-def test_one_budget_is_none(cell, grid, draws):
+def test_one_budget_is_none_and_limits_of_replies_are_budgets(cell, grid, draws):
+    with pytest.raises(UsageError, match="size_b"):
+        open_view("line?over=size").show(grid(cell()), draws)
+    runs = [cell("m", str(n), seed=n, sampling=Sampling(max_tokens=n)) for n in (64, 128)]
+    curve, *_ = open_view("line?over=max_tokens").show(grid(*runs), draws)
+    assert [point.x for point in curve.series[0].points] == [64, 128]
     with pytest.raises(UsageError, match="differ in n_frames"):
         open_view("line").show(grid(cell("m", "a"), cell("m", "b")), draws)
 
@@ -61,22 +62,13 @@ def test_budgets_of_thinking_are_options_of_the_model(cell, grid, draws):
     ]
     other = cell("h", "", model_spec="gemini:h")  # says nothing of thinking, and has no place on the axis
     curve, neighbours, trend = open_view("line?over=thinking_budget").show(grid(*runs, other), draws)
-    assert [(point.x, point.y.value) for point in curve.series[0].points] == [
-        (1024, 0.25),
-        (2048, 0.5),
-        (4096, 0.75),
-    ]
+    told = [(point.x, point.y.value) for point in curve.series[0].points]
+    assert told == [(1024, 0.25), (2048, 0.5), (4096, 0.75)]
     assert curve.x_title == "thinking_budget"
     assert neighbours.rows[0].label == "g: 2048 less 1024 thinking_budget"
     assert shown(trend, "curve:0", "slope").text == "+25.0"
     with pytest.raises(UsageError, match=r"options = \{ effort = N \}"):
         open_view("line?over=effort").show(grid(*runs), draws)
-
-
-def test_limits_of_replies_are_budgets_too(cell, grid, draws):
-    runs = [cell("m", str(n), seed=n, sampling=Sampling(max_tokens=n)) for n in (64, 128)]
-    curve, *_ = open_view("line?over=max_tokens").show(grid(*runs), draws)
-    assert [point.x for point in curve.series[0].points] == [64, 128]
 
 
 def test_a_planted_slope_is_recovered_within_its_family(cell, grid, draws):
@@ -99,8 +91,3 @@ def test_a_planted_slope_is_recovered_within_its_family(cell, grid, draws):
     assert shown(slopes, "curve:1", "slope").text == DASH
     assert [row.label for row in slopes.rows] == ["a", "b"]
     assert draw_plot(chart) is not None
-
-
-def test_without_sizes_it_says_what_to_give(cell, grid, draws):
-    with pytest.raises(UsageError, match="size_b"):
-        open_view("line?over=size").show(grid(cell()), draws)

@@ -78,14 +78,6 @@ def test_what_is_not_there_is_refused(models, grid, draws, spec, says):
         open_view(spec).show(grid(*models), draws)
 
 
-def test_over_actions_people_are_in_no_point_and_the_figure_says_so(models, cell, grid, draws):
-    person = cell("one", right=np.ones(480, bool), n=480, tags=tags, about=ModelFacts(people=True))
-    without, *_ = open_view(VALUES).show(grid(*models), draws)
-    figure, *_ = open_view(VALUES).show(grid(*models, person), draws)
-    assert figure.dots == without.dots
-    assert figure.note == f"{without.note} People are in no point: each is the mean over the models."
-
-
 def test_a_model_without_one_of_the_scores_has_no_point_and_the_figure_says_so(models, cell, grid, draws):
     mute = cell("mute", right=np.ones(480, bool), n=480, tags=lambda i: tags(i) | {"task": "3afc"})
     without, *numbers = open_view(MODELS).show(grid(*models), draws)
@@ -98,6 +90,9 @@ def test_a_model_without_one_of_the_scores_has_no_point_and_the_figure_says_so(m
 def test_people_are_marks_of_their_own_and_in_no_number(models, cell, grid, draws):
     people = ModelFacts(people=True)
     person = cell("one", right=np.ones(480, bool), n=480, tags=tags, about=people)
+    means, *_ = open_view(VALUES).show(grid(*models, person), draws)
+    assert means.dots == open_view(VALUES).show(grid(*models), draws)[0].dots
+    assert means.note.endswith("People are in no point: each is the mean over the models.")
     alone = cell(
         "two", right=np.ones(480, bool), n=480, tags=lambda i: tags(i) | {"task": "3afc"}, about=people
     )
