@@ -1,9 +1,9 @@
 """How much of the package runs for one question, JSONL to report.html, and for an autosave in the studio.
 
 Counts modules imported, files with a function that ran, functions that ran and calls, in this process, with
-the profiler of the interpreter on in every thread: ``python bench/walk.py [autosave | OPTION...]``. Options
+the profiler of the interpreter on in every thread: ``python bench/walk.py [-v] [autosave | OPTION...]``. Options
 go to ``vidence run``; ``autosave checks`` adds the request for the checks that follows a save, ``-v`` the
-names of the functions.
+names of the functions, with their calls.
 """
 
 import asyncio
@@ -218,7 +218,8 @@ def autosave(folder: Path, *, has_checks: bool) -> Calls:
 
 def main() -> None:
     """Run one path under the profiler and print the counts."""
-    options = sys.argv[1:]
+    is_verbose = "-v" in sys.argv
+    options = [word for word in sys.argv[1:] if word != "-v"]
     is_autosave = options[:1] == ["autosave"]
     with tempfile.TemporaryDirectory() as name:
         calls = (
@@ -235,7 +236,7 @@ def main() -> None:
     )
     print(f"{n_calls} calls")
     print(", ".join(f"{room} {n}" for room, n in rooms.most_common()))
-    if is_autosave and "-v" in options:
+    if is_verbose:
         for (file, function, _), n in sorted(calls.items()):
             print(f"{Path(file).relative_to(PACKAGE)} {function} {n}")
 

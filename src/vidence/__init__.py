@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, TypeVar, Unpack, overload
 
 if TYPE_CHECKING:
     from vidence.ask.functions import VouchedName
-    from vidence.engine.caller_objects import AnyModel, AnyParser, AnyQuestions, AnyThing
+    from vidence.engine.caller_objects import AnyModel, AnyOverrides, AnyParser, AnyQuestions, AnyThing
     from vidence.engine.diagnose import Account
     from vidence.engine.environment import Environment
     from vidence.engine.evaluate import Summary
     from vidence.engine.panel import PanelRun
     from vidence.engine.panel_diagnostics import Examination
-    from vidence.engine.plan import Plan, PlanOverrides
+    from vidence.engine.plan import Plan
     from vidence.errors import VidenceError
     from vidence.installation import __version__
     from vidence.make.pipeline.session import Built
@@ -104,7 +104,7 @@ def evaluate(
     out: Path | str | None = None,
     cache: Path | str | None = None,
     progress: bool | None = None,
-    **overrides: "Unpack[PlanOverrides]",
+    **overrides: "Unpack[AnyOverrides]",
 ) -> "Run": ...
 @overload
 def evaluate(
@@ -116,7 +116,7 @@ def evaluate(
     cache: Path | str | None = None,
     progress: bool | None = None,
     trust: bool = False,
-    **overrides: "Unpack[PlanOverrides]",
+    **overrides: "Unpack[AnyOverrides]",
 ) -> "Run": ...
 def evaluate(  # noqa: PLR0913 - no setting has the name of an argument: a test
     benchmark: "AnyQuestions | None" = None,
@@ -128,7 +128,7 @@ def evaluate(  # noqa: PLR0913 - no setting has the name of an argument: a test
     cache: Path | str | None = None,
     progress: bool | None = None,
     trust: bool = False,
-    **overrides: "Unpack[PlanOverrides]",
+    **overrides: "Unpack[AnyOverrides]",
 ) -> "Run":
     """Put questions to a model and return the run; also inside a notebook.
 
@@ -305,7 +305,7 @@ def diagnose(
     out: Path | str | None = None,
     level: float = 0.95,
     cache: Path | str | None = None,
-    **settings: "Unpack[PlanOverrides]",
+    **settings: "Unpack[AnyOverrides]",
 ) -> "Diagnosed": ...
 @overload
 def diagnose(
@@ -574,7 +574,6 @@ def _begun(
     import secrets
 
     from vidence.engine import caller_objects
-    from vidence.engine.plan import read_overrides
     from vidence.engine.prepare import default_folder, make_plan
     from vidence.engine.trust import begun
 
@@ -586,12 +585,12 @@ def _begun(
         name, where = caller_objects.benchmark_of(benchmark, data)
     else:
         name, where = caller_objects.TABLE, caller_objects.written(benchmark, out or caller_objects.QUESTIONS)
-        settings = {"media": str(Path.cwd()), **settings}
+        settings.setdefault("media", str(Path.cwd()))
     plan = make_plan(
         name,
         data=None if where is None else Path(where),
         model=caller_objects.spec_of(model, chance=chance, threads=caller_objects.threads_of(settings)),
-        overrides=read_overrides(settings),
+        overrides=settings,
         cache=place.cache_root,
     )
     folder = default_folder(plan) if out is None else out
@@ -613,7 +612,7 @@ def _repeated(  # noqa: PLR0913 - one argument for each thing that differs
     import secrets
 
     from vidence.engine import caller_objects
-    from vidence.engine.plan import read_overrides, read_source
+    from vidence.engine.plan import read_source
     from vidence.engine.prepare import changed_plan, new_folder
     from vidence.engine.trust import repeated
 
@@ -623,13 +622,13 @@ def _repeated(  # noqa: PLR0913 - one argument for each thing that differs
     if data is not None and not isinstance(data, str | Path):
         caller_objects.questions_of(written.benchmark, data)  # or says that the benchmark takes none
         data = caller_objects.written(data, out or caller_objects.QUESTIONS)
-        settings = {"media": str(Path.cwd()), **settings}
+        settings.setdefault("media", str(Path.cwd()))
     threads = caller_objects.threads_of(settings)
     plan = changed_plan(
         written,
         data=None if data is None else Path(data),
         model=None if model is None else caller_objects.spec_of(model, chance=chance, threads=threads),
-        overrides=read_overrides(settings),
+        overrides=settings,
     )
     folder = new_folder(plan) if out is None else out
     repeated(plan, written, source=path, folder=folder, environment=place, is_trusted=trust)

@@ -11,7 +11,6 @@ import vidence
 from vidence import catalog
 from vidence.cli.finding import find_command
 from vidence.engine import caller_objects
-from vidence.engine.plan import PlanOverrides
 from vidence.errors import UnknownNameError, UsageError
 from vidence.statistics import metrics
 
@@ -77,16 +76,16 @@ def test_make_is_called_before_and_after_its_package_is_imported():
 
 
 def test_keywords_of_evaluate_are_typed():
-    names = {"PlanOverrides": PlanOverrides, "Run": vidence.Run, **vars(caller_objects)}
+    names = {"Run": vidence.Run, **vars(caller_objects)}
     hints = get_type_hints(vidence.evaluate, localns=names)
-    assert hints["overrides"] == Unpack[PlanOverrides]
+    assert hints["overrides"] == Unpack[caller_objects.AnyOverrides]
 
 
 @pytest.mark.parametrize(
     ("keywords", "error", "message"),
     [
         ({"n_frame": 3}, UnknownNameError, "Did you mean 'n_frames'"),
-        ({"n_frames": "many"}, UsageError, "these settings make no plan: Expected `int`"),
+        ({"n_frames": "many"}, UsageError, "these settings make no plan: Expected `int | null`"),
     ],
 )
 def test_a_wrong_keyword_says_what_is_right(keywords: dict[str, object], error: type, message: str):

@@ -6,7 +6,7 @@ from typing import cast
 import msgspec
 
 from vidence.console.flags import Flag, part
-from vidence.engine.plan import PlanOverrides, plan_flags, plan_settings, read_setting
+from vidence.engine.plan import PlanOverrides, plan_flags, plan_settings, read_overrides, read_setting
 
 _SET = Flag(
     field="settings",
@@ -43,8 +43,7 @@ def plan_part(*, only: Container[str] = (), settings: Container[str] | None = No
     def made(values: dict[str, object]) -> PlanOverrides:
         texts = cast("Mapping[str, str]", values.pop("settings", {}))
         given = values | {key: read_setting(key, text, known=settings or ()) for key, text in texts.items()}
-        overrides = {name: value for name, value in given.items() if value not in (None, (), {})}
-        return cast("PlanOverrides", overrides)
+        return read_overrides({name: value for name, value in given.items() if value not in (None, (), {})})
 
     return part(flags if settings is None else [*flags, _SET], made)
 

@@ -15,6 +15,7 @@ from vidence.ask.files import FieldError, decoded
 from vidence.ask.functions import VouchedName, give
 from vidence.catalog import names
 from vidence.contracts import Model, Scorer, Selector, Strategy
+from vidence.engine.plan import PlainOverrides, PlanOverrides, read_overrides
 from vidence.errors import DataError, StoreError, UsageError
 from vidence.media.whole import PRIVATE, write_whole
 from vidence.records import Item
@@ -26,7 +27,15 @@ AnyStrategy: TypeAlias = str | Callable[..., object] | Strategy | VouchedName
 AnyThing: TypeAlias = Callable[..., object] | Model | Selector | Scorer | Strategy
 AnyQuestions: TypeAlias = str | Path | Iterable[Item | Mapping[str, object]]
 
-_PARTS = ("selector", "parser", "strategy")
+
+class AnyOverrides(PlainOverrides, total=False):
+    """`PlanOverrides` as a program gives them: the typed keywords of `vidence.evaluate`."""
+
+    selector: AnySelector | None
+    strategy: AnyStrategy | None
+    parser: AnyParser | None
+
+
 _ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".gz")
 _DECODER = msgspec.json.Decoder(Item)
 TABLE = Table.name
@@ -46,17 +55,18 @@ def spec_of(thing: object, *, chance: str, threads: int = 1) -> str:
     return thing if isinstance(thing, str) else give(thing, chance=chance, threads=threads)
 
 
-def with_specs(overrides: Mapping[str, object], *, chance: str) -> dict[str, object]:
-    """Settings with specs for the functions and objects among them."""
-    given = {name: overrides[name] for name in _PARTS if overrides.get(name) is not None}
-    specs = {name: spec_of(one, chance=f"{chance}-{name}") for name, one in given.items()}
-    return {**overrides, **specs}
+def with_specs(overrides: Mapping[str, object], *, chance: str) -> PlanOverrides:
+    """The overrides of a program as a plan names them: specs for objects, texts for paths."""
+    given: dict[str, object] = {k: str(v) if isinstance(v, Path) else v for k, v in overrides.items()}
+    for name in ("selector", "parser", "strategy"):
+        if given.get(name) is not None:
+            given[name] = spec_of(given[name], chance=f"{chance}-{name}")
+    return read_overrides(given)
 
 
-def threads_of(settings: Mapping[str, object]) -> int:
+def threads_of(settings: PlanOverrides) -> int:
     """How many calls of a plain function may run at the same time: what the user says, or one."""
-    said = settings.get("concurrency")
-    return said if isinstance(said, int) and said > 0 else 1
+    return max(settings.get("concurrency") or 1, 1)
 
 
 def benchmark_of(questions: AnyQuestions, data: Path | str | None) -> tuple[str, Path | str | None]:

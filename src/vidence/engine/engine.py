@@ -402,7 +402,7 @@ class ModelRules:
     budget: Budget
     sampling: Sampling | None = None
     """How replies are sampled where an ask does not say; None: every ask must say."""
-    overrides: Mapping[str, object] = field(default_factory=dict)
+    overrides: Mapping[str, float] = field(default_factory=dict)
     """Fields of `Sampling` that hold whatever an ask says."""
 
 

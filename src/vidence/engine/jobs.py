@@ -76,7 +76,7 @@ class Jobs:
             [without_sampling(parse_spec(named.spec))[0] for named in models.values()]
         )
         self._engine = Engine(memory=memory, limits=limits, on_event=on_event, open_model=open_model)
-        self._overrides: dict[str, Mapping[str, object]] = {}
+        self._overrides: dict[str, Mapping[str, float]] = {}
         self._budgets: list[Budget] = []
         if limits.max_cost is not None and not any(m.price_in or m.price_out for m in models.values()):
             raise UsageError(

@@ -237,13 +237,12 @@ def planned(panel: PanelFile, *, beside: Path, root: Path, cache: Path | None = 
             model.settings,
             condition.settings,
         )
-        settings = _merged(layers)
         try:
             plan = make_plan(
                 entry.benchmark,
                 data=_place(entry.data, beside),
                 model=_with_options(model.model, condition.options),
-                overrides=read_overrides(settings | {"name": label, "media": _media_of(entry, beside)}),
+                overrides=_merged(layers) | {"name": label, "media": _media_of(entry, beside)},
                 cache=cache,
             )
         except UsageError as error:
@@ -289,7 +288,8 @@ def given_runs(panel: PanelFile, *, beside: Path) -> tuple[PanelRun, ...]:
     return tuple(found)
 
 
-def _merged(layers: Iterable[Mapping[str, object]]) -> dict[str, object]:
+def _merged(layers: Iterable[Mapping[str, object]]) -> PlanOverrides:
+    """The settings of layers of TOML, of which a later one takes the place of earlier ones."""
     settings: dict[str, object] = {}
     for layer in layers:
         for key in layer:
@@ -297,7 +297,7 @@ def _merged(layers: Iterable[Mapping[str, object]]) -> dict[str, object]:
                 known = PlanOverrides.__annotations__.keys() - {"name", "media"}
                 raise UnknownNameError("setting of a panel", key, sorted(known))
         settings |= layer
-    return settings
+    return read_overrides(settings)
 
 
 def _rows(

@@ -11,7 +11,7 @@ from collections.abc import Container, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal, TypedDict, cast, get_origin, get_type_hints
+from typing import Annotated, Literal, TypedDict, get_origin, get_type_hints
 
 import msgspec
 import tomli_w
@@ -20,7 +20,6 @@ from vidence.ask.judging.panel import PANEL_RULES
 from vidence.ask.prompting.compose import STYLES
 from vidence.console.flags import WHERE, Flag, flag, flags_of
 from vidence.contracts import View
-from vidence.engine.caller_objects import AnyParser, AnySelector, AnyStrategy
 from vidence.engine.limits import AskLimits, duration_s
 from vidence.engine.store import PLAN_NAME, RUN_FILE
 from vidence.errors import StoreError, UnknownNameError, UsageError
@@ -265,20 +264,15 @@ class Plan(Record):
         )
 
 
-class PlanOverrides(TypedDict, total=False):
-    """The settings that replace those of the protocol: fields of `Plan` and of `SamplingFlags`.
-
-    They are the typed keywords of `vidence.evaluate`. None leaves a setting as the protocol has it.
-    """
+class PlainOverrides(TypedDict, total=False):
+    """The settings of `PlanOverrides` that are no spec; None leaves one as the protocol has it."""
 
     name: str | None
     media: str | None
     map: str | None
     split: str | None
     protocol: str | None
-    selector: AnySelector | None
     n_frames: int | None
-    strategy: AnyStrategy | None
     style: str | None
     prompts: str | None
     prompts_dir: str | None
@@ -292,7 +286,6 @@ class PlanOverrides(TypedDict, total=False):
     max_tokens: int | None
     model_seed: int | None
     want_choice_logps: bool | None
-    parser: AnyParser | None
     text_parser: str | None
     headline: str | None
     judge: str | None
@@ -324,6 +317,14 @@ class PlanOverrides(TypedDict, total=False):
     judge_price_in: float | None
     judge_price_out: float | None
     memory: str | None
+
+
+class PlanOverrides(PlainOverrides, total=False):
+    """The settings that replace those of the protocol: fields of `Plan` and of `SamplingFlags`."""
+
+    selector: str | None
+    strategy: str | None
+    parser: str | None
 
 
 def plan_flags() -> tuple[Flag, ...]:
@@ -367,10 +368,14 @@ def read_overrides(given: Mapping[str, object]) -> PlanOverrides:
 
     Raises:
         UnknownNameError: a name that no setting has.
+        UsageError: a value of another type.
     """
     for name in sorted(given.keys() - PlanOverrides.__annotations__.keys()):
         raise UnknownNameError("setting of a run", name, PlanOverrides.__annotations__)
-    return cast("PlanOverrides", {name: value for name, value in given.items() if value is not None})
+    try:
+        return msgspec.convert({k: v for k, v in given.items() if v is not None}, PlanOverrides)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"these settings make no plan: {error}") from error
 
 
 class Stratum(Record):

@@ -43,7 +43,7 @@ from vidence.engine.plan import (
 )
 from vidence.engine.samples import drawn, no_such_tag, strata_met
 from vidence.engine.scoring import JudgePool
-from vidence.engine.specs import check_fields, check_secrets, with_whole_paths, without_sampling
+from vidence.engine.specs import check_overrides, check_secrets, with_whole_paths, without_sampling
 from vidence.engine.views import OpenView
 from vidence.errors import DataError, MissingMediaError, StoreError, UnknownNameError, UsageError
 from vidence.media import address as media_address
@@ -62,6 +62,7 @@ _OWNER_AND_NAME = re.compile(
 NOBODY = "baseline:random"
 """The model of a plan that asks nobody."""
 MOST_FOLDERS = 1000  # of one plan where it is repeated
+_UNSAMPLED = dict.fromkeys(("limit", "sample", "sample_by"))
 
 
 def make_plan(
@@ -89,26 +90,25 @@ def make_plan(
         UsageError: an unknown name (the nearest is named) or an impossible value.
     """
     check_secrets("model", model)  # before anything of it is shown or stored
-    given_map = str(overrides.get("map") or "")
-    benchmark = benchmark_of(benchmark_name, given_map)
-    protocol = str(overrides.get("protocol") or next(iter(benchmark.protocols)))
+    given = read_overrides(overrides)
+    benchmark = benchmark_of(benchmark_name, given.get("map") or "")
+    protocol = given.pop("protocol", None) or next(iter(benchmark.protocols))
     if protocol not in benchmark.protocols:
         raise UnknownNameError(f"protocol of {benchmark.name}", protocol, benchmark.protocols)
-    rules = benchmark.protocols[protocol]
-    given = dict[str, object](read_overrides(overrides))
     _check_values(given)
     if data is None:
         found = noted(cache or cache_root(), benchmark_name)
         data = Path(found.data)
         given.setdefault("media", found.media)
-    fields = msgspec.to_builtins(rules) | {
+    fields = {
         "benchmark": benchmark_name,
         "data": _whole_place(str(data)),
+        "model": model,
         "protocol": protocol,
         "split": given.pop("split", None) or benchmark.splits[0],
     }
-    given.pop("protocol", None)
-    return _filled(fields, model=model, given=given)
+    rules = msgspec.convert(msgspec.to_builtins(benchmark.protocols[protocol]) | fields, Plan)
+    return _filled(rules, model=model, given=given)
 
 
 def changed_plan(
@@ -126,51 +126,42 @@ def changed_plan(
     Raises:
         UsageError: an unknown name, an impossible value, or a protocol: a plan has its rules written out.
     """
-    given = {k: v for k, v in read_overrides(overrides).items() if v not in ((), {})}
+    given = read_overrides({k: v for k, v in overrides.items() if v not in ((), {})})
     if "protocol" in given:
         raise UsageError("a plan has the rules of its protocol written out; change them one by one")
-    fields: dict[str, object] = msgspec.to_builtins(plan)
-    samples = ("limit", "sample", "sample_by")
-    if any(name in given for name in samples):
-        fields |= dict.fromkeys(samples)
+    if given.keys() & _UNSAMPLED.keys():
+        plan = msgspec.structs.replace(plan, **_UNSAMPLED)
     if data is not None:
-        fields["data"] = _whole_place(str(data))
-    return _filled(fields, model=model, given=given)
+        plan = msgspec.structs.replace(plan, data=_whole_place(str(data)))
+    return _filled(plan, model=model, given=given)
 
 
-def _filled(base: Mapping[str, object], *, model: str | None, given: Mapping[str, object]) -> Plan:
-    """The plan with these fields, where `given` and the spec of a model take their place."""
-    spec, sampled = str(base.get("model", "")), dict[str, object]()
+def _filled(plan: Plan, *, model: str | None, given: PlanOverrides) -> Plan:
+    """The plan with another model, whose spec can say how it samples, and with what is given."""
+    spec, sampled = plan.model, dict[str, float]()
     if model is not None:
         check_secrets("model", model)  # before anything of it is shown or stored
         spec, sampled = without_sampling(parse_spec(model))
-    given = dict(given)
-    flags = {
-        name.removeprefix("model_"): given.pop(name)
-        for name in SamplingFlags.__struct_fields__
-        if name in given
-    }
+    check_overrides(given, model=spec)
+    fields = dict[str, object](given)
+    names = [name for name in SamplingFlags.__struct_fields__ if name in fields]
+    flags = {name.removeprefix("model_"): fields.pop(name) for name in names}
     for name in flags.keys() & sampled.keys():
         if flags[name] != sampled[name]:
             raise UsageError(
                 f"{name} is {sampled[name]} in the model spec and {flags[name]} as a flag; give one"
             )
-    sampling: dict[str, object] = msgspec.to_builtins(base["sampling"])
-    fields = {**base, **given, "model": spec, "sampling": sampling | sampled | flags}
     for name in ("prompts_dir", "judge_prompts_dir", "memory"):  # a run is taken up from any folder
-        if given.get(name):
-            fields[name] = str(Path(str(given[name])).resolve())
-    if "media" in given:
-        fields["media"] = _media_place(str(given["media"])) if given["media"] else None
-    if given.get("media_at"):
-        fields["media_at"] = _named_addresses(given["media_at"])
-    if "map" in given:
-        fields["map"] = whole_map(str(given["map"])) or None
-    check_fields(fields)
-    try:
-        return with_whole_paths(msgspec.convert(fields, Plan))
-    except msgspec.ValidationError as error:
-        raise UsageError(f"these settings make no plan: {error}") from error
+        if fields.get(name):
+            fields[name] = str(Path(str(fields[name])).resolve())
+    if (media := given.get("media")) is not None:
+        fields["media"] = _media_place(media) if media else None
+    if places := given.get("media_at"):
+        fields["media_at"] = _named_addresses(places)
+    if (mapping := given.get("map")) is not None:
+        fields["map"] = whole_map(mapping) or None
+    sampling = msgspec.structs.replace(plan.sampling, **sampled, **flags)
+    return with_whole_paths(msgspec.structs.replace(plan, model=spec, sampling=sampling, **fields))
 
 
 def _media_place(text: str) -> str:
@@ -178,8 +169,7 @@ def _media_place(text: str) -> str:
     return str(place(text)) if media_address.is_address(text) else _whole_place(text)
 
 
-def _named_addresses(given: object) -> tuple[str, ...]:
-    texts = [str(one) for one in given] if isinstance(given, list | tuple) else [str(given)]
+def _named_addresses(texts: Sequence[str]) -> tuple[str, ...]:
     for text in texts:
         if not media_address.is_address(text):
             raise UsageError(
@@ -257,23 +247,23 @@ def _media_root(folder: Path, items: Sequence[Item]) -> Path:
     return folder.parent if is_inner else folder
 
 
-def _check_values(given: Mapping[str, object]) -> None:
+def _check_values(given: PlanOverrides) -> None:
     """Refuse a setting that would say nothing, and a memory in a folder that is not there."""
-    for name, flag in {
-        "judge": "--judge",
-        "judge_panel": "--set judge_panel",
-        "judge_prompts_dir": "--judge-prompts",
-    }.items():
-        if given.get(name) and not given.get("judge_models"):
+    judging = {
+        "--judge": given.get("judge"),
+        "--set judge_panel": given.get("judge_panel"),
+        "--judge-prompts": given.get("judge_prompts_dir"),
+    }
+    for flag, value in judging.items():
+        if value and not given.get("judge_models"):
             raise UsageError(
-                f"{flag} {given[name]} says how to judge, and nobody is named who judges; add "
-                "--judge-model SPEC"
+                f"{flag} {value} says how to judge, and nobody is named who judges; add --judge-model SPEC"
             )
-    memory = given.get("memory")
-    if memory and not Path(str(memory)).resolve().parent.is_dir():
+    folder = Path(memory).resolve().parent if (memory := given.get("memory")) else None
+    if folder is not None and not folder.is_dir():
         raise UsageError(
-            f"the reply memory {memory} is to lie in a folder that is not there; make "
-            f"{Path(str(memory)).resolve().parent}, or name another file"
+            f"the reply memory {memory} is to lie in a folder that is not there; make {folder}, or name "
+            "another file"
         )
 
 
@@ -493,8 +483,7 @@ def every_item(loaded: Loaded, plan: Plan) -> Sequence[Item]:
 
 
 def _unsampled(plan: Plan, *, recorded_only: bool) -> Plan:
-    nothing = dict.fromkeys(("limit", "sample", "sample_by"))
-    return msgspec.structs.replace(plan, recorded_only=recorded_only, **nothing)
+    return msgspec.structs.replace(plan, recorded_only=recorded_only, **_UNSAMPLED)
 
 
 def _strata(items: Sequence[Item], plan: Plan, *, asked: Sequence[Item], model: Model) -> tuple[Stratum, ...]:

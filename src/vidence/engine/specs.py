@@ -1,6 +1,6 @@
 """Specs as plans keep them: how replies are sampled apart, and the paths of files whole."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -20,7 +20,7 @@ from vidence.catalog import (
     settings_type,
     spelled_out,
 )
-from vidence.engine.plan import Plan
+from vidence.engine.plan import Plan, PlanOverrides
 from vidence.errors import UsageError
 from vidence.records import Record
 
@@ -30,13 +30,13 @@ _ENDINGS = (".gz", ".jsonl", ".json", ".csv")  # of files of replies
 _MARK = "?"  # begins the options of a spec, so that no path before them can hold it
 
 
-def without_sampling(spec: Spec) -> tuple[str, dict[str, object]]:
+def without_sampling(spec: Spec) -> tuple[str, dict[str, float]]:
     """The spec of a model without what says how replies are sampled, and that: fields of `Sampling`.
 
     Raises:
         UsageError: a value that is no number.
     """
-    sampled: dict[str, object] = {}
+    sampled: dict[str, float] = {}
     kept: list[str] = []
     for key, text in spec.options.items():
         if key not in _SAMPLED:
@@ -114,15 +114,15 @@ def check_secrets(kind: str, spec_text: str, *, base: str = "") -> None:
             )
 
 
-def check_fields(fields: Mapping[str, object]) -> None:
-    """`check_secrets` for the specs among the fields of a plan, and its name, before they make one."""
-    judges = fields.get("judge_models") or ()
-    for judge in judges if isinstance(judges, list | tuple) else ():
-        check_secrets("model", str(judge))
-    for kind in ("model", "selector", "strategy", "parser"):
-        if fields.get(kind):
-            check_secrets(kind, str(fields[kind]), base=str(fields.get("model") or ""))
-    if looks_like_key(str(fields.get("name") or "")):
+def check_overrides(given: PlanOverrides, *, model: str) -> None:
+    """`check_secrets` for the specs among overrides of a plan that asks `model`, and for its name."""
+    for judge in given.get("judge_models") or ():
+        check_secrets("model", judge)
+    parts = {kind: given.get(kind) for kind in ("selector", "strategy", "parser")}
+    for kind, spec in parts.items():
+        if isinstance(spec, str):
+            check_secrets(kind, spec, base=model)
+    if looks_like_key(given.get("name") or ""):
         raise UsageError("the name of the run looks like a key (not shown); it would stand in every table")
 
 

@@ -9,7 +9,7 @@ import ipaddress
 import logging
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -340,8 +340,7 @@ def read_settings_file(path: Path | None) -> UserSettings:
     if path is None:
         return UserSettings()
     try:
-        raw: Mapping[str, object] = tomllib.loads(path.read_text(encoding="utf-8"))
-        return msgspec.convert(raw, UserSettings)
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), UserSettings)
     except FileNotFoundError:
         return UserSettings()
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:

@@ -11,7 +11,7 @@ from typing import get_type_hints
 import msgspec
 import pytest
 
-from vidence.engine.caller_objects import AnyParser, AnySelector, AnyStrategy
+from vidence.engine.caller_objects import AnyOverrides, AnyParser, AnySelector, AnyStrategy
 from vidence.engine.plan import (
     Facts,
     Plan,
@@ -167,8 +167,9 @@ def test_the_typed_overrides_are_the_settings_of_a_plan():
     kinds = get_type_hints(Plan) | get_type_hints(SamplingFlags)
     for name in ("format", "benchmark", "data", "model", "sampling"):
         del kinds[name]
-    kinds |= {"selector": AnySelector, "parser": AnyParser, "strategy": AnyStrategy}  # or what is none yet
     assert get_type_hints(PlanOverrides) == {name: kind | None for name, kind in kinds.items()}
+    kinds |= {"selector": AnySelector, "parser": AnyParser, "strategy": AnyStrategy}  # or what is none yet
+    assert get_type_hints(AnyOverrides) == {name: kind | None for name, kind in kinds.items()}
 
 
 def test_every_flag_is_a_field_with_help_and_a_type_that_the_command_line_reads():

@@ -222,10 +222,9 @@ def test_what_a_selector_passes_on_belongs_to_the_spec_of_its_model():
 
 
 def test_the_specs_among_the_fields_of_a_plan_are_checked():
-    for fields in ({"model": "openai:m?api_key_env=a-b"}, {"judge_models": ["openai:m?api_key_env=a-b"]}):
-        with pytest.raises(UsageError, match="api_key_env must be the name"):
-            specs.check_fields(fields)
-    specs.check_fields({"model": "openai:m", "judge_models": (), "selector": "fps:1", "strategy": "once"})
+    with pytest.raises(UsageError, match="api_key_env must be the name"):
+        specs.check_overrides({"judge_models": ("openai:m?api_key_env=a-b",)}, model="scripted:A")
+    specs.check_overrides({"judge_models": (), "selector": "fps:1", "strategy": "once"}, model="openai:m")
 
 
 def test_what_came_later_and_is_not_used_leaves_findings_usable(here: Path) -> None:

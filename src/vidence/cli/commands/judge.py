@@ -12,7 +12,7 @@ from vidence.console.screen import Screen, say
 from vidence.engine.display import watched
 from vidence.engine.environment import environment
 from vidence.engine.plan import PLAN_FILE, Plan, PlanOverrides, read_plan
-from vidence.engine.specs import check_fields, with_whole_paths
+from vidence.engine.prepare import changed_plan
 from vidence.engine.trust import check, needs_of_memory, needs_of_parsers, needs_of_spec, remember
 from vidence.errors import UsageError
 from vidence.records import Record
@@ -89,9 +89,6 @@ def _changed(plan: Plan, given: PlanOverrides) -> Plan:
             "judge_panel says what counts where several judges differ; name several with --judge-model, or "
             "leave it out"
         )
-    check_fields(given)
-    if folder := given.get("judge_prompts_dir"):
-        given = {**given, "judge_prompts_dir": str(Path(folder).resolve())}
     # A judge with prompts or prices of its own keeps none of the judge before.
     before: PlanOverrides = {"judge_prompts_dir": None, "max_cost": None}
     if plan.judge_models != models:
@@ -103,4 +100,4 @@ def _changed(plan: Plan, given: PlanOverrides) -> Plan:
     ]
     if "max_cost" in given and not any(prices):
         raise UsageError("--max-cost needs prices: give --set judge_price_in=N and --set judge_price_out=N")
-    return with_whole_paths(msgspec.structs.replace(plan, **given))
+    return changed_plan(plan, overrides=given)
