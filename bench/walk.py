@@ -1,9 +1,9 @@
 """How much of the package runs for one question, JSONL to report.html, and for an autosave in the studio.
 
 Counts modules imported, files with a function that ran, functions that ran and calls, in this process, with
-the profiler of the interpreter on in every thread: ``python bench/walk.py [-v] [autosave | OPTION...]``. Options
-go to ``vidence run``; ``autosave checks`` adds the request for the checks that follows a save, ``-v`` the
-names of the functions, with their calls.
+the profiler of the interpreter on in every thread: ``python bench/walk.py [-v] [autosave | OPTION...]``.
+Options go to ``vidence run``; ``autosave checks`` adds the request for the checks that follows a save, ``-v``
+the names of the functions.
 """
 
 import asyncio

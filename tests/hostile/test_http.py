@@ -22,8 +22,8 @@ from vidence.contracts import Model, Request, Scorer
 from vidence.engine.engine import Asker
 from vidence.engine.events import Event
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, Limits
+from vidence.engine.memory import Memory
 from vidence.engine.scoring import MOST_READ_CHARACTERS
-from vidence.engine.store import Memory
 from vidence.errors import AccessError, ModelError, ServerDownError
 from vidence.records import Item, Prompt, Reply, Sampling, TextPart
 

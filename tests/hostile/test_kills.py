@@ -20,8 +20,8 @@ import pytest
 
 from servers.openai_stub import Body, OpenAIStub
 from vidence.cli.main import main
-from vidence.engine.keeper import LogSync
-from vidence.engine.store import Memory, RunStore
+from vidence.engine.memory import Memory
+from vidence.engine.store import LogSync, RunStore
 from vidence.records import Answered, Item, Reply, Score, Trial
 
 Effort = Callable[[int, int], int]
@@ -231,7 +231,7 @@ def test_two_runs_at_once_ask_once(
 _WRITER = """
 import sys
 from pathlib import Path
-from vidence.engine.store import Memory
+from vidence.engine.memory import Memory
 from vidence.records import Reply
 with Memory(Path(sys.argv[1])) as memory:
     for i in range(10**9):

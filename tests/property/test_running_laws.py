@@ -19,8 +19,9 @@ from vidence.engine import engine as engine_module
 from vidence.engine import evaluate
 from vidence.engine.environment import Environment
 from vidence.engine.limits import AdaptiveLimit
+from vidence.engine.memory import Memory
 from vidence.engine.prepare import make_plan
-from vidence.engine.store import Memory, RunStore
+from vidence.engine.store import RunStore
 from vidence.errors import ModelError, RejectedRequestError, TransientModelError, VidenceError
 from vidence.records import Answered, Reply, Usage
 

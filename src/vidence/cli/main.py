@@ -111,7 +111,7 @@ def _with_new_name(error: click.ClickException) -> click.ClickException:
         return error if sentence is None else click.UsageError(words, ctx=error.ctx)
     sentence = replacement("options", f"{command} {error.option_name}")
     if sentence is None and command in ("run", "diagnose", "judge"):
-        from vidence.cli.plan_flags import moved
+        from vidence.engine.plan import moved
 
         sentence = moved(command, error.option_name) or None
     if sentence is not None:

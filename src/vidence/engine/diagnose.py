@@ -15,10 +15,9 @@ from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Failures, opened_run
 from vidence.engine.events import ExaminedOne, Listener, Started
 from vidence.engine.plan import Plan
-from vidence.engine.rows import Header
 from vidence.engine.session import Session, ShownSubject, check_draws, opened_session
 from vidence.engine.specs import what_is_asked
-from vidence.engine.store import RunStore, diagnosis_name
+from vidence.engine.store import Header, RunStore, diagnosis_name
 from vidence.engine.views import DecodeCount
 from vidence.errors import UsageError
 from vidence.records import Failed

@@ -28,8 +28,7 @@ from vidence.engine.limits import (
     Outage,
     Pace,
 )
-from vidence.engine.memory_key import memory_key
-from vidence.engine.store import Memory
+from vidence.engine.memory import Memory, memory_key
 from vidence.errors import (
     DataError,
     MediaError,
@@ -116,10 +115,9 @@ class Asker:
 
     async def _ask_once(self, key: bytes, request: Request) -> CostedReply:
         """A new reply, or that for which another process has asked meanwhile."""
-        if self._model.by_item:  # recorded, or a rule: it costs nothing
-            return await self._ask_now(key, request)
         wait_s = _FIRST_LOOK_S
-        while not self._memory.claim(key):
+        # What is recorded, or a rule, costs nothing.
+        while not (self._model.by_item or self._memory.claim(key)):
             remembered = self._memory.get(key)
             if remembered is not None:
                 return CostedReply(reply=remembered, is_remembered=True, cost=0.0)
@@ -131,14 +129,11 @@ class Asker:
             await anyio.sleep(wait_s)
             wait_s = min(2 * wait_s, _LAST_LOOK_S)
         try:
-            return await self._ask_now(key, request)
+            reply, cost = await self._send(request)
+            self._memory.put(key, reply)
+            return CostedReply(reply=reply, is_remembered=False, cost=cost)
         finally:
             self._memory.release(key)
-
-    async def _ask_now(self, key: bytes, request: Request) -> CostedReply:
-        reply, cost = await self._send(request)
-        self._memory.put(key, reply)
-        return CostedReply(reply=reply, is_remembered=False, cost=cost)
 
     async def _send(self, request: Request) -> tuple[Reply, float]:
         """A new reply, and what it cost."""
@@ -472,13 +467,6 @@ class Engine(AbstractAsyncContextManager["Engine"]):
         """Make a model known under a name."""
         self._rules[name] = rules
 
-    @property
-    def memory(self) -> Memory:
-        """The remembered replies, opened."""
-        if self._memory is None:
-            self._memory = Memory(self._replies)
-        return self._memory
-
     def model(self, name: str) -> Model:
         """The model of that name, opened.
 
@@ -547,10 +535,11 @@ class Engine(AbstractAsyncContextManager["Engine"]):
     def _asker(self, name: str) -> Asker:
         if name not in self._askers:
             model, limits = self.model(name), self._limits
+            self._memory = self._memory or Memory(self._replies)
             most = min(limits.concurrency, model.max_in_flight or limits.concurrency)
             self._askers[name] = Asker(
                 model,
-                memory=self.memory,
+                memory=self._memory,
                 limits=Limits(
                     in_flight=AdaptiveLimit(most, clock=anyio.current_time),
                     pace=Pace(limits.requests_per_minute, limits.tokens_per_minute),

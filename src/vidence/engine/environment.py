@@ -42,14 +42,9 @@ class Environment:
     on: str = "local"
     """Where the work is done: here, or on other machines (`executor.executor_of`)."""
 
-    @property
-    def memory(self) -> Path:
-        """The file of remembered replies, unless a plan names another."""
-        return self.cache_root / "replies.sqlite"
-
-    def replies(self, named: str = "") -> Path:
-        """Where replies are remembered: the file that a plan names, or ours."""
-        return Path(named) if named else self.memory
+    def memory(self, named: str = "") -> Path:
+        """The file of remembered replies: the one that a plan names, or ours."""
+        return Path(named) if named else self.cache_root / "replies.sqlite"
 
 
 def cache_root() -> Path:

@@ -47,14 +47,14 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
     """
     before, facts = read_plan(folder)
     judging = Budget(price_in=plan.judge_price_in, price_out=plan.judge_price_out, max_cost=plan.max_cost)
-    memory = environment.replies(plan.memory)
+    memory = environment.memory(plan.memory)
     open_model = executor_of(environment.on).opener(plan.judge_models)
     async with Engine(memory=memory, limits=plan.limits, on_event=on_event, open_model=open_model) as engine:
-        pool = add_judges(engine, plan, judging)
-        if pool is None:
+        if not plan.judge_models:
             raise UsageError(
                 "no judge model is named; say --judge-model, for example --judge-model openai:gpt-4o"
             )
+        pool = add_judges(engine, plan, judging)
         facts = msgspec.convert(msgspec.to_builtins(facts) | pool.facts, type(facts))
         with RunStore(folder, is_writer=True) as store:
             # Written first: whatever happens, the folder says by whom its verdicts are.
@@ -231,7 +231,7 @@ async def ask_judges(
             "--judge, or ask for each in a command of its own with --lines, and give --recorded every file"
         )
     async with Engine(
-        memory=environment.replies(),
+        memory=environment.memory(),
         limits=wanted.limits,
         on_event=on_event,
         open_model=executor_of(environment.on).opener(wanted.models),

@@ -30,7 +30,7 @@ from vidence.contracts import (
     View,
 )
 from vidence.engine.environment import cache_root
-from vidence.engine.get import command_for, fetched_from, noted
+from vidence.engine.get import FOLDER, command_for, fetched_from, noted
 from vidence.engine.plan import (
     MUST_AGREE,
     Facts,
@@ -302,11 +302,13 @@ class PreparedRun:
     strategy: Strategy
     prompter: Prompter
     parser: Scorer
-    text_parser: Scorer
+    text_parser: Scorer | None
 
     def parser_for(self, item: Item) -> Scorer:
         """Choices are read by the plan's parser; texts by its text parser, or they wait for a judge."""
-        return self.parser if item.answer_kind == "choice" else self.text_parser
+        if item.answer_kind == "choice" or self.text_parser is None:
+            return self.parser
+        return self.text_parser
 
     def choice_order(self, item: Item, repeat: int) -> tuple[int, ...]:
         """The order in which choices are shown: the item's own, or one sampled for item and repeat."""
@@ -344,7 +346,13 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
     """
     benchmark: Benchmark = create("benchmark", plan.benchmark)
     model, traits = models[""], view.traits
-    prompter = _prompter(plan, view)
+    prompter = Prompter(
+        view.words,
+        style=plan.style,
+        layout=plan.layout,
+        frame_times=plan.frame_times,
+        jpeg_quality=plan.jpeg_quality,
+    )
     loaded, shows_media = load_questions(plan), plan.layout == "video" or traits.needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
     facts = msgspec.convert(
@@ -361,7 +369,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "terms": benchmark.terms,
             "media_root": str(media_root_of(plan, loaded).resolve()),
             "n_items": len(loaded.items),
-            "strata": _strata(loaded.items, plan, asked=items, model=model),
+            "strata": _strata(loaded.items, plan, asked=items, model=model) if plan.stratum else (),
             "n_planned": len(items) * plan.repeats,
             "notes": (*loaded.notes, *notes, *_limit_notes(plan, view, model), *prompter.notes(items)),
             "problems": loaded.problems,
@@ -369,6 +377,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
         },
         Facts,
     )
+    has_texts = any(item.answer_kind != "choice" for item in items)
     return PreparedRun(
         plan=plan,
         facts=facts,
@@ -378,17 +387,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
         strategy=strategy,
         prompter=prompter,
         parser=create("parser", plan.parser),
-        text_parser=create("parser", plan.text_parser),
-    )
-
-
-def _prompter(plan: Plan, view: OpenView) -> Prompter:
-    return Prompter(
-        view.words,
-        style=plan.style,
-        layout=plan.layout,
-        frame_times=plan.frame_times,
-        jpeg_quality=plan.jpeg_quality,
+        text_parser=create("parser", plan.text_parser) if has_texts else None,
     )
 
 
@@ -407,7 +406,8 @@ def _asked_with(strategy: Strategy, view: OpenView, models: Mapping[str, Model])
 
 def _origin(data: str, cache_root: Path | None) -> dict[str, str]:
     """Where the questions were fetched, as facts; nothing where they were not."""
-    got = None if cache_root is None else fetched_from(cache_root, data)
+    is_first = cache_root is None or not (cache_root / FOLDER).is_dir()  # nothing was ever fetched
+    got = None if is_first else fetched_from(cache_root, data)
     if got is None:
         return {}
     return {"release": got.release, "release_licence": got.licence, "fetched_at": got.fetched_at}
@@ -436,12 +436,20 @@ def narrowed(
     Raises:
         UsageError: no question has such a tag.
     """
-    kept, notes = _filtered(items, plan.where), []
+    kept, notes = items, list[str]()
+    for tag, value in plan.where.items():
+        values = sorted({i.tags[tag] for i in items if tag in i.tags})
+        if not values:
+            raise no_such_tag(tag, items)
+        if value not in values:
+            raise UsageError(f"no question has {tag}={value!r}; values are: {', '.join(values[:40])}")
+        kept = [item for item in kept if item.tags.get(tag) == value]
     if recorded is not None:
         kept = [item for item in kept if item.item_id in recorded]
         notes.append(f"only the {len(kept)} questions that have a recorded reply are asked")
-    kept, said = drawn(kept, plan)
-    notes += said
+    if not (plan.limit is plan.sample is plan.sample_by is None):
+        kept, said = drawn(kept, plan)
+        notes += said
     return kept, notes
 
 
@@ -461,9 +469,11 @@ def choose_items(
     if model.looks and shows_media:
         root = media_root_of(plan, loaded)
         check_addresses(items, plan)
-        notes += _outside(items, root, is_allowed=not plan.media_inside)
-        items, left_out = _with_media(items, root, allow_missing=plan.allow_missing, benchmark=plan.benchmark)
-        notes += left_out
+        if found := outside(root, items):
+            notes.append(_outside_words(found, root, is_allowed=not plan.media_inside))
+        if absent := missing(root, items):
+            items, left_out = _with_media(items, root, absent, plan=plan)
+            notes.append(left_out)
     else:
         _unnamed_addresses(items, plan)  # what is not read is stored all the same
     if not items:
@@ -487,12 +497,11 @@ def _unsampled(plan: Plan, *, recorded_only: bool) -> Plan:
 
 
 def _strata(items: Sequence[Item], plan: Plan, *, asked: Sequence[Item], model: Model) -> tuple[Stratum, ...]:
-    """The strata that a sample was drawn from; none without."""
-    if plan.stratum is None:
-        return ()
+    """The strata that the sample of a plan by a tag was drawn from."""
+    tag = str(plan.sample_by).rpartition("=")[0]
     recorded = model.recorded_ids() if plan.recorded_only and isinstance(model, RecordedModel) else None
     everything = _unsampled(plan, recorded_only=plan.recorded_only)
-    return strata_met(narrowed(items, everything, recorded=recorded)[0], asked, plan.stratum[0])
+    return strata_met(narrowed(items, everything, recorded=recorded)[0], asked, tag)
 
 
 def _check_letter(letter: str, items: Sequence[Item], *, spec: str) -> None:
@@ -503,18 +512,6 @@ def _check_letter(letter: str, items: Sequence[Item], *, spec: str) -> None:
             f"{spec} always says {letter}, and no question has that choice: {most} choices at most, "
             f"A to {ascii_uppercase[most - 1]}"
         )
-
-
-def _filtered(items: Sequence[Item], where: Mapping[str, str]) -> Sequence[Item]:
-    kept = items
-    for tag, value in where.items():
-        values = sorted({i.tags[tag] for i in items if tag in i.tags})
-        if not values:
-            raise no_such_tag(tag, items)
-        if value not in values:
-            raise UsageError(f"no question has {tag}={value!r}; values are: {', '.join(values[:40])}")
-        kept = [item for item in kept if item.tags.get(tag) == value]
-    return kept
 
 
 def _unnamed_addresses(items: Sequence[Item], plan: Plan) -> dict[str, int]:
@@ -556,25 +553,24 @@ def check_addresses(items: Sequence[Item], plan: Plan) -> None:
     )
 
 
-def _outside(items: Sequence[Item], media_root: MediaPath, *, is_allowed: bool) -> list[str]:
-    """What to say of media that lie outside the folder of the questions; nothing where there are none."""
-    found = outside(media_root, items)
-    if not found:
-        return []
+def _outside_words(found: Sequence[MediaPath], media_root: MediaPath, *, is_allowed: bool) -> str:
+    """What to say of media that lie outside the folder of the questions.
+
+    Raises:
+        DataError: they may not.
+    """
     n = f"{len(found):,} media lie" if len(found) > 1 else "1 medium lies"
     listed = ", ".join(map(str, found[:3])) + (", ..." if len(found) > 3 else "")
     said = f"{n} outside the folder of the questions, {media_root.resolve()}: {listed}"
     if not is_allowed:
         raise DataError(f"{said}; media_inside refuses them: move them into it, or leave the setting out")
-    return [f"{said}; the model is shown what they hold, and --set media_inside=true refuses them"]
+    return f"{said}; the model is shown what they hold, and --set media_inside=true refuses them"
 
 
 def _with_media(
-    items: Sequence[Item], media_root: MediaPath, *, allow_missing: bool, benchmark: str = "table"
-) -> tuple[Sequence[Item], list[str]]:
-    absent = missing(media_root, items)
-    if not absent:
-        return items, []
+    items: Sequence[Item], media_root: MediaPath, absent: Sequence[MediaPath], *, plan: Plan
+) -> tuple[Sequence[Item], str]:
+    """The questions whose media are all there, and how many are left out; errors as `prepare`."""
     gone = set(absent)
 
     def is_whole(item: Item) -> bool:
@@ -585,15 +581,15 @@ def _with_media(
     kept = [item for item in items if is_whole(item)]
     found = _absent_words(items, absent, n_questions=len(items) - len(kept))
     named = [one if isinstance(one, Path) else str(one) for one in absent]
-    command = command_for(benchmark)
+    command = command_for(plan.benchmark)
     hint = f"{command} fetches them. " if command else ""
-    if not allow_missing:
+    if not plan.allow_missing:
         raise MissingMediaError(
             f"{found}\n{hint}Put them there, or go on without these questions with --allow-missing", named
         )
     if not kept:
         raise MissingMediaError(f"{found}\n{hint}No question is left without them", named)
-    return kept, [f"{len(items) - len(kept)} of {len(items)} questions are left out: their media are missing"]
+    return kept, f"{len(items) - len(kept)} of {len(items)} questions are left out: their media are missing"
 
 
 def _absent_words(items: Sequence[Item], absent: Sequence[MediaPath], *, n_questions: int) -> str:

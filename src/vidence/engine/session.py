@@ -52,10 +52,8 @@ def check_draws(what: object, plan: Plan) -> None:
         )
 
 
-def add_judges(engine: Engine, plan: Plan, budget: Budget) -> JudgePool | None:
-    """Make the judge models of a plan known to an engine, and open them; None where it names none."""
-    if not plan.judge_models:
-        return None
+def add_judges(engine: Engine, plan: Plan, budget: Budget) -> JudgePool:
+    """Make the judge models of a plan known to an engine, and open them."""
     judge = judge_of(plan.judge, plan)
     models = tuple(
         judge_model(engine, text, judge=judge, name=f"judge {position}", budget=budget)
@@ -333,7 +331,13 @@ async def opened_session(
         others: specs of further models by the names under which flows ask them, where one that begins with
             ``+`` is the plan's with other options; None: those of the plan's strategy.
     """
-    asking, judging = _budgets(plan)
+    asking = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
+    judging = Budget(
+        price_in=plan.judge_price_in,
+        price_out=plan.judge_price_out,
+        max_cost=plan.max_cost,
+        shared=asking.shared,
+    )
     strategy: Strategy = create("strategy", plan.strategy)
     if views is None:
         check_draws(strategy, plan)
@@ -345,7 +349,7 @@ async def opened_session(
     asked = dict.fromkeys(spec for view in opened.values() for spec in view.traits.models)
     specs = [*named.values(), *asked, *plan.judge_models]
     async with Engine(
-        memory=environment.replies(plan.memory),
+        memory=environment.memory(plan.memory),
         limits=plan.limits,
         on_event=on_event,
         again=RESUME if views is None else SAME_COMMAND,
@@ -357,7 +361,7 @@ async def opened_session(
         for spec in asked.keys() - {plan.model}:
             engine.add(spec, ModelRules(spec=spec, budget=asking))
         models = {name: engine.model(name) for name in (*named, *asked, plan.model)}
-        pool = add_judges(engine, plan, judging)
+        pool = add_judges(engine, plan, judging) if plan.judge_models else None
         prepared = prepare(
             plan,
             strategy=strategy,
@@ -380,18 +384,6 @@ async def opened_session(
             needs_frames=views is not None or models[""].looks,
             identities={name: model.identity for name, model in models.items()},
         )
-
-
-def _budgets(plan: Plan) -> tuple[Budget, Budget]:
-    """Those of the answers and of the judges, with one limit."""
-    asking = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
-    judging = Budget(
-        price_in=plan.judge_price_in,
-        price_out=plan.judge_price_out,
-        max_cost=plan.max_cost,
-        shared=asking.shared,
-    )
-    return asking, judging
 
 
 # --------------------------------------------------------------------------- producers and consumers

@@ -169,8 +169,8 @@ def whole_spec(kind: str, spec_text: str) -> str:
         argument = _whole_code(argument)
     elif argument and argument_field(settings) in paths:
         argument = _whole_argument(argument)
-    elif argument:
-        argument = _whole_inner(kind, argument)
+    elif argument and kind == "selector":
+        argument = _whole_inner(argument)
     pairs = []
     for pair in filter(None, query.split("&")):
         key, equals, value = pair.partition("=")
@@ -180,14 +180,16 @@ def whole_spec(kind: str, spec_text: str) -> str:
         elif key in models:
             whole = text if text == SELF or text.startswith("+") else whole_spec("model", text)
         else:
-            whole = str(Path(text).resolve()) if key in paths and text else _whole_inner(kind, text)
+            whole = _whole_inner(text) if kind == "selector" else text
+            if key in paths and text:
+                whole = str(Path(text).resolve())
         pairs.append(f"{key}{equals}{value if whole == text else _escaped(whole)}")
     return f"{name}{colon}{argument}{mark}{'&'.join(pairs)}"
 
 
-def _whole_inner(kind: str, text: str) -> str:
+def _whole_inner(text: str) -> str:
     """The text with the whole path of the model or embedder that a selector names in it."""
-    inner, spec_text = _inner(text) if kind == "selector" else ("", "")
+    inner, spec_text = _inner(text)
     return text.removesuffix(spec_text) + whole_spec(inner, spec_text) if inner else text
 
 

@@ -1,16 +1,18 @@
-"""Everything asked and answered, in SQLite: a run with its trials and findings, and the memory of replies.
+"""A run in SQLite, with its questions, trials and findings.
 
 A row that was written survives ``kill -9`` (write-ahead log), and a power cut a second later. Trials and
 findings are only ever appended; of several rows for one question (and repeat) the last one counts.
 """
 
+import errno
 import hashlib
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import TypeVar
@@ -18,11 +20,8 @@ from typing import TypeVar
 import msgspec
 
 from vidence.contracts import Examined
-from vidence.engine.environment import machine
-from vidence.engine.keeper import LogSync, log_of
-from vidence.engine.rows import BriefRow, FindingRow, Header, Stored, TrialRow
 from vidence.errors import StoreError
-from vidence.media.whole import is_running, make_private, make_private_file
+from vidence.media.whole import make_private_file
 from vidence.records import (
     Failed,
     Item,
@@ -32,11 +31,13 @@ from vidence.records import (
     Score,
     Selection,
     SharedParts,
+    Step,
     Trial,
+    VideoPart,
 )
 
 RUN_FILE, PLAN_NAME, _LOCK_FILE = "run.sqlite", "plan.toml", "lock.sqlite"
-RUN_FORMAT, MEMORY_FORMAT = "vidence-run/2", "vidence-memory/1"
+RUN_FORMAT = "vidence-run/2"
 _NOT_FAILED = ("answered", "unreadable", "refused")
 _LOG_TRIES, _LOG_WAIT_S = 600, 0.05
 
@@ -76,34 +77,98 @@ _LAST = f"{_ROW}WHERE t.item_id = ? AND t.repeat = ? ORDER BY t.seq DESC LIMIT 1
 _LINE = "SELECT (SELECT value FROM meta WHERE key = 'line'), (SELECT COALESCE(MAX(seq), 0) FROM trials)"
 _HAS_FORMAT = "SELECT name FROM sqlite_master WHERE name = 'meta'"
 _ASKED_BUT_GONE = "SELECT item_id FROM trials WHERE item_id NOT IN (SELECT item_id FROM items) LIMIT 1"
-LEASE_S = 20.0  # how long a process that was not seen keeps others from asking
-_HOLDER = (
-    "SELECT l.owner, o.home, o.pid, o.until_s FROM leases l LEFT JOIN owners o ON o.owner = l.owner "
-    "WHERE l.key = ?"
-)
-_CLAIM = (
-    "INSERT OR IGNORE INTO leases SELECT ?1, ?2 WHERE NOT EXISTS (SELECT key FROM replies WHERE key = ?1)"
-)
-# Of one connection; a reply and the end of its lease are one statement, which is one trip to the disk.
-_ANSWERED = (
-    "CREATE TEMP TRIGGER answered AFTER INSERT ON replies "
-    "BEGIN DELETE FROM leases WHERE key = NEW.key AND owner = {owner}; END"
-)
-_PUT = "INSERT OR IGNORE INTO replies VALUES (?, ?)"
-_MEMORY_TABLES = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS owners (
-    owner INTEGER PRIMARY KEY AUTOINCREMENT, home TEXT NOT NULL, pid INTEGER NOT NULL, until_s REAL NOT NULL
-);
-CREATE TABLE IF NOT EXISTS leases (key BLOB PRIMARY KEY, owner INTEGER NOT NULL) WITHOUT ROWID;
-"""
-
-
 _MUST_AGREE = ("version", "options", "plan_digest", "content_hash", "model_identities", "prompts_digest")
 
 
 DecodedT = TypeVar("DecodedT")
+# Nothing was written yet, or so many files are open that this one has to wait.
+_LATER = (errno.ENOENT, errno.EMFILE, errno.ENFILE)
+_NOTHING = msgspec.Raw(b"null")
+
+
+class TrialRow(Record):
+    """A trial without its names and what was selected, which stand beside it."""
+
+    prompt: Prompt | None
+    reply: Reply | None
+    score: Score
+    is_remembered: bool
+    choice_order: tuple[int, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+    def trial(self, item_id: str, repeat: int, selection: Selection | None) -> Trial:
+        """The whole."""
+        return Trial(
+            item_id=item_id,
+            repeat=repeat,
+            selection=selection,
+            **msgspec.structs.asdict(self),
+        )
+
+
+class _BriefText(msgspec.Struct, tag="text"):
+    """Words of a prompt, not read."""
+
+
+class _Picture(msgspec.Struct, tag="image"):
+    """An image of a prompt, not read."""
+
+
+class _BriefPrompt(msgspec.Struct):
+    parts: tuple[_BriefText | _Picture | VideoPart, ...]
+    template: str = ""
+
+
+class BriefRow(msgspec.Struct):
+    """The same, where of prompts only the template and the videos are read."""
+
+    prompt: _BriefPrompt | None
+    reply: Reply | None
+    score: Score
+    is_remembered: bool
+    choice_order: tuple[int, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+    def trial(self, item_id: str, repeat: int, selection: Selection | None) -> Trial:
+        """The trial without the words of its prompt."""
+        prompt = None
+        if self.prompt is not None:
+            videos = tuple(part for part in self.prompt.parts if isinstance(part, VideoPart))
+            prompt = Prompt(parts=videos, template=self.prompt.template)
+        given = msgspec.structs.asdict(self) | {"prompt": prompt}
+        return Trial(item_id=item_id, repeat=repeat, selection=selection, **given)
+
+
+class FindingRow(Record):
+    """What a diagnostic found of one question, or why it could not."""
+
+    finding: msgspec.Raw = _NOTHING
+    failed: Failed | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """One row of trials; `seq` grows with every row. Without a `trial` it is damaged, as `problem` says."""
+
+    seq: int
+    item_id: str
+    repeat: int
+    trial: Trial | None = None
+    problem: str = ""
+
+
+class Header(Record):
+    """What the findings of a diagnostic are about; those with the same header may be added up."""
+
+    format: str = "vidence-findings/1"
+    diagnostic: str
+    version: int
+    options: dict[str, str]
+    plan_digest: str
+    content_hash: str
+    model_identities: dict[str, str]
+    prompts_digest: str
+    started_at: str = ""
 
 
 def diagnosis_name(name: str, options: Mapping[str, str]) -> str:
@@ -117,8 +182,87 @@ def diagnosis_name(name: str, options: Mapping[str, str]) -> str:
     return name + clean[:80]
 
 
+def log_of(path: Path) -> Path:
+    """The write-ahead log of a store.
+
+    >>> log_of(Path("run.sqlite")).name
+    'run.sqlite-wal'
+    """
+    return path.with_name(path.name + "-wal")
+
+
+class LogSync:
+    """Brings the log of a store to the disk every `EVERY_S` seconds, in a thread of its own.
+
+    A log that is synced at every row would cost two waits for the disk for each question. So the end of a
+    process loses nothing, and a power cut what was written in the last `EVERY_S` seconds and the time that
+    the disk takes. The thread begins with the first `check`.
+    """
+
+    EVERY_S = 1.0
+
+    def __init__(self, log: Path) -> None:
+        self.beat: Callable[[], None] | None = None
+        """Done as often, in that thread."""
+        self._log = log
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._error: OSError | None = None
+        self._file: int | None = None
+
+    def check(self) -> None:
+        """See that the thread runs.
+
+        Raises:
+            StoreError: the disk did not take the log.
+        """
+        if self._error is not None:
+            raise StoreError(
+                f"{self._log} could not be brought to the disk: {self._error}; see whether the disk is sound"
+            )
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="vidence-keeper", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join()
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _work(self) -> None:
+        synced: tuple[int, int] | None = None
+        is_last = False
+        while not is_last:
+            is_last = self._stopping.wait(self.EVERY_S)
+            try:
+                synced = self._synced(synced)
+            except OSError as error:
+                self._error = error
+            if self.beat is not None:
+                self.beat()
+
+    def _synced(self, before: tuple[int, int] | None) -> tuple[int, int] | None:
+        """Sync the log where it has changed; its size and time when that began."""
+        if self._file is None:
+            try:
+                self._file = os.open(self._log, os.O_RDWR | getattr(os, "O_BINARY", 0))
+            except OSError as error:
+                if error.errno in _LATER:
+                    return before
+                raise
+        found = os.fstat(self._file)
+        now = (found.st_size, found.st_mtime_ns)
+        if now != before:
+            os.fsync(self._file)
+        return now
+
+
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def translated(path: Path) -> Iterator[None]:
     """SQLite's errors as `StoreError`s that name the file and say what to do."""
     try:
         yield
@@ -136,7 +280,7 @@ def _translated(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {text}; {advice}") from error
 
 
-def _decoded(decoder: msgspec.json.Decoder[DecodedT], json: object) -> DecodedT:
+def decoded(decoder: msgspec.json.Decoder[DecodedT], json: object) -> DecodedT:
     """What a cell holds.
 
     Raises:
@@ -163,7 +307,7 @@ def _stored(
     item_id = name.decode(errors="replace") if isinstance(name, bytes) else repr(name)
     whole = Stored(seq=seq, item_id=item_id, repeat=repeat if isinstance(repeat, int) else 0)
     try:
-        selection = None if digest is None else _decoded(selections, selection_json)
+        selection = None if digest is None else decoded(selections, selection_json)
         trial = rows.decode(_bytes(json)).trial(item_id, whole.repeat, selection)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return replace(whole, problem=f"the row is damaged: {error}")
@@ -171,7 +315,7 @@ def _stored(
 
 
 @contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
     """All or nothing; inside another it is a part of that one."""
     is_inside = db.in_transaction
     if is_inside:
@@ -188,26 +332,26 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def _opened(path: Path, *, file_format: str, tables: str = "") -> Iterator[sqlite3.Connection]:
+def opened_file(path: Path, *, file_format: str, tables: str = "") -> Iterator[sqlite3.Connection]:
     """A file with these tables; without tables it stays as it is, and another process may write into it."""
     address = str(path)
     if not tables:
         # Without a log beside it and without the right to make one, nobody can be writing.
         is_still = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
         address = f"{path.resolve().as_uri()}?{'immutable=1' if is_still else 'mode=ro'}"
-    with _translated(path):
+    with translated(path):
         if tables:
             _make_file(path)
         db = sqlite3.connect(
             address, uri=not tables, timeout=30, isolation_level=None, check_same_thread=not tables
         )
     with closing(db):
-        with _translated(path):
+        with translated(path):
             if tables:
                 _keep_log(db)
                 db.execute("PRAGMA synchronous=NORMAL")
             if tables and not db.execute(_HAS_FORMAT).fetchone():
-                with _transaction(db):
+                with transaction(db):
                     for statement in filter(str.strip, tables.split(";")):
                         db.execute(statement)
                     db.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (file_format,))
@@ -269,7 +413,7 @@ def _locked(folder: Path) -> Iterator[None]:
     path = folder / _LOCK_FILE
     is_ours = False
     while not is_ours:
-        with _translated(path):
+        with translated(path):
             _make_file(path)
             db = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
             before = _identity(path)
@@ -329,10 +473,11 @@ class RunStore(ExitStack):
                 _refuse_links(folder)
                 opening.enter_context(_locked(folder))
             tables = _RUN_TABLES if is_writer else ""
-            self._db = opening.enter_context(_opened(self.path, file_format=RUN_FORMAT, tables=tables))
+            self._db = opening.enter_context(opened_file(self.path, file_format=RUN_FORMAT, tables=tables))
             if is_writer:
                 opening.callback(self._end_log)
-            self._keeper = opening.enter_context(LogSync(log_of(self.path)))
+            self._keeper = LogSync(log_of(self.path))
+            opening.callback(self._keeper.close)
             self.push(opening.pop_all())
 
     def _end_log(self) -> None:
@@ -354,11 +499,11 @@ class RunStore(ExitStack):
         def rows() -> Iterator[tuple[int, str, str]]:
             return ((i, item.item_id, self._json(item)) for i, item in enumerate(items))
 
-        with _translated(self.path):
+        with translated(self.path):
             kept = self._db.execute("SELECT position, item_id, json FROM items ORDER BY position")
             if all(ours == theirs for ours, theirs in zip_longest(rows(), kept)):
                 return
-            with _transaction(self._db):
+            with transaction(self._db):
                 self._db.execute("DELETE FROM items")
                 self._db.executemany("INSERT INTO items (position, item_id, json) VALUES (?, ?, ?)", rows())
                 lost = self._db.execute(_ASKED_BUT_GONE).fetchone()
@@ -371,10 +516,10 @@ class RunStore(ExitStack):
     def items(self) -> tuple[Item, ...]:
         """The questions of the run, in their order."""
         decoder = msgspec.json.Decoder(Item)
-        with _translated(self.path):
+        with translated(self.path):
             rows = self._db.execute("SELECT json FROM items ORDER BY position")
             sharing = SharedParts()
-            return tuple(sharing.item(_decoded(decoder, json)) for (json,) in rows)
+            return tuple(sharing.item(decoded(decoder, json)) for (json,) in rows)
 
     def add(self, trial: Trial) -> None:
         """Append one trial; no end of this process can lose it when this returns.
@@ -384,19 +529,20 @@ class RunStore(ExitStack):
         """
         self._keeper.check()
         digest: bytes | None = None
-        with _translated(self.path):
+        with translated(self.path):
             if trial.selection is not None:
                 json = self._json(trial.selection)
                 digest = hashlib.sha256(json.encode()).digest()[:16]
                 self._db.execute("INSERT OR IGNORE INTO selections VALUES (?, ?)", (digest, json))
+            row = TrialRow(**{name: getattr(trial, name) for name in TrialRow.__struct_fields__})
             self._db.execute(
                 "INSERT INTO trials (item_id, repeat, selection, json) VALUES (?, ?, ?, ?)",
-                (trial.item_id, trial.repeat, digest, self._json(TrialRow.of(trial))),
+                (trial.item_id, trial.repeat, digest, self._json(row)),
             )
 
     def answered(self) -> set[tuple[str, int]]:
         """Item id and repeat of every trial that did not fail; these are never asked again."""
-        with _translated(self.path):
+        with translated(self.path):
             rows = self._db.execute(
                 "SELECT item_id, repeat FROM trials WHERE outcome IN (?, ?, ?)", _NOT_FAILED
             )
@@ -404,7 +550,7 @@ class RunStore(ExitStack):
 
     def n_stored(self) -> dict[tuple[str, int], int]:
         """How often each trial was stored: once, and once more whenever it was asked or judged again."""
-        with _translated(self.path):
+        with translated(self.path):
             rows = self._db.execute("SELECT item_id, repeat, COUNT(*) FROM trials GROUP BY item_id, repeat")
             return {(item_id, repeat): n for item_id, repeat, n in rows}
 
@@ -426,15 +572,15 @@ class RunStore(ExitStack):
             "WHERE t.seq IN (SELECT MAX(seq) FROM trials GROUP BY item_id, repeat) "
             "ORDER BY i.position, t.repeat"
         )
-        with _translated(self.path):
+        with translated(self.path):
             for item_id, repeat, digest, selection_json, json in self._db.execute(query):
                 if digest is not None and digest not in seen:
-                    seen[digest] = _decoded(selections, selection_json)
+                    seen[digest] = decoded(selections, selection_json)
                 if not isinstance(item_id, str) or not isinstance(repeat, int):
                     raise msgspec.DecodeError(
                         f"expected a question and a number, found {item_id!r}, {repeat!r}"
                     )
-                row = _decoded(brief, json) if are_brief else _decoded(whole, json)
+                row = decoded(brief, json) if are_brief else decoded(whole, json)
                 trial = row.trial(item_id, repeat, seen[digest] if digest is not None else None)
                 prompt, score = trial.prompt, trial.score
                 if are_brief and prompt is not None:
@@ -451,13 +597,13 @@ class RunStore(ExitStack):
             n: how many at most.
         """
         selections, rows = msgspec.json.Decoder(Selection), msgspec.json.Decoder(BriefRow)
-        with _translated(self.path):
+        with translated(self.path):
             found = self._db.execute(_AFTER, (seq, n)).fetchall()
             return [_stored(row, selections, rows) for row in found]
 
     def trial(self, item_id: str, repeat: int = 0) -> Stored | None:
         """The last trial of one question with all that was sent; None where there is none yet."""
-        with _translated(self.path):
+        with translated(self.path):
             found = self._db.execute(_LAST, (item_id, repeat)).fetchone()
         if found is None:
             return None
@@ -465,28 +611,28 @@ class RunStore(ExitStack):
 
     def item(self, item_id: str) -> Item | None:
         """One question of the run, with its choices in their own order; None where there is none."""
-        with _translated(self.path):
+        with translated(self.path):
             row = self._db.execute("SELECT json FROM items WHERE item_id = ?", (item_id,)).fetchone()
-            return None if row is None else _decoded(msgspec.json.Decoder(Item), row[0])
+            return None if row is None else decoded(msgspec.json.Decoder(Item), row[0])
 
     def line(self) -> tuple[str | None, int]:
         """What was kept for lists of runs, and a number that grows with every trial that is stored."""
-        with _translated(self.path):
+        with translated(self.path):
             kept, last_trial = self._db.execute(_LINE).fetchone()
         return kept, last_trial
 
     def keep_line(self, text: str) -> None:
         """Keep what a list of runs shows of this one."""
-        with _translated(self.path):
+        with translated(self.path):
             self._db.execute("INSERT OR REPLACE INTO meta VALUES ('line', ?)", (text,))
 
     def prompts(self, asked: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Prompt | None]:
         """What was sent in the last trials of these questions, by item id and repeat."""
         rows = msgspec.json.Decoder(TrialRow)
         query = "SELECT json FROM trials WHERE item_id = ? AND repeat = ? ORDER BY seq DESC LIMIT 1"
-        with _translated(self.path):
+        with translated(self.path):
             found = {one: self._db.execute(query, one).fetchone() for one in asked}
-            return {one: _decoded(rows, row[0]).prompt for one, row in found.items() if row is not None}
+            return {one: decoded(rows, row[0]).prompt for one, row in found.items() if row is not None}
 
     def begin_diagnosis(self, name: str, header: Header) -> None:
         """Make ready for findings under this name.
@@ -494,7 +640,7 @@ class RunStore(ExitStack):
         Raises:
             StoreError: there are findings of something else under it.
         """
-        with _translated(self.path):
+        with translated(self.path):
             self._db.execute("INSERT OR IGNORE INTO diagnoses VALUES (?, ?)", (name, self._json(header)))
         found = self.header(name)
         for field in _MUST_AGREE:
@@ -511,15 +657,15 @@ class RunStore(ExitStack):
         Raises:
             StoreError: there are none.
         """
-        with _translated(self.path):
+        with translated(self.path):
             row = self._db.execute("SELECT header FROM diagnoses WHERE name = ?", (name,)).fetchone()
             if row is None:
                 raise StoreError(f"{self.path} holds no findings of {name}; run `vidence diagnose` first")
-            return _decoded(msgspec.json.Decoder(Header), row[0])
+            return decoded(msgspec.json.Decoder(Header), row[0])
 
     def diagnoses(self) -> dict[str, Header]:
         """What the findings in this run are about, by the names under which they are kept."""
-        with _translated(self.path):
+        with translated(self.path):
             rows = self._db.execute("SELECT name, header FROM diagnoses ORDER BY name").fetchall()
             return {name: msgspec.json.decode(header, type=Header) for name, header in rows}
 
@@ -533,7 +679,7 @@ class RunStore(ExitStack):
             row = FindingRow(failed=examined.finding)
         else:
             row = FindingRow(finding=msgspec.Raw(msgspec.json.encode(examined.finding)))
-        with _translated(self.path):
+        with translated(self.path):
             self._db.execute(
                 "INSERT INTO findings (diagnosis, item_id, json) VALUES (?, ?, ?)",
                 (name, examined.item.item_id, self._json(row)),
@@ -542,11 +688,11 @@ class RunStore(ExitStack):
     def finding(self, name: str, item_id: str, finding: type[Record]) -> Record | Failed | None:
         """The last finding of one question; None where it was not examined. Arguments as for `findings`."""
         query = "SELECT json FROM findings WHERE diagnosis = ? AND item_id = ? ORDER BY seq DESC LIMIT 1"
-        with _translated(self.path):
+        with translated(self.path):
             found = self._db.execute(query, (name, item_id)).fetchone()
             if found is None:
                 return None
-            row = _decoded(msgspec.json.Decoder(FindingRow), found[0])
+            row = decoded(msgspec.json.Decoder(FindingRow), found[0])
             return row.failed or msgspec.json.decode(row.finding, type=finding)
 
     def findings(self, name: str, finding: type[Record]) -> dict[str, Examined]:
@@ -564,119 +710,9 @@ class RunStore(ExitStack):
         )
         items = {item.item_id: item for item in self.items()}
         found: dict[str, Examined] = {}
-        with _translated(self.path):
+        with translated(self.path):
             for item_id, json in self._db.execute(query, (name,)):
-                row = _decoded(rows, json)
+                row = decoded(rows, json)
                 value = row.failed or msgspec.json.decode(row.finding, type=finding)
                 found[item_id] = Examined(item=items[item_id], finding=value)
         return found
-
-
-class Memory(ExitStack):
-    """Replies under the hash of what was asked; several runs and processes may share one file.
-
-    Whoever is about to ask takes a lease on the key, so that two runs at the same time ask once. It ends with
-    the reply, when it is let go of, or `LEASE_S` after its process was last seen; a process of this machine
-    that is gone is known at once. It is a context manager, and has a `close`.
-
-    Args:
-        path: the file.
-        clock: the time in seconds, the same for all processes.
-    """
-
-    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
-        super().__init__()
-        self.path = path
-        self._clock = clock
-        try:
-            make_private(path.parent)
-        except OSError as error:
-            raise StoreError(f"cannot make {path.parent} for the reply memory: {error}") from error
-        self._db = self.enter_context(_opened(path, file_format=MEMORY_FORMAT, tables=_MEMORY_TABLES))
-        self._decoder = msgspec.json.Decoder(Reply)
-        self._owner = 0
-        self._held: set[bytes] = set()
-        self._beat_s = 0.0
-        self._keeper = self.enter_context(LogSync(log_of(path)))
-
-    def get(self, key: bytes) -> Reply | None:
-        """The reply to what was asked under this key, or None."""
-        with _translated(self.path):
-            row = self._db.execute("SELECT json FROM replies WHERE key = ?", (key,)).fetchone()
-            return _decoded(self._decoder, row[0]) if row else None
-
-    def put(self, key: bytes, reply: Reply) -> None:
-        """Keep a reply; no end of this process can lose it when this returns.
-
-        The first one under a key stays. A power cut may take those of the last `LogSync.EVERY_S` seconds.
-        """
-        with _translated(self.path):
-            self._keeper.check()
-            if self._db.execute(_PUT, (key, msgspec.json.encode(reply))).rowcount == 1:
-                self._held.discard(key)  # see `_ANSWERED`
-
-    def claim(self, key: bytes) -> bool:
-        """Take the lease on a key; False while somebody has it, and when its reply is there."""
-        with _translated(self.path):
-            if not self._owner:
-                self._sign_in()
-            if not self._has_taken(key):
-                holder = self._db.execute(_HOLDER, (key,)).fetchone()
-                if holder is None or holder[0] == self._owner or self._is_alive(*holder[1:]):
-                    return False
-                self._db.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, holder[0]))
-                if not self._has_taken(key):
-                    return False
-        self._held.add(key)
-        return True
-
-    def _has_taken(self, key: bytes) -> bool:
-        return self._db.execute(_CLAIM, (key, self._owner)).rowcount == 1
-
-    def release(self, key: bytes) -> None:
-        """Let go of a lease without a reply; nothing where it is not held."""
-        if key in self._held:
-            self._held.remove(key)
-            with _translated(self.path):
-                self._db.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, self._owner))
-
-    def _is_alive(self, home: str | None, pid: int | None, until_s: float | None) -> bool:
-        """Whether the owner of a lease is there: it was seen lately (a clock set back says nothing)."""
-        if until_s is None or not 0 < until_s - self._clock() <= 2 * LEASE_S:
-            return False
-        return home != machine() or pid is None or is_running(pid)
-
-    def _sign_in(self) -> None:
-        now_s = self._clock()
-        with _transaction(self._db):
-            self._db.execute(
-                "DELETE FROM owners WHERE until_s NOT BETWEEN ? AND ?", (now_s, now_s + 2 * LEASE_S)
-            )
-            self._db.execute("DELETE FROM leases WHERE owner NOT IN (SELECT owner FROM owners)")
-            row = (machine(), os.getpid(), now_s + LEASE_S)
-            made = self._db.execute("INSERT INTO owners (home, pid, until_s) VALUES (?, ?, ?)", row)
-            self._owner = made.lastrowid or 0
-            self._db.execute(_ANSWERED.format(owner=self._owner))
-        self.callback(self._sign_out)
-        self._keeper.beat = self._beat
-
-    def _sign_out(self) -> None:
-        self._keeper.close()
-        # The disk is full, or others write for long: the leases end by themselves.
-        with suppress(sqlite3.DatabaseError), _transaction(self._db):
-            self._db.execute("DELETE FROM leases WHERE owner = ?", (self._owner,))
-            self._db.execute("DELETE FROM owners WHERE owner = ?", (self._owner,))
-
-    def _beat(self) -> None:
-        """Say that this process is there; runs in another thread, on a connection of its own."""
-        now_s = self._clock()
-        if not 0 <= now_s - self._beat_s < LEASE_S / 4:
-            # Others write for long, or the disk is full: asking says so.
-            with suppress(sqlite3.DatabaseError), closing(self._another()) as db:
-                db.execute("UPDATE owners SET until_s = ? WHERE owner = ?", (now_s + LEASE_S, self._owner))
-                self._beat_s = now_s
-
-    def _another(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, timeout=LEASE_S / 4, isolation_level=None)
-        db.execute("PRAGMA synchronous=NORMAL")
-        return db

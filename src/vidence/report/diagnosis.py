@@ -14,9 +14,8 @@ import numpy as np
 from vidence.contracts import Diagnostic, Examined, RunDiagnostic
 from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.plan import Plan, read_plan
-from vidence.engine.rows import Header
 from vidence.engine.specs import label
-from vidence.engine.store import RunStore, diagnosis_name
+from vidence.engine.store import Header, RunStore, diagnosis_name
 from vidence.errors import UsageError, VidenceError
 from vidence.media.whole import write_file
 from vidence.records import Failed, source_noun

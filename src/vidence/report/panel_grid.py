@@ -13,8 +13,7 @@ from vidence.catalog import create, names
 from vidence.contracts import TagsAsRead
 from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.panel import UNKNOWN, ModelFacts, PanelRun
-from vidence.engine.rows import Header
-from vidence.engine.store import RunStore
+from vidence.engine.store import Header, RunStore
 from vidence.errors import UsageError
 from vidence.records import Item
 from vidence.report.diagnosis import Diagnosed, load_diagnosed

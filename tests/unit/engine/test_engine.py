@@ -13,7 +13,7 @@ from vidence.contracts import Ask, Request
 from vidence.engine.engine import Asker, drive
 from vidence.engine.events import Event, Waiting
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, Limits
-from vidence.engine.store import Memory
+from vidence.engine.memory import Memory
 from vidence.errors import (
     AccessError,
     BudgetSpentError,

@@ -10,8 +10,7 @@ from servers.model_asks import maker
 from vidence.contracts import Model, Request
 from vidence.engine.engine import Asker, CostedReply
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, Limits
-from vidence.engine.memory_key import memory_key
-from vidence.engine.store import Memory
+from vidence.engine.memory import Memory, memory_key
 from vidence.errors import AccessError
 from vidence.records import Prompt, Reply, Sampling, TextPart
 
@@ -84,7 +83,7 @@ def rule() -> Model:
 
 @pytest.mark.parametrize(
     ("model", "told"),
-    [(create("A", {}), ["get", "claim", "A", "release"]), (rule(), ["get", "A"])],
+    [(create("A", {}), ["get", "claim", "A", "release"]), (rule(), ["get", "A", "release"])],
 )
 def test_what_a_memory_lacks_is_claimed_where_asking_costs(model: Model, told: list[object]):
     """What is recorded, or a rule, is never claimed: it costs nothing to ask it twice."""

@@ -13,7 +13,7 @@ from vidence.contracts import Request
 from vidence.engine.engine import Asker
 from vidence.engine.events import Away, Back, Event
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, Limits
-from vidence.engine.store import Memory
+from vidence.engine.memory import Memory
 from vidence.errors import (
     AccessError,
     ModelError,

@@ -15,9 +15,10 @@ from vidence.ask.scoring.robust import create as create_robust
 from vidence.contracts import Request
 from vidence.engine import evaluate
 from vidence.engine.events import MediaTrouble, TrialStored
+from vidence.engine.memory import Memory
 from vidence.engine.plan import PLAN_FILE, read_plan
 from vidence.engine.prepare import PreparedRun
-from vidence.engine.store import Memory, RunStore
+from vidence.engine.store import RunStore
 from vidence.errors import (
     AccessError,
     BudgetSpentError,

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from vidence.contracts import Request
-from vidence.engine.memory_key import memory_key
+from vidence.engine.memory import memory_key
 from vidence.records import ImagePart, Prompt, Sampling, TextPart
 
 PROMPT = Prompt(parts=(ImagePart(digest="d1", width_px=4, height_px=3), TextPart(text="Who?")))

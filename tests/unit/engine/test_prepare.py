@@ -261,9 +261,12 @@ def test_preparing_says_what_was_met(tmp_path: Path):
     assert found.facts.model_identity == found.model.identity
     assert found.facts.started_at == "2026-01-01T00:00:00+00:00"
     assert "questions.jsonl:2" in found.facts.problems[0]
-    free = msgspec.structs.replace(found.items[0], answer_kind="text")
     assert found.parser_for(found.items[0]).name == "robust"
-    assert found.parser_for(free).name == "needs-judge"
+    (tmp_path / "questions.jsonl").write_text(
+        '{"item_id": "a", "question": "?", "answer_kind": "text", "answer": "x"}'
+    )
+    found = prepared(made)
+    assert found.parser_for(found.items[0]).name == "needs-judge"
 
 
 def test_the_strategy_of_a_plan_must_exist(tmp_path: Path):

@@ -10,11 +10,9 @@ import pytest
 
 from vidence.contracts import View
 from vidence.engine import engine as engine_module
-from vidence.engine.engine import Engine
 from vidence.engine.environment import Environment
-from vidence.engine.limits import Budget
 from vidence.engine.plan import read_plan
-from vidence.engine.session import add_judges, opened_session
+from vidence.engine.session import opened_session
 from vidence.engine.views import DecodeCount
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Item, Media
@@ -120,17 +118,6 @@ def test_judges_are_opened_with_their_names_and_none_without(plan, bench):
 
     assert within(judged, bench.folder, look) == ["judge 0", "judge 1"]
     assert within(plan, bench.folder, look) is None
-
-
-def test_a_plan_without_judges_opens_none(plan, bench):
-    environment = Environment(cache_root=bench.folder / "other", n_workers=1)
-
-    async def judges():
-        engine = Engine(memory=environment.memory, limits=plan.limits, on_event=lambda event: None)
-        async with engine:
-            return add_judges(engine, plan, Budget())
-
-    assert anyio.run(judges) is None
 
 
 def test_an_unknown_model_is_refused(plan, bench):

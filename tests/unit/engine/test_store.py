@@ -15,9 +15,8 @@ import msgspec
 import pytest
 
 from vidence.contracts import Request
-from vidence.engine.memory_key import memory_key
-from vidence.engine.rows import Header
-from vidence.engine.store import Memory, RunStore, is_in_use
+from vidence.engine.memory import Memory, memory_key
+from vidence.engine.store import Header, RunStore, is_in_use
 from vidence.errors import StoreError
 from vidence.records import (
     Answered,
@@ -309,7 +308,7 @@ def test_two_processes_share_one_memory_under_load(tmp_path: Path):
 import sys
 from pathlib import Path
 from vidence.records import Reply
-from vidence.engine.store import Memory
+from vidence.engine.memory import Memory
 with Memory(Path(sys.argv[1])) as memory:
     for n in range(300):
         memory.put(f"{sys.argv[2]}{n}".encode(), Reply(text=str(n)))

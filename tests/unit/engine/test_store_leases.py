@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vidence.engine.store import LEASE_S, Memory
+from vidence.engine.memory import LEASE_S, Memory
 from vidence.records import Reply
 
 KEY = b"k" * 32
@@ -81,7 +81,7 @@ def test_a_clock_that_was_set_keeps_nobody_waiting(tmp_path: Path, offset_s: flo
 def test_a_process_of_this_machine_that_is_gone_keeps_nobody_waiting(tmp_path: Path):
     path = tmp_path / "replies.sqlite"
     script = (
-        "import os, sys; from pathlib import Path; from vidence.engine.store import Memory\n"
+        "import os, sys; from pathlib import Path; from vidence.engine.memory import Memory\n"
         "memory = Memory(Path(sys.argv[1])); assert memory.claim(b'k' * 32); os._exit(9)"
     )
     assert subprocess.run([sys.executable, "-c", script, str(path)], check=False).returncode == 9

@@ -1,5 +1,6 @@
 """What is shown of items with several media, wrong files, and nothing to show."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -10,9 +11,9 @@ from vidence.ask.prompting.compose import ShownFrame
 from vidence.ask.prompting.templates import Templates
 from vidence.ask.selection.search import SearchResult
 from vidence.catalog import create
-from vidence.contracts import Traits, View
+from vidence.contracts import Loaded, Traits, View
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, DownDetector, Limits
-from vidence.engine.prepare import _with_media
+from vidence.engine.prepare import choose_items, make_plan
 from vidence.engine.session import ShownSubject
 from vidence.engine.views import (
     Clipped,
@@ -154,11 +155,13 @@ def test_a_path_of_another_kind_does_not_take_other_questions_along(tmp_path: Pa
         Item(item_id=kind, media=(Media(path="a.png", kind=kind),), question="?", answer="A")
         for kind in ("image", "frames")
     ]
-    kept, notes = _with_media(items, tmp_path, allow_missing=True)
+    plan = make_plan("table", data=tmp_path, model="scripted:A", overrides={"allow_missing": True})
+    loaded = Loaded(items=tuple(items), media_root=tmp_path, content_hash="", revision="")
+    kept, notes = choose_items(loaded, plan, model=create("model", "scripted:A"))
     assert [i.item_id for i in kept] == ["image"]
-    assert notes == ["1 of 2 questions are left out: their media are missing"]
+    assert notes == ("1 of 2 questions are left out: their media are missing",)
     with pytest.raises(MissingMediaError, match="No question is left"):
-        _with_media(items[1:], tmp_path, allow_missing=True)
+        choose_items(replace(loaded, items=tuple(items[1:])), plan, model=create("model", "scripted:A"))
 
 
 def test_a_server_that_rejects_everything_ends_the_run():

@@ -4,8 +4,7 @@ import msgspec
 import pytest
 
 from vidence.contracts import Examined
-from vidence.engine.rows import Header
-from vidence.engine.store import RunStore, diagnosis_name
+from vidence.engine.store import Header, RunStore, diagnosis_name
 from vidence.explain.diagnostics.mrfs import MrfsFinding
 from vidence.records import Failed
 from vidence.report.diagnosis import MOST_FIGURES, excerpts

@@ -9,13 +9,12 @@ import msgspec
 
 from vidence.catalog import names, options_of, parse_spec, settings_type
 from vidence.cli.asking import Ending
-from vidence.cli.plan_flags import flag_of, plan_part
 from vidence.console.files import screen, write_asked
 from vidence.console.flags import LEVEL, NOT_ALL, TRUST, argument, command, flag
 from vidence.console.screen import Screen, say, several
 from vidence.engine.display import watched
 from vidence.engine.environment import environment, now
-from vidence.engine.plan import PLAN_FILE, Plan, PlanOverrides, read_plan
+from vidence.engine.plan import PLAN_FILE, Plan, PlanOverrides, flag_of, plan_part, read_plan
 from vidence.engine.prepare import default_folder, make_plan
 from vidence.engine.trust import begun, taken_up
 from vidence.errors import UsageError

@@ -142,7 +142,7 @@ def _ask(packet: "Packet", given: Label) -> int:
     asked, picture = flows(given.folder, packet, _kinds(packet), labeller=model, rows=rows)
     place = environment()
     remember(needs_of_spec("model", model), environment=place)
-    place.memory.parent.mkdir(parents=True, exist_ok=True)
+    place.memory().parent.mkdir(parents=True, exist_ok=True)
     console = Screen(stderr=True)
     waits = Waits(console)
 
@@ -152,7 +152,7 @@ def _ask(packet: "Packet", given: Label) -> int:
 
     with Jobs(
         {model: NamedModel(spec=model, price_in=given.price_in, price_out=given.price_out)},
-        memory=place.memory,
+        memory=place.memory(),
         limits=AskLimits(concurrency=given.concurrency, max_cost=given.max_cost, patience_s=given.patience_s),
         pictures=picture,
         on_event=heard,

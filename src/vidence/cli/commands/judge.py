@@ -6,12 +6,11 @@ from typing import Annotated
 import msgspec
 
 from vidence.cli.asking import Ending, say_summary
-from vidence.cli.plan_flags import plan_part
 from vidence.console.flags import NOT_ALL, TRUST, argument, command
 from vidence.console.screen import Screen, say
 from vidence.engine.display import watched
 from vidence.engine.environment import environment
-from vidence.engine.plan import PLAN_FILE, Plan, PlanOverrides, read_plan
+from vidence.engine.plan import PLAN_FILE, Plan, PlanOverrides, plan_part, read_plan
 from vidence.engine.prepare import changed_plan
 from vidence.engine.trust import check, needs_of_memory, needs_of_parsers, needs_of_spec, remember
 from vidence.errors import UsageError

@@ -6,10 +6,9 @@ from typing import Annotated
 import msgspec
 
 from vidence.cli.asking import Ending, go
-from vidence.cli.plan_flags import plan_part
 from vidence.console.flags import TRUST, argument, command
 from vidence.engine.environment import environment
-from vidence.engine.plan import PlanOverrides
+from vidence.engine.plan import PlanOverrides, plan_part
 from vidence.engine.trust import taken_up
 from vidence.records import Record
 

@@ -7,11 +7,10 @@ import click
 from rich.console import Console
 
 from vidence.cli.asking import Ending, go
-from vidence.cli.plan_flags import plan_part
 from vidence.console.flags import TRUST, argument, command, flag
 from vidence.console.screen import say
 from vidence.engine.environment import environment
-from vidence.engine.plan import MUST_AGREE, PlanOverrides, read_plan, read_source
+from vidence.engine.plan import MUST_AGREE, PlanOverrides, plan_part, read_plan, read_source
 from vidence.engine.prepare import changed_plan, default_folder, make_plan, new_folder
 from vidence.engine.specs import differing
 from vidence.engine.trust import begun, repeated

@@ -46,9 +46,9 @@ def scenes(given: Scenes) -> None:
     place = environment()
     for one in models.values():
         remember(needs_of_spec("model", one.spec), environment=place)
-    place.memory.parent.mkdir(parents=True, exist_ok=True)
+    place.memory().parent.mkdir(parents=True, exist_ok=True)
     flow: Flow[SceneSet] = made.read()
-    with Jobs(models, memory=place.memory, pictures=made.picture, on=place.on) as jobs:
+    with Jobs(models, memory=place.memory(), pictures=made.picture, on=place.on) as jobs:
         told = jobs.run({"scenes": flow}, model=next(iter(models), ""))["scenes"]
     if isinstance(told, Failed):
         raise DataError(f"{source.partition('?')[0]}: {told.message}")

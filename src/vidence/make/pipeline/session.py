@@ -107,7 +107,7 @@ class BuildContext:
         """
         return cls(
             cache_root=environment.cache_root,
-            memory=environment.memory,
+            memory=environment.memory(),
             cache_max_bytes=environment.cache_max_bytes,
             on_event=on_event,
             on_asking=on_asking,

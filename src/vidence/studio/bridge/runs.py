@@ -11,8 +11,7 @@ from pathlib import Path
 from vidence.catalog import create, ready
 from vidence.contracts import Scorer
 from vidence.engine.plan import read_plan
-from vidence.engine.rows import Stored
-from vidence.engine.store import PLAN_NAME, RUN_FILE, RunStore
+from vidence.engine.store import PLAN_NAME, RUN_FILE, RunStore, Stored
 from vidence.errors import StoreError
 from vidence.records import Item, Score
 from vidence.report.parsers import STORED

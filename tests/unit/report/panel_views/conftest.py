@@ -5,8 +5,7 @@ import pytest
 
 from vidence.contracts import Examined
 from vidence.engine.panel import ModelFacts
-from vidence.engine.rows import Header
-from vidence.engine.store import RunStore, diagnosis_name
+from vidence.engine.store import Header, RunStore, diagnosis_name
 from vidence.records import Answered
 from vidence.report.panel_grid import Grid, GridCell
 from vidence.report.results import load_run

@@ -6,9 +6,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from vidence.cli.plan_flags import flag_of, moved, plan_part
 from vidence.console.flags import command
-from vidence.engine.plan import PlanOverrides
+from vidence.engine.plan import PlanOverrides, flag_of, moved, plan_part
 from vidence.errors import UnknownNameError
 from vidence.records import Record
 

@@ -1,0 +1,183 @@
+"""The memory of replies, in SQLite: what was asked before is not asked again."""
+
+import hashlib
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+
+import msgspec
+
+from vidence.contracts import Request
+from vidence.engine.environment import machine
+from vidence.engine.store import LogSync, decoded, log_of, opened_file, transaction, translated
+from vidence.errors import StoreError
+from vidence.media.whole import is_running, make_private
+from vidence.records import ImagePart, Reply, TextPart
+
+MEMORY_FORMAT = "vidence-memory/1"
+LEASE_S = 20.0  # how long a process that was not seen keeps others from asking
+_HOLDER = (
+    "SELECT l.owner, o.home, o.pid, o.until_s FROM leases l LEFT JOIN owners o ON o.owner = l.owner "
+    "WHERE l.key = ?"
+)
+_CLAIM = (
+    "INSERT OR IGNORE INTO leases SELECT ?1, ?2 WHERE NOT EXISTS (SELECT key FROM replies WHERE key = ?1)"
+)
+# Of one connection; a reply and the end of its lease are one statement, which is one trip to the disk.
+_ANSWERED = (
+    "CREATE TEMP TRIGGER answered AFTER INSERT ON replies "
+    "BEGIN DELETE FROM leases WHERE key = NEW.key AND owner = {owner}; END"
+)
+_PUT = "INSERT OR IGNORE INTO replies VALUES (?, ?)"
+_MEMORY_TABLES = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS owners (
+    owner INTEGER PRIMARY KEY AUTOINCREMENT, home TEXT NOT NULL, pid INTEGER NOT NULL, until_s REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS leases (key BLOB PRIMARY KEY, owner INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+
+def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:
+    """The hash of what is sent: model, way of drawing, words, exact image bytes, schema of the reply, sample.
+
+    Names of templates, positions of frames and the id of the item (unless the model reads it) are
+    not sent and do not count. The choices count where their log-probabilities are asked for.
+    """
+    prompt = request.prompt
+    parts: list[object] = []
+    for part in prompt.parts:
+        match part:
+            case TextPart():
+                parts.append(part.text)
+            case ImagePart():
+                parts.append([part.media_type, part.digest])
+            case _:
+                parts.append({"video": part.digest, "type": part.media_type})
+    reads_choices = request.sampling.want_choice_logps or by_item
+    sent: list[object] = [
+        identity,
+        request.sampling,
+        prompt.system,
+        parts,
+        prompt.choices if reads_choices else (),
+        request.sample,
+        request.item_id if by_item else "",
+    ]
+    if prompt.reply_schema is not None:  # only then, so that keys of prompts without one stay what they were
+        sent.append({"reply_schema": prompt.reply_schema})
+    return hashlib.sha256(msgspec.json.encode(sent, order="sorted")).digest()
+
+
+class Memory(ExitStack):
+    """Replies under the hash of what was asked; several runs and processes may share one file.
+
+    Whoever is about to ask takes a lease on the key, so that two runs at the same time ask once. It ends with
+    the reply, when it is let go of, or `LEASE_S` after its process was last seen; a process of this machine
+    that is gone is known at once. It is a context manager, and has a `close`.
+
+    Args:
+        path: the file.
+        clock: the time in seconds, the same for all processes.
+    """
+
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
+        super().__init__()
+        self.path = path
+        self._clock = clock
+        try:
+            make_private(path.parent)
+        except OSError as error:
+            raise StoreError(f"cannot make {path.parent} for the reply memory: {error}") from error
+        self._db = self.enter_context(opened_file(path, file_format=MEMORY_FORMAT, tables=_MEMORY_TABLES))
+        self._decoder = msgspec.json.Decoder(Reply)
+        self._owner = 0
+        self._held: set[bytes] = set()
+        self._beat_s = 0.0
+        self._keeper = LogSync(log_of(path))
+        self.callback(self._keeper.close)
+
+    def get(self, key: bytes) -> Reply | None:
+        """The reply to what was asked under this key, or None."""
+        with translated(self.path):
+            row = self._db.execute("SELECT json FROM replies WHERE key = ?", (key,)).fetchone()
+            return decoded(self._decoder, row[0]) if row else None
+
+    def put(self, key: bytes, reply: Reply) -> None:
+        """Keep a reply; no end of this process can lose it when this returns.
+
+        The first one under a key stays. A power cut may take those of the last `LogSync.EVERY_S` seconds.
+        """
+        with translated(self.path):
+            self._keeper.check()
+            if self._db.execute(_PUT, (key, msgspec.json.encode(reply))).rowcount == 1:
+                self._held.discard(key)  # see `_ANSWERED`
+
+    def claim(self, key: bytes) -> bool:
+        """Take the lease on a key; False while somebody has it, and when its reply is there."""
+        with translated(self.path):
+            if not self._owner:
+                self._sign_in()
+            if not self._has_taken(key):
+                holder = self._db.execute(_HOLDER, (key,)).fetchone()
+                if holder is None or holder[0] == self._owner or self._is_alive(*holder[1:]):
+                    return False
+                self._db.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, holder[0]))
+                if not self._has_taken(key):
+                    return False
+        self._held.add(key)
+        return True
+
+    def _has_taken(self, key: bytes) -> bool:
+        return self._db.execute(_CLAIM, (key, self._owner)).rowcount == 1
+
+    def release(self, key: bytes) -> None:
+        """Let go of a lease without a reply; nothing where it is not held."""
+        if key in self._held:
+            self._held.remove(key)
+            with translated(self.path):
+                self._db.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, self._owner))
+
+    def _is_alive(self, home: str | None, pid: int | None, until_s: float | None) -> bool:
+        """Whether the owner of a lease is there: it was seen lately (a clock set back says nothing)."""
+        if until_s is None or not 0 < until_s - self._clock() <= 2 * LEASE_S:
+            return False
+        return home != machine() or pid is None or is_running(pid)
+
+    def _sign_in(self) -> None:
+        now_s = self._clock()
+        with transaction(self._db):
+            self._db.execute(
+                "DELETE FROM owners WHERE until_s NOT BETWEEN ? AND ?", (now_s, now_s + 2 * LEASE_S)
+            )
+            self._db.execute("DELETE FROM leases WHERE owner NOT IN (SELECT owner FROM owners)")
+            row = (machine(), os.getpid(), now_s + LEASE_S)
+            made = self._db.execute("INSERT INTO owners (home, pid, until_s) VALUES (?, ?, ?)", row)
+            self._owner = made.lastrowid or 0
+            self._db.execute(_ANSWERED.format(owner=self._owner))
+        self.callback(self._sign_out)
+        self._keeper.beat = self._beat
+
+    def _sign_out(self) -> None:
+        self._keeper.close()
+        # The disk is full, or others write for long: the leases end by themselves.
+        with suppress(sqlite3.DatabaseError), transaction(self._db):
+            self._db.execute("DELETE FROM leases WHERE owner = ?", (self._owner,))
+            self._db.execute("DELETE FROM owners WHERE owner = ?", (self._owner,))
+
+    def _beat(self) -> None:
+        """Say that this process is there; runs in another thread, on a connection of its own."""
+        now_s = self._clock()
+        if not 0 <= now_s - self._beat_s < LEASE_S / 4:
+            # Others write for long, or the disk is full: asking says so.
+            with (
+                suppress(sqlite3.DatabaseError),
+                closing(sqlite3.connect(self.path, timeout=LEASE_S / 4, isolation_level=None)) as db,
+            ):
+                db.execute("PRAGMA synchronous=NORMAL")
+                db.execute("UPDATE owners SET until_s = ? WHERE owner = ?", (now_s + LEASE_S, self._owner))
+                self._beat_s = now_s
