@@ -51,6 +51,7 @@ def test_work_is_done_as_an_environment_says(tmp_path):
     assert (made.is_away, made.has_others) == (False, True)
     alone = Parallelism.of(here, jobs=1)
     assert (alone.n_workers, alone.most_each, alone.has_others) == (1, 1, False)
+    assert Parallelism(n_workers=2).has_others
     away = Parallelism(on="ray://head:10001")
     assert away.is_away
     assert away.has_others

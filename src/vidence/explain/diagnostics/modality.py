@@ -33,7 +33,7 @@ from vidence.explain.diagnostics.tables import (
 )
 from vidence.records import Estimate, Item, Record
 from vidence.tables.charts import Statement
-from vidence.tables.table import RowSpec, Table, share, tabulate
+from vidence.tables.table import RowSpec, Table, several, share, tabulate
 
 FULL, CENTRAL = "full", "central"
 LABELS: Mapping[str, str] = {
@@ -176,7 +176,9 @@ Found = SideBySide[ModalityFinding]
 def _headline(found: Found) -> Table:
     less_full = found.differences({name: (name, FULL) for name in CONDITIONS[1:]})
     n_short = sum(one.n_frames < 2 for one in found.findings)
-    short = f"{n_short:,} questions have fewer than two frames: no order of frames differs from another."
+    short = (
+        f"{several(n_short, 'question')} with fewer than two frames: no order of frames differs from another."
+    )
 
     def ratio(name: str) -> Estimate | None:
         return found.ratio(found.values[name], found.values[FULL]) if name in less_full else None

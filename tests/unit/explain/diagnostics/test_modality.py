@@ -272,6 +272,7 @@ def test_guessing_is_counted_out() -> None:
     assert known.low < 0.2 < known.high
     assert known.high - known.low < 0.12
     assert "beyond guessing" in known.method
+    assert isinstance(sheet(statements, "solved").value("one-frame", "known"), Estimate)
     # 1/4 and not 1/4 of what is guessed; nothing is known for such a flag.
     assert value(statements, "solved", "one-frame-only", "chance") == pytest.approx(0.25 * 0.75)
     assert sheet(statements, "solved").value("one-frame-only", "known") is None
@@ -327,11 +328,12 @@ def test_replies_without_an_answer_are_counted() -> None:
 
 
 def test_short_videos_are_named() -> None:
-    asked = item(1, "leaks")
-    subject = Simulated(asked, {"full": (1.0,), "central": (1.0,)})
-    driven = drive(diagnostic().examine(subject), parser(asked))
-    note = sheet(said([Examined(item=asked, finding=driven.made)]), "modality").note
-    assert "1 questions have fewer than two frames" in note
+    found = []
+    for number, times in enumerate([(1.0,), (1.0, 2.0)]):
+        asked = item(number, "leaks")
+        subject = Simulated(asked, {"full": times, "central": (1.0,)})
+        found.append(Examined(item=asked, finding=drive(diagnostic().examine(subject), parser(asked)).made))
+    assert "1 question with fewer than two frames" in sheet(said(found), "modality").note
 
 
 def test_nothing_to_say_is_said_without_numbers() -> None:
