@@ -7,12 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from conftest import need
+from conftest import IS_THOROUGH, need
 from subjects.planted_drafts import models_of
 from vidence.ask.benchmarks.mmvu import create as mmvu
 from vidence.ask.benchmarks.perceptioncomp import create as perceptioncomp
-from vidence.make.gates.item_gates import GateDesk, ItemGateRules, gate_items
-from vidence.make.gates.rules import BlindRules, JudgeRules, TextOnlyRules
+from vidence.make.gates.gate_sequence import GateDesk, pass_gates
+from vidence.make.gates.rules import BlindRules, GateRules, JudgeRules, TextOnlyRules
 from vidence.make.gates.splits import shared_between, split_items
 from vidence.records import Item
 
@@ -57,28 +57,26 @@ def test_mmvu_cut_by_file_shares_sources_and_cut_by_source_none(clips):
     assert not kinds["path"]
 
 
-def test_gates_that_need_no_model_drop_what_is_doubled_and_says_its_answer(clips, scenes):
-    rules = ItemGateRules(balance=BlindRules(draws=199), split_tag="none")
-    found = gate_items(scenes, rules, GateDesk(seed=0))
-    assert found.ledger.stages[0].dropped == {"answer-in-question": 4, "repeat": 5}
-    above = {one.name for one in found.balance if one.verdict == "above"}
-    assert {"outdoor tour", "sport"} <= above
-    found = gate_items(clips, rules, GateDesk(seed=0))
+def test_what_is_doubled_and_says_its_answer_is_dropped(clips, scenes):
+    rules = GateRules(letters=False, blind=None)
+    assert pass_gates(scenes, rules, GateDesk(seed=0)).ledger.stages[0].dropped == {
+        "answer-in-question": 4,
+        "repeat": 5,
+    }
+    found = pass_gates(clips, rules, GateDesk(seed=0))
     assert found.ledger.stages[0].dropped == {"repeat": 1}
     assert len({one.item_id for one in found.verdicts}) == len(clips)
 
 
 def test_structures_of_perceptioncomp_that_are_held_back(scenes):
-    rules = ItemGateRules(balance=BlindRules(hold=("all",)), split_tag="none")
-    found = gate_items(scenes, rules, GateDesk(seed=0))
+    rules = GateRules(letters=False, blind=BlindRules(hold=("all",), draws=1999 if IS_THOROUGH else 199))
+    found = pass_gates(scenes, rules, GateDesk(seed=0))
     above = {one.name: one.worst.key for one in found.balance if one.verdict == "above"}
-    assert above == {
-        "outdoor tour": "popular",
-        "variety show": "popular",
-        "sport": "median",
-        "home tour": "median",
-    }
-    assert (len(found.items), found.ledger.stages[-1].dropped) == (248, {"solved-by-texts": 857})
+    worst = {"outdoor tour": "popular", "variety show": "popular", "sport": "median", "home tour": "median"}
+    assert {"outdoor tour", "sport"} <= above.keys() <= worst.keys()
+    if IS_THOROUGH:
+        assert above == worst
+        assert (len(found.items), found.ledger.stages[-1].dropped) == (248, {"solved-by-texts": 857})
 
 
 READERS = """
@@ -107,12 +105,11 @@ def test_mmvus_free_answers_are_decided_as_they_were_planted(clips, tmp_path):
     (tmp_path / "answers.json").write_text(json.dumps(said))
     (tmp_path / "readers.py").write_text(READERS.format(answers=str(tmp_path / "answers.json")))
     specs = {name: f"{tmp_path / 'readers.py'}:{name}" for name in ("reader", "judge")}
-    rules = ItemGateRules(
-        checks=None, balance=None, split_tag="none", text_only=TextOnlyRules(models=("reader",), at_least=1)
-    )
+    read = TextOnlyRules(models=("reader",), at_least=1)
+    rules = GateRules(checks=None, blind=None, letters=False, text_only=read)
     with models_of(tmp_path, **specs) as models:
-        desk = GateDesk(seed=1, models=models)
-        alone = gate_items(free, rules, desk)
-        found = gate_items(free, msgspec.structs.replace(rules, judge=JudgeRules(models=("judge",))), desk)
+        alone = pass_gates(free, rules, GateDesk(seed=1, models=models))
+        judge = JudgeRules(models=("judge",))
+        found = pass_gates(free, rules, GateDesk(seed=1, models=models, judge=judge))
     assert Counter(one.decision for one in alone.verdicts) == {"dropped": 94, "open": 280}
     assert Counter(one.decision for one in found.verdicts) == {"dropped": 188, "open": 93, "kept": 93}

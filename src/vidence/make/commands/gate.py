@@ -17,8 +17,8 @@ from vidence.errors import UsageError
 from vidence.records import Record
 
 if TYPE_CHECKING:
-    from vidence.make.gates.item_gates import GateDesk, GatedItems, ItemGateRules
-    from vidence.make.gates.rules import Preset
+    from vidence.make.gates.gate_sequence import Gated, GateDesk
+    from vidence.make.gates.rules import GateRules, Preset
     from vidence.make.pipeline.material import Dropped
     from vidence.records import Item
     from vidence.tables.table import Table
@@ -150,15 +150,13 @@ def gate(given: Gate) -> int:
     return 0 if kept else NOTHING_LEFT
 
 
-def _rules(given: Gate) -> "ItemGateRules":
+def _rules(given: Gate) -> "GateRules":
     """The rules of the gates: those of the paper, with what was given in their place."""
     import msgspec
 
-    from vidence.make.gates.item_gates import ItemGateRules
-    from vidence.make.gates.rules import PRESETS, BlindRules, CheckRules, JudgeRules, Preset
+    from vidence.make.gates.rules import BlindRules, CheckRules, GateRules
 
-    panel = given.panel
-    preset = PRESETS[given.rule] if given.rule else Preset()
+    panel, preset = given.panel, _preset(given)
     runs = _runs(panel.runs, preset)
     if panel.runs and not panel.models:
         raise UsageError("--runs says how readers of the words are asked, and nobody is; add --model SPEC")
@@ -167,8 +165,7 @@ def _rules(given: Gate) -> "ItemGateRules":
         raise UsageError("a judge marks what readers answer, and nobody is asked; add --model SPEC")
     if panel.judge and not panel.judges:
         raise UsageError(f"--judge {panel.judge} says how is judged, and not by whom; add --judge-model SPEC")
-    judge = JudgeRules(models=panel.judges, protocol=panel.judge or "rule-first") if panel.judges else None
-    rules = ItemGateRules.of(
+    rules = GateRules.of(
         preset,
         text_only=panel.models,
         one_frame=panel.one_frame or "",
@@ -176,7 +173,13 @@ def _rules(given: Gate) -> "ItemGateRules":
         runs=runs,
     )
     checks = CheckRules() if given.checks else None
-    return msgspec.structs.replace(rules, checks=checks, balance=BlindRules(hold=given.hold), judge=judge)
+    return msgspec.structs.replace(rules, checks=checks, blind=BlindRules(hold=given.hold))
+
+
+def _preset(given: Gate) -> "Preset":
+    from vidence.make.gates.rules import PRESETS, Preset
+
+    return PRESETS[given.rule] if given.rule else Preset()
 
 
 def _runs(given: str | None, preset: "Preset") -> int | Literal["auto"]:
@@ -209,12 +212,12 @@ def _by_verdicts(
     return kept, (account_line(account).plain, *decisions_words(verdicts, drop=drop))
 
 
-def _gated(read: LoadedSet, rules: "ItemGateRules", given: Gate) -> "GatedItems":
+def _gated(read: LoadedSet, rules: "GateRules", given: Gate) -> "Gated":
     """Put the questions through the gates, with the models open as long as they are asked."""
     from vidence.engine.engine import no_image
     from vidence.make.commands.make import MakeDisplay
     from vidence.make.gates.frames import frame_source
-    from vidence.make.gates.item_gates import gate_items
+    from vidence.make.gates.gate_sequence import pass_gates
     from vidence.make.pipeline.cache import ArtifactCache
     from vidence.make.pipeline.models import AskLimits, Models
     from vidence.make.pipeline.session import BuildContext
@@ -227,12 +230,12 @@ def _gated(read: LoadedSet, rules: "ItemGateRules", given: Gate) -> "GatedItems"
         frames = frame_source(
             read.items,
             media_root=read.loaded.media_root,
-            pictures=given.kept_in / "pictures",
+            out=given.kept_in,
             cache=ArtifactCache(folder=given.kept_in / "stages"),
             context=context,
         )
     if not panel.specs:
-        return gate_items(read.items, rules, _desk(read, given))
+        return pass_gates(read.items, rules, _desk(read, given))
     models = Models(
         {spec: spec for spec in panel.specs},
         memory=context.memory,
@@ -242,11 +245,13 @@ def _gated(read: LoadedSet, rules: "ItemGateRules", given: Gate) -> "GatedItems"
         on=context.parallel.on,
     )
     with display.progress, interruptible(console), models:
-        return gate_items(read.items, rules, replace(_desk(read, given), models=models, frames=frames))
+        desk = replace(_desk(read, given), models=models, frames=None if frames is None else lambda _: frames)
+        return pass_gates(read.items, rules, desk)
 
 
 def _desk(read: LoadedSet, given: Gate) -> "GateDesk":
-    from vidence.make.gates.item_gates import GateDesk
+    from vidence.make.gates.gate_sequence import GateDesk
+    from vidence.make.gates.rules import JudgeRules
     from vidence.make.gates.splits import hashes_of
 
     others: dict[str, tuple[Item, ...]] = {}
@@ -257,11 +262,14 @@ def _desk(read: LoadedSet, given: Gate) -> "GateDesk":
         hashes |= hashes_of(theirs.items, theirs.loaded.media_root)
     if others or any("split" in item.tags for item in read.items):
         hashes |= hashes_of(read.items, read.loaded.media_root)
-    return GateDesk(seed=_SEED, others=others, hashes=hashes)
+    panel = given.panel
+    judge = JudgeRules(models=panel.judges, protocol=panel.judge or "rule-first") if panel.judges else None
+    to_people = _preset(given).to_people
+    return GateDesk(seed=_SEED, others=others, hashes=hashes, judge=judge, to_people=to_people)
 
 
 def _results(
-    items: "Sequence[Item]", gated: "GatedItems", rules: "ItemGateRules", *, n_kept: int
+    items: "Sequence[Item]", gated: "Gated", rules: "GateRules", *, n_kept: int
 ) -> "tuple[tuple[str, ...], tuple[Table, ...]]":
     """The account, what luck explains, and what texts give away."""
     from vidence.make.commands.make import account_line
@@ -274,10 +282,10 @@ def _results(
         sentences.append(luck_sentence(items, verdicts, rules.text_only))
     tables = balance_tables(gated.items, gated.balance, seed=_SEED)
     left = f"{n_kept:,} of {len(items):,} questions are kept."
-    return (*sentences, *gated.words, *balance_warnings(gated.balance), left), tables
+    return (*sentences, *gated.notes, *balance_warnings(gated.balance), left), tables
 
 
-def _write(folder: Path, gated: "GatedItems", *, dropped: "Sequence[Dropped]", n_kept: int) -> None:
+def _write(folder: Path, gated: "Gated", *, dropped: "Sequence[Dropped]", n_kept: int) -> None:
     """Write verdicts, the account, and what was dropped."""
     from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
     from vidence.make.pipeline.output import json_file, json_lines

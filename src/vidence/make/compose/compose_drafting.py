@@ -185,5 +185,5 @@ def read_compose(path: Path) -> ComposeConfig:
     """
     read = read_config(path, ComposeConfig)
     if read.gates is not None:
-        read.gates.blind.check_hold((TASK,))
+        read.gates.check_hold((TASK,))
     return read

@@ -1,9 +1,9 @@
 """The gate of blind readers: structures whose answers can be read off texts are held back."""
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -15,8 +15,9 @@ from vidence.explain.audit.key import (
     STATEMENTS,
     StructureFinding,
     read_structures,
+    structures_of,
 )
-from vidence.make.gates.model_gates import plain_item
+from vidence.make.gates.model_gates import Asked, plain_item
 from vidence.make.gates.rules import ALL_TASKS, BlindRules
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.records import Item
@@ -24,63 +25,81 @@ from vidence.records import Item
 BLIND: Final = "blind"
 TAG: Final = "blind"
 WHOLE: Final = "(all structures)"
+_NO_SOURCES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
 class BlindGate:
-    """What the gate keeps and drops, what it found, and sentences about it.
+    """What the gate drops, what it found, the verdict on the structure of each question, and sentences."""
 
-    A draft that is kept has the tag ``blind``: the verdict on its structure.
-    """
-
-    drafts: tuple[Draft, ...]
     dropped: tuple[Dropped, ...]
     findings: tuple[StructureFinding, ...]
+    verdicts: Mapping[str, str]
     words: tuple[str, ...]
 
 
-def hold_back(
-    drafts: Sequence[Draft], rules: BlindRules, *, sources: Mapping[str, str], seed: int
-) -> BlindGate:
-    """Test every structure, and drop the drafts of those that texts alone give away.
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    """Where a question stands: its structure, all structures of its task, and the name it is held by."""
 
-    Structures about the same true and false descriptions are also tested together: where the words of these
-    tell which are false, all structures of the task go.
+    structure: str
+    whole: str = ""
+    held_by: str
+
+
+def hold_back(
+    asked: Sequence[Asked], rules: BlindRules, *, sources: Mapping[str, str] = _NO_SOURCES, seed: int
+) -> BlindGate:
+    """Test every structure, and drop the questions of those that texts alone give away.
+
+    Structures of drafts about the same true and false descriptions are also tested together: where the words
+    of these tell which are false, all structures of the task go. Those of items are told by tags.
 
     Reasons: ``solved-by-texts`` (a rule that sees no video is above guessing), ``untold`` (too few to say,
     where `untold` is ``hold``).
 
     Args:
-        drafts: what came out of the other gates.
-        rules: which tasks are held back, as drafts name them in small letters; None: none.
+        asked: what came out of the other gates.
+        rules: which tasks of drafts are held back, in small letters, or structures of items; None: none.
         sources: the source of each video, by its id; a video that is not there is its own.
         seed: decides the keys that are drawn.
     """
-    groups: dict[str, list[Draft]] = defaultdict(list)
-    for draft in drafts:
-        groups[f"{draft.task} {draft.structure}"].append(draft)
-    for task in dict.fromkeys(draft.task for draft in drafts if FALSE_STATEMENTS in draft.tags):
-        groups[f"{task} {WHOLE}"] = [draft for draft in drafts if draft.task == task]
-    items = {name: [_item(one, sources) for one in some] for name, some in groups.items()}
-    findings = tested(items, rules, seed=seed)
+    places, groups = _grouped(asked, sources)
+    findings = tested(groups, rules, seed=seed)
     by_name = {one.name: one for one in findings}
-    kept: list[Draft] = []
     dropped: list[Dropped] = []
+    verdicts: dict[str, str] = {}
     gone: set[str] = set()
+    for name, place in places.items():
+        found = _decisive(place, by_name)
+        verdicts[name] = found.verdict
+        if reason := _reason(place, found, rules):
+            gone.add(found.name)
+            dropped.append(Dropped(what=name, stage=BLIND, reason=reason, detail=found.says()))
+    words = tuple(_words(findings, gone, rules))
+    return BlindGate(dropped=tuple(dropped), findings=findings, verdicts=verdicts, words=words)
+
+
+def _grouped(
+    asked: Sequence[Asked], sources: Mapping[str, str]
+) -> tuple[dict[str, _Place], dict[str, list[Item]]]:
+    """Where each question stands, by its id, and the questions of each structure."""
+    drafts = [one for one in asked if isinstance(one, Draft)]
+    groups: dict[str, list[Item]] = structures_of([one for one in asked if isinstance(one, Item)])
+    places = {
+        item.item_id: _Place(structure=name, held_by=name) for name, some in groups.items() for item in some
+    }
     for draft in drafts:
-        one = _decisive(draft, by_name)
-        reason = _reason(draft, one, rules)
-        gone |= {one.name} if reason else set()
-        if reason:
-            dropped.append(Dropped(what=draft.draft_id, stage=BLIND, reason=reason, detail=one.says()))
-        else:
-            kept.append(msgspec.structs.replace(draft, tags=draft.tags | {TAG: one.verdict}))
-    return BlindGate(
-        drafts=tuple(kept),
-        dropped=tuple(dropped),
-        findings=findings,
-        words=tuple(_words(findings, gone, rules)),
-    )
+        place = _Place(
+            structure=f"{draft.task} {draft.structure}",
+            whole=f"{draft.task} {WHOLE}",
+            held_by=draft.task.casefold(),
+        )
+        places[draft.draft_id] = place
+        groups.setdefault(place.structure, []).append(_item(draft, sources))
+    for task in dict.fromkeys(draft.task for draft in drafts if FALSE_STATEMENTS in draft.tags):
+        groups[f"{task} {WHOLE}"] = [_item(draft, sources) for draft in drafts if draft.task == task]
+    return places, groups
 
 
 def tested(
@@ -91,9 +110,9 @@ def tested(
     return read_structures(groups, rng=rng, level=rules.level, n_draws=rules.draws) if groups else ()
 
 
-def _decisive(draft: Draft, found: Mapping[str, StructureFinding]) -> StructureFinding:
-    """The finding on a draft's structure, or on the descriptions of its task, where their words tell."""
-    alone, whole = found[f"{draft.task} {draft.structure}"], found.get(f"{draft.task} {WHOLE}")
+def _decisive(place: _Place, found: Mapping[str, StructureFinding]) -> StructureFinding:
+    """The finding on a question's structure, or on the descriptions of its task, where their words tell."""
+    alone, whole = found[place.structure], found.get(place.whole)
     if alone.verdict == "above" or whole is None or whole.verdict != "above" or whole.worst is None:
         return alone
     return whole if whole.worst_of == STATEMENTS or whole.worst.key in WORD_RULES else alone
@@ -104,9 +123,9 @@ def _item(draft: Draft, sources: Mapping[str, str]) -> Item:
     return msgspec.structs.replace(plain_item(draft), source=source)
 
 
-def _reason(draft: Draft, found: StructureFinding, rules: BlindRules) -> str:
+def _reason(place: _Place, found: StructureFinding, rules: BlindRules) -> str:
     hold = rules.hold or ()
-    if ALL_TASKS not in hold and draft.task.casefold() not in hold:
+    if ALL_TASKS not in hold and place.held_by not in hold:
         return ""
     if found.verdict == "above":
         return "solved-by-texts"

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 from vidence.explain.audit.checks import exact_form, text_reasons
 from vidence.make.gates.model_gates import Asked, as_items, id_of
@@ -19,7 +19,6 @@ from vidence.records import Evidence, Item
 from vidence.statistics.near_duplicates import near_pairs
 from vidence.text import letter_index, normal_form
 
-AskedT = TypeVar("AskedT", bound=Asked)
 CHECKS: Final = "checks"
 # Reasons of the audit of items for which a draft is dropped; with severity, where only from there on.
 _FATAL: Final = {
@@ -55,8 +54,8 @@ _NUMBERS: Final = {
 _STEP: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 
 
-def check(drafts: Sequence[AskedT], rules: CheckRules) -> tuple[tuple[AskedT, ...], tuple[Dropped, ...]]:
-    """Keep of equal and nearly equal questions the first, and of ambiguous ones none.
+def check(drafts: Sequence[Asked], rules: CheckRules) -> tuple[Dropped, ...]:
+    """What goes: of equal and nearly equal questions all but the first, and the ambiguous ones.
 
     Compared are those of one task on the same media; elsewhere the same words ask for something else.
     Reasons: ``contradiction`` (the same question and choices with two right answers: both go),
@@ -73,8 +72,7 @@ def check(drafts: Sequence[AskedT], rules: CheckRules) -> tuple[tuple[AskedT, ..
     for mine in groups.values():
         for one in (*_faults(mine), *_named_twice(mine, facts), *_doubled(mine, rules)):
             why.setdefault(one.what, one)
-    kept = tuple(draft for draft in drafts if id_of(draft) not in why)
-    return kept, tuple(why[id_of(draft)] for draft in drafts if id_of(draft) in why)
+    return tuple(why[id_of(draft)] for draft in drafts if id_of(draft) in why)
 
 
 def right_answer(item: Item) -> str:

@@ -111,21 +111,21 @@ class Exhibit:
 
 
 def frame_source(
-    items: Sequence[Item], *, media_root: Path, pictures: Path, cache: ArtifactCache, context: BuildContext
+    asked: Sequence[Asked], *, media_root: Path, out: Path, cache: ArtifactCache, context: BuildContext
 ) -> FrameSource:
-    """Where the frames of the media of items are cut from; media that cannot be read are not in it.
+    """Where the frames of media are cut from; media that cannot be read are not in it.
 
     Args:
-        items: whose media are wanted.
+        asked: the questions whose media are wanted.
         media_root: the folder that relative paths start from.
-        pictures: the folder in which pictures are kept.
+        out: the folder of the set, in whose ``pictures`` they are kept.
         cache: where results are kept.
         context: what is taken from outside.
     """
     files: dict[str, Path] = {}
     videos: dict[str, VideoSource] = {}
     kinds: dict[str, str] = {}
-    for medium in {one.path or one.url or "": one for item in items for one in item.media}.values():
+    for medium in {one.path or one.url or "": one for item in as_items(asked) for one in item.media}.values():
         name = medium.path or medium.url or ""
         try:
             path = resolve(media_root, medium)
@@ -148,7 +148,7 @@ def frame_source(
         files=files,
         videos=videos,
         kinds=kinds,
-        pictures=PictureFolder(pictures),
+        pictures=PictureFolder(out / "pictures"),
         cache=cache,
         context=context,
     )

@@ -1,208 +1,452 @@
-"""The gates of a maker, one behind the other: each with its account and its verdicts."""
+"""The gates, one behind the other, on drafts of a maker or the questions of any file; an account of each."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
+from typing import Final, TypeAlias
 
 import msgspec
 
-from vidence.make.gates.blind import BLIND, hold_back
+from vidence.errors import UsageError
+from vidence.explain.audit.key import StructureFinding
+from vidence.make.gates.blind import BLIND, TAG, hold_back
 from vidence.make.gates.checks import CHECKS, check
-from vidence.make.gates.frames import FrameSource
-from vidence.make.gates.letters import LetterCounts, spread_letters
-from vidence.make.gates.model_gates import AskSettings, GateVerdict
-from vidence.make.gates.rules import (
-    MOST_LUCK,
-    BlindRules,
-    GateRules,
-    NeedsAllRules,
-    OneFrameRules,
-    TextOnlyRules,
+from vidence.make.gates.frames import FrameSource, cut_frames
+from vidence.make.gates.judges import judge_pool, judges_words
+from vidence.make.gates.letters import spread_letters
+from vidence.make.gates.model_gates import (
+    ONE_FRAME,
+    TEXT_ONLY,
+    Asked,
+    AskSettings,
+    GateVerdict,
+    ask_blind,
+    ask_with_frames,
+    id_of,
+    remarks,
 )
-from vidence.make.gates.trying import Asking, AskingRules, asking_gates, try_gate
-from vidence.make.gates.withholding import NEEDS_ALL
-from vidence.make.pipeline.ledger import write_file
+from vidence.make.gates.rules import MOST_LUCK, GateRules, JudgeRules, OneFrameRules, TextOnlyRules
+from vidence.make.gates.splits import shared_between
+from vidence.make.gates.verdicts import content_of
+from vidence.make.gates.withholding import NEEDS_ALL, ask_without, cut_evidence
+from vidence.make.pipeline.ledger import (
+    Ledger,
+    MakeListener,
+    StageBegan,
+    StageEnded,
+    ignore,
+    write_file,
+)
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.output import json_lines
-from vidence.make.pipeline.session import Session
+from vidence.records import Item
 
 VERDICTS_FILE = "verdicts.jsonl"
+LEAKS: Final = "leaks"
+_REASONS: Final = {
+    TEXT_ONLY: "solved-blind",
+    ONE_FRAME: "solved-one-frame",
+    NEEDS_ALL: "spans-not-needed",
+}
+_SPLIT: Final = "split"  # the tag that names the splits of a set
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateDesk:
+    """What gates work with; without models none is asked.
+
+    `ledger` takes accounts and notes, under the names of the gates behind `prefix`; verdicts are written into
+    the folder `out`, where there are rules. `frames` says where the media
+    of these questions are cut. `own_words` is the user's folder of templates for questions, `judge` says who
+    judges free answers. With `to_people` what a model solves, or texts give away, is left open, not dropped.
+
+    Of drafts, `sources` are the sources of their videos by id; what is not there is its own source, or has
+    one in the draft. Without rules blind readers are the only gate where `is_released`. `holds` are the tasks
+    whose drafts these hold back where the rules name none, `tasks` the names of tasks in drafts by those in
+    the configuration, where they differ.
+
+    Of items, `others` are sets, by their names, that share nothing with this one, and `hashes` those of media
+    files, see `splits.hashes_of`.
+    """
+
+    seed: int
+    ledger: Ledger = field(default_factory=Ledger)
+    on_event: MakeListener = ignore
+    prefix: str = ""
+    out: Path | None = None
+    models: Models | None = None
+    frames: Callable[[Sequence[Asked]], FrameSource] | None = None
+    own_words: Path | None = None
+    judge: JudgeRules | None = None
+    to_people: bool = False
+    sources: Mapping[str, str] = field(default_factory=dict)
+    is_released: bool = False
+    holds: tuple[str, ...] = ()
+    tasks: Mapping[str, str] = field(default_factory=dict)
+    others: Mapping[str, Sequence[Item]] = field(default_factory=dict)
+    hashes: Mapping[str, str] = field(default_factory=dict)
+
+    def began(self, gate: str, asked: Sequence[Asked]) -> None:
+        """Report that a gate begins."""
+        self.on_event(StageBegan(stage=f"{self.prefix}{gate}", n_units=len(asked)))
+
+    def cutting(self, gate: str, asked: Sequence[Asked]) -> FrameSource:
+        """Where frames are cut.
+
+        Raises:
+            UsageError: it is not said where the media lie.
+        """
+        if self.frames is None:
+            raise UsageError(f"the gate {gate} shows frames; it is not said where the media lie")
+        return self.frames(asked)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gated:
-    """What came out of the gates: drafts, verdicts, letters, and sentences about the gates."""
+    """What came of the gates: what is left, the accounts, verdicts, and what texts give away by structure.
 
-    drafts: tuple[Draft, ...]
+    `words` say for a datasheet what the gates do, `notes` what a person should know beside the accounts. Of
+    items every gate has verdicts, of drafts those that ask models.
+    """
+
+    left: tuple[Asked, ...]
+    ledger: Ledger = field(default_factory=Ledger)
     verdicts: tuple[GateVerdict, ...] = ()
-    letters: tuple[LetterCounts, ...] = ()
+    balance: tuple[StructureFinding, ...] = ()
     words: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def drafts(self) -> tuple[Draft, ...]:
+        """The drafts that are left."""
+        return tuple(one for one in self.left if isinstance(one, Draft))
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items that are left."""
+        return tuple(one for one in self.left if isinstance(one, Item))
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateRoom:
-    """What the gates of a maker work with.
+class _Outcome:
+    """What one gate says: what it drops, and what it leaves open and why, by id.
 
-    `frames` says where the media of these drafts are cut. `sources` are the sources of their videos by id;
-    what is not there is its own source, or has one in the draft. `own_words` is the user's folder of
-    templates for questions. With `is_released` blind readers are a gate even where no gate is configured.
-    `holds` are the tasks whose drafts that gate drops by itself, `tasks` the names of tasks in drafts by
-    those in the configuration, where they differ.
+    `verdicts` are those of models. `changed` are drafts that go on otherwise than they came. Without
+    `is_passed` nothing was kept or dropped, and there is no account.
     """
 
-    session: Session
-    models: Models
-    frames: Callable[[Sequence[Draft]], FrameSource]
-    seed: int
-    sources: Mapping[str, str]
-    own_words: Path | None = None
-    is_released: bool = False
-    holds: tuple[str, ...] = ()
-    tasks: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def how(self) -> AskSettings:
-        """How models are asked."""
-        return AskSettings(own_words=self.own_words)
+    dropped: Mapping[str, Dropped] = field(default_factory=dict)
+    is_open: Mapping[str, str] = field(default_factory=dict)
+    verdicts: tuple[GateVerdict, ...] = ()
+    changed: Mapping[str, Draft] = field(default_factory=dict)
+    balance: tuple[StructureFinding, ...] = ()
+    words: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    is_passed: bool = True
 
 
-def pass_gates(drafts: tuple[Draft, ...], rules: GateRules | None, room: GateRoom) -> Gated:
-    """Put drafts through the gates that there are rules for; each closes an account of its own.
+def pass_gates(asked: Sequence[Asked], rules: GateRules | None, desk: GateDesk) -> Gated:
+    """Put questions through the gates that there are rules for; what one drops, the next one does not see.
 
-    The letters are spread before models are asked, so that questions are asked as they are released, and
-    again behind the last gate, where only what it has unbalanced is moved.
+    The gates are those of `GATES` in their order. Letters of drafts are spread before models are asked, so
+    that questions are asked as they are released, and again behind the last gate, where only what it has
+    unbalanced is moved; those of items stay.
 
     Raises:
+        UsageError: a gate asks a model, and there is none; or the media are needed, and nowhere.
         VidenceError: a model answers nobody any more; every reply so far is remembered.
     """
+    left, gates, notes, is_ruled = tuple(asked), GATES, list[str](), rules is not None
     if rules is None:
-        words = ["the configuration has no [gates]; drafts were put through no quality gate"]
-        if room.is_released:
-            words = ["the configuration has no [gates]; the only gate is that of blind readers"]
-            drafts, more = _held_back(room, drafts, rules=BlindRules())
-            words += more
-        room.session.ledger.notes += words
-        return Gated(drafts=drafts, words=tuple(words))
-    gates = _Gates(room=room, rules=rules)
-    drafts = room.session.filter(CHECKS, drafts, lambda some: check(some, rules.checks))
-    gates.words.append(
-        f"checks: what is doubled (texts alike by {rules.checks.near:g}), ambiguous, or gives itself away"
-    )
-    drafts = gates.spread(drafts)
-    for gate, asking, reason in asking_gates(rules):
-        drafts = gates.asked(gate, drafts, asking, reason=reason)
-    drafts, found = _held_back(room, drafts, rules=rules.blind)
-    gates.words += found
-    drafts = gates.spread(drafts)
-    room.session.ledger.notes.extend(gates.notes)
-    write_file(room.session.out / VERDICTS_FILE, json_lines(gates.verdicts))
-    return Gated(
-        drafts=drafts,
-        verdicts=tuple(gates.verdicts),
-        letters=gates.letters,
-        words=(*gates.words, *gates.notes),
-    )
-
-
-def _held_back(
-    room: GateRoom, drafts: tuple[Draft, ...], *, rules: BlindRules
-) -> tuple[tuple[Draft, ...], list[str]]:
-    """The drafts of structures that texts do not give away, and what is said of all structures."""
+        notes = ["the configuration has no [gates]; drafts were put through no quality gate"]
+        rules, gates = GateRules(), ()
+        if desk.is_released:
+            notes = ["the configuration has no [gates]; the only gate is that of blind readers"]
+            gates = ((BLIND, _blind),)
+    verdicts: list[GateVerdict] = []
     words: list[str] = []
-    held = rules.in_maker(room.holds, room.tasks)
+    balance: tuple[StructureFinding, ...] = ()
+    for gate, run in gates:
+        outcome = run(left, rules, desk)
+        if outcome is None:
+            continue
+        verdicts += _verdicts(gate, left, outcome)
+        words += outcome.words
+        notes += outcome.notes
+        balance = outcome.balance or balance
+        if outcome.is_passed:
+            left = _close(gate, left, outcome.dropped, desk=desk)
+        left = tuple(outcome.changed.get(id_of(one), one) for one in left)
+    if not is_ruled:
+        words, notes = [], [*notes, *words]
+    elif desk.out is not None:
+        write_file(desk.out / VERDICTS_FILE, json_lines(verdicts))
+    desk.ledger.notes += notes
+    return Gated(
+        left=left,
+        ledger=desk.ledger,
+        verdicts=tuple(verdicts),
+        balance=balance,
+        words=tuple(words),
+        notes=tuple(notes),
+    )
 
-    def gate(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
-        found = hold_back(some, held, sources=room.sources, seed=room.seed)
-        words.extend(found.words)
-        return found.drafts, found.dropped
 
-    if not drafts:
-        return drafts, words
-    return room.session.filter(BLIND, drafts, gate), words
+def _close(
+    gate: str, asked: tuple[Asked, ...], gone: Mapping[str, Dropped], *, desk: GateDesk
+) -> tuple[Asked, ...]:
+    """Close the account of a gate; what is left."""
+    stage = f"{desk.prefix}{gate}"
+    kept = tuple(one for one in asked if id_of(one) not in gone)
+    account = desk.ledger.close(
+        stage,
+        unit="drafts" if any(isinstance(one, Draft) for one in asked) else "questions",
+        taken=[id_of(one) for one in asked],
+        kept=[id_of(one) for one in kept],
+        dropped=[msgspec.structs.replace(one, stage=stage) for one in gone.values()],
+    )
+    desk.on_event(StageEnded(account=account))
+    return kept
 
 
-class _Gates:
-    """The gates of one session, with what they have to say."""
+def _verdicts(gate: str, asked: Sequence[Asked], outcome: _Outcome) -> Iterator[GateVerdict]:
+    """The verdicts of models; of items, with their content, also those of a gate that asks none."""
+    of_models = {one.item_id: one for one in outcome.verdicts}
+    for one in asked:
+        name = id_of(one)
+        verdict = of_models.get(name)
+        if isinstance(one, Item):
+            verdict = verdict or _by_rule(gate, name, outcome)
+            verdict = msgspec.structs.replace(verdict, content=content_of(one))
+        if verdict is not None:
+            yield verdict
 
-    def __init__(self, *, room: GateRoom, rules: GateRules) -> None:
-        self._room, self._rules = room, rules
-        self.verdicts: list[GateVerdict] = []
-        self.letters: tuple[LetterCounts, ...] = ()
-        self.words: list[str] = []
-        self.notes: list[str] = []
 
-    def spread(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
-        """Spread the letters, if that is wanted."""
-        if not self._rules.letters:
-            return drafts
-        spread = spread_letters(drafts, seed=self._room.seed)
-        self.letters = spread.counts
-        return spread.drafts
+def _by_rule(gate: str, name: str, outcome: _Outcome) -> GateVerdict:
+    gone = outcome.dropped.get(name)
+    if gone is not None:
+        return GateVerdict(item_id=name, gate=gate, decision="dropped", reason=gone.reason, why=gone.detail)
+    why = outcome.is_open.get(name, "")
+    return GateVerdict(item_id=name, gate=gate, decision="open" if why else "kept", why=why)
 
-    def asked(
-        self, gate: str, drafts: tuple[Draft, ...], rules: AskingRules | None, *, reason: str
-    ) -> tuple[Draft, ...]:
-        """Drop what a gate that asks a model speaks against; drafts say how many moments proved needed."""
-        if rules is None or (isinstance(rules, TextOnlyRules) and not rules.models):
-            table = gate.replace("-", "_")
-            self.notes.append(f"{gate}: the configuration has no [gates.{table}]; this gate was left out")
-            return drafts
-        self.words.append(f"{gate}: {self._says(rules)}")
-        room = self._room
 
-        def gate_drafts(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
-            asking = Asking(
-                frames=lambda: room.frames(some), models=room.models, seed=room.seed, how=room.how
-            )
-            tried = try_gate(gate, some, rules, asking=asking, reason=reason)
-            self.verdicts += tried.verdicts
-            self.notes += tried.words
-            return [one for one in some if one.draft_id not in tried.dropped], [*tried.dropped.values()]
+# --------------------------------------------------------------------------- the gates
 
-        kept = room.session.filter(gate, drafts, gate_drafts)
-        if gate != NEEDS_ALL:
-            return kept
-        proved = {one.item_id: one.k_verified for one in self.verdicts if one.gate == NEEDS_ALL}
-        return tuple(msgspec.structs.replace(draft, k_verified=proved.get(draft.draft_id)) for draft in kept)
 
-    def _says(self, rules: AskingRules) -> str:
-        match rules:
-            case TextOnlyRules():
-                return self._panel(rules)
-            case OneFrameRules():
-                return self._frames(rules)
-            case NeedsAllRules():
-                then = (
-                    "dropped where fewer than k moments proved needed" if rules.drop else "nothing is dropped"
-                )
-                return (
-                    f"each span of evidence is withheld in turn from {self._spec(rules.model)}, which must "
-                    f"not be right without it in {1 + rules.permutations} orders of the choices; {then}"
-                )
+def _checks(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
+    """What is doubled, ambiguous, or gives itself away."""
+    if rules.checks is None:
+        return None
+    desk.began(CHECKS, asked)
+    near = f"{rules.checks.near:g}"
+    return _Outcome(
+        dropped={one.what: one for one in check(asked, rules.checks)},
+        words=(f"checks: what is doubled (texts alike by {near}), ambiguous, or gives itself away",),
+    )
 
-    def _spec(self, name: str) -> str:
-        return self._room.models.spec(name).partition("?")[0]
 
-    def _panel(self, rules: TextOnlyRules) -> str:
-        who = ", ".join(self._spec(name) for name in rules.models)
-        orders = f", in {1 + rules.permutations} orders of the choices" if rules.permutations else ""
-        if rules.runs:
-            often = f"{rules.runs} times"
-            if rules.runs == "auto":
-                often = f"so often that guessing passes in {MOST_LUCK:.0%} at most"
-            orders = f", each asked {often}, in other orders of the choices"
-        return (
-            f"dropped where {rules.at_least} of {len(rules.models)} are right in words alone{orders} ({who})"
+def _leaks(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
+    """What items share with another set is dropped, with another split of their own left open.
+
+    Of two splits the first in the data is free.
+    """
+    items = [one for one in asked if isinstance(one, Item)]
+    splits: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        if _SPLIT in item.tags:
+            splits[item.tags[_SPLIT]].append(item)
+    if not items or not (desk.others or splits):
+        return None
+    desk.began(LEAKS, asked)
+    dropped: dict[str, Dropped] = {}
+    for name, others in desk.others.items():
+        for shared in shared_between(items, others, hashes=desk.hashes):
+            detail = f"{shared.what} with {shared.second[0]} of {name}"
+            for one in shared.first:
+                reason = f"shares-{shared.kind}"
+                dropped.setdefault(one, Dropped(what=one, stage=LEAKS, reason=reason, detail=detail))
+    is_open: dict[str, str] = {}
+    for first, second in combinations(splits, 2):
+        for shared in shared_between(splits[first], splits[second], hashes=desk.hashes):
+            says = f"shares {shared.kind} {shared.what!r} with {shared.first[0]!r} of the split {first!r}"
+            for one in shared.second:
+                is_open.setdefault(one, says)
+    n_open = sum(one not in dropped for one in is_open)
+    said = (
+        f"{LEAKS}: {n_open:,} questions share something with another split and are left open; cut the set "
+        "with vidence split, or drop them with --drop dropped,open"
+    )
+    return _Outcome(dropped=dropped, is_open=is_open, notes=(said,) if n_open else ())
+
+
+def _spread(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
+    """Right choices of drafts, evenly over the letters."""
+    drafts = [one for one in asked if isinstance(one, Draft)]
+    if not rules.letters or not drafts:
+        return None
+    spread = spread_letters(drafts, seed=desk.seed)
+    return _Outcome(changed={one.draft_id: one for one in spread}, is_passed=False)
+
+
+def _text_only(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
+    """What readers without the video are right about."""
+    given = rules.text_only
+    if given is None or not given.models:
+        return _left_out(TEXT_ONLY, asked)
+    models, how = _asking(TEXT_ONLY, asked, desk)
+    found = ask_blind(asked, given, models=models, seed=desk.seed, how=how)
+    return _answered(TEXT_ONLY, asked, found, desk=desk, says=_panel_words(given, models))
+
+
+def _one_frame(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
+    """What a model is right about with one frame."""
+    given = rules.one_frame
+    if given is None:
+        return _left_out(ONE_FRAME, asked)
+    models, how = _asking(ONE_FRAME, asked, desk)
+    tried = cut_frames(asked, given, desk.cutting(ONE_FRAME, asked))
+    found = ask_with_frames(asked, tried, given, models=models, seed=desk.seed, how=how)
+    return _answered(ONE_FRAME, asked, found, desk=desk, says=_frame_words(given, models))
+
+
+def _needs_all(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
+    """What a model is right about though evidence is withheld; drafts say how many moments proved needed."""
+    given = rules.needs_all
+    if given is None:
+        return _left_out(NEEDS_ALL, asked)
+    models, how = _asking(NEEDS_ALL, asked, desk)
+    shown = cut_evidence(asked, given, desk.cutting(NEEDS_ALL, asked))
+    found = ask_without(asked, shown, given, models=models, seed=desk.seed, how=how)
+    then = "dropped where fewer than k moments proved needed" if given.drop else "nothing is dropped"
+    says = (
+        f"each span of evidence is withheld in turn from {_spec(given.model, models)}, which must not be "
+        f"right without it in {1 + given.permutations} orders of the choices; {then}"
+    )
+    outcome = _answered(NEEDS_ALL, asked, found, desk=desk, says=says)
+    proved = {one.item_id: one.k_verified for one in found}
+    drafts = [one for one in asked if isinstance(one, Draft)]
+    changed = {
+        one.draft_id: msgspec.structs.replace(one, k_verified=proved.get(one.draft_id)) for one in drafts
+    }
+    return replace(outcome, changed=changed)
+
+
+def _left_out(gate: str, asked: Sequence[Asked]) -> _Outcome | None:
+    """No gate; of drafts it is said."""
+    if not any(isinstance(one, Draft) for one in asked):
+        return None
+    table = gate.replace("-", "_")
+    said = f"{gate}: the configuration has no [gates.{table}]; this gate was left out"
+    return _Outcome(notes=(said,), is_passed=False)
+
+
+def _asking(gate: str, asked: Sequence[Asked], desk: GateDesk) -> tuple[Models, AskSettings]:
+    """Begin a gate that asks; the models, and how they are asked.
+
+    Raises:
+        UsageError: there are no models.
+    """
+    if desk.models is None:
+        raise UsageError(f"the gate {gate} asks a model; none is given")
+    desk.began(gate, asked)
+    pool = judge_pool(desk.judge, desk.models, seed=desk.seed)
+    return desk.models, AskSettings(own_words=desk.own_words, pool=pool)
+
+
+def _answered(
+    gate: str, asked: Sequence[Asked], found: Sequence[GateVerdict], *, desk: GateDesk, says: str
+) -> _Outcome:
+    """What follows from the verdicts of models."""
+    reason = _REASONS[gate]
+    settled = {"reason": reason}
+    if desk.to_people:
+        settled = {"decision": "open", "why": f"{reason}, for people to look at"}
+    verdicts = tuple(
+        msgspec.structs.replace(one, **settled) if one.decision == "dropped" else one for one in found
+    )
+    n_free = sum(isinstance(one, Item) and one.answer_kind != "choice" for one in asked)
+    return _Outcome(
+        dropped={
+            one.item_id: Dropped(what=one.item_id, stage=gate, reason=reason, detail=_told(one))
+            for one in verdicts
+            if one.decision == "dropped"
+        },
+        verdicts=verdicts,
+        words=(f"{gate}: {says}",),
+        notes=(*remarks(gate, verdicts), *judges_words(desk.judge, gate=gate, n_free=n_free)),
+    )
+
+
+def _told(verdict: GateVerdict) -> str:
+    """Why a gate drops a question, in figures."""
+    if verdict.k_verified is not None:
+        return f"{verdict.k_verified} moments proved needed, {verdict.n_right} spans did not"
+    return f"{verdict.n_right} of {len(verdict.votes)} right"
+
+
+def _spec(name: str, models: Models) -> str:
+    return models.spec(name).partition("?")[0]
+
+
+def _panel_words(rules: TextOnlyRules, models: Models) -> str:
+    who = ", ".join(_spec(name, models) for name in rules.models)
+    orders = f", in {1 + rules.permutations} orders of the choices" if rules.permutations else ""
+    if rules.runs:
+        often = f"{rules.runs} times"
+        if rules.runs == "auto":
+            often = f"so often that guessing passes in {MOST_LUCK:.0%} at most"
+        orders = f", each asked {often}, in other orders of the choices"
+    return f"dropped where {rules.at_least} of {len(rules.models)} are right in words alone{orders} ({who})"
+
+
+def _frame_words(rules: OneFrameRules, models: Models) -> str:
+    tried = [f"those that show the first {rules.evidence} spans best"] * (
+        rules.decisive and bool(rules.evidence)
+    )
+    tried += ["the central one"] * rules.central
+    tried += [f"those in the middle of the first {rules.evidence} spans"] * bool(rules.evidence)
+    return (
+        f"dropped where {_spec(rules.model, models)} is right with one frame, for {rules.suffice} of these "
+        f"frames: {', '.join(tried)}; in {1 + rules.permutations} orders of the choices"
+    )
+
+
+def _blind(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
+    """Structures whose answers texts give away; a draft that is kept has the verdict on its own as a tag."""
+    if rules.blind is None or not asked:
+        return None
+    desk.began(BLIND, asked)
+    of_drafts = isinstance(asked[0], Draft)
+    wanted = rules.blind.in_maker(desk.holds, desk.tasks) if of_drafts else rules.blind
+    found = hold_back(asked, wanted, sources=desk.sources, seed=desk.seed)
+    dropped = {one.what: one for one in found.dropped}
+    if desk.to_people:
+        is_open = {name: one.detail for name, one in dropped.items()}
+        said = (
+            f"{BLIND}: {len(dropped):,} questions are of structures that texts give away and are left open "
+            "for people to look at"
         )
+        notes = (said,) if dropped else ()
+        return _Outcome(is_open=is_open, balance=found.findings, words=found.words, notes=notes)
+    changed = {
+        one.draft_id: msgspec.structs.replace(one, tags=one.tags | {TAG: found.verdicts[one.draft_id]})
+        for one in asked
+        if isinstance(one, Draft)
+    }
+    return _Outcome(dropped=dropped, changed=changed, balance=found.findings, words=found.words)
 
-    def _frames(self, rules: OneFrameRules) -> str:
-        tried = [f"those that show the first {rules.evidence} spans best"] * (
-            rules.decisive and bool(rules.evidence)
-        )
-        tried += ["the central one"] * rules.central
-        tried += [f"those in the middle of the first {rules.evidence} spans"] * bool(rules.evidence)
-        return (
-            f"dropped where {self._spec(rules.model)} is right with one frame, for {rules.suffice} of these "
-            f"frames: {', '.join(tried)}; in {1 + rules.permutations} orders of the choices"
-        )
+
+Gate: TypeAlias = Callable[[Sequence[Asked], GateRules, GateDesk], _Outcome | None]
+GATES: Final[tuple[tuple[str, Gate], ...]] = (
+    (CHECKS, _checks),
+    (LEAKS, _leaks),
+    ("letters", _spread),
+    (TEXT_ONLY, _text_only),
+    (ONE_FRAME, _one_frame),
+    (NEEDS_ALL, _needs_all),
+    (BLIND, _blind),
+    ("letters", _spread),
+)

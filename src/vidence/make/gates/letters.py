@@ -4,7 +4,6 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -12,11 +11,8 @@ import numpy as np
 from vidence.explain.audit.checks import text_reasons
 from vidence.make.gates.model_gates import plain_item
 from vidence.make.pipeline.material import Draft
-from vidence.records import Record
-from vidence.statistics.answer_keys import letter_balance
 
 _FIXED = frozenset({"refers-to-choices", "letters-as-names", "letter-in-question", "choices-in-question"})
-_N_DRAWS = 999
 # Without one of these no text names a letter or other choices.
 _MAY_NAME = re.compile(
     r"\b(?:all|none|both|neither|any|above|below|option|choice|answer)\b|(?<!\w)[B-H](?!\w)|(?<!\w)A[.):]",
@@ -24,30 +20,7 @@ _MAY_NAME = re.compile(
 )
 
 
-class LetterCounts(Record, omit_defaults=True):
-    """How often each letter is right, before and after; `chi_square` is Pearson's against even letters.
-
-    `n_fixed` drafts cannot be moved, since their words name letters or other choices.
-    """
-
-    task: str
-    before: tuple[int, ...]
-    after: tuple[int, ...]
-    n_moved: int
-    n_fixed: int
-    chi_square: float
-    p_value: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Spread:
-    """The drafts with their letters, and the counts of each task; the last are those of all."""
-
-    drafts: tuple[Draft, ...]
-    counts: tuple[LetterCounts, ...]
-
-
-def spread_letters(drafts: Sequence[Draft], *, seed: int) -> Spread:
+def spread_letters(drafts: Sequence[Draft], *, seed: int) -> tuple[Draft, ...]:
     """Move right choices so that every task has each letter equally often, give or take one, and all do.
 
     Only surplus letters are moved. Who moves is drawn from the seed and the id of the draft, and so is the
@@ -64,8 +37,7 @@ def spread_letters(drafts: Sequence[Draft], *, seed: int) -> Spread:
     places: dict[str, int] = {}
     for (_, width), mine in sorted(groups.items(), key=lambda group: group[0]):
         places |= _places(mine, width, fixed=fixed, overall=overall, seed=seed)
-    moved = tuple(_moved(draft, places[draft.draft_id], seed=seed) for draft in drafts)
-    return Spread(drafts=moved, counts=tuple(_counts(drafts, moved, fixed=fixed, seed=seed)))
+    return tuple(_moved(draft, places[draft.draft_id], seed=seed) for draft in drafts)
 
 
 def _is_fixed(draft: Draft) -> bool:
@@ -110,32 +82,3 @@ def _moved(draft: Draft, place: int, *, seed: int) -> Draft:
     choices = [wrong[i] for i in rng.permutation(len(wrong))]
     choices.insert(place, draft.choices[draft.answer_index])
     return msgspec.structs.replace(draft, choices=tuple(choices), answer_index=place)
-
-
-def _counts(
-    before: Sequence[Draft], after: Sequence[Draft], *, fixed: set[str], seed: int
-) -> list[LetterCounts]:
-    pairs = list(zip(before, after, strict=True))
-    tasks: dict[str, list[tuple[Draft, Draft]]] = defaultdict(list)
-    for pair in pairs:
-        tasks[pair[0].task].append(pair)
-    named = [*sorted(tasks.items()), *([("all", pairs)] if pairs else [])]
-    return [_count(name, mine, fixed=fixed, seed=seed) for name, mine in named]
-
-
-def _count(name: str, pairs: Sequence[tuple[Draft, Draft]], *, fixed: set[str], seed: int) -> LetterCounts:
-    width = max(len(old.choices) for old, _ in pairs)
-    letters = [chr(ord("A") + new.answer_index) for _, new in pairs]
-    sizes = [len(new.choices) for _, new in pairs]
-    balance = letter_balance(letters, n_choices=sizes, rng=np.random.default_rng(seed), n_draws=_N_DRAWS)
-    old = Counter(one.answer_index for one, _ in pairs)
-    gaps = [(n - e) ** 2 / e for n, e in zip(balance.right, balance.expected, strict=True)]
-    return LetterCounts(
-        task=name,
-        before=tuple(old[i] for i in range(width)),
-        after=balance.right,
-        n_moved=sum(one.answer_index != new.answer_index for one, new in pairs),
-        n_fixed=sum(one.draft_id in fixed for one, _ in pairs),
-        chi_square=float(sum(gaps)),
-        p_value=balance.p_value,
-    )

@@ -172,17 +172,6 @@ class BlindRules(Record, omit_defaults=True):
     draws: Annotated[int, Meta(ge=199)] = 1999
     untold: Literal["release", "hold"] = "release"
 
-    def check_hold(self, tasks: Iterable[str]) -> None:
-        """See that `hold` names tasks of the maker.
-
-        Raises:
-            UnknownNameError: it names another one.
-        """
-        known = (ALL_TASKS, *tasks)
-        unknown = [task for task in self.hold or () if task not in known]
-        if unknown:
-            raise UnknownNameError("task in [gates.blind] hold", unknown[0], known)
-
     def in_maker(self, own: tuple[str, ...], tasks: Mapping[str, str]) -> "BlindRules":
         """The rules with the tasks that are held back, as drafts name them.
 
@@ -194,12 +183,49 @@ class BlindRules(Record, omit_defaults=True):
         return msgspec.structs.replace(self, hold=tuple(tasks.get(one, one).casefold() for one in named))
 
 
-class AskingGates(Record, omit_defaults=True):
-    """The gates that ask models; those that are None are left out."""
+class GateRules(Record, omit_defaults=True):
+    """The gates behind the drafts, or on items. Those that ask models are left out where they are None."""
 
+    checks: CheckRules | None = CheckRules()
     text_only: TextOnlyRules | None = None
     one_frame: OneFrameRules | None = None
     needs_all: NeedsAllRules | None = None
+    letters: bool = True
+    blind: BlindRules | None = BlindRules()
+
+    @classmethod
+    def of(
+        cls,
+        preset: "Preset",
+        *,
+        text_only: tuple[str, ...] = (),
+        one_frame: str = "",
+        needs_all: str = "",
+        runs: int | Literal["auto"] | None = None,
+    ) -> "GateRules":
+        """The rules of a paper for models by their names; letters stay, gates without a model are left out.
+
+        Args:
+            preset: the rules of the paper.
+            text_only: the models that see the words alone.
+            one_frame: the model that sees one frame.
+            needs_all: the model from which evidence is withheld.
+            runs: how often readers of words are asked (None: as the paper does).
+        """
+        forced, words = preset.forced, None
+        if text_only:
+            words = TextOnlyRules(
+                models=text_only,
+                at_least=preset.at_least or len(text_only),
+                runs=preset.runs if runs is None else runs,
+                forced=forced,
+            )
+        return cls(
+            text_only=words,
+            one_frame=OneFrameRules(model=one_frame, forced=forced) if one_frame else None,
+            needs_all=NeedsAllRules(model=needs_all, forced=forced) if needs_all else None,
+            letters=False,
+        )
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -207,13 +233,17 @@ class AskingGates(Record, omit_defaults=True):
         panel = () if self.text_only is None else self.text_only.models
         return (*panel, *(one.model for one in (self.one_frame, self.needs_all) if one is not None))
 
+    def check_hold(self, tasks: Iterable[str]) -> None:
+        """See that `blind` names tasks of the maker.
 
-class GateRules(AskingGates, omit_defaults=True):
-    """The gates behind the drafts. Those that ask models are left out where their tables are absent."""
-
-    checks: CheckRules = CheckRules()
-    letters: bool = True
-    blind: BlindRules = BlindRules()
+        Raises:
+            UnknownNameError: it names another one.
+        """
+        known = (ALL_TASKS, *tasks)
+        held = self.blind.hold or () if self.blind is not None else ()
+        unknown = [task for task in held if task not in known]
+        if unknown:
+            raise UnknownNameError("task in [gates.blind] hold", unknown[0], known)
 
 
 class ReviewRules(Record, omit_defaults=True):

@@ -260,7 +260,7 @@ class HerbenchConfig(Record, omit_defaults=True):
             if task not in names("task"):
                 raise UnknownNameError("task", task, names("task"))
         if self.gates is not None:
-            self.gates.blind.check_hold(names("task"))
+            self.gates.check_hold(names("task"))
 
     def _check_writers(self) -> None:
         step = self.cards

@@ -235,7 +235,7 @@ def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated, maker:
             }
         },
         making=Section(
-            sentences=(*gated.words, demand_words(drafts)),
+            sentences=(*gated.words, *gated.notes, demand_words(drafts)),
             tables=(truth_table(questions), demand_table(drafts), letter_table(drafts)),
         ),
         reviewed=NO_SECTION

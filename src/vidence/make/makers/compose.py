@@ -29,14 +29,14 @@ from vidence.make.compose.search import Composed
 from vidence.make.compose.wording import PlainWords
 from vidence.make.compose.world import World
 from vidence.make.gates.frames import frame_source
-from vidence.make.gates.gate_sequence import GateRoom, pass_gates
+from vidence.make.gates.gate_sequence import GateDesk, pass_gates
 from vidence.make.gates.letters import spread_letters
-from vidence.make.gates.model_gates import plain_item
 from vidence.make.pipeline.cache import Stage, Unit, digest_of
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.output import ITEMS_FILE, item_of_draft, json_lines
+from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import (
     BuildContext,
     Built,
@@ -242,17 +242,19 @@ class _Build(Session):
             for one in asked.values()
         )
         self.close("drafts", unit="compositions", taken=list(asked), kept=[one.draft_id for one in made])
-        self._take(spread_letters(made, seed=self.config.seed).drafts)
+        self._take(spread_letters(made, seed=self.config.seed))
 
     def gate(self) -> None:
         """The drafts that pass the gates."""
-        room = GateRoom(
-            session=self,
+        desk = GateDesk(
+            ledger=self.ledger,
+            on_event=self.context.on_event,
+            out=self.out,
             models=self.models,
             frames=lambda some: frame_source(
-                [plain_item(one) for one in some],
+                some,
                 media_root=self.root / self.config.media,
-                pictures=self.out / "pictures",
+                out=self.out,
                 cache=self.cache,
                 context=self.context,
             ),
@@ -260,7 +262,7 @@ class _Build(Session):
             sources={one.video_id: one.source_id for one in self.drafts if one.source_id},
             is_released=self.config.release is not None,
         )
-        self._take(pass_gates(self.drafts, self.config.gates, room).drafts)
+        self._take(pass_gates(self.drafts, self.config.gates, desk).drafts)
 
     def _item(self, draft: Draft) -> Item:
         maker = f"vidence make {NAME}/{VERSION}"
@@ -404,7 +406,8 @@ class ComposeMaker:
         """Make the questions; see `Maker`. `limit` of the overrides counts scenes."""
         read = _read(config)
         folder = working_folder(self, config, read, out=out, overrides=overrides)
-        with context.models(read.models, source=config, limits=read.asking) as models:
+        pictures = PictureFolder(folder / "pictures").get
+        with context.models(read.models, source=config, limits=read.asking, pictures=pictures) as models:
             return _Build(
                 root=config.parent,
                 out=folder,

@@ -8,18 +8,17 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from vidence.engine.config_file import read_config
 from vidence.errors import MediaError
 from vidence.make.gates.frames import frame_source
-from vidence.make.gates.gate_sequence import VERDICTS_FILE
-from vidence.make.gates.item_gates import GateDesk, GatedItems, gate_items
+from vidence.make.gates.gate_sequence import VERDICTS_FILE, GateDesk, pass_gates
 from vidence.make.gates.licences import LicenceCheck
-from vidence.make.pipeline.ledger import StageEnded, write_file
+from vidence.make.gates.rules import PRESETS
+from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.output import ITEMS_FILE, json_lines
+from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import (
     BuildContext,
     Built,
@@ -356,35 +355,31 @@ class _Build(WritingSession):
         if rules is None:
             self.ledger.notes.append("no gate was passed: the configuration has no [gates]")
             return
-        self.began("gates", len(items))
-        frames = None
-        if rules.one_frame or rules.needs_all:
-            frames = frame_source(
-                items,
+        desk = GateDesk(
+            ledger=self.ledger,
+            on_event=self.context.on_event,
+            prefix="gates: ",
+            out=self.out,
+            models=self.models,
+            frames=lambda some: frame_source(
+                some,
                 media_root=self.root / self.config.media,
-                pictures=self.out / "pictures",
+                out=self.out,
                 cache=self.cache,
                 context=self.context,
-            )
-        desk = GateDesk(seed=self.config.seed, models=self.models, frames=frames)
-        gated = gate_items(items, rules.rules, desk)
-        self._adopt(gated)
+            ),
+            seed=self.config.seed,
+            judge=rules.judge,
+            to_people=PRESETS[rules.preset].to_people,
+        )
+        gated = pass_gates(items, rules.rules, desk)
         self.files.append(self.out / VERDICTS_FILE)
-        write_file(self.files[-1], json_lines(gated.verdicts))
-        self.sentences += gated.words
+        self.sentences += gated.notes
         open_at: dict[str, list[str]] = defaultdict(list)
         for one in gated.verdicts:
             if one.decision == "open":
                 open_at[one.item_id].append(one.gate)
         self.take(marked_open(gated.items, open_at))
-
-    def _adopt(self, gated: GatedItems) -> None:
-        for stage in gated.ledger.stages:
-            account = msgspec.structs.replace(stage, stage=f"gates: {stage.stage}")
-            self.ledger.stages.append(account)
-            self.context.on_event(StageEnded(account=account))
-        for one in gated.ledger.dropped:
-            self.ledger.dropped.append(msgspec.structs.replace(one, stage=f"gates: {one.stage}"))
 
     # ------------------------------------------------------------------ people, and out
 
@@ -502,7 +497,8 @@ class ExpertMaker:
         )
         if read.gates is None or not read.gates.models:
             return work.run(STAGES)
-        with context.models(read.models, source=config, limits=read.asking) as models:
+        pictures = PictureFolder(folder / "pictures").get
+        with context.models(read.models, source=config, limits=read.asking, pictures=pictures) as models:
             work.models = models
             return work.run(STAGES)
 

@@ -9,7 +9,7 @@ from vidence.catalog import names
 from vidence.engine.side_by_side import look_side_by_side
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.gates.frames import FrameSource
-from vidence.make.gates.gate_sequence import Gated, GateRoom, pass_gates
+from vidence.make.gates.gate_sequence import Gated, GateDesk, pass_gates
 from vidence.make.herbench.card_step import cut_all_crops, write_all_cards
 from vidence.make.herbench.config import HerbenchConfig, read_herbench
 from vidence.make.herbench.drafting import TaskOrder, draft_all, open_tasks
@@ -52,7 +52,7 @@ class _Build(HerbenchSession):
     orders: tuple[TaskOrder, ...]
     found: Sources = field(default_factory=lambda: Sources(sources=()))
     videos: list[VideoState] = field(default_factory=list)
-    gated: Gated = field(default_factory=lambda: Gated(drafts=()))
+    gated: Gated = field(default_factory=lambda: Gated(left=()))
     questions: tuple[Question, ...] = ()
     reviewing: Reviewing = field(default_factory=lambda: Reviewing(questions=()))
 
@@ -137,7 +137,7 @@ class _Build(HerbenchSession):
             a_cards={name: made.a_cards for name, made in with_cards.items()},
             looks={name: _looks(made) for name, made in with_cards.items()},
         )
-        self._take(Gated(drafts=draft_all(self, self.videos, corpus, orders=self.orders)))
+        self._take(Gated(left=draft_all(self, self.videos, corpus, orders=self.orders)))
 
     def gate(self) -> None:
         """Put the drafts through the gates that the configuration has."""
@@ -149,8 +149,10 @@ class _Build(HerbenchSession):
             cache=self.cache,
             context=self.context,
         )
-        room = GateRoom(
-            session=self,
+        desk = GateDesk(
+            ledger=self.ledger,
+            on_event=self.context.on_event,
+            out=self.out,
             models=self.models,
             frames=lambda some: frames,
             seed=config.seed,
@@ -159,7 +161,7 @@ class _Build(HerbenchSession):
             is_released=config.release is not None,
             holds=HOLDS,
         )
-        self._take(pass_gates(self.gated.drafts, config.gates, room))
+        self._take(pass_gates(self.gated.drafts, config.gates, desk))
 
     def _take(self, gated: Gated) -> None:
         """Take the drafts that are left for the questions."""

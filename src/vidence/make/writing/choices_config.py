@@ -147,7 +147,7 @@ def read_plan(path: Path, *, only: tuple[str, ...] = ()) -> Plan:
     read = read_config(path, ChoicesConfig)
     _check_names(read, path)
     if read.gates is not None:
-        read.gates.blind.check_hold(read.tasks)
+        read.gates.check_hold(read.tasks)
     taxonomy = load_taxonomy(read.taxonomy, path.parent)
     further = {
         name: (rules.dimension, TaxonomyTask(name=name, title=rules.title, aspect=rules.aspect))

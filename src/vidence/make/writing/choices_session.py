@@ -9,13 +9,12 @@ from typing import Final, Generic, TypeAlias, TypeVar
 import msgspec
 
 from vidence.contracts import Flow
-from vidence.make.gates.frames import FrameSource, frame_source
-from vidence.make.gates.gate_sequence import VERDICTS_FILE, GateRoom, pass_gates
-from vidence.make.gates.model_gates import as_items
+from vidence.make.gates.frames import frame_source
+from vidence.make.gates.gate_sequence import VERDICTS_FILE, GateDesk, pass_gates
 from vidence.make.gates.rules import ALL_TASKS
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.ledger import write_file
-from vidence.make.pipeline.material import Draft, Dropped
+from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.session import Built, Results
 from vidence.make.pipeline.writer import Objection
@@ -443,30 +442,24 @@ class ChoicesSession(WritingSession):
         """Put the questions through the gates, as drafts."""
         config = self.plan.config
         drafts = tuple(draft_of(one, name=config.name, seed=config.seed) for one in self.questions)
-        room = GateRoom(
-            session=self,
+        desk = GateDesk(
+            ledger=self.ledger,
+            on_event=self.context.on_event,
+            out=self.out,
             models=self.models,
-            frames=self._frames,
+            frames=lambda some: frame_source(
+                some, media_root=self.out, out=self.out, cache=self.cache, context=self.context
+            ),
             seed=config.seed,
-            sources={},
             holds=(ALL_TASKS,),
             tasks={one.name: one.title for one in self.plan.orders},
         )
-        gated = pass_gates(drafts, config.gates, room)
-        self.sentences += gated.words
+        gated = pass_gates(drafts, config.gates, desk)
+        self.sentences += (*gated.words, *gated.notes)
         if config.gates is not None:
             self.files.append(self.out / VERDICTS_FILE)
         licences = {one.key: one.pair.record.licence for one in self.questions}
         self.take([item_of(one, licence=licences[one.draft_id], maker=MADE_BY) for one in gated.drafts])
-
-    def _frames(self, drafts: Sequence[Draft]) -> FrameSource:
-        return frame_source(
-            as_items(drafts),
-            media_root=self.out,
-            pictures=self.out / "pictures",
-            cache=self.cache,
-            context=self.context,
-        )
 
     # ------------------------------------------------------------------ people, and out
 

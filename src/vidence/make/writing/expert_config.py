@@ -9,13 +9,13 @@ from msgspec import Meta
 
 from vidence.engine.config_file import Count, CountOrNone
 from vidence.errors import UsageError
-from vidence.make.gates.item_gates import ItemGateRules
 from vidence.make.gates.licences import DAYS
 from vidence.make.gates.rules import (
     ALL_TASKS,
     PRESETS,
     BlindRules,
     CheckRules,
+    GateRules,
     JudgeRules,
     PresetName,
 )
@@ -126,15 +126,15 @@ class ExpertGates(Record, omit_defaults=True):
         return (*readers, *(self.judge.models if self.judge is not None else ()))
 
     @property
-    def rules(self) -> ItemGateRules:
+    def rules(self) -> GateRules:
         """The rules of the gates."""
-        rules = ItemGateRules.of(
+        rules = GateRules.of(
             PRESETS[self.preset],
             text_only=self.text_only,
             one_frame=self.one_frame,
             needs_all=self.needs_all,
         )
-        return msgspec.structs.replace(rules, checks=self.checks, balance=self.blind, judge=self.judge)
+        return msgspec.structs.replace(rules, checks=self.checks, blind=self.blind)
 
 
 class ExpertConfig(Record, omit_defaults=True):

@@ -14,16 +14,14 @@ COUNTS = ("3", "4", "5", "6", "7")
 
 
 def reasons(*drafts, **rules) -> dict[str, str]:
-    kept, dropped = check(drafts, CheckRules(**rules))
-    assert len(kept) + len(dropped) == len(drafts)
+    dropped = check(drafts, CheckRules(**rules))
     assert {one.stage for one in dropped} <= {"checks"}
     return {one.what: one.reason for one in dropped}
 
 
 def test_sound_drafts_pass_in_their_order():
     drafts = [draft("one"), draft("two", choices=("red", "green", "blue", "white", "black"))]
-    assert check(drafts, CheckRules()) == (tuple(drafts), ())
-    assert check([], CheckRules()) == ((), ())
+    assert check(drafts, CheckRules()) == check([], CheckRules()) == ()
 
 
 def test_of_equal_drafts_the_first_stays_whatever_the_order_of_their_choices():
@@ -103,35 +101,29 @@ def test_letters_are_even_in_every_task_and_over_all():
     drafts = [*many(23, "AC", 0), *many(12, "FAM", 4), *many(3, "FOM", 2)]
     spread = spread_letters(drafts, seed=5)
     for task, n in (("AC", 23), ("FAM", 12), ("FOM", 3)):
-        counts = Counter(d.answer_index for d in spread.drafts if d.task == task)
+        counts = Counter(d.answer_index for d in spread if d.task == task)
         assert {counts[i] for i in range(5)} <= {n // 5, n // 5 + 1}
-    overall = Counter(d.answer_index for d in spread.drafts)
+    overall = Counter(d.answer_index for d in spread)
     assert sorted(overall.values()) == [7, 7, 8, 8, 8]
-    for old, new in zip(drafts, spread.drafts, strict=True):
+    for old, new in zip(drafts, spread, strict=True):
         assert new.choices[new.answer_index] == old.choices[old.answer_index]
         assert sorted(new.choices) == sorted(old.choices)
         assert (new.draft_id, new.evidence) == (old.draft_id, old.evidence)
-    last = spread.counts[-1]
-    assert (last.task, last.before) == ("all", (23, 0, 3, 0, 12))
-    assert sorted(last.after) == [7, 7, 8, 8, 8]
-    # Pearson against 38 / 5: two letters 0.6 below, three 0.4 above
-    assert last.chi_square == pytest.approx((2 * 0.36 + 3 * 0.16) / 7.6)
-    assert last.p_value > 0.9
 
 
 def test_only_what_is_too_much_moves_and_a_second_spread_moves_nothing():
     even = [draft(f"d{i}", answer_index=i % 5) for i in range(10)]
-    assert spread_letters(even, seed=1).drafts == tuple(even)
+    assert spread_letters(even, seed=1) == tuple(even)
     lopsided = [*even, draft("d10", answer_index=0), draft("d11", answer_index=0)]
     once = spread_letters(lopsided, seed=1)
-    assert once.counts[-1].n_moved == 1
-    assert spread_letters(once.drafts, seed=1).drafts == once.drafts
+    assert sum(one != other for one, other in zip(lopsided, once, strict=True)) == 1
+    assert spread_letters(once, seed=1) == once
     assert spread_letters(lopsided, seed=1) == once
 
 
 def test_the_order_of_wrong_choices_does_not_tell_where_the_right_one_was():
     drafts = [draft(f"d{i}", choices=("1", "2", "3", "4", "5"), answer_index=0) for i in range(300)]
-    moved = [d for d in spread_letters(drafts, seed=3).drafts if d.answer_index]
+    moved = [d for d in spread_letters(drafts, seed=3) if d.answer_index]
     ascending = sum(list(w) == sorted(w) for d in moved for w in [[c for c in d.choices if c != "1"]])
     assert len(moved) == 240
     assert ascending < 25  # 240 / 24 by chance; all of them if the wrong ones kept their order
@@ -141,10 +133,9 @@ def test_choices_that_speak_of_others_stay_where_they_are():
     choices = ("apple", "pear", "plum", "fig", "none of the above")
     fixed = [draft(f"f{i}", choices=choices, answer_index=4) for i in range(5)]
     spread = spread_letters([*fixed, *many(20, "AC", 4)], seed=1)
-    assert spread.drafts[:5] == tuple(fixed)
-    assert spread.counts[-1].n_fixed == 5
-    assert set(spread.counts[-1].after) == {5}
+    assert spread[:5] == tuple(fixed)
+    assert set(Counter(one.answer_index for one in spread).values()) == {5}
 
 
 def test_nothing_is_spread_over_nothing():
-    assert spread_letters([], seed=1).drafts == ()
+    assert spread_letters([], seed=1) == ()

@@ -17,7 +17,7 @@ from vidence.make.herbench.session import HerbenchSession
 from vidence.make.pipeline.session import MakeOverrides
 
 DRAFTS = (draft("sure"), draft("doubtful", truth="model"), draft("open"))
-GATED = Gated(drafts=DRAFTS, verdicts=(GateVerdict(item_id="open", gate="text-only", decision="open"),))
+GATED = Gated(left=DRAFTS, verdicts=(GateVerdict(item_id="open", gate="text-only", decision="open"),))
 ASKED = questions(DRAFTS)
 OUT = HerbenchRelease(version="1.0.0", unreviewed=True, without_licence=("OURS", "v1"))
 
@@ -99,7 +99,7 @@ def test_a_release_is_written_once_and_stays(tmp_path):
 
 
 MANY = questions([draft(f"{task}-{i}", task=task) for task in ("AC", "FAM") for i in range(20)])
-NONE_OPEN = Gated(drafts=tuple(one.draft for one in MANY))
+NONE_OPEN = Gated(left=tuple(one.draft for one in MANY))
 
 
 def reviewed(folder: Path, **config: object) -> tuple[HerbenchSession, Reviewing]:
