@@ -27,10 +27,6 @@ def reasons(*items):
     return {(reason.kind, reason.severity) for reason in found}
 
 
-def test_nothing_speaks_against_a_sound_question():
-    assert reasons(item()) == set()
-
-
 @pytest.mark.parametrize(
     ("choices", "answer", "severity"),
     [
@@ -40,11 +36,8 @@ def test_nothing_speaks_against_a_sound_question():
     ],
 )
 def test_identical_choices(choices, answer, severity):
-    assert ("identical-choices", severity) in reasons(item(choices=choices, answer=answer))
-
-
-def test_genes_and_units_differ_by_case():
     assert not any(kind == "identical-choices" for kind, _ in reasons(item(choices=("Aa", "AA", "aa"))))
+    assert ("identical-choices", severity) in reasons(item(choices=choices, answer=answer))
 
 
 @pytest.mark.parametrize(
@@ -173,10 +166,6 @@ def test_texts_that_are_sound(text):
     assert reasons(item(text)) == set()
 
 
-def test_a_value_that_a_program_left_is_no_choice():
-    assert ("placeholder", "warning") in reasons(item(choices=("nan", "a cup", "a lamp"), answer="B"))
-
-
 def test_the_right_choice_must_not_stand_out():
     long = item(choices=("a very long and careful description of it", "a cup", "a lamp"))
     assert ("odd-length", "warning") in reasons(long)
@@ -188,8 +177,9 @@ def test_the_right_choice_must_not_stand_out():
     assert ("odd-kind", "note") in reasons(wrong)
     declined = item(choices=("4", "5", "cannot be determined"))
     assert not any(kind == "odd-kind" for kind, _ in reasons(declined))
-    many = item(choices=[f"thing {'abcdefghijk'[i]}" for i in range(11)])
-    assert ("many-choices", "note") in reasons(many)
+    assert ("placeholder", "warning") in reasons(item(choices=("nan", "a cup", "a lamp"), answer="B"))
+    two = reasons(item(choices=("7", "a long walk along the river bank"), answer="A"))
+    assert not {kind for kind, _ in two} & {"odd-kind", "odd-length"}
 
 
 def test_evidence_and_media():
@@ -206,30 +196,13 @@ def test_evidence_and_media():
     assert audit_items([item()], missing=frozenset({"q"})).reasons == {}
 
 
-QUESTION = "When the person in the green coat leaves the table, what is the first thing that is lifted there?"
-
-
-def test_what_is_asked_twice():
-    first = item(QUESTION)
-    again = item(QUESTION, item_id="again", choices=("a chair", "a cup", "a lamp"), answer="B")
-    assert ("repeat", "warning") in reasons(first, again)
-    against = item(QUESTION, item_id="against", answer="B")
-    assert ("contradiction", "severe") in reasons(first, against)
-    elsewhere = item(QUESTION, item_id="elsewhere", media=(Media(path="w.mp4"),))
-    assert ("same-elsewhere", "note") in reasons(first, elsewhere)
-    nearly = item(QUESTION.replace("green", "dark"), item_id="nearly")
-    assert ("near-repeat", "warning") in reasons(first, nearly)
-    near_other = item(QUESTION.replace("green", "dark"), item_id="nearly", answer="C")
-    assert ("near-repeat", "note") in reasons(first, near_other)
-    near_far = item(QUESTION.replace("green", "dark"), item_id="far", media=(Media(path="w.mp4"),))
-    assert ("near-elsewhere", "note") in reasons(first, near_far)
-    unlike = item("Why does nobody come in after all?", item_id="unlike", choices=("rain", "snow", "fog"))
-    found = audit_items([first, again, nearly, unlike])
-    assert found.twins.groups == (("q", "again", "nearly"),)
-    assert found.twins.repeats == {}
-
-
 def test_nothing_to_audit_is_refused():
+    unlike = item("Why does nobody come in after all?", item_id="other", choices=("rain", "snow", "fog"))
+    found = audit_items([item(), item(item_id="again"), unlike])
+    assert (found.twins.groups, found.twins.repeats) == ((("q", "again"),), {"again": "q"})
+    card = make_card("set", audit_items([item(choices=(), answer="a cup")]), seed=0, level=0.95)
+    assert card.key is None  # an open question has none
+    assert "letters" not in {entry.key for entry in card_sheet(card).rows}
     with pytest.raises(UsageError, match="no question to audit"):
         audit_items([])
 
@@ -257,12 +230,6 @@ def test_the_card_has_ten_checks_and_says_what_is_wrong():
     assert card.sentences()[1] == "An odd note."
 
 
-def test_open_questions_have_no_key():
-    card = made([item(choices=(), answer="a cup")])
-    assert card.key is None
-    assert "letters" not in {entry.key for entry in card_sheet(card).rows}
-
-
 def test_foreign_texts_are_data_in_every_file():
     evil = item("<script>alert(1)</script> =2+2 {object_name}?", item_id="=cmd", choices=("a", "a", "[b](c)"))
     card = made([evil])
@@ -284,16 +251,3 @@ def test_a_rule_on_a_few_questions_is_never_bad():
     assert verdicts["numbers"] == "not known"
     assert card.key is not None
     assert not beats_guessing(card.key.rule("median"))
-
-
-def test_more_than_ten_choices_are_noted():
-    choices = [
-        f"the {word}" for word in ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis", "jay"]
-    ]
-    assert ("many-choices", "note") not in reasons(item(choices=choices))
-    assert ("many-choices", "note") in reasons(item(choices=[*choices, "the kite"]))
-
-
-def test_of_two_choices_none_stands_out():
-    found = reasons(item(choices=("7", "a long walk along the river bank"), answer="A"))
-    assert not {kind for kind, _ in found} & {"odd-kind", "odd-length"}

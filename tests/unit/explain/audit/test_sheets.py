@@ -11,11 +11,9 @@ from vidence.explain.audit.sheets import (
     MOST_SUSPECTS,
     letters_sheet,
     reasons_sheet,
-    rules_sheet,
     suspects_sheet,
 )
 from vidence.records import Evidence, Item, Media
-from vidence.tables.figures import draw_figure
 
 
 def item(number, *, video="v", question="Which is it?", choices=("a cup", "a lamp"), answer="A", **more):
@@ -66,12 +64,3 @@ def test_the_worst_suspects_come_first_and_notes_alone_not_at_all():
     assert len(sheet.rows) == MOST_SUSPECTS
     assert sheet.note.startswith("The first 200 of 201. ")
     assert Counter(row.values[0] for row in sheet.rows) == {"warning": 200}
-
-
-def test_rules_letters_and_reasons_have_figures():
-    key = read_key(SET, rng=np.random.default_rng(0), level=0.95)
-    found = (suspect("q1", "v", [severe("repeat", "x")]), suspect("q2", "v", [note("repeat", "y")]))
-    drawings = [draw_figure(one) for one in (rules_sheet(key), letters_sheet(key), reasons_sheet(found))]
-    assert [words for _, words in drawings[0].legend][-1:] == ["guessing"]
-    assert [words for _, words in drawings[1].legend] == ["if balanced"]
-    assert [words for _, words in drawings[2].legend] == ["severe", "note"]

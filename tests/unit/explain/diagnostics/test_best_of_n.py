@@ -62,23 +62,6 @@ def test_a_perfect_reward_follows_the_chance_that_one_of_n_is_right():
         assert table.value("random", f"m{m}").value == table.value("random", "m0").value
 
 
-def test_a_reward_that_knows_nothing_gets_what_a_random_candidate_gets():
-    rng = np.random.default_rng(6)
-    one, found, _ = examined(400, lambda asked, text: int(rng.integers(5)))
-    said = tables(one, found)
-    pool = said["best-of-n"].value("random", "m0").value
-    for m in (1, 2, 3):
-        assert holds(said["best-of-n"].estimate("self:averaged", f"m{m}"), pool)
-
-
-def test_a_reward_of_known_sharpness_gets_what_follows_from_it():
-    reward = GradedReward(rng=np.random.default_rng(9))
-    one, found, _ = examined(600, reward)
-    said = tables(one, found)
-    for m, n in ((1, 2), (2, 4), (3, 8)):
-        assert holds(said["best-of-n"].estimate("self:averaged", f"m{m}"), reward.best(P, n))
-
-
 def test_intervals_of_the_lines_over_n_hold_what_is_planted():
     """Of 40 worlds 38 are expected to hold it; 33 or fewer have the probability .003."""
     held, oracle = {}, 1 - (1 - P) ** 8
@@ -108,19 +91,6 @@ def test_points_that_cannot_be_read_rank_last_and_are_counted():
     assert "Points that could not be read rank last (self: 8)." in tables(one, found)["best-of-n"].note
 
 
-def test_at_one_and_at_all_candidates_nested_and_averaged_agree_but_for_ties():
-    rng = np.random.default_rng(2)
-    one, found, _ = examined(60, lambda asked, text: int(rng.integers(5)))
-    for examined_one in found:
-        values = [mark.value for mark in examined_one.finding.marks]
-        points = examined_one.finding.points["self"]
-        best = [v for v, p in zip(values, points, strict=True) if p == max(points)]
-        assert values[examined_one.finding.picked["self"]["3"]] in best
-    table = tables(one, found)["best-of-n"]
-    averaged, pool = table.value("self:averaged", "m0"), table.value("random", "m0")
-    assert averaged.value == pool.value
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -133,11 +103,6 @@ def test_at_one_and_at_all_candidates_nested_and_averaged_agree_but_for_ties():
 def test_other_options_are_refused(options, said):
     with pytest.raises(UsageError, match=said):
         make(**options)
-
-
-def test_the_model_under_test_is_no_further_model() -> None:
-    found = make(rewards="self|scripted:3").models()
-    assert found == {"scripted:3": "scripted:3"}
 
 
 def two_questions():
@@ -194,3 +159,4 @@ def test_how_often_models_are_asked_at_most():
     # Four candidates, and each looked at twice at most.
     assert make(m="1|2", rewards="self|a:1").most_asks(item(0), n_frames=8) == 4 + 2 * 4 * 2
     assert make().n_drawn == 8
+    assert make(rewards="self|scripted:3").models() == {"scripted:3": "scripted:3"}

@@ -4,38 +4,28 @@ import itertools
 from collections.abc import Callable
 from math import comb
 
-import msgspec
 import numpy as np
 import pytest
 
+from subjects import evidenced
+from subjects.evidenced import estimate, said_by, sheet, value
 from subjects.simulated import Simulated, drive, times_shown
-from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.blind_panel import PanelFinding, orders
-from vidence.records import Estimate, Failed, Item, Media, Reply
+from vidence.explain.diagnostics.blind_panel import orders
+from vidence.records import Failed, Item, Reply
 from vidence.tables.charts import Statement
-from vidence.tables.table import Table
 
 FOUR = "a:1|b:2|c:3|d:4"
 Answers = Callable[[Ask], Reply]
 
 
 def diagnostic(**options: str) -> Diagnostic:
-    made: Diagnostic = catalog.create("diagnostic", catalog.Spec(name="blind-panel", options=options))
-    return made
+    return evidenced.diagnostic("blind-panel", options)
 
 
-def item(number: int = 1, n_choices: int = 4, kind: str = "") -> Item:
-    choices = tuple(f"choice {i}" for i in range(n_choices))
-    return Item(
-        item_id=f"q{number:04d}",
-        media=(Media(path=f"v{number // 2}.mp4"),),
-        question="Which?",
-        choices=choices,
-        answer=chr(ord("A") + number % n_choices),
-        tags={"kind": kind} if kind else {},
-    )
+def item(number: int = 1, n_choices: int = 4) -> Item:
+    return evidenced.item(number, n_choices=n_choices)
 
 
 def subject(asked: Item) -> Simulated:
@@ -60,22 +50,7 @@ def wrong(asked: Item) -> str:
 
 
 def said(found: list[Examined], **options: str) -> dict[str, Statement]:
-    rng = np.random.default_rng(0)
-    return {s.name: s for s in diagnostic(**options).summarise(found, rng=rng, level=0.95)}
-
-
-def sheet(statements: dict[str, Statement], name: str) -> Table:
-    found = statements[name]
-    assert isinstance(found, Table)
-    return found
-
-
-def value(statements: dict[str, Statement], name: str, entry: str, heading: str) -> float:
-    found = sheet(statements, name).value(entry, heading)
-    return found.value if isinstance(found, Estimate) else found  # type: ignore[return-value]
-
-
-# ------------------------------------------------------------------------------ what is asked
+    return said_by(diagnostic(**options), found)
 
 
 def test_herbench_asks_four_models_once_and_together_in_the_order_of_the_item() -> None:
@@ -112,8 +87,11 @@ def test_humanpcr_asks_the_model_under_test_three_times_in_other_orders() -> Non
     assert {vote.mark.answer for vote in driven.made.votes} == {asked.answer}
 
 
-def test_humanpcr_wants_all_runs_right() -> None:
-    asked = item()
+def test_a_letter_out_of_habit_is_not_right_in_every_order() -> None:
+    asked = item(n_choices=4)
+    made = drive(diagnostic().examine(subject(asked)), lambda ask: Reply(text="A")).made
+    assert len({vote.mark.answer for vote in made.votes}) > 1
+    assert not made.is_flagged
 
     def twice(ask: Ask) -> Reply:
         return names(right(asked) if ask.sample < 2 else wrong(asked))(ask)
@@ -122,36 +100,16 @@ def test_humanpcr_wants_all_runs_right() -> None:
     assert (made.n_right, made.is_flagged) == (2, False)
 
 
-def test_a_letter_out_of_habit_is_not_right_in_every_order() -> None:
-    asked = item(n_choices=4)
-    made = drive(diagnostic().examine(subject(asked)), lambda ask: Reply(text="A")).made
-    assert len({vote.mark.answer for vote in made.votes}) > 1
-    assert not made.is_flagged
-
-
 def test_options_stand_above_the_protocol() -> None:
     asked = item()
     one = diagnostic(models="a:1|b:2", runs="2", permute="false", forced="false", at_least="3")
     driven = drive(one.examine(subject(asked)), names(right(asked)))
-    assert [(ask.model, ask.sample) for ask in driven.asks] == [
-        ("a:1", 0),
-        ("a:1", 1),
-        ("b:2", 0),
-        ("b:2", 1),
-    ]
+    asks = [(ask.model, ask.sample) for ask in driven.asks]
+    assert asks == [("a:1", 0), ("a:1", 1), ("b:2", 0), ("b:2", 1)]
     assert {ask.prompt.choices for ask in driven.asks} == {asked.choices}
     assert one.models() == {"a:1": "a:1", "b:2": "b:2"}
     members = {"a:1": names(right(asked)), "b:2": names(wrong(asked))}
     assert not drive(one.examine(subject(asked)), by_member(members)).made.is_flagged
-
-
-def test_no_frame_is_wanted() -> None:
-    views = diagnostic().views(selector="midpoints", n_frames=16)
-    assert [view.selector for view in views.values()] == ["none"]
-    assert diagnostic().models() == {}
-
-
-# ------------------------------------------------------------------------------ orders
 
 
 def test_orders_are_drawn_from_the_seed_and_the_question() -> None:
@@ -168,13 +126,6 @@ def test_every_order_comes_once_before_one_comes_again(n_choices: int) -> None:
     assert sorted(drawn[len(every) :]) == every
 
 
-def test_all_orders_are_alike_likely() -> None:
-    firsts = [orders(item(n, 3), 1, seed=0)[0] for n in range(3000)]
-    for order in itertools.permutations(range(3)):
-        # 500 expected; four standard deviations are 82.
-        assert abs(firsts.count(order) - 500) < 85
-
-
 def test_open_questions_have_no_order_and_are_not_forced() -> None:
     asked = Item(item_id="q", question="Why?", answer="because", answer_kind="text")
     assert orders(asked, 3, seed=0) == ((), (), ())
@@ -182,9 +133,6 @@ def test_open_questions_have_no_order_and_are_not_forced() -> None:
     driven = drive(diagnostic().examine(subject(asked)), lambda ask: Reply(text="because"))
     assert driven.made.is_flagged
     assert {ask.prompt.text for ask in driven.asks} == {"Why?"}
-
-
-# ------------------------------------------------------------------------------ all questions
 
 
 def panel(n_items: int, *, known: float, seed: int = 0, **options: str) -> list[Examined]:
@@ -205,28 +153,18 @@ def test_guessing_alone_flags_as_many_as_the_binomial_says() -> None:
     found = said(panel(2000, known=0.0, models=FOUR), models=FOUR)
     three_of_four = sum(comb(4, k) * 0.25**k * 0.75 ** (4 - k) for k in (3, 4))
     assert value(found, "blind-panel", "flagged", "chance") == pytest.approx(three_of_four)
-    share = sheet(found, "blind-panel").value("flagged", "share")
-    assert isinstance(share, Estimate)
+    share = estimate(found, "blind-panel", "flagged", "share")
     assert share.low < three_of_four < share.high
-    above = sheet(found, "blind-panel").value("flagged", "above")
-    assert isinstance(above, Estimate)
+    above = estimate(found, "blind-panel", "flagged", "above")
     assert above.low < 0 < above.high
     # Every other count of right answers is there too.
-    assert [e.key for e in sheet(found, "blind-panel").rows] == [
-        "flagged",
-        "at-least-1",
-        "at-least-2",
-        "at-least-4",
-    ]
+    keys = [e.key for e in sheet(found, "blind-panel").rows]
+    assert keys == ["flagged", "at-least-1", "at-least-2", "at-least-4"]
     assert value(found, "blind-panel", "at-least-4", "chance") == pytest.approx(0.25**4)
-
-
-def test_what_the_panel_knows_is_flagged() -> None:
+    # What the panel knows is flagged, too.
     found = said(panel(1000, known=0.1, models=FOUR), models=FOUR)
-    guessed = sum(comb(4, k) * 0.25**k * 0.75 ** (4 - k) for k in (3, 4))
-    share = sheet(found, "blind-panel").value("flagged", "share")
-    assert isinstance(share, Estimate)
-    assert share.low < 0.1 + 0.9 * guessed < share.high
+    share = estimate(found, "blind-panel", "flagged", "share")
+    assert share.low < 0.1 + 0.9 * three_of_four < share.high
     assert value(found, "blind-panel", "flagged", "questions") == round(1000 * share.value)
     assert value(found, "members", "a:1", "accuracy") == pytest.approx(0.1 + 0.9 * 0.25, abs=0.05)
     assert value(found, "members", "a:1", "chance") == pytest.approx(0.25)
@@ -250,6 +188,10 @@ def test_runs_of_one_member_are_counted_by_whom() -> None:
     found = said([Examined(item=asked, finding=made)], at_least="2")
     assert sheet(found, "questions").value("q0001", "who") == "the model under test (3 of 3)"
     assert sheet(found, "members").rows[0].label == "the model under test"
+    two = {"runs": "2", "at_least": "2"}
+    made = drive(diagnostic(**two).examine(subject(asked)), names(right(asked))).made
+    found = said([Examined(item=asked, finding=made)], **two)
+    assert sheet(found, "questions").value("q0001", "who") == "the model under test (2 of 2)"
 
 
 def test_what_has_no_mark_is_left_out_and_counted() -> None:
@@ -266,14 +208,6 @@ def test_what_has_no_mark_is_left_out_and_counted() -> None:
     assert sheet(found, "members").rows == ()
 
 
-def test_a_finding_can_be_stored() -> None:
-    made = drive(diagnostic().examine(subject(item())), names(right(item()))).made
-    assert msgspec.json.decode(msgspec.json.encode(made), type=PanelFinding) == made
-
-
-# ------------------------------------------------------------------------------ options
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -285,26 +219,11 @@ def test_a_finding_can_be_stored() -> None:
         ({"at_least": "4"}, "at_least=4 of 3"),
         ({"permute": "maybe"}, "true or false"),
         ({"runs": "0"}, "whole number 1 or above"),
-        ({"forces": "true"}, "forced"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         diagnostic(**options)
-
-
-def test_herbench_with_other_models_needs_its_own_threshold() -> None:
-    asked = item()
-    one = diagnostic(protocol="herbench", models="a:1|b:2|c:3", at_least="2")
-    members = {"a:1": names(right(asked)), "b:2": names(right(asked)), "c:3": names(wrong(asked))}
-    assert drive(one.examine(subject(asked)), by_member(members)).made.is_flagged
-
-
-def test_two_runs_are_said_to_be_two() -> None:
-    asked = item()
-    made = drive(diagnostic(runs="2", at_least="2").examine(subject(asked)), names(right(asked))).made
-    found = said([Examined(item=asked, finding=made)], runs="2", at_least="2")
-    assert sheet(found, "questions").value("q0001", "who") == "the model under test (2 of 2)"
 
 
 def test_every_member_is_asked_in_every_run() -> None:

@@ -4,12 +4,13 @@ import msgspec
 import numpy as np
 import pytest
 
+from conftest import IS_THOROUGH
 from subjects import evidenced
-from subjects.evidenced import estimate, said_by, sheet, value
+from subjects.evidenced import estimate, reply, said_by, sheet, value
 from subjects.simulated import Simulated, drive, times_shown
 from vidence.contracts import Ask, Diagnostic, Examined, View
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.budgets import BudgetsFinding, doublings
+from vidence.explain.diagnostics.budgets import doublings
 from vidence.records import Evidence, Failed, Item, Media, Reply, Usage
 from vidence.tables.charts import Chart, Statement
 
@@ -22,25 +23,15 @@ def diagnostic(**options: str) -> Diagnostic:
 
 
 def item(number: int = 0, *, n_pieces: int = 2, tags: dict[str, str] | None = None) -> Item:
-    return Item(
-        item_id=f"q{number:04d}",
-        media=(Media(path=f"v{number // 2}.mp4"),),
-        question="Which?",
-        choices=("one", "two", "three"),
-        answer="ABC"[number % 3],
-        tags=tags or {},
-        evidence=tuple(Evidence(start_s=float(i), end_s=i + 1.0) for i in range(n_pieces)),
-    )
+    asked = {"item_id": f"q{number:04d}", "question": "Which?", "choices": ("one", "two", "three")}
+    evidence = tuple(Evidence(start_s=float(i), end_s=i + 1.0) for i in range(n_pieces))
+    media = (Media(path=f"v{number // 2}.mp4"),)
+    return Item(**asked, media=media, answer="ABC"[number % 3], tags=tags or {}, evidence=evidence)
 
 
 def views(n_most: int = 10**6) -> dict[str, tuple[float, ...]]:
     """Frames one second apart, as many as are wanted and there are."""
     return {f"frames:{n}": tuple(float(t) for t in range(min(n, n_most))) for n in FRAMES}
-
-
-def answer(asked: Item, is_right: bool) -> Reply:
-    wrong = "B" if asked.answer == "A" else "A"
-    return Reply(text=asked.answer if is_right else wrong)
 
 
 def needing(items: list[Item], needed: list[int], **options: str) -> list[Examined]:
@@ -49,7 +40,7 @@ def needing(items: list[Item], needed: list[int], **options: str) -> list[Examin
     for asked, enough in zip(items, needed, strict=True):
 
         def answers(ask: Ask, asked: Item = asked, enough: int = enough) -> Reply:
-            return answer(asked, len(times_shown(ask)) >= enough)
+            return reply(asked, len(times_shown(ask)) >= enough)
 
         made = drive(one.examine(Simulated(asked, views())), answers).made
         found.append(Examined(item=asked, finding=made))
@@ -64,9 +55,6 @@ def chart(statements: dict[str, Statement], name: str) -> Chart:
     found = statements[name]
     assert isinstance(found, Chart)
     return found
-
-
-# ------------------------------------------------------------------------------ what is asked
 
 
 @pytest.mark.parametrize(
@@ -109,16 +97,16 @@ def test_all_budgets_are_asked_together() -> None:
     assert [one.label for one in frames] == ["8", "16", "32", "64"]
     assert [one.delivered for one in frames] == [8, 16, 20, 20]
     assert [len(one.marks) for one in frames] == [2, 2, 2, 2]
+    found = said([Examined(item=item(), finding=driven.made)])
+    assert value(found, "frames", "32", "delivered") == 20
+    assert [value(found, "frames", label, "short") for label in ("8", "16", "32", "64")] == [0, 0, 1, 1]
+    assert chart(found, "frames:curve").x_title == "frames asked for (delivered: 8, 16, 20, 20)"
 
 
 def test_only_what_is_named_is_swept() -> None:
     one = diagnostic(thinking="1024|0|4096", setting="budget")
     assert one.views(selector="midpoints", n_frames=4) == {"plan": View(selector="midpoints", n_frames=4)}
-    assert one.models() == {
-        "thinking:0": "+budget=0",
-        "thinking:1024": "+budget=1024",
-        "thinking:4096": "+budget=4096",
-    }
+    assert one.models() == {f"thinking:{n}": f"+budget={n}" for n in (0, 1024, 4096)}
 
 
 def test_thinking_says_what_came_of_it() -> None:
@@ -130,10 +118,8 @@ def test_thinking_says_what_came_of_it() -> None:
 
     one = diagnostic(thinking="off|high", setting="reasoning_effort")
     sweeps = drive(one.examine(subject), answers).made.sweeps
-    assert [(m.label, m.amount, m.delivered) for m in sweeps["thinking"]] == [
-        ("off", None, None),
-        ("high", None, 300.0),
-    ]
+    told = [(m.label, m.amount, m.delivered) for m in sweeps["thinking"]]
+    assert told == [("off", None, None), ("high", None, 300.0)]
 
 
 def test_tokens_of_a_reply_are_the_mean_of_those_that_are_known() -> None:
@@ -149,15 +135,6 @@ def test_examining_needs_the_budgets_of_the_plan() -> None:
         drive(diagnostic().examine(Simulated(item(), views())), lambda ask: Reply(text="A"))
     with pytest.raises(UsageError, match="1 frame"):
         diagnostic().views(selector="central", n_frames=1)
-
-
-def test_a_finding_can_be_stored() -> None:
-    (found,) = needing([item()], [16])
-    again = msgspec.json.decode(msgspec.json.encode(found.finding), type=BudgetsFinding)
-    assert again == found.finding
-
-
-# ------------------------------------------------------------------------------ curves
 
 
 def planted(n: int) -> list[int]:
@@ -176,20 +153,12 @@ def test_the_table_is_what_was_planted() -> None:
     assert sheet(found, "frames").value("8", "step") is None
     assert value(found, "frames", "16", "p_holm") < 0.001
     assert value(found, "frames", "64", "p_holm") == 1.0
-
-
-def test_the_curve_and_its_paired_gains() -> None:
-    found = said(needing([item(n) for n in range(200)], planted(200)))
     curve, gain = chart(found, "frames:curve"), chart(found, "frames:gain")
     assert [(p.x, round(p.y.value, 9)) for p in curve.series[0].points] == [
-        (8, 0.2),
-        (16, 0.5),
-        (32, 0.8),
-        (64, 0.8),
+        *((8, 0.2), (16, 0.5), (32, 0.8), (64, 0.8)),
     ]
     assert [(p.x, round(p.y.value, 9)) for p in gain.series[0].points] == [(16, 0.3), (32, 0.6), (64, 0.6)]
     assert curve.is_log
-    assert curve.x_title == "frames asked for (delivered: 8, 16, 32, 64)"
     # Paired: the gain from 32 to 64 is nothing in every question; of 100 videos, 1 - 0.025 ** (1 / 100) may
     # still be of another kind.
     last = estimate(found, "frames", "64", "step")
@@ -210,26 +179,19 @@ def test_groups_by_evidence_have_curves_of_their_own() -> None:
     assert [series.label for series in chart(found, "frames:curve").series] == ["all", "1", "4-5"]
 
 
-def test_evidence_that_is_only_counted_counts() -> None:
-    items = [item(n, n_pieces=0, tags={"n_evidence": "3" if n % 2 else "7"}) for n in range(8)]
-    found = said(needing(items, [8] * 8))
-    assert [entry.key for entry in sheet(found, "frames:groups").rows] == ["all", "2-3", "6+"]
-
-
 def test_tags_can_part_the_questions() -> None:
     items = [item(n, tags={"task": "read" if n % 2 else "sum"}) for n in range(8)]
     found = said(needing(items, [8] * 8), by="task")
     assert [entry.key for entry in sheet(found, "frames:groups").rows] == ["all", "read", "sum"]
+    counted = [item(n, n_pieces=0, tags={"n_evidence": "3" if n % 2 else "7"}) for n in range(8)]
+    rows = sheet(said(needing(counted, [8] * 8)), "frames:groups").rows
+    assert [entry.key for entry in rows] == ["all", "2-3", "6+"]
+    assert diagnostic(by="evidence", groups="2-2|3+").settings.groups == ("2-2", "3+")
     numbered = [item(n, tags={"demand": str(n)} if n else {}) for n in range(8)]
     binned = said(needing(numbered, [8] * 8), by="demand", groups="1|2-4|5+")
     entries = sheet(binned, "frames:groups").rows
-    assert [(entry.key, entry.values[0]) for entry in entries] == [
-        ("all", 8),
-        ("1", 1),
-        ("2-4", 3),
-        ("5+", 3),
-        ("other", 1),
-    ]
+    counts = {entry.key: entry.values[0] for entry in entries}
+    assert counts == {"all": 8, "1": 1, "2-4": 3, "5+": 3, "other": 1}
     gaps = said(needing(numbered, [8] * 8), by="demand", groups="1-2|4-6")
     assert value(gaps, "frames:groups", "other", "questions") == 3
 
@@ -242,15 +204,6 @@ def test_one_group_is_no_group() -> None:
     assert "Not parted by task" in sheet(nowhere, "frames").note
 
 
-def test_short_videos_are_counted() -> None:
-    one = diagnostic(**OPTIONS)
-    made = drive(one.examine(Simulated(item(), views(20))), lambda ask: Reply(text="A")).made
-    found = said([Examined(item=item(), finding=made)])
-    assert value(found, "frames", "32", "delivered") == 20
-    assert [value(found, "frames", label, "short") for label in ("8", "16", "32", "64")] == [0, 0, 1, 1]
-    assert chart(found, "frames:curve").x_title == "frames asked for (delivered: 8, 16, 20, 20)"
-
-
 def thinking(values: str, right_from: float, *, tokens: bool = True, n: int = 40) -> list[Examined]:
     """Every question is right from so many tokens on; a reply is ten tokens longer than was allowed."""
     one, found = diagnostic(thinking=values), []
@@ -259,7 +212,7 @@ def thinking(values: str, right_from: float, *, tokens: bool = True, n: int = 40
         def answers(ask: Ask, asked: Item = asked) -> Reply:
             budget = int(ask.model.removeprefix("thinking:"))
             usage = Usage(output_tokens=budget + 10 + int(asked.item_id[-1]) % 2) if tokens else Usage()
-            right = answer(asked, budget >= right_from)
+            right = reply(asked, budget >= right_from)
             return msgspec.structs.replace(right, usage=usage)
 
         made = drive(one.examine(Simulated(asked, {"plan": (1.0, 2.0)})), answers).made
@@ -292,18 +245,10 @@ def test_several_sweeps_are_told_apart() -> None:
     made = drive(one.examine(Simulated(item(), shown)), lambda ask: Reply(text="A")).made
     found = said([Examined(item=item(), finding=made)])
     assert list(found) == [
-        "frames",
-        "frames:curve",
-        "frames:gain",
-        "thinking",
-        "thinking:curve",
-        "thinking:gain",
+        f"{kind}{part}" for kind in ("frames", "thinking") for part in ("", ":curve", ":gain")
     ]
     assert [p.x for p in chart(found, "thinking:curve").series[0].points] == [64, 128]
     assert [entry.key for entry in sheet(found, "thinking").rows] == ["high", "64", "128"]
-
-
-# ------------------------------------------------------------------------------ what is left out
 
 
 def test_what_has_no_mark_is_left_out_and_counted() -> None:
@@ -322,30 +267,17 @@ def test_what_has_no_mark_is_left_out_and_counted() -> None:
     assert set(only_broken) == {"frames"}
 
 
-def test_nothing_to_say_is_said_without_numbers() -> None:
-    failed = Failed(stage="media", error="MediaError", message="gone")
-    found = said([Examined(item=item(), finding=failed)])
-    assert set(found) == {"budgets"}
-    assert "1 failed" in sheet(found, "budgets").note
-
-
 def test_intervals_hold_the_planted_gain() -> None:
     # 30 % need 8 frames, 30 % more need 16: a gain of 0.3.
     held = 0
-    for seed in range(20):
+    n = 20 if IS_THOROUGH else 8
+    for seed in range(n):
         rng = np.random.default_rng(seed)
         needed = rng.choice([8, 16, 1000], size=120, p=[0.3, 0.3, 0.4]).tolist()
         found = said(needing([item(n) for n in range(120)], needed, frames="8|16"))
         gain = estimate(found, "frames", "16", "step")
         held += gain.low <= 0.3 <= gain.high
-    assert held >= 17
-
-
-# ------------------------------------------------------------------------------ options
-
-
-def test_a_bin_may_hold_one_number() -> None:
-    assert diagnostic(by="evidence", groups="2-2|3+").settings.groups == ("2-2", "3+")
+    assert held >= (17 if IS_THOROUGH else 6)
 
 
 @pytest.mark.parametrize(
@@ -359,19 +291,11 @@ def test_a_bin_may_hold_one_number() -> None:
         ({"groups": "2-1|3"}, "'2-1' is no bin"),
         ({"groups": "some"}, "'some' is no bin"),
         ({"repeats": "0"}, "whole number 1 or above"),
-        ({"frame": "8|16"}, "Did you mean 'frames'"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         diagnostic(**options)
-
-
-def test_no_two_parts_have_one_title() -> None:
-    items = [item(n, n_pieces=1 + n % 7) for n in range(28)]
-    titles = [one.title for one in said(needing(items, [8] * 28)).values()]
-    assert len(titles) > 3
-    assert len(set(titles)) == len(titles)
 
 
 def test_how_often_a_question_is_asked_at_most() -> None:

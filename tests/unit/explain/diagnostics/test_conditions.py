@@ -27,13 +27,6 @@ class Open(Simulated):
         return Score(outcome=outcome, value=0.5, scorer="simulated", scorer_version=1)
 
 
-def scored(subject: Simulated, says: str, *, order: tuple[int, ...] = ()) -> list[ReplyScore]:
-    """The scores of a reply under one condition."""
-    flow = ask_together(subject, [Condition(view="v", order=order)])
-    found: list[ReplyScore] = drive(flow, lambda ask: Reply(text=says)).made
-    return found
-
-
 def test_who_declines_is_wrong_and_counted_apart() -> None:
     driven = drive(
         ask_together(Declining(ITEM, {"v": ()}), [Condition(view="v")]), lambda ask: Reply(text="I cannot")

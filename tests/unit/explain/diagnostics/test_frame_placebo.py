@@ -105,18 +105,11 @@ def test_an_evidence_that_does_nothing_is_seldom_said_to_do_something() -> None:
     rng, n_clear, n = np.random.default_rng(6), 0, 40 if IS_THOROUGH else 15
     for _ in range(n):
         deltas = rng.standard_normal((50, 6)) + rng.standard_normal((50, 1))
-        found = [
-            Examined(
-                item=item(i),
-                finding=FrameSharesFinding(
-                    is_right=True,
-                    deltas=tuple(row[:3]),
-                    beside_deltas=tuple(row[:3].tolist()),
-                    placebo_deltas=tuple(row[3:].tolist()),
-                ),
-            )
-            for i, row in enumerate(deltas)
+        halves = [(tuple(row[:3].tolist()), tuple(row[3:].tolist())) for row in deltas]
+        findings = [
+            FrameSharesFinding(is_right=True, deltas=a, beside_deltas=a, placebo_deltas=b) for a, b in halves
         ]
+        found = [Examined(item=item(i), finding=one) for i, one in enumerate(findings)]
         effect = table_of(found).value("all", "effect")
         assert isinstance(effect, Estimate)
         n_clear += not effect.low < 0 < effect.high
@@ -161,10 +154,8 @@ def test_where_fewer_frames_lie_apart_there_is_no_floor_and_it_is_said() -> None
 def test_where_no_frame_lies_apart_that_is_the_reason() -> None:
     answers = reader((1, 1, 1), 0.3, np.random.default_rng(1))
     driven = measured(answers, apart=())
-    assert (driven.made.placebo_deltas, driven.made.placebo_why) == (
-        (),
-        "no frame lies apart from the evidence",
-    )
+    assert driven.made.placebo_deltas == ()
+    assert driven.made.placebo_why == "no frame lies apart from the evidence"
     assert len(driven.rounds) == 1
     without = Simulated(item(), {"frames": EVIDENCE, "placebo": ()})
     assert drive(diagnostic().examine(without), answers).made.placebo_why == "the evidence is not in its view"
@@ -184,25 +175,6 @@ def test_a_model_without_log_probabilities_beside_the_placebo_says_why() -> None
     assert found.placebo_why.startswith("no log-probabilities: ")
 
 
-def test_right_and_wrong_answers_have_lines_of_their_own() -> None:
-    rng = np.random.default_rng(4)
-
-    def wrong(ask: Ask) -> Reply:
-        told = reader((1, 1, 1), 0.3, rng)(ask)
-        assert told.choice_logps is not None
-        renamed = dict(zip("ABCDE", (told.choice_logps[a] for a in "CBADE"), strict=True))
-        return Reply(text="A", choice_logps=renamed)
-
-    found = [
-        Examined(
-            item=item(i), finding=measured(wrong if i % 2 else reader((1, 1, 1), 0.3, rng), number=i).made
-        )
-        for i in range(20)
-    ]
-    table = table_of(found)
-    assert [(row.key, row.values[-1]) for row in table.rows] == [("all", 20), ("right", 10), ("wrong", 10)]
-
-
 def beside(evidence: Sequence[float], placebo: Sequence[float]) -> PlaceboDeltas:
     return PlaceboDeltas(
         item=item(), is_right=True, evidence=tuple(evidence), placebo=tuple(placebo), alone=tuple(evidence)
@@ -215,24 +187,14 @@ def test_shares_of_positive_deltas() -> None:
     assert not math.isnan(beside((1, 2), (0, 1)).effect)
 
 
-# --------------------------------------------------------------------------- frames encoded anew
-
-
 @pytest.mark.parametrize("view", ["ranked", "plan"])
 def test_a_placebo_of_other_frames_than_the_evidence_is_refused(view: str) -> None:
     with pytest.raises(UsageError, match=f"placebo=n with view={view}"):
         diagnostic(view=view)
     with pytest.raises(UsageError, match="expected one of"):
         diagnostic(placebo="yes")
-
-
-def test_the_frames_apart_are_a_view_of_their_own() -> None:
     views = diagnostic(n="4").views(selector="midpoints", n_frames=8)
     assert (views["placebo"].selector, views["placebo"].n_frames) == ("evidence-apart", 8)
-    assert set(catalog.create("diagnostic", "frame-shares").views(selector="x", n_frames=8)) == {"frames"}
-
-
-# --------------------------------------------------------------------------- which frames
 
 
 def asked_for(n_spans: int, **changes: object) -> Item:
@@ -240,10 +202,6 @@ def asked_for(n_spans: int, **changes: object) -> Item:
     spans = tuple(Evidence(start_s=20.0 * i, end_s=20.0 * i + 10) for i in range(n_spans))
     item = Item(item_id="q1", question="?", choices=tuple("vwxyz"), answer="C", evidence=spans)
     return msgspec.structs.replace(item, **changes)
-
-
-def test_each_span_gives_the_frame_nearest_to_its_middle() -> None:
-    assert evidence_positions(asked_for(2), (14.0, 1.0, 4.0, 9.0, 22.0, 26.0)) == [2, 5]
 
 
 def test_spans_that_overlap_give_different_frames() -> None:
@@ -294,6 +252,10 @@ def test_frames_apart_are_as_many_as_those_of_the_evidence_and_spread() -> None:
     item, times = asked_for(2), (4.0, 12.0, 14.0, 16.0, 26.0, 40.0, 50.0)
     evidence, apart = placebo_positions(item, (4.0, 26.0), times)
     assert (evidence, apart) == ([0, 4], [2, 5])
+    assert evidence_positions(item, (14.0, 1.0, 4.0, 9.0, 22.0, 26.0)) == [2, 5]  # nearest to each middle
+    beside = asked_for(2, media=(Media(path="a", kind="image"), Media(path="b")))  # images are no placebo
+    positions = placebo_positions(beside, (0.0, 4.0, 26.0), (0.0, 0.0, 4.0, 14.0, 26.0, 40.0))
+    assert positions == ([0, 2, 4], [3, 5])
 
 
 def test_frames_of_the_evidence_that_are_not_shown_are_no_placebo() -> None:
@@ -301,9 +263,3 @@ def test_frames_of_the_evidence_that_are_not_shown_are_no_placebo() -> None:
     assert placebo_positions(item, (4.0, 26.0), times) == ([0, 2], [3])
     assert placebo_positions(item, (4.0, 26.0), (4.0, 8.0, 26.0)) == ([0, 2], [])
     assert placebo_positions(item, (4.0, 26.0), (12.0, 40.0)) == ([], [])
-
-
-def test_single_images_are_no_placebo() -> None:
-    item = asked_for(2, media=(Media(path="a", kind="image"), Media(path="b")))
-    evidence, apart = placebo_positions(item, (0.0, 4.0, 26.0), (0.0, 0.0, 4.0, 14.0, 26.0, 40.0))
-    assert (evidence, apart) == ([0, 2, 4], [3, 5])

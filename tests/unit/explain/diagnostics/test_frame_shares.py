@@ -10,10 +10,10 @@ import pytest
 from subjects.simulated import Driven, Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, View
-from vidence.errors import RejectedRequestError, TransientModelError, UsageError
+from vidence.errors import RejectedRequestError, UsageError
 from vidence.explain.diagnostics.frame_letters import OverLetters, of_logps
 from vidence.explain.diagnostics.frame_shares import FrameSharesFinding, share_out
-from vidence.records import Evidence, Item, Media, Reply
+from vidence.records import Evidence, Item, Reply
 
 LETTERS = "ABCDE"
 
@@ -47,10 +47,7 @@ def measured(
     return drive(diagnostic(**options).examine(Simulated(item, {"frames": times_s})), answers)
 
 
-# --------------------------------------------------------------------------- calibration
-
-
-@pytest.mark.parametrize("k", range(2, 9))
+@pytest.mark.parametrize("k", [2, 3, 8])
 def test_a_fuser_shares_evenly(k: int) -> None:
     def fuser(ask: Ask) -> Reply:
         return with_probability(0.9 * 6.0 ** (len(times_shown(ask)) - k))
@@ -62,7 +59,7 @@ def test_a_fuser_shares_evenly(k: int) -> None:
     assert driven.made.is_right is True
 
 
-@pytest.mark.parametrize("k", range(2, 9))
+@pytest.mark.parametrize("k", [2, 3, 8])
 def test_a_parser_of_one_frame_has_its_whole_share(k: int) -> None:
     def single(ask: Ask) -> Reply:
         return with_probability(0.9 if 5.0 in times_shown(ask) else 0.3)
@@ -70,9 +67,6 @@ def test_a_parser_of_one_frame_has_its_whole_share(k: int) -> None:
     found = measured(asked_for(k), single).made
     assert found.shares == (1.0, *(0.0,) * (k - 1))
     assert (found.top_share, found.entropy) == (1.0, 0.0)
-
-
-# --------------------------------------------------------------------------- what is asked
 
 
 def test_the_question_goes_out_once_whole_and_once_without_each_frame_together() -> None:
@@ -109,15 +103,11 @@ def test_ranked_frames_are_shown_in_the_order_of_time() -> None:
         ({"view": "uniform"}, "expected one of oracle, plan, ranked"),
         ({"selector": "aks"}, "selector=aks with view=oracle"),
         ({"n": "0"}, "1 or above"),
-        ({"piece": "all"}, "no option 'piece'. Did you mean 'pieces'"),
     ],
 )
 def test_bad_options_are_refused(options: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         diagnostic(**options)
-
-
-# --------------------------------------------------------------------------- frames of the evidence
 
 
 def test_each_span_gives_the_frame_nearest_to_its_middle() -> None:
@@ -126,27 +116,6 @@ def test_each_span_gives_the_frame_nearest_to_its_middle() -> None:
     assert driven.made.times_s == (4.0, 26.0)
     driven = measured(asked_for(2), lambda _: with_probability(0.5), times=times, pieces="all")
     assert driven.made.times_s == (1.0, 4.0, 9.0, 14.0, 22.0, 26.0)
-
-
-@pytest.mark.parametrize(
-    ("kinds", "times", "kept"),
-    [
-        (("image", "video"), (0.0, 0.0, 4.0, 9.0, 22.0), [0, 2, 4]),
-        (("video", "image"), (0.0, 4.0, 9.0, 22.0, 23.0), [1, 3, 4]),
-        (("image", "frames", "image", "image"), (0.0, 4.0, 22.0, 23.0, 23.0), [0, 1, 2, 3, 4]),
-        (("image", "image"), (0.0, 0.0), [0, 1]),
-    ],
-)
-def test_single_images_beside_the_video_are_kept(
-    kinds: tuple[str, ...], times: tuple[float, ...], kept: list[int]
-) -> None:
-    """A picture at 0 s or behind the video lies in no span, though its time does."""
-    item = asked_for(2, media=tuple(Media(path=f"m{i}", kind=kind) for i, kind in enumerate(kinds)))
-    driven = measured(item, lambda _: with_probability(0.5), times=times)
-    assert len(driven.asks) == 1 + len(kept)
-
-
-# --------------------------------------------------------------------------- probabilities
 
 
 def test_the_softmax_is_over_the_letters_alone() -> None:
@@ -193,14 +162,11 @@ def test_deltas_follow_the_option_chosen_with_all_frames() -> None:
     assert shared.entropy == pytest.approx((math.log(3) - 2 / 3 * math.log(2)) / math.log(3))
 
 
-def test_of_equal_options_the_first_is_chosen() -> None:
-    assert share_out(logps(0.2, 0.4, 0.4), [logps(0.4, 0.3, 0.3)] * 2).chosen == 1
-
-
 def test_a_letter_that_was_not_reported_is_never_chosen() -> None:
     over = of_logps({"C": math.log(0.2)}, "ABCD")
     assert np.exp(over.logps) == pytest.approx([0.25] * 4)
     assert share_out(over, [over, over]).chosen == 2
+    assert share_out(logps(0.2, 0.4, 0.4), [logps(0.4, 0.3, 0.3)] * 2).chosen == 1  # of equals the first
 
 
 def test_rounding_is_no_evidence() -> None:
@@ -208,9 +174,6 @@ def test_rounding_is_no_evidence() -> None:
     shared = share_out(logps(0.5, 0.5), [crumb, crumb])
     assert shared.shares is None
     assert shared.entropy is None
-
-
-# --------------------------------------------------------------------------- what is left out
 
 
 def test_questions_that_cannot_be_measured_are_not_asked() -> None:
@@ -224,10 +187,8 @@ def test_questions_that_cannot_be_measured_are_not_asked() -> None:
     assert excluded(asked_for(3, choices=(), answer_kind="text")).excluded == "no choices"
     assert excluded(asked_for(3, choices=())).excluded == "no choices"
     many = excluded(asked_for(3, choices=tuple(str(i) for i in range(27))))
-    assert (many.excluded, many.why) == (
-        "too many choices",
-        "27 choices; expected at most 26, one letter each",
-    )
+    assert many.excluded == "too many choices"
+    assert many.why == "27 choices; expected at most 26, one letter each"
     assert excluded(asked_for(1)).excluded == "fewer than two frames"
     assert excluded(asked_for(1)).times_s == (5.0,)
     assert excluded(asked_for(0)).excluded == "fewer than two frames"
@@ -238,9 +199,6 @@ def test_no_positive_evidence() -> None:
     assert (found.excluded, found.top_share, found.shares) == ("no positive evidence", None, ())
     assert found.deltas == (0.0, 0.0, 0.0)
     assert (found.chosen, found.is_right) == ("C", True)
-
-
-def test_the_chosen_option_is_marked() -> None:
     found = measured(asked_for(2), lambda a: with_probability(0.3 * len(times_shown(a)), "E")).made
     assert (found.chosen, found.is_right) == ("E", False)
     assert sum(found.probabilities) == pytest.approx(1)
@@ -262,13 +220,6 @@ def test_a_server_that_rejects_the_request_for_log_probabilities_is_named() -> N
     assert found.why == "the request for log-probabilities was rejected: logprobs is not supported"
 
 
-def test_a_server_that_fails_now_is_left_to_the_next_session() -> None:
-    flow = diagnostic().examine(Simulated(asked_for(2), {"frames": middles(2)}))
-    next(flow)
-    with pytest.raises(TransientModelError):
-        flow.throw(TransientModelError("503"))
-
-
 def test_letters_that_were_not_reported_are_counted() -> None:
     def top_two(ask: Ask) -> Reply:
         p = 0.9 if len(times_shown(ask)) == 2 else 0.6
@@ -277,11 +228,6 @@ def test_letters_that_were_not_reported_are_counted() -> None:
     found = measured(asked_for(2), top_two).made
     assert found.n_floored == 9
     assert found.shares == pytest.approx((0.5, 0.5))
-
-
-def test_a_finding_comes_back_from_json() -> None:
-    found = measured(asked_for(2), lambda a: with_probability(0.3 * len(times_shown(a)))).made
-    assert msgspec.json.decode(msgspec.json.encode(found), type=FrameSharesFinding) == found
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ import pytest
 
 from subjects import evidenced, hint_readers
 from subjects.evidenced import estimate, reply, said_by, sheet, value
-from subjects.hint_readers import SPANS, VIEWS, climber, is_told, parrot, searcher, swayed
+from subjects.hint_readers import VIEWS, climber, is_told, parrot, searcher, swayed
 from subjects.simulated import Simulated, drive, times_shown
 from vidence.contracts import Ask, Diagnostic, Examined, SetDiagnostic, View
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.hints import FILLER, ForeignHint, Settings, filler, foreign_hints
-from vidence.records import Failed, Item
+from vidence.explain.diagnostics.hints import ForeignHint, Settings, filler, foreign_hints
+from vidence.records import Item
 from vidence.tables.charts import Chart, Statement
 
 N = 60
@@ -29,22 +29,11 @@ def diagnostic(items: list[Item], **options: str) -> Diagnostic:
 
 def examined(items: list[Item], reader: evidenced.Reader, **options: str) -> list[Examined]:
     one = diagnostic(items, **options)
-    return [
-        Examined(
-            item=asked,
-            finding=drive(
-                one.examine(Simulated(asked, VIEWS)), lambda ask, a=asked: reply(a, reader(a, ask))
-            ).made,
-        )
-        for asked in items
-    ]
+    return evidenced.examine_all(one, items, lambda number: VIEWS, reader)
 
 
 def said(items: list[Item], reader: evidenced.Reader, **options: str) -> dict[str, Statement]:
     return said_by(diagnostic(items, **options), examined(items, reader, **options))
-
-
-# ------------------------------------------------------------------------------ one question
 
 
 def test_the_evidence_has_the_budget_of_the_plan() -> None:
@@ -53,9 +42,8 @@ def test_the_evidence_has_the_budget_of_the_plan() -> None:
         "plan": View(selector="aks", n_frames=16),
         "evidence": View(selector="evidence", n_frames=16),
     }
-    assert list(evidenced.diagnostic("hints", {"controls": "words"}).views(selector="a", n_frames=1)) == [
-        "plan"
-    ]
+    alone = evidenced.diagnostic("hints", {"controls": "words"})
+    assert list(alone.views(selector="a", n_frames=1)) == ["plan"]
 
 
 def test_all_conditions_are_asked_together_and_levels_are_cumulative() -> None:
@@ -77,6 +65,11 @@ def test_all_conditions_are_asked_together_and_levels_are_cumulative() -> None:
     assert times_shown(found["frames"]) == VIEWS["evidence"]
     assert "words: hints" not in found["frames"].prompt.text
     assert driven.made.foreign == "q0002"
+    one = evidenced.diagnostic("hints", {"controls": "words", "levels": "2"})
+    driven = drive(one.examine(Simulated(item(0), VIEWS)), lambda ask: reply(item(0), True))
+    assert list(driven.made.marks) == ["L0", "L2", "words-L0", "words-L2"]
+    made = filler("One two three.\n" + " ".join(["word"] * 200))
+    assert [len(line.split()) for line in made.splitlines()] == [3, 200]
 
 
 def test_fewer_hints_give_those_levels_only_and_none_gives_nothing() -> None:
@@ -108,14 +101,6 @@ def test_levels_without_a_hint_are_refused(levels: str) -> None:
         Settings(levels=tuple(int(one) for one in levels))
 
 
-def test_filler_has_as_many_words_in_as_many_lines() -> None:
-    words = "One two three.\n" + " ".join(["word"] * 200)
-    made = filler(words)
-    assert [len(line.split()) for line in made.splitlines()] == [3, 200]
-    assert made.startswith("The video is\n")
-    assert len(FILLER.split()) > 40
-
-
 def test_foreign_hints_are_of_another_source_and_of_the_same_domain_where_there_is_one() -> None:
     items = [item(n) for n in range(8)]
     found = foreign_hints(items, Settings())
@@ -132,13 +117,7 @@ def test_foreign_hints_are_of_another_source_and_of_the_same_domain_where_there_
     )
     same_film = [item(0, source="film"), item(2, source="film")]
     assert foreign_hints(same_film, Settings()) == {}
-    assert (
-        "1 foreign hint not known to be of the same domain" not in sheet(said(alone, searcher), "hints").note
-    )
     assert "2 foreign hints not known to be of the same domain" in sheet(said(alone, searcher), "hints").note
-
-
-# ------------------------------------------------------------------------------ planted behaviour
 
 
 def test_the_gain_of_who_looks_where_it_is_told_is_recovered() -> None:
@@ -157,6 +136,12 @@ def test_the_gain_of_who_looks_where_it_is_told_is_recovered() -> None:
     assert levels == pytest.approx({"L0": 0.3, "L1": 0.3, "L2": 0.3, "L3": 0.7})
     assert value(statements, "levels", "L3", "gain") == pytest.approx(0.4)
     assert "give answers away" not in sheet(statements, "hints").note
+    chart = statements["hints:curve"]
+    assert isinstance(chart, Chart)
+    assert [one.label for one in chart.series] == [
+        "with the video", "words alone", "hints of another question", "words that say nothing",
+    ]  # fmt: skip
+    assert [round(point.y.value, 3) for point in chart.series[0].points] == [0.3, 0.3, 0.3, 0.7]
 
 
 def test_the_gain_of_each_level_is_recovered() -> None:
@@ -191,32 +176,6 @@ def test_gains_of_guessers_lie_in_their_intervals() -> None:
 
     found = estimate(said([item(n) for n in range(400)], guesser), "hints", "less-foreign", "difference")
     assert found.low <= 0.25 <= found.high
-
-
-def test_levels_and_controls_are_drawn() -> None:
-    items = [item(n, evidence=SPANS[: 1 + n % 2]) for n in range(N)]
-    statements = said(items, searcher)
-    chart = statements["hints:curve"]
-    assert isinstance(chart, Chart)
-    assert [one.label for one in chart.series] == [
-        "with the video", "words alone", "hints of another question", "words that say nothing",
-    ]  # fmt: skip
-    assert [round(point.y.value, 3) for point in chart.series[0].points] == [0.3, 0.3, 0.3, 0.7]
-
-
-def test_failures_are_in_no_number() -> None:
-    items = [item(n) for n in range(6)]
-    found = examined(items, searcher)
-    broken = Examined(item=item(9), finding=Failed(stage="media", error="MediaError", message="gone"))
-    statements = said_by(diagnostic(items), [*found, broken])
-    assert value(statements, "hints", "gain", "questions") == 6
-    assert "1 failed" in sheet(statements, "levels").note
-
-
-def test_only_the_levels_and_controls_that_are_wanted_are_asked() -> None:
-    one = evidenced.diagnostic("hints", {"controls": "words", "levels": "2"})
-    driven = drive(one.examine(Simulated(item(0), VIEWS)), lambda ask: reply(item(0), True))
-    assert list(driven.made.marks) == ["L0", "L2", "words-L0", "words-L2"]
 
 
 def test_how_often_a_question_is_asked_at_most() -> None:

@@ -7,16 +7,15 @@ import msgspec
 import numpy as np
 import pytest
 
+from subjects import evidenced
+from subjects.evidenced import estimate, said_by, sheet, value
 from subjects.simulated import Simulated, drive, times_shown
-from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import ReplyScore
 from vidence.explain.diagnostics.modality import CONDITIONS, FLAGS, ModalityFinding
 from vidence.records import Estimate, Failed, Item, Media, Reply, Usage
 from vidence.tables.charts import Statement
-from vidence.tables.figures import draw_figure
-from vidence.tables.table import Table
 
 TIMES = (1.0, 3.0, 5.0, 7.0, 9.0, 11.0)
 MIDDLE = 6.0
@@ -25,23 +24,18 @@ CHOICES = ("one", "two", "three", "four")
 
 
 def diagnostic(**options: str) -> Diagnostic:
-    made: Diagnostic = catalog.create("diagnostic", catalog.Spec(name="modality", options=options))
-    return made
+    return evidenced.diagnostic("modality", options)
 
 
 def item(number: int, kind: str = "", *, choices: tuple[str, ...] = CHOICES) -> Item:
     """The right choice moves along; two questions share a video."""
     letter = chr(ord("A") + number % len(choices))
-    return Item(
-        item_id=f"q{number:03d}",
-        media=(Media(path=f"v{number // 2}.mp4"),),
-        question="Which?",
-        choices=choices,
-        answer=letter,
-        tags={"kind": kind} if kind else {},
-    )
+    media, tags = (Media(path=f"v{number // 2}.mp4"),), {"kind": kind} if kind else {}
+    names = {"item_id": f"q{number:03d}", "question": "Which?"}
+    return Item(**names, media=media, choices=choices, answer=letter, tags=tags)
 
 
+WAITS = "the answer waits for a judge; name one with --judge-model"
 # What a parser needs to see, by kind of question: the times shown, in the order shown.
 NEEDS: dict[str, Callable[[tuple[float, ...]], bool]] = {
     "leaks": lambda shown: True,
@@ -71,27 +65,12 @@ def examined(items: list[Item], **options: str) -> list[Examined]:
 
 
 def said(found: list[Examined], **options: str) -> dict[str, Statement]:
-    rng = np.random.default_rng(0)
-    return {s.name: s for s in diagnostic(**options).summarise(found, rng=rng, level=0.95)}
-
-
-def sheet(statements: dict[str, Statement], name: str) -> Table:
-    found = statements[name]
-    assert isinstance(found, Table)
-    return found
-
-
-def value(statements: dict[str, Statement], name: str, entry: str, heading: str) -> float:
-    found = sheet(statements, name).value(entry, heading)
-    return found.value if isinstance(found, Estimate) else found  # type: ignore[return-value]
+    return said_by(diagnostic(**options), found)
 
 
 def mixed(**counts: int) -> list[Item]:
     kinds = [kind for kind, n in counts.items() for _ in range(n)]
     return [item(number, kind) for number, kind in enumerate(kinds)]
-
-
-# ------------------------------------------------------------------------------ one question
 
 
 def test_all_conditions_are_asked_together() -> None:
@@ -170,15 +149,6 @@ def test_the_central_view_is_one_frame_of_the_central_selector() -> None:
     assert diagnostic().models() == {}
 
 
-def test_a_finding_can_be_stored() -> None:
-    (found,) = examined([item(3, "bag")])
-    again = msgspec.json.decode(msgspec.json.encode(found.finding), type=ModalityFinding)
-    assert again == found.finding
-
-
-# ------------------------------------------------------------------------------ what replies are worth
-
-
 @pytest.mark.parametrize(
     ("reply", "mark"),
     [
@@ -189,15 +159,7 @@ def test_a_finding_can_be_stored() -> None:
             Reply(text="B", usage=Usage(output_tokens=7)),
             ReplyScore(value=1.0, kind="answered", answer="B", output_tokens=7),
         ),
-        (
-            Reply(text="judge"),
-            ReplyScore(
-                value=None,
-                kind="answered",
-                answer="judge",
-                why="the answer waits for a judge; name one with --judge-model",
-            ),
-        ),
+        (Reply(text="judge"), ReplyScore(value=None, kind="answered", answer="judge", why=WAITS)),
         (Reply(text="broken"), ReplyScore(value=None, kind="failed", why="JudgeError: no verdict")),
     ],
 )
@@ -205,9 +167,6 @@ def test_every_kind_of_reply_has_its_mark(reply: Reply, mark: ReplyScore) -> Non
     driven = drive(diagnostic().examine(Simulated(item(1), dict(VIEWS))), lambda ask: reply)
     assert driven.made.marks == {name: (mark,) for name in CONDITIONS}
     assert driven.made.solved["full"] is (None if mark.value is None else mark.value == 1.0)
-
-
-# ------------------------------------------------------------------------------ all questions
 
 
 def test_ratios_and_shares_are_what_was_planted() -> None:
@@ -221,33 +180,23 @@ def test_ratios_and_shares_are_what_was_planted() -> None:
             assert value(found, "modality", name, "difference") == pytest.approx((n_right - 180) / 200)
             assert value(found, "modality", name, "p_holm") < 0.01
     assert sheet(found, "modality").value("full", "difference") is None
-    shares = {
-        "without-video": 20,
-        "one-frame": 50,
-        "one-frame-only": 30,
-        "needs-frames": 130,
-        "needs-order": 70,
-    }
+    shares = {"without-video": 20, "one-frame": 50, "one-frame-only": 30, "needs-frames": 130}
+    shares["needs-order"] = 70
     for name, n in shares.items():
         assert value(found, "solved", name, "questions") == n
         assert value(found, "solved", name, "share") == pytest.approx(n / 200)
-
-
-def test_every_figure_has_an_interval_with_its_videos() -> None:
-    found = said(examined(mixed(leaks=20, picture=30, bag=60, story=70, hopeless=20)))
     estimates = [v for s in ("modality", "solved") for e in sheet(found, s).rows for v in e.values]
-    for estimate in (v for v in estimates if isinstance(v, Estimate)):
-        assert estimate.low <= estimate.value <= estimate.high
-        assert (estimate.n, estimate.n_clusters, estimate.level) == (200, 100, 0.95)
-        assert "clustered error" in estimate.method
+    for one in (v for v in estimates if isinstance(v, Estimate)):
+        assert one.low <= one.value <= one.high
+        assert (one.n, one.n_clusters, one.level) == (200, 100, 0.95)
+        assert "clustered error" in one.method
 
 
 def test_few_videos_have_few_degrees_of_freedom() -> None:
     found = said(examined(mixed(leaks=4, picture=6, story=10)))
     for name in ("accuracy", "difference", "ratio"):
-        estimate = sheet(found, "modality").value("text", name)
-        assert isinstance(estimate, Estimate)
-        assert "t with 9.0 degrees" in estimate.method
+        assert "t with 9.0 degrees" in estimate(found, "modality", "text", name).method
+    assert math.isnan(value(said(examined(mixed(hopeless=8))), "modality", "text", "ratio"))
 
 
 def test_guessing_is_counted_out() -> None:
@@ -267,8 +216,7 @@ def test_guessing_is_counted_out() -> None:
         )
     statements = said(found)
     assert value(statements, "solved", "without-video", "chance") == pytest.approx(0.25)
-    known = sheet(statements, "solved").value("without-video", "known")
-    assert isinstance(known, Estimate)
+    known = estimate(statements, "solved", "without-video", "known")
     assert known.low < 0.2 < known.high
     assert known.high - known.low < 0.12
     assert "beyond guessing" in known.method
@@ -279,27 +227,20 @@ def test_guessing_is_counted_out() -> None:
     assert "Guessing alone gets 25.0 %" in sheet(statements, "modality").note
 
 
-def test_repeats_make_guessing_less_likely() -> None:
-    options = {"repeats": "3", "at_least": "2"}
-    found = said(examined(mixed(leaks=10, story=10), **options), **options)
-    # Two or three of three at 1/4: 3 * 3 / 64 + 1 / 64.
-    assert value(found, "solved", "without-video", "chance") == pytest.approx(10 / 64)
-    assert "at least 2 of 3 repeats" in sheet(found, "solved").note
-
-
 def test_open_questions_cannot_be_guessed() -> None:
     asked = Item(item_id="q", question="Why?", answer="because", answer_kind="text", media=(Media(path="v"),))
     driven = drive(diagnostic().examine(Simulated(asked, dict(VIEWS))), lambda ask: Reply(text="because"))
     found = said([Examined(item=asked, finding=driven.made)])
     assert value(found, "solved", "without-video", "chance") == 0.0
     assert value(found, "solved", "without-video", "known") == 1.0
-
-
-def test_one_choice_leaves_nothing_beyond_guessing() -> None:
-    asked = item(0, "leaks", choices=("only",))
-    found = said(examined([asked]))
+    found = said(examined([item(0, "leaks", choices=("only",))]))
     assert value(found, "solved", "without-video", "chance") == 1.0
     assert sheet(found, "solved").value("without-video", "known") is None
+    # Two or three of three at 1/4: 3 * 3 / 64 + 1 / 64.
+    options = {"repeats": "3", "at_least": "2"}
+    found = said(examined(mixed(leaks=10, story=10), **options), **options)
+    assert value(found, "solved", "without-video", "chance") == pytest.approx(10 / 64)
+    assert "at least 2 of 3 repeats" in sheet(found, "solved").note
 
 
 def test_what_has_no_mark_is_left_out_and_counted() -> None:
@@ -336,23 +277,6 @@ def test_short_videos_are_named() -> None:
     assert "1 question with fewer than two frames" in sheet(said(found), "modality").note
 
 
-def test_nothing_to_say_is_said_without_numbers() -> None:
-    failed = Failed(stage="media", error="MediaError", message="gone")
-    found = said([Examined(item=item(1), finding=failed)])
-    assert sheet(found, "modality").rows == ()
-    assert sheet(found, "solved").rows == ()
-    assert "1 failed" in sheet(found, "modality").note
-
-
-def test_a_full_video_that_is_never_right_has_no_ratio() -> None:
-    found = sheet(said(examined(mixed(hopeless=8))), "modality").value("text", "ratio")
-    assert isinstance(found, Estimate)
-    assert math.isnan(found.value)
-
-
-# ------------------------------------------------------------------------------ options
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -360,7 +284,6 @@ def test_a_full_video_that_is_never_right_has_no_ratio() -> None:
         ({"repeats": "two"}, "repeats='two'"),
         ({"repeats": "2", "at_least": "3"}, "at_least=3 of 2"),
         ({"seed": "-1"}, "0 or above"),
-        ({"repeat": "2"}, "Did you mean 'repeats'"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, str], message: str) -> None:
@@ -373,13 +296,3 @@ def test_what_a_guesser_gets_of_each_flag():
     chances = {flag.key: flag.chance(0.25) for flag in FLAGS}
     assert chances["without-video"] == chances["one-frame"] == 0.25
     assert chances["needs-frames"] == pytest.approx(9 / 64)
-
-
-def test_what_is_shown_and_what_is_not_needed_have_figures() -> None:
-    statements = said(examined(mixed(leaks=10, story=10)))
-    shown = draw_figure(sheet(statements, "modality"))
-    assert shown is not None
-    assert shown.svg.count('class="bar"') == 5
-    needed = draw_figure(sheet(statements, "solved"))
-    assert needed is not None
-    assert [words for _, words in needed.legend] == ["interval", "by guessing"]

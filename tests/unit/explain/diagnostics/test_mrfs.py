@@ -4,14 +4,12 @@ import math
 import random
 from collections.abc import Callable
 
-import msgspec
 import pytest
 
+from subjects import evidenced
 from subjects.simulated import Driven, Simulated, drive, times_shown
-from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, View
-from vidence.errors import RejectedRequestError, TransientModelError, UsageError
-from vidence.explain.diagnostics.mrfs import MrfsFinding
+from vidence.errors import RejectedRequestError, UsageError
 from vidence.records import Item, Reply
 
 MODES = ("nested-bisect", "exhaustive", "official")
@@ -19,8 +17,7 @@ ITEM = Item(item_id="q1", question="Which?", choices=("one", "two", "three"), an
 
 
 def diagnostic(**options: str) -> Diagnostic:
-    made: Diagnostic = catalog.create("diagnostic", catalog.Spec(name="mrfs", options=options))
-    return made
+    return evidenced.diagnostic("mrfs", options)
 
 
 def ranking(n: int, needed: int = 0) -> tuple[tuple[float, ...], frozenset[float]]:
@@ -41,7 +38,7 @@ def examined(right: Callable[[int], bool], *, n: int = 16, wrong: str = "A", **o
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("demand", range(1, 9))
+@pytest.mark.parametrize("demand", [1, 2, 3, 5, 8])
 def test_a_fuser_demands_what_was_planted(mode: str, demand: int) -> None:
     times, needed = ranking(16, demand)
 
@@ -89,12 +86,8 @@ def test_categories(mode: str) -> None:
     assert examined(lambda _: False, mode=mode).made.category == "undefined"
     assert examined(lambda _: False, mode=mode).made.mrfs is None
     assert examined(lambda k: k > 0, mode=mode).made.category == "visual-required"
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_an_unreadable_reply_is_wrong(mode: str) -> None:
-    found = examined(lambda k: k >= 3, wrong="?", mode=mode).made
-    assert (found.category, found.mrfs, found.right[0]) == ("visual-required", 3, False)
+    unread = examined(lambda k: k >= 3, wrong="?", mode=mode).made
+    assert (unread.category, unread.mrfs, unread.right[0]) == ("visual-required", 3, False)
 
 
 def test_only_exhaustive_finds_the_true_minimum_of_broken_answers() -> None:
@@ -113,11 +106,8 @@ def test_a_search_that_meets_broken_answers_says_so() -> None:
     assert (found.mrfs, found.is_monotone) == (2, False)
     short = examined({1, 2}.__contains__, n=2).made
     assert (short.mrfs, short.is_monotone, short.n_delivered) == (1, True, 2)
-
-
-def test_right_with_some_and_wrong_with_all_is_undefined() -> None:
-    found = examined({3, 4}.__contains__, mode="exhaustive").made
-    assert (found.category, found.mrfs, found.is_monotone) == ("undefined", None, False)
+    lost = examined({3, 4}.__contains__, mode="exhaustive").made
+    assert (lost.category, lost.mrfs, lost.is_monotone) == ("undefined", None, False)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -261,14 +251,6 @@ def test_an_open_question_cannot_be_rotated() -> None:
     assert found.made.error == "orders=2 rotates the choices, and this question has none"
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_server_that_fails_now_is_left_to_the_next_session(mode: str) -> None:
-    flow = diagnostic(mode=mode).examine(Simulated(ITEM, {"ranked": ranking(16)[0]}))
-    next(flow)
-    with pytest.raises(TransientModelError):
-        flow.throw(TransientModelError("503"))
-
-
 @pytest.mark.parametrize(
     ("word", "message"),
     [
@@ -298,11 +280,6 @@ def test_the_same_prompt_is_put_twice_where_asked_for(mode: str) -> None:
     assert examined(lambda k: k >= 4, mode=mode).made.is_changed is None
 
 
-def test_a_finding_comes_back_from_json() -> None:
-    found = examined(lambda k: k >= 4, check_repeat="true").made
-    assert msgspec.json.decode(msgspec.json.encode(found), type=MrfsFinding) == found
-
-
 def test_the_ranking_is_the_plans_or_the_one_named() -> None:
     assert diagnostic().views(selector="aks", n_frames=8) == {
         "ranked": View(selector="aks", n_frames=16, is_ranked=True)
@@ -320,7 +297,6 @@ def test_the_ranking_is_the_plans_or_the_one_named() -> None:
         ({"orders": "0"}, "whole number 1 or above"),
         ({"min": "17"}, "min=17 is above max=16"),
         ({"mode": "official", "text_only": "false"}, "always asks without frames"),
-        ({"maximum": "3"}, "no option 'maximum'. Did you mean 'max'"),
     ],
 )
 def test_bad_options_are_refused(options: dict[str, str], message: str) -> None:

@@ -6,22 +6,22 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from subjects import evidenced
 from subjects.simulated import Simulated, drive, examined, told, value
 from subjects.stated import column, stated
-from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import ReplyScore
 from vidence.explain.diagnostics.rotations import OrderAnswer, RotationsFinding
 from vidence.records import Item, Media, Reply
+from vidence.tables.table import Table
 
 Answers = Callable[[Ask], Reply]
 N = 400
 
 
 def diagnostic(**options: str) -> Diagnostic:
-    made: Diagnostic = catalog.create("diagnostic", catalog.Spec(name="rotations", options=options))
-    return made
+    return evidenced.diagnostic("rotations", options)
 
 
 def item(number: int = 1, n_choices: int = 5) -> Item:
@@ -56,12 +56,6 @@ def test_each_choice_is_shown_once_at_each_place_and_the_own_order_first() -> No
     assert {ask.model for ask in driven.asks} == {""}
 
 
-def test_fewer_orders_where_that_is_asked_for() -> None:
-    one = examined(diagnostic(orders="3"), item(), lambda _: Reply(text="A"))
-    assert isinstance(one.finding, RotationsFinding)
-    assert len(one.finding.turns) == 3
-
-
 @pytest.mark.parametrize("orders", ["1", "0", "all", "-2", ""])
 def test_orders_that_rotate_nothing_are_refused(orders: str) -> None:
     with pytest.raises(
@@ -70,35 +64,26 @@ def test_orders_that_rotate_nothing_are_refused(orders: str) -> None:
         diagnostic(orders=orders)
 
 
-def test_who_knows_is_right_in_all_orders_and_follows_the_text() -> None:
-    found = told(
-        diagnostic(), [examined(diagnostic(), one, says(right, one)) for one in map(item, range(10))]
-    )
-    assert value(found["rotations"], "all", "share") == 1.0
-    assert value(found["follows"], "all", "text") == 1.0
+def test_habits_are_told_apart() -> None:
+    def all_of(n: int, answers: Callable[[Item], Answers]) -> dict[str, Table]:
+        return told(diagnostic(), [examined(diagnostic(), one, answers(one)) for one in map(item, range(n))])
 
-
-def test_a_letter_throughout_is_never_right_in_all_orders_and_is_named() -> None:
-    found = told(
-        diagnostic(), [examined(diagnostic(), one, lambda _: Reply(text="B")) for one in map(item, range(10))]
-    )
-    assert value(found["rotations"], "all", "share") == 0.0
-    assert value(found["rotations"], "mean", "share") == pytest.approx(0.2)
-    assert value(found["follows"], "all", "letter") == 1.0
-
-
-def test_a_guess_that_keeps_its_text_is_right_in_all_orders_as_often_as_one_guess() -> None:
+    knows = all_of(10, lambda one: says(right, one))
+    assert value(knows["rotations"], "all", "share") == 1.0
+    assert value(knows["follows"], "all", "text") == 1.0
+    letter = all_of(10, lambda one: lambda _: Reply(text="B"))
+    assert value(letter["rotations"], "all", "share") == 0.0
+    assert value(letter["rotations"], "mean", "share") == pytest.approx(0.2)
+    assert value(letter["follows"], "all", "letter") == 1.0
+    # A guess that keeps its text is right in all orders as often as one guess.
     rng = np.random.default_rng(3)
     liked = {one.item_id: one.choices[int(rng.integers(5))] for one in map(item, range(N))}
-    found = told(
-        diagnostic(),
-        [examined(diagnostic(), one, says(lambda i: liked[i.item_id], one)) for one in map(item, range(N))],
-    )
-    stated = found["rotations"].estimate("all", "share")
-    assert stated is not None
-    assert stated.low <= 0.2 <= stated.high
-    assert value(found["rotations"], "all", "text") == pytest.approx(0.2)
-    assert value(found["follows"], "wrong", "text") == 1.0
+    keeps = all_of(N, lambda one: says(lambda i: liked[i.item_id], one))
+    share = keeps["rotations"].estimate("all", "share")
+    assert share is not None
+    assert share.low <= 0.2 <= share.high
+    assert value(keeps["rotations"], "all", "text") == pytest.approx(0.2)
+    assert value(keeps["follows"], "wrong", "text") == 1.0
 
 
 def test_independent_guesses_get_the_power_of_the_chance() -> None:
@@ -159,31 +144,25 @@ def turned(number: int, own: str, answers: str, *, n_choices: int = 3) -> tuple[
         tags={"kind": "x" if number < 2 else "y"},
     )
     orders = ORDERS if n_choices == 3 else ((), (1, 0))
-    turns = tuple(
-        OrderAnswer(
-            order=order,
-            mark=ReplyScore(
-                value=float(answer == own),
-                kind="unreadable" if answer == "?" else "answered",
-                answer="" if answer == "?" else answer,
-            ),
-        )
-        for order, answer in zip(orders, answers, strict=True)
-    )
-    return asked, RotationsFinding(turns=turns)
+    marks = [
+        ReplyScore(value=0.0, kind="unreadable")
+        if answer == "?"
+        else ReplyScore(value=float(answer == own), kind="answered", answer=answer)
+        for answer in answers
+    ]
+    turns = [OrderAnswer(order=order, mark=mark) for order, mark in zip(orders, marks, strict=True)]
+    return asked, RotationsFinding(turns=tuple(turns))
 
 
 def test_what_four_questions_say_worked_out_by_hand() -> None:
     """Letters that were said: B A A; B B and none; A B; none, B and A."""
-    found = stated(
-        diagnostic(),
-        [
-            turned(0, "B", "BBC"),
-            turned(1, "A", "BC?"),
-            turned(2, "A", "AA", n_choices=2),
-            turned(3, "C", "?CC"),
-        ],
+    four = (
+        turned(0, "B", "BBC"),
+        turned(1, "A", "BC?"),
+        turned(2, "A", "AA", n_choices=2),
+        turned(3, "C", "?CC"),
     )
+    found = stated(diagnostic(), four)
     headline = found["rotations"]
     rows = ("all", "mean", "own")
     for key, values in {
@@ -209,6 +188,9 @@ def test_what_four_questions_say_worked_out_by_hand() -> None:
 
 
 def test_a_question_is_asked_once_with_each_order() -> None:
+    one = examined(diagnostic(orders="3"), item(), lambda _: Reply(text="A"))
+    assert isinstance(one.finding, RotationsFinding)
+    assert len(one.finding.turns) == 3
     assert diagnostic().most_asks(item(n_choices=5), n_frames=8) == 5
     assert diagnostic(orders="2").most_asks(item(n_choices=5), n_frames=8) == 2
     assert diagnostic(orders="9").most_asks(item(n_choices=5), n_frames=8) == 5

@@ -144,10 +144,6 @@ def test_what_four_questions_say_worked_out_by_hand():
         "n": (4, 4),
     }.items():
         assert column(said["controls"], key) == dict(zip(("own", "resample"), values, strict=True)), key
-
-
-def test_the_curves_of_four_questions_worked_out_by_hand():
-    said = stated(make(rounds="2", controls="resample"), four_questions())
     assert curves(said["by-round"]) == {
         "own review": [(0, 0.5), (1, 0.5), (2, 1.0)],
         "asked anew": [(0, 0.5), (1, 0.75), (2, 0.5)],
@@ -155,17 +151,9 @@ def test_the_curves_of_four_questions_worked_out_by_hand():
 
 
 def test_scores_in_parts_have_no_test_of_pairs():
-    found = [
-        (
-            item(2 * i),
-            SelfRefineFinding(
-                marks={"own": marks(0.5, 1.0), "none": marks(0.5, 0.5)},
-                reviews=("words",),
-                unchanged={"own": (False,)},
-            ),
-        )
-        for i in range(3)
-    ]
+    some = {"own": marks(0.5, 1.0), "none": marks(0.5, 0.5)}
+    one = SelfRefineFinding(marks=some, reviews=("words",), unchanged={"own": (False,)})
+    found = [(item(2 * i), one) for i in range(3)]
     table = stated(make(rounds="1", controls="none"), found)["self-refine"]
     assert column(table, "mcnemar") == {"own:0": None, "own:1": None}
     assert column(table, "repaired") == {"own:0": None, "own:1": 1.0}

@@ -16,7 +16,7 @@ from vidence.explain.diagnostics.tables import (
 )
 from vidence.records import Estimate, Failed, Item, Media, Record
 from vidence.statistics import paired
-from vidence.tables.table import RowSpec, by_name, lines, number, share, tabulate
+from vidence.tables.table import number, share, tabulate
 
 
 class Finding(Record):
@@ -34,12 +34,8 @@ def figures() -> Figures:
 
 
 def scored(**values: float | None) -> Finding:
-    return Finding(
-        marks={
-            name: (ReplyScore(value=value, kind="answered" if value else "unreadable"),)
-            for name, value in values.items()
-        }
-    )
+    kinds = {name: "answered" if value else "unreadable" for name, value in values.items()}
+    return Finding(marks={name: (ReplyScore(value=values[name], kind=kinds[name]),) for name in values})
 
 
 def compared(*rows: Finding | Failed, n_choices: int = 2) -> SideBySide[Finding]:
@@ -64,9 +60,6 @@ def compared(*rows: Finding | Failed, n_choices: int = 2) -> SideBySide[Finding]
     )
 
 
-# ------------------------------------------------------------------------------ figures
-
-
 def test_a_share_has_no_interval_beyond_0_and_1():
     few = figures().mean(np.array([1.0, 0.0, 0.0, 0.0]), items(4))
     # 0.25 with a clustered error of 0.25 and 3 degrees of freedom: 0.25 - 3.18 * 0.25 would be below 0.
@@ -75,25 +68,12 @@ def test_a_share_has_no_interval_beyond_0_and_1():
     assert 0.9 < few.high < 1
     many = figures().mean(np.array([0.0, 1.0, 1.0, 1.0]), items(4))
     assert (many.low, many.high) == pytest.approx((1 - few.high, 1 - few.low))
-
-
-def test_what_is_no_share_keeps_its_interval():
-    frames = figures().mean(np.array([1.0, 16.0, 1.0]), items(3))
+    frames = figures().mean(np.array([1.0, 16.0, 1.0]), items(3))  # is no share
     assert frames.low < 0 < frames.high
-
-
-def test_other_bounds_cut_the_interval_too():
-    frames = figures().mean(np.array([1.0, 16.0, 1.0]), items(3), bounds=(1.0, 16.0))
-    assert 1 < frames.low < 1.1
-    assert 15 < frames.high < 16
-
-
-def test_one_video_has_no_interval_to_cut():
-    same = [Item(item_id=f"q{i}", media=items(1)[0].media, question="?", answer="x") for i in range(1)]
-    assert np.isnan(figures().mean(np.array([1.0]), same).low)
-
-
-def test_of_no_questions_there_is_no_mean():
+    bounded = figures().mean(np.array([1.0, 16.0, 1.0]), items(3), bounds=(1.0, 16.0))
+    assert 1 < bounded.low < 1.1
+    assert 15 < bounded.high < 16
+    assert np.isnan(figures().mean(np.array([1.0]), items(1)).low)  # one source has no interval
     assert figures().over([], lambda one: 1.0) is None
 
 
@@ -107,9 +87,6 @@ def test_differences_are_paired_and_adjusted_together():
     assert [one.p_holm for one in differences.values()] == pytest.approx(paired.holm(alone), abs=0.01)
     assert differences["same"].p_holm == 1.0
     assert compared().differences(pairs) == {}
-
-
-# ------------------------------------------------------------------------------ side by side
 
 
 def test_what_cannot_be_compared_is_left_out_and_counted():
@@ -133,9 +110,6 @@ def test_what_is_known_beyond_guessing(n_choices: int, n_known: int, known: floa
     estimate = found.beyond_guessing(found.values["full"], np.full(40, 1 / n_choices))
     assert (estimate and estimate.value) == known
     assert estimate is None or "share known beyond guessing" in estimate.method
-
-
-# ------------------------------------------------------------------------------ tables
 
 
 def test_a_table_says_of_every_row_what_its_columns_compute():
@@ -168,16 +142,6 @@ def test_a_table_says_of_every_row_what_its_columns_compute():
     assert accuracy.value == 0.5
     assert sheet.value("text", "unreadable") == 4
     assert list(compared().rows(("full", "text"))) == []
-
-
-def test_a_row_may_have_words_beside_its_name():
-    rows = [RowSpec("a", "first", 1, detail="that is one"), *lines([("b", 2)], {"b": "second"})]
-    sheet = tabulate("t", "T", label="", rows=rows, measures=(number("n", lambda n: n, "twice"),))
-    assert [(e.key, e.label, e.values, e.detail) for e in sheet.rows] == [
-        ("a", "first", (1,), "that is one"),
-        ("b", "second", (2,), ""),
-    ]
-    assert [line.about for line in by_name("xy")] == ["x", "y"]
 
 
 def test_each_tag_with_several_values_has_a_table():

@@ -44,11 +44,8 @@ def row(plant):
 
 def test_one_ask_gives_a_label_with_its_quote(row):
     made, asked = play(row()(), {"quote": "opens the door", "reason": "it does", "kind": "missing-proactive"})
-    assert (made.label.kind, made.label.quote, made.label.by) == (
-        "missing-proactive",
-        "opens the door",
-        "model",
-    )
+    told = (made.label.kind, made.label.quote, made.label.by)
+    assert told == ("missing-proactive", "opens the door", "model")
     (prompt,) = asked
     assert "a-run" not in prompt.text
     assert "You are not shown the video." in prompt.text
@@ -56,6 +53,11 @@ def test_one_ask_gives_a_label_with_its_quote(row):
     assert "Evidence e1 (proactive, 1.0 to 2.0 s): a door opens" in prompt.text
     assert "missing-proactive (Missing Proactive Evidences)" in prompt.text
     assert "visual-extraction" not in prompt.text
+    picture = ImagePart(digest="0" * 64, width_px=8, height_px=8)
+    made, (prompt,) = play(row()(pictures=[picture]), "")
+    assert made.problem.startswith("the model declined")  # and is not asked again
+    assert prompt.parts[0] == picture
+    assert "The picture shows frames" in prompt.text
 
 
 def test_a_quote_that_is_not_there_is_asked_for_again_and_then_left_out(row):
@@ -82,23 +84,9 @@ def test_what_is_no_label_has_a_reason(row, said, says):
     assert says in made.problem
 
 
-def test_a_model_that_declines_is_not_asked_again(row):
-    made, asked = play(row()(), "")
-    assert made.problem.startswith("the model declined")
-    assert len(asked) == 1
-
-
 def test_conditions_are_judged_one_by_one(row):
     flow = row(kinds=CHAINS, taxonomy="perceptioncomp", question=TWO)()
     said = {"quote": "So it is B", "reason": "", "verdicts": "right; wrong", "kind": "perceptual"}
     made, (prompt,) = play(flow, said)
     assert (made.label.verdicts, made.label.first_wrong) == (("right", "wrong"), 2)
     assert "Judge the conditions of the question one by one" in prompt.text
-
-
-def test_the_picture_goes_before_the_words(row):
-    picture = ImagePart(digest="0" * 64, width_px=8, height_px=8)
-    said = {"quote": "So it is B", "reason": "", "kind": "knowledge"}
-    _, (prompt,) = play(row()(pictures=[picture]), said)
-    assert prompt.parts[0] == picture
-    assert "The picture shows frames" in prompt.text

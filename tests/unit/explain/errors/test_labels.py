@@ -44,17 +44,8 @@ def test_a_filled_sheet_is_read(planted, tmp_path):
     labels = read_sheet(written(tmp_path / "s.csv", lines), planted.packet, labeller="ann", taxonomy=HUMANPCR)
     first = planted.packet.rows[0].row
     drawn = planted.packet.key.reply_of()[first]
-    assert labels == (
-        Label(
-            row=first,
-            item_id=drawn.item_id,
-            run="a",
-            labeller="ann",
-            by="person",
-            kind="knowledge",
-            quote="opens the door",
-        ),
-    )
+    ann = {"labeller": "ann", "by": "person", "kind": "knowledge", "quote": "opens the door"}
+    assert labels == (Label(row=first, item_id=drawn.item_id, run="a", **ann),)
 
 
 def test_every_line_that_cannot_be_used_is_named(planted, tmp_path):
@@ -105,7 +96,12 @@ def test_a_file_that_is_no_sheet_is_refused(planted, tmp_path, content, says):
     assert says in str(refused.value)
 
 
-def test_verdicts_decide_the_first_wrong_condition(plant):
+def test_verdicts_decide_the_first_wrong_condition_and_models_quote(plant):
+    planted = plant({"a": {"knowledge": 0.5}}, n=40)
+    assert isinstance(said(planted, kind="knowledge"), Label)
+    assert said(planted, kind="knowledge", by="model").startswith("no quote; a model's label needs words")
+    # Blanks and line ends of a quote are not looked at.
+    assert isinstance(said(planted, kind="knowledge", by="model", quote="the door. so it"), Label)
     planted = plant({"a": {"perceptual": 0.5}}, n=40, taxonomy="perceptioncomp", question=THREE)
     found = said(planted, CHAINS, kind="perceptual", verdicts="Right; partial; not reached")
     assert isinstance(found, Label)
@@ -131,23 +127,14 @@ def test_verdicts_that_do_not_fit_are_refused(plant, given, says):
     assert says in found
 
 
-def test_only_a_model_has_to_quote(planted):
-    assert isinstance(said(planted, kind="knowledge"), Label)
-    assert said(planted, kind="knowledge", by="model").startswith("no quote; a model's label needs words")
-    # Blanks and line ends of a quote are not looked at.
-    assert isinstance(said(planted, kind="knowledge", by="model", quote="the door. so it"), Label)
-
-
 def test_labels_of_people_and_models_lie_apart(planted, tmp_path):
     for by, labeller in (("person", "ann"), ("model", "openai:gpt-4.1")):
         labels = planted.labels(labeller=labeller, by=by, n=3)
         path, content = keep_labels(tmp_path, labels, labeller=labeller, by=by)
         path.parent.mkdir(parents=True)
         path.write_bytes(content)
-    assert [p.relative_to(tmp_path).as_posix() for p in sorted(tmp_path.rglob("*.jsonl"))] == [
-        "labels/models/openai-gpt-4.1-37846307.jsonl",
-        "labels/people/ann.jsonl",
-    ]
+    names = [p.relative_to(tmp_path).as_posix() for p in sorted(tmp_path.rglob("*.jsonl"))]
+    assert names == ["labels/models/openai-gpt-4.1-37846307.jsonl", "labels/people/ann.jsonl"]
     assert len(read_labels(tmp_path, planted.packet, taxonomy=HUMANPCR)) == 6
     with pytest.raises(DataError, match="line 1: kind 'knowledge' is none of visual-perception"):
         read_labels(tmp_path, planted.packet, taxonomy=load_taxonomy("mmvu"))
@@ -155,27 +142,19 @@ def test_labels_of_people_and_models_lie_apart(planted, tmp_path):
         keep_labels(tmp_path, (), labeller="::", by="person")
 
 
-def keep(planted, folder, labeller):
-    labels = planted.labels(labeller=labeller, by="model", n=3)
-    path, content = keep_labels(folder, labels, labeller=labeller, by="model")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return path.name
-
-
 @pytest.mark.parametrize("names", [("a/b", "a-b", "a:b"), ("a-b", "a/b", "a:b")])
-def test_labellers_whose_names_look_alike_as_files_keep_their_own(planted, tmp_path, names):
-    files = [keep(planted, tmp_path, name) for name in names]
+def test_labellers_whose_names_look_alike_as_files_keep_their_own(plant, planted, tmp_path, names):
+    def keep(labeller):
+        labels = planted.labels(labeller=labeller, by="model", n=3)
+        path, content = keep_labels(tmp_path, labels, labeller=labeller, by="model")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return path.name
+
+    files = [keep(name) for name in names]
     assert len(set(files)) == 3
-    assert [keep(planted, tmp_path, name) for name in names] == files
+    assert [keep(name) for name in names] == files
+    with pytest.raises(DataError, match="line 1: there is no row"):
+        read_labels(tmp_path, plant({"a": {"knowledge": 0.5}}, n=20, seed=1).packet, taxonomy=HUMANPCR)
     found = read_labels(tmp_path, planted.packet, taxonomy=HUMANPCR)
     assert {name: sum(label.labeller == name for label in found) for name in names} == dict.fromkeys(names, 3)
-
-
-def test_labels_of_another_packet_are_refused(plant, tmp_path):
-    one, other = (plant({"a": {"knowledge": 0.5}}, n=20, seed=seed) for seed in (0, 1))
-    path, content = keep_labels(tmp_path, one.labels(), labeller="ann", by="person")
-    path.parent.mkdir(parents=True)
-    path.write_bytes(content)
-    with pytest.raises(DataError, match="line 1: there is no row"):
-        read_labels(tmp_path, other.packet, taxonomy=HUMANPCR)

@@ -59,14 +59,6 @@ def test_too_few_to_draw_from_is_refused(rule, n, says):
     assert says in str(refused.value)
 
 
-def test_a_run_without_a_wrong_reply_is_to_be_left_out():
-    runs = {"a": replies("+-+-?+-+--"), "b": replies("++++")}
-    with pytest.raises(
-        UsageError, match="b has 0 wrong replies, 2 are to be drawn of each run; leave this run"
-    ):
-        draw_questions(runs, Draw(taxonomy="mmvu", rule="wrong", n=2, seed=0))
-
-
 def test_a_packet_hides_the_runs(plant):
     planted = plant({"alpha-run": ODD, "beta-run": ODD})
     packet = planted.packet
@@ -85,10 +77,15 @@ def test_right_replies_have_no_row(plant):
     assert all(bool(one.row) == one.is_wrong for one in packet.key.drawn)
     with pytest.raises(UsageError, match="none of the drawn replies is wrong"):
         plant({"a": {"knowledge": 0.0}})
+    packet = plant({"a": ODD}, n=20, question="\u2460 A man waves. \u2461 He of \u2460 sits. Where?").packet
+    assert packet.rows[0].conditions == ("\u2460 A man waves.", "\u2461 He of \u2460 sits. Where?")
+    assert {one.n_conditions for one in packet.key.drawn} == {2}
 
 
 def test_a_packet_is_read_as_it_was_written(plant, tmp_path):
     packet = plant({"a": ODD}, n=20).packet
+    with pytest.raises(DataError, match=r"is no packet of errors: it has no key\.json"):
+        read_packet(tmp_path)
     (tmp_path / KEY_FILE).write_bytes(rows_as_jsonl([packet.key]))
     (tmp_path / PACKET_FILE).write_bytes(rows_as_jsonl(packet.rows))
     assert read_packet(tmp_path) == packet
@@ -103,14 +100,3 @@ def test_a_packet_is_read_as_it_was_written(plant, tmp_path):
     (tmp_path / PACKET_FILE).write_bytes(msgspec.json.encode({"colour": "red"}))
     with pytest.raises(DataError, match="line 1: "):
         read_packet(tmp_path)
-
-
-def test_another_folder_is_no_packet(tmp_path):
-    with pytest.raises(DataError, match=r"is no packet of errors: it has no key\.json"):
-        read_packet(tmp_path)
-
-
-def test_conditions_stand_one_by_one(plant):
-    packet = plant({"a": ODD}, n=20, question="\u2460 A man waves. \u2461 He of \u2460 sits. Where?").packet
-    assert packet.rows[0].conditions == ("\u2460 A man waves.", "\u2461 He of \u2460 sits. Where?")
-    assert {one.n_conditions for one in packet.key.drawn} == {2}

@@ -104,6 +104,8 @@ def test_chains_recover_a_planted_hazard(plant):
     for one, hazard in zip(steps, hazards, strict=True):
         assert one.share.low <= hazard <= one.share.high
     assert [one.n_at_risk - one.n_wrong for one in steps[:-1]] == [one.n_at_risk for one in steps[1:]]
+    _, tables = said_of(planted, labels, CHAINS)
+    assert tables["chains:people"].estimate("step-4", "share").value == 1
 
 
 def test_a_chain_that_breaks_off_is_no_longer_counted(plant):
@@ -120,20 +122,12 @@ def test_a_chain_that_breaks_off_is_no_longer_counted(plant):
     assert [(one.step, one.n_at_risk, one.n_wrong) for one in steps] == [(1, 2, 0), (2, 2, 1)]
 
 
-# --------------------------------------------------------------------------- in sentences and tables
-
 CHANCES = {"knowledge": 0.3, "missing-proactive": 0.2}
 
 
 def said_of(planted, labels, taxonomy=HUMANPCR, **more):
     found = report(planted.packet, labels, taxonomy, rng=rng(), **more)
     return " ".join(found.sentences), {table.name: table for table in found.tables}
-
-
-def test_nothing_labelled_is_said_and_has_no_shares(plant):
-    words, tables = said_of(plant({"a": CHANCES}, n=30), ())
-    assert "Nobody has labelled any of them yet" in words
-    assert not tables
 
 
 def test_what_is_not_labelled_is_counted_and_no_kind(plant):
@@ -146,18 +140,13 @@ def test_what_is_not_labelled_is_counted_and_no_kind(plant):
         f"{n} of {n_wrong} wrong replies are labelled by people (ann); {n_wrong - n} are not labelled"
         in words
     )
-    kinds = tables["kinds:people"]
-    counted = [kinds.value(kind.name, f"n:{run}") for kind in HUMANPCR.labels for run in ("a", "b")]
-    assert sum(counted) == n
-
-
-def test_the_papers_shares_stand_beside_with_their_place(plant):
-    planted = plant({"a": CHANCES, "b": CHANCES}, n=100)
-    _, tables = said_of(planted, planted.labels())
+    assert "Nobody has labelled any of them yet" in said_of(planted, ())[0]
     kinds = tables["kinds:people"]
     assert kinds.cell("visual-extraction", "printed").text == "37.42"
     assert kinds.columns[-1].title == "Figure 8, appendix G.3, mean over settings"
     assert kinds.estimate("knowledge", "mean") is not None
+    counted = [kinds.value(kind.name, f"n:{run}") for kind in HUMANPCR.labels for run in ("a", "b")]
+    assert sum(counted) == n
 
 
 def test_models_stand_apart(plant):
@@ -168,17 +157,3 @@ def test_models_stand_apart(plant):
     assert {"kinds:people", "kinds:m", "agreement"} <= tables.keys()
     alone, _ = said_of(planted, planted.labels(labeller="m", by="model"))
     assert "No person has labelled anything" in alone
-
-
-def test_chains_have_a_table(plant):
-    question = "\u2460 A man waves. \u2461 He sits. Where?"
-    planted = plant({"a": {"perceptual": 0.6}}, n=30, taxonomy="perceptioncomp", question=question)
-    labels = [
-        msgspec.structs.replace(
-            planted.label(row.row, kind="perceptual"), quote="So it is B", verdicts=("right", "wrong")
-        )
-        for row in planted.packet.rows
-    ]
-    _, tables = said_of(planted, labels, CHAINS)
-    assert tables["chains:people"].estimate("step-2", "share").value == 1
-    assert tables["chains:people"].value("step-1", "wrong") == 0

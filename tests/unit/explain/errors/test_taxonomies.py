@@ -37,12 +37,6 @@ def test_a_benchmark_has_its_taxonomy():
         taxonomy_of(["mmvu", "humanpcr"])
 
 
-def test_a_file_of_ones_own_is_read(tmp_path):
-    path = tmp_path / "own.toml"
-    path.write_text(f'title = "Own"\n{TWO}')
-    assert [kind.name for kind in load_taxonomy(str(path)).labels] == ["a", "b"]
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -61,7 +55,10 @@ def test_what_is_no_taxonomy_is_refused(text, says):
     assert says in str(refused.value)
 
 
-def test_an_unknown_name_is_refused(tmp_path):
+def test_a_file_of_ones_own_is_read_and_an_unknown_name_refused(tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text(f'title = "Own"\n{TWO}')
+    assert [kind.name for kind in load_taxonomy(str(path)).labels] == ["a", "b"]
     with pytest.raises(UnknownNameError, match=r"there is no taxonomy named 'humanpc'\. Did you mean"):
         load_taxonomy("humanpc")
     with pytest.raises(DataError, match="cannot be read"):
