@@ -406,8 +406,9 @@ def _asked_with(strategy: Strategy, view: OpenView, models: Mapping[str, Model])
 
 def _origin(data: str, cache_root: Path | None) -> dict[str, str]:
     """Where the questions were fetched, as facts; nothing where they were not."""
-    is_first = cache_root is None or not (cache_root / FOLDER).is_dir()  # nothing was ever fetched
-    got = None if is_first else fetched_from(cache_root, data)
+    if cache_root is None or not (cache_root / FOLDER).is_dir():  # nothing was ever fetched
+        return {}
+    got = fetched_from(cache_root, data)
     if got is None:
         return {}
     return {"release": got.release, "release_licence": got.licence, "fetched_at": got.fetched_at}
@@ -447,7 +448,7 @@ def narrowed(
     if recorded is not None:
         kept = [item for item in kept if item.item_id in recorded]
         notes.append(f"only the {len(kept)} questions that have a recorded reply are asked")
-    if not (plan.limit is plan.sample is plan.sample_by is None):
+    if (plan.limit, plan.sample, plan.sample_by) != (None, None, None):
         kept, said = drawn(kept, plan)
         notes += said
     return kept, notes

@@ -332,12 +332,7 @@ async def opened_session(
             ``+`` is the plan's with other options; None: those of the plan's strategy.
     """
     asking = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
-    judging = Budget(
-        price_in=plan.judge_price_in,
-        price_out=plan.judge_price_out,
-        max_cost=plan.max_cost,
-        shared=asking.shared,
-    )
+    judging = replace(asking, price_in=plan.judge_price_in, price_out=plan.judge_price_out)
     strategy: Strategy = create("strategy", plan.strategy)
     if views is None:
         check_draws(strategy, plan)

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -234,7 +234,7 @@ def json_file(value: object) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value)) + b"\n"
 
 
-def json_lines(records: Sequence[object]) -> bytes:
+def json_lines(records: Iterable[object]) -> bytes:
     """Records as JSON lines."""
     return b"".join(msgspec.json.encode(one) + b"\n" for one in records)
 

@@ -72,11 +72,10 @@ def _outcomes(standings: Sequence[RunStanding], fates: Mapping[str, Mapping[str,
         ],
     )
     links = {(place, "outcomes"): some for place, some in counts.items()}
-    names = {
-        (one.place.id, "label"): (Link(words=one.name, address=reverse("run", args=[one.place.id])),)
-        for one in standings
-    }
-    return list_fragment(table, links | names)
+    for one in standings:
+        address = reverse("run", args=[one.place.id])
+        links[one.place.id, "label"] = (Link(words=one.name, address=address),)
+    return list_fragment(table, links)
 
 
 def _flips(places: Sequence[ViewablePath], names: dict[str, str]) -> list[dict[str, object]]:
