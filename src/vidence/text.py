@@ -4,7 +4,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 
 from vidence.errors import UsageError
 from vidence.records import Refused, Reply
@@ -105,10 +104,15 @@ def json_objects(text: str) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     end = 0
     for brace in re.finditer("{", text):
-        if brace.start() >= end:
-            with suppress(ValueError, RecursionError):
-                value, end = json.JSONDecoder().raw_decode(text, brace.start())
-                found.append(value)
+        if brace.start() < end:
+            continue
+        try:
+            value, end = json.JSONDecoder().raw_decode(text, brace.start())
+        except RecursionError:  # nested without an end: each brace would be tried as deep again
+            break
+        except ValueError:
+            continue
+        found.append(value)
     return found
 
 

@@ -74,23 +74,3 @@ def test_where_nothing_can_be_made_both_say_what_to_add_and_the_code_is_3(videnc
         assert "b.mp4" in f"{done.out}{done.err}"
     said = vidence("make", "herbench", "c.toml", "--check", "--json", "-")
     assert (said.code, json.loads(said.out)["tables"][0]["name"]) == (3, "outlook")
-
-
-def test_a_session_that_ends_before_the_questions_makes_none_and_is_done(vidence):
-    copied(vidence.folder)
-    assert vidence("make", "herbench", "config.toml", "--until", "events").code == 0
-
-
-def test_every_kind_of_part_can_be_listed(vidence):
-    for kind, name in {
-        "makers": "herbench",
-        "tasks": "fam",
-        "detectors": "hog",
-        "shot-detectors": "content",
-        "event-logs": "plain",
-        "mocap-formats": "bvh",
-        "exporters": "perceptioncomp",
-    }.items():
-        done = vidence("list", kind)
-        assert done.code == 0
-        assert name in done.out.split()

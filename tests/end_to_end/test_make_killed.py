@@ -1,6 +1,5 @@
 """`vidence make` killed (SIGKILL) while it watches or writes: the same command ends as if it was not."""
 
-import json
 import signal
 import subprocess
 import sys
@@ -167,77 +166,6 @@ def test_questions_that_are_written_otherwise_are_the_same_after_a_kill(vidence,
         done = vidence(*words, "--out", "out")
         assert done.code == 0, done.err
         assert contents(vidence.folder / "out") == kept
-
-
-WRITER = """
-import json, os, pathlib, re, signal
-died = pathlib.Path(__file__).with_name("died")
-def told(prompt):
-    return next(json.loads(line) for line in prompt.splitlines() if line.startswith(("[", "{")))
-def asks(prompt):
-    notes = told(prompt)
-    if not died.exists() and any("scene 7" in one["text"] for one in notes):
-        died.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return "\\n".join(f"{one['number']}. What does the person hold in the hand?" for one in notes)
-def opts(prompt):
-    notes = told(prompt)
-    n = int(re.search(r"scene (\\d+)", notes["text"])[1])
-    wrong = [notes["right"], "fork", "sponge", "jar"] if n == 4 else ["fork", "sponge", "jar", "brush"]
-    return json.dumps({"question": notes["question"], "wrong": wrong[:3] if n == 5 else wrong})
-"""
-CHOICES = """
-name = "hands"
-[[records]]
-name = "a"
-format = "jsonl"
-path = "records.jsonl"
-split = "val"
-licence = "CC BY 4.0"
-[models]
-writer = "python:writer.py:asks"
-options = "python:writer.py:opts"
-[tasks.held]
-records = "a"
-way = "model"
-options = "model"
-dimension = "Contact"
-aspect = "what a person holds in the hand"
-[gates.blind]
-hold = []  # the same wrong choices everywhere give the right ones away
-"""
-
-
-def test_a_making_of_choices_killed_while_a_model_writes_goes_on(vidence):
-    """The writer kills its process at the eighth record; what it wrote before is not asked for again."""
-    folder = vidence.folder
-    things = ("mug", "spoon", "plate", "knife", "bottle", "towel", "pan", "bowl")
-    records = [
-        {
-            "record_id": f"r{n}",
-            "media": [{"path": f"{n}.jpg", "kind": "image"}],
-            "caption": f"someone holds a {things[n % 8]} in scene {n}",
-            "label": things[n % 8],
-        }
-        for n in range(12)
-    ]
-    (folder / "records.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
-    (folder / "writer.py").write_text(WRITER)
-    (folder / "config.toml").write_text(CHOICES)
-    words = ("make", "choices", "config.toml", "--jobs", "1", "--progress", "none", "--trust", "--out")
-    process = vidence.start(*words, "out")
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == -signal.SIGKILL, said
-    assert not (folder / "out" / "items.jsonl").exists()
-    for place in ("out", "whole", "out"):
-        done = vidence(*words, place)
-        assert done.code == 0, done.err
-    assert contents(folder / "out") == contents(folder / "whole")
-    gone = [json.loads(line) for line in (folder / "out" / "dropped.jsonl").read_text().splitlines()]
-    assert {(one["what"], one["reason"]) for one in gone} == {
-        ("held/a/r4", "truth-among-wrong"),
-        ("held/a/r5", "wrong-number"),
-    }
 
 
 def test_a_review_of_experts_killed_between_its_two_files_goes_on(vidence):

@@ -1,16 +1,12 @@
 """A making of questions with gates, review and release, from a log of five kitchens, in this process."""
 
-import json
-import shutil
 from pathlib import Path
 
-from vidence.make.makers.herbench import create
-from vidence.make.pipeline.ledger import MakeEvent, Trouble
-from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides
+from subjects.making import Making
+from vidence.make.pipeline.ledger import Trouble
 from vidence.make.review.files import read_reviews
 from vidence.make.review.recording import Filled, Recorder, write
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "makers" / "herbench"
 MORE = """
 [models]
 long = "baseline:longest"
@@ -21,6 +17,8 @@ c = "scripted:Answer: C"
 [gates.text_only]
 models = ["long", "middle", "a", "c"]
 at_least = 2
+[gates.blind]
+draws = 199
 
 [review]
 share = 0.5
@@ -50,49 +48,23 @@ def decide(folder: Path, *, reject: int = 0, tasks: tuple[str, ...] = (), by: st
     return told
 
 
-class Reviewed:
+class Reviewed(Making):
     """The folders ``set`` and ``out`` of a making; `troubles` are those of the last one."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        shutil.copytree(GOLDEN, folder / "set")
-        self.config = folder / "set" / "config.toml"
+        super().__init__(folder, "herbench")
         self.bare = self.config.read_text().replace("per_video = 3", "per_video = 3\nsame_answer = 1.0")
         self.config.write_text(self.bare + MORE)
-        self.page = folder / "out" / "review" / "sheet.html"
-        self.reviews = folder / "set" / "review"
-        self.troubles: list[str] = []
+        self.page = self.out / "review" / "sheet.html"
+        self.reviews = self.root / "review"
 
-    def make(self, **overrides: object) -> Built:
-        self.troubles = []
-        context = BuildContext(
-            cache_root=self.folder / "cache", memory=self.folder / "replies.sqlite", on_event=self._hear
-        )
-        return create().make(
-            self.config, out=self.folder / "out", overrides=MakeOverrides(**overrides), context=context
-        )
-
-    def _hear(self, event: MakeEvent) -> None:
-        if isinstance(event, Trouble):
-            self.troubles.append(event.message)
+    @property
+    def troubles(self) -> list[str]:
+        return [one.message for one in self.events if isinstance(one, Trouble)]
 
     def decide(self, *, reject: int) -> dict[str, str]:
         """Decide what waits as a person would; what was said by question."""
         return decide(self.reviews, reject=reject)
 
-    def account(self) -> dict[str, dict]:
-        """The stages by name, each of which holds."""
-        found = json.loads((self.folder / "out" / "account.json").read_text())
-        for stage in found["stages"]:
-            assert stage["n_in"] == stage["n_out"] + sum(stage.get("dropped", {}).values())
-        return {stage["stage"]: stage for stage in found["stages"]}
-
     def release(self, version: str = "1.0.0") -> Path:
-        return self.folder / "out" / "release" / f"kitchens-{version}"
-
-    def contents(self, folder: Path) -> dict[str, bytes]:
-        return {
-            path.relative_to(folder).as_posix(): path.read_bytes()
-            for path in folder.rglob("*")
-            if path.is_file()
-        }
+        return self.out / "release" / f"kitchens-{version}"

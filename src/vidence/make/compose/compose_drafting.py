@@ -12,9 +12,8 @@ from vidence.make.compose.search import Composed
 from vidence.make.gates.rules import GateRules
 from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.material import BY_MODEL, Draft
-from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.make.pipeline.output import letter_of
-from vidence.make.release.made_release import MakingRelease
+from vidence.make.release.made_release import MadeConfig
 from vidence.make.sources.composition import Composition
 from vidence.make.sources.proof import Proof
 from vidence.make.sources.scene import SILVER_TRACKS, Scene
@@ -143,32 +142,19 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-class ReviewFrom(Record, omit_defaults=True):
-    """The folder of a review (`vidence review open`) of the questions; only what it accepted stays."""
-
-    folder: str
-
-
-class ComposeConfig(Record, omit_defaults=True):
+class ComposeConfig(MadeConfig, omit_defaults=True):
     """The configuration; paths start from its folder.
 
     `media` is the folder with the videos of scenes, `media_licence` the licence that these are under.
     """
 
-    name: str
     scenes: tuple[str, ...] | str
-    out: str = ""
     media: str = ""
     media_licence: str = ""
-    seed: int = 0
     quota: Quota = Quota()
     need: Strength = Strength()
     options: OptionRules = OptionRules()
-    models: Mapping[str, NamedModel | str] = msgspec.field(default_factory=dict)
-    asking: AskLimits = AskLimits()
     gates: GateRules | None = None
-    review: ReviewFrom | None = None
-    release: MakingRelease | None = None
 
     @property
     def scene_files(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from vidence.errors import UsageError
 from vidence.explain.audit.key import StructureFinding
 from vidence.make.gates.blind import BLIND, TAG, hold_back
 from vidence.make.gates.checks import CHECKS, check
-from vidence.make.gates.frames import FrameSource, cut_frames
+from vidence.make.gates.frames import FrameSource, cut_frames, frame_source
 from vidence.make.gates.judges import judge_pool, judges_words
 from vidence.make.gates.letters import spread_letters
 from vidence.make.gates.model_gates import (
@@ -42,6 +42,7 @@ from vidence.make.pipeline.ledger import (
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.output import json_lines
+from vidence.make.pipeline.session import Session
 from vidence.records import Item
 
 VERDICTS_FILE = "verdicts.jsonl"
@@ -88,6 +89,20 @@ class GateDesk:
     tasks: Mapping[str, str] = field(default_factory=dict)
     others: Mapping[str, Sequence[Item]] = field(default_factory=dict)
     hashes: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, work: Session, *, models: Models | None, seed: int, media_root: Path) -> "GateDesk":
+        """What gates of a maker work with, whose media lie under `media_root`."""
+        return cls(
+            seed=seed,
+            ledger=work.ledger,
+            on_event=work.context.on_event,
+            out=work.out,
+            models=models,
+            frames=lambda asked: frame_source(
+                asked, media_root=media_root, out=work.out, cache=work.cache, context=work.context
+            ),
+        )
 
     def began(self, gate: str, asked: Sequence[Asked]) -> None:
         """Report that a gate begins."""

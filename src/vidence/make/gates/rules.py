@@ -246,7 +246,13 @@ class GateRules(Record, omit_defaults=True):
             raise UnknownNameError("task in [gates.blind] hold", unknown[0], known)
 
 
-class ReviewRules(Record, omit_defaults=True):
+class ReviewFolder(Record, omit_defaults=True):
+    """``[review]``: `folder` is that of `vidence review`, from that of the configuration."""
+
+    folder: str = "review"
+
+
+class ReviewRules(ReviewFolder, omit_defaults=True):
     """How people look at a sample, and what follows from it.
 
     `share` of the questions are drawn, from each stratum (a task on a video) of `least_stratum` questions or

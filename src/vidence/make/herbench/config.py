@@ -20,8 +20,7 @@ from vidence.make.herbench.cards.cards import CardChecks
 from vidence.make.herbench.cards.crops import CropRules
 from vidence.make.herbench.cards.identification import IdentifyRules
 from vidence.make.herbench.cards.scenes import SceneRules
-from vidence.make.pipeline.models import AskLimits, NamedModel
-from vidence.make.release.made_release import MakingRelease
+from vidence.make.release.made_release import MadeConfig, MakingRelease
 from vidence.records import Record
 from vidence.seeing.appearance import AppearanceSettings
 from vidence.seeing.following import LOOKS_PER_S
@@ -207,17 +206,14 @@ class HerbenchRelease(MakingRelease, omit_defaults=True):
     formats: tuple[str, ...] = ("items", "herbench")
 
 
-class HerbenchConfig(Record, omit_defaults=True):
+class HerbenchConfig(MadeConfig, omit_defaults=True):
     """Everything that decides which questions come out; `read_herbench` makes one from a file.
 
     `name` names the set, `videos` is the folder that the paths of videos start from. `prompts` is a folder
     whose files replace templates. Without `tasks` all tasks are made, each as `TaskRules` say by default.
     """
 
-    name: str
-    seed: int = 0
     videos: str = "."
-    out: str = ""
     prompts: str = ""
     sources: tuple[SourceRule, ...] = ()
     logs: tuple[LogRule, ...] = ()
@@ -226,8 +222,6 @@ class HerbenchConfig(Record, omit_defaults=True):
     cards: CardStep | None = None
     scenes: SceneStep | None = None
     people: PeopleRules | None = None
-    models: dict[str, str | NamedModel] = msgspec.field(default_factory=dict)
-    asking: AskLimits = AskLimits()
     tasks: dict[str, TaskRules] = msgspec.field(default_factory=dict)
     gates: GateRules | None = None
     review: ReviewRules | None = None

@@ -20,7 +20,6 @@ from vidence.make.herbench.hints import ASKED
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material, Task, truth_words
-from vidence.make.pipeline.session import Gate
 from vidence.records import Media, Record
 from vidence.text import normal_form
 
@@ -126,7 +125,10 @@ def draft_all(
         n_cached=results.n_cached,
     )
     drafts = _with_media(_account_drafts(work, list(found.values())), videos)
-    return work.filter("quotas", drafts, _quotas(orders))
+    work.began("quotas", len(drafts))
+    kept, over = _within_quotas(drafts, orders)
+    work.close("quotas", unit="drafts", taken=[one.draft_id for one in drafts], dropped=over)
+    return kept
 
 
 def _with_media(drafts: Sequence[Draft], videos: Sequence[VideoState]) -> tuple[Draft, ...]:
@@ -246,37 +248,35 @@ def _account_drafts(work: HerbenchSession, made: Sequence[DraftSet]) -> tuple[Dr
     return drafts
 
 
-def _quotas(orders: Sequence[TaskOrder]) -> Gate:
+def _within_quotas(
+    drafts: Sequence[Draft], orders: Sequence[TaskOrder]
+) -> tuple[tuple[Draft, ...], list[Dropped]]:
     """Keep wanted structures, `per_video` drafts of a video, balanced answers, and `total` of all in turn."""
     rules = {one.task.code: one.rules for one in orders}
-
-    def gate(drafts: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
-        dropped: list[Dropped] = []
-        turns: dict[str, list[tuple[int, int, Draft]]] = defaultdict(list)
-        seen: Counter[tuple[str, str]] = Counter()
-        for place, draft in enumerate(drafts):
-            mine, pair = rules[draft.task], (draft.task, draft.video_id)
-            if mine.structures and draft.structure not in mine.structures:
-                dropped.append(_over(draft, "structure-not-wanted"))
-            elif draft.k is not None and draft.k < mine.least_k:
-                dropped.append(_over(draft, "below-least-k"))
-            elif seen[pair] >= mine.per_video:
-                dropped.append(_over(draft, "over-per-video"))
-            else:
-                turns[draft.task].append((seen[pair], place, draft))
-                seen[pair] += 1
-        kept: list[tuple[int, Draft]] = []
-        for task, mine_drafts in turns.items():
-            total = rules[task].total
-            in_turn = sorted(mine_drafts, key=lambda one: one[:2])
-            common = _too_common([draft for _, _, draft in in_turn], share=rules[task].same_answer)
-            dropped += [_over(one[2], "answer-too-common") for one in in_turn if one[2].draft_id in common]
-            in_turn = [one for one in in_turn if one[2].draft_id not in common]
-            kept += [(place, draft) for _, place, draft in in_turn[:total]]
-            dropped += [_over(draft, "over-total") for _, _, draft in in_turn[len(in_turn[:total]) :]]
-        return [draft for _, draft in sorted(kept, key=lambda one: one[0])], dropped
-
-    return gate
+    dropped: list[Dropped] = []
+    turns: dict[str, list[tuple[int, int, Draft]]] = defaultdict(list)
+    seen: Counter[tuple[str, str]] = Counter()
+    for place, draft in enumerate(drafts):
+        mine, pair = rules[draft.task], (draft.task, draft.video_id)
+        if mine.structures and draft.structure not in mine.structures:
+            dropped.append(_over(draft, "structure-not-wanted"))
+        elif draft.k is not None and draft.k < mine.least_k:
+            dropped.append(_over(draft, "below-least-k"))
+        elif seen[pair] >= mine.per_video:
+            dropped.append(_over(draft, "over-per-video"))
+        else:
+            turns[draft.task].append((seen[pair], place, draft))
+            seen[pair] += 1
+    kept: list[tuple[int, Draft]] = []
+    for task, mine_drafts in turns.items():
+        total = rules[task].total
+        in_turn = sorted(mine_drafts, key=lambda one: one[:2])
+        common = _too_common([draft for _, _, draft in in_turn], share=rules[task].same_answer)
+        dropped += [_over(one[2], "answer-too-common") for one in in_turn if one[2].draft_id in common]
+        in_turn = [one for one in in_turn if one[2].draft_id not in common]
+        kept += [(place, draft) for _, place, draft in in_turn[:total]]
+        dropped += [_over(draft, "over-total") for _, _, draft in in_turn[len(in_turn[:total]) :]]
+    return tuple(draft for _, draft in sorted(kept, key=lambda one: one[0])), dropped
 
 
 def _too_common(drafts: Sequence[Draft], *, share: float) -> set[str]:

@@ -32,18 +32,18 @@ from vidence.make.pipeline.session import (
     Built,
     MakeOverrides,
     Maker,
+    MakerConfig,
     Outlook,
     Session,
     StageRow,
     working_folder,
 )
 from vidence.media.whole import write_whole
-from vidence.records import Record
 
 NAME, VERSION = "actpld", 3
 
 
-class ActpldConfig(Record, omit_defaults=True):
+class ActpldConfig(MakerConfig, omit_defaults=True):
     """The configuration; paths start from its folder.
 
     `map` is the table of trials, `motions` the folder of their files (not needed for walkers). Only rows of
@@ -53,10 +53,8 @@ class ActpldConfig(Record, omit_defaults=True):
     id, label, condition or file of its rows. `panel` names the models of ``panel.toml``.
     """
 
-    name: str
     map: str
     motions: str = ""
-    out: str = ""
     labels: str = ""
     confidence: tuple[str, ...] = ("high",)
     sets: tuple[str, ...] = ("single", "social")

@@ -13,6 +13,7 @@ from vidence.make.pipeline.session import (
     Maker,
     Outlook,
     StageRow,
+    check_models,
     working_folder,
 )
 from vidence.make.release.writing import RELEASE
@@ -33,10 +34,16 @@ STAGES: Final[tuple[StageRow[ChoicesSession], ...]] = (
     StageRow(name="pointing", do=ChoicesSession.check_pointing, needs=("questions",)),
     StageRow(name="options", do=ChoicesSession.give_options, needs=("questions",)),
     StageRow(name="meaning", do=ChoicesSession.check_meaning, needs=("questions",)),
-    StageRow(name="gates", do=ChoicesSession.gate, needs=("questions",), gives=("items",)),
+    StageRow(
+        name="gates",
+        do=ChoicesSession.gate,
+        needs=("questions",),
+        gives=("items",),
+        asks=("gates.models",),
+    ),
     StageRow(name=REVIEW, do=ChoicesSession.review, needs=("items",), gives=("items",)),
     StageRow(name="items", do=ChoicesSession.write_items, needs=("items",), gives=("n_made",)),
-    StageRow(name=RELEASE, do=ChoicesSession.release, needs=("items",)),
+    StageRow(name=RELEASE, do=ChoicesSession.released, needs=("items",)),
 )
 
 
@@ -83,6 +90,7 @@ class ChoicesMaker:
         with context.models(read.models, source=config, limits=read.asking, pictures=pictures) as models:
             work = ChoicesSession(
                 plan=plan,
+                config=read,
                 root=root,
                 out=folder,
                 context=context,
@@ -100,6 +108,7 @@ def create() -> Maker:
 
 def _plan(config: Path, only: tuple[str, ...]) -> Plan:
     plan = read_plan(config, only=only)
+    check_models(config, plan.config, STAGES, models=plan.config.models)
     for order in plan.orders:
         if order.rules.way == "template":
             read_seeds(order.rules.seeds, config.parent)

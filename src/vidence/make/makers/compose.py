@@ -1,7 +1,7 @@
 """Scenes -> composed questions, each with a proof that it has one answer and needs every condition."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +28,6 @@ from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import Composed
 from vidence.make.compose.wording import PlainWords
 from vidence.make.compose.world import World
-from vidence.make.gates.frames import frame_source
 from vidence.make.gates.gate_sequence import GateDesk, pass_gates
 from vidence.make.gates.letters import spread_letters
 from vidence.make.pipeline.cache import Stage, Unit, digest_of
@@ -246,23 +245,14 @@ class _Build(Session):
 
     def gate(self) -> None:
         """The drafts that pass the gates."""
-        desk = GateDesk(
-            ledger=self.ledger,
-            on_event=self.context.on_event,
-            out=self.out,
-            models=self.models,
-            frames=lambda some: frame_source(
-                some,
-                media_root=self.root / self.config.media,
-                out=self.out,
-                cache=self.cache,
-                context=self.context,
-            ),
-            seed=self.config.seed,
+        config = self.config
+        media_root = self.root / config.media
+        desk = replace(
+            GateDesk.of(self, models=self.models, seed=config.seed, media_root=media_root),
             sources={one.video_id: one.source_id for one in self.drafts if one.source_id},
-            is_released=self.config.release is not None,
+            is_released=config.release is not None,
         )
-        self._take(pass_gates(self.drafts, self.config.gates, desk).drafts)
+        self._take(pass_gates(self.drafts, config.gates, desk).drafts)
 
     def _item(self, draft: Draft) -> Item:
         maker = f"vidence make {NAME}/{VERSION}"

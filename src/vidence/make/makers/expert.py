@@ -1,22 +1,19 @@
 """Drafts that experts wrote -> checked cell by cell, gated, reviewed -> questions."""
 
 import os
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Final
 
 from vidence.engine.config_file import read_config
 from vidence.errors import MediaError
-from vidence.make.gates.frames import frame_source
-from vidence.make.gates.gate_sequence import VERDICTS_FILE, GateDesk, pass_gates
 from vidence.make.gates.licences import LicenceCheck
+from vidence.make.gates.model_gates import open_ones
 from vidence.make.gates.rules import PRESETS
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.output import ITEMS_FILE, json_lines
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import (
@@ -26,6 +23,7 @@ from vidence.make.pipeline.session import (
     Maker,
     Outlook,
     StageRow,
+    check_models,
     working_folder,
 )
 from vidence.make.release.writing import RELEASE
@@ -89,6 +87,7 @@ def _read(path: Path) -> ExpertConfig:
         DataError: a file is not there.
     """
     read, root = read_config(path, ExpertConfig), path.parent
+    check_models(path, read, STAGES, models=read.models)
     draft_files(root / read.drafts)
     if not read.origin:
         check_readable([root / name for name in (read.subjects, read.concepts, read.films.file)])
@@ -124,10 +123,14 @@ class _Build(WritingSession):
     """One session, and what its stages leave for each other."""
 
     config: ExpertConfig
-    models: Models | None = None
     tally: str = "subject"
     given: _ExpertMaterial | None = None
     rows: tuple[DraftRow, ...] = ()
+
+    @property
+    def media_root(self) -> Path:
+        """The folder of media, as the configuration names it."""
+        return self.root / self.config.media
 
     @property
     def material(self) -> _ExpertMaterial:
@@ -351,35 +354,12 @@ class _Build(WritingSession):
 
     def gate(self) -> None:
         """Put the questions through the gates on any questions, with their accounts under ``gates: NAME``."""
-        rules, items = self.config.gates, self.items
-        if rules is None:
-            self.ledger.notes.append("no gate was passed: the configuration has no [gates]")
-            return
-        desk = GateDesk(
-            ledger=self.ledger,
-            on_event=self.context.on_event,
-            prefix="gates: ",
-            out=self.out,
-            models=self.models,
-            frames=lambda some: frame_source(
-                some,
-                media_root=self.root / self.config.media,
-                out=self.out,
-                cache=self.cache,
-                context=self.context,
-            ),
-            seed=self.config.seed,
-            judge=rules.judge,
-            to_people=PRESETS[rules.preset].to_people,
-        )
-        gated = pass_gates(items, rules.rules, desk)
-        self.files.append(self.out / VERDICTS_FILE)
-        self.sentences += gated.notes
-        open_at: dict[str, list[str]] = defaultdict(list)
-        for one in gated.verdicts:
-            if one.decision == "open":
-                open_at[one.item_id].append(one.gate)
-        self.take(marked_open(gated.items, open_at))
+        given, desk, rules = self.config.gates, replace(self.desk, prefix="gates: "), None
+        if given is not None:
+            to_people = PRESETS[given.preset].to_people
+            rules, desk = given.rules, replace(desk, judge=given.judge, to_people=to_people)
+        gated = self.gated(self.items, rules, desk)
+        self.take(marked_open(gated.items, open_ones(gated.verdicts)))
 
     # ------------------------------------------------------------------ people, and out
 
@@ -393,7 +373,7 @@ class _Build(WritingSession):
             )
             for item in self.items
         }
-        self.reviewed(self.config, wordings)
+        self.reviewed(wordings)
 
     def write_questions(self) -> None:
         """Write the questions."""
@@ -407,7 +387,7 @@ class _Build(WritingSession):
         passed = self.material.passed.values()
         checks = {one.video: one for one in passed if one and one.video in sources}
         licences = checks if self.config.licence is not None else None
-        self.released(self.config, media_root=self.root / self.config.media, licences=licences)
+        self.released(licences)
 
     def end(self) -> Built:
         """Say how many questions there are; see `Session.end`."""
@@ -445,7 +425,7 @@ STAGES: Final[tuple[StageRow[_Build], ...]] = (
     StageRow(name=LICENCE, do=_Build.look_at_licences, needs=("given",)),
     StageRow(name="drafts", do=_Build.read_drafts, needs=("given",), gives=("rows",)),
     StageRow(name="checks", do=_Build.check, needs=("rows",), gives=("items",)),
-    StageRow(name="gates", do=_Build.gate, needs=("items",), gives=("items",)),
+    StageRow(name="gates", do=_Build.gate, needs=("items",), gives=("items",), asks=("gates.models",)),
     StageRow(name=REVIEW, do=_Build.review, needs=("items", "rows"), gives=("items",)),
     StageRow(name="questions", do=_Build.write_questions, needs=("items",), gives=("n_made",)),
     StageRow(name=RELEASE, do=_Build.release, needs=("items",)),

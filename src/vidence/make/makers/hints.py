@@ -29,6 +29,7 @@ from vidence.make.pipeline.session import (
     Built,
     MakeOverrides,
     Maker,
+    MakerConfig,
     Outlook,
     Session,
     StageRow,
@@ -73,15 +74,13 @@ class HintRules(Record, omit_defaults=True):
             )
 
 
-class HintsConfig(Record, omit_defaults=True):
+class HintsConfig(MakerConfig, omit_defaults=True):
     """The configuration; paths start from its folder. `data` holds questions that `benchmark` reads."""
 
-    name: str
     data: str
     models: Mapping[str, NamedModel | str]
     benchmark: str = "table"
     split: str = ""
-    out: str = ""
     hints: HintRules = HintRules()
     asking: AskLimits = AskLimits()
 

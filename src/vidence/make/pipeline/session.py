@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, Generic, Protocol, TypeAlias, TypeVar, cast
+from typing import Annotated, Final, Generic, Protocol, TypeVar, cast
 
 import click
 
@@ -32,7 +32,7 @@ from vidence.make.pipeline.ledger import (
     UnitDone,
     ignore,
 )
-from vidence.make.pipeline.material import Draft, Dropped
+from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import AskLimits, Listener, Models, NamedModel, ignore_event
 from vidence.media.whole import remove_leftovers, write_whole
 from vidence.records import Failed, Record
@@ -41,8 +41,6 @@ from vidence.tables.table import Table
 T = TypeVar("T")
 WorkT = TypeVar("WorkT", bound="Session")
 STAGES_FOLDER: Final = "stages"
-# Which drafts stay, and why the others do not: quality gates, filters, balance.
-Gate: TypeAlias = Callable[[Sequence[Draft]], tuple[Sequence[Draft], Sequence[Dropped]]]
 
 
 class MakeOverrides(Record, omit_defaults=True):
@@ -355,23 +353,6 @@ class Session:
         account = self.ledger.close(stage, unit=unit, taken=taken, kept=kept, dropped=dropped)
         self.context.on_event(StageEnded(account=account, n_cached=n_cached))
 
-    def filter(self, stage: str, drafts: Sequence[Draft], gate: Gate) -> tuple[Draft, ...]:
-        """Put drafts through a gate and close its account.
-
-        Args:
-            stage: the name of the gate.
-            drafts: what comes in.
-            gate: keeps some of them; each of the others is among its `Dropped` under its ``draft_id``.
-
-        Raises:
-            AccountError: the gate lost, doubled or invented a draft.
-        """
-        self.began(stage, len(drafts))
-        kept, dropped = gate(drafts)
-        ids = [draft.draft_id for draft in drafts]
-        self.close(stage, unit="drafts", taken=ids, kept=[one.draft_id for one in kept], dropped=dropped)
-        return tuple(kept)
-
     def compute(self, stage: str, units: Sequence[Unit[T]]) -> Results[T]:
         """The results of units of a stage, made one after the other where they are not cached.
 
@@ -507,16 +488,14 @@ class StageRow(Generic[WorkT]):
     asks: tuple[str, ...] = ()
 
 
-class MakerConfig(Protocol):
-    """What every configuration of a maker has: the name of the set, and perhaps the folder of it."""
+class MakerConfig(Record, omit_defaults=True):
+    """What every configuration of a maker has: the name of the set, and the folder to work in.
 
-    @property
-    def name(self) -> str:
-        """Of the set."""
+    `out` starts from the folder of the configuration; empty: ``made/NAME``.
+    """
 
-    @property
-    def out(self) -> str:
-        """The folder to work in, from that of the configuration; empty for ``made/NAME``."""
+    name: str
+    out: str = ""
 
 
 def working_folder(

@@ -4,16 +4,18 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
+import msgspec
 import numpy as np
 
 from vidence.errors import UsageError
 from vidence.make.gates.licences import LicenceCheck
-from vidence.make.gates.rules import ReleaseRules
+from vidence.make.gates.rules import ReleaseRules, ReviewFolder
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.session import Session
+from vidence.make.pipeline.models import AskLimits, NamedModel
+from vidence.make.pipeline.session import MakerConfig, Session
 from vidence.make.release.admission import with_licence
 from vidence.make.release.media import MediaFiles, MediaRules, inside_one_folder
 from vidence.make.release.papers import NO_SECTION, Section, read_agreement
@@ -142,38 +144,23 @@ def release_making(
     )
 
 
-class ReviewFolder(Protocol):
-    """``[review]`` of a maker."""
+class MadeConfig(MakerConfig, omit_defaults=True):
+    """What a configuration says of questions that are gated, reviewed and released.
 
-    @property
-    def folder(self) -> str:
-        """That of `vidence review`, from that of the configuration."""
+    `seed` decides orders and splits. `models` are asked by their names.
+    """
 
-
-class ReleasedConfig(Protocol):
-    """What a configuration says of the release of what it makes."""
-
-    @property
-    def name(self) -> str:
-        """Of the set."""
-
-    @property
-    def seed(self) -> int:
-        """What decides the splits."""
-
-    @property
-    def review(self) -> ReviewFolder | None:
-        """The review by people."""
-
-    @property
-    def release(self) -> MakingRelease | None:
-        """The release; None for none."""
+    seed: int = 0
+    models: Mapping[str, NamedModel | str] = msgspec.field(default_factory=dict)
+    asking: AskLimits = AskLimits()
+    review: ReviewFolder | None = None
+    release: MakingRelease | None = None
 
 
 def release_questions(
     work: Session,
     items: Sequence[Item],
-    config: ReleasedConfig,
+    config: MadeConfig,
     *,
     media_root: Path,
     extras: ReleaseExtras = NO_EXTRAS,

@@ -5,16 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-import msgspec
 from msgspec import Meta
 
 from vidence.catalog import check_name
 from vidence.engine.config_file import CountOrNone, read_config
 from vidence.errors import UsageError
 from vidence.make.gates.rules import GateRules
-from vidence.make.pipeline.models import AskLimits, NamedModel
-from vidence.make.release.made_release import MakingRelease
-from vidence.make.writing.session import QuestionReview
+from vidence.make.writing.session import QuestionReview, WrittenConfig
 from vidence.make.writing.taxonomy import OURS, Home, Taxonomy, TaxonomyTask, load_taxonomy
 from vidence.records import Record
 
@@ -86,7 +83,7 @@ class ChoicesReview(QuestionReview, omit_defaults=True):
     waiting: Literal["keep", "hold"] = "keep"
 
 
-class ChoicesConfig(Record, omit_defaults=True):
+class ChoicesConfig(WrittenConfig, omit_defaults=True):
     """The configuration; paths start from its folder.
 
     `models` are asked by their roles: ``writer``, ``options``, ``checker`` (does the question point at the
@@ -94,20 +91,14 @@ class ChoicesConfig(Record, omit_defaults=True):
     `sheet` the filled ``templates.csv``.
     """
 
-    name: str
     records: tuple[SourceRules, ...]
     tasks: Mapping[str, TaskRules]
     taxonomy: str = OURS
-    models: Mapping[str, NamedModel | str] = msgspec.field(default_factory=dict)
     gates: GateRules | None = None
     review: ChoicesReview | None = None
-    release: MakingRelease | None = None
-    asking: AskLimits = AskLimits()
     templates: str = ""
     sheet: str = ""
     near: Annotated[float, Meta(gt=0, le=1)] = 0.8
-    seed: int = 0
-    out: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +180,3 @@ def _check_names(read: ChoicesConfig, path: Path) -> None:
             if role not in read.models:
                 known = ", ".join(read.models) or "none"
                 raise UsageError(f"{path}: tasks.{name} asks the model {role!r}; [models] has {known}")
-    gates = () if read.gates is None else read.gates.models
-    for role in gates:
-        if role not in read.models:
-            raise UsageError(f"{path}: a gate asks the model {role!r}; [models] has {', '.join(read.models)}")

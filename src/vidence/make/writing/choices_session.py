@@ -9,8 +9,6 @@ from typing import Final, Generic, TypeAlias, TypeVar
 import msgspec
 
 from vidence.contracts import Flow
-from vidence.make.gates.frames import frame_source
-from vidence.make.gates.gate_sequence import VERDICTS_FILE, GateDesk, pass_gates
 from vidence.make.gates.rules import ALL_TASKS
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.ledger import write_file
@@ -18,7 +16,7 @@ from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.session import Built, Results
 from vidence.make.pipeline.writer import Objection
-from vidence.make.writing.choices_config import CHECKER, JUDGE, OPTIONS, WRITER, Order, Plan
+from vidence.make.writing.choices_config import CHECKER, JUDGE, OPTIONS, WRITER, ChoicesConfig, Order, Plan
 from vidence.make.writing.choices_options import n_wanted, near_misses, options_fault
 from vidence.make.writing.choices_output import (
     FOR_PEOPLE,
@@ -99,6 +97,7 @@ class ChoicesSession(WritingSession):
     """One session, and what its stages leave for each other."""
 
     plan: Plan
+    config: ChoicesConfig
     models: Models
     words: PromptsInEffect
     tally: str = "task"
@@ -142,7 +141,7 @@ class ChoicesSession(WritingSession):
         for order in orders:
             texts = [one.text for one in seeds[order.name]]
             further = [t for t in dict.fromkeys(more.get(order.name, ())) if t not in texts]
-            kept, gone = choose_phrases(order.name, seeds[order.name], further, near=self.plan.config.near)
+            kept, gone = choose_phrases(order.name, seeds[order.name], further, near=self.config.near)
             found[order.name] = kept
             taken += [f"{order.name}: {text}" for text in (*texts, *further)]
             dropped += gone
@@ -201,7 +200,7 @@ class ChoicesSession(WritingSession):
 
     def _filled(self, pairs: Sequence[Pair]) -> dict[str, Question | Dropped]:
         """Templates filled with the words of records; what is ambiguous goes onto the sheet for people."""
-        path = self.root / self.plan.config.sheet if self.plan.config.sheet else None
+        path = self.root / self.config.sheet if self.config.sheet else None
         said = read_sheet(path) if path is not None and path.is_file() else {}
         usable: dict[str, tuple[Phrase, ...]] = {}
         for task, some in self.phrases.items():
@@ -211,7 +210,7 @@ class ChoicesSession(WritingSession):
         unclear: dict[tuple[str, str], list[str]] = defaultdict(list)
         for pair in pairs:
             some = usable[pair.order.name]
-            rng = generator(self.plan.config.seed, "template", pair.key)
+            rng = generator(self.config.seed, "template", pair.key)
             found = pick(some, pair.record, rng)
             if isinstance(found, Filled):
                 made[pair.key] = _by_template(pair, found)
@@ -330,7 +329,7 @@ class ChoicesSession(WritingSession):
             n=n,
             confusable=one.pair.order.rules.confusable,
             n_left=n_left,
-            rng=generator(self.plan.config.seed, "labels", one.key),
+            rng=generator(self.config.seed, "labels", one.key),
         )
         if isinstance(found, Objection):
             return found
@@ -440,24 +439,10 @@ class ChoicesSession(WritingSession):
 
     def gate(self) -> None:
         """Put the questions through the gates, as drafts."""
-        config = self.plan.config
+        config = self.config
         drafts = tuple(draft_of(one, name=config.name, seed=config.seed) for one in self.questions)
-        desk = GateDesk(
-            ledger=self.ledger,
-            on_event=self.context.on_event,
-            out=self.out,
-            models=self.models,
-            frames=lambda some: frame_source(
-                some, media_root=self.out, out=self.out, cache=self.cache, context=self.context
-            ),
-            seed=config.seed,
-            holds=(ALL_TASKS,),
-            tasks={one.name: one.title for one in self.plan.orders},
-        )
-        gated = pass_gates(drafts, config.gates, desk)
-        self.sentences += (*gated.words, *gated.notes)
-        if config.gates is not None:
-            self.files.append(self.out / VERDICTS_FILE)
+        titles = {one.name: one.title for one in self.plan.orders}
+        gated = self.gated(drafts, config.gates, replace(self.desk, holds=(ALL_TASKS,), tasks=titles))
         licences = {one.key: one.pair.record.licence for one in self.questions}
         self.take([item_of(one, licence=licences[one.draft_id], maker=MADE_BY) for one in gated.drafts])
 
@@ -466,15 +451,11 @@ class ChoicesSession(WritingSession):
     def review(self) -> None:
         """Put in what is new; keep what people left of the questions."""
         wordings = {item.item_id: msgspec.to_builtins(item) for item in self.items}
-        self.reviewed(self.plan.config, wordings, by=MAKER)
+        self.reviewed(wordings, by=MAKER)
 
     def write_items(self) -> None:
         """Write the questions, in our format and in HumanPCR's."""
         self.wrote("items", write_set(self.items, {one.key: one.call for one in self.questions}, self.out))
-
-    def release(self) -> None:
-        """Release the questions."""
-        self.released(self.plan.config, media_root=self.out)
 
     def end(self) -> Built:
         """Say what was made; see `Session.end`."""

@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Meta
 
 from vidence.engine.config_file import Count, CountOrNone
-from vidence.errors import UsageError
 from vidence.make.gates.licences import DAYS
 from vidence.make.gates.rules import (
     ALL_TASKS,
@@ -19,9 +18,8 @@ from vidence.make.gates.rules import (
     JudgeRules,
     PresetName,
 )
-from vidence.make.pipeline.models import AskLimits, NamedModel
-from vidence.make.release.made_release import MakingRelease
-from vidence.make.writing.session import QuestionReview
+from vidence.make.release.made_release import refuse_unreviewed
+from vidence.make.writing.session import QuestionReview, WrittenConfig
 from vidence.records import Record
 
 Form: TypeAlias = Literal["mmvu", "humanpcr-r"]
@@ -137,7 +135,7 @@ class ExpertGates(Record, omit_defaults=True):
         return msgspec.structs.replace(rules, checks=self.checks, blind=self.blind)
 
 
-class ExpertConfig(Record, omit_defaults=True):
+class ExpertConfig(WrittenConfig, omit_defaults=True):
     """The configuration; paths start from its folder. `media` is the folder that paths of videos start from.
 
     `form` says by which paper's rules drafts are checked. `origin` (in the file: ``import``) reads `drafts`
@@ -145,7 +143,6 @@ class ExpertConfig(Record, omit_defaults=True):
     into an order by `seed` where `shuffle` is set.
     """
 
-    name: str
     form: Form = "mmvu"
     origin: Literal["", "mmvu"] = msgspec.field(default="", name="import")
     subjects: str = "subjects.toml"
@@ -153,17 +150,12 @@ class ExpertConfig(Record, omit_defaults=True):
     videos: str | VideoRules = VideoRules()
     drafts: str = "drafts.jsonl"
     media: str = ""
-    out: str = ""
-    seed: int = 0
     shuffle: bool = True
-    models: dict[str, NamedModel | str] = msgspec.field(default_factory=dict)
-    asking: AskLimits = AskLimits()
     checks: DraftRules = DraftRules()
     licence: LicenceRules | None = None
     knowledge: OnlineRules = OnlineRules()
     gates: ExpertGates | None = None
     review: QuestionReview | None = None
-    release: MakingRelease | None = None
 
     @property
     def films(self) -> VideoRules:
@@ -171,11 +163,5 @@ class ExpertConfig(Record, omit_defaults=True):
         return VideoRules(file=self.videos) if isinstance(self.videos, str) else self.videos
 
     def __post_init__(self) -> None:
-        wanted = self.gates.models if self.gates is not None else ()
-        if unknown := [name for name in wanted if name not in self.models]:
-            known = ", ".join(self.models) or "none"
-            raise UsageError(f"[gates] asks {unknown[0]!r}; [models] has {known}. Name one of these")
-        if self.release is not None and self.review is None and not self.release.unreviewed:
-            raise UsageError(
-                "[release] without [review]: nobody would have looked; add [review], or unreviewed = true"
-            )
+        if self.release is not None:
+            refuse_unreviewed(self.release, is_reviewed=self.review is not None)

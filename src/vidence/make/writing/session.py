@@ -3,20 +3,24 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 import msgspec
 
 from vidence.errors import DataError
+from vidence.make.gates.gate_sequence import VERDICTS_FILE, Gated, GateDesk, pass_gates
 from vidence.make.gates.licences import LicenceCheck
+from vidence.make.gates.model_gates import Asked
+from vidence.make.gates.rules import GateRules, ReviewFolder
 from vidence.make.pipeline.material import Dropped
+from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.session import Session
-from vidence.make.release.made_release import MakingRelease, ReleaseExtras, release_questions
+from vidence.make.release.made_release import MadeConfig, ReleaseExtras, release_questions
 from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
 from vidence.make.review.protocol import canonical, protocol_bytes
 from vidence.make.review.recording import begin, submit, write
 from vidence.make.review.states import State
-from vidence.records import Item, Record
+from vidence.records import Item
 
 REVIEW: Final = "review"
 _WAITS: Final = "waits-for-review"
@@ -30,13 +34,12 @@ _NO_ITEM: Final = ("author", "minutes", "misconception")  # for those who review
 _AGES: Final = ("tags", "provenance")  # what may change without another question being asked
 
 
-class QuestionReview(Record, omit_defaults=True):
+class QuestionReview(ReviewFolder, omit_defaults=True):
     """The review by people: `folder` is that of `vidence review`, `protocol` a name or a file.
 
     What is not decided yet stays in the set where `waiting` is ``keep``.
     """
 
-    folder: str = "review"
     protocol: str = "mmvu"
     waiting: Literal["keep", "hold"] = "hold"
 
@@ -45,30 +48,18 @@ class QuestionReview(Record, omit_defaults=True):
         return str(root / self.protocol) if self.protocol.endswith(".toml") else self.protocol
 
 
-class WrittenConfig(Protocol):
-    """What a configuration says of written questions."""
+class WrittenConfig(MadeConfig, omit_defaults=True):
+    """The configuration of a maker of written questions."""
 
-    @property
-    def name(self) -> str:
-        """Of the set."""
-
-    @property
-    def seed(self) -> int:
-        """What decides orders and splits."""
-
-    @property
-    def review(self) -> QuestionReview | None:
-        """The review by people; None for none."""
-
-    @property
-    def release(self) -> MakingRelease | None:
-        """The release; None for none."""
+    review: QuestionReview | None = None
 
 
 @dataclass(kw_only=True)
 class WritingSession(Session):
     """One session, and the questions that are left; `tally` is the tag by which the account counts them."""
 
+    config: WrittenConfig
+    models: Models | None = None
     tally: str
     items: tuple[Item, ...] = ()
 
@@ -77,9 +68,25 @@ class WritingSession(Session):
         self.items = tuple(items)
         self.tasks = [item.tags.get(self.tally, "") for item in items]
 
-    def reviewed(
-        self, config: WrittenConfig, wordings: Mapping[str, Mapping[str, object]], *, by: str = ""
-    ) -> None:
+    @property
+    def media_root(self) -> Path:
+        """The folder that the paths of media start from."""
+        return self.out
+
+    @property
+    def desk(self) -> GateDesk:
+        """What the gates work with."""
+        return GateDesk.of(self, models=self.models, seed=self.config.seed, media_root=self.media_root)
+
+    def gated(self, asked: Sequence[Asked], rules: GateRules | None, desk: GateDesk) -> Gated:
+        """Do the stage ``gates``; see `pass_gates`."""
+        gated = pass_gates(asked, rules, desk)
+        self.sentences += (*gated.words, *gated.notes)
+        if rules is not None:
+            self.files.append(self.out / VERDICTS_FILE)
+        return gated
+
+    def reviewed(self, wordings: Mapping[str, Mapping[str, object]], *, by: str = "") -> None:
         """Do the stage ``review``: put in what is new or mended; keep what people accepted, in their words.
 
         Reasons: ``waits-for-review``, ``returned-to-author``, ``rejected``, ``withdrawn``.
@@ -88,13 +95,13 @@ class WritingSession(Session):
         Departs: HumanPCR does not say who decides where two differ; the protocol does.
 
         Args:
-            config: the configuration.
             wordings: what the review keeps of each question.
             by: who puts them in; empty where each has an ``author``.
 
         Raises:
             DataError: a question cannot be put in, or the last wording of one is none.
         """
+        config = self.config
         rules = config.review
         if rules is None:
             return
@@ -154,17 +161,10 @@ class WritingSession(Session):
         self.began(stage, len(self.items))
         self.close(stage, unit="questions", taken=[item.item_id for item in self.items])
 
-    def released(
-        self,
-        config: WrittenConfig,
-        *,
-        media_root: Path,
-        licences: Mapping[str, LicenceCheck] | None = None,
-    ) -> None:
+    def released(self, licences: Mapping[str, LicenceCheck] | None = None) -> None:
         """Do the stage ``release``; see `release_questions`."""
-        release_questions(
-            self, self.items, config, media_root=media_root, extras=ReleaseExtras(licences=licences)
-        )
+        extras = ReleaseExtras(licences=licences)
+        release_questions(self, self.items, self.config, media_root=self.media_root, extras=extras)
 
 
 def _is_behind(reviews: Reviews, item_id: str, wording: Mapping[str, object]) -> bool:

@@ -85,11 +85,6 @@ def test_ambiguous_drafts_and_those_that_give_themselves_away_go(changes, reason
     assert reasons(draft("bad", **changes), draft("good", task="FAM")) == {"bad": reason}
 
 
-def test_facts_that_say_other_things_of_other_options_are_no_fault():
-    facts = {"apple": "at 3 s", "fig": "never", "plum": "never", "pear": "never", "kiwi": "never"}
-    assert reasons(draft("good", facts=facts)) == {}
-
-
 # --------------------------------------------------------------------------- letters
 
 
@@ -135,7 +130,3 @@ def test_choices_that_speak_of_others_stay_where_they_are():
     spread = spread_letters([*fixed, *many(20, "AC", 4)], seed=1)
     assert spread[:5] == tuple(fixed)
     assert set(Counter(one.answer_index for one in spread).values()) == {5}
-
-
-def test_nothing_is_spread_over_nothing():
-    assert spread_letters([], seed=1) == ()

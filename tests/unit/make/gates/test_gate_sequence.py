@@ -25,7 +25,6 @@ from vidence.make.gates.rules import (
     TextOnlyRules,
     runs_against_luck,
 )
-from vidence.make.gates.tables import luck_sentence
 from vidence.make.pipeline.cache import ArtifactCache
 from vidence.make.pipeline.output import item_of_draft
 from vidence.make.pipeline.session import BuildContext
@@ -137,23 +136,6 @@ def test_what_cannot_be_read_is_left_open_and_a_mute_model_is_named(tmp_path):
     assert any("nonsense" in word and "no voice" in word for word in found.notes)
     found, _ = gated(tmp_path, items, "half")
     assert [one.decision for one in found.verdicts] == ["dropped", "open"] * 4
-
-
-def test_an_open_question_without_a_judge_stays_open(tmp_path):
-    free = question(1, words="known", choices=(), answer="a thing", answer_kind="text")
-    found, rules = gated(tmp_path, [free], "nonsense")
-    assert [one.decision for one in found.verdicts] == ["open"]
-    assert "no question with choices" in luck_sentence([free], found.verdicts, rules)
-
-
-def test_an_open_question_is_dropped_by_an_equal_answer_and_left_open_by_another(tmp_path):
-    items = [
-        question(i, words=words, choices=(), answer="a thing", answer_kind="text")
-        for i, words in enumerate(("known", "odd"))
-    ]
-    found, _ = gated(tmp_path, items, "teller")
-    assert [one.decision for one in found.verdicts] == ["dropped", "open"]
-    assert any("not marked" in word for word in found.notes)
 
 
 def free(number: int, word: str) -> Item:

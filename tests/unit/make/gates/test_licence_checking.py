@@ -7,7 +7,7 @@ import pytest
 
 from servers.youtube import KEY, YouTubeServer
 from vidence.errors import AccessError, DataError, MissingKeyError, UsageError
-from vidence.make.gates.licence_checking import check_licences, licence_table, named_videos, summary
+from vidence.make.gates.licence_checking import check_licences, named_videos, summary
 from vidence.make.gates.licence_youtube import YouTube
 from vidence.make.gates.licences import LicenceCheck, believed, read_looks, read_sheet, sheet, write_checks
 
@@ -205,10 +205,3 @@ def test_a_broken_file_of_looks_is_named_with_its_line(tmp_path) -> None:
     path.write_text(path.read_text() + "{}\n")
     with pytest.raises(DataError, match=r"kept.jsonl:2: "):
         read_looks(path, LicenceCheck)
-
-
-def test_the_table_has_a_row_for_each_video(server, tmp_path) -> None:
-    table = licence_table(checked(server, [FREE, GONE], tmp_path / "kept.jsonl"))
-    assert [row.key for row in table.rows] == [FREE, GONE]
-    assert table.value(FREE, "outcome") == "passed"
-    assert table.value(FREE, "duration") == 373.0

@@ -201,17 +201,6 @@ def test_a_model_without_access_stops_the_gate(tmp_path):
         blind(tmp_path, [leaky("leak")], models, at_least=1)
 
 
-def test_a_second_session_asks_nothing(tmp_path):
-    drafts, models = [leaky("leak")], {"a": LONGEST, "b": "scripted:Answer: B"}
-    rules = TextOnlyRules(models=tuple(models), at_least=2, permutations=2)
-    with models_of(tmp_path, **models) as sent:
-        first = ask_blind(drafts, rules, models=sent, seed=1)
-        assert sent.spent.n_asked == 6
-    with models_of(tmp_path, **models) as sent:
-        assert ask_blind(drafts, rules, models=sent, seed=1) == first
-        assert sent.spent.n_asked == 0
-
-
 @pytest.mark.parametrize(
     ("make", "said"),
     [

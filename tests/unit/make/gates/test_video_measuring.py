@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conftest import need
-from vidence.errors import MediaError, UsageError
+from vidence.errors import UsageError
 from vidence.make.gates import video_measuring as measuring
 from vidence.make.gates.video_measuring import Measured, can_part, evenly, identity, measure
 from vidence.make.gates.video_rules import MeasureRules
@@ -115,13 +115,6 @@ def test_a_detector_of_classes_counts_things_and_is_opened_once(tmp_path, monkey
     assert (found.people, found.things) == (1.0, 2.25)
     assert not can_part(rules)  # it does not say that it opens anywhere
     assert can_part(NOBODY)
-
-
-def test_a_file_that_is_no_video_is_named(tmp_path) -> None:
-    path = tmp_path / "broken.mp4"
-    path.write_bytes(b"no video")
-    with pytest.raises(MediaError, match=r"broken\.mp4"):
-        measured(path, tmp_path)
 
 
 def test_the_identity_changes_with_all_that_is_measured() -> None:

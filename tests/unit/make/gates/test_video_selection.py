@@ -37,7 +37,7 @@ def films(tmp_path_factory) -> Path:
     return folder
 
 
-def selected(films: Path, folder: Path, rules: str, *, said=None, detector=""):
+def selected(films: Path, folder: Path, rules: str, *, said=None, detector="", n_workers=1):
     folder.mkdir(exist_ok=True, parents=True)
     file = folder / "rules.toml"
     file.write_text(f'[measure]\ndetector = "{detector}"\n{rules}')
@@ -45,14 +45,10 @@ def selected(films: Path, folder: Path, rules: str, *, said=None, detector=""):
         cache_root=films / ".cache",
         memory=folder / "replies.sqlite",
         is_trusted=True,
-        parallel=Parallelism(n_workers=2),
+        parallel=Parallelism(n_workers=n_workers),
     )
     job = SelectJob(
-        listing=list_videos(films),
-        rules=read_rules(file),
-        rules_file=file,
-        today=TODAY,
-        said=said or {},
+        listing=list_videos(films), rules=read_rules(file), rules_file=file, today=TODAY, said=said or {}
     )
     return select_videos(job, out=folder / "out", context=context)
 
@@ -63,7 +59,7 @@ def rows(folder: Path, name: str) -> dict[str, dict[str, str]]:
 
 
 def test_videos_are_kept_and_dropped_with_reasons_and_nothing_is_lost(films, tmp_path) -> None:
-    found = selected(films, tmp_path, "[gates.motion]\nat_least = 5\n")
+    found = selected(films, tmp_path, "[gates.motion]\nat_least = 5\n", n_workers=2)
     assert [one.video_id for one in found.selected.kept] == ["fast.mp4", "slow.mp4"]
     assert list(rows(tmp_path, "kept.csv")) == ["fast.mp4", "slow.mp4"]
     sources = rows(tmp_path, "sources.csv")
@@ -99,28 +95,6 @@ def test_the_same_again_decodes_nothing_and_writes_the_same_bytes(films, tmp_pat
     assert [path.read_bytes() for path in files] == before
 
 
-def test_a_selection_that_was_stopped_goes_on_to_the_same_bytes(films, tmp_path, monkeypatch) -> None:
-    gates = "[gates.motion]\nfrom_quantile = 0.5\n"
-    selected(films, tmp_path / "straight", gates)
-    put = selection.Session.done
-
-    def stopped(self, stage, unit, *, was_cached):
-        put(self, stage, unit, was_cached=was_cached)
-        if stage == "measured":
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(selection.Session, "done", stopped)
-        with pytest.raises(KeyboardInterrupt):
-            selected(films, tmp_path / "stopped", gates)
-    assert not (tmp_path / "stopped" / "out" / "sources.csv").exists()
-    assert len(list((tmp_path / "stopped" / "out" / "stages" / "measured").iterdir())) == 1
-    selected(films, tmp_path / "stopped", gates)
-    for path in (tmp_path / "straight" / "out").iterdir():
-        if path.is_file():
-            assert (tmp_path / "stopped" / "out" / path.name).read_bytes() == path.read_bytes()
-
-
 def asked(folder: Path) -> str:
     folder.mkdir(exist_ok=True, parents=True)
     code = folder / "models.py"
@@ -138,16 +112,6 @@ def test_a_model_looks_and_people_go_before_it(films, tmp_path) -> None:
         ("1", "Ann"),
         ("", ""),
     ]
-
-
-def test_asking_again_asks_nobody(films, tmp_path) -> None:
-    rules = asked(tmp_path)
-    selected(films, tmp_path, rules)
-    before = (tmp_path / "out" / "sources.csv").read_bytes()
-    (tmp_path / "replies.sqlite").unlink()
-    (tmp_path / "models.py").write_text("def looks(prompt):\n    1 / 0\n")
-    selected(films, tmp_path, rules)
-    assert (tmp_path / "out" / "sources.csv").read_bytes() == before
 
 
 def test_a_looker_that_says_nothing_usable_passes_no_gate(films, tmp_path) -> None:

@@ -7,7 +7,7 @@ from subjects.gated import draft, video
 from subjects.planted_drafts import Planted, models_of
 from vidence.ask.phantom.planted import SimulatedModel, demand, expected
 from vidence.make.gates.model_gates import open_ones, remarks
-from vidence.make.gates.rules import GateRules, NeedsAllRules
+from vidence.make.gates.rules import NeedsAllRules
 from vidence.make.gates.withholding import NEEDS_ALL, ask_without, cut_evidence, shown_frames
 from vidence.make.pipeline.material import Draft
 from vidence.records import Evidence
@@ -90,7 +90,3 @@ def test_each_span_is_shown_by_its_best_frames_and_its_middle():
     assert shown_frames(span, video("v1"), NeedsAllRules(model="m", frames=5)) == (21, 25, 39, 30)
     assert shown_frames(draft("a").evidence[0], video("v1"), RULES) == (15,)
     assert shown_frames(Evidence(kind="oracle", frames=(500,)), video("v1"), RULES) == (99,)
-
-
-def test_the_model_is_among_those_that_gates_ask():
-    assert GateRules(needs_all=RULES).models == ("eye",)

@@ -1,18 +1,15 @@
 """The maker ``choices``, session by session: which rule drops what, media of all kinds, people, going on."""
 
 import json
-import os
-import signal
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from subjects.making import Making, contents, lines
 from vidence import catalog
-from vidence.errors import DataError, UsageError
+from vidence.errors import UsageError
 from vidence.make.makers.choices import STAGES, create
-from vidence.make.pipeline.ledger import UnitDone
-from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides
+from vidence.make.pipeline.session import MakeOverrides
 from vidence.make.writing.choices_session import ChoicesSession
 
 THINGS = ("mug", "spoon", "plate", "knife", "bottle", "towel", "pan", "bowl")
@@ -78,11 +75,6 @@ def asks(prompt):
     return "\\n".join(f"{{one['number']}}. {{text}}" for one, text in zip(notes, said, strict=True))
 
 
-def merges(prompt):
-    notes = told(prompt)
-    return asks(prompt) if len(notes) == 1 else f"1. {{FAIR}}"
-
-
 def points(prompt):
     text = told(prompt)["text"]
     return "a ladder" if number(text) == 7 else text.split(" holds a ")[1].split()[0]
@@ -111,7 +103,7 @@ split = "val"
 licence = "CC BY 4.0"
 
 [models]
-writer = "python:{writers}:{writer}"
+writer = "python:{writers}:asks"
 options = "python:{writers}:opts"
 checker = "python:{writers}:points"
 judge = "python:{writers}:judges"
@@ -136,47 +128,15 @@ def record(number: int, **changes: object) -> dict[str, object]:
     } | changes
 
 
-class Set:
+class Set(Making):
     """A configuration with its records, and what is made of it."""
 
-    def __init__(self, folder: Path, lines: list[dict[str, object]], text: str = "", **values: str) -> None:
-        self.folder = folder
-        folder.mkdir(exist_ok=True)
-        (folder / "records.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
-        (folder / "writers.py").write_text(WRITERS)
-        self.config = folder / "choices.toml"
-        values = {"writers": str(folder / "writers.py"), "writer": "asks"} | values
-        self.config.write_text((text or CONFIG).format(**values))
-        self.stop_after = -1
-        self.n_units = 0
-
-    def make(self, **overrides: object) -> Built:
-        context = BuildContext(
-            cache_root=self.folder / "cache",
-            memory=self.folder / "replies.sqlite",
-            is_trusted=True,
-            on_event=self._hear,
-        )
-        out = self.folder / "out"
-        return create().make(self.config, out=out, overrides=MakeOverrides(**overrides), context=context)
-
-    def _hear(self, event: object) -> None:
-        self.n_units += isinstance(event, UnitDone)
-        if self.n_units == self.stop_after:
-            self.stop_after = -1
-            os.kill(os.getpid(), signal.SIGINT)
-
-    def lines(self, name: str) -> list[dict[str, object]]:
-        return [json.loads(line) for line in (self.folder / "out" / name).read_text().splitlines()]
-
-    def dropped(self) -> dict[str, tuple[str, str]]:
-        return {one["what"]: (one["stage"], one["reason"]) for one in self.lines("dropped.jsonl")}
-
-    def files(self) -> dict[str, bytes]:
-        out = self.folder / "out"
-        return {
-            str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()
-        }
+    def __init__(self, folder: Path, records: list[dict[str, object]], text: str = "", **values: str) -> None:
+        (folder / "set").mkdir(parents=True)
+        (folder / "set" / "records.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+        (folder / "set" / "writers.py").write_text(WRITERS)
+        values = {"writers": str(folder / "set" / "writers.py")} | values
+        super().__init__(folder, "choices", (text or CONFIG).format(**values))
 
 
 SEEDED = """
@@ -235,21 +195,20 @@ def test_each_rule_that_a_writer_breaks_drops_its_question_and_no_other(tmp_path
 def test_a_set_is_released_as_any_other_and_only_what_people_accepted(tmp_path):
     release = '\n[release]\nversion = "1"\nlicence = "CC-BY-4.0"\n'
     records = [seeded(n) for n in range(6)]
+    one = templated(tmp_path, records, task=release)
     with pytest.raises(UsageError, match="nobody has looked"):
-        templated(tmp_path, records, task=release).make()
-    one = templated(tmp_path, records, task=f"{release}unreviewed = true\n")
+        one.make()
+    one.add("unreviewed = true\n")
     built = one.make()
     folder = tmp_path / "out" / "release" / "seen-1"
-    released = [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
+    released = lines(folder / "items.jsonl")
     assert {item["item_id"] for item in released} == {item["item_id"] for item in one.lines("items.jsonl")}
     assert {"canary", "split"} <= set(released[0]["tags"])
     assert "no person is said to have looked" in (folder / "DATASHEET.md").read_text()
     assert built.account.stages[-1].n_out == len(released)
-    before = one.files()
+    before = contents(one.out)
     one.make()
-    assert one.files() == before
-    narrowed = one.make(limit=1)
-    assert any("Nothing is released by a session that was narrowed" in said for said in narrowed.sentences)
+    assert contents(one.out) == before
     waiting = templated(tmp_path / "w", records, task=f'\n[review]\nfolder = "review"\n{release}')
     built = waiting.make()
     assert set(waiting.dropped().values()) == {("release", "not-accepted")}
@@ -265,13 +224,6 @@ def test_a_session_ends_behind_the_stage_that_is_wanted(tmp_path):
         assert not built.is_empty
 
 
-def test_what_a_writer_merges_is_asked_for_singly(tmp_path):
-    one = Set(tmp_path, [record(n) for n in (18, 19, 20)], writer="merges")
-    one.make()
-    assert one.dropped() == {}
-    assert {call.get("n_together", 1) for call in one.lines("calls.jsonl")} == {1}
-
-
 def test_a_set_that_was_killed_is_the_same_byte_for_byte(tmp_path):
     whole = Set(tmp_path / "whole", [record(n) for n in range(N_RECORDS)], writers=str(tmp_path / "w.py"))
     (tmp_path / "w.py").write_text(WRITERS)
@@ -282,10 +234,10 @@ def test_a_set_that_was_killed_is_the_same_byte_for_byte(tmp_path):
         killed.make()
     assert not (killed.folder / "out" / "items.jsonl").exists()
     killed.make()
-    assert killed.files() == whole.files()
-    again = killed.files()
+    assert contents(killed.out) == contents(whole.out)
+    again = contents(killed.out)
     killed.make()
-    assert killed.files() == again
+    assert contents(killed.out) == again
 
 
 def test_images_several_images_and_clips_are_asked_about_and_read_back(tmp_path):
@@ -303,17 +255,8 @@ def test_images_several_images_and_clips_are_asked_about_and_read_back(tmp_path)
     assert table.items[2].media[0].start_s == 1.5
 
 
-def test_a_space_of_two_labels_gives_two_choices(tmp_path):
-    space = {"space": "side", "labels": ["left", "right"]}
-    lines = [space, *(record(n, label=("left", "right")[n % 2], space="side", n_people=1) for n in range(4))]
-    one = Set(tmp_path, lines, SEEDED, more="", task="")
-    one.make()
-    assert [sorted(item["choices"]) for item in one.lines("items.jsonl")] == [["left", "right"]] * 4
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
+def test_a_record_that_cannot_be_used_has_a_reason(tmp_path):
+    unusable = [
         ({"media": []}, "no-medium"),
         ({"media": [{"path": f"{n}.jpg", "kind": "image"} for n in range(7)]}, "no-medium"),
         ({"media": [{"path": "a.mp4"}, {"path": "b.jpg", "kind": "image"}]}, "no-medium"),
@@ -321,12 +264,10 @@ def test_a_space_of_two_labels_gives_two_choices(tmp_path):
         ({"label": "ladder"}, "label-not-in-space"),
         ({"space": "nothing"}, "label-not-in-space"),
         ({"record_id": "r1"}, "twice"),
-    ],
-)
-def test_a_record_that_cannot_be_used_has_a_reason(tmp_path, changes, reason):
-    one = templated(tmp_path, [seeded(1), seeded(2) | changes])
+    ]
+    one = templated(tmp_path, [seeded(1), *(seeded(n) | c for n, (c, _) in enumerate(unusable, start=2))])
     one.make()
-    assert [(stage, why) for stage, why in one.dropped().values()] == [("records", reason)]
+    assert list(one.dropped().values()) == [("records", reason) for _, reason in unusable]
     assert len(one.lines("items.jsonl")) == 1
 
 
@@ -339,9 +280,9 @@ def test_records_that_contradict_each_other_go_and_what_agrees_stays(tmp_path):
 
 
 def test_media_that_are_not_there_or_cannot_be_read_are_told_apart(tmp_path):
-    (tmp_path / "shown").mkdir()
-    (tmp_path / "shown" / "1.jpg").write_bytes(b"no picture")
     one = templated(tmp_path, [seeded(1), seeded(2)], more='media = "shown"')
+    (one.root / "shown").mkdir()
+    (one.root / "shown" / "1.jpg").write_bytes(b"no picture")
     built = one.make()
     assert one.dropped() == {"a/r1": ("records", "unreadable"), "a/r2": ("records", "missing")}
     assert built.is_empty
@@ -363,31 +304,11 @@ def test_the_person_is_named_only_where_it_is_clear_who_that_is(tmp_path):
     assert one.dropped() == {"held/a/r3": ("questions", "ambiguous")}
     sheet = (tmp_path / "out" / "templates.csv").read_text()
     assert "held,What does the person hold?,1,held/a/r3,," in sheet
-    (tmp_path / "filled.csv").write_text(sheet.replace(",,", ",rewrite,What does somebody hold?"))
+    (one.root / "filled.csv").write_text(sheet.replace(",,", ",rewrite,What does somebody hold?"))
     one.config.write_text('sheet = "filled.csv"\n' + one.config.read_text())
     one.make()
     assert one.dropped() == {}
     assert {item["question"] for item in one.lines("items.jsonl")} == {"What does somebody hold?"}
-
-
-def test_templates_of_a_model_are_checked_and_near_repeats_go(tmp_path):
-    says = (
-        "1. What does the person hold??\n2. Which thing is held by the person?\n3. What does the {noun} do?\n"
-        "4. What is the label?\n5. What does the person hold ?\n"
-    )
-    (tmp_path / "p.py").write_text(f"def more(prompt):\n    return {says!r}\n")
-    more = f'[models]\nwriter = "python:{tmp_path}/p.py:more"\n'
-    one = Set(tmp_path, [SPACE, *(seeded(n) for n in range(9))], SEEDED, more="", task="expand = 5")
-    one.config.write_text(one.config.read_text() + more)
-    one.make()
-    assert Counter(reason for _, reason in one.dropped().values()) == {
-        "not-one-question": 1,
-        "slots-changed": 1,
-        "names-caption": 1,
-        "near-repeat": 1,
-    }
-    seeds = {call.get("is_seed", True) for call in one.lines("calls.jsonl")}
-    assert seeds == {True, False}
 
 
 def test_labels_and_numbers_that_are_too_many_are_thinned_by_the_seed(tmp_path):
@@ -427,7 +348,7 @@ aspect = "what is held"
         "q2,2.jpg,image,,,,What is on the table?,a cup,a pan,A cup,a lid,,\n"
         "q3,3.jpg,image,,,,,,,,,,\n"
     )
-    (tmp_path / "sheet.csv").write_text(header + rows)
+    (one.root / "sheet.csv").write_text(header + rows)
     one.make()
     (item,) = one.lines("items.jsonl")
     assert sorted(item["choices"]) == ["a cup", "a jar", "a lid", "a pan"]
@@ -442,7 +363,7 @@ def test_a_gate_of_blind_readers_drops_what_words_give_away(tmp_path):
     more = f'[models]\nblind = "python:{tmp_path}/k.py:knows"\n'
     task = '[gates.text_only]\nmodels = ["blind"]\nat_least = 1\nruns = "auto"\n'
     one = templated(tmp_path, [seeded(n) for n in range(8)])
-    one.config.write_text(one.config.read_text() + more + task)
+    one.add(more + task)
     one.make()
     assert one.dropped() == {"held/a/r0": ("text-only", "solved-blind")}
     assert (tmp_path / "out" / "verdicts.jsonl").is_file()
@@ -458,6 +379,11 @@ def test_a_gate_of_blind_readers_drops_what_words_give_away(tmp_path):
         ('way = "template"', 'way = "model"', r"asks the model 'writer'; \[models\] has none"),
         ('way = "template"', 'way = "people"', "people write both or neither"),
         ('seeds = ["What does the person hold?"]', "", "there are no seeds"),
+        (
+            "[tasks.held]",
+            '[gates.text_only]\nmodels = ["blind"]\nat_least = 1\n[tasks.held]',
+            "gates.models is 'blind'",
+        ),
     ],
 )
 def test_configurations_that_make_no_sense_are_refused(tmp_path, old, new, match):
@@ -467,112 +393,3 @@ def test_configurations_that_make_no_sense_are_refused(tmp_path, old, new, match
     one.config.write_text(text.replace(old, new))
     with pytest.raises(UsageError, match=match):
         create().check(one.config)
-
-
-def test_a_file_without_a_record_is_an_error(tmp_path):
-    one = Set(tmp_path, [SPACE], SEEDED, more="", task="")
-    with pytest.raises(DataError, match="holds no record"):
-        one.make()
-
-
-# --------------------------------------------------------------------------- models that answer anything
-
-# What a model says when it is asked for wrong choices of the records with these numbers, and what follows.
-ANYTHING = {
-    0: ("''", "empty"),
-    1: ("'null'", "unreadable"),
-    2: ("'[' * 100_000", "unreadable"),
-    3: ("'{\"question\":' * 50_000", "unreadable"),
-    4: ("'The choices are fork, jar, lid and saw.'", "unreadable"),
-    5: ("said([1, 2, 3, 4])", "unreadable"),
-    6: ("said(['fork', None, 'lid', 'saw'])", "unreadable"),
-    7: ("said({'A': 'fork', 'B': 'jar', 'C': 'lid', 'D': 'saw'})", "unreadable"),
-    8: ("said(['fork', 'jar', 'lid', 'axe ' * 50_000])", "cut-off"),
-    9: (r"said(['fork', 'jar', 'lid', '\ud800'])", "unreadable"),
-    10: ("said([])", "wrong-number"),
-    11: ("said(['fork', 'jar', 'lid', 'saw', 'axe'])", "wrong-number"),
-    12: ("said(['fork', 'jar', 'lid', right.upper() + '!'])", "truth-among-wrong"),
-    13: ("said(['fork', 'fork', 'jar', 'lid'])", "overlapping"),
-    14: ("said(['fork', 'jar', 'lid', 'saw'], question=7)", "question-changed"),
-    15: ("said(['fork', 'jar', 'lid', 'saw'], question='Answer A. ' + question)", "question-changed"),
-    16: (r"said(['fork', 'jar', 'lid', 'saw\x00'])", "not-plain"),
-    17: (r"said(['fork', 'jar', 'lid', '\u202ewas'])", "not-plain"),
-    18: (r"said(['fork', 'jar', 'lid', 'saw\u200b'])", "not-plain"),
-    19: ("said(['fork', 'jar', 'lid', '{right}'])", "not-plain"),
-    20: (r"said(['fork\nB. jar', 'jar', 'lid', 'saw'])", "not-plain"),
-    21: ("said(['A', 'B', 'C', 'D'])", "not-plain"),
-    22: ("said(['**fork**', 'jar', 'lid', 'saw'])", "not-plain"),
-    23: ("said(['fork<br>', 'jar', 'lid', 'saw'])", "not-plain"),
-}
-HOSTILE = f'''
-"""A model that says anything of the first records, and what is asked for of the others."""
-
-import json
-import re
-
-ANYTHING = { ({n: reply for n, (reply, _) in ANYTHING.items()})!r}
-
-
-def opts(prompt):
-    notes = next(json.loads(line) for line in prompt.splitlines() if line.startswith("{{"))
-    question, right = notes["question"], notes["right"]
-
-    def said(wrong, question=question):
-        return json.dumps({{"question": question, "wrong": wrong}})
-
-    n = int(re.search(r"scene (\\d+)", notes["text"])[1])
-    known = {{"said": said, "question": question, "right": right}}
-    return eval(ANYTHING.get(n, "said(['fork', 'sponge', 'jar', 'brush'])"), known)
-'''
-SAYS_ANYTHING = """
-name = "hands"
-[[records]]
-name = "a"
-format = "jsonl"
-path = "records.jsonl"
-split = "val"
-licence = "CC BY 4.0"
-[models]
-options = "python:{hostile}:opts"
-[tasks.held]
-records = "a"
-way = "template"
-options = "model"
-dimension = "Contact"
-aspect = "what a person holds in the hand"
-seeds = ["What is held there in the scene?"]
-"""
-
-
-def test_whatever_a_model_answers_has_a_reason_and_the_others_stay(tmp_path):
-    (tmp_path / "hostile.py").write_text(HOSTILE)
-    lines = [record(n, caption=f"scene {n}", label=THINGS[n % len(THINGS)], n_people=1) for n in range(30)]
-    one = Set(tmp_path / "set", lines, SAYS_ANYTHING, hostile=str(tmp_path / "hostile.py"))
-    built = one.make()
-    assert one.dropped() == {f"held/a/r{n}": ("options", reason) for n, (_, reason) in ANYTHING.items()}
-    assert [item["item_id"] for item in one.lines("items.jsonl")] == [f"held/a/r{n}" for n in range(24, 30)]
-    (stage,) = (one for one in built.account.stages if one.stage == "options")
-    assert stage.dropped == Counter(reason for _, reason in ANYTHING.values())
-    assert stage.n_in == stage.n_out + stage.n_dropped == 30
-    before = one.files()
-    one.make()
-    assert one.files() == before
-
-
-def test_a_record_without_false_labels_left_gives_no_question(tmp_path):
-    """A space of one label, or one in which everything else is true too, has no wrong choices."""
-    alone = {"space": "only", "labels": ["mug"]}
-    lines = [alone, record(0, label="mug", space="only", also_true=[], n_people=1)]
-    lines += [
-        SPACE,
-        seeded(1) | {"also_true": [one for one in THINGS if one != "spoon"]},
-        seeded(2),
-        seeded(3),
-    ]
-    one = Set(tmp_path, lines, SEEDED, more="", task="")
-    built = one.make()
-    assert one.dropped() == {
-        "held/a/r0": ("options", "wrong-number"),
-        "held/a/r1": ("options", "wrong-number"),
-    }
-    assert built.account.questions == {"held": 2}

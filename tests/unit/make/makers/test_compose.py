@@ -1,15 +1,15 @@
 """Composed questions from the street: every stage, its files, and what stops or drops."""
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 
+from subjects.making import Making, contents, lines
 from vidence.errors import DataError, UsageError
 from vidence.make.compose.program import read_compositions
 from vidence.make.makers.compose import create
-from vidence.make.pipeline.session import BuildContext, MakeOverrides
+from vidence.make.pipeline.session import MakeOverrides
 from vidence.make.release.rescan import scan_again
 from vidence.make.sources.scene_files import read_scenes
 
@@ -17,16 +17,9 @@ SAMPLE = Path(__file__).parents[3] / "golden" / "makers" / "compose"
 
 
 def made(folder: Path, *, more: str = "", out: str = "out", **overrides: object):
-    if not (folder / "set").exists():
-        shutil.copytree(SAMPLE, folder / "set")
-    path = folder / "set" / "config.toml"
-    path.write_text((SAMPLE / "config.toml").read_text() + more)
-    context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite", is_trusted=True)
-    return create().make(path, out=folder / out, overrides=MakeOverrides(**overrides), context=context)
-
-
-def lines(path: Path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    one = Making(folder, "compose")
+    one.add(more)
+    return one.make(out=folder / out, **overrides)
 
 
 def test_items_keys_proofs_and_programs_belong_together(tmp_path):
@@ -61,18 +54,11 @@ def test_the_bytes_are_the_same_however_often_it_is_made(tmp_path):
     ]
 
 
-def test_a_session_may_end_early(tmp_path):
-    built = made(tmp_path, until="options")
-    assert [stage.stage for stage in built.account.stages] == ["scenes", "search", "options"]
-    assert not (tmp_path / "out" / "items.jsonl").exists()
-
-
 def test_gates_and_a_release(tmp_path):
     more = '\n[gates]\n[release]\nversion = "1"\nunreviewed = true\nwithout_licence = ["all"]\n'
     built = made(tmp_path, more=more)
     folder = tmp_path / "out" / "release" / "lane-1"
-    items = [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
-    made_items = [json.loads(line) for line in (tmp_path / "out" / "items.jsonl").read_text().splitlines()]
+    items, made_items = lines(folder / "items.jsonl"), lines(tmp_path / "out" / "items.jsonl")
     assert [one["question"] for one in items] == [one["question"] for one in made_items]
     assert {one["tags"]["split"] for one in items} == {"test"}
     sums = (folder / "SHA256SUMS").read_text()
@@ -82,9 +68,9 @@ def test_gates_and_a_release(tmp_path):
     assert any("Release" in one for one in built.sentences)
     scenes = read_scenes(tmp_path / "set" / "lane.jsonl")
     assert len(read_compositions(folder / "compositions.jsonl", scenes)) == len(items)
-    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    before = contents(folder)
     made(tmp_path, more=more)
-    assert {path: path.read_bytes() for path in before} == before
+    assert contents(folder) == before
 
 
 def test_proofs_and_keys_of_a_hidden_split_stay_at_home(tmp_path):
@@ -97,12 +83,6 @@ def test_proofs_and_keys_of_a_hidden_split_stay_at_home(tmp_path):
         assert (folder / name).read_text().count("\n") == 1, "the canary alone"
         assert (home / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
     assert scan_again(folder, home) == ()
-
-
-def test_what_has_no_licence_is_not_released(tmp_path):
-    built = made(tmp_path, more='\n[gates]\n[release]\nversion = "1"\nunreviewed = true\n')
-    assert set(built.account.stages[-1].dropped) == {"no-licence"}
-    assert any("Nothing is released" in one for one in built.sentences)
 
 
 def test_nothing_is_released_before_people_have_looked(tmp_path):

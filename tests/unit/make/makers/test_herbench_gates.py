@@ -1,10 +1,10 @@
 """The maker with gates, review and release, one session after the other."""
 
-import json
-
 import pytest
 
-from subjects.reviewed import GOLDEN, Reviewed
+from subjects.making import contents, lines
+from subjects.reviewed import Reviewed
+from subjects.samples import GOLDEN
 from vidence.ask.benchmarks.table import create as table
 from vidence.errors import UsageError
 from vidence.make.herbench.config import read_herbench
@@ -15,10 +15,6 @@ def one(tmp_path) -> Reviewed:
     return Reviewed(tmp_path)
 
 
-def lines(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 def test_a_set_is_gated_reviewed_and_released(one):
     first = one.make()
     assert any("wait for people" in said for said in first.sentences)
@@ -27,9 +23,9 @@ def test_a_set_is_gated_reviewed_and_released(one):
     said = one.decide(reject=2)
     second = one.make()
     assert any(sentence.startswith("0 replies asked for") for sentence in second.sentences)
-    before = one.contents(one.release())
+    before = contents(one.release())
     assert one.make().sentences == second.sentences
-    assert one.contents(one.release()) == before
+    assert contents(one.release()) == before
 
     stages = one.account()
     assert stages["text-only"]["dropped"].keys() == {"solved-blind"}
@@ -54,17 +50,6 @@ def test_the_text_gate_drops_exactly_what_two_of_the_panel_must_get_right(one):
         right = sum(all(m["value"] == 1.0 for m in vote["marks"]) for vote in verdict["votes"])
         assert (right >= 2) == (verdict["item_id"] not in kept)
         assert len(verdict["votes"]) == 4
-
-
-def test_where_no_video_is_here_no_evidence_is_verified(one):
-    text = one.config.read_text().replace("[review]", '[gates.needs_all]\nmodel = "a"\n\n[review]')
-    one.config.write_text(text)
-    one.make()
-    tried = [v for v in lines(one.folder / "out" / "verdicts.jsonl") if v["gate"] == "needs-all"]
-    assert {(v["decision"], v["why"]) for v in tried} == {("untried", "the video is not here")}
-    assert not any("k_verified" in item["tags"] for item in lines(one.folder / "out" / "items.jsonl"))
-    stages = one.account()
-    assert stages["needs-all"]["n_in"] == stages["needs-all"]["n_out"] == len(tried)
 
 
 def test_without_panel_and_review_the_release_says_so(one):
@@ -108,7 +93,7 @@ def test_the_page_is_made_again_only_when_it_would_differ(one):
 
 
 def test_the_configuration_of_the_documentation_makes_sense(one):
-    text = (GOLDEN.parents[3] / "docs" / "making" / "gates.md").read_text()
+    text = (GOLDEN.parents[1] / "docs" / "making" / "gates.md").read_text()
     example = text.split("```toml\n")[1].split("```")[0]
     one.config.write_text(one.bare + example)
     read = read_herbench(one.config)
@@ -126,9 +111,3 @@ def test_a_source_without_a_licence_is_not_released(one):
     )
     one.make()
     assert "none stated" in (one.release() / "DATASHEET.md").read_text()
-
-
-def test_a_gate_that_names_no_model_is_refused(one):
-    one.config.write_text(one.config.read_text().replace('models = ["long",', 'models = ["longer",'))
-    with pytest.raises(UsageError, match=r"no model in .models. named .longer."):
-        one.make()

@@ -11,16 +11,12 @@ import pytest
 from PIL import Image
 
 from subjects import drawn_street as street
+from subjects.making import Making
 from vidence.engine import engine
-from vidence.make.makers import herbench
-from vidence.make.pipeline.cache import ArtifactCache
-from vidence.make.pipeline.ledger import Account, MakeEvent, UnitDone
 from vidence.make.pipeline.material import Draft
-from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.media.video import Video
 from vidence.records import ImagePart, Reply
 
-NAMES = ("red", "green", "blue", "yellow", "purple", "orange")
 LOOKS = (
     "Red raincoat with large brass buttons. Short black curls and a heavy build.",
     "Green tracksuit, white trainers. A grey ponytail and narrow shoulders.",
@@ -93,13 +89,12 @@ class Writer:
         return json.dumps(said)
 
 
-class Making:
-    """Makings in one folder, with what was read, asked and done."""
+class Watched(Making):
+    """Makings with what was read and asked."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.folder, self.out = folder, folder / "out"
+        super().__init__(folder, "herbench", street.CONFIG)
         self.writer = Writer()
-        self.events: list[MakeEvent] = []
         self.reads: list[int] = []
         monkeypatch.setattr(engine, "create", lambda kind, spec: self.writer)
         plain = Video.read
@@ -111,42 +106,21 @@ class Making:
             return plain(video, indices, make, **rest)
 
         monkeypatch.setattr(Video, "read", read)
-        self.versions: dict[str, int] = {}
-        look_up = ArtifactCache.find
-
-        def find(cache, stage, *rest, **named):
-            self.versions[stage.name] = stage.version
-            return look_up(cache, stage, *rest, **named)
-
-        monkeypatch.setattr(ArtifactCache, "find", find)
 
     def make(self, **overrides: object):
-        self.events, self.reads, self.writer.asked = [], [], []
-        context = BuildContext(
-            cache_root=self.folder / "cache",
-            memory=self.folder / "replies.sqlite",
-            on_event=self.events.append,
-        )
-        maker = herbench.create()
-        config = self.folder / "config.toml"
-        return maker.make(config, out=self.out, overrides=MakeOverrides(**overrides), context=context)
+        self.reads, self.writer.asked = [], []
+        return super().make(**overrides)
 
-    @property
-    def made(self) -> list[str]:
-        return [f"{e.stage} {e.unit}" for e in self.events if isinstance(e, UnitDone) and not e.was_cached]
-
-    def stage(self, name: str):
-        account = msgspec.json.decode((self.out / "account.json").read_bytes(), type=Account)
-        return next(stage for stage in account.stages if stage.stage == name)
+    def made(self) -> set[str]:
+        return {one.split()[0] for one in self.units(made=True)}
 
 
 @pytest.fixture(scope="module")
 def making(tmp_path_factory):
     folder = tmp_path_factory.mktemp("street")
-    street.write_street(folder / "videos")
-    (folder / "config.toml").write_text(street.CONFIG)
     with pytest.MonkeyPatch.context() as monkeypatch:
-        one = Making(folder, monkeypatch)
+        one = Watched(folder, monkeypatch)
+        street.write_street(one.root / "videos")
         one.first = one.make()
         one.first_reads, one.first_asked = list(one.reads), list(one.writer.asked)
         yield one
@@ -158,52 +132,36 @@ def drafts(making: Making) -> list[Draft]:
 
 
 def test_tracks_cards_shots_and_scenes_are_all_there(making):
-    assert making.stage("tracks").n_out == 6
-    assert making.stage("crops").n_out == 6
-    assert making.stage("cards").n_out == 12
-    assert making.stage("scene-pictures").n_out == 6
-    assert making.stage("scenes").n_out == 6
-    assert making.stage("false-scenes").n_out == 6
+    assert making.account()["tracks"]["n_out"] == 6
+    assert making.account()["crops"]["n_out"] == 6
+    assert making.account()["cards"]["n_out"] == 12
+    assert making.account()["scene-pictures"]["n_out"] == 6
+    assert making.account()["scenes"]["n_out"] == 6
+    assert making.account()["false-scenes"]["n_out"] == 6
     assert {"AGBI", "SVA", "TSO"} <= making.first.account.questions.keys()
-
-
-def test_what_a_model_wrote_says_so(making):
     truths = {(draft.task, draft.truth) for draft in drafts(making)}
     assert ("AGBI", "model") in truths
     said = dict(truths)
     assert said["SVA"].startswith("shots; scene cards by ")
     assert said["TSO"].startswith("shots; scene cards by ")
-    assert "program" not in said.values()
-
-
-def test_the_video_is_read_once_for_boxes_looks_shots_and_crops(making):
-    whole = [n for n in making.first_reads if n == street.N_FRAMES]
-    assert len(whole) == 1
-    assert sum(making.first_reads) == street.N_FRAMES
-
-
-def test_what_earlier_versions_made_otherwise_is_not_taken(making):
-    """Whoever changes what a stage makes of the same raises its version, and writes it here."""
-    expected = {"boxes": 5, "tracks": 12, "shots": 1, "crops": 4, "cards": 2}
-    people = dict.fromkeys(("mpdr", "megl", "agbi", "agar"), 6) | {"rlpc": 6, "aglt": 7}
-    expected |= {f"draft-{name}": version for name, version in people.items()}
-    assert {name: making.versions[name] for name in expected} == expected
+    # one reading for boxes, looks, shots and crops
+    assert [n for n in making.first_reads if n] == [street.N_FRAMES]
 
 
 def test_nothing_is_made_asked_or_read_twice(making):
     before = (making.out / "items.jsonl").read_bytes()
     making.make()
-    assert making.made == []
+    assert not making.made()
     assert making.writer.asked == []
     assert sum(making.reads) == 0
     assert (making.out / "items.jsonl").read_bytes() == before
 
 
 def test_another_rule_for_crops_looks_and_asks_again_but_tracks_nothing(making):
-    config = making.folder / "config.toml"
+    config = making.config
     config.write_text(street.CONFIG.replace("[cards.crops]", "[cards.crops]\nn_path = 6"))
     making.make(until="cards")
-    stages = {name.split()[0] for name in making.made}
+    stages = making.made()
     assert stages == {"crops", "cards"}
     assert set(making.writer.asked) == {"card_appearance", "card_path"} or set(making.writer.asked) == {
         "card_path"
@@ -212,30 +170,25 @@ def test_another_rule_for_crops_looks_and_asks_again_but_tracks_nothing(making):
     config.write_text(street.CONFIG)
 
 
-def test_pictures_that_were_deleted_are_made_again(making):
-    import shutil
-
-    shutil.rmtree(making.out / "pictures")
-    making.make()
-    assert {name.split()[0] for name in making.made} == {"crops", "scene-pictures"}
-    assert making.writer.asked == []
-
-
 def test_a_lost_frame_cache_changes_nothing(making):
     import shutil
 
     before = (making.out / "items.jsonl").read_bytes()
+    shutil.rmtree(making.out / "pictures")
+    making.make()
+    assert making.made() == {"crops", "scene-pictures"}
+    assert making.writer.asked == []
     shutil.rmtree(making.folder / "cache" / "frames")
     shutil.rmtree(making.out / "stages" / "crops")
     making.make()
-    assert {name.split()[0] for name in making.made} == {"crops"}
+    assert making.made() == {"crops"}
     assert sum(making.reads) > 0
     assert making.writer.asked == []
     assert (making.out / "items.jsonl").read_bytes() == before
 
 
 def test_without_a_writer_the_account_says_what_is_missing(making):
-    config = making.folder / "config.toml"
+    config = making.config
     text = street.CONFIG.split("[models]")[0]
     config.write_text(text)
     making.make()
@@ -245,56 +198,3 @@ def test_without_a_writer_the_account_says_what_is_missing(making):
     assert dropped["street: TSO"]["detail"] == "the configuration has no [scenes]"
     assert dropped["street: FAM"]["reason"] == "no-events"
     config.write_text(street.CONFIG)
-
-
-def test_templates_of_the_user_are_used_and_a_changed_one_asks_again(making):
-    folder = making.folder / "own"
-    folder.mkdir()
-    own = folder / "task_agbi.txt"
-    own.write_text(
-        "Notes: {{ notes }}\nAbout {{ topic }}; JSON with question, answer, distractors, possible."
-    )
-    config = making.folder / "config.toml"
-    config.write_text(street.CONFIG + '\n[tasks.agbi.options]\nprompts = "own"\n')
-    making.make(only=("agbi",))
-    n_asked = len(making.writer.asked)
-    assert n_asked > 0
-    making.make(only=("agbi",))
-    assert making.writer.asked == []
-    own.write_text(own.read_text() + "\nBe brief.")
-    making.make(only=("agbi",))
-    assert len(making.writer.asked) == n_asked
-    config.write_text(street.CONFIG)
-
-
-def test_cards_of_people_replace_those_of_a_model(making):
-    tracks = [f"street: {n}" for n in "123456"]
-    cards = [
-        {
-            "track_id": name.split()[-1],
-            "kind": "A",
-            "text": f"Dressed in {colour} from neck to feet, with a hat.",
-        }
-        for name, colour in zip(tracks, NAMES, strict=True)
-    ]
-    (making.folder / "cards.jsonl").write_text("\n".join(map(json.dumps, cards)))
-    config = making.folder / "config.toml"
-    text = street.CONFIG.split("[models]")[0]
-    config.write_text(text.replace('licence = "CC0-1.0"', 'licence = "CC0-1.0"\ncards = "cards.jsonl"'))
-    making.make(only=("mpdr", "rlpc"))
-    assert making.stage("cards").n_out == 6
-    assert making.writer.asked == []
-    config.write_text(street.CONFIG)
-
-
-def test_a_video_that_breaks_off_does_not_stop_the_others(making, tmp_path):
-    whole = (making.folder / "videos" / "street.mp4").read_bytes()
-    bad = making.folder / "videos" / "bad.mp4"
-    bad.write_bytes(b"not a video at all")
-    try:
-        making.make(until="sources")
-        account = making.stage("sources")
-        assert (account.n_in, account.n_out, account.dropped) == (2, 1, {"unreadable-video": 1})
-    finally:
-        bad.unlink()
-    assert (making.folder / "videos" / "street.mp4").read_bytes() == whole

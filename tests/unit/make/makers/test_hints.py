@@ -6,10 +6,10 @@ from urllib.parse import quote
 
 import pytest
 
+from subjects.making import Making
 from vidence import catalog
 from vidence.errors import DataError, UsageError
-from vidence.make.makers.hints import create
-from vidence.make.pipeline.session import BuildContext, MakeOverrides
+from vidence.make.pipeline.session import MakeOverrides
 
 FAIR = "1. Look for a cause.\n2. **Something else comes close.**\n3. Mind the left edge."
 READER = '''
@@ -33,25 +33,18 @@ def question(number: int, **changes: object) -> dict[str, object]:
     } | changes
 
 
-def configured(folder: Path, questions: list[dict[str, object]], *, says: str = FAIR, more: str = "") -> Path:
-    lines = "\n".join(json.dumps(one) for one in questions)
-    (folder / "items.jsonl").write_text(lines)
+def configured(
+    folder: Path, questions: list[dict[str, object]], *, says: str = FAIR, more: str = ""
+) -> Making:
     (folder / "reader.py").write_text(READER)
-    path = folder / "hints.toml"
-    path.write_text(
-        f'name = "set"\ndata = "items.jsonl"\n{more}\n[models]\nwriter = "scripted:{quote(says)}"\n'
-        f'reader = "python:{folder}/reader.py:reads"\n'
-    )
-    return path
+    models = f'writer = "scripted:{quote(says)}"\nreader = "python:{folder}/reader.py:reads"\n'
+    one = Making(folder, "hints", f'name = "set"\ndata = "items.jsonl"\n{more}\n[models]\n{models}')
+    (one.root / "items.jsonl").write_text("\n".join(json.dumps(one) for one in questions))
+    return one
 
 
-def made(path: Path, **overrides: object):
-    folder = path.parent
-    context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite", is_trusted=True)
-    built = create().make(path, out=folder / "out", overrides=MakeOverrides(**overrides), context=context)
-    hinted = [json.loads(line) for line in (folder / "out" / "hinted.jsonl").read_text().splitlines()]
-    dropped = [json.loads(line) for line in (folder / "out" / "dropped.jsonl").read_text().splitlines()]
-    return built, hinted, {one["what"]: (one["stage"], one["reason"]) for one in dropped}
+def made(one: Making):
+    return one.make(), one.lines("hinted.jsonl"), one.dropped()
 
 
 def test_hints_stand_on_the_items_and_the_table_reads_them(tmp_path):
@@ -72,11 +65,11 @@ def test_what_cannot_have_hints_is_left_out_by_name(tmp_path):
         question(2, evidence=[{"start_s": 1, "end_s": 2}]),
         question(3, hints=["Look."]),
     ]
-    path = configured(tmp_path, questions)
-    assert create().foresee(path, overrides=MakeOverrides(), context=None).sentences == (
+    work = configured(tmp_path, questions)
+    assert work.maker.foresee(work.config, overrides=MakeOverrides(), context=None).sentences == (
         "1 of 4 questions have a rationale and noted evidence, and no hints",
     )
-    _, hinted, dropped = made(path)
+    _, hinted, dropped = made(work)
     assert [one["item_id"] for one in hinted] == ["q0"]
     assert dropped == {
         "q1": ("questions", "no-rationale"),
@@ -114,12 +107,12 @@ def test_a_hint_that_a_reader_without_the_video_reads_the_answer_off_is_refused(
 
 
 def test_bad_configurations_are_refused(tmp_path):
-    path = configured(tmp_path, [question(0)], more='[hints]\nreader = "nobody"\n')
+    work = configured(tmp_path, [question(0)], more='[hints]\nreader = "nobody"\n')
     with pytest.raises(UsageError, match=r"hints\.reader is 'nobody'; \[models\] has writer, reader"):
-        create().check(path)
-    path = configured(tmp_path, [question(0)], more="[hints]\nat_least = 4\n")
+        work.maker.check(work.config)
+    work = configured(tmp_path, [question(0)], more="[hints]\nat_least = 4\n")
     with pytest.raises(UsageError, match="at_least is 4 of 3 tries; expected no more"):
-        create().check(path)
-    path = configured(tmp_path, [question(0, rationale="")])
+        work.maker.check(work.config)
+    work = configured(tmp_path, [question(0, rationale="")])
     with pytest.raises(DataError, match="no question has a rationale and evidence with notes"):
-        made(path)
+        made(work)

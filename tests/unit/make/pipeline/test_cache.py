@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
 from numpy.typing import NDArray
 
 from vidence.contracts import Flow
@@ -182,14 +180,6 @@ def test_arrays_are_kept_with_their_type_and_shape():
         grids.decode(data.replace(b'"cells":"e', b'"cells":"f'))
     with pytest.raises(TypeError, match="no form in the artifact cache"):
         stage().encode(Thing(name=object()))
-
-
-@given(st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=5))
-def test_a_key_does_not_depend_on_the_order_of_inputs(inputs):
-    cards = stage(settings={"b": 1, "a": [1, 2]})
-    turned = dict(reversed(list(inputs.items())))
-    assert cards.key(inputs) == cards.key(turned)
-    assert cards.key(inputs) != cards.key({**inputs, "more": "x"})
 
 
 def test_a_digest_is_that_of_the_content():

@@ -15,18 +15,6 @@ def drop(what: str, reason: str = "too-short") -> Dropped:
     return Dropped(what=what, stage="rank", reason=reason)
 
 
-def test_the_reasons_are_counted():
-    account = balanced(
-        "rank",
-        unit="tracks",
-        taken=["a", "b", "c", "d"],
-        kept=["b"],
-        dropped=[drop("a"), drop("c", "too-small"), drop("d")],
-    )
-    assert (account.n_in, account.n_out, account.n_dropped) == (4, 1, 3)
-    assert account.dropped == {"too-short": 2, "too-small": 1}
-
-
 @pytest.mark.parametrize(
     ("taken", "kept", "gone", "fault"),
     [

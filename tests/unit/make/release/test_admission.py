@@ -28,12 +28,7 @@ def about(source: str, n: int = 0, licence: str = "CC0-1.0") -> Item:
 
 @pytest.mark.parametrize(
     ("source", "known", "film"),
-    [
-        (f"https://youtu.be/{FREE}", (), FREE),
-        (FREE, (FREE,), FREE),
-        (FREE, (), None),
-        ("film 1", (), None),
-    ],
+    [(f"https://youtu.be/{FREE}", (), FREE), (FREE, (FREE,), FREE), (FREE, (), None), ("film 1", (), None)],
 )
 def test_films_are_named_by_addresses_or_by_names_that_are_known(source, known, film):
     assert film_of(about(source), known) == film

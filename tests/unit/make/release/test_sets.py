@@ -91,14 +91,6 @@ def test_the_papers_of_a_release(tmp_path):
     }
 
 
-def test_another_release_is_never_written_over(tmp_path):
-    before = contents(released(tmp_path, hidden=frozenset()).folder)
-    changed = [msgspec.structs.replace(one, question="Which?") for one in half_hidden()]
-    with pytest.raises(UsageError, match="holds another release"):
-        released(tmp_path, changed, hidden=frozenset())
-    assert contents(tmp_path / "table-1.0.0") == before
-
-
 def test_a_leak_fails_the_release_and_leaves_nothing(tmp_path):
     told = next(item for item in half_hidden() if item.tags["split"] == "test")
     telling = replace(MATERIAL, agreement=f"An example: {told.rationale}")

@@ -40,12 +40,9 @@ def test_tasks_stand_in_their_order_with_what_they_are_called(tmp_path):
         read_plan(path, only=("c",))
 
 
-def test_two_sources_of_one_name_and_a_gate_without_its_model_are_refused(tmp_path):
+def test_two_sources_of_one_name_are_refused(tmp_path):
     path = tmp_path / "x.toml"
     again = '[[records]]\nname = "a"\nformat = "jsonl"\npath = "b.jsonl"\nsplit = "val"\n'
     path.write_text(f"{TEXT}{again}")
     with pytest.raises(UsageError, match="have one name"):
-        read_plan(path)
-    path.write_text(f'{TEXT}[gates.text_only]\nmodels = ["blind"]\nat_least = 1\n')
-    with pytest.raises(UsageError, match="a gate asks the model 'blind'"):
         read_plan(path)

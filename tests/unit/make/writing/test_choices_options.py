@@ -92,6 +92,14 @@ def test_a_guess_at_the_label_that_is_right_most_often_gains_little():
         (("mug or plate", "fork", "bowl"), "overlapping"),
         (("all of the above", "fork", "plate"), "refers-to-choices"),
         (("fork", "bowl", "plate"), ""),
+        (("fork", "bowl", "plate\x00"), "not-plain"),
+        (("fork", "bowl", "\u202eetalp"), "not-plain"),
+        (("fork", "bowl", "plate\u200b"), "not-plain"),
+        (("fork", "bowl", "{right}"), "not-plain"),
+        (("fork\nB. pan", "bowl", "plate"), "not-plain"),
+        (("A", "B", "C"), "not-plain"),
+        (("**fork**", "bowl", "plate"), "not-plain"),
+        (("fork<br>", "bowl", "plate"), "not-plain"),
     ],
 )
 def test_what_is_wrong_with_wrong_choices(wrong, reason):

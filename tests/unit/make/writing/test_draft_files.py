@@ -7,10 +7,9 @@ import json
 import pytest
 
 from subjects.expert_set import drafts_of, set_in
-from subjects.layouts import workbook
 from vidence.errors import DataError
-from vidence.make.writing.draft_files import checked_sheet, read_drafts, state_of
-from vidence.make.writing.drafts import COLUMNS, DraftRow, Finding, cell_text
+from vidence.make.writing.draft_files import checked_sheet, read_drafts
+from vidence.make.writing.drafts import DraftRow, Finding
 
 
 def test_rows_that_cannot_be_read_keep_their_text(tmp_path):
@@ -59,17 +58,6 @@ def test_a_folder_of_files_is_read_in_the_order_of_their_names(tmp_path):
         read_drafts(tmp_path / "nowhere.jsonl")
 
 
-def test_a_workbook_is_read_as_the_same_drafts(tmp_path):
-    drafts = drafts_of(set_in(tmp_path / "set").parent)
-    cells = [{name: cell_text(name, one.get(name)) for name in COLUMNS} for one in drafts]
-    cells[0]["start_s"] = 12  # a number of the workbook
-    (tmp_path / "drafts.xlsx").write_bytes(workbook(cells))
-    rows = read_drafts(tmp_path / "drafts.xlsx")
-    assert [row.draft for row in rows] == [
-        row.draft for row in read_drafts(tmp_path / "set" / "drafts.jsonl")
-    ]
-
-
 def finding(column, *, is_fault, says="so"):
     return Finding(row_id="a", column=column, kind="k", is_fault=is_fault, says=says)
 
@@ -98,9 +86,3 @@ def test_faults_stand_beside_the_cells_that_they_are_about():
     assert rows[0]["answer"] == "=1+1"
     assert rows[0]["fault:question"] == "one\ntwo"
     assert (rows[0]["state"], rows[1]["state"], rows[1]["row"]) == ("fault", "ok", '"x')
-
-
-def test_a_row_with_warnings_only_is_no_faulty_one():
-    assert state_of(DraftRow(row_id="a", place="", cells={}, draft=None)) == "ok"
-    warned = DraftRow(row_id="a", place="", cells={}, draft=None, findings=(finding("x", is_fault=False),))
-    assert state_of(warned) == "warning"

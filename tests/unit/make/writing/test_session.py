@@ -48,11 +48,11 @@ def session(folder: Path, items: list[Item], waiting: str = "keep") -> WritingSe
         out=folder / "out",
         context=BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite"),
         overrides=MakeOverrides(),
+        config=ChoicesConfig(name="set", records=(), tasks={}, review=ChoicesReview(waiting=waiting)),
         tally="task",
     )
     work.take(items)
-    config = ChoicesConfig(name="set", records=(), tasks={}, review=ChoicesReview(waiting=waiting))
-    work.reviewed(config, {one.item_id: msgspec.to_builtins(one) for one in items}, by="maker")
+    work.reviewed({one.item_id: msgspec.to_builtins(one) for one in items}, by="maker")
     return work
 
 

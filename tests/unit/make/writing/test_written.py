@@ -75,6 +75,12 @@ def test_one_line_without_a_number_is_the_one_that_was_wanted():
     ("reply", "reason"),
     [
         ("fork, knife", "unreadable"),
+        ("null", "unreadable"),
+        ("[" * 100_000, "unreadable"),
+        ('{"question":' * 50_000, "unreadable"),
+        ('{"question": "Who?", "wrong": ["fork", null]}', "unreadable"),
+        ('{"question": "Who?", "wrong": {"A": "fork", "B": "pan"}}', "unreadable"),
+        ('{"question": 7, "wrong": ["fork", "pan"]}', "question-changed"),
         ('{"question": "Who?", "wrong": "fork"}', "unreadable"),
         ('{"question": "Who?", "wrong": ["fork", " "]}', "unreadable"),
         ('{"question": "Who is it?", "wrong": ["fork", "pan"]}', "question-changed"),
