@@ -16,6 +16,7 @@ sys.path.append(str(HERE.parent / "tests"))  # planted streets, films and kitche
 N_TRACKS, N_BOXES = 10_000, 300
 N_QUESTIONS = 26_000
 N_WATCHED_S = 20
+N_READ_S = 4
 N_KITCHENS, N_EVENTS, PER_VIDEO = 260, 80, 40
 # What a model would answer that writes questions; those of agbi and agar are drafted from it.
 WRITTEN = json.dumps(
@@ -212,7 +213,6 @@ detector = "hog:?least_px=100&ladder=1.15"
 
 [tracking.refine]
 for_height_px = 1080
-most_px_per_s = 2000.0
 
 [shots]
 detector = "content"
@@ -234,13 +234,13 @@ false = false
 
 def making_reads(bench: Bench) -> list[Row]:
     """How often a film is decoded for boxes, looks, shots and crops, and for pictures of shots beside."""
-    from subjects import walking_people
+    from subjects import busy_street
     from vidence.make.makers import herbench
     from vidence.make.pipeline.session import BuildContext, MakeOverrides
     from vidence.media.video import Video
 
     folder = bench.fresh("film")
-    walking_people.write_film(walking_people.STREET, folder)
+    busy_street.write(folder, n_s=N_READ_S)
     (folder / "config.toml").write_text(FILM)
     decoded: list[int] = []
     plain = Video.read
@@ -270,7 +270,7 @@ def making_reads(bench: Bench) -> list[Row]:
     made = {name: n_out[name] for name in ("tracks", "crops", "scene-pictures")}
     if not all(made.values()):
         raise RuntimeError(f"nothing was made of the film: {n_out}")
-    n_frames = walking_people.STREET.n_frames
+    n_frames = 30 * N_READ_S
     return [
         Row("(reading) made of one film", ", ".join(f"{name} {n}" for name, n in made.items())),
         below("(reading) passes for boxes, looks, shots and crops together", n_cards / n_frames, 1, ""),

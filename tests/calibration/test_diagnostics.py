@@ -114,9 +114,6 @@ def midpoints_s(item: Item, n_frames: int) -> list[float]:
     return [float(times_s[int(len(times_s) * (i + 0.5) / n_frames)]) for i in range(n_frames)]
 
 
-# --------------------------------------------------------------------------- MRFS
-
-
 @pytest.mark.parametrize("mode", ["nested-bisect", "exhaustive", "official"])
 def test_mrfs_is_the_planted_demand_in_every_mode(lab: Lab, mode: str):
     found = lab.find("mrfs", FUSER, options={"mode": mode}, memory=f"{mode}.sqlite")
@@ -168,9 +165,6 @@ def test_what_a_model_cannot_fuse_has_no_demand(lab: Lab, model: str, most: int)
     assert found.value("categories", "undefined", "n") == undefined
 
 
-# --------------------------------------------------------------------------- frame shares
-
-
 def test_a_fuser_shares_evenly_and_a_single_rests_on_one_frame(lab: Lab):
     found = lab.find("frame-shares", FUSER)
     for item, finding in found.pairs:
@@ -191,9 +185,6 @@ def test_a_fuser_shares_evenly_and_a_single_rests_on_one_frame(lab: Lab):
     # every prompt once: k + 1 for questions of two and more cards
     asked = sum(int(i.tags["demand"]) + 1 for i, _ in found.pairs if i.tags["demand"] != "1")
     assert found.account.n_asked == asked
-
-
-# --------------------------------------------------------------------------- modality
 
 
 def test_modality_ratios_are_the_planted_ones(lab: Lab):
@@ -224,15 +215,8 @@ def test_a_blind_panel_drops_exactly_the_leaky_questions(lab: Lab):
         assert found.value("blind-panel", "flagged", "share") == 0.1
 
 
-# --------------------------------------------------------------------------- retrieval and fusion
-
-
 def retrieved_s(item: Item, *, miss: float, n_frames: int) -> list[float]:
-    """What a retriever shows that looks twice a second and misses what is planted; 10 frames per second.
-
-    One frame of each card that it finds comes first, then a second of each, and so on; of equals the
-    earlier, and so for all frames that show nothing it knows.
-    """
+    """What a retriever shows that looks twice a second and misses what is planted; 10 frames per second."""
     retriever = phantom_codes.create(phantom_codes.Settings(miss=miss, seed=5))
     video = int(item.media[0].path.removeprefix("videos/v").removesuffix(".mp4"))
     colours = [e.note.split()[0] for e in item.evidence]
@@ -298,9 +282,6 @@ def test_a_sweep_of_budgets_shows_the_planted_steps(lab: Lab):
     assert n_of["short"] > 0
 
 
-# --------------------------------------------------------------------------- a search
-
-
 def test_a_search_finds_the_cards_by_looking_at_the_frames_it_wants(lab: Lab):
     # in 24 seconds the first mosaic shows every second, and so every card that lasts as long
     chosen = "tstar:phantom-codes"
@@ -315,9 +296,6 @@ def test_a_search_finds_the_cards_by_looking_at_the_frames_it_wants(lab: Lab):
             n_few += n_seen <= 8
             assert is_whole or n_seen > 8, item.item_id
     assert n_few > 3
-
-
-# --------------------------------------------------------------------------- consistency
 
 
 def right_in_all(found: Found) -> dict[str, bool]:

@@ -1,4 +1,4 @@
-"""Questions made of drawn streets and of a planted log say what was planted; planted leaks are removed."""
+"""Questions made of drawn streets say what was planted; planted leaks are removed."""
 
 from pathlib import Path
 
@@ -6,9 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from subjects import kitchen_claims, street_claims
-from subjects.planted_kitchens import Kitchen, log_of, plan_kitchen
 from subjects.streets import Street, plan_street, write_street
+from subjects.task_claims import true_options
 from vidence.ask.phantom.scene import LOOKS
 from vidence.make.gates.model_gates import ask_blind
 from vidence.make.gates.rules import TextOnlyRules
@@ -21,7 +20,7 @@ from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides
 
 SEED, N_PASSERS, LEAK_EVERY = 7, 8, 4
 LEAK = ", as can be seen there from the beginning to the end without any doubt whatever"
-CONFIG = """# Drawn streets, one with boxes that have no identities, one with given tracks, and a planted log.
+CONFIG = """# Drawn streets, one with boxes that have no identities, one with given tracks.
 name = "planted"
 seed = 7
 videos = "videos"
@@ -37,12 +36,6 @@ path = "south-street.mp4"
 collection = "OWN"
 licence = "CC0-1.0"
 tracks = "mot:videos/{video_id}-ids.txt"
-
-[[logs]]
-format = "plain"
-path = "log.csv"
-media = "{video_id}.mp4"         # these videos are not there, and not needed
-licence = "CC0-1.0"
 
 [tracking]
 tracker = "deepsort"
@@ -77,17 +70,6 @@ per_video = 8
 
 [tasks.megl]
 per_video = 8
-
-[tasks.ac]
-per_video = 4
-options = { alone = true }      # three kitchens are too few for counts to share
-
-[tasks.asii]
-per_video = 4
-
-[tasks.fam]
-per_video = 3
-structures = ["absent", "which-of-four"]
 """
 
 
@@ -102,12 +84,8 @@ class Making:
             f"{name}-street": plan_street(f"{name}-street", looks=chosen, rng=rng)
             for name, chosen in looks.items()
         }
-        self.kitchens: dict[str, Kitchen] = {
-            name: plan_kitchen(name, rng=rng) for name in ("kitchen-1", "kitchen-2", "kitchen-3")
-        }
         for street in self.streets.values():
             write_street(street, folder / "videos")
-        (folder / "log.csv").write_text(log_of(list(self.kitchens.values())))
         (folder / "config.toml").write_text(CONFIG)
         self.context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite")
         self.built: Built = herbench.create().make(
@@ -118,12 +96,7 @@ class Making:
 
     def true_choices(self, draft: Draft) -> list[int]:
         """The places of the choices that say what was planted."""
-        planned = self.streets.get(draft.video_id) or self.kitchens[draft.video_id]
-        claims = street_claims if isinstance(planned, Street) else kitchen_claims
-        found = claims.true_choices(
-            planned, draft.question, choices=draft.choices, task=draft.task, structure=draft.structure
-        )
-        return [i for i, is_true in enumerate(found) if is_true]
+        return true_options(draft, self.streets[draft.video_id].material())
 
 
 @pytest.fixture(scope="module")
@@ -132,8 +105,8 @@ def making(tmp_path_factory: pytest.TempPathFactory) -> Making:
 
 
 def test_exactly_the_right_choice_of_every_question_says_what_was_planted(making: Making) -> None:
-    assert len(making.drafts) >= 60
-    assert {draft.task for draft in making.drafts} == {"AC", "ASII", "FAM", "MEGL", "MPDR", "RLPC"}
+    assert len(making.drafts) >= 25
+    assert {draft.task for draft in making.drafts} == {"MEGL", "MPDR", "RLPC"}
     wrong = [d.question for d in making.drafts if making.true_choices(d) != [d.answer_index]]
     assert wrong == []
 

@@ -233,9 +233,6 @@ def share_of_both(model: str, set_name: str, at: Sequence[int]) -> float:
     return 100 * n_right / n
 
 
-# --------------------------------------------------------------------------- the people of tables 5 to 8
-
-
 def folder_of_people(people: Mapping[str, Mapping[str, Sequence[Mapping[str, object]]]], key: str, to: Path):
     """The sixty printed items as a folder, those of one actor with the key of table 7 or of table 8."""
     (to / "clip").mkdir(parents=True)

@@ -14,10 +14,7 @@ from vidence.explain.errors.packet import KEY_FILE, Key, read_packet
 
 SPEC = WorldSpec(n_videos=2, n_variable=0, min_s=24, max_s=24, sizes=((320, 180),), rates=(10,))
 # A reader of codes that sees all cards it is shown, and one that keeps two of them in mind.
-RUNS = {
-    "misses": ("phantom:fuser", "midpoints"),
-    "forgets": ("phantom:forgetful?memory=2", "evidence"),
-}
+RUNS = {"misses": ("phantom:fuser", "midpoints"), "forgets": ("phantom:forgetful?memory=2", "evidence")}
 PLANTED = {"misses": "retrieval", "forgets": "fusion"}
 
 

@@ -126,10 +126,7 @@ def test_a_making_killed_while_it_watches_goes_on(vidence, folder, uninterrupted
     assert contents(folder / "out") == kept
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["stages/boxes/*.json", "drafts.jsonl", "account.json", "report.html"],
-)
+@pytest.mark.parametrize("name", ["stages/boxes/*.json", "drafts.jsonl", "account.json", "report.html"])
 def test_a_making_killed_while_it_writes_goes_on(vidence, folder, uninterrupted, name):
     kept = whole_making(vidence, uninterrupted)
     killed_at(vidence, name, *WORDS, "--out", "out")
@@ -138,9 +135,6 @@ def test_a_making_killed_while_it_writes_goes_on(vidence, folder, uninterrupted,
     done = vidence(*WORDS, "--out", "out")
     assert done.code == 0, done.err
     assert contents(folder / "out") == kept
-
-
-# --------------------------------------------------------------------------- questions written otherwise
 
 
 @pytest.mark.parametrize(

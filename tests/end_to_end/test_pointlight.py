@@ -63,11 +63,7 @@ def test_two_figures_share_a_room_and_dots_can_be_left_out():
     assert shown.centres_px.shape[1] == 22
     with pytest.raises(UsageError, match="nose cannot be left out"):
         make_stimulus(both, spec_of({"leave_out": "nose"}))
-    for sources, overrides in (
-        ([], {}),
-        (["walker"] * 3, {}),
-        (["walker"], {"hold_hands": True}),
-    ):
+    for sources, overrides in (([], {}), (["walker"] * 3, {}), (["walker"], {"hold_hands": True})):
         with pytest.raises(UsageError):
             staged(sources, **overrides)
 

@@ -76,12 +76,3 @@ def test_bad_input_ends_with_2(vidence, folder, text, says):
     assert done.code == 2
     assert says in done.err
     assert (folder / "lane.jsonl").exists()
-
-
-def test_contradictions_are_shown(vidence, folder):
-    with (folder / "lane.jsonl").open("a") as file:
-        file.write('{"fact":"attribute","of":"p3","name":"top","value":"white","by":"person:2"}\n')
-    (folder / "mine.txt").write_text(MINE)
-    done = vidence("prove", "mine.txt", "--scenes", "lane.jsonl")
-    assert done.code == 0
-    assert "lane: contradiction, neither is used: p3 top: p3.top=black" in done.out

@@ -150,9 +150,6 @@ def test_what_is_wrong_is_said_before_anything_is_asked(here, call, error, messa
     assert not CALLS
 
 
-# ------------------------------------------------------------------------------- the command line
-
-
 def test_a_function_in_a_file_is_a_model_of_a_command(here, questions):
     questions(n_clips=1, n_questions=2)
     file = here.folder / "mine.py"

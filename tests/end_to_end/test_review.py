@@ -156,38 +156,3 @@ def test_one_act_with_its_minutes_a_message_and_rates_of_groups(begun):
         "expected one of author, reviewer, week, tag:NAME"
         in vidence("review", "state", "r", "--by", "day").err
     )
-
-
-def test_a_translation_stands_beside_its_source(vidence):
-    folder = vidence.folder
-    one = {
-        "item_id": "q",
-        "question": "Was?",
-        "choices": ["Brot", "Salz"],
-        "answer": "A",
-        "tags": {"language": "de"},
-    }
-    (folder / "items.jsonl").write_text(json.dumps(one) + "\n")
-    (folder / "own.toml").write_text(
-        'title = "own"\n[[stages]]\nrole = "reviewer"\nedits = ["translate"]\n'
-        '[[stages.checks]]\nid = "right"\nwords = "Is it right?"\nneeded = false\n'
-    )
-    opened = vidence("review", "open", "items.jsonl", "--out", "r", "--protocol", "own.toml", "--by", "ann")
-    assert opened.code == 0, opened.err
-    assert vidence("review", "act", "r", "q", "claim", "--by", "bob", "--role", "reviewer").code == 0
-    english = one | {"question": "What?", "choices": ["bread", "salt"]}
-    (folder / "en.jsonl").write_text(json.dumps(english) + "\n")
-    words = ("review", "translate", "r", "en.jsonl", "--by", "bob")
-    assert "in 'de' already" in vidence(*words).err
-    (folder / "bad.jsonl").write_text(json.dumps(english | {"answer": "B"}) + "\n")
-    bad = vidence("review", "translate", "r", "bad.jsonl", "--by", "bob", "--language", "en")
-    assert (bad.code, "the right choice stays" in bad.err) == (2, True)
-    done = vidence(*words, "--language", "en")
-    assert "1 translation put in, 0 as they were" in done.err
-    assert "0 translations put in, 1 as they were" in vidence(*words, "--language", "en").err
-    assert vidence("review", "draw", "r", "--by", "bob").code == 0
-    fill(folder / "r" / "sheets" / "bob-reviewer.csv", q={"verdict": "accept"})
-    assert vidence("review", "read", "r", "r/sheets/bob-reviewer.csv", "--by", "bob").code == 0
-    assert vidence("review", "export", "r", "--accepted", "en.out", "--sources", "de.out").code == 0
-    assert json.loads((folder / "de.out").read_text()) == one
-    assert json.loads((folder / "en.out").read_text()) == english | {"tags": {"language": "en"}}

@@ -35,15 +35,6 @@ def test_from_a_table_to_a_proof(vidence, folder):
     assert "proven: 1; 2 conditions" in done.out
 
 
-def test_what_nobody_listed_is_unknown(vidence, folder):
-    vidence("scenes", "table:people.csv", "--out", "scenes.jsonl")
-    (folder / "mine.txt").write_text('scene = "people"\ncount(person(top == "black", bag == "blue"))\n')
-    done = vidence("prove", "mine.txt", "--scenes", "scenes.jsonl")
-    assert done.code == 1
-    assert "unknown-fact" in done.out
-    assert "whether every person is listed" in done.out
-
-
 def test_a_model_proposes_and_a_person_confirms(vidence, folder):
     write_video(folder / "clip.mp4", squares())
     shutil.copy(SCENES / "model" / "words.toml", folder / "words.toml")

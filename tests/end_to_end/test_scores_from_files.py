@@ -44,10 +44,7 @@ def test_each_question_fails_for_its_own_scores(vidence, questions):
     write_clip(vidence.folder / "d.mp4", n_frames=1)
     write_scores(
         vidence,
-        [
-            {"item_id": "0-0", "scores": [0.5, float("nan"), 0.1]},
-            {"item_id": "1-0", "scores": [0.5, 0.6]},
-        ],
+        [{"item_id": "0-0", "scores": [0.5, float("nan"), 0.1]}, {"item_id": "1-0", "scores": [0.5, 0.6]}],
     )
     with OpenAIStub(answer="A") as server:
         # what no file may hold ends the run before anything is asked

@@ -76,21 +76,6 @@ def test_what_is_wrong_is_said_before_the_work(street, words, said):
     assert not (street.folder / "tracks").exists()
 
 
-def test_a_video_that_is_none(vidence):
-    (vidence.folder / "bad.mp4").write_text("no video")
-    (vidence.folder / "d.txt").write_text("")
-    done = vidence("track", "bad.mp4", "--detector", "boxes:d.txt")
-    assert done.code == 2
-    assert "bad.mp4" in done.err
-
-
-def test_a_video_that_is_not_there_is_the_first_thing_that_is_said(vidence, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    done = vidence("track", "nowhere.mp4")
-    assert done.code == 2
-    assert "nowhere.mp4" in done.err
-
-
 @pytest.mark.parametrize("detector", ["boxes:still.txt", "hog:?least_px=400&ladder=2"])
 def test_tracks_end_at_cuts(vidence, detector):
     """Somebody in one place in three takes: three tracks, and one where cuts do not count."""
@@ -126,18 +111,6 @@ def write_takes(path) -> None:
         for i in range(60)
     )
     edited.write(path, pictures)
-
-
-def test_images_of_several_sizes_are_shown_in_the_size_of_the_first(vidence):
-    folder = vidence.folder / "pictures"
-    folder.mkdir()
-    for i, size in enumerate([(160, 120), (160, 120), (100, 150), (321, 240)]):
-        Image.new("RGB", size, (90 + 20 * i, 90, 90)).save(folder / f"{i:03d}.png")
-    (vidence.folder / "b.txt").write_text("".join(f"{i},-1,10,10,50,100,0.9,-1,-1,-1\n" for i in range(1, 5)))
-    done = vidence("track", "pictures", "--detector", "boxes:b.txt", "--out", "o")
-    assert done.code == 0, done.err
-    with Image.open(vidence.folder / "o" / "contact-sheet.jpg") as picture:
-        assert picture.width > 1000
 
 
 def test_a_configuration_and_another_option_do_not_both_say_how_people_are_followed(vidence):

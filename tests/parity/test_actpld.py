@@ -32,9 +32,6 @@ def table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-# --------------------------------------------------------------------------- a folder from the map
-
-
 @pytest.fixture(scope="module")
 def mapped(data_dir: Path) -> list[dict[str, str]]:
     return table(data_dir / "actpld_cmu_map.csv")
@@ -115,9 +112,6 @@ def test_places_of_the_right_choice_are_balanced(loaded: Loaded) -> None:
     letters = Counter(item.answer for item in loaded.items if item.answer_kind == "choice")
     assert set(letters) == {"A", "B", "C"}
     assert all(abs(n - 620 / 3) < 50 for n in letters.values())
-
-
-# --------------------------------------------------------------------------- the printed labels
 
 
 def human_rows(checks_dir: Path) -> list[dict[str, object]]:

@@ -52,9 +52,6 @@ def test_clips_of_one_actor_as_section_3_3_prints_them() -> None:
     }
 
 
-# --------------------------------------------------------------------------- people
-
-
 def people(checks_dir: Path, name: str) -> dict[int, float]:
     """Right or wrong by clip; clips without a mark are left out."""
     tables = json.loads(need(checks_dir / "actpld" / "human_tables.json").read_text())["human"]

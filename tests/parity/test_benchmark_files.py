@@ -30,9 +30,6 @@ def tag_counts(items: Sequence[Item], tag: str) -> dict[str, int]:
     return dict(Counter(item.tags[tag] for item in items))
 
 
-# ------------------------------------------------------------------------------------ PerceptionComp
-
-
 @pytest.fixture(scope="module")
 def annotations(checks_dir: Path) -> Path:
     return need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
@@ -112,9 +109,6 @@ def test_perceptioncomp_levels_have_more_conditions_step_by_step(released: Loade
     means = {level: statistics.fmean(values) for level, values in counts.items()}
     assert means == pytest.approx({"1": 2.96, "2": 3.21, "3": 3.78}, abs=0.02)
     assert sum(i.tags["n_conditions"] == "0" for i in released.items) == 7
-
-
-# ------------------------------------------------------------------------------------ MMVU
 
 
 @pytest.fixture(scope="module")
@@ -225,9 +219,6 @@ def test_mmvu_subjects_that_differ_from_the_folder_are_noted(
         assert item.tags["subject"] == mismatch["subject"]
         assert item.media[0].path == f"videos/{mismatch['video']}"
         assert item.item_id in notes
-
-
-# ------------------------------------------------------------------------------------ table
 
 
 def test_our_questions_load_and_their_media_are_named_from_their_folder(data_dir: Path) -> None:

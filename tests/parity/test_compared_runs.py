@@ -150,8 +150,6 @@ def test_all_direct_models_are_ranked(vlm4d):
     )
 
 
-# ------------------------------------------------------------------ step by step, all models together
-
 # Difference, its ends: counted once from the verdicts in the files, on all 1,371 questions of 600 videos.
 EFFECTS = {
     "Qwen2.5-VL-72B-Instruct_1fps": (3.1, 0.4, 6.0),

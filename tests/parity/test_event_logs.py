@@ -24,7 +24,6 @@ from subjects.planted_people import source
 from vidence import catalog
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material
 from vidence.make.sources.event_log import EventLog
-from vidence.make.sources.logs.rows import noun_words
 
 pytestmark = pytest.mark.parity
 TASKS = ("fam", "fom", "asii", "ac")
@@ -124,9 +123,6 @@ def drafts(made: dict[str, list[Made]], name: str) -> list[Draft]:
     return [one for one in made[name] if isinstance(one, Draft)]
 
 
-# --------------------------------------------------------------------------- the log itself
-
-
 def test_every_log_is_read_whole_and_put_in_order(data_dir: Path) -> None:
     """The events of any log of the folder are the lines of its table, in the order of their times."""
     for path in epic_logs(data_dir):
@@ -140,19 +136,6 @@ def test_every_log_is_read_whole_and_put_in_order(data_dir: Path) -> None:
             assert sorted((e.start_s, e.end_s, e.verb, e.noun) for e in events) == sorted(
                 (r.start, r.end, r.verb, r.noun) for r in rows[video_id]
             )
-
-
-def test_nouns_of_three_words_stand_as_people_say_them(path: Path) -> None:
-    with path.open(newline="", encoding="utf-8") as file:
-        lines = [line for line in csv.DictReader(file) if line["noun"].count(":") == 2]
-    said = [(noun_words(line["noun"]), line["narration"].lower()) for line in lines]
-    reversed_ones = [" ".join(reversed(line["noun"].split(":"))) for line in lines]
-    decided = [
-        (words in narration, other in narration)
-        for (words, narration), other in zip(said, reversed_ones, strict=True)
-        if (words in narration) != (other in narration)
-    ]
-    assert all(ours for ours, _ in decided)
 
 
 def test_the_class_tables_give_the_classes_of_the_log(path: Path, log: EventLog, tmp_path: Path) -> None:
@@ -196,9 +179,6 @@ def test_the_class_tables_of_hd_epic_are_understood(data_dir: Path, tmp_path: Pa
         ("open", 3, "upper cupboard", 3),
         ("hold", 34, "handle of cupboard", 3),
     }
-
-
-# --------------------------------------------------------------------------- questions, taken apart
 
 
 def test_there_are_many_questions_and_an_account_of_the_rest(

@@ -38,9 +38,6 @@ def lines_of(path):
     return (gzip.decompress(data) if path.suffix == ".gz" else data).decode().splitlines()
 
 
-# ----------------------------------------------------------------- every file
-
-
 def options_for(path, mocap):
     """What a user must say of files that do not tell it."""
     if path.name == "zeros.amc":
@@ -74,9 +71,6 @@ def test_every_file_parses_and_every_check_runs(data_dir, mocap):
             assert by_name[name].verdict != "doubtful", (path.name, name)
         other_bones = path.name.startswith(("13_", "14_", "02_01.bvh", "05_06.bvh"))
         assert (by_name["skeleton"].verdict == "doubtful") == other_bones, path.name
-
-
-# ----------------------------------------------------------------- an independent computation
 
 
 def reference_amc(asf_path, amc_path, n_frames):
@@ -182,9 +176,6 @@ def test_bvh_against_scipy(mocap, name, unit, up):
             np.testing.assert_allclose(motion.positions_m[row, point], place * unit, atol=1e-9)
 
 
-# ----------------------------------------------------------------- formats agree
-
-
 def lower(motion):
     return body(motion, points="lower").positions_m
 
@@ -284,9 +275,6 @@ def test_01_01_is_the_same_in_amc_and_bvh_once_the_lost_bones_are_in(mocap):
     assert apart("15", skeleton=mocap / "cmu_asfamc/01.asf") < 1e-4
     assert apart("15") < 0.01
     assert 0.11 < apart("upper", bones="leave") < 0.25, "without them the shoulders sit 12 cm too low"
-
-
-# ----------------------------------------------------------------- known defects
 
 
 def test_frames_of_a_t_pose_are_dropped(mocap):

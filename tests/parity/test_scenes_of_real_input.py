@@ -20,7 +20,7 @@ from subjects.composed_reader import Reader, Thing
 
 pytestmark = pytest.mark.parity
 CLEAR_S = 0.5
-N_DRAWN, LEAST_PROOFS, LEAST_WITNESSES = (900, 100, 150) if IS_THOROUGH else (400, 50, 70)
+N_DRAWN, LEAST_PROOFS, LEAST_WITNESSES = (900, 100, 150) if IS_THOROUGH else (200, 20, 30)
 
 
 def need(path: Path) -> Path:
@@ -45,9 +45,6 @@ def proved(folder: Path, programs: dict[str, str], scenes: Path) -> dict[str, di
         for one in said["verdicts"]
         if one.get("proof") and not one.get("problems")
     }
-
-
-# --------------------------------------------------------------------------- a log
 
 
 def seconds(clock: str) -> float:
@@ -206,23 +203,10 @@ def test_every_witness_is_in_the_log(log, questions):
     assert n_witnesses >= LEAST_WITNESSES
 
 
-# --------------------------------------------------------------------------- tracks
-
 TRACKS = {
     "MOT16-11_gt.txt": (30, "true", (1920, 1080)),
     "TUD-Campus_gt.txt": (25, "true", (640, 480)),
     "PETS09-S2L1_tracker_result_devkit.txt": (7, "silver", (768, 576)),
-}
-COMES = ["left", "right", "bottom", "inside", "there already"]
-GOES = ["left", "right", "bottom", "inside", "still there"]
-COUNTED = {
-    "both": 'count(person(enters == "{a}", leaves == "{b}"))',
-    "enter": 'count(event(kind == "enter", begins_in({a}, {b})))',
-    "leave": 'count(event(kind == "leave", begins_in({a}, {b})))',
-    "left": 'A = the(event(kind == "enter", begins_in({a}, {b}))).who\ncount(person(left_of(A)))',
-    "right": 'A = the(event(kind == "leave", begins_in({a}, {b}))).who\ncount(person(right_of(A)))',
-    "goes": 'A = the(event(kind == "enter", begins_in({a}, {b}))).who\nA.leaves',
-    "near": 'A = the(event(kind == "enter", begins_in({a}, {b}))).who\nthe(person(nearest_to(A))).leaves',
 }
 
 
@@ -282,63 +266,6 @@ def side_of(box, size) -> str:
     return "bottom" if bottom >= 0.99 * size[1] else "top" if top <= 0.01 * size[1] else "inside"
 
 
-@pytest.mark.parametrize("file", TRACKS)
-def test_tracks_are_counted_as_in_the_file(file, data_dir, tmp_path):
-    path = need(data_dir / "tracking" / file)
-    fps, identities, size = TRACKS[file]
-    people, scene = people_in(path), path.stem
-    last_frame = max(int(line.split(",")[0]) for line in path.read_text().split()) - 1
-    shown = f"identities={identities}&size={size[0]}x{size[1]}"
-    spec = f"tracks:{path}?fps={fps}&{shown}&complete=person|enter|leave"
-    vidence("scenes", spec, "--out", tmp_path / "tracks.jsonl")
-    if identities == "true":  # annotated to the frame, so that less time has to lie between two things
-        with (tmp_path / "tracks.toml").open("a") as words:
-            words.write("\n[margins]\ntime_s = 0.1\n")
-    header = json.loads((tmp_path / "tracks.jsonl").read_text().split("\n", 1)[0])
-    assert header["truth"] == ("given tracks" if identities == "true" else "silver tracks")
-    entries = {name: min(track) / fps for name, track in people.items() if min(track) > 0}
-    exits = {name: max(track) / fps for name, track in people.items() if max(track) < last_frame}
-    rng, drawn = random.Random(11), {}
-    for number in range(300):
-        what = rng.choice(sorted(COUNTED))
-        if what == "both":
-            drawn[f"t{number}"] = (what, rng.choice(COMES), rng.choice(GOES))
-            continue
-        at = rng.choice(sorted((exits if what in ("leave", "right") else entries).values()))
-        away = (0.12, 0.5) if identities == "true" else (0.6, 2)
-        window = max(0.0, at - rng.uniform(*away)), at + rng.uniform(*away)
-        drawn[f"t{number}"] = (what, round(window[0], 2), round(window[1], 2))
-    programs = {
-        name: f'scene = "{scene}"\n' + COUNTED[what].format(a=a, b=b) for name, (what, a, b) in drawn.items()
-    }
-    proofs = proved(tmp_path, programs, tmp_path / "tracks.jsonl")
-    assert len(proofs) >= (5 if "Campus" in file else 15)
-    for name, proof in proofs.items():
-        what, a, b = drawn[name]
-        if what == "both":
-            sides = [(comes_from(t, size), leaves(t, last_frame, size)) for t in people.values()]
-            assert proof["answer"]["value"] == sides.count((a, b)), (name, drawn[name])
-            continue
-        comes = [one for one, at in entries.items() if a < at < b]
-        goes = [one for one, at in exits.items() if a < at < b]
-        if what in ("enter", "leave"):
-            expected: object = len(comes if what == "enter" else goes)
-        else:
-            (who,) = goes if what == "right" else comes
-            others = [track for one, track in people.items() if one != who]
-            expected = {
-                "left": lambda: sum(is_left(track, people[who], fps) for track in others),  # noqa: B023
-                "right": lambda: sum(is_left(people[who], track, fps) for track in others),  # noqa: B023
-                "goes": lambda: leaves(people[who], last_frame, size),  # noqa: B023
-                "near": lambda: leaves(people[nearest(people, who)], last_frame, size),  # noqa: B023
-            }[what]()
-        assert proof["answer"]["value"] == expected, (name, drawn[name], proof)
-    assert len({drawn[name][0] for name in proofs}) >= 2
-
-
-# --------------------------------------------------------------------------- whole makings
-
-
 def made(folder: Path, source: str, *, per_video: int, margin_s: float | None = None) -> list[dict]:
     """The programs of the questions that `make compose` gives, each with its answer."""
     vidence("scenes", source, "--out", folder / "scenes.jsonl")
@@ -355,7 +282,7 @@ def made(folder: Path, source: str, *, per_video: int, margin_s: float | None = 
 
 def test_questions_made_of_a_log_have_the_answers_of_the_log(log, tmp_path):
     path, videos = log
-    names = ["P01_11", "P18_08", "P03_24", "P30_08", "P04_29"][: 5 if IS_THOROUGH else 2]
+    names = ["P01_11", "P18_08", "P03_24", "P30_08", "P04_29"][: 5 if IS_THOROUGH else 1]
     source = f"events:{path}?format=epic&complete=event&video={'|'.join(names)}"
     programs = made(tmp_path, source, per_video=8)
     for one in programs:

@@ -56,9 +56,6 @@ def plain_r(x: Sequence[float], y: Sequence[float]) -> float:
     return top / math.sqrt(math.fsum((a - mx) ** 2 for a in x) * math.fsum((b - my) ** 2 for b in y))
 
 
-# ------------------------------------------------------------------------------------ ActPLD
-
-
 def actpld_points(checks_dir: Path, name: str) -> tuple[list[float], list[float]]:
     """3AFC and description matching: for each model label, then intention.
 
@@ -96,9 +93,6 @@ def test_actplds_printed_interval_is_fishers_z_with_fiellers_variance(checks_dir
     assert "fieller" in found.fisher.method
     plain = spearman(*actpld_points(checks_dir, "social"), rng=np.random.default_rng(0), error="fisher")
     assert round(plain.fisher.low, 2) != 0.24
-
-
-# ------------------------------------------------------------------------------------ HumanPCR
 
 
 def test_humanpcr_averages_are_macro_over_tasks(checks_dir: Path) -> None:
@@ -148,8 +142,6 @@ def test_humanpcr_table_11_has_t_intervals_of_sample_variances() -> None:
     assert off == {("Qwen2.5-VL-72B", "posture")}
     assert round(summarise([-math.sqrt(0.15), 0, math.sqrt(0.15)]).mean.high, 2) == 0.96
 
-
-# ------------------------------------------------------------------------------------ HERBench
 
 FAMILIES = {
     "TR&C_avg": ("TSO", "MPDR", "ASII"),

@@ -1,7 +1,6 @@
 """Tasks on real input: silver tracks of PETS09-S2L1 with hand-written cards, and the shots of a trailer."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -40,10 +39,8 @@ LOOKS = {
     "20": "A man in a short leather jacket and black shoes, a rolled paper in one hand.",
     "4": "A man with a brown blouson over faded jeans.",
 }
-AGAIN = {
-    "10": "A dark-haired man, padded jacket in navy blue and red, jeans, white trainers.",
-    "11": "Long dark hair, a short red jacket, blue jeans; a woman with sheets of paper.",
-}
+
+
 SHOTS = {
     16: "Snow-covered mountains lie under a pale sky.",
     126: "A lone traveller with a staff trudges through deep snow.",
@@ -183,14 +180,3 @@ def test_shots_of_the_trailer(film: Material, name: str) -> None:
     for draft in found:
         assert true_options(draft, film) == [draft.answer_index], draft
         assert has_three_apart(draft)
-
-
-def test_who_comes_back_as_another_track_is_not_asked_about(yard: Material) -> None:
-    """With cards for both tracks of two people, neither description fits exactly one."""
-    twice = replace(
-        yard, a_cards=(*yard.a_cards, *(Card(track_id=n, kind="A", text=text) for n, text in AGAIN.items()))
-    )
-    found = made("aglt", twice)
-    alike = {one.what for one in found if isinstance(one, Dropped) and one.reason == "not-told-apart"}
-    assert alike == {"pets: track 3", "pets: track 25"}
-    assert not any("red" in draft.question for draft in drafts(found))

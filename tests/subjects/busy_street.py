@@ -1,18 +1,80 @@
 """A street of 640 x 360 drawn by us at any frame rate: people walk, slow down and stop."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import av
 import numpy as np
-from PIL import Image, ImageFilter
+from PIL import Image, ImageDraw, ImageFilter
 from scipy.interpolate import PchipInterpolator
-
-from subjects.walking_people import LOOKS, STEPS, figure
 
 WIDTH, HEIGHT = 640, 360
 _WIDE = 0.41  # of the height
+_TALL = 112  # pixels, from head to feet, as figures are drawn
+STEPS = 8  # pictures of one gait
+_FINE = 2  # figures are drawn so many times larger, and shrunk
+# Of each look: the colours of coat and trousers.
+LOOKS = (
+    ((196, 24, 24), (20, 20, 60)),
+    ((24, 120, 40), (15, 15, 15)),
+    ((20, 40, 190), (60, 50, 40)),
+    ((120, 20, 150), (20, 20, 20)),
+    ((90, 50, 10), (30, 30, 90)),
+    ((0, 120, 130), (10, 10, 10)),
+    ((12, 12, 12), (70, 20, 20)),
+    ((220, 90, 0), (25, 40, 25)),
+    ((190, 20, 110), (40, 40, 40)),
+    ((90, 110, 0), (20, 20, 50)),
+    ((70, 70, 75), (150, 30, 30)),
+    ((160, 140, 20), (20, 30, 20)),
+    ((0, 60, 60), (90, 20, 60)),
+    ((140, 60, 60), (20, 20, 20)),
+    ((60, 20, 90), (40, 60, 40)),
+)
+
+
+@cache
+def figure(look: int, step: int, facing: int) -> Image.Image:
+    """Somebody on transparent ground; `step` is a place in the gait, of `STEPS`; `facing` 1 or -1."""
+    coat, trousers = LOOKS[look]
+    size = (2 * _TALL * _FINE, _TALL * _FINE)
+    image = Image.new("RGBA", size, (0, 0, 0, 0))
+    draw = ImageDraw.Draw(image)
+    unit, middle = _TALL * _FINE, _TALL * _FINE
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        return middle + facing * x * unit, y * unit
+
+    def limb(points: Sequence[tuple[float, float]], width: float, colour: tuple[int, int, int]) -> None:
+        places = [at(*point) for point in points]
+        draw.line(places, fill=colour, width=round(width * unit), joint="curve")
+        for x, y in places:
+            r = width * unit / 2
+            draw.ellipse((x - r, y - r, x + r, y + r), fill=colour)
+
+    swing = float(np.sin(2 * np.pi * (step + 0.5) / STEPS))
+    skin, shoe = (205, 160, 130), (25, 20, 20)
+    dark = tuple(int(0.75 * part) for part in coat)
+    for side in (-1, 1):
+        s = side * swing
+        knee, foot = (0.075 * s + 0.02, 0.74), (0.12 * s - (0.03 if s < 0 else 0), 0.955)
+        limb([(0.0, 0.52), knee, foot], 0.085, trousers)
+        limb([foot, (foot[0] + 0.045, 0.965)], 0.04, shoe)
+    limb([(-0.01, 0.2), (-0.07 * swing - 0.03, 0.36), (-0.10 * swing, 0.5)], 0.06, dark)
+    draw.polygon(
+        [at(-0.1, 0.175), at(0.1, 0.175), at(0.115, 0.3), at(0.09, 0.56), at(-0.09, 0.56), at(-0.115, 0.3)],
+        fill=coat,
+    )
+    limb([(-0.075, 0.2), (0.075, 0.2)], 0.07, coat)
+    limb([(0.01, 0.2), (0.07 * swing + 0.01, 0.36), (0.11 * swing + 0.03, 0.5)], 0.06, dark)
+    limb([(0.0, 0.15), (0.0, 0.17)], 0.06, skin)
+    (left, top), (right, bottom) = at(-0.055 * facing, 0.012), at(0.055 * facing, 0.145)
+    draw.ellipse((left, top, right, bottom), fill=skin)
+    draw.chord((left, top, right, bottom), 180, 360, fill=tuple(int(0.4 * part) for part in trousers))
+    return image.resize((2 * _TALL, _TALL), Image.Resampling.LANCZOS)
 
 
 @dataclass(frozen=True)
@@ -39,10 +101,7 @@ class Person:
 
 
 def people(*, n: int = 12, span_s: float = 16.0, seed: int = 7, pace: float = 1.0) -> tuple[Person, ...]:
-    """People who cross the street, the near ones larger; every third one stops on the way.
-
-    `pace` is how many times as fast as a walk they go.
-    """
+    """People who cross the street, the near ones larger; every third one stops on the way."""
     rng = np.random.default_rng(seed)
     found = []
     for number in range(n):

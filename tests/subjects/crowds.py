@@ -1,4 +1,4 @@
-"""Streets planned by us, of any number of people at any frame rate: true tracks, looks, and damage to both.
+"""Streets planned by us, of any number of people at any frame rate: true tracks, and damage to them.
 
 People are as high as the place of their feet says; they walk in from outside the frame, may stand or turn
 around, and walk out of it. Boxes are cut at the frame, as annotators and detectors do.
@@ -10,25 +10,18 @@ from itertools import pairwise
 import numpy as np
 
 from vidence.seeing.boxes import iou
-from vidence.seeing.same_person import TrackAppearance
 from vidence.seeing.tracks import PERSON, Track, TrackedVideo
 
 WIDTH, HEIGHT = 1280, 720
 DURATION_S = 20.0
-_DIMS = 32
 _LEAST_PX = 8.0  # who shows less than so much of width or height is not there
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """The true tracks of one street, what each of its people looks like, and how each comes and goes.
-
-    A way is an edge, ``stayed`` (in view in the first frame, or in the last) or ``inside``.
-    """
+    """The true tracks of one street."""
 
     video: TrackedVideo
-    faces: dict[str, np.ndarray]
-    ways: dict[str, tuple[str, str]]
 
     @property
     def tracks(self) -> tuple[Track, ...]:
@@ -71,7 +64,7 @@ def crowd(n_people: int, *, fps: float, seed: int, duration_s: float = DURATION_
     """A street of `n_people` over its whole time."""
     rng = np.random.default_rng([seed, n_people])
     times = np.arange(round(duration_s * fps)) / fps
-    tracks, faces, ways = [], {}, {}
+    tracks = []
     for number in range(1, n_people + 1):
         points = [_outside(rng)]
         for _ in range(int(rng.integers(0, 3))):
@@ -94,43 +87,18 @@ def crowd(n_people: int, *, fps: float, seed: int, duration_s: float = DURATION_
         boxes = np.clip(whole, 0, [WIDTH, HEIGHT, WIDTH, HEIGHT])
         shown = ((boxes[:, 2:] - boxes[:, :2]) >= _LEAST_PX).all(axis=1)
         frames = np.flatnonzero(keep)[shown]
-        face = np.abs(rng.normal(0, 1, _DIMS)) ** 1.5
-        faces[str(number)] = face / np.linalg.norm(face)
+        rng.normal(0, 1, 32)  # what was drawn here once; the streets stay the same
         if len(frames) >= 2:
             # Who walks out of the frame and in again is one track with a gap: so does MOTChallenge.
             tracks.append(_track(str(number), frames, boxes[shown]))
-            comes = "stayed" if frames[0] == 0 else _way(whole[shown][0])
-            goes = "stayed" if frames[-1] == len(times) - 1 else _way(whole[shown][-1])
-            ways[str(number)] = comes, goes
     return Crowd(
         video=TrackedVideo(width_px=WIDTH, height_px=HEIGHT, times_s=times, tracks=tuple(tracks)),
-        faces=faces,
-        ways=ways,
     )
-
-
-def _way(whole_px: np.ndarray) -> str:
-    """Out of which edge the most of somebody is who is hardly to be seen any more; or ``inside``."""
-    left, top, right, bottom = whole_px
-    wide, tall = right - left, bottom - top
-    out = {
-        "left": -left / wide,
-        "right": (right - WIDTH) / wide,
-        "top": -top / tall,
-        "bottom": (bottom - HEIGHT) / tall,
-    }
-    edge = max(out, key=lambda name: out[name])
-    return edge if out[edge] > 0.3 else "inside"
 
 
 @dataclass(frozen=True)
 class Damage:
-    """What happens to true tracks: boxes lost, edges moved, tracks cut, and exchanged where two meet.
-
-    `lost` is a share of boxes, `jitter` the deviation of each edge as part of the box's side, `cuts_per_s`
-    how often a track is cut in a second, with up to `most_gap_s` seconds missing, `swaps` the share of
-    meetings after which two go on under each other's name.
-    """
+    """What happens to true tracks: boxes lost, edges moved, tracks cut, and exchanged where two meet."""
 
     lost: float = 0.2
     jitter: float = 0.03
@@ -149,19 +117,6 @@ class Pieces:
     def is_right(self, before: str, after: str) -> bool:
         """Whether a join is of one person: at the end of the one and at the beginning of the other."""
         return bool(self.owners[before][-1] == self.owners[after][0])
-
-    def looks(self, faces: dict[str, np.ndarray], *, noise: float, seed: int) -> dict[str, TrackAppearance]:
-        """What the pieces look like: the face of whom they show, and noise on every box."""
-        rng = np.random.default_rng(seed)
-        found = {}
-        for one in self.tracks:
-            vectors = np.stack([faces[name] for name in self.owners[one.track_id]])
-            vectors = np.abs(vectors + rng.normal(0, noise / np.sqrt(vectors.shape[1]), vectors.shape))
-            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-            found[one.track_id] = TrackAppearance(
-                frame_indices=one.frame_indices, vectors=vectors.astype(np.float32)
-            )
-        return found
 
 
 def damaged(video: TrackedVideo, damage: Damage, *, seed: int) -> Pieces:

@@ -26,10 +26,7 @@ def sequences(data_dir: Path) -> list[Path]:
 
 
 def true_people(path: Path, *, fps: float = 30.0) -> TrackedVideo:
-    """The people of a file of ground truth, boxes cut to the frame.
-
-    Its size is the smallest usual one in which nearly all centres lie: ground truth does not say it.
-    """
+    """The people of a file of ground truth, boxes cut to the frame."""
     n_columns = len(path.read_text().split("\n", 1)[0].split(","))
     tracks = read_mot(path, only_class=1 if n_columns == _WITH_CLASSES else None)
     far = np.percentile(np.concatenate([one.centroids_px for one in tracks]), 99, axis=0)
@@ -75,10 +72,7 @@ def _seen(path: Path) -> _Said | None:
 
 
 def labelled_films(data_dir: Path) -> list[LabelledFilm]:
-    """The films of ``labels/*_shots.json`` and of the table above; a skip where there is none.
-
-    A label names its film (``video``), ``hard_cuts``, and ``gradual`` with ``start`` and ``end``.
-    """
+    """The films of ``labels/*_shots.json`` and of the table above; a skip where there is none."""
     films = []
     for label in sorted((data_dir / "labels").glob("*_shots.json")):
         said = json.loads(label.read_text())
@@ -95,12 +89,8 @@ def labelled_films(data_dir: Path) -> list[LabelledFilm]:
 
 
 EPIC_COLUMNS = (
-    "video_id",
-    "narration",
-    "start_timestamp",
-    "stop_timestamp",
-    "verb_class",
-    "all_noun_classes",
+    *("video_id", "narration", "start_timestamp"),
+    *("stop_timestamp", "verb_class", "all_noun_classes"),
 )
 
 
@@ -121,10 +111,7 @@ MOCAP_ENDINGS = (".amc", ".amc.gz", ".bvh", ".bvh.gz", ".c3d", ".zip", ".txt.gz"
 
 
 def mocap_files(data_dir: Path, *, wanted: Collection[str] = ()) -> list[Path]:
-    """The files of motion under ``mocap``, by their endings; a skip where there is none.
-
-    Where not all is wanted they are each third one, and those of the names `wanted`.
-    """
+    """The files of motion under ``mocap``, by their endings; a skip where there is none."""
     folder = data_dir / "mocap"
     found = [p for p in sorted(folder.rglob("*")) if p.name.lower().endswith(MOCAP_ENDINGS)]
     found += sorted(folder.rglob("*data3d.txt"))

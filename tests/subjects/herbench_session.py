@@ -15,11 +15,7 @@ from vidence.make.pipeline.session import BuildContext, MakeOverrides
 
 
 def session(
-    folder: Path,
-    *,
-    overrides: MakeOverrides | None = None,
-    on_event: MakeListener = ignore,
-    **config: object,
+    folder: Path, *, overrides: MakeOverrides | None = None, on_event: MakeListener = ignore, **config: object
 ) -> HerbenchSession:
     """A session without sources of its own; `config` are fields of the configuration."""
     settings = {"name": "set", "sources": (SourceRule(path="v.mp4"),)} | config

@@ -131,10 +131,7 @@ def words(name: str, text: str) -> dict[str, object]:
 
 
 def fill(folder: Path, *, now: datetime) -> Any:
-    """A project that holds them: its title and rules, names of people and items, what people wrote.
-
-    Olga leads it, Ann writes, Rob looks (each shown under a text of the list). Rob has one item claimed.
-    """
+    """A project that holds them: its title and rules, names of people and items, what people wrote."""
     from vidence.studio import projects, times, training
     from vidence.studio.accounts import Profile, Terms, add_user, set_roles
     from vidence.studio.records.fields import NAME_LENGTH

@@ -9,24 +9,8 @@ from vidence.make.pipeline.material import Corpus, Event, Material
 
 VERBS = ("open", "wash", "cut", "stir", "peel", "fill", "fold", "dry", "shake", "squeeze")
 NOUNS = (
-    "kettle",
-    "carrot",
-    "blender",
-    "lemon",
-    "apron",
-    "whisk",
-    "pumpkin",
-    "toaster",
-    "rice",
-    "ladder",
-    "grater",
-    "candle",
-    "basil",
-    "noodle",
-    "scale",
-    "radio",
-    "cork",
-    "funnel",
+    *("kettle", "carrot", "blender", "lemon", "apron", "whisk", "pumpkin", "toaster", "rice"),
+    *("ladder", "grater", "candle", "basil", "noodle", "scale", "radio", "cork", "funnel"),
 )
 
 

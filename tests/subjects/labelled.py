@@ -20,13 +20,7 @@ from vidence.explain.errors.packet import (
 def write_packet(
     folder: Path, *, runs: Mapping[str, Path], labels: Sequence[tuple[str, str, str, str, str]]
 ) -> Path:
-    """A packet with one row for each label.
-
-    Args:
-        folder: where it is written.
-        runs: names and folders of the runs.
-        labels: each as run, question, labeller, who that is (a key of `FOLDERS`), and kind.
-    """
+    """A packet with one row for each label."""
     rows = [f"row{i}" for i in range(len(labels))]
     key = Key(
         draw=Draw(taxonomy="perceptioncomp", rule="wrong", n=len(labels), seed=0),

@@ -73,112 +73,40 @@ Frame Time: 0.0083333
 
 # CMU's release for Motionbuilder with its own faults: neck and shoulders start at the end of the spine, hand
 # and thumb at the end of the forearm.
-_SIDE = """  JOINT {s}HipJoint
-  {{
-    OFFSET 0 0 0
-    CHANNELS 3 Zrotation Yrotation Xrotation
-    JOINT {w}UpLeg
-    {{
-      OFFSET {x} -1.8 0
-      CHANNELS 3 Zrotation Yrotation Xrotation
-      JOINT {w}Leg
-      {{
-        OFFSET 0 -7.5 0
-        CHANNELS 3 Zrotation Yrotation Xrotation
-        JOINT {w}Foot
-        {{
-          OFFSET 0 -7.2 0
-          CHANNELS 3 Zrotation Yrotation Xrotation
-          End Site
-          {{
-            OFFSET 0 0 2
-          }}
-        }}
-      }}
-    }}
-  }}
-"""
-_ARM = """        JOINT {w}Shoulder
-        {{
-          OFFSET 0 0 0
-          CHANNELS 3 Zrotation Yrotation Xrotation
-          JOINT {w}Arm
-          {{
-            OFFSET {x} 0.5 0
-            CHANNELS 3 Zrotation Yrotation Xrotation
-            JOINT {w}ForeArm
-            {{
-              OFFSET {x} 0 0
-              CHANNELS 3 Zrotation Yrotation Xrotation
-              JOINT {w}Hand
-              {{
-                OFFSET {x} 0 0
-                CHANNELS 3 Zrotation Yrotation Xrotation
-                JOINT {w}FingerBase
-                {{
-                  OFFSET 0 0 0
-                  CHANNELS 3 Zrotation Yrotation Xrotation
-                  End Site
-                  {{
-                    OFFSET {x} 0 0
-                  }}
-                }}
-                JOINT {s}Thumb
-                {{
-                  OFFSET 0 0 0
-                  CHANNELS 3 Zrotation Yrotation Xrotation
-                  End Site
-                  {{
-                    OFFSET {x} 0 0
-                  }}
-                }}
-              }}
-            }}
-          }}
-        }}
-"""
-_SPINE = """  JOINT LowerBack
-  {{
-    OFFSET 0 0 0
-    CHANNELS 3 Zrotation Yrotation Xrotation
-    JOINT Spine
-    {{
-      OFFSET 0 2 0
-      CHANNELS 3 Zrotation Yrotation Xrotation
-      JOINT Spine1
-      {{
-        OFFSET 0 2.1 0
-        CHANNELS 3 Zrotation Yrotation Xrotation
-        JOINT Neck
-        {{
-          OFFSET 0 0 0
-          CHANNELS 3 Zrotation Yrotation Xrotation
-          JOINT Neck1
-          {{
-            OFFSET 0 1.5 0
-            CHANNELS 3 Zrotation Yrotation Xrotation
-            JOINT Head
-            {{
-              OFFSET 0 1.6 0
-              CHANNELS 3 Zrotation Yrotation Xrotation
-              End Site
-              {{
-                OFFSET 0 1.6 0
-              }}
-            }}
-          }}
-        }}
-{arms}      }}
-    }}
-  }}
-"""
+_CHANNELS = "CHANNELS 3 Zrotation Yrotation Xrotation"
+
+
+def _joint(depth: int, name: str, offset: str, *children: object) -> str:
+    """A joint with three angles; a child that is a text is the offset of its end."""
+    pad = "  " * depth
+    inner = "".join(
+        f"{pad}  End Site\n{pad}  {{\n{pad}    OFFSET {one}\n{pad}  }}\n"
+        if isinstance(one, str)
+        else _joint(depth + 1, *one)
+        for one in children
+    )
+    return f"{pad}JOINT {name}\n{pad}{{\n{pad}  OFFSET {offset}\n{pad}  {_CHANNELS}\n{inner}{pad}}}\n"
+
+
+def _leg(w: str, x: float) -> tuple[object, ...]:
+    foot = (f"{w}Foot", "0 -7.2 0", "0 0 2")
+    return (f"{w[0]}HipJoint", "0 0 0", (f"{w}UpLeg", f"{x} -1.8 0", (f"{w}Leg", "0 -7.5 0", foot)))
+
+
+def _arm(w: str, x: float) -> tuple[object, ...]:
+    fingers = ((name, "0 0 0", f"{x} 0 0") for name in (f"{w}FingerBase", f"{w[0]}Thumb"))
+    fore = (f"{w}ForeArm", f"{x} 0 0", (f"{w}Hand", f"{x} 0 0", *fingers))
+    return (f"{w}Shoulder", "0 0 0", (f"{w}Arm", f"{x} 0.5 0", fore))
+
+
+_NECK = ("Neck", "0 0 0", ("Neck1", "0 1.5 0", ("Head", "0 1.6 0", "0 1.6 0")))
+_SPINE1 = ("Spine1", "0 2.1 0", _NECK, _arm("Left", 3), _arm("Right", -3))
+_BODY = (_leg("Left", 1.5), _leg("Right", -1.5), ("LowerBack", "0 0 0", ("Spine", "0 2 0", _SPINE1)))
 
 
 def cmu_bvh(rows: list[list[float]], *, frame_time: str = "0.0083333") -> str:
     """A BVH with the joints of CMU's release; a row gives the six numbers of the root, the others are 0."""
-    arms = _ARM.format(w="Left", s="L", x=3) + _ARM.format(w="Right", s="R", x=-3)
-    legs = _SIDE.format(s="L", w="Left", x=1.5) + _SIDE.format(s="R", w="Right", x=-1.5)
-    joints = legs + _SPINE.format(arms=arms)
+    joints = "".join(_joint(1, *one) for one in _BODY)
     head = "HIERARCHY\nROOT Hips\n{\n  OFFSET 0 0 0\n  CHANNELS 6 Xposition Yposition Zposition "
     head += "Zrotation Yrotation Xrotation\n" + joints + "}\n"
     n_others = 3 * joints.count("CHANNELS 3")

@@ -18,10 +18,7 @@ from vidence.records import Item
 def models_of(tmp_path: Path, pictures=None, **models: str) -> Models:
     more = {} if pictures is None else {"pictures": pictures}
     return Models(
-        models,
-        memory=tmp_path / "replies.sqlite",
-        limits=AskLimits(attempts=1, patience_s=0),
-        **more,
+        models, memory=tmp_path / "replies.sqlite", limits=AskLimits(attempts=1, patience_s=0), **more
     )
 
 

@@ -67,15 +67,7 @@ def plant(
     taxonomy: str = "humanpcr",
     question: str = "What happens?",
 ) -> PlantedErrors:
-    """Make a packet of the replies of runs to the same questions.
-
-    Args:
-        chances: for each run the chance of each kind; the rest of its replies are right.
-        n: how many questions.
-        seed: of the kinds that are drawn, and of the order of the packet.
-        taxonomy: its name.
-        question: the words of each.
-    """
+    """Make a packet of the replies of runs to the same questions."""
     rng = np.random.default_rng(seed)
     kinds: dict[tuple[str, str], str] = {}
     runs: dict[str, dict[str, Candidate]] = {}

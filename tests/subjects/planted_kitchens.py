@@ -28,35 +28,12 @@ class Deed(Record):
     start_s: float
     end_s: float
 
-    @property
-    def words(self) -> str:
-        """As it is narrated."""
-        return f"{self.verb} {self.noun}"
-
 
 class Kitchen(Record):
     """All that is done in one video, in the order of time; no two things at once."""
 
     name: str
     deeds: tuple[Deed, ...]
-
-    def starts_s(self, words: str) -> tuple[float, ...]:
-        """When something is done, by its words (``wash pan``, or ``wash the pan``)."""
-        wanted = plain(words)
-        return tuple(deed.start_s for deed in self.deeds if deed.words == wanted)
-
-    def n_of_verb(self, verb: str) -> int:
-        """How often something is done, whatever it is done to."""
-        return sum(deed.verb == verb for deed in self.deeds)
-
-
-def plain(words: str) -> str:
-    """The words of a deed without its article.
-
-    >>> plain("Wash the pan")
-    'wash pan'
-    """
-    return " ".join(word for word in words.casefold().split() if word not in ("the", "a", "an"))
 
 
 def plan_kitchen(name: str, *, rng: np.random.Generator) -> Kitchen:

@@ -53,10 +53,7 @@ def looks(rng: np.random.Generator, n: int) -> list[str]:
 def street(
     seed: int, *, name: str = "street", n_people: int = 8, n_others: int = 0, n_frames: int = 600
 ) -> Street:
-    """People who walk between random places, some from the first frame or until the last.
-
-    Up to ten have a description. The others have none, and come from the left or the right edge.
-    """
+    """People who walk between random places, some from the first frame or until the last."""
     rng = np.random.default_rng(seed)
     people = []
     for i, text in enumerate([*looks(rng, n_people), *[""] * n_others]):
@@ -126,16 +123,8 @@ def strangers(seed: int) -> Corpus:
 
 
 _PLACES = (
-    "beach",
-    "kitchen",
-    "forest",
-    "station",
-    "stadium",
-    "library",
-    "harbour",
-    "desert",
-    "cellar",
-    "roof",
+    *("beach", "kitchen", "forest", "station", "stadium"),
+    *("library", "harbour", "desert", "cellar", "roof"),
 )
 _ACTS = ("sleeps", "argues", "dances", "paints", "digs", "sings", "reads", "boxes", "cooks", "juggles")
 _WHO = ("sailor", "teacher", "widow", "boy", "robot", "king", "nun", "farmer", "thief", "doctor")

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from subjects.simulated import Answers, Simulated, drive
 from vidence.contracts import Ask, Diagnostic, Examined, Flow
 from vidence.records import Item, Media, Reply, Score
-from vidence.tables.table import Table
 
 LETTERS = "ABCD"
-LEVEL = 0.95
+
+
 _MOST_WORDS = 60
 _MARKED = re.compile(r'<reply id="([0-9a-f]{16})">\n"(.*)"')
 Points: TypeAlias = Callable[[Item, str], int]
@@ -45,23 +45,12 @@ def examine_all(
     ]
 
 
-def tables_of(
-    diagnostic: Diagnostic, examined: Sequence[Examined], *, rng: np.random.Generator
-) -> dict[str, Table]:
-    """The tables that a diagnostic states, by their names."""
-    stated = diagnostic.summarise(examined, rng=rng, level=LEVEL)
-    return {one.name: one for one in stated if isinstance(one, Table)}
-
-
 def drawn_letter(asked: Item, *, p: float, rng: np.random.Generator) -> str:
     """The right letter with the chance `p`, and each other one as often."""
     if rng.random() < p:
         return asked.answer
     wrong = [letter for letter in LETTERS if letter != asked.answer]
     return wrong[int(rng.integers(len(wrong)))]
-
-
-# ------------------------------------------------------------------ candidates and rewards
 
 
 class LongReplies(Simulated):
@@ -83,10 +72,7 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True, kw_only=True)
 class GradedReward:
-    """Points of 0 to 4: normal scores cut into five, of right replies higher so that the AUC is `sharpness`.
-
-    What picking by them gets follows from the distributions of the points, see `best` and `auc`.
-    """
+    """Points of 0 to 4, of right replies higher so that the AUC is about `sharpness`."""
 
     rng: np.random.Generator
     sharpness: float = 0.75
@@ -111,12 +97,6 @@ class GradedReward:
         mixed = right + (1 - p) * self.shares(is_right=False)
         below = np.concatenate([[0.0], np.cumsum(mixed)])
         return float(((below[1:] ** n - below[:-1] ** n) * right / mixed).sum())
-
-    @property
-    def auc(self) -> float:
-        """How often a right reply has more points than a wrong one, ties half: a little below `sharpness`."""
-        right, wrong = self.shares(is_right=True), self.shares(is_right=False)
-        return float(right @ (np.cumsum(wrong) - wrong / 2))
 
 
 @dataclass(frozen=True)
@@ -148,17 +128,9 @@ def candidate_subjects(n: int) -> list[Simulated]:
     return [LongReplies(item(number), {"plan": (0.0, 1.0)}) for number in range(n)]
 
 
-# ------------------------------------------------------------------ refining
-
-
 @dataclass(frozen=True, kw_only=True)
 class Refiner:
-    """Repairs and spoils with planted chances where there is a review of its own; re-draws otherwise.
-
-    It starts right with the chance `start`. A review of its own makes a wrong answer right with the chance
-    `repairs` and a right one wrong with `spoils`. Without one it keeps an answer with the chance `keeps`,
-    and otherwise draws it anew.
-    """
+    """Repairs and spoils with planted chances where there is a review of its own; re-draws otherwise."""
 
     rng: np.random.Generator
     start: float = 0.3

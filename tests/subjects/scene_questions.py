@@ -67,13 +67,7 @@ def scene_drafts(
     for place, (name, cards) in enumerate(films.items()):
         ids = list(dict.fromkeys(card.shot_id for card in cards))
         shots = tuple(
-            Shot(
-                shot_id=one,
-                first_frame=25 * i,
-                last_frame=25 * i + 24,
-                start_s=float(i),
-                end_s=i + 1.0,
-            )
+            Shot(shot_id=one, first_frame=25 * i, last_frame=25 * i + 24, start_s=float(i), end_s=i + 1.0)
             for i, one in enumerate(ids)
         )
         material = Material(source=source(name, len(ids)), shots=shots, scene_cards=tuple(cards))

@@ -30,11 +30,7 @@ MadeT = TypeVar("MadeT")
 
 @dataclass
 class Simulated:
-    """A subject; `views` holds for each view the times of its frames, in the view's order.
-
-    Replies are read by their first word: a letter, ``?`` (unreadable), ``judge`` (waits for a judge),
-    ``broken`` (the judge gave no verdict), ``rejected`` (the judge's model rejects it).
-    """
+    """A subject; `views` holds for each view the times of its frames, in the view's order."""
 
     item: Item
     views: Mapping[str, tuple[float, ...]]
@@ -70,11 +66,7 @@ class Simulated:
         return Prompt(parts=(*first, *images, *behind), choices=() if aside.is_alone else item.choices)
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
-        """The mark of the letter that a reply is; see the class for the other words.
-
-        Raises:
-            RejectedRequestError: the reply is ``rejected``.
-        """
+        """The mark of the letter that a reply is; see the class for the other words."""
         yield from ()
         word = reply.text
         if word == "rejected":

@@ -95,9 +95,7 @@ class StreetSet:
     def make(self, *, until: str = "", on_event: MakeListener = lambda _event: None) -> Built:
         """Make its questions, or what stands before a stage; what is kept from before is not made again."""
         context = BuildContext(
-            cache_root=self.folder / "cache",
-            memory=self.folder / "replies.sqlite",
-            on_event=on_event,
+            cache_root=self.folder / "cache", memory=self.folder / "replies.sqlite", on_event=on_event
         )
         return herbench.create().make(
             self.config, out=None, overrides=MakeOverrides(until=until), context=context

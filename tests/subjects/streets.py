@@ -15,8 +15,10 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
+from subjects.tracks import track, video
 from vidence.ask.phantom.scene import LOOKS
 from vidence.errors import MediaError, UsageError
+from vidence.make.pipeline.material import Card, Material, VideoSource
 from vidence.media.whole import whole_file, write_whole
 from vidence.records import Record
 
@@ -33,11 +35,7 @@ _QUIET_S = 1.0  # nobody comes or goes so near to the beginning or the end of th
 
 
 class Passer(Record):
-    """Somebody in the street, from `first_frame` to `last_frame`, both included.
-
-    `look` is a place in `LOOKS`. `enters` and `leaves` are None for who is there from the first frame, or
-    until the last. `start_px` and `end_px` are where the left upper corner of the figure begins and ends.
-    """
+    """Somebody in the street, from `first_frame` to `last_frame`, both included."""
 
     look: int
     first_frame: int
@@ -64,34 +62,31 @@ class Street(Record):
     n_frames: int = N_FRAMES
     fps: int = FPS
 
-    def start_s(self, passer: Passer) -> float:
-        """When somebody comes into view."""
-        return passer.first_frame / self.fps
-
-    def end_s(self, passer: Passer) -> float:
-        """When somebody is last seen: the time of that frame."""
-        return passer.last_frame / self.fps
-
-    def of(self, words: str) -> Passer | None:
-        """Who fits a description; None where it is nobody of this street."""
-        wanted = words.strip().rstrip(".").casefold()
-        found = [p for p in self.passers if LOOKS[p.look].words.rstrip(".").casefold() == wanted]
-        return found[0] if found else None
+    def material(self, words: Sequence[str] = ()) -> Material:
+        """The film as it was planned: true tracks, and cards with these words, or those of the looks."""
+        people = []
+        for number, one in enumerate(self.passers):
+            frames = range(one.first_frame, one.last_frame + 1)
+            people.append(track(f"p{number}", [one.box_px(f) for f in frames], frames=frames))
+        texts = words or [LOOKS[one.look].words for one in self.passers]
+        size = (WIDTH_PX, HEIGHT_PX)
+        return Material(
+            source=VideoSource(
+                video_id=self.name,
+                path=f"{self.name}.mp4",
+                n_frames=self.n_frames,
+                fps=float(self.fps),
+                duration_s=self.n_frames / self.fps,
+                width_px=WIDTH_PX,
+                height_px=HEIGHT_PX,
+            ),
+            tracked=video(people, size=size, n_frames=self.n_frames, fps=float(self.fps)),
+            a_cards=tuple(Card(track_id=f"p{i}", kind="A", text=text) for i, text in enumerate(texts)),
+        )
 
 
 def plan_street(name: str, *, looks: Sequence[int], rng: np.random.Generator) -> Street:
-    """Draw who walks how; most come through the left edge and go through the right one, or the reverse.
-
-    The first of them is there from the beginning, the second until the end.
-
-    Args:
-        name: of the film.
-        looks: places in `LOOKS`, one for each figure, each once.
-        rng: draws edges, places and times.
-
-    Raises:
-        UsageError: a look that there is not, or one twice.
-    """
+    """Draw who walks how; most come through the left edge and go through the right one, or the reverse."""
     if len(set(looks)) < len(looks) or not set(looks) <= set(range(len(LOOKS))):
         raise UsageError(f"looks {list(looks)}; expected places from 0 to {len(LOOKS) - 1}, each once")
     passers = []
@@ -157,11 +152,7 @@ def picture(street: Street, frame: int) -> NDArray[np.uint8]:
 
 
 def write_street(street: Street, folder: Path) -> tuple[Path, Path]:
-    """Write the film and the files of boxes; where the film and the boxes without identities are.
-
-    Raises:
-        MediaError: the film cannot be encoded.
-    """
+    """Write the film and the files of boxes; where the film and the boxes without identities are."""
     folder.mkdir(parents=True, exist_ok=True)
     film, boxes = folder / f"{street.name}.mp4", folder / f"{street.name}.txt"
     options = {"preset": "veryfast", "crf": "18", "threads": "1", "mbtree": "0"}

@@ -97,9 +97,6 @@ class People:
         return best
 
 
-# --------------------------------------------------------------------------- mpdr
-
-
 def _mpdr(draft: Draft, people: People) -> Callable[[str], bool]:
     ids = [people.of(text) or "" for text in listed(draft.question)]
     values = {
@@ -142,9 +139,6 @@ def _pairs(text: str) -> set[frozenset[int]]:
     head, tail = text.split(", but never ")
     assert head.endswith("with each of the others")
     return every - {frozenset(digits(tail))}
-
-
-# --------------------------------------------------------------------------- aglt and megl
 
 
 def _region(x: float, y: float) -> str:
@@ -235,8 +229,6 @@ def _megl(draft: Draft, people: People) -> Callable[[str], bool]:
     return is_true
 
 
-# --------------------------------------------------------------------------- rlpc
-
 _REGIONS = (
     ("the left half", (0, 0, 1 / 2, 1)),
     ("the right half", (1 / 2, 0, 1, 1)),
@@ -283,9 +275,6 @@ def _rlpc(draft: Draft, people: People) -> Callable[[str], bool]:
         return all(held)
 
     return is_true
-
-
-# --------------------------------------------------------------------------- shots
 
 
 class Scenes:

@@ -8,9 +8,8 @@ import pytest
 from subjects.composing import event_log, searched, street
 from vidence.errors import UsageError
 from vidence.make.compose.compose_drafting import draft_of, finished, read_compose, report_text
-from vidence.make.compose.offers import Offer, OptionRules, faults_of_options, offer, witness_notes
+from vidence.make.compose.offers import Offer, OptionRules, offer, witness_notes
 from vidence.make.compose.scene_bits import SceneBits
-from vidence.make.compose.world import World
 from vidence.make.pipeline.ledger import Account
 from vidence.make.sources.proof import Without
 
@@ -88,14 +87,6 @@ def test_what_rests_on_a_tracker_goes_to_people():
     assert (doubtful.truth, doubtful.doubt) == ("silver tracks", "identities-by-tracker")
 
 
-def test_options_that_hide_a_condition_are_found():
-    world = World(SCENE)
-    made, proof, found, _ = next(one for one in drafted() if not one[2].without_place)
-    assert faults_of_options(made, found, proof=proof, world=world) == []
-    hidden = Offer(composition=found.composition, options=(found.options[0],))
-    assert faults_of_options(made, hidden, proof=proof, world=world)[0].startswith("options-hide")
-
-
 def test_the_report_shows_each_witness():
     _, proof, _, draft = next(drafted())
     account = Account(stages=(), questions={})
@@ -117,11 +108,3 @@ def test_faults_are_named(tmp_path, text, match):
     path.write_text(text)
     with pytest.raises(UsageError, match=match):
         read_compose(path)
-
-
-def test_one_file_of_scenes_or_several(tmp_path):
-    path = tmp_path / "c.toml"
-    path.write_text('name = "x"\nscenes = ["a", "b"]\n')
-    assert read_compose(path).scene_files == ("a", "b")
-    path.write_text('name = "x"\nscenes = "a"\n')
-    assert read_compose(path).scene_files == ("a",)

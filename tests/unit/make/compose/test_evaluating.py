@@ -57,12 +57,6 @@ def test_operators(verdict, text, answer):
     assert found.proof.answer.value == answer
 
 
-def test_a_tie_names_both(verdict):
-    found = verdict('mode(table(shape == "square"), "lamp")')
-    assert [problem.reason for problem in found.problems] == ["no-referent"]
-    assert "no commonest lamp" in found.problems[0].says
-
-
 def test_two_at_one_distance_are_too_near(verdict):
     found = verdict('nearest(bike(), the(person(hair == "bald"))).colour')
     assert [problem.reason for problem in found.problems] == ["too-near"]
@@ -100,18 +94,6 @@ def test_a_pair_of_values_with_its_own_mark_in_them_is_refused(verdict):
     text = 'A = the(shop(number == 15)); pair(known("country", A.flag), A.number)'
     with pytest.raises(DataError, match="'one; two' has '; ' in it and cannot stand in a pair"):
         verdict(text.replace("; pair", "\npair"), without=[{"of": "red disc"}], more=[odd])
-
-
-def test_values_that_cannot_be_told_apart_are_not_counted(verdict):
-    found = verdict('count(values(person(glasses == "no"), "top"))')
-    assert [(one.reason, one.says) for one in found.problems] == [
-        ("too-near", "too near to tell: top: black and grey")
-    ]
-
-
-def test_nothing_is_the_largest_of_nothing(verdict):
-    found = verdict('largest(shop(number > 99), "number")')
-    assert [one.reason for one in found.problems] == ["no-referent"]
 
 
 def line(folder, *facts):

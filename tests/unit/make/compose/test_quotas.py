@@ -10,11 +10,11 @@ import pytest
 from subjects.composing import WORDS, event_log, random_scene, street
 from vidence.errors import UsageError
 from vidence.make.compose.prove import Rules, prove
-from vidence.make.compose.quotas import Quota, Strength, cell_of, fill, gaps
+from vidence.make.compose.quotas import Quota, Strength, fill, gaps
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.world import World
 from vidence.make.sources.composition import parts
-from vidence.make.sources.contradictions import find_contradictions, find_twins
+from vidence.make.sources.contradictions import find_contradictions
 from vidence.make.sources.scene import AttributeFact, RelationFact
 
 
@@ -73,37 +73,6 @@ def test_a_scene_of_nobody_gives_nothing_and_says_why(n_things):
     assert [one.cell for one in filled.unmet] == list(Quota().cells)
 
 
-def test_who_are_alike_in_everything_are_never_meant_and_are_counted():
-    scene = random_scene(4, n=14)
-    facts = [one for one in scene.facts if isinstance(one, AttributeFact) and one.of != "t1"]
-    facts += [msgspec.structs.replace(one, of="t1") for one in facts if one.of == "t0"]
-    things = [one for one in scene.entities.values() if one.category == "thing"]
-    spans = scene.entities["t0"].spans
-    things = [msgspec.structs.replace(one, spans=spans) if one.entity == "t1" else one for one in things]
-    twins = changed(scene, things, facts)
-    assert list(find_twins(twins.entities, facts)) == ["twins: t0, t1 are alike in everything"]
-    rules = Quota(per_video=40, types=("attribute",), facts=0)
-    found = fill({"s4": SceneBits(twins)}, rules, Strength(), seed=0).composed
-    assert len(found) > 10
-    assert not {"t0", "t1"} & {str(value) for one in found for value in one.proof.binding.values()}
-    counted = [one for one in found if one.proof.answer.domain == "count"]
-    of = {one.of: one.value for one in facts if one.name == "a"}
-    world = World(twins)
-    assert {prove(one.composition, world, rules=Rules()).is_proven for one in found} == {True}
-    rests = [prove(one.composition, world, rules=Rules()).proof.rests_on for one in counted]
-    assert any(f"t0.a={of['t0']}" in one and f"t1.a={of['t0']}" in one for one in rests)
-
-
-def test_a_scene_of_nothing_but_twins_gives_nothing_and_says_why():
-    scene = random_scene(4, n=6)
-    facts = [AttributeFact(of=f"t{i}", name="a", value="0") for i in range(6)]
-    things = [msgspec.structs.replace(scene.entities[f"t{i}"], spans=((0, 9),)) for i in range(6)]
-    filled = fill({"s4": SceneBits(changed(scene, things, facts))}, Quota(tries=5), Strength(), seed=0)
-    assert filled.composed == []
-    assert {one.reason for one in filled.unmet} <= {"no-shape", "nothing-found"}
-    assert {one.n for one in filled.unmet} == {5}
-
-
 def test_a_cycle_of_an_order_is_never_rested_on():
     scene = random_scene(2, n=14)
     facts = [one for one in scene.facts if not isinstance(one, RelationFact)]
@@ -135,11 +104,6 @@ def test_what_keeps_a_scene_from_giving_anything_is_told():
     assert any(one.startswith("a of ") and one.endswith(" of 8 (thing)") for one in said)
     assert next(gaps(SceneBits(event_log(complete=("take",))))) == "whether every event is listed"
     assert list(gaps(SceneBits(event_log()))) == []
-
-
-def test_both_kinds_of_logic_are_there():
-    found = fill({"lane": SceneBits(street())}, Quota(per_video=10), Strength(), seed=0).composed
-    assert {cell_of(one).logic for one in found} == {"conjunctive", "sequential"}
 
 
 def test_numbers_of_conditions_have_to_make_sense():

@@ -7,19 +7,13 @@ import pytest
 from subjects.composing import street, wide_scene, yard
 from vidence.make.compose.offers import NoOffer, OptionRules, offer
 from vidence.make.compose.prove import Rules, prove
-from vidence.make.compose.quotas import Quota, Strength, fill, skills_of
+from vidence.make.compose.quotas import skills_of
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import QuotaCell, Search
 from vidence.make.compose.shapes import CONJUNCTIVE, SEQUENTIAL, carried
 from vidence.make.compose.wording import PlainWords
 from vidence.make.compose.world import World
-from vidence.make.sources.composition import (
-    DirectionOf,
-    Known,
-    Select,
-    View,
-    parts,
-)
+from vidence.make.sources.composition import DirectionOf, Known, Select, View, parts
 
 KINDS = {
     "known": lambda one: isinstance(one, Known),
@@ -91,13 +85,6 @@ def test_skills_reach_the_shapes():
     assert search.shapes(QuotaCell("relationship", "conjunctive", 4)) == ()
     known = next(drawn(street(), "known"))
     assert "visual knowledge" in skills_of(known.composition)
-
-
-def test_only_the_wanted_shapes_are_drawn():
-    quota = Quota(per_video=6, shapes=("nearest", "attribute"), tries=60)
-    found = fill({"lane": SceneBits(street())}, quota, Strength(), seed=0).composed
-    assert {one.shape for one in found} <= {"nearest", "attribute"}
-    assert found
 
 
 def test_whether_or_not_is_never_carried():

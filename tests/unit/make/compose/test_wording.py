@@ -10,7 +10,7 @@ from vidence.errors import DataError
 from vidence.make.compose.phrases import WordingError
 from vidence.make.compose.wording import PlainWords
 from vidence.make.sources.composition import Composition
-from vidence.make.sources.vocabulary import Attribute, read_vocabulary
+from vidence.make.sources.vocabulary import read_vocabulary
 
 
 def test_questions_of_the_search_read_back_exactly():
@@ -22,17 +22,6 @@ def test_questions_of_the_search_read_back_exactly():
             assert words.read(words.write(made.composition)) == made.composition.steps
             shapes.add(made.shape)
     assert len(shapes) >= 5
-
-
-def test_phrases_of_the_vocabulary_are_used():
-    a = msgspec.structs.replace(
-        WORDS.attributes["a"], has="with {value} rings", has_not="without {value} rings"
-    )
-    words = PlainWords(msgspec.structs.replace(WORDS, attributes={**WORDS.attributes, "a": a}))
-    for made in searched(random_scene(1), n=100):
-        text = words.write(made.composition)
-        assert words.read(text) == made.composition.steps
-        assert "whose a is 1" not in text
 
 
 def test_events_have_words_of_their_own():
@@ -70,12 +59,6 @@ def test_nouns_of_several_words_stand_before_whom_they_belong_to():
     )
     made = Composition(composition="p", scene="s", steps=words.read(text), conditions=())
     assert words.write(made) == text
-
-
-def test_phrases_that_are_alike_are_refused():
-    same = Attribute(of=("thing",), values=("0",), has="whose b is x")
-    with pytest.raises(DataError, match="both read 'whose b is x'"):
-        PlainWords(msgspec.structs.replace(WORDS, attributes={**WORDS.attributes, "d": same}))
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,3 @@ def test_without_a_file_and_without_cards_in_the_configuration_it_says_so(tmp_pa
     write_all_cards(session(tmp_path), [one], needs=NEEDS)
     assert one.absent["a_cards"] == one.absent["b_cards"] == "the configuration has no [cards]"
     assert one.material.a_cards == ()
-
-
-def test_nothing_is_written_where_no_task_needs_cards(tmp_path, crowd):
-    write_all_cards(session(tmp_path), [crowd], needs=("events",))
-    assert (crowd.absent, crowd.material.a_cards) == ({}, ())

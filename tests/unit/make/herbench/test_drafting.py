@@ -1,7 +1,5 @@
 """The draft step: which tasks, how many drafts of each, and what the account says of the others."""
 
-from collections import Counter
-
 import pytest
 
 from subjects.gated import draft
@@ -10,9 +8,8 @@ from subjects.kitchens import kitchens, material
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.herbench import drafting
 from vidence.make.herbench.config import TaskRules
-from vidence.make.herbench.drafting import DraftSet, draft_all, open_tasks
+from vidence.make.herbench.drafting import draft_all, open_tasks
 from vidence.make.pipeline.ledger import UnitDone, ignore
-from vidence.make.pipeline.material import Corpus, Dropped
 
 CORPUS = kitchens(3)
 VIDEOS = [state(material(found, video_id=name)) for name, found in CORPUS.events.items()]
@@ -27,13 +24,6 @@ def drafted(tmp_path, *names, videos=VIDEOS, on_event=ignore, **rules):
     return drafts, {one.stage: one for one in work.ledger.stages}
 
 
-def test_what_a_task_made_is_told_apart():
-    gone = Dropped(what="x", stage="draft:ac", reason="used-up")
-    found = DraftSet.of([draft("one"), gone, draft("two")])
-    assert [one.draft_id for one in found.drafts] == ["one", "two"]
-    assert found.dropped == (gone,)
-
-
 def test_quotas_hold_for_each_video_and_for_all(tmp_path):
     every, accounts = drafted(tmp_path, "ac", per_video=2)
     n_all = accounts["quotas"].n_out
@@ -43,11 +33,6 @@ def test_quotas_hold_for_each_video_and_for_all(tmp_path):
     quotas = accounts["quotas"]
     assert (quotas.n_out, quotas.dropped["over-total"]) == (3, n_all - 3)
     assert quotas.n_in == sum(quotas.dropped.values()) + 3
-
-
-def test_at_most_so_many_drafts_of_a_video_stay(tmp_path):
-    drafts, _ = drafted(tmp_path, "ac", per_video=1)
-    assert set(Counter(one.video_id for one in drafts).values()) == {1}
 
 
 def test_structures_that_are_not_wanted_are_left_out(tmp_path):
@@ -73,16 +58,6 @@ def test_a_second_session_makes_nothing_anew(tmp_path):
     assert [one.was_cached for one in heard if isinstance(one, UnitDone)] == [True] * 2 * len(VIDEOS)
 
 
-def test_a_task_shows_what_it_gave_most_often_where_nothing_came_of_a_video(tmp_path):
-    one = state(material(CORPUS.events[VIDEOS[0].video_id][:1], video_id="v"))
-    work = session(tmp_path)
-    orders = open_tasks({}, ("fam",), root=tmp_path)
-    with work.models:
-        assert draft_all(work, [one], Corpus(events={"v": one.material.events}), orders=orders) == ()
-    (pairs,) = [stage for stage in work.ledger.stages if stage.stage == "pairs"]
-    assert pairs.dropped == {"no-draft": 1}
-
-
 def test_an_unknown_structure_or_task_is_refused(tmp_path):
     with pytest.raises(UsageError, match="the task 'ac' has no structure 'verbs'; it has pair, verb"):
         open_tasks({"ac": TaskRules(structures=("verbs",))}, ("ac",), root=tmp_path)
@@ -104,17 +79,6 @@ def test_own_templates_start_from_the_folder_of_the_configuration_and_have_a_dig
     file.write_bytes(b"\xff")
     with pytest.raises(UsageError, match=r"the templates in .*mine cannot be read"):
         open_tasks(rules, ("agbi",), root=tmp_path)
-
-
-def test_the_seed_is_part_of_what_is_drafted(tmp_path):
-    orders = open_tasks({}, ("ac",), root=tmp_path)
-    made = []
-    for number, seed in enumerate((0, 0, 1)):
-        work = session(tmp_path / str(number), seed=seed)
-        with work.models:
-            made.append(draft_all(work, VIDEOS, CORPUS, orders=orders))
-    assert made[0] == made[1]
-    assert made[0] != made[2]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """What to add, and which setting decides, where a task came to nothing."""
 
 import re
-import tomllib
 from pathlib import Path
 
 import msgspec
@@ -21,7 +20,6 @@ from vidence.make.herbench.config import (
 from vidence.make.herbench.hints import (
     COUNTED,
     DECIDED_BY,
-    NO_FILE,
     SCENE_WRITER,
     SCENES,
     TASK_WRITER,
@@ -29,7 +27,6 @@ from vidence.make.herbench.hints import (
     lacked_by_all,
     lacks,
     lines_that_add,
-    named,
     why_none,
 )
 from vidence.make.herbench.sources import Source
@@ -71,11 +68,6 @@ def test_counts_of_people_whom_a_detector_finds_need_people():
     assert lacks(create("task", "rlpc?count=paper"), source(), tracked) == ()
     assert lacks(task, source(tracks="mot:{video_id}.txt"), config()) == ()
     assert lacks(task, source(), config(tracking=TrackingRules(), people=PeopleRules())) == ()
-
-
-def test_a_video_that_is_not_here_can_only_be_asked_about_by_its_log():
-    assert lacks(create("task", "rlpc"), source(None), config()) == ("the file of the video",)
-    assert lacks(create("task", "ac"), source(None), config()) == ("[[logs]]",)
 
 
 def test_the_most_frequent_reason_names_its_setting():
@@ -126,26 +118,6 @@ def test_every_reason_is_one_that_something_gives_and_every_setting_exists():
 @pytest.mark.parametrize("name", names("task"))
 def test_settings_are_named_with_the_table_of_the_task(name):
     assert decides("over-total", name.upper()) == f"[tasks.{name}] total"
-
-
-def test_long_lists_are_cut():
-    assert named([str(i) for i in range(9)], most=2) == "0, 1 and 7 more"
-
-
-def test_all_lines_together_are_tables_of_a_configuration():
-    (said,) = lines_that_add([ALL[:3], ALL[2:]], BARE, path=PATH)
-    _, _, rest = said.partition("\n")
-    lines, _, way = rest.partition("\nWhat lies in ")
-    added = tomllib.loads(lines)
-    assert list(added) == ["logs", "tracking", "shots", "cards", "scenes", "models", "people"]
-    read = msgspec.convert({**msgspec.to_builtins(BARE), **added}, HerbenchConfig)
-    assert read.people == PeopleRules(folder="people")
-    sheets = PATH.parent / "sheets"
-    assert f"`vidence make herbench {PATH} --sheets {sheets}`" in way
-
-
-def test_what_no_line_adds_gives_none():
-    assert lines_that_add([(NO_FILE,), ()], BARE, path=PATH) == ()
 
 
 def test_a_table_that_is_there_is_not_begun_again():

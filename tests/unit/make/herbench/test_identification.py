@@ -1,4 +1,4 @@
-"""The identification step: a model that looks, one that always names the first, and whom it is shown."""
+"""The identification step: a model that looks, and whom it is shown."""
 
 import io
 import json
@@ -46,12 +46,10 @@ SIZE = {"width_px": 640, "height_px": 480}
 
 
 class Looker:
-    """Writes the words of the coat that it sees; says whom words fit by the coats, or names the first."""
+    """Writes the words of the coat that it sees; says whom words fit by the coats."""
 
     looks, by_item, max_in_flight, identity = True, False, None, "looker"
-
-    def __init__(self, *, names_first: bool) -> None:
-        self.names_first, self.n_tried = names_first, 0
+    n_tried = 0
 
     async def reply(self, request) -> Reply:
         prompt = request.prompt
@@ -64,8 +62,6 @@ class Looker:
         if "card_identify" not in prompt.template:
             return Reply(text=look_of(seen).words)
         self.n_tried += 1
-        if self.names_first:
-            return Reply(text="FITS: 1")
         people: list[list[np.ndarray]] = []
         for part in prompt.parts[:-1]:
             if isinstance(part, ImagePart):
@@ -100,7 +96,7 @@ def make(folder, model, monkeypatch, name):
 
 
 def test_who_looks_at_everybody_finds_the_one_whom_a_description_fits(folder, monkeypatch):
-    model = Looker(names_first=False)
+    model = Looker()
     stages, drafts = make(folder, model, monkeypatch, "looks")
     n = stages["cards"].n_out // 2
     assert (stages["identified"].n_in, stages["identified"].n_out) == (n, n)
@@ -110,13 +106,6 @@ def test_who_looks_at_everybody_finds_the_one_whom_a_description_fits(folder, mo
     words = {look.words.casefold() for look in LOOKS}
     named = {line for draft in drafts for line in draft["question"].casefold().splitlines()}
     assert any(line in words for line in named)
-
-
-def test_who_always_names_the_first_identifies_nobody(folder, monkeypatch):
-    stages, drafts = make(folder, Looker(names_first=True), monkeypatch, "first")
-    assert stages["identified"].n_out == 0
-    assert set(stages["identified"].dropped) == {"not-identified"}
-    assert drafts == []
 
 
 def test_the_most_alike_are_shown_and_those_whose_colours_nobody_knows():

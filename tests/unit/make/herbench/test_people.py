@@ -143,13 +143,6 @@ def test_tracks_that_people_gave_need_no_detector_and_lose_nobody(street):
         street.make()
 
 
-def test_a_link_out_of_the_folder_is_not_opened(street):
-    (street.people / "tracks").mkdir(parents=True)
-    (street.people / "tracks" / "north.txt").symlink_to(street.folder / "videos" / "north.txt")
-    with pytest.raises(DataError, match=r"north\.txt is a link; put the file itself there"):
-        street.make()
-
-
 def count(street, n, *, counter="P03", place="visited:whole", window="whole", low=None, high=None, **more):
     sha256 = street.opened().video("north").described.source.sha256
     row = CountRow(
@@ -194,19 +187,6 @@ def test_counts_of_persons_are_asked_where_tracks_alone_refused(street):
     (street.people / "counts.csv").unlink()
     street.make()
     assert street.bytes() == before
-
-
-def test_counters_who_disagree_are_named_and_nothing_is_asked(street):
-    street.make()
-    count(street, 6)
-    count(street, 9, counter="P07")
-    count(street, 6, place="entered:left", window="0-1000")
-    street.make()
-    assert "people/counts.csv:2: not used: counters disagree: P03 6 (6 to 6); P07 9 (9 to 9)" in (
-        street.troubles
-    )
-    assert "people/counts.csv:4: not used: the video has 168 frames" in street.troubles
-    assert drafts(street) == []
 
 
 SCENES = """

@@ -7,10 +7,9 @@ import pytest
 
 from vidence.errors import DataError, UnknownNameError
 from vidence.make.gates.rules import ReviewRules
-from vidence.make.herbench.planning import MOST_CELL, review_words
+from vidence.make.herbench.planning import review_words
 from vidence.make.makers.herbench import create
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Outlook
-from vidence.tables.terminal import MOST_WORDS
 from videos.special import MAKERS
 from videos.stamped import cut_off
 from videos.walkers import film
@@ -117,14 +116,6 @@ def test_the_lines_to_paste_lead_to_questions_of_every_task(clips):
     assert PASTED not in found.sentences[-1]
 
 
-def test_lines_for_a_table_that_is_there_say_so(clips):
-    by_rules = '[shots]\n[scenes]\nfalse_model = "rules"\n[tasks.tso]\n'
-    assert "# into the [scenes] that is there:\nmodel = " in outlook(config(clips, by_rules)).sentences[-1]
-    scenes = '[models]\nwriter = "baseline:longest"\n[tasks.tso]\n'
-    lines = pasted(outlook(config(clips, scenes)))
-    assert [line.split()[0] for line in lines.splitlines()] == ["[shots]", "detector", "[scenes]", "model"]
-
-
 def test_counts_of_people_need_people(clips):
     """They counted, or answer for the tracks, or gave them."""
     said = "counts of people, or rows on everybody"
@@ -156,12 +147,6 @@ def test_only_videos_whose_shots_are_described_are_counted(clips):
     assert numbers(outlook(given))["TSO"][1] == 1
 
 
-def test_what_is_to_be_added_is_never_cut(clips):
-    """A model that writes questions, cards and tracks are missing: only the headings fit."""
-    assert MOST_CELL == MOST_WORDS
-    assert numbers(outlook(config(clips, "[tasks.agbi]\n")))["AGBI"][2] == "[tracking], [cards], [models]"
-
-
 def test_tracks_of_people_are_read_and_laid_over_their_videos(clips):
     """All that is wrong with them is said at once: not there, beyond the end."""
     given = config(clips, "[tracking]\n[tasks.rlpc]\n", 'tracks = "mot:{video_id}.txt"\n')
@@ -176,13 +161,6 @@ def test_tracks_of_people_are_read_and_laid_over_their_videos(clips):
     assert "1 of 1 boxes beyond the end" in vfr
 
 
-def test_a_task_whose_questions_a_model_writes_wants_that_model(clips):
-    more = '[tracking]\n[cards]\nmodel = "m"\n[models]\nm = "baseline:longest"\n[tasks.agbi]\n'
-    assert numbers(outlook(config(clips, more)))["AGBI"] == (0, 0, "tasks in [models]")
-    named = more.replace("[tasks.agbi]", 'tasks = "baseline:longest"\n[tasks.agbi]')
-    assert numbers(outlook(config(clips, named)))["AGBI"] == (30, 3, "")
-
-
 def test_files_of_cards_are_read_before_anybody_waits_for_tracks(clips):
     more, source = "[tracking]\n[tasks.mpdr]\n[tasks.agbi]\n", 'cards = "cards.csv"\n'
     with pytest.raises(DataError, match=r"the cards of the video street: .*cards\.csv"):
@@ -192,18 +170,6 @@ def test_files_of_cards_are_read_before_anybody_waits_for_tracks(clips):
     assert found["MPDR"] == (0, 0, "A-cards in files of cards")
     (clips / "cards.csv").write_text("track_id,kind,text\n1,A,a red coat\n")
     assert numbers(outlook(config(clips, more, source)))["MPDR"][:2] == (30, 3)
-
-
-def test_cards_of_people_count_as_cards(clips):
-    """A sheet with rows for each kind, one file of it for each video; who has none is shown to a model."""
-    more = '[tracking]\n[cards]\nfile = "{video_id}.csv"\n[tasks.mpdr]\n[tasks.agbi]\n'
-    found = numbers(outlook(config(clips, more)))
-    assert found["MPDR"] == (0, 0, "A-cards in files of cards")
-    (clips / "street.csv").write_text("video_id,track_id,appearance,path\nstreet,1,A red coat.,\nyard,1,,x\n")
-    assert numbers(outlook(config(clips, more)))["MPDR"][1] == 1
-    (clips / "street.csv").write_text("track_id,looks\n1,red\n")
-    with pytest.raises(DataError, match="the cards of the video street: "):
-        outlook(config(clips, more))
 
 
 @pytest.mark.parametrize(

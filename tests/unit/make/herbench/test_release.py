@@ -95,9 +95,6 @@ def test_a_release_is_written_once_and_stays(tmp_path):
     assert work.files[-1].is_file()
 
 
-# --------------------------------------------------------------------------- task by task
-
-
 MANY = questions([draft(f"{task}-{i}", task=task) for task in ("AC", "FAM") for i in range(20)])
 NONE_OPEN = Gated(left=tuple(one.draft for one in MANY))
 

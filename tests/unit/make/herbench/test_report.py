@@ -9,13 +9,12 @@ from subjects.gated import draft as some_draft
 from subjects.gated import questions
 from vidence.catalog import create
 from vidence.make.herbench.config import SourceRule
-from vidence.make.herbench.report import PageFacts, absences, build_page, sample
+from vidence.make.herbench.report import PageFacts, build_page, sample
 from vidence.make.herbench.report_tables import (
     demand_table,
     demand_words,
     letter_table,
     review_table,
-    stage_table,
     task_table,
     truth_table,
 )
@@ -89,23 +88,6 @@ def test_the_page_loads_nothing_and_escapes_everything(tmp_path):
     assert not re.search(r"<[^>]+ style=", html)
 
 
-def test_a_page_without_questions_says_so(tmp_path):
-    assert "There is none." in page([], tmp_path)
-
-
-def test_stages_show_what_was_dropped_and_why():
-    stage = StageAccount(stage="gates", unit="drafts", n_in=5, n_out=3, dropped={"blind": 1, "twin": 1})
-    table = stage_table(Account(stages=(stage,)))
-    assert [cell.text for cell in shown_rows(table)[0].cells] == [
-        "gates",
-        "drafts",
-        "5",
-        "3",
-        "2",
-        "1 blind, 1 twin",
-    ]
-
-
 def test_letters_are_shares_of_a_task():
     drafts = [question(i, answer=i % 2).draft for i in range(4)] + [question(9, answer=4, task="AC").draft]
     table = letter_table(drafts)
@@ -166,14 +148,6 @@ def test_an_item_says_where_it_is_from():
     assert item.provenance.maker == "vidence make herbench 1"
     assert item.tags["draft"] == "TSO-0"
     assert item.rationale == "order: 1 < 2"
-
-
-def test_what_is_absent_is_said_once_for_each_reason():
-    said = list(absences({"a_cards": "no [cards]", "events": "no [[logs]]", "b_cards": "no [cards]"}))
-    assert said == ["no a cards, b cards: no [cards]", "no events: no [[logs]]"]
-
-
-# --------------------------------------------------------------------------- of a release
 
 
 def cells(table):

@@ -48,6 +48,20 @@ def test_cards_of_a_file_are_falsified_by_rules(tmp_path):
     assert again.material.scene_cards == cards  # drawn from the seed and the name
 
 
+def test_false_cards_of_people_stay_as_they_are(tmp_path):
+    changes = [
+        {"kind": "modification", "before": a, "after": b} for a, b in (("red", "blue"), ("two", "six"))
+    ]
+    false = TEXTS[0].replace("red", "blue").replace("two", "six")
+    write(tmp_path)
+    with (tmp_path / "scenes.jsonl").open("a") as file:
+        file.write(json.dumps({"shot_id": "shot-0001", "text": false, "changes": changes}) + "\n")
+    work, one = session(tmp_path, scenes=BY_RULES), filmed(scene_cards="scenes.jsonl")
+    write_all_scenes(work, [one], needs=("scene_cards",))
+    assert {card.text for card in one.material.scene_cards} == {*TEXTS, false}
+    assert not [stage for stage in work.ledger.stages if stage.stage == "false-scenes"]
+
+
 def test_cards_of_a_file_stay_as_they_are_without_scenes(tmp_path):
     write(tmp_path)
     one = filmed(scene_cards="scenes.jsonl")
@@ -88,32 +102,15 @@ def test_a_wrong_file_names_the_video(tmp_path):
         write_all_scenes(session(tmp_path), [one], needs=("scene_cards",))
 
 
-def test_videos_without_shots_and_sets_without_scenes_are_left_alone(tmp_path):
-    blank, one = state(material(())), filmed()
-    write_all_scenes(session(tmp_path), [blank], needs=("scene_cards",))
-    write_all_scenes(session(tmp_path), [one], needs=("events",))
-    assert (blank.absent, one.absent) == ({}, {})
-
-
 def test_a_step_that_names_nobody_is_refused():
     with pytest.raises(UsageError, match=r"names nobody who falsifies descriptions; .* or say false = false"):
         SceneStep()
     assert not SceneStep(false=False).model
     with pytest.raises(UsageError, match="names nobody who describes shots; give model, or scene_cards"):
         HerbenchConfig(name="n", sources=(SourceRule(path="v.mp4"),), scenes=SceneStep(false=False))
+    with pytest.raises(UsageError, match="another name"):
+        HerbenchConfig(
+            name="n", sources=(SourceRule(path="v.mp4"),), scenes=BY_RULES, models={"rules": "scripted:x"}
+        )
     files = SourceRule(path="v.mp4", scene_cards="scenes.csv")
     assert HerbenchConfig(name="n", sources=(files,), scenes=SceneStep(false=False)).scenes is not None
-
-
-def test_a_row_on_another_video_is_refused_and_one_on_a_video_of_the_set_left_out(tmp_path):
-    head = "video_id,shot_id,text\n"
-    (tmp_path / "scenes.csv").write_text(f"{head}north,shot-0001,{TEXTS[0]}\n")
-    one = filmed(scene_cards="scenes.csv")
-    with pytest.raises(DataError, match=r"scenes.csv:2: video_id: 'north' found; expected "):
-        write_all_scenes(session(tmp_path), [one], needs=("scene_cards",))
-    work = session(tmp_path)
-    work.video_ids.update({one.video_id, "north"})
-    rows = f"north,shot-0001,{TEXTS[0]}\n{one.video_id},shot-0001,{TEXTS[1]}\n"
-    (tmp_path / "scenes.csv").write_text(head + rows)
-    write_all_scenes(work, [one], needs=("scene_cards",))
-    assert [card.text for card in one.material.scene_cards] == [TEXTS[1]]

@@ -168,17 +168,6 @@ def test_cards_of_people_become_questions_where_the_description_fits_one(street)
     assert {draft["facts"]["identified"] for draft in street.drafts()} == {"by people"}
 
 
-def test_who_is_not_told_apart_is_not_asked_about(street):
-    street.sheets()
-    every = [row["track_id"] for row in street.rows("cards.csv")]
-    odd = every[0]
-    street.fill_cards(lambda name: " ".join(every) if name == odd else name)
-    built = street.make()
-    assert stages(built)["identified"].dropped == {"not-identified": 1}
-    assert street.drafts()
-    assert not any(f"track {odd}," in str(draft["facts"]) for draft in street.drafts())
-
-
 def test_where_nobody_compared_the_questions_say_so(street):
     street.sheets()
     street.fill_cards(lambda name: "")
@@ -186,16 +175,6 @@ def test_where_nobody_compared_the_questions_say_so(street):
     assert "identified" not in stages(built)
     assert {draft["facts"]["identified"] for draft in street.drafts()} == {"by words only"}
     assert {draft["review"] for draft in street.drafts()} == {"by-words-only"}
-
-
-def test_a_half_filled_sheet_makes_what_it_can_and_an_unfilled_one_nothing(street):
-    street.sheets()
-    assert stages(street.make())["pairs"].n_out == 0
-    street.fill_cards(lambda name: name)
-    rows = street.rows("cards.csv")
-    rows[0] |= {"appearance": "", "fits": ""}
-    street.fill("cards.csv", rows)
-    assert stages(street.make())["cards"].n_out == len(rows) - 1
 
 
 def test_a_table_that_was_begun_is_not_written_over(street):
@@ -211,25 +190,6 @@ def test_a_table_that_was_begun_is_not_written_over(street):
 def row_of(street, row):
     (track,) = [one for one in street.data().tracks if one.track_id == row["track_id"]]
     return track
-
-
-def test_rows_change_the_tracks_of_every_later_step(street):
-    street.sheets()
-    rows = street.rows("tracks.csv")
-    gone, whole, cut = rows[0], rows[1], rows[2]
-    middle = (int(row_of(street, cut).first_frame) + int(row_of(street, cut).last_frame)) // 2
-    for row, act in ((gone, "phantom"), (whole, "ok"), (cut, f"split:{middle}")):
-        row |= {"act": act, "by": "P1"}
-    street.fill("tracks.csv", rows)
-    street.configure(people=True)
-    built = street.sheets()
-    data = {one.track_id: one for one in street.data().tracks}
-    assert gone["track_id"] not in data
-    assert {f"{cut['track_id']}/1", f"{cut['track_id']}/2"} <= data.keys()
-    assert data[f"{cut['track_id']}/2"].first_frame >= middle
-    assert street.data().is_reviewed
-    assert "tracks.csv" not in {path.name for path in built.files}
-    assert stages(built)["tracks"].dropped["by-a-person"] == 2
 
 
 def test_tracks_that_people_gave_are_corrected_in_their_own_file(street):
@@ -267,30 +227,6 @@ def test_tracks_that_people_answer_for_need_no_count(street):
     street.make()
     assert {draft["truth"] for draft in street.drafts()} == {"reviewed tracks; cards by a person"}
     assert not any(draft.get("review") for draft in street.drafts())
-
-
-def test_rows_on_other_tracks_are_named_and_not_used(street):
-    street.sheets()
-    rows = street.rows("tracks.csv")
-    rows[0] |= {"act": "phantom", "by": "P1", "check": rows[1]["check"]}
-    street.fill("tracks.csv", rows)
-    street.configure(people=True)
-    street.make()
-    notes = json.loads((street.folder / "made" / "account.json").read_text())["notes"]
-    assert any("has changed since; look at it again" in one for one in notes)
-
-
-def test_cards_on_tracks_that_were_corrected_since_stop_the_making(street):
-    street.sheets()
-    street.fill_cards(lambda name: name)
-    rows = street.rows("tracks.csv")
-    rows[0] |= {"act": "phantom", "by": "P1"}
-    street.fill("tracks.csv", rows)
-    street.configure(people=True)
-    with pytest.raises(
-        DataError, match=f"the cards of the video north: .*there is no track '{rows[0]['track_id']}'"
-    ):
-        street.make()
 
 
 def test_shots_of_people_replace_those_of_the_detector(street):
@@ -341,8 +277,6 @@ def test_a_configuration_says_who_writes_cards():
     HerbenchConfig(name="x", sources=(SourceRule(path="a.mp4"),), cards=CardStep(file="c.csv"))
 
 
-# ------------------------------------------------ the page and the tables
-
 SHOTS = (
     Shot(shot_id="shot-0001", first_frame=0, last_frame=9, start_s=0.0, end_s=1.0),
     Shot(shot_id="shot-0002", first_frame=10, last_frame=29, start_s=1.0, end_s=3.0),
@@ -388,13 +322,6 @@ def test_the_page_speaks_of_no_table_that_the_video_does_not_have() -> None:
     assert told(sheet(n_shots=1, tracks=(TRACK,))) == ["cards.csv", "tracks.csv", "shots.csv"]
     assert told(sheet(tracks=(TRACK,), is_given=True)) == ["cards.csv"]
     assert " tracks, " not in page(sheet(n_shots=2), picture=lambda _: b"")
-
-
-def test_the_page_says_what_the_verdicts_count_and_how_to_name_a_mixed_track() -> None:
-    text = page(sheet(tracks=(TRACK,)), picture=lambda _: b"")
-    assert "or a person whom another track shows at the same time: it is not counted" in text
-    assert "a person of their own, who is counted" in text
-    assert "DIFFERENT PEOPLE" in text
 
 
 def test_the_sheet_of_scenes_has_a_row_for_each_shot() -> None:

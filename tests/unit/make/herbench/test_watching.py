@@ -51,10 +51,7 @@ def make(folder, out, *, parallel=ALONE, heard=None):
         on_event=lambda event: None if heard is None else heard.append(event),
     )
     herbench.create().make(
-        folder / "config.toml",
-        out=folder / out,
-        overrides=MakeOverrides(until="watching"),
-        context=context,
+        folder / "config.toml", out=folder / out, overrides=MakeOverrides(until="watching"), context=context
     )
     return files_of(folder / out)
 
@@ -114,17 +111,3 @@ def test_a_stopped_making_goes_on_at_the_chunk_where_it_was(folder, whole, monke
     began = next(one for one in heard if isinstance(one, StageBegan) and one.stage == "watching")
     assert began.n_done == 200  # of the long one, up to a keyframe; the damaged one was done altogether
     assert began.n_units == N_LONG + 40
-
-
-def test_what_a_killed_process_left_is_removed(folder, whole):
-    from vidence.media import whole as files
-
-    left = folder / "whole" / "stages" / "boxes" / f".x.{files._here()}-{2**22 + 1}-{'0' * 16}.json"
-    left.write_text("half")
-    assert make(folder, "whole") == whole[0]
-
-
-def test_a_result_that_cannot_be_read_is_made_anew(folder, whole):
-    (path, *_) = sorted((folder / "whole" / "stages" / "boxes").iterdir())
-    path.write_text("no result")
-    assert make(folder, "whole") == whole[0]

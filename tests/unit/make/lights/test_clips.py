@@ -6,7 +6,7 @@ import json
 import msgspec
 import pytest
 
-from vidence.make.lights.clips import ClipJob, ClipRules, PairRules, name_of
+from vidence.make.lights.clips import ClipJob, ClipRules, PairRules
 from vidence.make.lights.parts import RecordingPart
 from vidence.make.lights.trials import Trial
 from vidence.media.video import open_video
@@ -62,24 +62,6 @@ def test_the_second_actor_is_moved_by_rules_of_the_clip_or_of_the_subjects(tmp_p
         for rules in (SMALL, apart)
     )
     assert plain != moved
-
-
-def test_what_goes_in_has_its_digest(tmp_path):
-    file = tmp_path / "a.zip"
-    file.write_bytes(b"archive")
-    inputs = job(tmp_path, str(file), f"{file}/inside.bvh", WALK).inputs
-    archive = hashlib.sha256(b"archive").hexdigest()
-    assert inputs == {
-        "file-0": archive,
-        "file-1": archive,
-        "file-2": hashlib.sha256(WALK.encode()).hexdigest(),
-        "clip": "one",
-        "set": "single",
-    }
-
-
-def test_sources_are_called_by_file_or_walker():
-    assert (name_of("/far/away/02_01.bvh"), name_of(WALK)) == ("02_01.bvh", WALK)
 
 
 def test_a_part_and_an_angle_are_made_again_from_the_sidecar(tmp_path):

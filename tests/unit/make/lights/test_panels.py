@@ -58,20 +58,10 @@ def test_people_are_a_row_that_is_asked_nothing_and_counts_as_no_model(tmp_path)
     row = written(PanelRules(), tmp_path, people).models[-1]
     assert (row.name, row.people) == ("participants", True)
     assert row.model == f"replay:{people.resolve()}?text=log"
-    assert row.settings == {
-        "split": "label",
-        "shuffle_choices": False,
-        "recorded_only": True,
-        "repeats": 2,
-    }
+    assert row.settings == {"split": "label", "shuffle_choices": False, "recorded_only": True, "repeats": 2}
 
 
 @pytest.mark.parametrize("rules", [PanelRules(models=("opnai:x",)), PanelRules(montages=("opnai:x",))])
 def test_a_model_that_there_is_not_is_named(tmp_path, rules):
     with pytest.raises(UnknownNameError, match="opnai"):
         written(rules, tmp_path)
-
-
-def test_a_panel_of_nobody_is_refused():
-    with pytest.raises(UsageError, match="name no model"):
-        PanelRules(models=())

@@ -1,6 +1,5 @@
 """Parts of recordings: seconds, frames, moments, and what is not there."""
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -53,11 +52,6 @@ def test_the_moment_is_in_the_middle_of_what_is_shown():
         assert spec.start_frame + spec.n_frames // 2 == at * 60
 
 
-def test_no_part_is_all_there_is():
-    spec = StimulusSpec(start_frame=3)
-    assert of_part(spec, RecordingPart(), [motion()]) is spec
-
-
 def test_steps_stay_within_the_part():
     spec = of_part(StimulusSpec(fps=60.0, step=4), RecordingPart(start_s=0.5, end_s=1.0), [motion()])
     assert (spec.start_frame, spec.n_frames) == (30, 8)
@@ -92,16 +86,3 @@ def test_what_is_not_there_is_told(part, said):
 def test_parts_that_make_no_sense_are_refused(given, said):
     with pytest.raises(UsageError, match=said):
         RecordingPart(**given)
-
-
-def test_names_tell_parts_apart():
-    parts = [
-        RecordingPart(),
-        RecordingPart(start_s=1.0),
-        RecordingPart(end_s=1.0),
-        RecordingPart(start_frame=1),
-        RecordingPart(start_frame=1, n_frames=2),
-        RecordingPart(event_s=1.0, duration_s=2.0),
-    ]
-    assert len({part.name for part in parts}) == len(parts)
-    assert msgspec.json.decode(msgspec.json.encode(parts[-1]), type=RecordingPart) == parts[-1]

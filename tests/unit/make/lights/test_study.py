@@ -21,10 +21,7 @@ from vidence.tables.export import FORMULA, NUMBER
 
 NAMES = ("hand_shake", "high five", "hug & kiss")
 DOTS = dots_of(
-    make_stimulus(
-        staged(["walker:walk?duration_s=0.6"]),
-        StimulusSpec(width_px=64, height_px=64, n_noise=2),
-    )
+    make_stimulus(staged(["walker:walk?duration_s=0.6"]), StimulusSpec(width_px=64, height_px=64, n_noise=2))
 )
 
 
@@ -122,14 +119,6 @@ def test_people_can_see_the_frames_that_models_see(tmp_path, frames, stride):
     assert [v is None for v in found] == [v is None for v in wanted]
     assert all(v is None or abs(v - w) <= 0.0051 for v, w in zip(found, wanted, strict=True))
     assert first["dots"]["fps"] == DOTS.fps / stride  # the pace of the recording
-
-
-def test_the_same_seed_draws_the_same_study(tmp_path):
-    keys = []
-    for number, seed in enumerate((0, 0, 1)):
-        folder = tmp_path / str(number)
-        keys.append(studied(folder, n_forms=2, n_clips=2, seed=seed)[1])
-    assert keys[0] == keys[1] != keys[2]
 
 
 def test_the_key_to_forms_that_were_made_before_stays(tmp_path):

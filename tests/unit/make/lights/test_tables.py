@@ -74,11 +74,6 @@ def test_parts_and_formats_of_one_recording_are_of_one_source():
     assert found["d"] == found["e"] == ""
 
 
-def test_recordings_of_one_name_in_two_folders_are_two_sources():
-    found = grouped(a={"files": ("ann/walk.bvh",)}, b={"files": ("ben/walk.bvh",)})
-    assert found == {"a": "walk.bvh", "b": "ben/walk.bvh"}
-
-
 def test_conditions_of_one_walk_are_of_one_source():
     walk = {"files": ("walker:walk",), "condition": "upright"}
     found = grouped(a=walk, b={**walk, "condition": "inverted"}, c={"files": ("walker:run",)})

@@ -4,14 +4,7 @@ import pytest
 
 from subjects.reviewing import Team
 from vidence.errors import DataError, UsageError
-from vidence.make.review.files import (
-    EVENTS_FILE,
-    REVISIONS_FILE,
-    add_to,
-    merge,
-    read_items,
-    read_reviews,
-)
+from vidence.make.review.files import EVENTS_FILE, REVISIONS_FILE, add_to, merge, read_items, read_reviews
 from vidence.make.review.protocol import protocol_bytes
 from vidence.make.review.recording import begin
 

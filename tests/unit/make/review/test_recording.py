@@ -124,7 +124,7 @@ def test_a_sheet_is_read_however_a_spreadsheet_saves_it_and_what_is_not_said_wai
     recorder = Recorder(team.reviews, by="bob", role="reviewer", at=at(500))
     assert take_in(team.reviews, recorder, paths, by="bob", role="reviewer").n_decided == 3
     assert [(one.item_id, one.kind, one.checks) for one in recorder.events] == [
-        *(("q1", "accept", {}), ("q3", "reject", {"unique": "no"}), ("q4", "accept", {"unique": "yes"})),
+        *(("q1", "accept", {}), ("q3", "reject", {"unique": "no"}), ("q4", "accept", {"unique": "yes"}))
     ]
 
 

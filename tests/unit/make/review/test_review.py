@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import msgspec
 import pytest
 
 from subjects.gated import draft, questions
@@ -23,9 +22,6 @@ def asked(**sizes: int):
 
 def drawn_of(some, seed: int = 1, open_gates=None, **rules: object) -> ReviewSample:
     return draw_sample(some, ReviewRules(**rules), seed=seed, open_gates=open_gates or {})
-
-
-# --------------------------------------------------------------------------- who is drawn
 
 
 def test_the_sample_is_the_wanted_share_and_spread_over_the_strata():
@@ -85,17 +81,6 @@ def test_counts_that_hang_on_a_detector_are_all_looked_at(why):
     assert {one["rests on"] for one in told if one["why"] == why} == {"detected tracks"}
 
 
-def test_questions_that_rest_on_something_else_are_another_stratum():
-    drafts = [draft(f"g{i}", truth="given tracks") for i in range(5)]
-    drafts += [draft(f"d{i}", truth="detected tracks") for i in range(5)]
-    assert drawn_of(questions(drafts)).strata == {"AC: v1 (detected tracks)": 5, "AC: v1 (given tracks)": 5}
-
-
-def test_everything_and_nothing_can_be_drawn():
-    assert len(drawn_of(asked(AC__v1=7, FAM__v1=1), share=1.0).rows) == 8
-    assert drawn_of(()).rows == ()
-
-
 def test_each_task_gives_so_many_and_whoever_was_drawn_stays():
     some = asked(AC__v1=30, AC__v2=10, FAM__v1=5, FOM__v1=80)
     before = {row.question.question_id for row in drawn_of(some).rows}
@@ -103,9 +88,6 @@ def test_each_task_gives_so_many_and_whoever_was_drawn_stays():
     counts = Counter(row.question.draft.task for row in drawn.rows)
     assert counts == {"AC": 9, "FAM": 5, "FOM": 12}
     assert before <= {row.question.question_id for row in drawn.rows}
-
-
-# --------------------------------------------------------------------------- what it can come to
 
 
 def test_the_plan_says_before_anybody_looks_what_can_be_released():
@@ -164,9 +146,6 @@ def test_the_page_shows_what_is_asked_and_loads_nothing():
     assert page.count("(right)") == 3
     assert page.count("No frames: the video is not here") == 3
     assert "http" not in page.replace("http-equiv", "")
-
-
-# --------------------------------------------------------------------------- what follows
 
 
 def say(drawn: ReviewSample, rejected: int, **per_why: int) -> list[Reviewed]:
@@ -242,16 +221,3 @@ def test_what_is_looked_at_in_any_case_says_nothing_about_the_rest():
     assert (line.n_queued, line.n_queued_rejected, line.rejected.value) == (50, 50, 0.0)
     assert line.rest == "released"
     assert (len(kept), len(dropped)) == (200, 50)
-
-
-@pytest.mark.parametrize(
-    ("rules", "said"),
-    [
-        ({"share": 0.0}, r"\$\.share"),
-        ({"level": 1.0}, r"\$\.level"),
-        ({"most_rejected": 2}, r"\$\.most_rejected"),
-    ],
-)
-def test_rules_that_make_no_sense_are_refused(rules, said):
-    with pytest.raises(msgspec.ValidationError, match=said):
-        msgspec.convert(rules, ReviewRules)

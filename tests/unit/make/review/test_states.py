@@ -229,18 +229,6 @@ def test_what_is_given_back_waits_again_and_an_author_may_withdraw():
     assert team.state == "withdrawn"
 
 
-def test_a_translation_is_no_revision():
-    protocol = load_protocol("humanpcr-r")
-    assert "translate" in protocol.stages[1].edits
-    team = began(msgspec.structs.replace(protocol, stages=protocol.stages[:1]))
-    team.act("claim", "bob")
-    with pytest.raises(Exception, match=r"'edit' is not allowed|expected no edit"):
-        team.put("bob", "reviewer", question="Which one?")
-
-
-# --------------------------------------------------------------------------- messages, old claims, ends
-
-
 def test_whoever_has_to_do_with_an_item_says_something_about_it():
     team = began("humanpcr-r")
     assert team.act("say", "ann", role="author", message="see the second scene") == ""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError
 from vidence.make.sources.scene_files import MOST_ENTITIES, read_scenes
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "compose"
@@ -38,10 +38,6 @@ def test_the_order_of_lines_does_not_matter_for_the_hash(read):
     ]
     assert one.sha256 == other.sha256 != changed.sha256
     assert one.members["person"] == ("p1", "p2")
-
-
-def test_several_scenes_in_a_file(read):
-    assert list(read(HEAD, P1, {**HEAD, "scene": "t"}, P1)) == ["s", "t"]
 
 
 @pytest.mark.parametrize(
@@ -81,11 +77,6 @@ def test_a_scene_that_is_too_large(read):
     people = [{"entity": f"p{n}", "category": "person"} for n in range(MOST_ENTITIES + 1)]
     with pytest.raises(DataError, match="2,001 entities and events in 2,002 lines; at most 2,000"):
         read(HEAD, *people)
-
-
-def test_a_vocabulary_that_is_not_there(read):
-    with pytest.raises(UsageError, match=r"s\.jsonl:1: .*none\.toml cannot be read"):
-        read({**HEAD, "vocabulary": "none.toml"})
 
 
 def test_copies_have_the_hash_of_their_originals(read):

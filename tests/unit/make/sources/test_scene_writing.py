@@ -6,7 +6,6 @@ from vidence.errors import DataError, UsageError
 from vidence.make.sources.scene import Complete, Header
 from vidence.make.sources.scene_files import read_scenes
 from vidence.make.sources.scene_writing import (
-    AsksNobody,
     SceneDraft,
     SceneSet,
     complete_lines,
@@ -63,9 +62,3 @@ def test_only_what_a_source_has_can_be_complete():
     )
     with pytest.raises(UsageError, match="complete = 'hat' covers nothing here; it can name person, top"):
         complete_lines(["hat"], known, owner="x")
-
-
-def test_who_asks_nobody_has_no_models_and_no_pictures():
-    assert AsksNobody().models() == {}
-    with pytest.raises(KeyError):
-        AsksNobody().picture("ab")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError
 from vidence.make.sources.vocabulary import read_vocabulary
 
 SMALL = '[categories.thing]\n[categories.cup]\nparent = "thing"\n'
@@ -96,8 +96,3 @@ def test_what_is_refused(read, text, says):
     with pytest.raises(DataError) as error:
         read(text)
     assert says in str(error.value)
-
-
-def test_a_key_that_is_not_known_is_refused_with_its_line(read):
-    with pytest.raises(UsageError, match=r"v\.toml:5: .*Did you mean 'values'"):
-        read(f'{SMALL}[attributes.x]\nvalus = ["a"]\n')

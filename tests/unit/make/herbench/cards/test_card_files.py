@@ -59,39 +59,6 @@ def test_a_bad_line_is_named(tmp_path, line, told):
         read_cards(path, tracks={"t1", "t2"})
 
 
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        ("track_id,kind\nt1,A\n", "no column text"),
-        ("track_id,kind,text,shoe\nt1,A,x,y\n", "'shoe': unknown column"),
-        ("track_id,kind,text\n", "holds no card"),
-        ("", "is empty"),
-        ("track_id,kind,text\nt1,A\n", "2 cells found; expected 3"),
-        ("track_id,kind,text\nt1,A,x,y\n", "4 cells found; expected 3"),
-        ('track_id,kind,text\nt1,A,"x\n', "expected quotes in pairs"),
-        ("track_id,kind,text,frames\nt1,A,x,four\n", "frames"),
-    ],
-)
-def test_a_bad_csv_is_an_error_with_words(tmp_path, content, told):
-    path = tmp_path / "cards.csv"
-    path.write_text(content)
-    with pytest.raises(DataError, match=told):
-        read_cards(path)
-
-
-def test_a_file_that_is_none_is_an_error(tmp_path):
-    with pytest.raises(DataError, match="cannot be read"):
-        read_cards(tmp_path / "absent.csv")
-    (tmp_path / "latin.csv").write_bytes(b"track_id,kind,text\nt1,A,caf\xe9\n")
-    with pytest.raises(DataError, match="UTF-8"):
-        read_cards(tmp_path / "latin.csv")
-    with pytest.raises(DataError, match="is empty"):
-        read_cards(lines(tmp_path / "empty.jsonl", "", ""))
-
-
-# --------------------------------------------------------------------------- sheets
-
-
 HEADING = "video_id,track_id,check,person,hair,upper_body,lower_body,carries,appearance,path,actions,fits"
 CHECKS = {"1": "aaa", "2": "bbb", "3": "ccc"}
 
@@ -163,11 +130,6 @@ def test_a_row_that_cannot_be_used_is_named(tmp_path, rows, why):
     with pytest.raises(DataError) as refused:
         read_sheet(sheet(tmp_path, *rows))
     assert why in str(refused.value)
-
-
-def test_an_unknown_column_is_named_with_the_nearest_known_one(tmp_path):
-    with pytest.raises(DataError, match=r":1: 'uper_body': unknown column; did you mean 'upper_body'?"):
-        read_sheet(sheet(tmp_path, heading="track_id,uper_body"))
 
 
 def test_a_sheet_is_told_from_a_list_of_cards_by_its_columns(tmp_path):

@@ -59,16 +59,6 @@ def test_the_largest_box_of_each_part_shows_the_appearance():
     assert planned(track(range(200), boxes)).appearance == (5, 20, 30, 165, 180, 195)
 
 
-def test_detected_boxes_go_before_larger_ones_that_were_filled_in():
-    boxes = np.tile([50.0, 20.0, 80.0, 100.0], (200, 1))
-    boxes[3] = [0, 0, 200, 120]
-    detected = np.ones(200, np.bool_)
-    detected[[3, 76]] = False
-    plan = planned(track(range(200), boxes, detected=detected))
-    assert 3 not in plan.appearance
-    assert 76 not in plan.path
-
-
 def test_boxes_that_were_filled_in_are_shown_only_where_there_are_no_others():
     detected = np.ones(200, np.bool_)
     detected[13:40] = False  # the second and the third part of the first end
@@ -104,13 +94,6 @@ def test_a_track_that_leaves_too_little_is_dropped_with_the_reason(n_frames, fit
     if isinstance(plan, Dropped):
         assert (plan.what, plan.stage, plan.reason) == ("t1", "crops", "too-short-for-cards")
         assert f"{n_frames} frames" in plan.detail
-
-
-def test_a_track_with_holes_gives_what_it_has():
-    frames = [*range(0, 30), *range(80, 86), *range(170, 200)]
-    plan = planned(track(frames))
-    assert set(plan.path) <= set(range(80, 86))
-    assert len(set(plan.path)) == 5
 
 
 def beside(frames, *, by: float, track_id="t2") -> Track:
@@ -210,19 +193,6 @@ def test_small_crops_are_enlarged_and_large_ones_made_smaller(film, tmp_path):
         assert all(max(side) <= longest for side in sides)
         # The box of 16 x 24 with its margins is 20 x 30 or so: enlarged to 160 on its shorter side.
         assert {min(side) for side in sides} == ({160} if longest == 640 else {8})
-
-
-def test_two_tracks_are_cut_in_one_reading(film, tmp_path):
-    video = _Broken(open_video(film), set())
-    rules = CropRules()
-    plans = [
-        plan_crops(walk(track_id=name), width_px=edited.WIDTH, height_px=edited.HEIGHT, rules=rules)
-        for name in ("t1", "t2")
-    ]
-    found, _ = cut_crops(video, plans, pictures=PictureFolder(tmp_path), rules=rules)
-    assert video.n_readings == 1
-    assert list(found) == ["t1", "t2"]
-    assert [c.digest for c in found["t1"].path] == [c.digest for c in found["t2"].path]
 
 
 class _Broken:

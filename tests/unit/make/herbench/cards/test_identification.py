@@ -1,17 +1,9 @@
 """Whom a description fits: a model that looks, models that do not, and replies that cannot be read."""
 
-import numpy as np
 import pytest
 
-from subjects.streets import plan_street, write_street
-from subjects.tracks import track
-from vidence.ask.phantom.scene import LOOKS
-from vidence.make.herbench.cards.crops import CropRules
 from vidence.make.herbench.cards.identification import IdentificationTry, identified, try_card
-from vidence.make.herbench.identification import cut_portraits, portrait_frames
 from vidence.make.pipeline.material import Card, Crop
-from vidence.make.pipeline.pictures import PictureFolder
-from vidence.media.video import open_video
 from vidence.records import ImagePart
 
 CARD = Card(track_id="2", kind="A", text="A man in a red coat.")
@@ -92,40 +84,3 @@ def test_what_cannot_be_read_is_asked_again_and_then_nothing_is_known(play, word
 def test_a_reply_may_be_dressed_up_a_little(play, wording):
     played = play(try_card(CARD, crops("2"), wording=wording), "**Fits: 1.**", "FITS: 1")
     assert played.made == IdentificationTry(fits=("2",), shown=("2",))
-
-
-def test_on_a_drawn_street_colours_tell_whom_a_description_fits(tmp_path, play, wording):
-    """Planted coats, read back from the pictures that the model is shown."""
-    street = plan_street("street", looks=[0, 2, 4, 6], rng=np.random.default_rng(3))
-    film, _ = write_street(street, tmp_path)
-    video, folder = open_video(film, kind="video"), PictureFolder(tmp_path / "pictures")
-    tracks = []
-    for passer in street.passers:
-        frames = [f for f in range(street.n_frames) if passer.box_px(f) is not None]
-        tracks.append(track(str(passer.look), [passer.box_px(f) for f in frames], frames=frames))
-    wanted = {
-        one.track_id: portrait_frames(
-            one, width_px=320, height_px=240, n=2, others=[other for other in tracks if other is not one]
-        )
-        for one in tracks
-    }
-    shown = cut_portraits(video, wanted, tracks, pictures=folder, rules=CropRules(margin=0.0))
-    assert {name: len(some) for name, some in shown.items()} == {"0": 2, "2": 2, "4": 2, "6": 2}
-
-    from vidence.ask.phantom.scene import look_of
-    from vidence.media.encode import open_image
-
-    def reply(prompt):
-        words = prompt.parts[-1].text
-        fitting = []
-        for number, parts in people_in(prompt).items():
-            seen = look_of([np.asarray(open_image(folder.get(part.digest)).convert("RGB")) for part in parts])
-            if seen.words in words:
-                fitting.append(str(number))
-        return f"FITS: {', '.join(fitting) or 'none'}"
-
-    for one in tracks:
-        card = Card(track_id=one.track_id, kind="A", text=LOOKS[int(one.track_id)].words)
-        assert play(try_card(card, shown, wording=wording), reply).made.fits == (one.track_id,)
-    wrong = Card(track_id="0", kind="A", text=LOOKS[9].words)
-    assert play(try_card(wrong, shown, wording=wording), reply).made.fits == ()

@@ -95,10 +95,3 @@ def test_what_is_wrong_in_a_sheet_of_scenes_is_named(tmp_path, row, told):
     path = lines(tmp_path / "scenes.csv", SHEET + row)
     with pytest.raises(DataError, match=re.escape(told)):
         read_scene_cards(path, shots=SHOTS)
-
-
-def test_all_lines_that_are_wrong_are_named_at_once(tmp_path):
-    rows = [{"shot_id": f"shot-{n}", "text": TRUE} for n in range(7, 10)]
-    with pytest.raises(DataError) as raised:
-        read_scene_cards(lines(tmp_path / "s.jsonl", *rows), shots=SHOTS)
-    assert [said in str(raised.value) for said in ("s.jsonl:1:", "s.jsonl:2:", "s.jsonl:3:")] == [True] * 3

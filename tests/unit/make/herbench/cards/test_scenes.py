@@ -19,7 +19,6 @@ from vidence.make.herbench.cards.scenes import (
 )
 from vidence.make.pipeline.material import Crop, Dropped, SceneCard
 from vidence.make.pipeline.pictures import PictureFolder
-from vidence.make.pipeline.writer import Objection
 from vidence.media.video import open_video
 from vidence.records import ImagePart, Reply
 from vidence.seeing.shooting import Shot, cuts_to_spans, timed
@@ -126,7 +125,3 @@ def test_rules_that_make_no_sense_are_refused():
         msgspec.convert({"n_frames": 0}, SceneRules)
     with pytest.raises(UsageError, match="size"):
         SceneRules(size="large")
-
-
-def test_a_text_of_signs_is_empty():
-    assert isinstance(read_sentence("..."), Objection)

@@ -38,10 +38,6 @@ def test_many_draws_give_many_false_cards_that_all_hold():
     assert RICH not in texts
 
 
-def test_the_same_seed_gives_the_same():
-    assert made(RICH, 7) == made(RICH, 7)
-
-
 def test_one_known_detail_alone_is_no_false_card():
     lost = made("Somebody waits beside a red car.")
     assert isinstance(lost, Dropped)

@@ -13,7 +13,6 @@ from vidence.make.herbench.tasks.timeline import Timeline
 from vidence.make.pipeline.english import (
     closest,
     content_words,
-    jaccard,
     joined,
     named,
     number_word,
@@ -40,15 +39,6 @@ def ledger() -> DraftLog:
 
 
 class TestDraftLog:
-    def test_a_draft(self) -> None:
-        log = ledger()
-        assert log.take(candidate())
-        (draft,) = log.made
-        assert isinstance(draft, Draft)
-        assert draft.choices[draft.answer_index] == "a"
-        assert sorted(draft.choices) == list("abcde")
-        assert draft.k == 3
-
     @pytest.mark.parametrize(
         ("other", "reason"),
         [
@@ -196,10 +186,6 @@ class TestWording:
 class TestLikeness:
     def test_empty_words_do_not_count(self) -> None:
         assert content_words("The individual appears to be wearing a RED coat.") == {"red", "coat"}
-
-    def test_jaccard_by_hand(self) -> None:
-        assert jaccard(frozenset("abc"), frozenset("bcd")) == 0.5
-        assert jaccard(frozenset(), frozenset()) == 1.0
 
     def test_the_closest_of_several(self) -> None:
         assert closest("red coat", ["dog", "red hat", "blue hat"]) == pytest.approx(1 / 3)

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from subjects.kitchens import event, events, material
-from vidence.make.herbench.tasks.counting import Counts, Target
+from vidence.make.herbench.tasks.counting import Counts
 from vidence.make.pipeline.material import Corpus
 
 
@@ -13,23 +13,6 @@ def found(here, *, video_id="v", n_asked=9, **others):
     corpus = Corpus(events={video_id: tuple(here), **others})
     counted = Counts(least=3, most=20).of(material(here), corpus, n_asked=n_asked)
     return {name: {one.text: one for one in both} for name, both in counted.items()}
-
-
-def test_pairs_and_verbs_are_counted_apart():
-    counted = found(
-        events([("wash", "carrot"), ("wash", "carrot"), ("wash", "lemon")]),
-        w=events([("wash", "carrot")] * 4, video_id="w"),
-    )
-    pair, verb = counted["pair"]["wash carrot"], counted["verb"]["wash"]
-    assert not pair.reason
-    assert not verb.reason
-    assert (len(pair.events), pair.k, pair.n_elsewhere, pair.hint) == (2, 2, 4, "")
-    assert len(verb.events) == 3
-
-
-def test_other_words_of_the_same_are_said():
-    target = Target(text="wash pan", also=("rinse pan", "clean pan"), events=())
-    assert target.hint == " Count what may also be called 'rinse pan' or 'clean pan' as well."
 
 
 def test_a_pair_whose_words_another_pair_holds_shares_no_options():

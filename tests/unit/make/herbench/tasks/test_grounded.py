@@ -12,7 +12,6 @@ from subjects.planted_people import street
 from vidence.catalog import Spec, create
 from vidence.contracts import Ask
 from vidence.errors import RejectedRequestError, UsageError
-from vidence.make.herbench.tasks import grounded
 from vidence.make.pipeline.material import Card, Corpus, Crop, Draft, Dropped, Material
 from vidence.records import ImagePart, Prompt, Reply
 
@@ -184,13 +183,6 @@ def test_a_leak_is_dropped_after_one_repair() -> None:
     assert {d.what.rsplit(" ", 1)[1] for d in own} >= {crowd.people[0].track_id}
     assert any("most of the answer stands in the description" in d.detail for d in own)
     assert len(rounds) >= 2
-
-
-def test_each_name_has_structures_of_its_own_and_needs_pictures_where_wanted() -> None:
-    plain, shown = (grounded.create(grounded.Settings(crops=crops), "agbi") for crops in (False, True))
-    assert (plain.code, plain.structures) == ("AGBI", ("company", "interaction", "stop"))
-    assert set(shown.needs) - set(plain.needs) == {"crops"}
-    assert grounded.create(grounded.Settings(), "agar").structures == ("passer-by", "surroundings")
 
 
 def test_people_without_a_b_card_are_accounted_for() -> None:

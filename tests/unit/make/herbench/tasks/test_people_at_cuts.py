@@ -10,7 +10,7 @@ from vidence.catalog import Spec, create
 from vidence.errors import DataError
 from vidence.make.herbench.tracking import Tracks
 from vidence.make.pipeline.cache import Stage
-from vidence.make.pipeline.material import Card, Corpus, Draft, Material, VideoSource
+from vidence.make.pipeline.material import Corpus, Draft, Material, VideoSource
 from vidence.seeing.cleaning import FilterSettings
 from vidence.seeing.refine import RefineSettings, refine
 from vidence.seeing.tracks import Span, Track, TrackedVideo
@@ -201,40 +201,6 @@ class TestOthers:
         assert (draft.facts["counted"], draft.facts["unclear"]) == ("6", "0")
         draft = entered_left(rlpc(Material(source=SOURCE, tracked=tracked), others_s="2"))
         assert draft.facts["unclear"] == "1"
-
-    def test_many_of_them_need_a_range_that_holds_all(self):
-        others = tuple(across(f"o{i}", first=30 + 20 * i, last=33 + 20 * i) for i in range(6))
-        tracked = replace(video(self.WALKERS), others=others)
-        material = Material(source=SOURCE, tracked=tracked)
-        draft = entered_left(rlpc(material))
-        low, high = (int(word) for word in draft.choices[draft.answer_index].split(" to "))
-        assert low <= 5
-        assert high >= 11
-        found = rlpc(material, widest="2")
-        assert not [d for d in found if d.structure == "entered" and "left edge" in d.question]
-
-    def test_nobody_is_asked_about_them(self):
-        cards = tuple(
-            Card(track_id=t.track_id, kind="A", text=text)
-            for t, text in zip(
-                self.WALKERS,
-                ("A red coat.", "Green overalls.", "Yellow hat.", "Blue jeans.", "White apron."),
-                strict=True,
-            )
-        )
-        tracked = replace(video(self.WALKERS[:4]), others=self.WALKERS[4:])
-        what = Material(
-            source=SOURCE, tracked=tracked, chosen=tuple(t.track_id for t in self.WALKERS), a_cards=cards
-        )
-        flow = create("task", "aglt").draft(what, Corpus(), most=40, rng=np.random.default_rng(0))
-        with pytest.raises(StopIteration) as stopped:
-            next(flow)
-        made = stopped.value.value
-        asked = {d.facts["person"].split(",")[0] for d in made if isinstance(d, Draft)}
-        assert asked == {f"track w{i}" for i in range(4)}
-        assert ("v: track w4", "no-such-track") in {
-            (d.what, d.reason) for d in made if not isinstance(d, Draft)
-        }
 
 
 def test_tracks_are_kept_with_cuts_and_others():

@@ -177,21 +177,6 @@ def test_false_descriptions_can_be_left_out_of_tso() -> None:
     assert not any("false" in fact for d in found for fact in d.facts.values())
 
 
-def test_facts_say_what_is_false() -> None:
-    what = film(
-        more=tuple(false(i, f"Nothing but a blue dog number {i} of {t}") for i, t in enumerate("abcde"))
-    )
-    (draft, *_) = drafts(made("sva", what), "how-many")
-    said = [fact for name, fact in draft.facts.items() if name.startswith("description")]
-    assert any("false: red became blue; nothing became a dog" in fact for fact in said) or all(
-        fact.endswith("true") for fact in said
-    )
-
-
-def test_nothing_is_asked_for_when_nothing_is_wanted() -> None:
-    assert not drafts(made("tso", film(), most=0))
-
-
 def test_an_option_that_cannot_be_read() -> None:
     with pytest.raises(UsageError, match="alike='much' cannot be read"):
         create("task", Spec(name="sva", options={"alike": "much"}))

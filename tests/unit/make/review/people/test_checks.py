@@ -3,10 +3,7 @@
 import json
 import re
 
-import pytest
-
 from subjects.tracks import walk
-from vidence.errors import DataError
 from vidence.make.pipeline.material import Card, Change, SceneCard
 from vidence.make.review.people.checks import (
     changed,
@@ -112,11 +109,3 @@ def test_cards_readings_and_counts_are_known_by_their_names(tmp_path):
     assert changed(before, said_by_people(tmp_path, "v")) == {"card": 1}
     assert changed(before, before) == {}
     assert changed(before, {}) == {"card": 1, "scene card": 2, "reading": 2, "count": 1}
-
-
-def test_a_line_that_is_none_is_named(tmp_path):
-    path = tmp_path / "cards" / "v.jsonl"
-    path.parent.mkdir()
-    path.write_text("{}\n[]\n")
-    with pytest.raises(DataError, match=r"v\.jsonl:2"):
-        said_by_people(tmp_path, "v")

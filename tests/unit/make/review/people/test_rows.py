@@ -103,10 +103,6 @@ def test_an_act_is_taken_apart(act, name, first, last, other):
     assert (found.name, found.first, found.last, found.other) == (name, first, last, other)
 
 
-def test_a_file_that_is_not_there_has_no_row(tmp_path):
-    assert read_rows(tmp_path / "nowhere", TrackRow, videos=["hall"]) == ()
-
-
 @pytest.mark.parametrize(
     ("row", "why"),
     [

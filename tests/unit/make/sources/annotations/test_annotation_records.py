@@ -109,17 +109,6 @@ def test_classes_of_events_give_labels_parents_and_synonyms(tmp_path):
     assert list(reasons(found).values()) == ["no-label"]
 
 
-def test_tracks_give_counts():
-    path = GOLDEN / "tracks" / "gt.txt"
-    options = {"video": "a.mp4", "fps": "10", "clip_s": "1", "every_s": "1"}
-    counts = read("tracks", path, **options)
-    assert [(one.label, one.media[0].start_s, one.truth) for one in counts.records] == [
-        ("2", 0.0, "given tracks"),
-        ("3", 1.0, "given tracks"),
-    ]
-    assert counts.spaces["count"].is_numeric
-
-
 def test_a_person_who_is_hardly_seen_makes_a_count_doubtful(tmp_path):
     path = tmp_path / "gt.txt"
     path.write_text(

@@ -52,18 +52,6 @@ def row(**changes: object) -> dict[str, object]:
     } | changes
 
 
-def test_a_missing_column_spoils_one_file_and_not_its_neighbour(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("video_id,start,narration,verb,noun\nv,1,take cup,take,cup\n")
-    log = read("plain", tmp_path / "b.csv", PLAIN + "v,1,2,take cup,take,cup\n")
-    both = reader("plain").read(tmp_path)
-    assert both.events == log.events
-    (problem,) = both.problems
-    assert problem.startswith(f"{tmp_path / 'a.csv'}:1: end: no such column among video_id, start")
-
-
-# --------------------------------------------------------------------------- epic
-
-
 def test_epic_rows_become_events_in_the_order_of_time(tmp_path: Path) -> None:
     text = EPIC + epic_row(0, "00:00:02.50", "00:00:04.00") + epic_row(10, "01:01:00.25", "01:01:02")
     text += epic_row(1, "00:00:03.00", "00:00:03.50", verb="open")
@@ -160,9 +148,6 @@ def test_a_bad_class_table_is_an_error_with_its_line(table: str, said: str, tmp_
         )
 
 
-# --------------------------------------------------------------------------- plain
-
-
 def test_a_plain_table_needs_six_columns_and_takes_more(tmp_path: Path) -> None:
     header = "video_id;start;end;narration;verb;noun;nouns;noun_class;verb_class"
     text = f"{header}\nv;0:05.5;7;Put the cup on a shelf.;Put_On;Cup;cup|shelf;13;\n"
@@ -178,9 +163,6 @@ def test_a_word_of_two_classes_has_none(tmp_path: Path) -> None:
     log = read("plain", tmp_path / "log.csv", PLAIN + "v,1,2,n,pick up,cup\nv,3,4,n,take,cup\n")
     assert [e.verb_class for e in log.events["v"]] == [-1, 0]
     assert "'pick up' (class -1) is in no class, or in several" in log.notes[0]
-
-
-# --------------------------------------------------------------------------- hd-epic
 
 
 def _as_jsonl(path: Path, rows: list[dict[str, object]]) -> Path:
@@ -236,9 +218,3 @@ def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
     assert not (tmp_path / "opened").exists()
     _as_jsonl(tmp_path / "HD_EPIC_Narrations.jsonl", [row()])
     assert reader("hd-epic").read(tmp_path).n_events == 2
-
-
-def test_blank_lines_of_a_table_are_no_rows(tmp_path: Path) -> None:
-    log = read("plain", tmp_path / "log.csv", f"\n{PLAIN}\nv,1,2,take cup,take,cup\n,,,,,\n")
-    assert len(log.events["v"]) == 1
-    assert not log.problems
