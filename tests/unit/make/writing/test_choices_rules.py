@@ -7,8 +7,6 @@ from vidence.make.writing.choices_rules import (
     fault_of,
     imagined_words,
     points_at,
-    same_words,
-    says,
 )
 
 ASKED = QuestionSource(
@@ -61,11 +59,3 @@ def test_what_nothing_says_is_imagined():
 )
 def test_an_answer_points_at_a_label_or_a_synonym(reply, is_it):
     assert points_at(reply, ASKED) is is_it
-
-
-def test_words_are_compared_without_their_endings():
-    assert same_words("holding the cups", "Holds a cup")
-    assert not same_words("open door", "close door")
-    assert not same_words("2", "3")
-    assert says("Where do they put it down?", "put it down")
-    assert not says("What is put there, down at the side?", "put down")
