@@ -15,7 +15,7 @@ from vidence.make.gates.model_gates import Asked, DraftFrames, as_items
 from vidence.make.gates.rules import OneFrameRules
 from vidence.make.pipeline.cache import ArtifactCache, Stage, Unit, digest_of
 from vidence.make.pipeline.material import Crop, VideoSource
-from vidence.make.pipeline.pictures import PictureFolder
+from vidence.make.pipeline.pictures import PICTURES, PictureFolder
 from vidence.make.pipeline.session import BuildContext
 from vidence.media.encode import Size
 from vidence.media.files import resolve
@@ -148,7 +148,7 @@ def frame_source(
         files=files,
         videos=videos,
         kinds=kinds,
-        pictures=PictureFolder(out / "pictures"),
+        pictures=PictureFolder(out / PICTURES),
         cache=cache,
         context=context,
     )

@@ -29,7 +29,7 @@ from vidence.make.gates.video_rules import SelectRules
 from vidence.make.pipeline.cache import FlowUnit, MadeAway, Stage, Unit, digest_of
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
 from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.pictures import PictureFolder
+from vidence.make.pipeline.pictures import PICTURES, PictureFolder
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Session
 from vidence.make.pipeline.wording import CardWording
 from vidence.media.files import MediaFacts, known_video
@@ -37,7 +37,6 @@ from vidence.media.scan import Scan
 from vidence.seeing.following import open_detector
 from vidence.seeing.watching import LastResort
 
-PICTURES: Final = "pictures"
 _MOST_NAMED: Final = 5
 _NONE_FAILED: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -195,7 +194,7 @@ class _Work:
             self.rules.models,
             source=self.job.rules_file,
             limits=self.rules.asking,
-            pictures=self.pictures.get,
+            out=self.session.out,
         ) as models:
             settings = [template.label, models.spec(looker)]
             stage = Stage(name="looked", kind=FrameShares, version=LOOK_VERSION, settings=settings)

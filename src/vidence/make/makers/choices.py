@@ -5,7 +5,6 @@ from typing import Final
 
 from vidence.errors import UsageError
 from vidence.make.pipeline.ledger import write_file
-from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import (
     BuildContext,
     Built,
@@ -86,8 +85,8 @@ class ChoicesMaker:
         """Make the questions; see `Maker`. `only` are tasks, `limit` counts questions of each task."""
         plan, root = _plan(config, overrides.only), config.parent
         folder = working_folder(self, config, plan.config, out=out, overrides=overrides, has_sheets=True)
-        read, pictures = plan.config, PictureFolder(folder / "pictures").get
-        with context.models(read.models, source=config, limits=read.asking, pictures=pictures) as models:
+        read = plan.config
+        with context.models(read.models, source=config, limits=read.asking, out=folder) as models:
             work = ChoicesSession(
                 plan=plan,
                 config=read,

@@ -35,7 +35,6 @@ from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.output import ITEMS_FILE, item_of_draft, json_lines
-from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import (
     BuildContext,
     Built,
@@ -396,8 +395,7 @@ class ComposeMaker:
         """Make the questions; see `Maker`. `limit` of the overrides counts scenes."""
         read = _read(config)
         folder = working_folder(self, config, read, out=out, overrides=overrides)
-        pictures = PictureFolder(folder / "pictures").get
-        with context.models(read.models, source=config, limits=read.asking, pictures=pictures) as models:
+        with context.models(read.models, source=config, limits=read.asking, out=folder) as models:
             return _Build(
                 root=config.parent,
                 out=folder,

@@ -15,7 +15,6 @@ from vidence.make.gates.rules import PRESETS
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.output import ITEMS_FILE, json_lines
-from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import (
     BuildContext,
     Built,
@@ -468,19 +467,16 @@ class ExpertMaker:
         """Check the drafts and take them through gates and review; see `Maker`. `limit` counts drafts."""
         read = _read(config)
         folder = working_folder(self, config, read, out=out, overrides=overrides)
-        work = _Build(
-            root=config.parent,
-            out=folder,
-            context=context,
-            overrides=overrides,
-            config=read,
-        )
-        if read.gates is None or not read.gates.models:
-            return work.run(STAGES)
-        pictures = PictureFolder(folder / "pictures").get
-        with context.models(read.models, source=config, limits=read.asking, pictures=pictures) as models:
-            work.models = models
-            return work.run(STAGES)
+        named = {} if read.gates is None else read.models
+        with context.models(named, source=config, limits=read.asking, out=folder) as models:
+            return _Build(
+                root=config.parent,
+                out=folder,
+                context=context,
+                overrides=overrides,
+                config=read,
+                models=models,
+            ).run(STAGES)
 
 
 def create() -> Maker:

@@ -27,7 +27,6 @@ from vidence.make.herbench.sources import Sources, find_sources
 from vidence.make.herbench.tracking import track_all
 from vidence.make.pipeline.material import Corpus, Material
 from vidence.make.pipeline.output import Question, numbered, write_questions
-from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import (
     BuildContext,
     Built,
@@ -336,8 +335,7 @@ class HerbenchMaker:
         read = read_herbench(config)
         orders = open_tasks(read.tasks, wanted_tasks(read, overrides.only), root=config.parent)
         folder = working_folder(self, config, read, out=out, overrides=overrides, has_sheets=True)
-        pictures = PictureFolder(folder / "pictures").get
-        with context.models(read.models, source=config, limits=read.asking, pictures=pictures) as models:
+        with context.models(read.models, source=config, limits=read.asking, out=folder) as models:
             return _Build(
                 root=config.parent,
                 out=folder,

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from vidence.make.pipeline.material import Crop
 from vidence.media.encode import Encoding, Size, encode
 from vidence.media.whole import write_whole
 
+PICTURES: Final = "pictures"  # in the folder of a set
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 

@@ -34,6 +34,7 @@ from vidence.make.pipeline.ledger import (
 )
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import AskLimits, Listener, Models, NamedModel, ignore_event
+from vidence.make.pipeline.pictures import PICTURES, PictureFolder
 from vidence.media.whole import remove_leftovers, write_whole
 from vidence.records import Failed, Record
 from vidence.tables.table import Table
@@ -120,7 +121,7 @@ class BuildContext:
         *,
         source: Path,
         limits: AskLimits,
-        pictures: Callable[[str], bytes] = no_image,
+        out: Path | None = None,
     ) -> Models:
         """The models of a configuration, asked with the memory and the listener of this context.
 
@@ -128,7 +129,7 @@ class BuildContext:
             named: specs by the names of the configuration.
             source: the file of the configuration.
             limits: how much is asked at once, and for how long.
-            pictures: the bytes of an image by its digest.
+            out: the folder of the set, in whose ``pictures`` lie those that are shown (None: none is).
 
         Raises:
             TrustError: the configuration wants what needs the user's word.
@@ -137,7 +138,7 @@ class BuildContext:
             named,
             memory=self.memory,
             limits=limits,
-            pictures=pictures,
+            pictures=no_image if out is None else PictureFolder(out / PICTURES).get,
             on_event=self.on_asking,
             on=self.parallel.on,
         )
