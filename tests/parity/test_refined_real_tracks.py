@@ -2,20 +2,19 @@
 
 from collections import Counter, defaultdict
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from conftest import need
-from subjects.found_files import sequences, true_people
+from subjects.found_files import true_people
 from subjects.tracks import read_mot, video
 from vidence.media.video import open_video
 from vidence.seeing.appearance import AppearanceSettings, rarity, read_appearances
 from vidence.seeing.boxes import iou
 from vidence.seeing.merging import MergeSettings
 from vidence.seeing.refine import RefineSettings, refine
-from vidence.seeing.trackrank import TERMS, pick_diverse, rank
+from vidence.seeing.trackrank import TERMS, rank
 
 pytestmark = pytest.mark.parity
 
@@ -30,31 +29,6 @@ def load(data_dir, name):
         return true_people(path)
     size, n_frames = SIZES[name.partition("_")[0]]
     return video(read_mot(path), size=size, n_frames=n_frames, fps=30)
-
-
-def test_every_real_track_is_accounted_for(data_dir):
-    """Any ground truth in the folder, and the tracks of other trackers whose size is known."""
-    results = (data_dir / "tracking").glob("*_tracker_result*.txt")
-    known = [path for path in sorted(results) if path.name.partition("_")[0] in SIZES]
-    for path in (*sequences(data_dir), *known):
-        accounted_for(load(data_dir, path.name))
-
-
-def accounted_for(before):
-    found = refine(before, RefineSettings(for_height_px=1080))
-    steps, account = found.account.steps, found.account
-    assert steps[0].tracks_in == len(before.tracks)
-    for one, following in pairwise(steps):
-        assert (one.tracks_out, one.boxes_out) == (following.tracks_in, following.boxes_in)
-    for step in steps:
-        assert step.tracks_out == step.tracks_in - step.tracks_dropped - step.tracks_merged
-        assert step.boxes_out == step.boxes_in - step.boxes_dropped + step.boxes_added
-    assert len(before.tracks) == len(found.video.tracks) + len(account.dropped) + len(account.merges)
-    ranking = rank(found.video)
-    assert ((ranking.scores > 0) & (ranking.scores < 1)).all()
-    assert set(ranking.terms.max(axis=0)) <= {0.0, 1.0}
-    picks = pick_diverse(ranking, rng=np.random.default_rng(0))
-    assert len(picks) == min(8, len(found.video.tracks))
 
 
 def test_the_hard_filter_keeps_whom_the_rows_of_the_file_say(data_dir):
@@ -110,12 +84,6 @@ def test_cheap_joins_are_right_and_dear_ones_wrong(data_dir):
                 (right if one == other else wrong)[merge.cost >= 50] += 1
     assert right[False] >= 4 * wrong[False]
     assert wrong[True] >= 2 * right[True]
-
-
-def test_refining_keeps_the_true_people_of_any_sequence_apart(data_dir):
-    for path in sequences(data_dir):
-        true = true_people(path)
-        assert refine(true, RefineSettings(steps=("merging",))).account.merges == (), path.name
 
 
 @pytest.fixture(scope="module")

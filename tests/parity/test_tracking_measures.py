@@ -172,16 +172,6 @@ def test_real_detections_of_pets_give_about_the_tracks_of_another_tracker(data_d
     assert found.mota > 0.65
 
 
-def test_the_smaller_copy_of_pets_takes_the_same_boxes(data_dir: Path):
-    """Boxes measured at 768 x 576 are scaled by 0.625 for the copy at 480 x 360."""
-    small = open_video(need(data_dir / "video" / "pets09_s2l1_view1_480x360.mp4"))
-    path = need(data_dir / "tracking" / "PETS09-S2L1_det_sort.txt")
-    scaled = open_detector(f"boxes:{path}?size=768x576").detect(small, [0])
-    raw = read_mot(path)
-    first = raw.part((raw.frame_indices == 0) & (raw.marks >= 0.3)).boxes_px
-    np.testing.assert_allclose(sorted(scaled.boxes_px.tolist()), sorted((first * 0.625).tolist()))
-
-
 def test_hog_finds_most_of_the_people_that_a_trained_detector_finds(data_dir: Path):
     pytest.importorskip("cv2", reason="needs the extra 'build'")
     video = open_video(need(data_dir / "video" / "pets09_s2l1_view1_768x576.mp4"))
