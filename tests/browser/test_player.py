@@ -337,10 +337,7 @@ def test_speed_jumps_and_times(page, players):
 def test_no_frame_is_claimed_before_it_is_painted(page, players):
     """Each time the number appears in the page, the picture has it already."""
     shown = Shown(page, players, "h264")
-    page.evaluate(
-        """([read, id]) => { window.wrong = []; window.said = 0; }""",
-        [READ, "h264"],
-    )
+    page.evaluate("""([read, id]) => { window.wrong = []; window.said = 0; }""", [READ, "h264"])
     page.evaluate(READ.replace("(id) => {", "() => { window.painted = (id) => {", 1) + "}")
     page.evaluate(
         """() => { const section = document.querySelector("#h264");

@@ -14,10 +14,7 @@ from conftest import need
 pytestmark = pytest.mark.parity
 
 HERE = Path(__file__).parent
-CLIPS = (
-    "pets09_s2l1_view1_480x360.mp4",
-    "big_buck_bunny_60s_640x360.mp4",
-)
+CLIPS = ("pets09_s2l1_view1_480x360.mp4", "big_buck_bunny_60s_640x360.mp4")
 N_FRAMES = 200
 MOST_APART = 3.0  # levels of 255, in the mean: what two decoders and a JPEG differ by
 APART = """async ([name, frame]) => {

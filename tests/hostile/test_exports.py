@@ -331,12 +331,7 @@ def test_no_text_comes_alive_on_a_page(tmp_path: Path, effort: Effort, record_at
 
 # --------------------------------------------------------------------------- the output itself
 
-COMMANDS_WITH_OUTPUT = (
-    ("report", "run"),
-    ("report", "--help"),
-    ("list", "benchmarks"),
-    ("--help",),
-)
+COMMANDS_WITH_OUTPUT = (("report", "run"), ("report", "--help"), ("list", "benchmarks"), ("--help",))
 
 
 def ends_of_output(folder: Path, words: tuple[str, ...]) -> tuple[tuple[int, str], tuple[int, str]]:

@@ -62,17 +62,7 @@ def contents():
 
 
 RUNS = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function"
-FAMILIES = (
-    "",
-    "people",
-    "guidelines",
-    "qualification",
-    "trials",
-    "media/",
-    "new/",
-    "time",
-    "ledger",
-)
+FAMILIES = ("", "people", "guidelines", "qualification", "trials", "media/", "new/", "time", "ledger")
 FAMILIES += ("rates", "release", "export", "questions/")
 
 

@@ -37,11 +37,7 @@ def test_a_project_begins_under_a_preset(place):
     said = {**FILMS, "languages": "de, en", "media": str(folder / "media" / "a")}
     assert client.post(WHERE, said).headers["Location"] == "/projects/films/"
     row = ProjectRow.objects.get()
-    assert (row.title, row.languages, row.media_root) == (
-        "Films",
-        ["de", "en"],
-        str(folder / "media" / "a"),
-    )
+    assert (row.title, row.languages, row.media_root) == ("Films", ["de", "en"], str(folder / "media" / "a"))
     assert protocol_of(row) == load_protocol("mmvu")
     assert AuditEventRow.objects.get(kind="project-added").by == "solo"
     again = client.post(WHERE, said)

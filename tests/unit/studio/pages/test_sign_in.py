@@ -94,10 +94,7 @@ def test_cookies_are_for_tls_alone_where_there_is_tls(tmp_path, more):
 
 @pytest.mark.parametrize(
     "change",
-    [
-        lambda: set_password(user_of("Ada"), "another long password"),
-        lambda: close_account(user_of("Ada")),
-    ],
+    [lambda: set_password(user_of("Ada"), "another long password"), lambda: close_account(user_of("Ada"))],
 )
 def test_a_new_password_or_a_closed_account_ends_all_sessions(team, change):
     team.user("Ada", "author")

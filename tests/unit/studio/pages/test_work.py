@@ -68,11 +68,7 @@ def test_an_operator_lets_a_claim_expire(place):
 
 
 def test_what_came_back_stands_first(place):
-    ann = place.user(
-        "Author",
-        "author",
-        project="films",
-    )
+    ann = place.user("Author", "author", project="films")
     add_items(ItemRow.objects.first().project, ["q3"], kinds={})
     item = ItemRow.objects.get(item_id="q3")
     act(item, Act(kind="submit", role="author", by=ann.pseudonym, content=WORDS))
