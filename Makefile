@@ -49,7 +49,7 @@ WITH_RFDETR := tests/conformance/test_detectors.py tests/unit/seeing/detectors/t
 # word: `make test-long`.
 LONG := tests/long tests/browser tests/hostile tests/unit/studio/test_access.py tests/architecture/test_wings.py \
 	tests/end_to_end/test_studio_load.py tests/end_to_end/test_studio_postgres.py \
-	tests/end_to_end/test_studio_looks.py tests/end_to_end/test_make_killed.py \
+	tests/end_to_end/test_make_killed.py \
 	tests/architecture/test_parity_skips.py tests/docs/test_docs_site.py tests/docs/test_docs_notebooks.py \
 	tests/scripts/test_pictures.py
 # Tests that draw, or go over real files, and do all of it where VIDENCE_TESTS is `thorough`.

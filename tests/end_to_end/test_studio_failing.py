@@ -1,17 +1,10 @@
 """A server that fails prints nothing that was planted, and a run on a read-only disk is shown."""
 
 import http.client
-import os
 import re
-import shutil
 import sqlite3
-import subprocess
 import urllib.parse
 from contextlib import closing
-
-import pytest
-
-from subjects.viewed import write_run
 
 PASSWORD = "planted-password-4711"  # noqa: S105 - of tests
 WORDS = "planted-words-4712"
@@ -82,45 +75,3 @@ def test_a_server_that_fails_prints_and_shows_no_secret(vidence):
     for page in pages:
         assert "Traceback" not in page
         assert "studio_" not in page
-
-
-def test_a_run_on_a_disk_that_is_mounted_read_only_is_shown(vidence, tmp_path):
-    run = write_run(tmp_path / "disk" / "a")
-    write_run(tmp_path / "disk" / "b")
-    (tmp_path / "ro").mkdir()
-    if os.geteuid() != 0 or shutil.which("mount") is None:
-        pytest.skip("only root mounts a folder")
-    words = ["mount", "--bind", "-o", "ro", str(tmp_path / "disk"), str(tmp_path / "ro")]
-    if subprocess.run(words, capture_output=True, check=False).returncode:
-        pytest.skip("no folder may be mounted here")
-    try:
-        remount = ["mount", "-o", "remount,ro,bind", str(tmp_path / "ro")]
-        subprocess.run(remount, capture_output=True, check=False)
-        with pytest.raises(OSError, match="Read-only"):
-            (tmp_path / "ro" / "x").touch()
-        shown(vidence, tmp_path / "ro", run)
-    finally:
-        subprocess.run(["umount", "-l", str(tmp_path / "ro")], check=False)
-
-
-def shown(vidence, folder, run):
-    """The viewer of a folder shows its runs, one beside the other, and leaves nothing there."""
-    before = sorted(one.name for one in run.iterdir())
-    served = vidence.start("view", "--no-open", str(folder))
-    try:
-        found = re.search(r":(\d+)(/\S+)", served.stdout.readline())
-        port = int(found[1])
-        _, _, cookie = ask(port, found[2])
-        status, page, _ = ask(port, "/runs", cookie=cookie)
-        places = re.findall(r'name="run" value="([0-9a-f]{16})"', page)
-        assert (status, len(places)) == (200, 2)
-        query = "&".join(f"run={one}" for one in places)
-        status, page, _ = ask(port, f"/items?{query}", cookie=cookie)
-        assert status == 200
-        items = re.findall(r'href="(/item\?[^"]+)"', page)
-        assert len(items) == 4
-        assert ask(port, items[0].replace("&amp;", "&"), cookie=cookie)[0] == 200
-    finally:
-        served.terminate()
-        served.communicate(timeout=30)
-    assert sorted(one.name for one in run.iterdir()) == before

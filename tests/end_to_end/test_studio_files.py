@@ -11,22 +11,15 @@ def test_questions_come_in_go_out_and_in_again_and_a_copy_is_put_back(vidence):
     lines = "".join(json.dumps({"item_id": f"q{n}", **QUESTION}) + "\n" for n in range(3))
     (vidence.folder / "questions.jsonl").write_text(lines)
     assert vidence.apart("studio", "project", "one", "films", "--protocol", "mmvu").code == 0
-    for new, there in ((3, 0), (0, 3)):
-        taken = vidence.apart("studio", "import", "one", "questions.jsonl", "--project", "films")
-        assert taken.code == 0, taken.err
-        said = f"{new} questions new, {there} there already; media below {vidence.folder}"
-        assert said in taken.out
+    taken = vidence.apart("studio", "import", "one", "questions.jsonl", "--project", "films")
+    assert taken.code == 0, taken.err
+    assert f"3 questions new, 0 there already; media below {vidence.folder}" in taken.out
     assert vidence.apart("studio", "export", "one", "out").code == 0
     checked = vidence("audit", "out/projects/films/items.jsonl", "--out", "checked")
     assert (checked.code, "3 questions" in checked.out) == (0, True), checked.out + checked.err
     review = vidence.apart("studio", "import", "two", "out/projects/films", "--project", "films")
     assert "3 events new, 0 there already" in review.out, review.err
-    wanting = vidence.apart("studio", "import", "two", "questions.jsonl")
-    assert (wanting.code, "Say --project SLUG" in wanting.err) == (2, True)
-
     assert vidence.apart("studio", "backup", "one", "--to", "copy.sqlite3").code == 0
-    full = vidence.apart("studio", "restore", "one", "copy.sqlite3")
-    assert (full.code, "is not empty" in full.err) == (2, True)
     done = vidence.apart("studio", "restore", "again", "copy.sqlite3")
     assert done.code == 0, done.err
     assert "        3  transitionrow" in done.out

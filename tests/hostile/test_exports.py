@@ -37,7 +37,6 @@ from vidence.tables.latex import escaped
 Effort = Callable[[int, int], int]
 Record = Callable[[str, int, int], None]
 
-# --------------------------------------------------------------------------- CSV
 
 ENDS = (
     "\r",
@@ -100,8 +99,6 @@ def test_no_text_splits_a_row_or_runs_as_a_formula(effort: Effort, record_attack
     record_attack("CSV: line ends and formulas", len(texts), len(texts) - len(fallen))
     assert fallen == []
 
-
-# --------------------------------------------------------------------------- LaTeX
 
 COMMANDS = (
     *(
@@ -170,8 +167,6 @@ def test_no_text_is_a_command_of_latex(effort: Effort, record_attack: Record) ->
     record_attack("LaTeX: commands in names and notes", len(texts), len(texts) - len(fallen))
     assert fallen == []
 
-
-# --------------------------------------------------------------------------- pages
 
 PAYLOADS = (
     "<script>alert(1)</script>",
@@ -328,8 +323,6 @@ def test_no_text_comes_alive_on_a_page(tmp_path: Path, effort: Effort, record_at
     record_attack("pages: scripts, handlers, links", len(payloads), len(payloads) - len(fallen))
     assert fallen == {}
 
-
-# --------------------------------------------------------------------------- the output itself
 
 COMMANDS_WITH_OUTPUT = (("report", "run"), ("report", "--help"), ("list", "benchmarks"), ("--help",))
 

@@ -169,8 +169,6 @@ def test_every_mode_ends_in_an_answer_or_one_clear_failure(
     assert "canary" not in _requests(address)  # no redirect was followed
 
 
-# ------------------------------------------------------------------------------------------- memory
-
 ENDLESS = {"gzip_bomb": (1, 150), "endless_body": (16, 700), "endless_chunks": (16, 700)}
 
 
@@ -209,8 +207,6 @@ def test_an_answer_of_any_size_takes_bounded_memory(
     assert memory_mb <= most_mb
     assert f"{n_questions} question{'s' if n_questions > 1 else ''} failed" in said
 
-
-# ------------------------------------------------------------------------------------------- reading
 
 PHRASES = [
     *(

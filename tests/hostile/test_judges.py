@@ -41,9 +41,6 @@ SAYS |= {("choice", False): "the cat, more or less", ("choice", True): "the big 
 FORGED = ("0123456789abcdef", "", "reply", "null", "ID", "{{ block_id }}", "$ID", "ffffffffffffffff")
 
 
-# --------------------------------------------------------------------------- what a verdict looks like
-
-
 @dataclass(frozen=True)
 class Shape:
     """The keys of a verdict, and what each says where the answer is right and where it is not."""
@@ -67,9 +64,6 @@ SHAPES = {
     ("rule-first", "choice"): Shape(("reason",), (("choice", "B", "A"),)),
     ("description-match", "open"): Shape(("described", "reason"), (("match", True, False),)),
 }
-
-
-# --------------------------------------------------------------------------- attacks
 
 
 def escaped(text: str) -> str:
@@ -180,9 +174,6 @@ def attacks(setting: tuple[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((f1, *fakes(setting), *breaks(setting), *words)))
 
 
-# --------------------------------------------------------------------------- ways of copying
-
-
 @dataclass(frozen=True)
 class Copying:
     """What a judge has before it when it writes: its shape, the id, the text as it sees it, the truth."""
@@ -287,9 +278,6 @@ CARELESS: dict[str, Callable[[Copying], str | Reply]] = {
     ),
 }
 WAYS = {**HONEST, **CARELESS}
-
-
-# --------------------------------------------------------------------------- a case
 
 
 @cache

@@ -31,9 +31,6 @@ AT_ONCE = 4
 PATIENCE_S = 120.0
 
 
-# --------------------------------------------------------------------------- kill -9
-
-
 @dataclass(frozen=True)
 class Command:
     """A command that asks a server; `n_most` requests are as many as it needs without a kill."""
@@ -198,9 +195,6 @@ def test_killed_and_taken_up_nothing_is_lost_or_paid_twice(
     assert n_repeated <= at_once * n_killed
 
 
-# --------------------------------------------------------------------------- two at once
-
-
 @pytest.mark.parametrize("is_killed", [False, True])
 def test_two_runs_at_once_ask_once(
     tmp_path: Path, is_killed: bool, effort: Effort, record_attack: Record
@@ -225,8 +219,6 @@ def test_two_runs_at_once_ask_once(
     assert codes == [-signal.SIGKILL if is_killed else 0, 0]
     assert n <= server.n_requests <= most
 
-
-# --------------------------------------------------------------------------- power cuts
 
 _WRITER = """
 import sys
@@ -302,9 +294,6 @@ def test_a_power_cut_costs_no_more_than_is_said(
             n_held += all(one == Reply(text=f"{i} " * 20) for i, one in enumerate(found))
     record_attack("power cuts", len(cuts), n_held)
     assert n_held == len(cuts)
-
-
-# --------------------------------------------------------------------------- damaged files
 
 
 def test_a_damaged_run_is_a_message(

@@ -2,283 +2,140 @@
 
 import itertools
 import json
+import zlib
+from collections.abc import Callable
 
-from servers.hostile_modes import MB, Act, Call, mode, several
+from servers.hostile_modes import MB, MODES, Act, Call, Mode, bomb
 
+DONE = b"data: [DONE]\n\n"
 HTML = b"<html><body>starting up</body></html>"
 ESCAPES = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\r"
-
-
-@mode("not JSON", is_body=True)
-async def html(call: Call) -> None:
-    await call.answer(HTML)
-
-
-@mode("not JSON", is_body=True)
-async def nothing(call: Call) -> None:
-    await call.answer(b"")
-
-
-@mode("not JSON")
-async def status_204(call: Call) -> None:
-    await call.raw(b"HTTP/1.1 204 No Content\r\n\r\n")
-
-
-@mode("answer")
-async def status_206(call: Call) -> None:
-    await call.answer(call.good(), "206 Partial Content")
-
-
-@mode("not JSON", is_body=True)
-async def event_stream(call: Call) -> None:
-    await call.answer(b"".join(b"data: " + call.good() + b"\n\n" for _ in range(3)) + b"data: [DONE]\n\n")
-
-
-@mode("not JSON")
-async def two_objects(call: Call) -> None:
-    await call.answer(call.good() + b"\n" + call.good())
-
-
-@mode("not UTF-8", is_body=True)
-async def bad_utf8(call: Call) -> None:
-    await call.answer(call.good("Answer: @").replace(b"@", b"\xff\xfe"))
-
-
-@mode("not UTF-8|not JSON")
-async def utf_16(call: Call) -> None:
-    await call.answer(call.good().decode().encode("utf-16"))
-
-
-@mode("not JSON|answer")
-async def byte_order_mark(call: Call) -> None:
-    await call.answer(b"\xef\xbb\xbf" + call.good())
-
-
-@mode("nested too deeply|that is no", is_body=True)
-async def deep_json(call: Call) -> None:
-    await call.answer(b"[" * 500_000 + b"]" * 500_000)
-
-
-@mode("nested too deeply|not JSON", is_body=True)
-async def deep_field(call: Call) -> None:
-    deep = b'{"a":' * 200_000 + b"1" + b"}" * 200_000
-    await call.answer(call.good()[:-1] + b', "deep": ' + deep + b"}")
-
-
-@mode("answered 500.*|nothing was ever answered")
-async def deep_error(call: Call) -> None:
-    await call.answer(b'{"error":' * 200_000 + b"1" + b"}" * 200_000, "500 No")
-
-
-@mode("not JSON", is_body=True)
-async def not_a_number(call: Call) -> None:
-    await call.answer(call.good()[:-1] + b', "x": NaN}')
-
-
-@mode("answer|not JSON|that is no", is_body=True)
-async def huge_number(call: Call) -> None:
-    await call.answer(call.good()[:-1] + b', "x": 1' + b"0" * 100_000 + b"}")
-
-
-@mode("that is no|not JSON")
-async def huge_exponent(call: Call) -> None:
-    await call.answer(b"1e99999999")
-
-
-@mode("answer", is_body=True)
-async def same_key_twice(call: Call) -> None:
-    await call.answer(call.good("Answer: D")[:-1] + b", " + call.good()[1:])
-
-
-@mode("answer")
-async def huge_key(call: Call) -> None:
-    await call.answer(call.good(more={"k" * MB: 1}))
-
-
-@mode("that is no", is_body=True)
-async def null(call: Call) -> None:
-    await call.answer(b"null")
-
-
-@mode("that is no", is_body=True)
-async def a_list(call: Call) -> None:
-    await call.answer(b"[" + call.good() + b"]")
-
-
-@mode("that is no")
-async def a_text(call: Call) -> None:
-    await call.answer(b'"Answer: A"')
-
-
-@mode("without (choices|output|content|candidates)", is_body=True)
-async def an_empty_object(call: Call) -> None:
-    await call.answer(b"{}")
-
-
-@mode("without choices")
-async def no_choices(call: Call) -> None:
-    await call.answer(b'{"choices": []}')
-
-
-@mode("that is no")
-async def choice_without_message(call: Call) -> None:
-    await call.answer(b'{"choices": [{"index": 0}]}')
-
-
-@mode("that is no")
-async def choices_of_another_kind(call: Call) -> None:
-    await call.answer(b'{"choices": {"0": "Answer: A"}}')
-
-
-@mode("empty")
-async def no_content(call: Call) -> None:
-    await call.answer(b'{"choices": [{"message": {"content": null}, "finish_reason": "length"}]}')
-
-
-@mode("empty")
-async def huge_tool_calls(call: Call) -> None:
-    calls = [{"type": "function", "function": {"name": "f" * 1000, "arguments": "x" * 1000}}] * 1000
-    choice = {"message": {"content": None, "tool_calls": calls}, "finish_reason": "tool_calls"}
-    await call.answer(json.dumps({"choices": [choice]}).encode())
-
-
-@mode("answer")
-async def choices_out_of_order(call: Call) -> None:
-    texts = {2: "Answer: D", 0: "Answer: A", 1: "Answer: C"}
-    choices = [{"index": i, "message": {"content": t}} for i, t in texts.items()]
-    await call.answer(json.dumps({"choices": choices}).encode())
-
-
-@mode("finish_reason 'error'")
-async def breaks_off(call: Call) -> None:
-    choice = {"message": {"content": "Answer"}, "finish_reason": "error"}
-    await call.answer(json.dumps({"choices": [choice]}).encode())
-
-
-@mode("answer|not JSON|not UTF-8|that is no")
-async def lone_surrogate(call: Call) -> None:
-    await call.answer(call.good("Answer: A").replace(b"Answer: A", b"Answer: A\\ud800"))
-
-
-@mode("answer")
-async def escapes(call: Call) -> None:
-    await call.answer(call.good(f"Answer: A {ESCAPES}\x00"))
-
-
-@mode("answer")
-async def long_text(call: Call) -> None:
-    await call.answer(call.good("Answer: A " + "answer is " * 300_000))
-
-
-@mode("answer", is_body=True)
-async def tokens_below_zero(call: Call) -> None:
-    await call.answer(call.good(usage=-60_000_000))
-
-
-@mode("answer", is_body=True)
-async def tokens_beyond_belief(call: Call) -> None:
-    await call.answer(call.good(usage=10**30))
-
-
-@mode("answer", is_body=True)
-async def tokens_as_words(call: Call) -> None:
-    await call.answer(call.good(usage="many"))
-
-
-@mode("answer", is_body=True)
-async def key_in_the_reply(call: Call) -> None:
-    await call.answer(call.good(f"Answer: A {call.key}", more={"model": call.key}))
-
-
-# ---------------------------------------------------------------------------------------- statuses
-
-
-@several("nothing was ever answered.*answered")
-def down(status: str) -> Act:
-    async def act(call: Call) -> None:
-        await call.error(f"{status} No")
-
-    return act
-
-
-down("500 502 503 504 529 429 599 999")
-
-
-@several("answered")
-def no_access(status: str) -> Act:
-    async def act(call: Call) -> None:
-        await call.error(f"{status} No")
-
-    return act
-
-
-no_access("401 402 403 404 405 304")
-
-
-@several("answered")
-def rejected(status: str) -> Act:
-    async def act(call: Call) -> None:
-        await call.error(f"{status} No")
-
-    return act
-
-
-rejected("400 406 408 409 411 413 414 415 418 422 425 431 451")
-
-
-@mode("answered 101|broke")
-async def upgrade(call: Call) -> None:
-    await call.raw(b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\ngarbage")
-    call.end()
-
-
-@mode("empty")
-async def filtered(call: Call) -> None:
-    body = {"error": {"message": "the prompt was filtered", "code": "content_filter"}}
-    await call.answer(json.dumps(body).encode(), "400 Bad Request")
-
-
-@mode("answered 400")
-async def long_error(call: Call) -> None:
-    await call.error("400 Bad Request", "no " * (MB // 3))
-
-
-@mode("answered 400: .*\\[key\\]")
-async def key_in_the_error(call: Call) -> None:
-    await call.error("400 Bad Request", f"you sent {call.key}, " + "x" * 460 + call.key * 3)
-
-
-@mode("answered 400")
-async def escapes_in_the_error(call: Call) -> None:
-    await call.error("400 Bad Request", f"no {ESCAPES}")
-
-
-@mode("answered 400")
-async def error_that_is_none(call: Call) -> None:
-    await call.error("400 Bad Request", {"message": ["no"]})
-
-
-@mode("answered 400: ")
-async def error_without_words(call: Call) -> None:
-    await call.answer(b"", "400 Bad Request")
-
-
-@mode("answer")
-async def error_every_other_time(call: Call) -> None:
-    if call.n_before % 2 == 0:
-        await call.error("500 No")
-    else:
-        await call.answer(call.good())
-
-
-@mode("answer")
-async def busy_every_other_time(call: Call) -> None:
-    if call.n_before % 2 == 0:
-        await call.error("429 Too Many", "slowly", "retry-after-ms: 20")
-    else:
-        await call.answer(call.good())
-
-
+Make = Callable[[Call], tuple[object, ...]]
+"""The body of an answer, and perhaps its status and more headers, as `Call.answer` takes them."""
+
+
+def chat(*choices: object) -> bytes:
+    return json.dumps({"choices": choices}).encode()
+
+
+def packed(body: bytes) -> bytes:
+    return zlib.compress(body, wbits=31)
+
+
+def within(call: Call, more: bytes) -> bytes:
+    """A good answer with something behind its last field."""
+    return call.good()[:-1] + more + b"}"
+
+
+GZIP, DEFLATE = "content-encoding: gzip", "content-encoding: deflate"
+TOO_LARGE = "more than [0-9.]+ MB"
+DEEP = b'{"a":' * 200_000 + b"1" + b"}" * 200_000
+CALLS = [{"type": "function", "function": {"name": "f" * 1000, "arguments": "x" * 1000}}] * 1000
+TEXTS = {2: "Answer: D", 0: "Answer: A", 1: "Answer: C"}
+FILTERED = b'{"error": {"message": "the prompt was filtered", "code": "content_filter"}}'
+# About the body of an answer, so that they are tried in every protocol.
+IN_ALL: dict[str, tuple[str, Make]] = {
+    "fine": ("answer", lambda call: (call.good(),)),
+    "html": ("not JSON", lambda call: (HTML,)),
+    "nothing": ("not JSON", lambda call: (b"",)),
+    "event_stream": (
+        "not JSON",
+        lambda call: ((b"data: " + call.good() + b"\n\n") * 3 + b"data: [DONE]\n\n",),
+    ),
+    "bad_utf8": ("not UTF-8", lambda call: (call.good("Answer: @").replace(b"@", b"\xff\xfe"),)),
+    "deep_json": ("nested too deeply|that is no", lambda call: (b"[" * 500_000 + b"]" * 500_000,)),
+    "deep_field": ("nested too deeply|not JSON", lambda call: (within(call, b', "deep": ' + DEEP),)),
+    "not_a_number": ("not JSON", lambda call: (within(call, b', "x": NaN'),)),
+    "huge_number": ("answer|not JSON|that is no", lambda call: (within(call, b', "x": 1' + b"0" * 100_000),)),
+    "same_key_twice": ("answer", lambda call: (call.good("Answer: D")[:-1] + b", " + call.good()[1:],)),
+    "null": ("that is no", lambda call: (b"null",)),
+    "a_list": ("that is no", lambda call: (b"[" + call.good() + b"]",)),
+    "an_empty_object": ("without (choices|output|content|candidates)", lambda call: (b"{}",)),
+    "tokens_below_zero": ("answer", lambda call: (call.good(usage=-60_000_000),)),
+    "tokens_beyond_belief": ("answer", lambda call: (call.good(usage=10**30),)),
+    "tokens_as_words": ("answer", lambda call: (call.good(usage="many"),)),
+    "key_in_the_reply": (
+        "answer",
+        lambda call: (call.good(f"Answer: A {call.key}", more={"model": call.key}),),
+    ),
+    "gzip_bomb": (TOO_LARGE, lambda call: (bomb(31), "200 OK", GZIP)),
+    "deflate_bomb": (TOO_LARGE, lambda call: (bomb(15), "200 OK", DEFLATE)),
+    "packed_twice": (
+        "packed several times",
+        lambda call: (
+            packed(packed(call.good())),
+            "200 OK",
+            f"{GZIP}, gzip",
+        ),
+    ),
+    "packed_once": ("answer", lambda call: (packed(call.good()), "200 OK", GZIP)),
+    "packed_badly": ("broke|not JSON", lambda call: (b"\x1f\x8b\x08\x00garbage", "200 OK", GZIP)),
+    "two_megabytes": ("answer", lambda call: (call.good(more={"padding": "x" * 2 * MB}),)),
+}
+IN_CHAT: dict[str, tuple[str, Make]] = {
+    "status_206": ("answer", lambda call: (call.good(), "206 Partial Content")),
+    "two_objects": ("not JSON", lambda call: (call.good() + b"\n" + call.good(),)),
+    "utf_16": ("not UTF-8|not JSON", lambda call: (call.good().decode().encode("utf-16"),)),
+    "byte_order_mark": ("not JSON|answer", lambda call: (b"\xef\xbb\xbf" + call.good(),)),
+    "deep_error": (
+        "answered 500.*|nothing was ever answered",
+        lambda call: (DEEP.replace(b'"a"', b'"error"'), "500 No"),
+    ),
+    "huge_exponent": ("that is no|not JSON", lambda call: (b"1e99999999",)),
+    "huge_key": ("answer", lambda call: (call.good(more={"k" * MB: 1}),)),
+    "a_text": ("that is no", lambda call: (b'"Answer: A"',)),
+    "no_choices": ("without choices", lambda call: (chat(),)),
+    "choice_without_message": ("that is no", lambda call: (chat({"index": 0}),)),
+    "choices_of_another_kind": ("that is no", lambda call: (b'{"choices": {"0": "Answer: A"}}',)),
+    "no_content": ("empty", lambda call: (chat({"message": {"content": None}, "finish_reason": "length"}),)),
+    "huge_tool_calls": (
+        "empty",
+        lambda call: (
+            chat({"message": {"content": None, "tool_calls": CALLS}, "finish_reason": "tool_calls"}),
+        ),
+    ),
+    "choices_out_of_order": (
+        "answer",
+        lambda call: (chat(*({"index": i, "message": {"content": t}} for i, t in TEXTS.items())),),
+    ),
+    "breaks_off": (
+        "finish_reason 'error'",
+        lambda call: (chat({"message": {"content": "Answer"}, "finish_reason": "error"}),),
+    ),
+    "lone_surrogate": (
+        "answer|not JSON|not UTF-8|that is no",
+        lambda call: (call.good().replace(b"Answer: A", b"Answer: A\\ud800"),),
+    ),
+    "escapes": ("answer", lambda call: (call.good(f"Answer: A {ESCAPES}\x00"),)),
+    "long_text": ("answer", lambda call: (call.good("Answer: A " + "answer is " * 300_000),)),
+    "raw_deflate_bomb": (
+        "more than [0-9.]+ MB",
+        lambda call: (bomb(-15), "200 OK", DEFLATE),
+    ),
+    "bomb_as_error": (TOO_LARGE, lambda call: (bomb(31), "500 No", GZIP)),
+    "packed_in_two_headers": (
+        "packed several times",
+        lambda call: (packed(bomb(31)), "200 OK", GZIP, GZIP),
+    ),
+    "not_packed_at_all": ("broke", lambda call: (call.good(), "200 OK", GZIP)),
+    "packed_and_cut": (
+        "not JSON|broke",
+        lambda call: (packed(call.good())[:40], "200 OK", GZIP),
+    ),
+    "packed_in_an_unknown_way": ("answer", lambda call: (call.good(), "200 OK", "content-encoding: x-own")),
+    "bad_status": ("broke", lambda call: (call.good(), "abc OK")),
+    "header_without_colon": ("broke", lambda call: (call.good(), "200 OK", "what is this")),
+    "header_with_nul": ("broke", lambda call: (call.good(), "200 OK", "x: a\x00b")),
+    "many_cookies": (
+        "answer",
+        lambda call: (
+            *(call.good(), "200 OK"),
+            *(f"set-cookie: c{i}={'v' * 40}; Domain=.example" for i in range(900)),
+        ),
+    ),
+    "filtered": ("empty", lambda call: (FILTERED, "400 Bad Request")),
+    "error_without_words": ("answered 400: ", lambda call: (b"", "400 Bad Request")),
+}
 WAITS = {
     "for_ever": "1e9",
     "infinite": "1e308",
@@ -292,24 +149,6 @@ WAITS = {
     "huge": "9" * 5000,
     "empty": "",
 }
-
-
-@several("asks to wait|nothing was ever answered.*answered 429")
-def wait(name: str) -> Act:
-    async def act(call: Call) -> None:
-        await call.error("429 Too Many", "slowly", f"retry-after: {WAITS[name]}")
-
-    return act
-
-
-wait(" ".join(WAITS))
-
-
-@mode("asks to wait|nothing was ever answered.*answered 503")
-async def wait_told_twice(call: Call) -> None:
-    await call.error("503 No", "slowly", "retry-after: 0", "retry-after: 99999999")
-
-
 ELSEWHERE = {
     "other_host": "http://localhost:{port}/canary",
     "same_host": "/canary",
@@ -320,17 +159,86 @@ ELSEWHERE = {
     "with_key": "http://user:pass@localhost:{port}/canary?key=x",
     "garbage": "http://[::1/canary",
 }
+MOVED = itertools.cycle(("301", "302", "303", "307", "308"))
+DOWN = (500, 502, 503, 504, 529, 429, 599, 999)
+CLOSED = (401, 402, 403, 404, 405, 304, 400, 406, 408, 409, 411, 413, 414, 415, 418, 422, 425, 431, 451)
+BAD = "400 Bad Request"
+# Errors as the protocols write them: the status, the message, more headers.
+ERRORS: dict[str, tuple[str, Make]] = {
+    **{f"down_{n}": ("nothing was ever answered.*answered", lambda _, n=n: (f"{n} No",)) for n in DOWN},
+    **{f"closed_{n}": ("answered", lambda _, n=n: (f"{n} No",)) for n in CLOSED},
+    "long_error": ("answered 400", lambda call: (BAD, "no " * (MB // 3))),
+    "key_in_the_error": (
+        "answered 400: .*\\[key\\]",
+        lambda call: (BAD, f"you sent {call.key}, " + "x" * 460 + call.key * 3),
+    ),
+    "escapes_in_the_error": ("answered 400", lambda call: (BAD, f"no {ESCAPES}")),
+    "error_that_is_none": ("answered 400", lambda call: (BAD, {"message": ["no"]})),
+    **{
+        f"wait_{name}": (
+            "asks to wait|nothing was ever answered.*answered 429",
+            lambda _, at=at: ("429 Too Many", "slowly", f"retry-after: {at}"),
+        )
+        for name, at in WAITS.items()
+    },
+    "wait_told_twice": (
+        "asks to wait|nothing was ever answered.*answered 503",
+        lambda call: ("503 No", "slowly", "retry-after: 0", "retry-after: 99999999"),
+    ),
+    **{
+        f"redirect_{name}": (
+            "answered 30[0-9]",
+            lambda call, to=to: (
+                *(f"{next(MOVED)} Moved", "elsewhere"),
+                f"location: {to.format(port=call.server.port)}",
+            ),
+        )
+        for name, to in ELSEWHERE.items()
+    },
+}
 
 
-@several("answered 30[0-9]")
-def redirect(name: str) -> Act:
-    statuses = itertools.cycle(("301", "302", "303", "307", "308"))
-
+def _answer(make: Make) -> Act:
     async def act(call: Call) -> None:
-        target = ELSEWHERE[name].format(port=call.server.port)
-        await call.error(f"{next(statuses)} Moved", "elsewhere", f"location: {target}")
+        await call.answer(*make(call))
 
     return act
 
 
-redirect(" ".join(ELSEWHERE))
+def _error(make: Make) -> Act:
+    async def act(call: Call) -> None:
+        await call.error(*make(call))
+
+    return act
+
+
+def _every_other_time(*error: str) -> Act:
+    async def act(call: Call) -> None:
+        if call.n_before % 2 == 0:
+            await call.error(*error)
+        else:
+            await call.answer(call.good())
+
+    return act
+
+
+async def _status_204(call: Call) -> None:
+    await call.raw(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+
+async def _upgrade(call: Call) -> None:
+    await call.raw(b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\ngarbage")
+    call.end()
+
+
+MODES |= {name: Mode(name, expects, _answer(make), True) for name, (expects, make) in IN_ALL.items()}
+MODES |= {name: Mode(name, expects, _answer(make), False) for name, (expects, make) in IN_CHAT.items()}
+MODES |= {name: Mode(name, expects, _error(make), False) for name, (expects, make) in ERRORS.items()}
+BUSY = ("429 Too Many", "slowly", "retry-after-ms: 20")
+for name, expects, act in (
+    ("status_204", "not JSON", _status_204),
+    ("upgrade", "answered 101|broke", _upgrade),
+    ("error_every_other_time", "answer", _every_other_time("500 No")),
+    ("busy_every_other_time", "answer", _every_other_time(*BUSY)),
+):
+    MODES[name] = Mode(name, expects, act, False)

@@ -45,20 +45,6 @@ def mode(expects: str, *, is_body: bool = False) -> Callable[[Act], Act]:
     return made
 
 
-def several(expects: str, *, is_body: bool = False) -> Callable[[Callable[[str], Act]], Callable[..., None]]:
-    """Make modes of one function for each of several names."""
-
-    def made(make: Callable[[str], Act]) -> Callable[..., None]:
-        def with_names(names: str) -> None:
-            for one in names.split():
-                name = f"{make.__name__.strip('_')}_{one}"
-                MODES[name] = Mode(name, expects, make(one), is_body)
-
-        return with_names
-
-    return made
-
-
 @dataclass
 class Server:
     """What all connections share."""
@@ -146,14 +132,6 @@ class Call:
     def end(self) -> None:
         """Close the connection behind what was sent."""
         self.writer.close()
-
-
-# ------------------------------------------------------------------------------------- connections
-
-
-@mode("answer", is_body=True)
-async def fine(call: Call) -> None:
-    await call.answer(call.good())
 
 
 @mode("nothing was ever answered.* broke")
@@ -250,9 +228,6 @@ async def keeps_closing(call: Call) -> None:
     call.end()
 
 
-# -------------------------------------------------------------------------------- bodies of any size
-
-
 @mode("more than [0-9.]+ MB", is_body=True)
 async def endless_body(call: Call) -> None:
     await call.head("200 OK", "connection: close")
@@ -284,59 +259,6 @@ def bomb(bits: int) -> bytes:
     return first + second * 999  # behind a full flush each part is packed alike
 
 
-@mode("more than [0-9.]+ MB", is_body=True)
-async def gzip_bomb(call: Call) -> None:
-    await call.answer(bomb(31), "200 OK", "content-encoding: gzip")
-
-
-@mode("more than [0-9.]+ MB", is_body=True)
-async def deflate_bomb(call: Call) -> None:
-    await call.answer(bomb(15), "200 OK", "content-encoding: deflate")
-
-
-@mode("more than [0-9.]+ MB")
-async def raw_deflate_bomb(call: Call) -> None:
-    await call.answer(bomb(-15), "200 OK", "content-encoding: deflate")
-
-
-@mode("more than [0-9.]+ MB")
-async def bomb_as_error(call: Call) -> None:
-    await call.answer(bomb(31), "500 No", "content-encoding: gzip")
-
-
-@mode("packed several times", is_body=True)
-async def packed_twice(call: Call) -> None:
-    once = zlib.compress(call.good(), wbits=31)
-    await call.answer(zlib.compress(once, wbits=31), "200 OK", "content-encoding: gzip, gzip")
-
-
-@mode("packed several times")
-async def packed_in_two_headers(call: Call) -> None:
-    body = zlib.compress(bomb(31), wbits=31)
-    await call.answer(body, "200 OK", "content-encoding: gzip", "content-encoding: gzip")
-
-
-@mode("answer", is_body=True)
-async def packed_once(call: Call) -> None:
-    await call.answer(zlib.compress(call.good(), wbits=31), "200 OK", "content-encoding: gzip")
-
-
-@mode("broke|not JSON", is_body=True)
-async def packed_badly(call: Call) -> None:
-    await call.answer(b"\x1f\x8b\x08\x00garbage", "200 OK", "content-encoding: gzip")
-
-
-@mode("broke")
-async def not_packed_at_all(call: Call) -> None:
-    await call.answer(call.good(), "200 OK", "content-encoding: gzip")
-
-
-@mode("not JSON|broke")
-async def packed_and_cut(call: Call) -> None:
-    whole = zlib.compress(call.good(), wbits=31)
-    await call.answer(whole[: len(whole) // 2], "200 OK", "content-encoding: gzip")
-
-
 @mode("no reply within|did not answer within")
 async def packed_nothings(call: Call) -> None:
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
@@ -347,24 +269,11 @@ async def packed_nothings(call: Call) -> None:
 
 
 @mode("answer")
-async def packed_in_an_unknown_way(call: Call) -> None:
-    await call.answer(call.good(), "200 OK", "content-encoding: x-own")
-
-
-@mode("answer", is_body=True)
-async def two_megabytes(call: Call) -> None:
-    await call.answer(call.good(more={"padding": "x" * 2 * MB}))
-
-
-@mode("answer")
 async def single_bytes(call: Call) -> None:
     await call.head("200 OK", "transfer-encoding: chunked")
     for code in call.good():
         await call.chunk(bytes([code]))
     await call.raw(b"0\r\n\r\n")
-
-
-# ------------------------------------------------------------------------------------------ framing
 
 
 @mode("broke")
@@ -435,11 +344,6 @@ async def no_status(call: Call) -> None:
 
 
 @mode("broke")
-async def bad_status(call: Call) -> None:
-    await call.answer(call.good(), "abc OK")
-
-
-@mode("broke")
 async def http_2(call: Call) -> None:
     await call.raw(b"\x00\x00\x12\x04\x00\x00\x00\x00\x00" * 10)
     call.end()
@@ -455,23 +359,6 @@ async def http_1_0(call: Call) -> None:
 async def line_feeds_alone(call: Call) -> None:
     body = call.good()
     await call.raw(b"HTTP/1.1 200 OK\ncontent-length: %d\n\n" % len(body), body)
-
-
-@mode("broke")
-async def header_without_colon(call: Call) -> None:
-    await call.answer(call.good(), "200 OK", "what is this")
-
-
-@mode("broke")
-async def header_with_nul(call: Call) -> None:
-    await call.answer(call.good(), "200 OK", "x: a\x00b")
-
-
-@mode("answer")
-async def many_cookies(call: Call) -> None:
-    await call.answer(
-        call.good(), "200 OK", *(f"set-cookie: c{i}={'v' * 40}; Domain=.example" for i in range(900))
-    )
 
 
 @mode("answer")

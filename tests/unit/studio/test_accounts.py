@@ -30,23 +30,24 @@ def test_what_makes_no_account_is_said(team):
         ("Bob", PASSWORD, {"roles": []}, "no roles"),
         ("Bob", PASSWORD, {"roles": ["author"], "project": "films"}, "there is no project 'films'"),
         ("Bob", PASSWORD, {"roles": ["author"], "profile": Profile(pseudonym="p001")}, "'p001' is taken"),
+        ("Bob", PASSWORD, {"roles": ["author"], "profile": Profile(shown="x" * 151)}, "at most"),
+        ("Bob", PASSWORD, {"roles": ["author"], "profile": Profile(pseudonym="x" * 65)}, "at most"),
     ]:
         with pytest.raises(UsageError, match=said):
             add_user(name, password, **more)
 
 
-def test_the_password_is_kept_as_a_hash(team):
-    user = team.user("Ada", "author")
-    assert PASSWORD not in user.password
-    assert all(PASSWORD not in repr(row) for row in AuditEventRow.objects.values_list())
-
-
-def test_argon2_is_what_passwords_are_hashed_with(tmp_path):
+def test_passwords_are_kept_as_a_hash_of_argon2(tmp_path, team):
     from vidence.studio.app import settings_of_django
     from vidence.studio.settings import Studio, StudioSettings, Ticket
 
     made = Studio(settings=StudioSettings(mode="team", data=tmp_path), secret=b"s", ticket=Ticket(""))
     assert settings_of_django(made)["PASSWORD_HASHERS"][0].endswith("Argon2PasswordHasher")
+    assert key_of("  \uff21da  LOVELACE ") == "ada lovelace"
+    user = team.user("Ada", "author")
+    assert PASSWORD not in user.password
+    assert all(PASSWORD not in repr(row) for row in AuditEventRow.objects.values_list())
+    assert account_of(person_of_user(user)) == user
 
 
 def test_roles_are_by_project_and_replaced(team):
@@ -58,16 +59,7 @@ def test_roles_are_by_project_and_replaced(team):
         user_of("Bob")
 
 
-def test_one_who_works_alone_has_an_account_that_nobody_signs_in_with(solo):
-    from vidence.studio.access import SOLO, Person
-
-    alone = Person(name=SOLO, shown="you", roles={})
-    assert account_of(alone) == account_of(alone)
-    assert account_of(alone).pseudonym == SOLO
-    assert [account_of(alone).check_password(said) for said in ("", "!", PASSWORD)] == [False] * 3
-
-
-def test_one_who_works_alone_has_one_account_whatever_is_done_first(solo):
+def test_one_who_works_alone_has_one_account_that_nobody_signs_in_with(solo):
     from vidence.studio.records.people import UserRow
     from vidence.studio.records.work import TimeSpanRow
 
@@ -79,15 +71,12 @@ def test_one_who_works_alone_has_one_account_whatever_is_done_first(solo):
     assert client.post("/beat", {"path": "/projects/films/"}).status_code == 204
     assert known_account(person) == row == TimeSpanRow.objects.get().user
     assert UserRow.objects.count() == 1
+    from vidence.studio.access import SOLO, Person
 
-
-def test_an_account_is_that_of_its_person(team):
-    ada = team.user("Ada", "author")
-    assert account_of(person_of_user(ada)) == ada
-
-
-def test_names_are_compared_without_capitals_and_blanks():
-    assert key_of("  \uff21da  LOVELACE ") == "ada lovelace"
+    alone = Person(name=SOLO, shown="you", roles={})
+    assert account_of(alone) == account_of(alone)
+    assert account_of(alone).pseudonym == SOLO
+    assert [account_of(alone).check_password(said) for said in ("", "!", PASSWORD)] == [False] * 3
 
 
 def test_every_act_says_who_did_it(team):
@@ -148,9 +137,3 @@ def test_roles_that_an_account_does_not_have_are_not_taken(team):
         set_roles(team.user("Ada", "author"), films, ())
     with pytest.raises(UsageError, match="there is no project"):
         project_of("nothing")
-
-
-@pytest.mark.parametrize("profile", [Profile(shown="x" * 151), Profile(pseudonym="x" * 65)])
-def test_names_that_no_column_holds_are_refused(team, profile):
-    with pytest.raises(UsageError, match="at most"):
-        add_user("Ada", PASSWORD, roles=["author"], profile=profile)

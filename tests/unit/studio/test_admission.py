@@ -39,14 +39,11 @@ def asked(place, by, role="reviewer", item=None):
     return refusal(by, place, protocol_of(place), role=role, item=item)
 
 
-def test_only_what_begins_work_is_asked():
+def test_a_person_works_in_their_domains_when_they_have_read_the_guidelines(team, place):
     assert [is_asked(kind, "submit") for kind in ("submit", "claim", "accept", "release")] == [True] * 2 + [
         False
     ] * 2
     assert not is_asked("submit", "import")
-
-
-def test_a_person_works_in_their_domains(team, place):
     user = team.user("Bob", "reviewer", project="films")
     item = ItemRow.objects.get()
     item.strata = {"domain": "physics"}
@@ -58,10 +55,6 @@ def test_a_person_works_in_their_domains(team, place):
     MembershipRow.objects.update(domains=["law", "physics"])
     assert asked(place, user.pseudonym, item=item) == ""
     assert asked(place, user.pseudonym) == ""
-
-
-def test_who_is_asked(team, place):
-    user = team.user("Bob", "reviewer", project="films")
     add_guideline(place, "Write plainly.", by="p009")
     assert "has to be read first" in asked(place, user.pseudonym)
     assert asked(place, user.pseudonym, role="operator") == ""
@@ -76,9 +69,6 @@ def test_who_works_alone_is_not_asked(solo):
         add_items(project, [f"q{i}"], kinds={})
         said = Act(kind="submit", by="solo", role="author", content={"question": str(i)})
         assert isinstance(act(ItemRow.objects.get(item_id=f"q{i}"), said), RecordedAct)
-
-
-# --------------------------------------------------------------------------- a day's work
 
 
 @pytest.fixture

@@ -28,20 +28,17 @@ def test_nothing_else_is_given_out(team):
                 assert team.client().get(place + name).status_code == 404
 
 
-def test_a_file_has_its_type_and_an_address_that_changes_with_it(team):
+def test_a_file_has_its_type_and_the_script_of_pages_is_there(team):
     for name, kind in [("studio.css", "text/css"), ("icon.svg", "image/svg+xml")]:
         answer = team.client().get(asset(name))
         assert (answer.status_code, answer["Content-Type"].partition(";")[0]) == (200, kind)
-
-
-def test_a_name_that_is_not_there_fails_where_the_page_is_written():
-    with pytest.raises(KeyError, match=r"there is no 'nothing\.css'"):
-        asset("nothing.css")
-
-
-def test_the_script_that_pages_load_is_there(team):
     page = team.client().get("/sign-in").content.decode()
     (where,) = [one.split('"')[0] for one in page.split('src="')[1:]]
     answer = team.client().get(where)
     assert answer["Content-Type"].partition(";")[0] == "text/javascript"
     assert len(answer.content) > 10_000
+
+
+def test_a_name_that_is_not_there_fails_where_the_page_is_written():
+    with pytest.raises(KeyError, match=r"there is no 'nothing\.css'"):
+        asset("nothing.css")

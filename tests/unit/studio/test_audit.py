@@ -26,9 +26,6 @@ def test_signing_in_is_noted_with_no_word_of_the_password(team):
     assert "planted-secret" not in repr(list(AuditEventRow.objects.values_list()))
 
 
-# --------------------------------------------------------------------------- rows that are never changed
-
-
 def chain(*contents):
     rows, before = [], ""
     for number, content in enumerate(contents, start=1):
@@ -37,12 +34,9 @@ def chain(*contents):
     return rows
 
 
-def test_a_whole_chain_has_no_break():
+def test_the_first_break_of_a_chain_is_named():
     assert first_break([]) == ""
     assert first_break(chain({"a": 1}, {"a": 2}, {"a": 3})) == ""
-
-
-def test_the_first_break_is_named():
     rows = chain({"a": 1}, {"a": 2}, {"a": 3})
     changed = [rows[0], (2, {"a": 9}, rows[1][2]), rows[2]]
     assert first_break(changed) == "row 2 is not what its hash says"

@@ -188,24 +188,7 @@ def test_options_of_point_lights_are_of_different_groups(tmp_path):
     assert "to which group" in words(check(bare, told(tmp_path, "actpld", "3afc")))[0]
 
 
-# --------------------------------------------------------------------------- files of a project
-
-
-def test_a_licence_that_does_not_pass_is_a_fault(tmp_path):
-    look = LicenceCheck(video="abcdefghijk", outcome="refused", at=NOW, licence="youtube")
-    write_checks(tmp_path / "licences.jsonl", [look])
-    found = check(WHOLE, told(tmp_path))
-    assert [(one.field, one.by) for one in found.faults] == [("media", "licence")]
-    write_checks(
-        tmp_path / "licences.jsonl",
-        [msgspec.structs.replace(look, outcome="passed", licence="creativeCommon")],
-    )
-    found = check(WHOLE, told(tmp_path))
-    assert found.faults == ()
-    assert found.licences[0][1:] == ("creativeCommon, api, looked at 2026-11-23", True)
-
-
-def test_verdicts_of_gates_are_shown_with_whether_they_are_of_this_wording(tmp_path):
+def test_verdicts_and_licences_of_the_project_are_shown(tmp_path):
     place = told(tmp_path)
     revision = new_revision(
         "q1",
@@ -220,6 +203,17 @@ def test_verdicts_of_gates_are_shown_with_whether_they_are_of_this_wording(tmp_p
     (tmp_path / "verdicts.jsonl").write_bytes(json_lines([one]))
     assert check(WHOLE, place).verdicts == ((one, True),)
     assert check(change(WHOLE, question="Which one?"), place).verdicts == ((one, False),)
+    look = LicenceCheck(video="abcdefghijk", outcome="refused", at=NOW, licence="youtube")
+    write_checks(tmp_path / "licences.jsonl", [look])
+    found = check(WHOLE, told(tmp_path))
+    assert [(one.field, one.by) for one in found.faults] == [("media", "licence")]
+    write_checks(
+        tmp_path / "licences.jsonl",
+        [msgspec.structs.replace(look, outcome="passed", licence="creativeCommon")],
+    )
+    found = check(WHOLE, told(tmp_path))
+    assert found.faults == ()
+    assert found.licences[0][1:] == ("creativeCommon, api, looked at 2026-11-23", True)
 
 
 def test_bounds_are_those_of_the_project(tmp_path):

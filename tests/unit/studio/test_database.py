@@ -17,12 +17,19 @@ BY_HAND = {"raw", "extra", "RawSQL", "execute", "executemany", "executescript"}
 MAY = {"audit.py", "upkeep.py"}
 
 
-def test_sqlite_is_set_so_that_writers_wait_and_nothing_acknowledged_is_lost(tmp_path):
+def test_addresses_of_databases_are_taken_apart(tmp_path, monkeypatch):
     said = database(StudioSettings(mode="team", data=tmp_path))
     assert said["NAME"] == tmp_path / "studio.sqlite3"
     assert said["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
     assert said["OPTIONS"]["timeout"] == 20
     assert "synchronous=FULL" in said["OPTIONS"]["init_command"]
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(UsageError, match="pip install"):
+        database(StudioSettings(mode="team", data=tmp_path, database="postgres://a:b@h/n"))
+    monkeypatch.setitem(sys.modules, "psycopg", sys)
+    said = database(StudioSettings(mode="team", data=tmp_path, database="postgres://a:p%40ss@h:5433/n"))
+    wanted = {"USER": "a", "PASSWORD": "p@ss", "HOST": "h", "PORT": "5433", "NAME": "n"}
+    assert wanted.items() <= said.items()
 
 
 @pytest.mark.parametrize("address", ["mysql://a@b/c", "postgres://host", "file.db", "postgres://a:x@[/n"])
@@ -30,19 +37,6 @@ def test_another_address_is_refused_without_repeating_its_password(tmp_path, add
     with pytest.raises(UsageError, match="expected postgres://") as error:
         database(StudioSettings(mode="team", data=tmp_path, database=address))
     assert ":x@" not in str(error.value)
-
-
-def test_without_a_driver_the_command_that_adds_it_is_said(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(UsageError, match="pip install"):
-        database(StudioSettings(mode="team", data=tmp_path, database="postgres://a:b@h/n"))
-
-
-def test_an_address_is_taken_apart(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "psycopg", sys)
-    said = database(StudioSettings(mode="team", data=tmp_path, database="postgres://a:p%40ss@h:5433/n"))
-    wanted = {"USER": "a", "PASSWORD": "p@ss", "HOST": "h", "PORT": "5433", "NAME": "n"}
-    assert wanted.items() <= said.items()
 
 
 def test_sql_is_written_by_hand_in_two_files_and_never_out_of_what_was_sent():

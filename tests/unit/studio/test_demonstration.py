@@ -63,28 +63,6 @@ def test_every_question_fits_the_form_of_its_protocol(solo, material):
     assert not any(said.values()), said
 
 
-def test_what_is_asked_can_be_seen(material):
-    import msgspec
-
-    from vidence.ask.phantom.world import ITEMS_FILE, read_world
-    from vidence.records import Item
-    from vidence.studio.demonstration import contents_of
-
-    world = read_world(material / WORLD)
-    lines = (material / WORLD / ITEMS_FILE).read_bytes().splitlines()
-    found = contents_of([msgspec.json.decode(line, type=Item) for line in lines], world)
-    for one in world.videos:
-        assert len({piece.start_s for piece in one.pieces}) == len(one.pieces) > 5
-        assert len({piece.colour for piece in one.pieces}) == len(one.pieces)
-    assert len(found) == 15
-    for content in found.values():
-        first, second = (piece["start_s"] for piece in content["evidence"])
-        assert first < second
-        assert content["answer"] == str(
-            sum(int(piece["note"].split(": ")[1]) for piece in content["evidence"])
-        )
-
-
 def test_what_was_made_is_known_again(material, tmp_path):
     assert not is_made(tmp_path / "absent")
     (tmp_path / "thesis.txt").touch()

@@ -25,38 +25,29 @@ def test_each_save_is_a_version_and_a_line_of_the_log(draft):
     assert (draft.version, draft.body) == (3, "text 2")
 
 
-def test_a_save_on_an_older_version_is_a_conflict_with_what_is_there(draft):
+def test_saves_are_versions_once_and_conflicts_change_nothing(draft):
     save(draft, body="mine", seen=0, request="a")
     late = save(draft, body="theirs", seen=0, request="b")
     assert isinstance(late, Conflict)
     assert (late.version, late.body, late.is_closed) == (1, "mine", False)
     draft.refresh_from_db()
     assert draft.body == "mine"
-
-
-def test_a_request_that_is_sent_twice_is_kept_once(draft):
-    first = save(draft, body="mine", seen=0, request="a")
-    assert save(draft, body="mine", seen=0, request="a") == first
-    assert isinstance(first, Saved)
-    assert DraftLogRow.objects.count() == 1
-
-
-def test_the_same_text_is_no_conflict_and_no_version(draft):
     save(draft, body="mine", seen=0, request="a")
     assert save(draft, body="mine", seen=0, request="b").version == 1
     assert DraftLogRow.objects.count() == 1
 
 
-def test_what_was_handed_in_is_not_written_on(draft):
-    close(draft)
-    late = save(draft, body="more", seen=0, request="a")
-    assert isinstance(late, Conflict)
-    assert late.is_closed
-
-
-def test_the_draft_of_a_person_is_opened_again(draft):
+def test_a_draft_is_opened_again_kept_once_and_closed(draft):
     again = open_draft(draft.user, draft.item, stage="author", body='{"another": 1}')
     assert (again.pk, again.body) == (draft.pk, "{}")
+    first = save(draft, body="mine", seen=0, request="a")
+    assert save(draft, body="mine", seen=0, request="a") == first
+    assert isinstance(first, Saved)
+    assert DraftLogRow.objects.count() == 1
+    close(draft)
+    late = save(draft, body="more", seen=1, request="b")
+    assert isinstance(late, Conflict)
+    assert late.is_closed
 
 
 @pytest.mark.parametrize(("body", "request_"), [("x" * (MOST_BYTES + 1), "a"), ("x", ""), ("x", "a" * 65)])

@@ -3,8 +3,8 @@
 import pytest
 
 from vidence.studio.access import Person
-from vidence.studio.hint_trials import answer, asked_now, closed, judge, mine, open_tries
-from vidence.studio.hint_tries import of_wording, refusal, too_strong, tries_of
+from vidence.studio.hint_trials import answer, asked_now, closed, open_tries
+from vidence.studio.hint_tries import of_wording, refusal, too_strong
 from vidence.studio.projects import add_items, add_project
 from vidence.studio.records.items import ItemRow, ReviewRow
 from vidence.studio.workflow import Act, RecordedAct, Refused, act, protocol_of
@@ -73,17 +73,6 @@ def test_who_wrote_it_or_may_know_it_tries_nothing(desk):
     assert ReviewRow.objects.count() == 0
 
 
-def test_a_try_is_kept_with_its_time_and_once(desk):
-    opened = desk.team.settings.clock()
-    desk.team.clock.move(34)
-    assert answer(desk.item, desk.person("Eve"), "A", is_sure=True, opened=opened) is None
-    row = mine(desk.item, desk.person("Eve"))
-    assert (row.stage, row.decision, row.answer, row.seconds) == ("hints", "not-enough", "A", 34.0)
-    assert isinstance(desk.answer("Eve", "B"), Refused)
-    assert [one.n for one in tries_of(desk.item)] == [1]
-    assert desk.item.state == "submitted"
-
-
 @pytest.mark.parametrize("bad", ["C", "the blue one", "x" * 2_001])
 def test_an_answer_that_is_no_option_is_refused(desk, bad):
     assert isinstance(desk.answer("Eve", bad), Refused)
@@ -103,30 +92,6 @@ def test_hints_that_were_enough_keep_an_item_from_being_accepted(desk):
     )
     assert of_wording(desk.item, weaker) == ()
     assert isinstance(accept(desk), RecordedAct)
-
-
-@pytest.mark.parametrize(("words", "is_sure"), [("A", True), ("B", False), ("", True)])
-def test_a_guess_or_a_wrong_answer_says_nothing_against_it(desk, words, is_sure):
-    assert desk.answer("Eve", words, is_sure=is_sure) is None
-    desk.do("Bob", "claim", "reviewer")
-    assert isinstance(accept(desk), RecordedAct)
-
-
-def test_a_free_answer_is_held_beside_the_reference_by_whoever_gave_it(team):
-    free = {
-        "item_id": "q1",
-        "question": "Why?",
-        "answer": "it is hot",
-        "answer_kind": "text",
-        "hints": ["Look."],
-    }
-    desk = Desk(team, "humanpcr-r", free)
-    assert isinstance(judge(desk.item, desk.person("Eve"), is_same=True), Refused)
-    assert desk.answer("Eve", "of the heat") is None
-    assert mine(desk.item, desk.person("Eve")).decision == "to-judge"
-    assert judge(desk.item, desk.person("Eve"), is_same=True) is None
-    assert [one.finding for one in tries_of(desk.item)] == ["too-strong"]
-    assert isinstance(judge(desk.item, desk.person("Eve"), is_same=False), Refused)
 
 
 def test_who_tried_hints_does_not_solve_before_the_key(team):

@@ -33,7 +33,7 @@ def project(team, tmp_path):
     return add_project("films", "mmvu", media_root=str(tmp_path))
 
 
-def test_films_pictures_sets_and_folders_are_found(project):
+def test_media_are_found_and_evidence_has_its_pieces_of_them(project, team):
     found, is_more = candidates(project)
     kinds = {one.path: one.kind for one in found}
     assert (kinds["film.mp4"], kinds["plates"], kinds["frames"]) == ("video", "images", "frames")
@@ -42,9 +42,6 @@ def test_films_pictures_sets_and_folders_are_found(project):
     assert ".hidden.mp4" not in kinds
     assert [one.path for one in candidates(project, words="PLATES 00")[0]] == ["plates/00.png"]
     assert candidates(project, most=2)[1]
-
-
-def test_an_item_names_each_picture_of_a_set(team, project):
     rows = [
         add_medium(project, path, kind=kind) for path, kind in (("plates", "images"), ("film.mp4", "video"))
     ]
@@ -67,9 +64,6 @@ def test_an_item_names_each_picture_of_a_set(team, project):
     )
     found = [(one.first, one.last) for one in pieces_of(written, media, project)]
     assert found == [(10, 20), (None, None), (10, 29), (None, None)]
-
-
-def test_picked_frames_have_their_times_and_pictures_their_boxes(project):
     rows = [
         add_medium(project, path, kind=kind) for path, kind in (("plates", "images"), ("film.mp4", "video"))
     ]
@@ -96,33 +90,24 @@ def test_picked_frames_have_their_times_and_pictures_their_boxes(project):
     ]
 
 
-def test_a_picture_that_is_gone_has_no_pixels(project, tmp_path):
-    rows = [add_medium(project, "plates/00.png", kind="image")]
-    media = as_media(rows, project)
-    (tmp_path / "plates" / "00.png").unlink()
-    assert shapes_of(rows, media, project)[0].width_px is None
-    shown = shown_media(rows, project)
-    assert pictured(shown, shapes_of(rows, media, project), Wording(evidence=(Mark(text="all"),))) == ()
-
-
-def test_a_folder_of_frames_is_one_medium(project):
-    row = add_medium(project, "frames", kind="frames")
-    assert row.n_frames == 8
-    assert as_media([row], project)[0].kind == "frames"
-    assert add_medium(project, "frames", kind="frames").pk == row.pk
-
-
-def test_what_is_gone_says_so(project, tmp_path):
-    row = add_medium(project, "film.mp4", kind="video")
-    (tmp_path / "film.mp4").unlink()
-    shown = shown_media([row], project)
-    assert (shown[0].token, "none of the folders" in shown[0].why) == ("", True)
-
-
-def test_what_is_no_medium_is_refused(project):
+def test_what_is_no_medium_or_gone_is_said(project, tmp_path):
     with pytest.raises(UsageError, match="the kind 'sound'"):
         add_medium(project, "film.mp4", kind="sound")
     with pytest.raises(MediaError, match="8 pictures; an item has 6"):
         add_medium(project, "frames", kind="images")
     with pytest.raises(UsageError, match="1 to 6"):
         new_item(project, [], kind="open", form="mmvu", author=None, quota=0)
+    row = add_medium(project, "frames", kind="frames")
+    assert row.n_frames == 8
+    assert as_media([row], project)[0].kind == "frames"
+    assert add_medium(project, "frames", kind="frames").pk == row.pk
+    rows = [add_medium(project, "plates/00.png", kind="image")]
+    media = as_media(rows, project)
+    (tmp_path / "plates" / "00.png").unlink()
+    assert shapes_of(rows, media, project)[0].width_px is None
+    shown = shown_media(rows, project)
+    assert pictured(shown, shapes_of(rows, media, project), Wording(evidence=(Mark(text="all"),))) == ()
+    row = add_medium(project, "film.mp4", kind="video")
+    (tmp_path / "film.mp4").unlink()
+    shown = shown_media([row], project)
+    assert (shown[0].token, "none of the folders" in shown[0].why) == ("", True)

@@ -89,12 +89,9 @@ def test_nothing_outside_the_folders_of_the_media_gets_a_token(there, root, tmp_
         there.token_of(root / "a\0b.mp4", kind="video", roots=[root])
 
 
-def test_a_link_that_stays_inside_is_followed(there, root):
+def test_links_are_followed_inside_and_not_out(there, root, tmp_path):
     (root / "link.mp4").symlink_to(root / "film.mp4")
     assert there.file_state(opened(there, root / "link.mp4", root)).size > 0
-
-
-def test_a_file_that_became_a_link_out_is_not_shown(there, root, tmp_path):
     known = opened(there, root / "film.mp4", root)
     assert there.file_state(known).media_type == "video/mp4"
     (tmp_path / "secret.mp4").write_bytes((root / "film.mp4").read_bytes())
@@ -108,7 +105,7 @@ def test_a_file_that_became_a_link_out_is_not_shown(there, root, tmp_path):
         asyncio.run(there.still(known, 0, encoding=Encoding(size=Size())))
 
 
-def test_what_is_no_medium_is_not_shown(there, root):
+def test_what_is_no_medium_is_not_shown_and_a_film_with_a_page_is_a_film(there, root):
     (root / "plan.toml").write_text("[run]\nkey = 'secret'\n")
     (root / "list.m3u8").write_text("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n")
     (root / "list.txt").write_text("ffconcat version 1.0\nfile film.mp4\n")
@@ -118,67 +115,6 @@ def test_what_is_no_medium_is_not_shown(there, root):
                 there.file_state(opened(there, root / name, root, kind))
     with pytest.raises(MediaError, match="folder"):
         there.file_state(opened(there, root, root, "frames"))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://{0}/a.ts\n#EXT-X-ENDLIST\n",
-        "ffconcat version 1.0\nfile 'http://{0}/a.mp4'\n",
-        "<?xml version='1.0'?><MPD xmlns='urn:mpeg:dash:schema:mpd:2011'><BaseURL>http://{0}/</BaseURL></MPD>",
-        "v=0\no=- 0 0 IN IP4 127.0.0.1\nc=IN IP4 {0}\nt=0 0\nm=video 5004 RTP/AVP 96\n",
-    ],
-)
-@pytest.mark.parametrize("name", ["list.mp4", "list.m3u8", "list.mpd", "list.sdp"])
-def test_a_list_that_names_an_address_reaches_nobody(there, root, text, name):
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        listening.settimeout(0.05)
-        host, port = listening.getsockname()
-        (root / name).write_text(text.format(f"{host}:{port}"))
-        known = opened(there, root / name, root)
-        with pytest.raises(MediaError):
-            there.file_state(known)
-        with pytest.raises(MediaError):
-            asyncio.run(there.table(known))
-        with pytest.raises(MediaError):
-            asyncio.run(there.copy_of(known, is_needed=True))
-        with pytest.raises(MediaError):
-            asyncio.run(there.still(known, 0, encoding=Encoding(size=Size())))
-        with pytest.raises(MediaError):
-            asyncio.run(there.strip(known, n_pictures=3))
-        with pytest.raises(TimeoutError):
-            listening.accept()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n{0}\n#EXT-X-ENDLIST\n",
-        "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nfile://{0}\n#EXT-X-ENDLIST\n",
-        "ffconcat version 1.0\nfile '{0}'\n",
-        "ffconcat version 1.0\nfile 'file:{0}'\n",
-        "ffconcat version 1.0\nfile 'subfile,,start,0,end,900000,,:{0}'\n",
-    ],
-)
-@pytest.mark.parametrize("name", ["list.mp4", "list.m3u8", "list.ffconcat"])
-def test_a_list_that_names_a_file_of_this_machine_shows_nothing_of_it(
-    there, root, tmp_path, film, text, name
-):
-    outside = tmp_path / "outside.mp4"
-    shutil.copy(film, outside)
-    (root / name).write_text(text.format(outside))
-    known = opened(there, root / name, root)
-    with pytest.raises(MediaError):
-        there.file_state(known)
-    with pytest.raises(MediaError):
-        asyncio.run(there.table(known))
-    with pytest.raises(MediaError):
-        asyncio.run(there.copy_of(known, is_needed=True))
-    with pytest.raises(MediaError):
-        asyncio.run(there.still(known, 0, encoding=Encoding(size=Size())))
-
-
-def test_a_film_with_a_page_in_it_is_sent_as_a_film(there, root):
     page = b"<html><script>window.pwned=1</script>"
     (root / "film.html").write_bytes((root / "film.mp4").read_bytes() + page)
     assert there.file_state(opened(there, root / "film.html", root)).media_type == "video/mp4"
@@ -187,14 +123,58 @@ def test_a_film_with_a_page_in_it_is_sent_as_a_film(there, root):
         there.file_state(opened(there, root / "page.mp4", root))
 
 
+LISTS = (
+    "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://{0}/a.ts\n#EXT-X-ENDLIST\n",
+    "ffconcat version 1.0\nfile 'http://{0}/a.mp4'\n",
+    "<?xml version='1.0'?><MPD xmlns='urn:mpeg:dash:schema:mpd:2011'><BaseURL>http://{0}/</BaseURL></MPD>",
+    "v=0\no=- 0 0 IN IP4 127.0.0.1\nc=IN IP4 {0}\nt=0 0\nm=video 5004 RTP/AVP 96\n",
+    "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n{1}\n#EXT-X-ENDLIST\n",
+    "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nfile://{1}\n#EXT-X-ENDLIST\n",
+    "ffconcat version 1.0\nfile '{1}'\n",
+    "ffconcat version 1.0\nfile 'file:{1}'\n",
+    "ffconcat version 1.0\nfile 'subfile,,start,0,end,900000,,:{1}'\n",
+)
+
+
+@pytest.mark.parametrize("name", ["list.mp4", "list.m3u8", "list.mpd", "list.sdp", "list.ffconcat"])
+def test_a_list_reaches_no_address_and_shows_nothing_of_a_file_it_names(there, root, tmp_path, film, name):
+    outside = Path(shutil.copy(film, tmp_path / "outside.mp4"))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(0.05)
+        host, port = listening.getsockname()
+        for text in LISTS:
+            (root / name).write_text(text.format(f"{host}:{port}", outside))
+            known = opened(there, root / name, root)
+            with pytest.raises(MediaError):
+                there.file_state(known)
+            for ask in (
+                there.table,
+                lambda known: there.copy_of(known, is_needed=True),
+                lambda known: there.still(known, 0, encoding=Encoding(size=Size())),
+                lambda known: there.strip(known, n_pictures=3),
+            ):
+                with pytest.raises(MediaError):
+                    asyncio.run(ask(known))
+        with pytest.raises(TimeoutError):
+            listening.accept()
+
+
 @pytest.mark.parametrize(("name", "media_type"), [("a.jpg", "image/jpeg"), ("a.png", "image/png")])
 def test_an_image_has_its_type(there, root, name, media_type):
     Image.new("RGB", (8, 8)).save(root / name)
     assert there.file_state(opened(there, root / name, root, "image")).media_type == media_type
 
 
-def test_another_edition_has_another_tag(there, root):
+def test_frames_strips_times_and_tags_are_those_of_the_file(there, root):
+    packed = asyncio.run(there.table(opened(there, root / "film.mp4", root)))
+    assert times_s(packed) == pytest.approx([i / 30 for i in range(N)], abs=1e-6)
     known = opened(there, root / "film.mp4", root)
+    with pytest.raises(MediaError, match="frame 99"):
+        asyncio.run(there.still(known, 99, encoding=Encoding(size=Size())))
+    found = asyncio.run(there.strip(known, n_pictures=3))
+    assert (found.width_px, found.height_px) == (3 * 160, 90)
+    with pytest.raises(UsageError, match="1 to 48"):
+        asyncio.run(there.strip(known, n_pictures=49))
     before = there.file_state(known)
     assert there.file_state(known) == before
     os.utime(root / "film.mp4", ns=(0, 1))
@@ -208,12 +188,22 @@ def read(state, wanted) -> bytes:
     return asyncio.run(whole())
 
 
-def test_pieces_are_the_bytes_of_the_file(there, root):
+def test_pieces_are_the_bytes_of_the_file_and_promised_ones_follow_the_head(there, root):
+    content = (root / "film.mp4").read_bytes()
+    state = there.file_state(opened(there, root / "film.mp4", root))
+    start, *bodies = answered(there, state, ByteRange(first=3, last=9, size=len(content)))
+    assert start["status"] == 206
+    assert b"".join(one["body"] for one in bodies) == content[3:10]
+    assert [one["more_body"] for one in bodies] == [True, False]
     (root / "film.mp4").write_bytes((root / "film.mp4").read_bytes() + b"x" * 200_000)
     content = (root / "film.mp4").read_bytes()
     state = there.file_state(opened(there, root / "film.mp4", root))
     assert read(state, Whole(size=len(content))) == content
     assert read(state, ByteRange(first=7, last=70_000, size=len(content))) == content[7:70_001]
+    (root / "film.mp4").write_bytes((root / "film.mp4").read_bytes() + b"x" * (1 << 20))
+    state = there.file_state(opened(there, root / "film.mp4", root))
+    told = answered(there, state, Whole(size=state.size), reader_leaves=True)
+    assert [one["type"] for one in told] == ["http.response.start", "http.response.body"]
 
 
 def test_a_file_is_closed_when_its_reader_goes_away(there, root):
@@ -268,29 +258,10 @@ def test_a_still_is_what_models_are_sent(there, root, tmp_path, encoding):
     assert kept.n_from_cache == 1
 
 
-def test_a_frame_that_is_not_there_is_said(there, root):
-    known = opened(there, root / "film.mp4", root)
-    with pytest.raises(MediaError, match="frame 99"):
-        asyncio.run(there.still(known, 99, encoding=Encoding(size=Size())))
-
-
-def test_a_strip_has_its_pictures_in_a_row(there, root):
-    known = opened(there, root / "film.mp4", root)
-    found = asyncio.run(there.strip(known, n_pictures=3))
-    assert (found.width_px, found.height_px) == (3 * 160, 90)
-    with pytest.raises(UsageError, match="1 to 48"):
-        asyncio.run(there.strip(known, n_pictures=49))
-
-
 def times_s(packed: PackedTable) -> list[float]:
     """When each frame of a table is presented, in seconds from the first."""
     steps = np.repeat(packed.runs[::2], packed.runs[1::2])
     return (np.cumsum([0, *steps]) * packed.time_base[0] / packed.time_base[1]).tolist()
-
-
-def test_the_table_has_the_times_of_the_file(there, root):
-    packed = asyncio.run(there.table(opened(there, root / "film.mp4", root)))
-    assert times_s(packed) == pytest.approx([i / 30 for i in range(N)], abs=1e-6)
 
 
 def test_an_image_of_a_folder_that_leads_out_is_not_shown(there, root, tmp_path):
@@ -352,22 +323,6 @@ def answered(there: MediaDesk, state, wanted, *, reader_leaves: bool = False) ->
 
     asyncio.run(serve())
     return told
-
-
-def test_promised_bytes_follow_the_head(there, root):
-    content = (root / "film.mp4").read_bytes()
-    state = there.file_state(opened(there, root / "film.mp4", root))
-    start, *bodies = answered(there, state, ByteRange(first=3, last=9, size=len(content)))
-    assert start["status"] == 206
-    assert b"".join(one["body"] for one in bodies) == content[3:10]
-    assert [one["more_body"] for one in bodies] == [True, False]
-
-
-def test_who_leaves_is_sent_nothing_more(there, root):
-    (root / "film.mp4").write_bytes((root / "film.mp4").read_bytes() + b"x" * (1 << 20))
-    state = there.file_state(opened(there, root / "film.mp4", root))
-    told = answered(there, state, Whole(size=state.size), reader_leaves=True)
-    assert [one["type"] for one in told] == ["http.response.start", "http.response.body"]
 
 
 def test_an_answer_without_a_promise_is_left_alone():

@@ -14,7 +14,7 @@ def policy(answer):
     return {name: said for name, _, said in parts}
 
 
-def test_every_answer_has_them(team):
+def test_every_answer_has_them_and_no_script_or_style(team):
     team.user("Ada", "author")
     client = team.signed_in("Ada")
     for where, status in [
@@ -37,6 +37,12 @@ def test_every_answer_has_them(team):
         assert {said[f"{one}-src"] for one in ("script", "style", "img", "media", "connect")} == {"'self'"}
         assert "unsafe" not in answer["Content-Security-Policy"]
         assert "Access-Control-Allow-Origin" not in answer
+    for where in ("/sign-in", "/nothing"):
+        assert "no-store" in team.client().get(where)["Cache-Control"]
+    from vidence.studio.assets import edition
+
+    found = team.client().get(f"/static/{edition()}/studio.css")
+    assert found["Cache-Control"] == "public, max-age=31536000, immutable"
 
 
 def test_a_fault_of_the_server_has_them_and_says_nothing_of_itself(team, monkeypatch):
@@ -54,15 +60,6 @@ def test_a_fault_of_the_server_has_them_and_says_nothing_of_itself(team, monkeyp
     assert "1234" not in answer.content.decode()
     assert "RuntimeError" not in answer.content.decode()
     assert policy(answer)["default-src"] == "'none'"
-
-
-def test_pages_are_kept_by_no_cache_and_dated_files_for_good(team):
-    for where in ("/sign-in", "/nothing"):
-        assert "no-store" in team.client().get(where)["Cache-Control"]
-    from vidence.studio.assets import edition
-
-    found = team.client().get(f"/static/{edition()}/studio.css")
-    assert found["Cache-Control"] == "public, max-age=31536000, immutable"
 
 
 def test_pages_have_no_script_or_style_in_them(team):

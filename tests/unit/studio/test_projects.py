@@ -2,9 +2,8 @@
 
 import pytest
 
-from vidence.errors import UnknownNameError, UsageError
-from vidence.make.review.protocol import load_protocol, protocol_bytes
-from vidence.studio.projects import RuleText, add_items, add_project
+from vidence.make.review.protocol import load_protocol
+from vidence.studio.projects import add_items, add_project
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProtocolRow
 from vidence.studio.workflow import protocol_of
@@ -21,14 +20,6 @@ def test_two_projects_share_the_text_of_their_protocol(team):
     assert ProtocolRow.objects.count() == 1
 
 
-def test_a_name_is_taken_once_and_a_protocol_has_to_be_there(team):
-    add_project("films", "mmvu")
-    with pytest.raises(UsageError, match="already"):
-        add_project("films", "mmvu")
-    with pytest.raises(UnknownNameError):
-        add_project("other", "mmvu2")
-
-
 def test_items_get_room_once(team):
     project = add_project("films", "mmvu")
     assert add_items(project, ["q1", "q2", "q1"], kinds={"q1": "mcq"}) == 2
@@ -39,11 +30,3 @@ def test_items_get_room_once(team):
         ("q2", "open", "drafting", 1),
         ("q3", "open", "drafting", 1),
     ]
-
-
-def test_a_text_is_a_protocol_as_well(team):
-    words = protocol_bytes("mmvu").decode()
-    project = add_project("films", RuleText(source=words.replace("\n", "\r\n")), languages=("en", "en"))
-    assert protocol_of(project) == load_protocol("mmvu")
-    assert project.protocol == add_project("other", "mmvu").protocol
-    assert project.languages == ["en"]

@@ -38,7 +38,12 @@ def test_on_this_machine_it_needs_neither(host):
     assert is_refused(Bind(host=f"1{host}" if host[0].isdigit() else f"{host}.example"))
 
 
-def test_the_address_names_the_port_that_was_free():
+def test_addresses_name_the_free_port_and_tickets_are_new(tmp_path):
+    assert len({new_ticket() for _ in range(100)}) == 100
+    assert min(len(new_ticket()) for _ in range(100)) >= 32
+    bind = Bind(host="::1", tls=Tls(certificate=tmp_path, key=tmp_path))
+    with listen(Bind()) as taken:
+        assert address(bind, taken) == f"https://[::1]:{taken.getsockname()[1]}"
     bind = Bind()
     with listen(bind) as taken:
         port = taken.getsockname()[1]
@@ -65,17 +70,6 @@ async def no_delay_of(listening):
 def test_no_part_of_an_answer_waits_for_an_acknowledgement():
     with listen(Bind()) as taken:
         assert asyncio.run(no_delay_of(taken))
-
-
-def test_an_address_of_version_6_stands_in_brackets(tmp_path):
-    bind = Bind(host="::1", tls=Tls(certificate=tmp_path, key=tmp_path))
-    with listen(Bind()) as taken:
-        assert address(bind, taken) == f"https://[::1]:{taken.getsockname()[1]}"
-
-
-def test_tickets_are_long_and_new():
-    assert len({new_ticket() for _ in range(100)}) == 100
-    assert min(len(new_ticket()) for _ in range(100)) >= 32
 
 
 def test_a_certificate_that_cannot_be_used_is_named(tmp_path):

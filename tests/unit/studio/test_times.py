@@ -137,7 +137,17 @@ def test_a_correction_is_filed_decided_and_paid_and_the_count_stays(team, place,
     assert list(verify()) == []
 
 
-def test_who_decides_a_correction(team, place, ann, olga):
+def test_corrections_that_cannot_be_and_who_decides(team, place, ann, olga):
+    for start_s, end_s, reason, said in [
+        (0, 600, "long enough", "ends before it begins"),
+        (600, -600, "long enough", "in the future"),
+        (15 * 86400, 15 * 86400 - 60, "long enough", "14 days"),
+        (13 * 3600, 0, "long enough", "12 hours at most"),
+        (10 * 3600, 8 * 3600, "long enough", "one day of UTC"),
+        (600, 0, "short", "a reason of 5 signs"),
+    ]:
+        with pytest.raises(UsageError, match=said):
+            file_correction(ann, place, told(team, "active", start_s, end_s), reason=reason)
     mine = file_correction(olga, place, told(team, "active", 600, 0), reason="a meeting of all")
     with pytest.raises(UsageError, match="nobody decides their own"):
         decide(mine, by=olga, is_approved=True)
@@ -149,22 +159,6 @@ def test_who_decides_a_correction(team, place, ann, olga):
         decide(other, by=olga, is_approved=True)
     assert TimeCorrectionRow.objects.get(pk=other.pk).state == "refused"
     assert TimeSpanRow.objects.count() == 0
-
-
-def test_corrections_that_cannot_be(team, place, ann):
-    for start_s, end_s, reason, said in [
-        (0, 600, "long enough", "ends before it begins"),
-        (600, -600, "long enough", "in the future"),
-        (15 * 86400, 15 * 86400 - 60, "long enough", "14 days"),
-        (13 * 3600, 0, "long enough", "12 hours at most"),
-        (10 * 3600, 8 * 3600, "long enough", "one day of UTC"),
-        (600, 0, "short", "a reason of 5 signs"),
-    ]:
-        with pytest.raises(UsageError, match=said):
-            file_correction(ann, place, told(team, "active", start_s, end_s), reason=reason)
-
-
-# --------------------------------------------------------------------------- what is owed
 
 
 def do(kind, user, role, **more):

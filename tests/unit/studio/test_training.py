@@ -5,7 +5,7 @@ import pytest
 from vidence.errors import UsageError
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow, RevisionRow
-from vidence.studio.records.people import MembershipRow, QualificationRow
+from vidence.studio.records.people import MembershipRow
 from vidence.studio.training import (
     Seat,
     Trial,
@@ -13,7 +13,6 @@ from vidence.studio.training import (
     add_guideline,
     add_trial,
     answer,
-    let_try_again,
     newest,
     read_by,
     refusal,
@@ -90,7 +89,7 @@ def test_guidelines_that_are_empty_or_the_same(begin, words):
         add_guideline(seat.project, words, by="p009")
 
 
-def test_a_role_opens_with_enough_right_answers_in_two_tries(begin):
+def test_a_role_opens_with_enough_right_answers_and_an_operator_may_end_it(begin, team):
     seat = begin()
     assert refusal(seat) == ""  # nothing is asked
     rows = trials(seat.project)
@@ -103,23 +102,8 @@ def test_a_role_opens_with_enough_right_answers_in_two_tries(begin):
     assert refusal(seat) == ""
     with pytest.raises(UsageError, match="or it is passed"):
         answer(seat, answers(rows, 4))
-
-
-def test_after_two_tries_an_operator_is_asked(begin):
-    seat = begin()
-    rows = trials(seat.project)
-    for _ in range(2):
-        answer(seat, answers(rows, 0))
-    assert "not passed in 2 tries; ask an operator" in refusal(seat)
-    with pytest.raises(UsageError, match="not passed in 2 tries"):
-        answer(seat, answers(rows, 4))
-    assert QualificationRow.objects.count() == 2
-    let_try_again(seat, by="p009")
-    assert (standing(seat).n_tries, QualificationRow.objects.count()) == (0, 2)
-    with pytest.raises(UsageError, match="has tries left"):
-        let_try_again(seat, by="p009")
-    assert answer(seat, answers(rows, 4)).n_try == 3
-    assert refusal(seat) == ""
+    MembershipRow.objects.filter(user=seat.user).update(qualified_until=team.clock())
+    assert "ended on 2026-11-23" in refusal(seat)
 
 
 @pytest.mark.parametrize(("again", "is_asked"), [("true", True), ("false", False)])
@@ -144,12 +128,6 @@ def test_a_pass_ends_where_the_protocol_says_so(begin, team):
     assert "have to be passed first" in refusal(seat)
     assert standing(seat).n_tries == 0
     assert answer(seat, answers(rows, 4)).is_passed
-
-
-def test_an_operator_may_end_a_qualification(begin, team):
-    seat = begin()
-    MembershipRow.objects.filter(user=seat.user).update(qualified_until=team.clock())
-    assert "ended on 2026-11-23" in refusal(seat)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,8 @@
 """Verdicts in the database and in people's files: both or neither, the same bytes, rows of others kept."""
 
-import re
-
 import pytest
 
-from servers.studio import studio
-from subjects.board_studio import open_boards
 from vidence.errors import DataError
-from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.review.people.checks import check_of_track
 from vidence.make.review.people.rows import CountRow, ShotRow, TrackRow, append_row
 from vidence.studio.records.boards import BoardRow
@@ -44,7 +39,7 @@ def tell(boards, said):
     return say(boards.made, said)
 
 
-def test_a_row_stands_in_both_and_taken_back_in_neither(boards, person):
+def test_a_row_stands_in_both_once_and_taken_back_in_neither(boards, person):
     row = tell(boards, verdict(boards))
     assert boards.file("tracks.csv").splitlines()[1].split(",")[2:5] == ["3", "ok", "p007"]
     assert rows_of(boards.made, TrackRow, video_id="north")[0].act == "ok"
@@ -55,9 +50,13 @@ def test_a_row_stands_in_both_and_taken_back_in_neither(boards, person):
     assert boards.file("tracks.csv") == ""
     assert not BoardRow.objects.filter(board="tracks").exists()
     assert isinstance(take_back(boards.made, "tracks", person, video_id="north"), Refused)
-
-
-def test_undone_the_first_bytes_are_back(boards, person):
+    assert isinstance(tell(boards, verdict(boards, note="=1+1")), Refused)
+    assert boards.file("tracks.csv") == ""
+    tell(boards, verdict(boards))
+    before = boards.file("tracks.csv")
+    assert isinstance(tell(boards, verdict(boards)), Refused)
+    assert boards.file("tracks.csv") == before
+    assert BoardRow.objects.filter(board="tracks").count() == 1
     tell(boards, verdict(boards, "3", "ok"))
     tell(boards, verdict(boards, "2", "split:60"))
     before = boards.file("tracks.csv")
@@ -67,38 +66,15 @@ def test_undone_the_first_bytes_are_back(boards, person):
     assert boards.file("tracks.csv") == before
 
 
-def test_what_was_said_already_is_refused_and_nothing_changes(boards, person):
-    tell(boards, verdict(boards))
-    before = boards.file("tracks.csv")
-    assert isinstance(tell(boards, verdict(boards)), Refused)
-    assert boards.file("tracks.csv") == before
-    assert BoardRow.objects.filter(board="tracks").count() == 1
-
-
-@pytest.mark.parametrize("name", ["tracks.csv", "cards/north.jsonl", "scenes/south.jsonl"])
-def test_a_file_of_a_gigabyte_is_refused_before_it_is_read(boards, name):
-    path = boards.street.people / name
-    path.parent.mkdir(exist_ok=True)
-    with path.open("ab") as file:
-        file.truncate(1_000_000_000)
-    with pytest.raises(DataError, match=r"has 1,000 MB; expected at most 16 MB"):
-        take_in(boards.made)
-
-
-def test_a_file_with_a_fault_refuses_the_row_in_the_database_too(boards, person):
-    (boards.street.people / "tracks.csv").write_text("video_id,check\nx\n")
-    refused = tell(boards, verdict(boards))
-    assert isinstance(refused, Refused)
-    assert "tracks.csv" in refused.reason
-    assert not BoardRow.objects.filter(board="tracks").exists()
-
-
-def test_a_row_that_a_spreadsheet_would_run_is_refused(boards, person):
-    assert isinstance(tell(boards, verdict(boards, note="=1+1")), Refused)
-    assert boards.file("tracks.csv") == ""
-
-
-def test_rows_written_by_hand_are_taken_in_once_and_stay_in_their_file(boards, person):
+def test_rows_written_by_hand_are_taken_in_once_and_no_file_of_a_gigabyte(boards, person):
+    for name in ("tracks.csv", "cards/north.jsonl", "scenes/south.jsonl"):
+        path = boards.street.people / name
+        path.parent.mkdir(exist_ok=True)
+        with path.open("ab") as file:
+            file.truncate(1_000_000_000)
+        with pytest.raises(DataError, match=r"has 1,000 MB; expected at most 16 MB"):
+            take_in(boards.made)
+        path.unlink()
     append_row(boards.street.people, verdict(boards, "2", "phantom", by="P03", note="a shadow"))
     before = boards.file("tracks.csv")
     assert take_in(boards.made) == 1
@@ -108,6 +84,14 @@ def test_rows_written_by_hand_are_taken_in_once_and_stay_in_their_file(boards, p
     tell(boards, verdict(boards, "3"))
     take_back(boards.made, "tracks", person, video_id="north")
     assert boards.file("tracks.csv") == before
+
+
+def test_a_file_with_a_fault_refuses_the_row_in_the_database_too(boards, person):
+    (boards.street.people / "tracks.csv").write_text("video_id,check\nx\n")
+    refused = tell(boards, verdict(boards))
+    assert isinstance(refused, Refused)
+    assert "tracks.csv" in refused.reason
+    assert not BoardRow.objects.filter(board="tracks").exists()
 
 
 def test_every_kind_of_row_is_the_row_of_its_file_and_comes_back(boards):
@@ -144,17 +128,7 @@ def test_every_kind_of_row_is_the_row_of_its_file_and_comes_back(boards):
     assert [one for one in again if not getattr(one, "text", "")] == [rows[i] for i in (0, 4, 1, 2, 3)]
 
 
-def test_who_wrote_a_card_and_tried_it_has_one_row_when_files_are_taken_in(boards):
-    about = {"video_id": "north", "check": "a" * 12, "track_id": "3", "kind": "A", "by": "p007"}
-    wrote = tell(boards, Words(**about, text="A tall man in a red coat and boots."))
-    tried = change(boards.made, wrote, Words(**about, text=wrote.text, fits="none", note="rejected"))
-    BoardRow.objects.all().delete()
-    take_in(boards.made)
-    assert tried in [record_of(row) for row in BoardRow.objects.all()]
-    assert take_in(boards.made) == 0
-
-
-def test_words_go_into_a_file_of_cards_that_the_making_reads(boards, person):
+def test_words_go_into_files_that_the_making_reads_and_have_one_row(boards, person):
     from vidence.make.herbench.cards.card_files import read_cards
 
     about = {"video_id": "north", "check": "a" * 12, "kind": "A", "by": "p007"}
@@ -171,6 +145,13 @@ def test_words_go_into_a_file_of_cards_that_the_making_reads(boards, person):
     take_back(boards.made, "cards", person, video_id="north")
     take_back(boards.made, "cards", person, video_id="north")
     assert not path.exists()
+    about = {"video_id": "north", "check": "a" * 12, "track_id": "3", "kind": "A", "by": "p007"}
+    wrote = tell(boards, Words(**about, text="A tall man in a red coat and boots."))
+    tried = change(boards.made, wrote, Words(**about, text=wrote.text, fits="none", note="rejected"))
+    BoardRow.objects.all().delete()
+    take_in(boards.made)
+    assert tried in [record_of(row) for row in BoardRow.objects.all()]
+    assert take_in(boards.made) == 0
 
 
 def test_words_written_by_hand_stay_and_are_not_written_over(boards):
@@ -196,87 +177,3 @@ def test_words_written_by_hand_stay_and_are_not_written_over(boards):
 
 def test_numbers_in_names_are_ordered_as_numbers():
     assert sorted(["10", "9", "9/2", "a"], key=natural) == ["a", "9", "9/2", "10"]
-
-
-# --------------------------------------------------------------------------- boards, files, the making
-
-LOOKS = "A tall figure in a purple coat and grey trousers."
-WAY = "This person comes in from the left side. They go on to the right without a stop, past all others."
-
-
-def checked(page, track):
-    """The letters that a board has for a track."""
-    found = re.search(rf'name="track" value="{track}"><input type="hidden" name="check" value="(\w+)"', page)
-    return {"track": track, "check": found[1]}
-
-
-def judge_on_every_board(boards):
-    """One verdict on each board of the north, one shot of the south."""
-    said = [
-        boards.post("tracks", act="ok", **checked(boards.page("tracks"), "4")),
-        boards.post("cards", act="keep", A=LOOKS, B=WAY, **checked(boards.page("cards"), "3")),
-        boards.post(
-            "counts", act="count", place="visited:right-third", first="", last="", n=6, n_low=6, n_high=7
-        ),
-        boards.client.post(boards.at("shots").replace("north", "south"), {"act": "cut-at", "frame": "80"}),
-    ]
-    for _ in range(2):
-        card = re.search(r'name="card" value="(\w+)"', boards.page("false-cards"))[1]
-        said.append(boards.post("false-cards", card=card, told="false"))
-    while found := re.search(r'name="card" value="(\w+)"', boards.page("false-cards")):
-        said.append(boards.post("false-cards", card=found[1], occurs="no", natural="yes"))
-        assert len(said) < 9
-    return [one.status_code for one in said]
-
-
-def people_of(street):
-    """People's files, as bytes."""
-    return {
-        str(one.relative_to(street.people)): one.read_bytes()
-        for one in street.people.rglob("*")
-        if one.is_file()
-    }
-
-
-def made_of(street):
-    """What a making leaves for people: its questions and what they rest on."""
-    names = ("items.jsonl", "drafts.jsonl", "dropped.jsonl", "account.json")
-    return {name: (street.made / name).read_bytes() for name in names}
-
-
-def remade(street):
-    """Make once more: the units that were not there from before."""
-    done = []
-    street.make(on_event=done.append)
-    return {(one.stage, one.unit) for one in done if isinstance(one, UnitDone) and not one.was_cached}
-
-
-def test_verdicts_of_every_board_go_through_the_making_and_one_changed_remakes_its_video_alone(
-    street, tmp_path
-):
-    street.add_south()
-    street.make()
-    with studio("solo", tmp_path / "studio", paths=(street.config,)) as made:
-        boards = open_boards(street, made.signed_in())
-        assert set(judge_on_every_board(boards)) == {302}
-        kept = people_of(street)
-        assert {"tracks.csv", "shots.csv", "cards/north.jsonl", "false_checks.csv", "counts.csv"} <= set(kept)
-        assert remade(street)
-        first = made_of(street)
-        assert remade(street) == set()
-        assert (made_of(street), people_of(street)) == (first, kept)
-    with studio("solo", tmp_path / "second", paths=(street.config,)) as made:
-        boards = open_boards(street, made.signed_in())
-        take_in(boards.made)
-        assert people_of(street) == kept
-        assert boards.post("tracks", act="ok", **checked(boards.page("tracks"), "5")).status_code == 302
-        south = boards.at("tracks").replace("north", "south")
-        page = boards.client.get(south).content.decode()
-        assert boards.client.post(south, {"act": "phantom", **checked(page, "7")}).status_code == 302
-        changed = remade(street)
-        assert changed
-        assert {unit for _, unit in changed if "north" in unit} == set(), changed
-        assert made_of(street) != first
-        for name, before in kept.items():
-            if name != "tracks.csv":
-                assert people_of(street)[name] == before, name

@@ -49,23 +49,6 @@ def check_of(place):
     return protocol_of(place.project).stages[0].checks[0].id
 
 
-def test_an_item_is_written_claimed_returned_and_written_anew(place):
-    first = place.do("submit", content=WORDS)
-    assert isinstance(first, RecordedAct)
-    assert (place.item.state, place.item.current.n) == ("submitted", 1)
-    assert place.do("claim", "bob", "reviewer").state.claims == ("bob",)
-    returned = place.do("return", "bob", "reviewer", message=LONG, checks={check_of(place): "no"})
-    assert (place.item.state, place.item.returns_left) == ("returned", 0)
-    again = place.do("resubmit", content={**WORDS, "answer": "the blue one"}, origin="author_revise")
-    assert (place.item.state, place.item.current.n) == ("submitted", 2)
-    assert [first.number, returned.number, again.number] == [1, 3, 4]
-    place.do("claim", "bob", "reviewer")
-    second = place.do("return", "bob", "reviewer", message=LONG, checks={check_of(place): "no"})
-    assert isinstance(second, Refused)
-    assert "has revised it already" in second.reason
-    assert list(verify()) == []
-
-
 def test_the_rows_are_the_events_and_wordings_of_a_review(place):
     place.do("submit", content=WORDS)
     place.do("claim", "bob", "reviewer")

@@ -8,17 +8,13 @@ from vidence.records import Item, Media
 from vidence.studio.bridge.items import item_of
 from vidence.studio.projects import add_items, add_project
 from vidence.studio.records.items import ItemRow
-from vidence.studio.records.work import DraftRow
 from vidence.studio.workflow import Act, act, to_revision
-from vidence.studio.writing import decoded, desk_of, draft_of, folder_of, form_of_project, shown_draft
+from vidence.studio.writing import decoded, desk_of, draft_of, form_of_project
 
 
-def test_a_protocol_of_ours_has_its_form(team):
+def test_a_protocol_has_its_form_or_that_of_experts(team, tmp_path):
     for name in ["humanpcr-r", "mmvu", "perceptioncomp", "actpld", "herbench", "humanpcr-pc"]:
         assert form_of_project(add_project(name, name)) == name
-
-
-def test_another_protocol_has_the_form_of_experts(team, tmp_path):
     path = tmp_path / "own.toml"
     path.write_text(
         'title = "Ours"\n[[stages]]\nrole = "reviewer"\n[[stages.checks]]\nid = "a"\nwords = "b"\n'
@@ -46,16 +42,6 @@ def test_the_draft_of_an_imported_item_keeps_what_its_form_does_not_show(team):
     subject = desk_of(row, author="ann").subject
     assert (subject.media, subject.tags, subject.benchmark) == (item.media, {"level": "2"}, "theirs")
     assert item_of(to_revision(row.current, "q1")) == item
-
-
-def test_looking_makes_no_draft(team):
-    project = team.project()
-    add_items(project, ["q1"], kinds={})
-    row = ItemRow.objects.get()
-    shown = shown_draft(row, None)
-    assert (shown.version, shown.body) == (0, "{}")
-    assert DraftRow.objects.count() == 0
-    assert folder_of(project).name == "films"
 
 
 def test_a_draft_of_another_version_is_no_draft():

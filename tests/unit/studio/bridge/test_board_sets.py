@@ -29,8 +29,26 @@ def test_a_set_is_opened_once_until_a_making_changes_it(street):
         board_set([street.config], street.folder)
 
 
-def test_what_a_set_says_of_itself(street):
+def test_a_set_says_of_itself_what_it_counts_and_crops(street, solo):
+    video = board_set([street.config], street.made.resolve()).videos["north"].tracked
+    for place, window, n in [
+        ("visited:right-third", None, 5),
+        ("visited:right-third", (0, 10), 0),
+        ("visited:nowhere", None, None),
+        ("visited:whole", None, 8),
+        ("entered:left", None, 4),
+        ("entered:left", (0, 9), 0),
+    ]:
+        assert counted_by_tracks(video, place=place, window=window) == n, (place, window)
+    import asyncio
+
     opened = board_set([street.config], street.made.resolve())
+    north = opened.videos["north"]
+    track = north.tracked.tracks[2]
+    cut = asyncio.run(crop(north, track, 60, roots=opened.media_roots, is_whole=False))
+    whole = asyncio.run(crop(north, track, 60, roots=opened.media_roots, is_whole=True))
+    assert cut.height_px > cut.width_px
+    assert (whole.width_px, whole.height_px) == (320, 240)
     north = opened.videos["north"]
     assert opened.name == "street"
     assert opened.notes == ()
@@ -48,28 +66,3 @@ def test_what_a_set_says_of_itself(street):
     notes = board_set([street.config], street.made.resolve()).notes
     assert "has no [people]" in notes[0]
     assert "names cards of its own (mine.csv)" in notes[1]
-
-
-def test_tracks_count_by_place_and_window(street):
-    video = board_set([street.config], street.made.resolve()).videos["north"].tracked
-    for place, window, n in [
-        ("visited:right-third", None, 5),
-        ("visited:right-third", (0, 10), 0),
-        ("visited:nowhere", None, None),
-        ("visited:whole", None, 8),
-        ("entered:left", None, 4),
-        ("entered:left", (0, 9), 0),
-    ]:
-        assert counted_by_tracks(video, place=place, window=window) == n, (place, window)
-
-
-def test_crops_are_cut_out_of_the_film(street, solo):
-    import asyncio
-
-    opened = board_set([street.config], street.made.resolve())
-    north = opened.videos["north"]
-    track = north.tracked.tracks[2]
-    cut = asyncio.run(crop(north, track, 60, roots=opened.media_roots, is_whole=False))
-    whole = asyncio.run(crop(north, track, 60, roots=opened.media_roots, is_whole=True))
-    assert cut.height_px > cut.width_px
-    assert (whole.width_px, whole.height_px) == (320, 240)

@@ -91,13 +91,7 @@ def test_a_project_comes_in_again_and_goes_out_as_it_was(exported, team, tmp_pat
         assert (tmp_path / "out" / path).read_bytes() == (exported / path).read_bytes(), name
 
 
-def test_nothing_says_who_people_are_or_where_files_lie(exported):
-    told = b"".join(contents(exported).values())
-    for secret in (b"Real", b"real", b"md5$", b"/srv", b"password"):
-        assert secret not in told
-
-
-def test_the_files_of_a_project_are_those_of_a_review_and_of_questions(exported):
+def test_files_are_those_of_a_review_and_say_nothing_of_people(exported):
     folder = exported / "projects" / "films"
     reviews = read_reviews(folder)
     assert {name: state.state for name, state in reviews.states.items()} == {
@@ -111,9 +105,9 @@ def test_the_files_of_a_project_are_those_of_a_review_and_of_questions(exported)
     assert found == [question(name) for name in ("own", "q0", "q1", "q2")]
     (noted,) = (json.loads(one) for one in (folder / "annotations.jsonl").read_text().splitlines())
     assert (noted["item_id"], noted["annotations"]["seed"]) == ("own", 3)
-
-
-def test_no_cell_for_people_is_a_formula(exported):
+    told = b"".join(contents(exported).values())
+    for secret in (b"Real", b"real", b"md5$", b"/srv", b"password"):
+        assert secret not in told
     told = (exported / "projects/films/items.csv").read_text(encoding="utf-8-sig")
     assert "'=1+1 of own?" in told
     assert ",=" not in told

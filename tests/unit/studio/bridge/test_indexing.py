@@ -32,7 +32,7 @@ def freshen():
     return lambda run: indexer.freshen(find_places([run]))
 
 
-def test_a_row_that_was_read_is_not_read_again(index, freshen, tmp_path, monkeypatch):
+def test_a_row_that_was_read_is_not_read_again_before_another_edition(index, freshen, tmp_path, monkeypatch):
     from vidence.engine.store import RunStore
     from vidence.studio.bridge.runs import Reader
 
@@ -49,28 +49,6 @@ def test_a_row_that_was_read_is_not_read_again(index, freshen, tmp_path, monkeyp
     assert index.IndexTrialRow.objects.count() == 3
     freshen(run)
     assert asked == [2, 3]
-
-
-def test_tags_have_numbers_and_counts(index, freshen, tmp_path):
-    freshen(write_run(tmp_path / "a"))
-    found = {
-        (one.name, one.value): one.n_items for one in index.IndexTagRow.objects.exclude(value__contains="<")
-    }
-    assert found == {("task", "order"): 2, ("mark=er", "x=1"): 4, ("task", "count"): 1}
-
-
-def test_a_run_that_cannot_be_read_is_kept_with_the_reason(index, freshen, tmp_path):
-    run = write_run(tmp_path / "a")
-    freshen(run)
-    (run / "run.sqlite").write_bytes(b"nothing")
-    freshen(run)
-    row = index.IndexRunRow.objects.get()
-    assert "run.sqlite" in row.problem
-    assert not index.IndexTrialRow.objects.exists()
-
-
-def test_tables_of_another_edition_are_made_anew(index, freshen, tmp_path):
-    freshen(write_run(tmp_path / "a"))
     index.IndexRunRow.objects.update(edition=0)
     index.make_tables()
     assert not index.IndexRunRow.objects.exists()

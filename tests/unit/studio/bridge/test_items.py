@@ -47,14 +47,11 @@ def revision(content):
     return new_revision("q1", content, parent=None, origin="submit", by="ann", at=AT)
 
 
-def test_a_wording_comes_back_as_it_was_written():
+def test_a_wording_becomes_a_question_and_comes_back():
     found = wording_of(made())
     assert found == msgspec.structs.replace(
         WRITTEN, evidence=(WRITTEN.evidence[0], msgspec.structs.replace(WRITTEN.evidence[1], start="3"))
     )
-
-
-def test_a_revision_becomes_a_question_and_what_stands_beside_it():
     one = revision(made(source="the long breakfast"))
     item = item_of(one)
     assert item.choices[ord(item.answer) - ord("A")] == "the red one"
@@ -73,9 +70,6 @@ def test_a_revision_becomes_a_question_and_what_stands_beside_it():
     assert [item.choices[p] for p in (row.annotations.order.index(i) for i in range(4))] == [
         *("the red one", "the blue one", "the green one", "none")
     ]
-
-
-def test_the_order_is_that_of_the_seed():
     orders = {tuple(made(seed=seed)["choices"]) for seed in range(12)}
     assert len(orders) > 4
     assert made(seed=3) == made(seed=3)
@@ -105,12 +99,19 @@ def test_what_is_no_question_is_refused(broken):
         wording_of(one.content)
 
 
-def test_images_have_no_times():
+def test_pictures_have_boxes_and_no_times():
     written = Wording(question="?", answer="a", evidence=(Mark(text="left", medium=1, start="1", end="2"),))
     item = item_of(
         revision(made(written, media=[Media(path="a.png", kind="image"), Media(path="b.png", kind="image")]))
     )
     assert (item.evidence[0].start_s, item.evidence[0].note) == (None, "left")
+    plates = (Media(path="a.png", kind="image"), Media(path="b.png", kind="image"))
+    mark = Mark(medium=1, x0="10", y0="20.5", x1="30", y1="40", text="the lamp")
+    content = made(msgspec.structs.replace(WRITTEN, start="", end="", evidence=(mark,)), media=plates)
+    piece = annotations_of(revision(content)).annotations.evidence[0]
+    assert (piece.medium, piece.box) == (1, (10.0, 20.5, 30.0, 40.0))
+    assert wording_of(content).evidence == (mark,)
+    assert item_of(revision(content)).evidence[0].frames == ()
 
 
 @pytest.mark.parametrize("answer", ["C", "the red one"])
@@ -129,13 +130,3 @@ def test_frames_that_were_picked_are_those_that_the_oracle_shows():
     clip = Clip.of_times(np.arange(90) / 30, fps=30.0)
     oracle = catalog.create("selector", catalog.Spec(name="oracle", argument=""))
     assert oracle.select(clip, item, n_frames=16).tolist() == [7, 40, 41]
-
-
-def test_a_box_stands_beside_the_item_with_its_picture():
-    plates = (Media(path="a.png", kind="image"), Media(path="b.png", kind="image"))
-    mark = Mark(medium=1, x0="10", y0="20.5", x1="30", y1="40", text="the lamp")
-    content = made(msgspec.structs.replace(WRITTEN, start="", end="", evidence=(mark,)), media=plates)
-    piece = annotations_of(revision(content)).annotations.evidence[0]
-    assert (piece.medium, piece.box) == (1, (10.0, 20.5, 30.0, 40.0))
-    assert wording_of(content).evidence == (mark,)
-    assert item_of(revision(content)).evidence[0].frames == ()

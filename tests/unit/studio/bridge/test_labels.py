@@ -24,7 +24,7 @@ def labelled(tmp_path):
     return run, packet
 
 
-def test_labels_are_found_by_run_question_and_who_labels(labelled):
+def test_labels_are_found_and_a_damaged_file_is_named(labelled):
     run, packet = labelled
     (place,) = find_places([packet])
     assert place.kind == "labels"
@@ -34,10 +34,6 @@ def test_labels_are_found_by_run_question_and_who_labels(labelled):
     assert labels.items(one, "person:guessed") == ()
     assert [label.labeller for label in labels.of(one, "q2")] == ["model:x", "ann"]
     assert labels.of("0" * 16, "q2") == ()
-
-
-def test_labels_that_came_in_are_there_and_a_damaged_file_is_named(labelled):
-    run, packet = labelled
     (place,) = find_places([packet])
     assert Labels([place]).problems == []
     (packet / "labels" / "people" / "cid.jsonl").write_text("no label\n")

@@ -33,11 +33,3 @@ def test_what_goes_wrong_is_raised_each_time_and_stops_no_other():
         with pytest.raises(UsageError, match="no"):
             later.get("bad", fail, wait_s=20)
     assert later.get("good", lambda: 3, wait_s=20) == 3
-
-
-def test_only_the_last_things_are_kept():
-    later = Later(Worker("test"), most=2)
-    for key in "abc":
-        assert later.get(key, key.upper, wait_s=20) == key.upper()
-    assert later.get("c", lambda: "anew", wait_s=20) == "C"
-    assert later.get("a", lambda: "anew", wait_s=20) == "anew"

@@ -39,8 +39,3 @@ def test_the_id_is_that_of_the_path_however_it_is_written(tmp_path, monkeypatch)
 
     assert place_id(run) == place_id(Path("a")) == place_id(tmp_path / "link")
     assert len(place_id(run)) == 16
-
-
-def test_a_folder_without_folders_says_what_makes_some(tmp_path):
-    (one,) = find_places([tmp_path])
-    assert "vidence run" in one.problem

@@ -33,7 +33,7 @@ def test_what_was_not_asked_yet_says_so(tmp_path):
     assert (none, found.fate) == (None, "missing")
 
 
-def test_open_evidence_ends_where_the_last_thing_lies():
+def test_lanes_hold_evidence_and_whole_videos(tmp_path):
     item = msgspec.structs.replace(
         ITEMS[0],
         media=(Media(path="a.mp4", start_s=1.0),),
@@ -44,9 +44,6 @@ def test_open_evidence_ends_where_the_last_thing_lies():
         {"name": "evidence, referred", "spans": [[2.0, 2.0]], "frames": []},
         {"name": "evidence, oracle", "spans": [], "frames": [4, 9]},
     ]
-
-
-def test_a_whole_video_has_a_lane(tmp_path):
     whole = Prompt(parts=(VideoPart(path="film.mp4", digest="a" * 64), TextPart(text="Look.")))
     chosen = Selection(selector="midpoints", version=1, frames=(), n_candidates=90)
     one = msgspec.structs.replace(trial(ITEMS[0], "A"), selection=chosen, prompt=whole)

@@ -80,7 +80,22 @@ def test_verdicts_are_written_into_the_review_once(made, tmp_path):
     assert len(read_audit(rows, folder=place, at=AT)) == 2
 
 
-def test_wordings_hold_what_a_person_needs(made):
+def test_wordings_hold_what_a_person_needs_and_progress_what_is_released(made):
+    folder, _ = made
+    drawn, items = drawn_of(folder), items_of(folder)
+    rules = ReviewRules(most_rejected=0.9)
+    begun = {one.task: one for one in progress(drawn, items, {}, rules=rules)}
+    assert (begun["AC"].n, begun["AC"].n_queued) == (8, 1)
+    assert begun["AC"].rejected is None
+    assert "to go; the rest is released with up to" in begun["AC"].words
+    said = {one.name: event("accept") for one in drawn}
+    ended = {one.task: one for one in progress(drawn, items, said, rules=rules)}
+    assert ended["AC"].words == "the rest is released"
+    assert ended["AC"].rejected.value == 0.0
+    usual = {one.task: one for one in progress(drawn, items, said, rules=ReviewRules())}
+    assert "held back whatever is said" in usual["AC"].words
+    none = {name: event("reject") for name in said}
+    assert {one.words for one in progress(drawn, items, none, rules=rules)} == {"the rest is held back"}
     folder, rows = made
     drawn = drawn_of(folder)
     found = wordings(folder, drawn)
@@ -110,24 +125,6 @@ def test_faults_of_files_are_named(made):
     path.unlink()
     with pytest.raises(DataError, match="is not there"):
         drawn_of(folder)
-
-
-def test_progress_says_what_the_sample_can_release(made):
-    folder, _ = made
-    drawn, items = drawn_of(folder), items_of(folder)
-    rules = ReviewRules(most_rejected=0.9)
-    begun = {one.task: one for one in progress(drawn, items, {}, rules=rules)}
-    assert (begun["AC"].n, begun["AC"].n_queued) == (8, 1)
-    assert begun["AC"].rejected is None
-    assert "to go; the rest is released with up to" in begun["AC"].words
-    said = {one.name: event("accept") for one in drawn}
-    ended = {one.task: one for one in progress(drawn, items, said, rules=rules)}
-    assert ended["AC"].words == "the rest is released"
-    assert ended["AC"].rejected.value == 0.0
-    usual = {one.task: one for one in progress(drawn, items, said, rules=ReviewRules())}
-    assert "held back whatever is said" in usual["AC"].words
-    none = {name: event("reject") for name in said}
-    assert {one.words for one in progress(drawn, items, none, rules=rules)} == {"the rest is held back"}
 
 
 def test_gates_are_told_in_words():

@@ -9,7 +9,7 @@ from vidence.make.review.protocol import protocol_bytes
 from vidence.make.review.recording import Recorder, begin, submit, write
 from vidence.records import Item
 from vidence.studio.bridge.recorded_files import take_items, take_review
-from vidence.studio.records.items import ItemRow, MediumRow, TransitionRow
+from vidence.studio.records.items import ItemRow, MediumRow
 from vidence.studio.upkeep import verify
 
 AT = "2026-11-22T09:30:00.000000Z"
@@ -28,15 +28,6 @@ def test_questions_wait_for_their_first_look(team):
     assert {one.state for one in ItemRow.objects.all()} == {"submitted"}
     assert [one.path for one in MediumRow.objects.order_by("path")] == ["videos/a.mp4", "videos/b.mp4"]
     assert [one.path for one in ItemRow.objects.get(item_id="b1").media.all()] == ["videos/b.mp4"]
-    assert list(verify()) == []
-
-
-def test_a_second_time_nothing_is_new(team):
-    project = team.project()
-    take_items(project, [question("a1")])
-    done = take_items(project, [question("a1"), question("a2")])
-    assert (done.n_new, done.n_same) == (1, 1)
-    assert TransitionRow.objects.count() == 2
     assert list(verify()) == []
 
 
@@ -64,15 +55,6 @@ def claim(where, by):
     recorder = Recorder(read_reviews(where), by=by, role="reviewer", at=AT)
     assert recorder.add("claim", "a1") == ""
     write(where, [recorder])
-
-
-def test_a_review_comes_in_with_its_events(team, folder):
-    done = take_review(folder, slug="films")
-    assert (done.n_new, done.n_same) == (2, 0)
-    item = ItemRow.objects.get()
-    assert (item.state, item.current.by, item.kind) == ("in-review", "ann", "mcq")
-    assert take_review(folder, slug="films").n_new == 0
-    assert list(verify()) == []
 
 
 def test_a_review_of_other_rules_is_refused(team, folder):

@@ -11,18 +11,6 @@ from vidence.studio.bridge.places import find_places
 from vidence.studio.bridge.run_status import Standings, age
 
 
-def test_a_run_stands_as_its_report_says(tmp_path):
-    write_run(tmp_path / "a", plan={"name": "Ours"})
-    (one,) = Standings(wait_s=20).of(find_places([tmp_path / "a"]), clock=time.monotonic)
-    assert (one.name, one.status, one.score, one.is_fresh, one.is_running) == (
-        "Ours",
-        "complete",
-        "50.0",
-        True,
-        False,
-    )
-
-
 def test_a_run_that_goes_on_is_running_and_its_score_follows_its_rows(tmp_path):
     run = write_run(tmp_path / "a", trials=TRIALS[:1])
     standings = Standings(wait_s=20)
@@ -32,20 +20,6 @@ def test_a_run_that_goes_on_is_running_and_its_score_follows_its_rows(tmp_path):
         found = _of(standings, run)
         assert (found.score, found.is_running) == ("50.0", True)
     assert not _of(standings, run).is_running
-
-
-def test_a_run_that_is_not_added_up_yet_says_so(tmp_path):
-    run = write_run(tmp_path / "a")
-    found = _of(Standings(wait_s=0.0), run)
-    assert found.is_fresh or (found.status, found.score) == ("being read", "")
-
-
-def test_what_cannot_be_read_says_why(tmp_path):
-    run = write_run(tmp_path / "a")
-    (run / "plan.toml").write_text("no plan")
-    found = _of(Standings(wait_s=20), run)
-    assert found.head is None
-    assert "plan.toml" in found.listed.problem
 
 
 def _of(standings, run):

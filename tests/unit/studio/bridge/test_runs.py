@@ -3,13 +3,9 @@
 import pytest
 
 from subjects.viewed import ITEMS, TRIALS, trial, write_run
-from vidence.errors import StoreError
 from vidence.records import Verdict
 from vidence.studio.bridge.runs import (
-    DAMAGED,
     Reader,
-    content_key,
-    entry_of,
     judges_differ,
     margin_of,
     readings,
@@ -20,24 +16,6 @@ from vidence.studio.bridge.runs import (
 @pytest.fixture
 def reader(tmp_path):
     return Reader(write_run(tmp_path / "a", plan={"price_out": 1e6}))
-
-
-def test_rows_come_in_their_order_a_few_at_a_time(reader):
-    first, rest = reader.after(0, 3), reader.after(3, 3)
-    assert [one.item_id[:4] for one in (*first, *rest)] == ["q1", "q2", "q/3?", "q4<s"]
-    assert [one.fate for one in (*first, *rest)] == ["right", "wrong", "right", "unreadable"]
-    assert [one.seq for one in (*first, *rest)] == [1, 2, 3, 4]
-    assert [one.cost_usd for one in first] == [30.0, 20.0, 40.0]
-    assert [one.finish for one in first] == ["stop", "length", "stop"]
-    assert first[0].margin == pytest.approx(2.5)
-    assert (first[0].latency_s, first[0].tokens, first[0].gold, first[0].read) == (3.0, 130, "A", "A")
-    assert reader.after(4, 3) == []
-
-
-def test_a_trial_that_fits_no_question_is_damaged(reader):
-    entries = [entry_of(reader.head, {}, stored) for stored in _stored(reader)]
-    assert {one.fate for one in entries} == {DAMAGED}
-    assert "fits no question" in entries[0].problem
 
 
 def _stored(reader):
@@ -80,18 +58,3 @@ def test_the_margin_is_between_the_two_likeliest_letters(reader, logps, expected
 
     one = trial(ITEMS[0], "A", logps=logps)
     assert margin_of(Row(item=ITEMS[0], trial=one, score=one.score)) == expected
-
-
-def test_another_run_at_the_path_has_another_key_and_one_that_goes_on_keeps_it(tmp_path):
-    from vidence.engine.store import RunStore
-
-    run = write_run(tmp_path / "a", trials=TRIALS[:2])
-    key = content_key(run)
-    with RunStore(run, is_writer=True) as store:
-        store.add(TRIALS[2])
-    assert content_key(run) == key
-    (run / "plan.toml").write_text((run / "plan.toml").read_text() + "\n")
-    assert content_key(run) != key
-    (run / "run.sqlite").unlink()
-    with pytest.raises(StoreError, match="cannot be read"):
-        content_key(run)

@@ -91,7 +91,7 @@ def test_roles_are_set_and_taken_and_accounts_closed(team, client):
     assert not UserRow.objects.get(pk=ada.pk).is_active
 
 
-def test_a_refusal_names_its_rule_and_changes_nothing(client):
+def test_a_refusal_names_its_rule_and_changes_nothing(client, team):
     for said, why in [
         ({"act": "close"}, "Olga is the last operator of this studio"),
         ({"act": "take"}, "Olga is the last operator of this studio"),
@@ -110,20 +110,14 @@ def test_a_refusal_names_its_rule_and_changes_nothing(client):
         answer = client.post(WHERE, {"user": str(own.public), **said})
         assert (answer.status_code, why in words(answer)) == (400, True)
         assert (AuditEventRow.objects.count(), UserRow.objects.count()) == (before, 1)
-
-
-def test_operators_of_one_project_make_no_accounts(team, client):
+    said = {"act": "close", "user": "00000000-0000-0000-0000-000000000001"}
+    assert client.post(WHERE, said).status_code == 404
     team.user("Pia", "operator", project="films")
     pia = team.signed_in("Pia")
     for answer in (pia.get(WHERE), pia.post(WHERE, MADE), pia.get("/new-project")):
         assert answer.status_code == 403
     assert "Accounts" not in words(pia.get("/"))
     assert "Accounts" in words(client.get("/"))
-
-
-def test_somebody_unknown_is_nobody(client):
-    said = {"act": "close", "user": "00000000-0000-0000-0000-000000000001"}
-    assert client.post(WHERE, said).status_code == 404
 
 
 def test_one_person_has_no_accounts(solo):

@@ -107,10 +107,14 @@ def said(answer):
     return html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
 
 
-# --------------------------------------------------------------------------- media and quota
-
-
-def test_media_are_found_below_the_folders_and_taken_in_with_their_facts(place):
+def test_media_are_taken_in_with_their_facts_and_used_up_to_their_quota(place, lens):
+    (place.folder / "clips" / "link.mp4").symlink_to(lens)
+    (place.folder / "clips" / "bad.mp4").write_bytes(b"no film")
+    bad = ("../outside.mp4", "/etc/passwd", "clips/../../x.mp4", "a\0b", "no-such.mp4", "", "clips/bad.mp4")
+    for path in bad:
+        assert place.take_in(path).status_code == 400, path
+    assert "outside the folders" in said(place.take_in("clips/link.mp4"))
+    assert MediumRow.objects.count() == 0
     (place.folder / "notes.txt").write_text("no medium")
     page = place.client.get("/projects/films/media/").content.decode()
     assert "video:clips/lens.mp4" in page
@@ -123,56 +127,41 @@ def test_media_are_found_below_the_folders_and_taken_in_with_their_facts(place):
     )
     assert len(row.sha256) == 64
     assert "video:clips/lens.mp4" not in place.client.get("/projects/films/media/").content.decode()
-
-
-def test_what_leads_out_or_is_no_film_is_no_medium(place, lens):
-    (place.folder / "clips" / "link.mp4").symlink_to(lens)
-    (place.folder / "clips" / "bad.mp4").write_bytes(b"no film")
-    bad = ("../outside.mp4", "/etc/passwd", "clips/../../x.mp4", "a\0b", "no-such.mp4", "", "clips/bad.mp4")
-    for path in bad:
-        assert place.take_in(path).status_code == 400, path
-    assert "outside the folders" in said(place.take_in("clips/link.mp4"))
-    assert MediumRow.objects.count() == 0
-
-
-def test_the_quota_of_a_video_holds(place):
-    place.take_in()
+    for form in ("mmvu/3afc", "no-such/mcq", "mmvu", ""):
+        assert place.begin(form).status_code == 400, form
+    for media in ([], ["6f9619ff-8b86-d011-b42d-00cf4fc964ff"]):
+        assert place.begin(media=media).status_code == 400, media
+    assert ItemRow.objects.count() == 0
     assert [place.begin().status_code for _ in range(4)] == [302, 302, 302, 400]
     assert "3 items, which is its quota" in said(place.begin())
     assert "full" in said(place.client.get("/projects/films/media/"))
     assert ItemRow.objects.count() == 3
 
 
-def test_the_quota_of_the_project_goes_before(place):
-    folder = place.team.settings.data / "projects" / "films"
-    folder.mkdir(parents=True)
-    (folder / "checks.toml").write_text("most_per_video = 1\n")
-    place.take_in()
-    assert [place.begin().status_code for _ in range(2)] == [302, 400]
-
-
-def test_an_item_is_of_a_form_and_about_media_of_its_project(place):
-    place.take_in()
-    for form in ("mmvu/3afc", "no-such/mcq", "mmvu", ""):
-        assert place.begin(form).status_code == 400, form
-    for media in ([], ["6f9619ff-8b86-d011-b42d-00cf4fc964ff"]):
-        assert place.begin(media=media).status_code == 400, media
-    assert ItemRow.objects.count() == 0
-
-
-# --------------------------------------------------------------------------- saves
-
-
-def test_a_save_is_acknowledged_with_its_version_and_what_machines_say_is_asked_for(place, edit):
+def test_a_save_has_a_version_and_what_no_form_has_is_refused(place, edit):
+    unknown = ({"state": "accepted"}, {"author": "eve"}, {"wrong-0-is_right": "1"})
+    for fields in (*unknown, {"question": "x" * 10_001}, {"request": ""}):
+        answer = place.post(edit, headers=JSON, **{"question": "x", **fields})
+        assert (answer.status_code, bool(json.loads(answer.content)["words"])) == (400, True), fields
+    for version in ("-1", "1e3", "", "99999999999"):
+        assert place.post(edit, headers=JSON, question="x", version=version).status_code == 409, version
+    assert DraftLogRow.objects.count() == 0
+    assert ItemRow.objects.get().state == "drafting"
+    place.team.user("Eve", "author", project="films")
+    place.team.user("Bob", "reviewer", project="films")
+    assert place.team.signed_in("Eve").get(edit).status_code == 404
+    assert place.team.signed_in("Eve").post(edit, {"question": "mine now"}).status_code == 404
+    assert place.team.signed_in("Eve").get(f"{edit}/checks").status_code == 404
+    assert place.team.signed_in("Bob").get(edit).status_code == 403
+    assert place.team.client().get(edit).status_code == 302
+    answer = place.team.client().post(edit, {"question": "x", "version": 0}, headers=JSON)
+    assert answer.status_code == 401
     answer = place.post(edit, headers=JSON, question="Which lens?")
     told = json.loads(answer.content)
     assert (answer.status_code, told["version"], told.keys()) == (200, 1, {"version", "at"})
     assert "The right option is empty." in place.client.get(f"{edit}/checks").content.decode()
     assert "Which lens?" in place.client.get(edit).content.decode()
     assert DraftLogRow.objects.get().version == 1
-
-
-def test_without_scripts_the_save_button_saves(place, edit):
     answer = place.post(edit, question="Which lens?", action="save", **{"step-1": "later", "step-0": "first"})
     assert (answer.status_code, answer["location"]) == (302, edit)
     page = place.client.get(edit).content.decode()
@@ -194,40 +183,6 @@ def test_two_tabs_are_a_conflict_that_shows_both(place, edit):
     assert [one.version for one in DraftLogRow.objects.order_by("version")] == [1, 2]
 
 
-def test_a_save_that_is_sent_twice_is_kept_once(place, edit):
-    for _ in range(2):
-        answer = place.post(edit, headers=JSON, question="x", version=0, request="the-same")
-        assert json.loads(answer.content)["version"] == 1
-    assert DraftLogRow.objects.count() == 1
-    place.post(edit, headers=JSON, question="y", version=1, request="the-next")
-    late = place.post(edit, headers=JSON, question="x", version=0, request="the-same")
-    assert (late.status_code, json.loads(late.content)["version"]) == (200, 1)
-    assert DraftRow.objects.get().version == DraftLogRow.objects.count() == 2
-
-
-def test_fields_and_versions_that_no_form_has_are_refused(place, edit):
-    unknown = ({"state": "accepted"}, {"author": "eve"}, {"wrong-0-is_right": "1"})
-    for fields in (*unknown, {"question": "x" * 10_001}, {"request": ""}):
-        answer = place.post(edit, headers=JSON, **{"question": "x", **fields})
-        assert (answer.status_code, bool(json.loads(answer.content)["words"])) == (400, True), fields
-    for version in ("-1", "1e3", "", "99999999999"):
-        assert place.post(edit, headers=JSON, question="x", version=version).status_code == 409, version
-    assert DraftLogRow.objects.count() == 0
-    assert ItemRow.objects.get().state == "drafting"
-
-
-def test_nobody_else_sees_the_form(place, edit):
-    place.team.user("Eve", "author", project="films")
-    place.team.user("Bob", "reviewer", project="films")
-    assert place.team.signed_in("Eve").get(edit).status_code == 404
-    assert place.team.signed_in("Eve").post(edit, {"question": "mine now"}).status_code == 404
-    assert place.team.signed_in("Eve").get(f"{edit}/checks").status_code == 404
-    assert place.team.signed_in("Bob").get(edit).status_code == 403
-    assert place.team.client().get(edit).status_code == 302
-    answer = place.team.client().post(edit, {"question": "x", "version": 0}, headers=JSON)
-    assert answer.status_code == 401
-
-
 def test_hostile_words_are_shown_as_text(place, edit):
     for words in PAYLOADS:
         fields = {name: words for name in FILLED if not name.endswith(("kind", "id"))}
@@ -243,18 +198,16 @@ def test_hostile_words_are_shown_as_text(place, edit):
             assert html.escape(words) in page or words in page
 
 
-# --------------------------------------------------------------------------- handing in
-
-
-def test_what_is_not_whole_is_saved_and_not_handed_in(place, edit):
+def test_what_is_whole_is_handed_in_as_a_revision(place, edit):
     answer = place.post(edit, question="Which lens?", action="submit")
     assert answer.status_code == 422
     assert "It is saved." in said(answer)
     assert "4 are expected" in said(answer)
     assert (ItemRow.objects.get().state, DraftRow.objects.get().version) == ("drafting", 1)
-
-
-def test_what_is_handed_in_is_a_revision_that_becomes_a_question(place, edit):
+    answer = place.post(edit, action="submit", seen=99, **FILLED)
+    assert answer.status_code == 409
+    assert "somebody has changed it" in said(answer)
+    assert RevisionRow.objects.count() == 0
     answer = place.post(edit, action="submit", **FILLED)
     assert answer.status_code == 302, said(answer)
     item = ItemRow.objects.get()
@@ -267,6 +220,9 @@ def test_what_is_handed_in_is_a_revision_that_becomes_a_question(place, edit):
     piece = annotations_of(revision).annotations.evidence[0]
     assert (piece.first, piece.last, piece.steps) == (3, 9, (0, 1))
     assert DraftRow.objects.get().is_closed
+    place.post(edit, action="submit", **FILLED)
+    other = place.begin()["location"]
+    assert re.search(r"A \d, B \d, C \d, D \d, E \d", re.sub(r"\s+", " ", said(place.client.get(other))))
 
 
 def test_handing_in_twice_is_one_revision(place, edit):
@@ -307,22 +263,6 @@ def test_a_form_that_was_open_under_older_rules_goes_through_or_is_told_and_lose
     assert RevisionRow.objects.count() == 0
 
 
-def test_an_item_that_somebody_changed_is_not_handed_in(place, edit):
-    answer = place.post(edit, action="submit", seen=99, **FILLED)
-    assert answer.status_code == 409
-    assert "somebody has changed it" in said(answer)
-    assert RevisionRow.objects.count() == 0
-
-
-def test_the_balance_of_places_is_shown(place, edit):
-    place.post(edit, action="submit", **FILLED)
-    other = place.begin()["location"]
-    assert re.search(r"A \d, B \d, C \d, D \d, E \d", re.sub(r"\s+", " ", said(place.client.get(other))))
-
-
-# --------------------------------------------------------------------------- what came back
-
-
 @pytest.fixture
 def returned(place, edit):
     place.post(edit, action="submit", **FILLED)
@@ -335,13 +275,24 @@ def returned(place, edit):
     return edit
 
 
-def test_what_came_back_stands_beside_its_fields(place, returned):
+def test_what_came_back_is_marked_and_changed_or_explained(place, returned):
     page = said(place.client.get(returned))
     assert "This is your one revision" in page
     assert "It is not said which of the lenses" in page
     assert "Not so, says the review" in page
     assert "the thick one" in place.client.get(returned).content.decode()
     assert "bob" not in page
+    other = {**FILLED, "step-0": "Three lenses are put into one beam."}
+    assert "This was marked" in said(place.post(returned, action="submit", **other))
+    assert RevisionRow.objects.count() == 1
+    changed = {**FILLED, "question": "Which lens of the first shot bends the light most?"}
+    assert "<ins>" in place.post(returned, **changed, action="submit", seen=99).content.decode()
+    assert place.post(returned, action="submit", **changed).status_code == 302
+    last = RevisionRow.objects.order_by("-n").first()
+    assert (last.n, last.origin) == (2, "author_revise")
+    first = RevisionRow.objects.get(n=1)
+    orders = [json.loads(one.content)["annotations"]["order"] for one in (first, last)]
+    assert orders[0] == orders[1]
 
 
 def test_the_note_of_a_reviewer_stands_beside_its_field_and_the_form_opens_there(place, edit):
@@ -368,20 +319,6 @@ def test_the_note_of_a_reviewer_stands_beside_its_field_and_the_form_opens_there
     assert f"{edit}#first-marked" in place.client.get("/work").content.decode()
 
 
-def test_what_was_marked_is_changed_or_explained(place, returned):
-    other = {**FILLED, "step-0": "Three lenses are put into one beam."}
-    assert "This was marked" in said(place.post(returned, action="submit", **other))
-    assert RevisionRow.objects.count() == 1
-    changed = {**FILLED, "question": "Which lens of the first shot bends the light most?"}
-    assert "<ins>" in place.post(returned, **changed, action="submit", seen=99).content.decode()
-    assert place.post(returned, action="submit", **changed).status_code == 302
-    last = RevisionRow.objects.order_by("-n").first()
-    assert (last.n, last.origin) == (2, "author_revise")
-    first = RevisionRow.objects.get(n=1)
-    orders = [json.loads(one.content)["annotations"]["order"] for one in (first, last)]
-    assert orders[0] == orders[1]
-
-
 def test_a_mark_may_be_answered_in_words(place, returned):
     answer = place.post(
         returned, action="submit", **{**FILLED, "step-0": "Three.", "changed": "There is one shot."}
@@ -403,9 +340,6 @@ def test_nobody_begins_what_they_cannot_hand_in(place):
     assert refused.status_code == 409
     assert "has to be read first" in refused.content.decode()
     assert not ItemRow.objects.exists()
-
-
-# --------------------------------------------------------------------------- what was made elsewhere
 
 
 def imported(place, author, kind="submit"):
@@ -439,23 +373,17 @@ def test_what_was_made_elsewhere_is_no_form_of_those_who_may_review_it(place, ki
     assert row.author is None
 
 
-def test_its_author_writes_on_what_was_made_elsewhere_and_came_back(place):
+def test_items_from_elsewhere_are_of_their_author_or_who_writes_first(place):
     row = imported(place, place.ann.pseudonym, "return")
     here = f"/projects/films/items/{row.public}/"
     assert "Write on" in place.client.get(here).content.decode()
     assert "Which far lens?" in place.client.get(f"{here}edit").content.decode()
-
-
-def test_an_empty_item_without_an_author_is_whose_who_writes_first(place):
     add_items(place.project, ["new-1"], kinds={"new-1": "mcq"})
     row = ItemRow.objects.get(item_id="new-1")
     edit = f"/projects/films/items/{row.public}/edit"
     assert place.post(edit, question="Which?").status_code == 302
     place.team.user("Eve", "author", project="films")
     assert place.team.signed_in("Eve").get(edit).status_code == 404
-
-
-# --------------------------------------------------------------------------- pictures and frames
 
 
 def test_a_box_is_shown_over_its_picture_where_items_are_written_read_and_reviewed(place):

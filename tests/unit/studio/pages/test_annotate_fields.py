@@ -55,11 +55,6 @@ def test_what_is_said_stands_at_its_field_and_marks_at_their_part():
     assert by_name["wrong"].marks == ("two are right", "it is not")
 
 
-def test_new_options_have_names():
-    found = fields(drawn("mmvu", "mcq", written=Wording()))
-    assert {one.value for name, one in found.items() if name.endswith("-id")} == {"ffffffffffff"}
-
-
 def test_evidence_has_the_places_of_its_media():
     names = {
         kinds: {
@@ -79,8 +74,7 @@ def test_evidence_has_the_places_of_its_media():
         ("image", "image"): rest | box,
         ("video", "image"): rest | times | box,
     }
-
-
-def test_the_pictures_of_a_set_are_named_by_their_numbers():
     found = fields(drawn("mmvu", "mcq", shapes=(Shape(kind="image"), Shape(kind="image"))))
     assert found["evidence-0-medium"].choices == (("0", "picture 1: a.mp4"), ("1", "picture 2: b.mp4"))
+    found = fields(drawn("mmvu", "mcq", written=Wording()))
+    assert {one.value for name, one in found.items() if name.endswith("-id")} == {"ffffffffffff"}

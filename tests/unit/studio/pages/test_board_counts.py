@@ -18,7 +18,25 @@ def test_places_have_words_and_a_part_of_the_frame():
     assert rectangles("visited:whole", 320, 240) == [(0.0, 0.0, 320.0, 240.0)]
 
 
-def test_a_count_is_kept_and_the_tracks_own_is_shown_only_then(boards):
+def test_what_makes_no_sense_is_refused_and_stays_typed(boards):
+    for wrong in [
+        {"n": "x"},
+        {"n": "3"},
+        {"place": "visited:"},
+        {"place": "shouted:left"},
+        {"first": "80", "last": "8"},
+        {"first": "8", "last": "999"},
+        {"frames": "1 b"},
+        {"first": "8", "last": "80", "frames": "100"},
+    ]:
+        answer = boards.post("counts", act="count", **{**COUNT, "frames": "", **wrong})
+        assert answer.status_code == 400
+        assert boards.file("counts.csv") == ""
+    answer = boards.post("counts", act="count", **{**COUNT, "n_high": "2"}, frames="", note="two at once")
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert 'name="n_high" inputmode="numeric" size="4" value="2"' in page
+    assert 'value="two at once"' in page
     page = boards.page("counts?place=visited:right-third")
     assert "the tracks clearly" not in page
     assert "<rect" in page
@@ -33,22 +51,6 @@ def test_a_count_is_kept_and_the_tracks_own_is_shown_only_then(boards):
     assert boards.post("counts", act="undo").status_code == 302
     assert boards.file("counts.csv") == ""
     assert "Made again next time" not in boards.page("counts")
-
-
-def test_what_makes_no_sense_is_refused(boards):
-    for wrong in [
-        {"n": "x"},
-        {"n": "3"},
-        {"place": "visited:"},
-        {"place": "shouted:left"},
-        {"first": "80", "last": "8"},
-        {"first": "8", "last": "999"},
-        {"frames": "1 b"},
-        {"first": "8", "last": "80", "frames": "100"},
-    ]:
-        answer = boards.post("counts", act="count", **{**COUNT, "frames": "", **wrong})
-        assert answer.status_code == 400
-        assert boards.file("counts.csv") == ""
 
 
 def test_a_second_counter_does_not_see_the_first(two_boards):
@@ -99,11 +101,3 @@ def test_counters_see_their_difference_and_agree(two_boards):
         ("p002", 4, ("p001", "p002")),
         ("p001", 4, ("p001", "p002")),
     ]
-
-
-def test_what_was_typed_stays_where_a_count_is_refused(boards):
-    answer = boards.post("counts", act="count", **{**COUNT, "n_high": "2"}, frames="", note="two at once")
-    page = answer.content.decode()
-    assert answer.status_code == 400
-    assert 'name="n_high" inputmode="numeric" size="4" value="2"' in page
-    assert 'value="two at once"' in page

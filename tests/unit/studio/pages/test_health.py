@@ -11,7 +11,7 @@ from vidence.studio.records.work import AuditEventRow
 from vidence.studio.upkeep import BACKUPS
 
 
-def test_database_copies_disk_and_what_waits(team):
+def test_database_copies_disk_and_what_waits_and_an_old_copy_is_warned_of(team):
     team.user("Olga", "operator")
     client = team.signed_in("Olga")
     page = client.get("/health").content.decode()
@@ -20,11 +20,6 @@ def test_database_copies_disk_and_what_waits(team):
     if connection.vendor == "sqlite":
         assert "journal_mode = wal" in page
         assert "vidence studio backup" in page
-
-
-def test_an_old_copy_is_warned_of(team):
-    team.user("Olga", "operator")
-    client = team.signed_in("Olga")
     folder = team.settings.data / BACKUPS
     folder.mkdir()
     copy = folder / "studio-20261101T000000_000000Z.sqlite3"
@@ -37,7 +32,7 @@ def test_an_old_copy_is_warned_of(team):
         assert ("older than seven days" in page) == is_old
 
 
-def test_a_copy_is_opened_and_read_from_the_page(team):
+def test_copies_are_warned_of_opened_and_read(team):
     team.user("Olga", "operator")
     client = team.signed_in("Olga")
     assert "when it was made" in client.get("/health").content.decode()
@@ -50,15 +45,9 @@ def test_a_copy_is_opened_and_read_from_the_page(team):
         page = client.get("/health").content.decode()
         assert "damaged: " in page
         assert AuditEventRow.objects.filter(kind="copy-damaged", about=copy.name).count() == 1
-
-
-def test_a_sound_copy_is_told_with_its_rows(team):
-    team.user("Olga", "operator")
-    client = team.signed_in("Olga")
     if connection.vendor != "sqlite":
         pytest.skip("copies are made of SQLite")
-    folder = team.settings.data / BACKUPS
-    folder.mkdir()
+    copy.unlink()
     live = sqlite3.connect(connection.settings_dict["NAME"])
     with closing(live), closing(sqlite3.connect(folder / "studio-1.sqlite3")) as copy:
         live.backup(copy)

@@ -54,7 +54,7 @@ def text(answer):
     return html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
 
 
-def test_the_page_holds_words_and_hints_and_nothing_else_of_the_item(place):
+def test_an_answer_is_timed_and_judged_and_the_page_holds_nothing_else(place):
     page = place.bob.get(place.address).content.decode()
     assert [one in page for one in ("THE-FIRST", "THE-SECOND", "THE-THIRD")] == [True] * 3
     assert [
@@ -63,9 +63,15 @@ def test_the_page_holds_words_and_hints_and_nothing_else_of_the_item(place):
     assert "/media/" not in page
     assert "q1" in text(place.bob.get("/projects/films/hints"))
     assert "Try its hints" in text(place.bob.get(place.base))
-
-
-def test_an_answer_is_timed_from_when_the_page_was_given_out_and_judged_beside_the_reference(place):
+    ann = place.team.signed_in("Ann")
+    page = text(ann.get(place.address))
+    assert "You wrote it" in page
+    assert "THE-FIRST" not in page
+    refused = ann.post(
+        place.address, {"act": "answer", "answer": "x", "sure": "yes", "opened": place.stamp()}
+    )
+    assert refused.status_code == 409
+    assert ReviewRow.objects.count() == 0
     opened = place.stamp()
     place.team.clock.move(40)
     assert place.answer(opened=opened).status_code == 302
@@ -94,18 +100,6 @@ def test_an_answer_is_timed_from_when_the_page_was_given_out_and_judged_beside_t
 def test_an_answer_is_whole_or_says_that_there_is_none(place, more, status):
     assert place.answer(**more).status_code == status
     assert ReviewRow.objects.count() == (status == 302)
-
-
-def test_the_author_is_asked_nothing(place):
-    ann = place.team.signed_in("Ann")
-    page = text(ann.get(place.address))
-    assert "You wrote it" in page
-    assert "THE-FIRST" not in page
-    refused = ann.post(
-        place.address, {"act": "answer", "answer": "x", "sure": "yes", "opened": place.stamp()}
-    )
-    assert refused.status_code == 409
-    assert ReviewRow.objects.count() == 0
 
 
 def test_a_stamp_of_another_wording_is_none(place):

@@ -17,13 +17,35 @@ def film(solo, tmp_path):
     desk().renditions.close()
 
 
-def test_a_medium_is_told_with_the_head_of_its_bytes(film):
+def test_media_are_told_with_their_head_and_pictures_made_as_asked(film, solo):
     address, client = film
     told = json.loads(client.get(f"{address}/frames.json").content)
     assert (told["kind"], told["plays"], told["table"]["n_frames"]) == ("video", True, 6)
     head = client.head(f"{address}/file", headers={"range": "bytes=0-3"})
     assert (head.status_code, head["content-length"]) == (206, "4")
     assert json.loads(client.get(f"{address}/copy.json").content)["state"] == "not-needed"
+    _, client = film
+    answer = client.get("/media/another/file")
+    assert answer.status_code == 404
+    assert json.loads(answer.content) == {"error": "there is no such medium here"}
+    address, client = film
+    still = client.get(f"{address}/still/2.jpg", {"size": "long:64", "quality": "70"})
+    assert (still.status_code, still["content-type"]) == (200, "image/jpeg")
+    again = client.get(
+        f"{address}/still/2.jpg",
+        {"size": "long:64", "quality": "70"},
+        headers={"if-none-match": still["etag"]},
+    )
+    assert again.status_code == 304
+    assert client.get(f"{address}/still/2.jpg", {"format": "png"})["content-type"] == "image/png"
+    assert client.get(f"{address}/strip.jpg", {"n": "2"}).status_code == 200
+    for wrong in ({"size": "huge"}, {"quality": "-1"}, {"format": "svg"}):
+        assert client.get(f"{address}/still/2.jpg", wrong).status_code == 400
+    assert client.get(f"{address}/copy/file").status_code == 404
+    assert client.get(f"{address}/copy/frames.json").status_code == 404
+    address, _ = film
+    for rest in PLACES:
+        assert solo.client().get(f"{address}/{rest}").status_code in {302, 403}
 
 
 PLACES = ("file", "frames.json", "still/0.jpg", "strip.jpg", "copy.json", "copy/file", "copy/frames.json")
@@ -46,19 +68,6 @@ def test_what_is_of_another_project_is_as_if_it_were_not_there(team, tmp_path):
             assert (found.status_code, found.content) == (absent.status_code, absent.content), rest
     finally:
         desk().renditions.close()
-
-
-def test_nobody_else_is_shown_anything(film, solo):
-    address, _ = film
-    for rest in PLACES:
-        assert solo.client().get(f"{address}/{rest}").status_code in {302, 403}
-
-
-def test_another_token_has_nothing(film):
-    _, client = film
-    answer = client.get("/media/another/file")
-    assert answer.status_code == 404
-    assert json.loads(answer.content) == {"error": "there is no such medium here"}
 
 
 @pytest.mark.parametrize(
@@ -86,21 +95,3 @@ def test_the_head_says_what_will_follow(solo, tmp_path, said, status, length):
     answer = ranged(request, state)
     assert (answer.status_code, answer.get("Content-Length")) == (status, length)
     assert ("vidence.promised" in request.scope) == (status in {200, 206})
-
-
-def test_pictures_are_made_as_they_are_asked_for(film):
-    address, client = film
-    still = client.get(f"{address}/still/2.jpg", {"size": "long:64", "quality": "70"})
-    assert (still.status_code, still["content-type"]) == (200, "image/jpeg")
-    again = client.get(
-        f"{address}/still/2.jpg",
-        {"size": "long:64", "quality": "70"},
-        headers={"if-none-match": still["etag"]},
-    )
-    assert again.status_code == 304
-    assert client.get(f"{address}/still/2.jpg", {"format": "png"})["content-type"] == "image/png"
-    assert client.get(f"{address}/strip.jpg", {"n": "2"}).status_code == 200
-    for wrong in ({"size": "huge"}, {"quality": "-1"}, {"format": "svg"}):
-        assert client.get(f"{address}/still/2.jpg", wrong).status_code == 400
-    assert client.get(f"{address}/copy/file").status_code == 404
-    assert client.get(f"{address}/copy/frames.json").status_code == 404

@@ -1,11 +1,7 @@
 """The pages that every studio has: the first, projects, the server's state, faults."""
 
-import pytest
-from django.db import connection
-
 from vidence.studio.pages import faults
 from vidence.studio.pages.faults import fault
-from vidence.studio.upkeep import BACKUPS
 
 
 def test_the_first_page_has_the_projects_of_the_person(team):
@@ -18,24 +14,11 @@ def test_the_first_page_has_the_projects_of_the_person(team):
     assert "/health" not in page
 
 
-def test_the_state_of_the_server_names_the_last_copy(solo):
-    client = solo.signed_in()
-    if connection.vendor != "sqlite":
-        pytest.skip("copies are made of SQLite")
-    assert "none yet" in client.get("/health").content.decode()
-    (solo.settings.data / BACKUPS).mkdir()
-    (solo.settings.data / BACKUPS / "studio-20261123T0.sqlite3").touch()
-    assert "studio-20261123T0.sqlite3" in client.get("/health").content.decode()
-
-
-def test_faults_have_words_for_people(view):
+def test_faults_have_words_and_one_who_only_looks_is_told_so(view):
+    assert "read-only" in view.signed_in().get("/", follow=True).content.decode()
     rf = view.client().get("/sign-in").wsgi_request
     for status in (400, 403, 404, 405, 500, 418):
         answer = fault(rf, status)
         assert answer.status_code == status
         assert f"Status {status}" in answer.content.decode()
     assert faults.bad_request(rf, ValueError()).status_code == 400
-
-
-def test_one_who_only_looks_is_told_so(view):
-    assert "read-only" in view.signed_in().get("/", follow=True).content.decode()

@@ -40,7 +40,7 @@ def test_somebody_is_taken_in_changed_and_taken_out(team, client):
     assert not MembershipRow.objects.filter(user=ann).exists()
 
 
-def test_what_cannot_be_is_said(team, client):
+def test_what_cannot_be_is_said_and_nothing_of_another_project_changes(team, client):
     from html import unescape
 
     assert team.user("Ann", "author").pseudonym == "p002"
@@ -54,9 +54,6 @@ def test_what_cannot_be_is_said(team, client):
         answer = client.post(WHERE, said)
         assert (answer.status_code, why in unescape(answer.content.decode())) == (400, True)
         assert list(MembershipRow.objects.values_list()) == before
-
-
-def test_operators_of_one_project_change_nothing_in_another(team, client):
     team.project("others")
     bob = team.user("Bob", "author", project="others")
     assert client.post("/projects/others/people", {"name": "Olga", "roles": ["operator"]}).status_code == 404
@@ -69,9 +66,6 @@ def test_operators_of_one_project_change_nothing_in_another(team, client):
 def test_one_who_works_alone_is_told_so(solo):
     solo.project()
     assert "has one person" in solo.signed_in().get(WHERE).content.decode()
-
-
-# --------------------------------------------------------------------------- domains
 
 
 @pytest.fixture
@@ -119,14 +113,6 @@ def test_each_domain_with_fewer_than_two_is_named(team, place):
     people = members(place, protocol)
     assert [list(one.closed) for one in people] == [["author"], [], [], []]
     assert coverage(place, protocol, people)[1].lacks == ("author",)
-
-
-def test_people_of_all_projects_are_shown(team, place):
-    team.user("Olga", "operator", "reviewer")
-    found = members(place, protocol_of(place))
-    assert [(one.user.name, one.membership.project, one.is_open("reviewer")) for one in found] == [
-        ("Olga", None, True)
-    ]
 
 
 def test_domains_as_people_write_them():

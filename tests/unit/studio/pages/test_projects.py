@@ -45,7 +45,26 @@ def test_a_project_begins_under_a_preset(place):
     assert 'value="de, en"' in again.content.decode()
 
 
-def test_a_text_is_tried_before_it_counts(place):
+def test_what_cannot_begin_is_said_and_a_text_is_tried_before_it_counts(place):
+    for said, why in [
+        ({"slug": "Films of 1"}, "expected small letters, digits and -, as 'films-of-1'"),
+        ({"slug": ""}, "expected small letters"),
+        ({"slug": "x" * 61}, "expected 60 and 300 at most"),
+        ({"title": "x" * 301}, "expected 60 and 300 at most"),
+        ({"protocol": "mmvuu"}, "there is no protocol named 'mmvuu'"),
+        ({"protocol": ""}, "there is no protocol named ''"),
+        ({"protocol": "/etc/passwd.toml"}, "there is no protocol named"),
+        ({"protocol": "text"}, "protocol.toml"),
+        ({"languages": "en, german!"}, "the language 'german!'; expected a tag"),
+        ({"media": "/"}, "expected one of this studio"),
+        ({"media": "../../elsewhere"}, "expected one of this studio"),
+        ({"media": "link"}, "expected one of this studio"),
+        ({"media": "nothing"}, "expected one of this studio"),
+    ]:
+        client, _ = place
+        answer = client.post(WHERE, {**FILMS, **said})
+        assert (answer.status_code, why in words(answer)) == (400, True)
+        assert not ProjectRow.objects.exists()
     client, _ = place
     assert protocol_bytes("mmvu").decode() != OWN
     checked = client.post(WHERE, {**FILMS, "act": "check"})
@@ -66,28 +85,6 @@ def test_a_text_is_tried_before_it_counts(place):
     sent = {**FILMS, "protocol": "text", "source": OWN.replace("\n", "\r\n")}
     assert client.post(WHERE, sent).status_code == 302
     assert ProjectRow.objects.get().protocol.source == OWN
-
-
-def test_what_cannot_begin_is_said(place):
-    for said, why in [
-        ({"slug": "Films of 1"}, "expected small letters, digits and -, as 'films-of-1'"),
-        ({"slug": ""}, "expected small letters"),
-        ({"slug": "x" * 61}, "expected 60 and 300 at most"),
-        ({"title": "x" * 301}, "expected 60 and 300 at most"),
-        ({"protocol": "mmvuu"}, "there is no protocol named 'mmvuu'"),
-        ({"protocol": ""}, "there is no protocol named ''"),
-        ({"protocol": "/etc/passwd.toml"}, "there is no protocol named"),
-        ({"protocol": "text"}, "protocol.toml"),
-        ({"languages": "en, german!"}, "the language 'german!'; expected a tag"),
-        ({"media": "/"}, "expected one of this studio"),
-        ({"media": "../../elsewhere"}, "expected one of this studio"),
-        ({"media": "link"}, "expected one of this studio"),
-        ({"media": "nothing"}, "expected one of this studio"),
-    ]:
-        client, _ = place
-        answer = client.post(WHERE, {**FILMS, **said})
-        assert (answer.status_code, why in words(answer)) == (400, True)
-        assert not ProjectRow.objects.exists()
 
 
 def test_a_studio_without_folders_says_how_to_name_one(solo):
@@ -132,16 +129,10 @@ def test_items_are_shown_page_by_page(many):
         found = re.findall(r">(q\d{3})</a>", answer.content.decode())
         assert found[:1] == ([first] if first else [])
         assert len(found) <= 100
-
-
-def test_the_next_page_keeps_what_was_asked_for(many):
     page = many.get("/projects/films/?state=drafting&words=q1").content.decode()
     assert 'href="?state=drafting&amp;words=q1&amp;page=2"' not in page  # 100 of them fit on one
     page = many.get("/projects/films/?state=drafting&words=q").content.decode()
     assert 'href="?state=drafting&amp;words=q&amp;page=2"' in page
-
-
-def test_a_page_of_items_asks_the_database_as_often_for_more_of_them(many):
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 

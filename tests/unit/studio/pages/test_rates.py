@@ -46,7 +46,7 @@ def text(answer):
     return re.sub(r"(<[^>]+>|\s)+", " ", answer.content.decode())
 
 
-def test_rates_are_counted_from_transitions(films):
+def test_rates_are_counted_and_small_groups_shown_to_operators_only(films):
     _, project = films
     ItemRow.objects.update(state="accepted")  # what columns say does not count
     reviews = reviews_of(project)
@@ -59,9 +59,6 @@ def test_rates_are_counted_from_transitions(films):
         "rejected": (2, 8),
         "ended": (8, 9),
     }
-
-
-def test_shares_of_small_groups_are_shown_to_operators_only(films):
     team, _ = films
     team.user("Mia", "meta", project="films")
     team.user("Olga", "operator", project="films")

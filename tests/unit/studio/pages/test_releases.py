@@ -38,7 +38,7 @@ def project(team):
     return made
 
 
-def test_only_what_was_accepted_is_released(project):
+def test_only_what_was_accepted_is_released_and_a_release_never_changes(project):
     found = release(project, Wish(without_licence=ANY), by="olga")
     lines = (found.folder / "items.jsonl").read_bytes().splitlines()
     assert [msgspec.json.decode(one, type=Item).item_id for one in lines] == ["q1"]
@@ -46,9 +46,6 @@ def test_only_what_was_accepted_is_released(project):
     assert "1.0.0" in found.folder.name
     event = AuditEventRow.objects.get(kind="released")
     assert (event.by, event.about, event.details["n"]) == ("olga", "films", 1)
-
-
-def test_a_release_never_changes(project):
     release(project, Wish(without_licence=ANY), by="olga")
     assert not release(project, Wish(without_licence=ANY), by="olga").is_new
     accept("q2")
@@ -74,10 +71,9 @@ def test_media_outside_the_folder_of_the_project_are_not_released(team):
         release(made, Wish(without_licence=ANY), by="olga")
 
 
-# --------------------------------------------------------------------------- the page
-
-
 def test_the_page_releases_and_says_what_is_wrong(project, team):
+    team.user("Ann", "author", "reviewer", "meta", "researcher")
+    assert team.signed_in("Ann").post("/projects/films/releases/", {}).status_code == 403
     team.user("Olga", "operator")
     client = team.signed_in("Olga")
     address = "/projects/films/releases/"
@@ -112,8 +108,3 @@ def test_the_cautions_of_the_making_are_shown_and_stand_in_the_datasheet(project
     (made / ACCOUNT_FILE).write_text("{")
     assert "is no account of a making" in client.get(address).content.decode()
     assert b"is no account of a making" in client.post(address, {"version": "2.0.0"}).content
-
-
-def test_who_is_no_operator_releases_nothing(project, team):
-    team.user("Ann", "author", "reviewer", "meta", "researcher")
-    assert team.signed_in("Ann").post("/projects/films/releases/", {}).status_code == 403

@@ -59,78 +59,57 @@ def place(team):
     return Place(team)
 
 
-def test_what_is_saved_stands_in_the_form_again(place):
+def test_what_is_saved_stands_in_the_form_until_it_is_decided(place):
     hidden = place.hidden()
-    told = place.send(hidden, message="The second cup is red, too.", **{"note:question": "which one?"})
-    assert told.json()["version"] == 1
-    page = place.page()
-    assert "The second cup is red, too." in page
-    assert 'value="which one?"' in page
-    assert DraftRow.objects.get().stage == "reviewer"
+    refused = place.team.signed_in("Cid").post(f"{place.base}/review", {**hidden, "message": "x"}, **SCRIPT)
+    assert (refused.status_code, DraftRow.objects.exists()) == (409, False)  # without a claim
+    assert place.send(hidden, message="x" * 400_001).status_code == 400
+    said = {"message": "in the first tab", "note:question": "which one?"}
+    assert place.send(hidden, **said).json()["version"] == 1
+    assert "in the first tab" in place.page()
+    assert 'value="which one?"' in place.page()
+    assert (DraftRow.objects.get().stage, place.item.state) == ("reviewer", "in-review")
+    second = hidden | {"request": "another"}  # another tab overwrites nothing
+    assert place.send(second, message="in the second tab").status_code == 409
+    page = place.send(second, script=False, act="return", message="in the second tab").content.decode()
+    for words in ("version 1 of your review was saved meanwhile", "in the first tab", "in the second tab"):
+        assert words in page
     assert place.item.state == "in-review"
+    words = "The cup is never seen; say which one is meant, and when it can be seen."
+    names = re.findall(r'type="radio" name="([^"]+)" value="(?:right|yes|5|3)"', place.page())
+    picks = {"field": "right", "score": "5", "check": "yes"}
+    said = {one: picks[one.partition(":")[0]] for one in names}
+    said |= {next(one for one in names if one.startswith("check:")): "no"}
+    done = place.send(place.hidden(), script=False, act="return", message=words, **said)
+    assert done.status_code == 302, re.findall(r'role="alert">([^<]*)', done.content.decode())
+    assert DraftRow.objects.get().is_closed
+    assert words in DraftLogRow.objects.last().body
+    late = place.send(hidden | {"request": "late"}, message="typed on")
+    assert (late.status_code, late.json()["closed"], DraftRow.objects.count()) == (409, True, 1)
 
 
-def test_an_expired_claim_keeps_the_draft(place):
+@pytest.mark.parametrize("is_saved", [True, False])
+def test_a_claim_that_has_ended_says_so_and_keeps_what_was_written(place, is_saved):
     hidden = place.hidden()
-    place.send(hidden, message="half a sentence")
+    if is_saved:
+        place.send(hidden, message="half a sentence")
     place.expire()
     assert place.item.state == "submitted"
-    late = place.send(place_version(hidden, 1), message="half a sentence, and its end")
-    assert late.json()["version"] == 2
-    assert "half a sentence, and its end" in place.page()
-    refused = place.send(place_version(hidden, 2), script=False, act="return", message="all of it " * 9)
+    if is_saved:
+        late = place.send(place_version(hidden, 1), message="half a sentence, and its end")
+        assert late.json()["version"] == 2
+        assert "half a sentence, and its end" in place.page()
+        hidden = place_version(hidden, 2)
+    refused = place.send(hidden, script=False, act="return", message="all of it " * 9)
     assert refused.status_code == 409
     assert "your claim has ended" in refused.content.decode()
+    assert "all of it" in DraftRow.objects.get().body
     place.client.post(f"{place.base}/claim")
     assert "all of it" in place.page()
 
 
-def test_what_was_written_without_a_save_is_kept_when_the_claim_has_ended(place):
-    hidden = place.hidden()
-    place.expire()
-    refused = place.send(hidden, script=False, act="return", message="only in this form")
-    assert refused.status_code == 409
-    assert "only in this form" in DraftRow.objects.get().body
-
-
-def test_another_tab_overwrites_nothing(place):
-    hidden = place.hidden()
-    place.send(hidden, message="in the first tab")
-    second = hidden | {"request": "another"}
-    assert place.send(second, message="in the second tab").status_code == 409
-    shown = place.send(second, script=False, act="return", message="in the second tab")
-    page = shown.content.decode()
-    assert "version 1 of your review was saved meanwhile" in page
-    assert "in the first tab" in page
-    assert "in the second tab" in page
-    assert place.item.state == "in-review"
-
-
-def test_a_decision_closes_the_draft_and_a_late_save_opens_none(place):
-    hidden = place.hidden()
-    words = "The cup is never seen; say which one is meant, and when it can be seen."
-    names = re.findall(r'type="radio" name="([^"]+)" value="(?:right|yes|5|3)"', place.page())
-    said = {
-        one: "right" if one.startswith("field:") else "5" if one.startswith("score:") else "yes"
-        for one in names
-    }
-    said |= {next(one for one in names if one.startswith("check:")): "no"}
-    done = place.send(hidden, script=False, act="return", message=words, **said)
-    assert done.status_code == 302, re.findall(r'role="alert">([^<]*)', done.content.decode())
-    assert DraftRow.objects.get().is_closed
-    assert words in DraftLogRow.objects.get().body
-    late = place.send(hidden | {"request": "late"}, message="typed on")
-    assert late.status_code == 409
-    assert late.json()["closed"]
-    assert DraftRow.objects.count() == 1
-
-
-def test_somebody_without_a_claim_keeps_nothing(place):
-    hidden = place.hidden()
-    client = place.team.signed_in("Cid")
-    refused = client.post(f"{place.base}/review", {**hidden, "message": "x"}, **SCRIPT)
-    assert refused.status_code == 409
-    assert not DraftRow.objects.exists()
+def place_version(hidden, version):
+    return hidden | {"version": str(version), "request": f"request-{version}"}
 
 
 def test_of_another_wording_only_the_words_come_back(place):
@@ -142,17 +121,8 @@ def test_of_another_wording_only_the_words_come_back(place):
     assert " checked" not in page.replace('name="next"', "")
 
 
-def test_what_is_too_long_is_refused_as_words(place):
-    assert place.send(place.hidden(), message="x" * 400_001).status_code == 400
-
-
-def place_version(hidden, version):
-    return hidden | {"version": str(version), "request": f"request-{version}"}
-
-
 def test_a_form_that_an_older_protocol_gave_out_is_told_so_and_loses_nothing(place):
-    hidden = place.hidden()
-    source = place.project.protocol.source
+    hidden, source = place.hidden(), place.project.protocol.source
     changed = source.replace('id = "expert"', 'id = "expertise"')
     assert changed != source
     under(place.project, changed)
@@ -164,8 +134,6 @@ def test_a_form_that_an_older_protocol_gave_out_is_told_so_and_loses_nothing(pla
     assert "written under the old rules" in DraftRow.objects.get().body
 
 
-# --------------------------------------------------------------------------- the forms beside the decision
-
 FORMS = (
     ("perceptioncomp", "solve", {"answer": "half an answer"}),
     ("humanpcr-r", "count", {"check:evidence": "2"}),
@@ -174,120 +142,103 @@ FORMS = (
 )
 
 
-@pytest.fixture
-def at(team):
+def at(team, protocol, form):
     """A place at the form of an act."""
-
-    def begin(protocol, act_):
-        place = Place(team, protocol)
-        if act_ == "witness":
-            place.client.post(f"{place.base}/review", {"act": "solve", "answer": "red"})
-        return place
-
-    return begin
+    place = Place(team, protocol)
+    if form == "witness":
+        place.client.post(f"{place.base}/review", {"act": "solve", "answer": "red"})
+    return place
 
 
 @pytest.mark.parametrize(("protocol", "form", "said"), FORMS)
-def test_each_form_keeps_what_is_written_in_it(at, protocol, form, said):
-    place = at(protocol, form)
+def test_each_form_keeps_what_is_written_in_it_until_it_is_sent(team, protocol, form, said):
+    place = at(team, protocol, form)
     hidden = place.hidden(form) | {"act": form}
-    n_events = place.item.transitions.count()
+    n_events, words = place.item.transitions.count(), next(iter(said.values()))
     assert place.send(hidden, **said).json()["version"] == 1
-    assert place.item.transitions.count() == n_events
-    words = next(iter(said.values()))
-    kept = (f"{words}</textarea>", f'value="{words}"')
-    assert any(one in place.page() for one in kept)
-    late = place.send(hidden | {"request": "of another tab"}, **dict.fromkeys(said, "7"))
+    assert any(one in place.page() for one in (f"{words}</textarea>", f'value="{words}"'))
+    other, sevens = hidden | {"request": "of another tab"}, dict.fromkeys(said, "7")
+    late = place.send(other, **sevens)
     assert (late.status_code, late.json()["closed"]) == (409, False)
-    shown = place.send(
-        hidden | {"request": "of another tab"}, script=False, **{**dict.fromkeys(said, "7"), "act": form}
-    )
-    assert "What was saved in another tab" in shown.content.decode()
-    assert words in shown.content.decode()
-    assert place.item.transitions.count() == n_events
+    shown = place.send(other, script=False, **sevens).content.decode()
+    assert "What was saved in another tab" in shown
+    assert words in shown
     by_button = {"version": "1", "request": "by a button", "act": [form, "save"]}
     assert place.send({**hidden, **by_button}, script=False, **said).status_code == 302
     assert place.item.transitions.count() == n_events
-    assert DraftRow.objects.get(stage__endswith=f":{form}").project_id == place.project.pk
-
-
-@pytest.mark.parametrize(("protocol", "form", "said"), FORMS)
-def test_a_form_that_was_sent_ends_its_draft_and_leaves_those_of_the_others(at, protocol, form, said):
-    place = at(protocol, form)
-    hidden = place.hidden(form) | {"act": form}
-    place.send(hidden, **said)
+    draft = DraftRow.objects.get(stage__endswith=f":{form}")
+    assert draft.project_id == place.project.pk
     if form == "say":
         place.send(place.hidden(), message="of the decision")
     full = dict.fromkeys(("check:evidence", "check:proactive"), "2") if form == "count" else said
-    done = place.send({**hidden, "version": "1", "request": "sent"}, script=False, **full)
+    sent = {**hidden, "version": str(draft.version), "request": "sent"}
+    done = place.send(sent, script=False, **full)
     assert done.status_code == 302, re.findall(r'role="alert">([^<]*)', done.content.decode())
     assert DraftRow.objects.get(stage__endswith=f":{form}").is_closed
     assert DraftRow.objects.filter(is_closed=False).count() == (form == "say")
     if form in ("solve", "count"):
-        late = place.send({**hidden, "version": "1", "request": "late"}, **full)
+        late = place.send(sent | {"request": "late"}, **full)
         assert (late.status_code, late.json()["closed"]) == (409, True)
 
 
 @pytest.mark.parametrize(("protocol", "form", "said"), FORMS)
-def test_a_form_is_kept_where_the_claim_ends(at, protocol, form, said):
-    place = at(protocol, form)
-    hidden = place.hidden(form) | {"act": form}
-    place.expire()
-    assert place.send(hidden, **said).json()["version"] == 1
-    refused = place.send(hidden | {"version": "1", "request": "sent"}, script=False, **said)
-    assert refused.status_code == 409
-    place.client.post(f"{place.base}/claim")
-    words = next(iter(said.values()))
-    assert any(one in place.page() for one in (f"{words}</textarea>", f'value="{words}"'))
+def test_a_form_of_older_rules_goes_through_or_is_told_so_and_loses_nothing(team, protocol, form, said):
+    place = at(team, protocol, form)
+    hidden, source = place.hidden(form) | {"act": form}, place.project.protocol.source
+    changed = source.replace('title = "', 'title = "Newer: ', 1)
+    assert changed != source
+    under(place.project, changed)
+    done, words = place.send(hidden, script=False, **said), next(iter(said.values()))
+    if done.status_code == 302:
+        kept = [place.item.transitions.order_by("number").last().event]
+        kept += [said for one in ReviewRow.objects.all() for said in one.checks.values()]
+    else:
+        assert done.status_code in (400, 409)
+        kept = [one.body for one in DraftRow.objects.filter(is_closed=False)]
+        assert words in done.content.decode()
+    assert any(words in one for one in kept), (done.status_code, kept)
 
 
 def edit_page(place):
     page = place.client.get(f"{place.base}/review/edit").content.decode()
-    hidden = dict(
-        re.findall(r'type="hidden" name="(seen|wording|version|request|act)" value="([^"]*)"', page)
-    )
-    return page, hidden
+    names = "seen|wording|version|request|act"
+    return page, dict(re.findall(rf'type="hidden" name="({names})" value="([^"]*)"', page))
 
 
 def test_an_edit_is_kept_and_sent_once(place):
     _, hidden = edit_page(place)
     said = {"text:question": "Which cup is red?", "text:choices": "red\nblue", "text:answer": "A"}
-    at = f"{place.base}/review/edit"
-    told = place.client.post(at, {**hidden, **said}, **SCRIPT)
-    assert told.json()["version"] == 1
+    where, other = f"{place.base}/review/edit", {**hidden, **said, "text:question": "Which?", "request": "2"}
+    assert place.client.post(where, {**hidden, **said}, **SCRIPT).json()["version"] == 1
     page, again = edit_page(place)
     assert "Which cup is red?</textarea>" in page
     assert place.item.current.n == 1
-    other = place.client.post(at, {**hidden, **said, "text:question": "Which?", "request": "2"}, **SCRIPT)
-    assert other.status_code == 409
-    shown = place.client.post(at, {**hidden, **said, "text:question": "Which?", "request": "2"})
+    assert place.client.post(where, other, **SCRIPT).status_code == 409
+    shown = place.client.post(where, other)
     assert shown.status_code == 409
     assert "What was saved in another tab" in shown.content.decode()
     assert "Which?</textarea>" in shown.content.decode()
-    assert place.client.post(at, {**again, **said}).status_code == 302
+    assert place.client.post(where, {**again, **said}).status_code == 302
     assert place.item.current.n == 2
     assert DraftRow.objects.get().is_closed
-    page, hidden = edit_page(place)
-    assert hidden["version"] == "0"
+    assert edit_page(place)[1]["version"] == "0"
 
 
-def test_an_edit_of_an_earlier_wording_is_shown_and_put_nowhere(place):
+@pytest.mark.parametrize("has_ended", [True, False])
+def test_an_edit_of_an_earlier_wording_or_claim_is_kept(place, has_ended):
     _, hidden = edit_page(place)
-    said = {"text:question": "Which cup is MINE?"}
-    place.client.post(f"{place.base}/review/edit", {**hidden, **said, "wording": "0" * 64}, **SCRIPT)
-    page, _ = edit_page(place)
-    assert "What you had written of an earlier wording" in page
-    assert "Which cup is MINE?</dd>" in page
-    assert "MINE?</textarea>" not in page
-
-
-def test_an_edit_is_kept_where_the_claim_has_ended(place):
-    _, hidden = edit_page(place)
+    where, said = f"{place.base}/review/edit", {"text:question": "Which cup is MINE?"}
+    if not has_ended:
+        place.client.post(where, {**hidden, **said, "wording": "0" * 64}, **SCRIPT)
+        page, _ = edit_page(place)
+        assert "What you had written of an earlier wording" in page
+        assert "Which cup is MINE?</dd>" in page
+        assert "MINE?</textarea>" not in page
+        return
     place.expire()
-    refused = place.client.post(f"{place.base}/review/edit", {**hidden, "text:question": "Which is late?"})
-    assert refused.status_code == 409
+    assert place.client.post(where, {**hidden, **said}).status_code == 409
     place.client.post(f"{place.base}/claim")
-    assert "Which is late?</textarea>" in edit_page(place)[0]
+    assert "MINE?</textarea>" in edit_page(place)[0]
 
 
 def test_a_session_that_ends_loses_nothing_and_the_same_save_goes_through_afterwards(place):
@@ -298,30 +249,3 @@ def test_a_session_that_ends_loses_nothing_and_the_same_save_goes_through_afterw
     place.client = place.team.signed_in("Bob")
     assert place.send(hidden, message="written signed out").json()["version"] == 1
     assert "written signed out" in place.page()
-
-
-def test_the_same_save_twice_is_one_version(place):
-    hidden = place.hidden()
-    for _ in range(2):
-        assert place.send(hidden, message="sent twice").json()["version"] == 1
-    assert DraftLogRow.objects.count() == 1
-
-
-@pytest.mark.parametrize(("protocol", "form", "said"), FORMS)
-def test_a_form_of_older_rules_goes_through_or_is_told_so_and_loses_nothing(at, protocol, form, said):
-    place = at(protocol, form)
-    hidden = place.hidden(form) | {"act": form}
-    source = place.project.protocol.source
-    changed = source.replace('title = "', 'title = "Newer: ', 1)
-    assert changed != source
-    under(place.project, changed)
-    done = place.send(hidden, script=False, **said)
-    words = next(iter(said.values()))
-    if done.status_code == 302:
-        kept = [place.item.transitions.order_by("number").last().event]
-        kept += [said for one in ReviewRow.objects.all() for said in one.checks.values()]
-    else:
-        assert done.status_code in (400, 409)
-        kept = [one.body for one in DraftRow.objects.filter(is_closed=False)]
-        assert words in done.content.decode()
-    assert any(words in one for one in kept), (done.status_code, kept)

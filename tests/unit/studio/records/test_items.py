@@ -24,16 +24,13 @@ def refused(write):
         write()
 
 
-def test_the_database_refuses_a_second_return_and_unknown_states(item):
+def test_the_tables_refuse_what_cannot_be(item, team):
     refused(lambda: ItemRow.objects.update(returns_left=-1))
     refused(lambda: ItemRow.objects.update(state="perfect"))
     refused(lambda: ItemRow.objects.create(
         project=item.project, item_id="q1", kind="open", state="drafting", returns_left=1,
         created_at=item.created_at, changed_at=item.created_at,
     ))  # fmt: skip
-
-
-def test_nobody_reviews_their_own(team, item):
     ada, bob = team.user("Ada", "author"), team.user("Bob", "reviewer")
     look = {
         "item": item,
@@ -45,17 +42,11 @@ def test_nobody_reviews_their_own(team, item):
     refused(lambda: ReviewRow.objects.create(reviewer=ada, **look))
     ReviewRow.objects.create(reviewer=bob, **look)
     refused(lambda: ReviewRow.objects.create(reviewer=bob, **look))
-
-
-def test_a_wording_has_one_number_and_one_hash(item):
     first = RevisionRow.objects.get()
     assert len(first.sha256) == HASH_LENGTH
     again = {"item": item, "content": "{}", "origin": "submit", "by": "p001", "at": first.at}
     refused(lambda: RevisionRow.objects.create(n=1, sha256="0" * 64, **again))
     refused(lambda: RevisionRow.objects.create(n=2, sha256=first.sha256, **again))
-
-
-def test_a_medium_stands_once_in_a_project(item):
     one = {"project": item.project, "path": "a.mp4", "kind": "video", "state": "usable"}
     MediumRow.objects.create(**one)
     refused(lambda: MediumRow.objects.create(**one))

@@ -25,7 +25,7 @@ def refused(write):
         write()
 
 
-def test_one_claim_and_one_draft_are_open(told):
+def test_the_tables_refuse_what_is_open_twice_or_cannot_be(told):
     user, item, now = told["user"], told["item"], told["now"]
     claim = {"user": user, "item": item, "stage": "reviewer", "claimed_at": now}
     AssignmentRow.objects.create(state="expired", **claim)
@@ -37,23 +37,14 @@ def test_one_claim_and_one_draft_are_open(told):
     DraftLogRow.objects.create(draft=first, version=1, body='{"a": "\\u0000"}', request="r1", at=now)
     refused(lambda: DraftLogRow.objects.create(draft=first, version=1, body="{}", request="r2", at=now))
     refused(lambda: DraftLogRow.objects.create(draft=first, version=2, body="{}", request="r1", at=now))
-
-
-def test_one_span_is_open_and_none_goes_back(told):
     span = {"user": told["user"], "kind": "active", "source": "heartbeat", "start_at": told["now"]}
     TimeSpanRow.objects.create(end_at=told["now"], is_open=True, **span)
     refused(lambda: TimeSpanRow.objects.create(end_at=told["now"], is_open=True, **span))
     refused(lambda: TimeSpanRow.objects.create(end_at=told["now"] - timedelta(seconds=1), **span))
-
-
-def test_a_person_is_in_a_project_once_and_in_all_once(told):
     user, project = told["user"], told["item"].project
     MembershipRow.objects.create(user=user, project=project, roles=[])
     refused(lambda: MembershipRow.objects.create(user=user, project=project, roles=[]))
     refused(lambda: MembershipRow.objects.create(user=user, project=None, roles=[]))
-
-
-def test_nobody_has_more_right_than_were_asked(told):
     try_ = {
         "user": told["user"],
         "project": told["item"].project,

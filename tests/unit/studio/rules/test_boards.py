@@ -39,15 +39,12 @@ def video(*tracks, looks=None):
     )
 
 
-def test_two_who_cross_meet_once_at_the_nearest_frame():
+def test_who_meets_once_or_twice():
     one, other = track("1", range(40), step=2.0), track("2", range(40), left=78.0, step=-2.0)
     far = track("3", range(40), left=250.0)
     (met,) = meetings(one, [one, other, far])
     assert (met.other, met.frame) == ("2", 19)
     assert meetings(far, [one, other]) == ()
-
-
-def test_who_meets_twice_meets_twice():
     one, other = track("1", range(60)), track("2", [*range(5), *range(40, 60)], left=2.0)
     assert [met.other for met in meetings(one, [other])] == ["2", "2"]
 
@@ -128,9 +125,6 @@ def test_what_counters_noted_near_in_time_is_one_person():
         Moment(frame=60, counters=("b",), missed_by=("a",)),
         Moment(frame=90, counters=("a",), missed_by=("b",)),
     )
-
-
-def test_who_noted_no_frames_misses_nobody():
     found = moments([said("a", 1, 1, 1, (10,)), said("b", 2, 2, 2)], within=5)
     assert found == (Moment(frame=10, counters=("a",), missed_by=()),)
     assert moments([said("a", 2, 2, 2, (10, 10))], within=5) == (

@@ -16,6 +16,7 @@ def test_caps_are_those_of_the_protocol():
     assert (most_of(mmvu, "annotation"), most_of(mmvu, "validation")) == (10, 50)
     assert most_of(herbench, "annotation") == 0
     assert piece_of("reviewer") == "validation"
+    assert piece_of("operator") is None
 
 
 @given(most=st.integers(1, 60), done=counts, held=counts)
@@ -35,7 +36,3 @@ def test_a_day_holds_its_time(told):
     assert begin <= told < end
     assert end - begin == timedelta(days=1)
     assert day_of(end)[0] == end
-
-
-def test_operators_are_not_counted():
-    assert piece_of("operator") is None

@@ -59,18 +59,24 @@ def test_what_is_written_comes_back(written):
     assert read_form(fields_of(written), new_id=drawn()) == written
 
 
-def test_rows_without_words_are_left_out_and_the_others_keep_their_order():
+def test_a_form_is_read_in_its_order_with_names_of_ours():
     found = read_form(
         {"step-7": "last", "step-0": " ", "step-2": "first\r\nline", "evidence-3-kind": "proactive"},
         new_id=drawn(),
     )
     assert (found.steps, found.evidence) == (("first\nline", "last"), ())
-
-
-def test_options_have_names_that_nobody_chooses():
     fields = {"right-text": "a", "right-id": "<b>", "wrong-0-text": "b"}
     found = read_form(fields, new_id=drawn())
     assert [found.right.id, found.wrong[0].id] == ["000000000000", "000000000001"]
+    with pytest.raises(UsageError, match="10,000 at most"):
+        read_form({"question": "x" * (MOST_SIGNS + 1)}, new_id=drawn())
+    assert [form_named(name).name for name in FORMS] == list(FORMS)
+    assert all(one.kinds for one in FORMS.values())
+    with pytest.raises(UsageError, match="expected humanpcr-r"):
+        form_named("no such")
+    assert position_balance(["E", "E", "B", "a long text"], n_options=5) == (0, 1, 0, 0, 2)
+    assert [rows_to_show("abc", spare=1), rows_to_show("", spare=1, least=4)] == [4, 4]
+    assert rows_to_show("x" * 60, spare=1) == MOST_ROWS
 
 
 @pytest.mark.parametrize(
@@ -90,21 +96,3 @@ def test_options_have_names_that_nobody_chooses():
 def test_no_other_field_is_read(name):
     with pytest.raises(UsageError, match="no form has it"):
         read_form({name: "accepted"}, new_id=drawn())
-
-
-def test_what_is_too_long_is_refused():
-    with pytest.raises(UsageError, match="10,000 at most"):
-        read_form({"question": "x" * (MOST_SIGNS + 1)}, new_id=drawn())
-
-
-def test_each_form_has_a_name_and_a_kind():
-    assert [form_named(name).name for name in FORMS] == list(FORMS)
-    assert all(one.kinds for one in FORMS.values())
-    with pytest.raises(UsageError, match="expected humanpcr-r"):
-        form_named("no such")
-
-
-def test_places_are_counted():
-    assert position_balance(["E", "E", "B", "a long text"], n_options=5) == (0, 1, 0, 0, 2)
-    assert [rows_to_show("abc", spare=1), rows_to_show("", spare=1, least=4)] == [4, 4]
-    assert rows_to_show("x" * 60, spare=1) == MOST_ROWS

@@ -32,14 +32,11 @@ def test_a_free_answer_is_what_whoever_gave_it_says():
     assert judged(is_same=False, is_sure=True) == "not-enough"
 
 
-def test_what_is_tried_are_the_words_and_the_hints():
+def test_what_is_tried_are_words_and_hints_whatever_their_order():
     assert asked_of(OPEN) == HintedQuestion(question=OPEN["question"], hints=("Look at the stove.",))
     for nothing in ({**OPEN, "hints": []}, {**OPEN, "hints": [""]}, {"hints": ["a"]}, {**OPEN, "hints": 3}):
         assert asked_of(nothing) is None
     assert letters_of(("red", "blue")) == (("A", "red"), ("B", "blue"))
-
-
-def test_another_order_of_options_is_the_same_and_other_words_are_not():
     now = asked_of(CHOICE)
     turned = Item(item_id="q", question="Which?", choices=("blue", "red"), answer="A", hints=("a", "b", "c"))
     assert now.is_same(asked_in(turned))

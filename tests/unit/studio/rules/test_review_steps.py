@@ -3,10 +3,9 @@
 import msgspec
 import pytest
 
-from vidence.make.review.files import Reviews
 from vidence.make.review.protocol import Check, Protocol, Scale, Stage, load_protocol
-from vidence.make.review.revisions import Event, Revision
-from vidence.make.review.states import Decision, Folded, ItemState
+from vidence.make.review.revisions import Event
+from vidence.make.review.states import ItemState
 from vidence.studio.rules.review_steps import (
     FilledForm,
     as_typed,
@@ -21,14 +20,10 @@ from vidence.studio.rules.review_steps import (
     new_wording,
     other_checks,
     read_given,
-    rivals_at,
     score_control,
-    shown_at,
     spans_of,
     step_of,
-    summaries_at,
     texts_of,
-    told_at,
     why_not,
 )
 
@@ -72,52 +67,6 @@ def test_the_steps_follow_each_other():
     assert step_of(state(), "bob", STAGE, counted=()) == "solve"
     assert step_of(state(solved=("bob",)), "bob", STAGE, counted=()) == "count"
     assert step_of(state(solved=("bob",)), "bob", STAGE, counted={"many"}) == "decide"
-
-
-def test_nothing_of_others_is_told_before_the_own_answer_and_counts():
-    """The page has no place for it either (`test_review.py`); here the rule stands alone."""
-    looked = msgspec.structs.replace(STAGE, role="meta")
-    protocol = Protocol(title="t", stages=(STAGE, looked), returns=1)
-    events = (
-        event(kind="say", by="ann", role="author", message="a hint"),
-        event(event_id="first", by="eve", message="the first look"),
-        event(event_id="other", by="cid", role="meta", kind="reject"),
-    )
-    now = state(
-        stage=1,
-        revision="r",
-        is_disputed=True,
-        decisions=(Decision(by="cid", verdict="reject", event_id="other"),),
-    )
-    written = Revision(
-        item_id="q1",
-        n=1,
-        content=CONTENT | {"answer": "A"},
-        parent="",
-        origin="submit",
-        by="ann",
-        at="",
-        sha256="r",
-    )
-    reviews = Reviews(
-        protocol=protocol,
-        revisions={"r": written},
-        events=events,
-        folded=Folded(states={"q1": now}, refused=()),
-    )
-
-    def told(step):
-        return (
-            [one.message for one in told_at(reviews, now, by="bob", step=step)],
-            [one.event_id for one in summaries_at(reviews, now, step=step)],
-            [one.event_id for one in rivals_at(reviews, now, step=step)],
-            "evidence" in shown_at(reviews, now, by="bob", step=step),
-        )
-
-    assert told("solve")[:3] == told("count")[:3] == ([], [], [])
-    assert shown_at(reviews, now, by="bob", step="closed") == {}
-    assert not told("count")[3]
-    assert told("decide")[:3] == (["a hint"], ["first"], ["other"])
 
 
 def test_fields_stand_with_the_checks_that_are_about_them():
@@ -254,9 +203,6 @@ def test_two_decisions_stand_side_by_side():
         ("many", ("2", "2"), False),
     ]
     assert marks_of(event(checks={"asked": "no"}), STAGE) == ("The question is plain.",)
-
-
-def test_conditions_need_words():
     assert conditions_of("first: at 4 s\nsecond:\nthird at 5 s\n: x") == {"first": "yes"}
 
 

@@ -35,28 +35,6 @@ def every(step, start, end):
     return [start + i * step for i in range(int((end - start) // step) + 1)]
 
 
-def test_an_hour_with_a_beat_every_fifteen_seconds_is_an_hour():
-    found = spans_of([(at(one), "a") for one in every(15, 0, 3600)], pulse=PULSE)
-    assert [(one.kind, one.seconds, one.n_beats) for one in found] == [("active", 3600.0, 241)]
-
-
-@pytest.mark.parametrize("n_tabs", [2, 5])
-def test_five_tabs_work_no_longer_than_one(n_tabs):
-    beats = [one for tab in range(n_tabs) for one in every(15, 3 * tab, 3600)]
-    assert abs(seconds(beats) - 3600) <= PULSE.every_s
-
-
-def test_a_client_that_sends_ten_times_as_often_gains_nothing():
-    assert seconds(every(1.5, 0, 3600)) == seconds(every(15, 0, 3600))
-
-
-def test_two_hours_of_sleep_are_not_counted():
-    beats = [*every(15, 0, 600), *every(15, 600 + 7200, 600 + 7200 + 600)]
-    found = spans_of([(at(one), "a") for one in beats], pulse=PULSE)
-    assert [(one.kind, one.seconds) for one in found] == [("active", 600), ("idle", 7200), ("active", 600)]
-    assert active_s(found) == 1200
-
-
 @pytest.mark.parametrize(
     ("silence", "kinds"),
     [

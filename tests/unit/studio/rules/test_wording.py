@@ -35,12 +35,9 @@ def test_both_texts_can_be_read_off(before, after):
     assert "".join(one.text for one in found if one.change != "out") == after
 
 
-def test_long_texts_are_shown_whole():
+def test_long_texts_are_shown_whole_and_only_fields_that_differ():
     found = list(word_diff("a " * 3000, "b " * 3000))
     assert [one.change for one in found] == ["out", "in"]
-
-
-def test_only_fields_that_differ_are_given():
     found = field_diffs(
         {"question": "Who?", "step-0": "a", "answer": "x"}, {"question": "Who?", "answer": "y"}
     )

@@ -91,14 +91,19 @@ def test_one_list_has_its_runs_side_by_side_and_nothing_else(exported, runs, tmp
     assert leads_astray(tmp_path / "out", pages) == []
 
 
-def test_what_is_cut_is_said_in_words(exported, tmp_path):
-    items = [msgspec.structs.replace(ITEMS[0], item_id=f"i{i:03d}", media=()) for i in range(120)]
+def test_what_is_cut_is_said_in_words(exported, tmp_path, monkeypatch):
+    from vidence.studio.viewer import exporting
+    from vidence.studio.viewer import items as listing
+
+    for module in (exporting, listing):
+        monkeypatch.setattr(module, "PAGE", 5)
+    items = [msgspec.structs.replace(ITEMS[0], item_id=f"i{i:03d}", media=()) for i in range(12)]
     run = write_run(tmp_path / "a", items=items, trials=[trial(item, "A") for item in items])
-    told, pages = exported(run, most=60)
-    assert told.n_questions == 60
-    assert "Of these 120 questions, 60 have pages here." in pages["items-1.html"]
-    assert {name for name in pages if name.startswith("item-")} == {f"item-{i}.html" for i in range(1, 61)}
-    assert "i059" in pages["item-60.html"]
+    told, pages = exported(run, most=6)
+    assert told.n_questions == 6
+    assert "Of these 12 questions, 6 have pages here." in pages["items-1.html"]
+    assert {name for name in pages if name.startswith("item-")} == {f"item-{i}.html" for i in range(1, 7)}
+    assert "i005" in pages["item-6.html"]
     assert leads_astray(tmp_path / "out", pages) == []
 
 

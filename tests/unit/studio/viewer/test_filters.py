@@ -15,8 +15,5 @@ def test_an_address_holds_the_whole_filter():
     assert asked.is_narrow
     assert read_filter(QueryDict(asked.query())) == asked
     assert read_filter(QueryDict(asked.query(page=1))).page == 1
-
-
-def test_a_flip_needs_a_second_run():
     assert read_filter(QueryDict("run=a&flip=won")).flip == ""
     assert not read_filter(QueryDict("run=a&sort=tokens&page=2")).is_narrow

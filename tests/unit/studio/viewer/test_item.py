@@ -27,11 +27,14 @@ def test_two_runs_stand_beside_each_other_with_the_right_and_the_read_choice(loo
     assert "Look, and answer." in text
 
 
-def test_a_replayed_run_says_that_nothing_was_sent(look, tmp_path):
+def test_a_replayed_run_was_sent_nothing_and_has_no_latency(look, tmp_path):
     run = write_run(tmp_path / "a", plan={"model": "replay:answers.jsonl"})
     text = page(look(run), run=place_id(run), item="q1")
     assert "A recorded reply: the prompt is not known" in text
     assert "Look, and answer." not in text
+    assert "latency" not in text
+    asked = write_run(tmp_path / "b")
+    assert "latency" in page(look(asked), run=place_id(asked), item="q1")
 
 
 def test_repeats_are_shown_side_by_side(look, tmp_path):
@@ -43,7 +46,7 @@ def test_repeats_are_shown_side_by_side(look, tmp_path):
     assert "repeat 1</bdi>" not in text
 
 
-def test_the_neighbours_are_those_of_the_list_that_led_here(look, tmp_path):
+def test_the_neighbours_are_those_of_the_list_and_what_is_not_there_is_not_found(look, tmp_path):
     run = write_run(tmp_path / "a")
     client = look(run)
     listed = client.get("/items", {"run": place_id(run), "sort": "-tokens"}).content.decode()
@@ -54,6 +57,12 @@ def test_the_neighbours_are_those_of_the_list_that_led_here(look, tmp_path):
     first, last = (client.get(links[i]).content.decode() for i in (0, -1))
     assert 'rel="prev"' not in first
     assert 'rel="next"' not in last
+    outside = place_id(write_run(tmp_path.parent / f"{tmp_path.name}-outside"))
+    there = {"run": place_id(run), "part": "reply"}
+    runs = ({"item": "q1", "run": one} for one in ("0" * 16, outside))
+    for said in ({"item": "absent"}, {"item": ""}, {"item": "../plan.toml"}, *runs):
+        assert client.get("/item", there | said).status_code == 404, said
+        assert client.get("/item/text", there | said).status_code == 404, said
 
 
 def test_a_long_reply_is_cut_on_the_page_and_whole_as_a_file(look, tmp_path):
@@ -67,15 +76,6 @@ def test_a_long_reply_is_cut_on_the_page_and_whole_as_a_file(look, tmp_path):
     assert answer.content.decode() == said
     assert answer["Content-Type"] == "text/plain; charset=utf-8"
     assert answer["Content-Disposition"].startswith("attachment")
-
-
-def test_what_is_not_there_is_not_found(look, tmp_path):
-    run = write_run(tmp_path / "a")
-    client = look(run)
-    there = {"run": place_id(run), "part": "reply"}
-    for said in ({"item": "absent"}, {"item": ""}, {"item": "q1", "run": "0" * 16}, {"item": "../plan.toml"}):
-        assert client.get("/item", there | said).status_code == 404, said
-        assert client.get("/item/text", there | said).status_code == 404, said
 
 
 def test_files_outside_the_folder_of_the_media_are_named_and_not_shown(look, tmp_path):
@@ -124,25 +124,3 @@ def test_runs_beside_are_called_the_same_wherever_they_stand_and_none_is_left_ou
     three = page(client, run=[place_id(one) for one in runs[:3]], item="q1")
     assert set(re.findall(r'<section class="told" aria-label="([^"]+)"', three)) <= set(names)
     assert "Beside it:" not in three
-
-
-def test_recorded_replies_have_no_latency(look, tmp_path):
-    recorded = write_run(tmp_path / "a", plan={"model": "replay:answers.jsonl"})
-    asked = write_run(tmp_path / "b")
-    assert "latency" not in page(look(recorded), run=place_id(recorded), item="q1")
-    assert "latency" in page(look(asked), run=place_id(asked), item="q1")
-
-
-def test_another_run_of_the_question_is_one_link_away(look, tmp_path):
-    one, other = (write_run(tmp_path / "runs" / name) for name in "ab")
-    write_run(tmp_path / "runs" / "c", items=ITEMS[1:], trials=TRIALS[1:])
-    client = look(tmp_path / "runs")
-    client.get("/runs")
-    for run in (one, other):
-        client.get("/items", {"run": place_id(run)})
-    text = page(client, run=place_id(one), item="q1")
-    (address,) = re.findall(r'Beside it:.*?href="([^"]+)"', text)
-    assert "more run" not in text
-    assert f"run={place_id(one)}" in address
-    assert f"run={place_id(other)}" in address
-    assert client.get(unescape(address)).content.decode().count('<section class="told"') == 2

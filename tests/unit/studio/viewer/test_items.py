@@ -34,7 +34,7 @@ def listed(client, query):
     return [unescape(one)[:5] for one in found]
 
 
-def test_a_filter_keeps_what_it_says(two):
+def test_filters_keep_what_they_say_and_pages_and_runs_that_are_not_there(two, monkeypatch):
     for query, expected in [
         ("", ["q1", "q2", "q/3?&", "q4<sc"]),
         ("fate=wrong", ["q2"]),
@@ -57,9 +57,17 @@ def test_a_filter_keeps_what_it_says(two):
     ]:
         client, first, _ = two
         assert listed(client, f"run={first}&{query}") == expected
-
-
-def test_from_a_page_that_is_not_there_one_comes_to_those_that_are(two, monkeypatch):
+    for query, expected in [
+        ("flip=any", ["q1", "q2"]),
+        ("flip=lost", ["q1"]),
+        ("flip=won", ["q2"]),
+        ("words=i+cannot+say", ["q4<sc"]),
+    ]:
+        client, first, second = two
+        assert listed(client, f"run={first}&run={second}&{query}") == expected
+    for query in ["", "run=", "run=0000000000000000", "run=../..", "run=a&run=b&run=c&run=d"]:
+        client, *_ = two
+        assert client.get(f"/items?{query}").status_code == 404
     from vidence.studio.viewer import items
 
     monkeypatch.setattr(items, "PAGE", 2)
@@ -71,17 +79,6 @@ def test_from_a_page_that_is_not_there_one_comes_to_those_that_are(two, monkeypa
         re.findall(r'rel="(\w+)" href="([^"]+)"', page.partition('<nav class="pages"')[2])
         == [("prev", f"?run={first}&amp;page=1")] * 2
     )
-
-
-def test_a_filter_looks_at_the_run_beside(two):
-    for query, expected in [
-        ("flip=any", ["q1", "q2"]),
-        ("flip=lost", ["q1"]),
-        ("flip=won", ["q2"]),
-        ("words=i+cannot+say", ["q4<sc"]),
-    ]:
-        client, first, second = two
-        assert listed(client, f"run={first}&run={second}&{query}") == expected
 
 
 def test_readers_that_disagree_can_be_asked_for(look, tmp_path):
@@ -146,18 +143,7 @@ def test_a_run_whose_writer_was_killed_goes_on_and_nothing_is_there_twice(look, 
     assert listed(client, query) == ["q1", "q2", "q/3?&", "q4<sc"]
 
 
-def test_another_run_at_the_same_path_is_read_anew(look, tmp_path):
-    import shutil
-
-    run = write_run(tmp_path / "a")
-    client, query = look(run), f"run={place_id(run)}"
-    assert len(listed(client, query)) == 4
-    shutil.rmtree(run)
-    write_run(run, trials=TRIALS[:1], facts={"started_at": "2026-11-22T08:00:00+00:00"})
-    assert listed(client, query) == ["q1"]
-
-
-def test_a_damaged_row_is_named_and_hides_no_other(look, tmp_path):
+def test_a_damaged_row_is_named_and_another_run_at_the_path_is_read_anew(look, tmp_path):
     run = write_run(tmp_path / "a")
     with closing(sqlite3.connect(run / "run.sqlite")) as db, db:
         db.execute("UPDATE trials SET json = '{\"score\": \"<b>none</b>\"}' WHERE item_id = 'q2'")
@@ -167,12 +153,12 @@ def test_a_damaged_row_is_named_and_hides_no_other(look, tmp_path):
     text = client.get(f"/items?{query}").content.decode()
     assert "the row is damaged" in text
     assert "the row is damaged" in client.get(f"/item?{query}&item=q2").content.decode()
+    import shutil
 
-
-def test_a_list_of_no_run_or_of_too_many_is_not_there(two):
-    for query in ["", "run=", "run=0000000000000000", "run=../..", "run=a&run=b&run=c&run=d"]:
-        client, *_ = two
-        assert client.get(f"/items?{query}").status_code == 404
+    assert len(listed(client, query)) == 4
+    shutil.rmtree(run)
+    write_run(run, trials=TRIALS[:1], facts={"started_at": "2026-11-22T08:00:00+00:00"})
+    assert listed(client, query) == ["q1"]
 
 
 def test_nothing_is_written_beside_the_runs_and_texts_are_shown_as_they_are(two, tmp_path):

@@ -1,18 +1,11 @@
 """A question on a page without media, and one whose folder nobody says."""
 
 from subjects.viewed import ITEMS
-from vidence.studio.viewer.question_page import _lane_words, media_of
+from vidence.studio.viewer.question_page import media_of
 
 
-def test_without_a_folder_nothing_is_looked_for():
+def test_without_a_folder_or_at_an_address_nothing_is_looked_for():
     (one,) = media_of(ITEMS[0], roots=[""])
     assert (one.address, one.problem) == ("", "It is not said in which folder its media lie.")
-
-
-def test_media_at_an_address_are_said_to_be_there():
     (one,) = media_of(ITEMS[0], roots=["", "s3://lab/videos"])
     assert one.problem == "Its media lie at s3://lab/videos, and files of this machine are played here."
-
-
-def test_a_lane_has_words():
-    assert _lane_words({"name": "sent whole to Ours", "whole": True}) == "all of it"

@@ -36,17 +36,13 @@ def test_a_run_that_goes_on_is_looked_at_again(look, tmp_path):
     assert "hx-get" not in client.get("/runs/lines").content.decode()
 
 
-def test_the_page_of_a_run_has_the_tables_of_the_report(look, tmp_path):
+def test_the_page_of_a_run_has_the_tables_of_the_report_or_says_what_is_damaged(look, tmp_path):
     run = write_run(tmp_path / "a")
     text = look(run).get(f"/run/{place_id(run)}").content.decode()
     assert "How answers were read, and why some were not" in text
     assert "How it was run" in text
     assert '<svg class="figure"' in text
     assert "style=" not in text
-
-
-def test_a_damaged_run_says_so_on_its_page(look, tmp_path):
-    run = write_run(tmp_path / "a")
     client = look(run)
     (run / "run.sqlite").write_bytes(b"SQLite format 3\0" + b"nothing" * 1000)
     for page in (f"/run/{place_id(run)}", f"/items?run={place_id(run)}"):

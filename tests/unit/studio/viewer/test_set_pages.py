@@ -34,7 +34,7 @@ def made(tmp_path):
     return folder
 
 
-def test_a_set_shows_its_account_its_drafts_and_its_damaged_lines(look, made):
+def test_a_set_shows_its_account_its_drafts_and_their_questions(look, made):
     client = look(made)
     text = client.get(f"/made/{place_id(made)}").content.decode()
     assert "1 too-few-events" in text
@@ -48,10 +48,6 @@ def test_a_set_shows_its_account_its_drafts_and_its_damaged_lines(look, made):
     assert (
         "t&lt;7&gt;" not in client.get(f"/made/{place_id(made)}?sheet=dropped&words=other").content.decode()
     )
-
-
-def test_a_draft_leads_to_its_question(look, made):
-    client = look(made)
     answer = client.get(f"/question/{place_id(made)}", {"draft": "d<1>"})
     assert "TSO_0" in answer.content.decode()
     assert client.get(f"/question/{place_id(made)}", {"draft": "d2"}).status_code == 404
