@@ -51,10 +51,7 @@ def random_rfdetr(folder):
 
 
 # How those are called that want more than their name.
-SPECS: dict[str, Callable] = {
-    "boxes": lambda folder: f"boxes:{folder}/boxes.txt",
-    "rfdetr": random_rfdetr,
-}
+SPECS: dict[str, Callable] = {"boxes": lambda folder: f"boxes:{folder}/boxes.txt", "rfdetr": random_rfdetr}
 
 
 @pytest.fixture(scope="module", params=catalog.names("detector"))

@@ -52,8 +52,7 @@ def make(name: str, **options: str) -> Diagnostic:
 def subject(one: Diagnostic, item: Item) -> Simulated:
     """The question with all frames that the diagnostic wants, one each half second."""
     return Simulated(
-        item,
-        {name: tuple(i / 2 for i in range(v.n_frames)) for name, v in one.views(**PLAN).items()},
+        item, {name: tuple(i / 2 for i in range(v.n_frames)) for name, v in one.views(**PLAN).items()}
     )
 
 

@@ -19,13 +19,7 @@ from servers.openai_stub import Canned, OpenAIStub
 from subjects.samples import argument_of
 from vidence import catalog
 from vidence.contracts import Model, Request
-from vidence.errors import (
-    AccessError,
-    ModelError,
-    RejectedRequestError,
-    TransientModelError,
-    UsageError,
-)
+from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
 from vidence.records import ImagePart, Prompt, Reply, Sampling, TextPart
 
 SECRET = "sk-secret-0123456789"  # noqa: S105 - a made-up key that must not appear anywhere

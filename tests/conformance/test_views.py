@@ -16,10 +16,7 @@ from vidence.tables.latex import latex
 from vidence.tables.rendering import drawing_of
 
 NAMES = catalog.names("view")
-ARGUMENTS = {
-    "items": "items:q0",
-    "points": "points?by=task&x=set=s0&y=set=s1",
-}
+ARGUMENTS = {"items": "items:q0", "points": "points?by=task&x=set=s0&y=set=s1"}
 WANTING = {"points": "a correlation needs values that differ", "repeats": "repeats = 3"}
 """What the views say that the grid of the tests cannot fill."""
 

@@ -62,13 +62,7 @@ def labels_of(groups: list[int]) -> Labels:
 def test_distractors_are_two_others_of_other_groups_or_the_clip_is_refused(
     groups: list[int], clip_id: str
 ) -> None:
-    clip = ClipRow(
-        clip_id=clip_id,
-        path="a.mp4",
-        set="single",
-        label="name0",
-        intention="name0",
-    )
+    clip = ClipRow(clip_id=clip_id, path="a.mp4", set="single", label="name0", intention="name0")
     if sum(group != groups[0] for group in groups) < 2:
         with pytest.raises(FieldError, match=r"labels\.csv has"):
             choices_for(clip, "label", labels_of(groups))

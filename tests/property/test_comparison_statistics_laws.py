@@ -86,10 +86,7 @@ def test_groups_are_exactly_the_largest_sets_without_a_clear_pair(
 
 
 @given(
-    difference=st.floats(0.02, 0.1),
-    size=st.integers(1, 8),
-    icc=st.floats(0, 1),
-    power=st.floats(0.3, 0.99),
+    difference=st.floats(0.02, 0.1), size=st.integers(1, 8), icc=st.floats(0, 1), power=st.floats(0.3, 0.99)
 )
 def test_a_needed_run_has_the_power_and_one_video_less_has_not(
     difference: float, size: int, icc: float, power: float

@@ -14,8 +14,7 @@ from vidence.make.review.states import ENDS, ItemState, advance, allowed_kinds, 
 PEOPLE = ("ann", "bob", "cid", "dan", "eve", "fay")
 ROLES = ("author", "reviewer", "meta", "operator")
 TWICE = Protocol(
-    title="two looks",
-    stages=(Stage(role="reviewer", checks=(Check(id="right", words="Is it?"),), looks=2),),
+    title="two looks", stages=(Stage(role="reviewer", checks=(Check(id="right", words="Is it?"),), looks=2),)
 )
 OWN = ("humanpcr-r", "mmvu", "perceptioncomp", "herbench", "humanpcr-pc", "actpld")
 PROTOCOLS = (*map(load_protocol, OWN), TWICE)

@@ -135,11 +135,7 @@ def test_every_question_is_answered_once_whatever_happens(
     assert server.n_closed == n_sessions
 
 
-@given(
-    most=st.integers(1, 9),
-    n_askers=st.integers(1, 20),
-    seed=st.integers(0, 2**32 - 1),
-)
+@given(most=st.integers(1, 9), n_askers=st.integers(1, 20), seed=st.integers(0, 2**32 - 1))
 def test_no_more_are_inside_than_were_allowed_at_any_time(most: int, n_askers: int, seed: int):
     rng = np.random.default_rng(seed)
 

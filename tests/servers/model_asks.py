@@ -59,3 +59,8 @@ def ask(model: Model, *requests: Request) -> list[Reply]:
             await model.close()
 
     return anyio.run(all_of_them)
+
+
+def shape(reply: Reply) -> tuple[str, str, str, str]:
+    """What a reply says and how it ended."""
+    return reply.text, reply.reasoning, reply.finish, reply.refusal

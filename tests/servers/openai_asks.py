@@ -1,13 +1,13 @@
 """Put requests to `openai:` models in tests: the model of a stub, a question, its replies."""
 
-from servers.model_asks import ask, maker
+from servers.model_asks import ask, maker, shape
 from servers.openai_stub import Canned, OpenAIStub
 from vidence.ask.models.http import HttpModel
 from vidence.catalog import parse_spec
 from vidence.contracts import Request
 from vidence.records import Prompt, Reply, Sampling, TextPart
 
-__all__ = ["ask", "ask_stub", "create", "model_for", "text_request"]
+__all__ = ["ask", "ask_stub", "create", "model_for", "shape", "text_request"]
 
 create = maker("model", "openai")
 

@@ -74,10 +74,7 @@ def test_what_is_wrong_behind_a_choice_that_is_a_number_is_said_too(behind: byte
 
 def test_blanks_around_a_cell_are_taken_away_unless_they_are_wanted() -> None:
     text = " id , text \n1, A \n,\n2,B\n"
-    assert files.csv_rows(table(text)) == [
-        ("2", {"id": "1", "text": "A"}),
-        ("4", {"id": "2", "text": "B"}),
-    ]
+    assert files.csv_rows(table(text)) == [("2", {"id": "1", "text": "A"}), ("4", {"id": "2", "text": "B"})]
     assert files.csv_rows(table(text), is_verbatim=True)[0] == ("2", {"id": "1", "text": " A "})
 
 

@@ -76,10 +76,7 @@ def test_media_are_paths_or_json(tmp_path: Path, column: str, cell: str, media: 
 
 @pytest.mark.parametrize(
     ("extra", "cells", "expected"),
-    [
-        ("tag_a", "", "CSV: 9 cells found; expected 10"),
-        ("", ",more", "CSV: 10 cells found; expected 9"),
-    ],
+    [("tag_a", "", "CSV: 9 cells found; expected 10"), ("", ",more", "CSV: 10 cells found; expected 9")],
 )
 def test_rows_as_long_as_the_header(tmp_path: Path, extra: str, cells: str, expected: str) -> None:
     header = f"{HEADER},{extra}" if extra else HEADER

@@ -11,15 +11,7 @@ from vidence.ask.fetching import archives
 from vidence.ask.fetching.archives import is_archive, is_inside, matched, unpack
 from vidence.errors import DataError
 
-EVIL = (
-    "../out.mp4",
-    "/out.mp4",
-    "a/../../out.mp4",
-    "C:out.mp4",
-    "..\\out.mp4",
-    "a//out.mp4",
-    "./../out.mp4",
-)
+EVIL = ("../out.mp4", "/out.mp4", "a/../../out.mp4", "C:out.mp4", "..\\out.mp4", "a//out.mp4", "./../out.mp4")
 
 
 def packed(tmp_path, ending, members, links=()):

@@ -78,7 +78,7 @@ def test_a_schema_is_as_strict_as_servers_want():
             Field(key="b", kind="truth", meaning="m"),
             Field(key="c", kind="points", meaning="m", most=2),
             Field(key="d", kind="word", meaning="m", words=("A", "none")),
-        ),
+        )
     )
     schema = form.schema()
     assert schema["additionalProperties"] is False

@@ -16,12 +16,6 @@ from vidence.records import TextPart, Usage, VideoPart
 create = maker("model", "anthropic")
 
 
-@pytest.fixture(autouse=True)
-def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def model_for(server: AnthropicStub, options: str = "", name: str = "claude") -> HttpModel:
     spec = parse_spec(f"anthropic:{name}?base_url={server.base_url}&timeout_s=10&{options}")
     return create(spec.argument, spec.options)
@@ -48,7 +42,13 @@ def test_words_are_sent_and_read():
 
 
 def test_parts_keep_their_order_and_images_their_bytes():
-    parts = (TextPart(text="first"), image_part("d1"), TextPart(text="then"), image_part("d2", "image/png"))
+    parts = (
+        TextPart(text="first"),
+        image_part("d1"),
+        TextPart(text="then"),
+        image_part("d2", "image/png"),
+        TextPart(text=" \n"),
+    )
     images = {"d1": b"\xff\xd8one", "d2": bytes(range(256))}
     with AnthropicStub() as server:
         ask(model_for(server), asking(*parts, images=images, system="Be brief."))
@@ -62,12 +62,6 @@ def test_parts_keep_their_order_and_images_their_bytes():
     assert [base64.b64decode(source["data"], validate=True) for source in sources] == list(images.values())
 
 
-def test_parts_of_blanks_are_left_out():
-    with AnthropicStub() as server:
-        ask(model_for(server), asking(TextPart(text=" \n"), TextPart(text="Which?")))
-    assert server.requests[0].body["messages"][0]["content"] == [{"type": "text", "text": "Which?"}]
-
-
 def test_a_whole_video_is_not_taken(tmp_path: Path):
     part = VideoPart(path=str(tmp_path / "clip.mp4"), digest="v1")
     with AnthropicStub() as server, pytest.raises(RejectedRequestError, match=r"clip\.mp4.*--layout images"):
@@ -75,23 +69,17 @@ def test_a_whole_video_is_not_taken(tmp_path: Path):
     assert server.n_requests == 0
 
 
-def test_a_number_of_tokens_is_always_sent():
-    with AnthropicStub() as server:
-        ask(model_for(server), asking(max_tokens=None))
-    assert server.requests[0].body["max_tokens"] == 4096
-
-
-def test_the_reply_is_cut_at_max_tokens():
-    with AnthropicStub(answer="one two three") as server:
-        [reply] = ask(model_for(server), asking(max_tokens=2))
-    assert (reply.text, reply.finish, reply.usage.output_tokens) == ("one two", "length", 2)
-
-
 def test_settings_that_the_api_does_by_itself_are_not_sent():
     with AnthropicStub() as server:
-        ask(model_for(server), asking(temperature=None), asking(temperature=1.0), asking(top_p=0.5))
+        ask(
+            model_for(server),
+            asking(temperature=None, max_tokens=None),
+            asking(temperature=1.0),
+            asking(top_p=0.5),
+        )
     assert [s.body.get("temperature") for s in server.requests] == [None, None, 0.0]
     assert [s.body.get("top_p") for s in server.requests] == [None, None, 0.5]
+    assert server.requests[0].body["max_tokens"] == 4096
 
 
 def test_a_seed_is_refused_because_the_api_has_none():
@@ -109,12 +97,6 @@ def test_a_model_that_lets_no_temperature_be_chosen_says_what_to_do():
             ask(model, asking(temperature=1.0, top_p=0.5))
         fixed = model_for(server, "fixed_sampling=true", name=FIXED_SAMPLING)
         assert ask(fixed, asking(temperature=0.0, top_p=0.5))[0].text == "B"
-
-
-def test_extra_fields_are_added():
-    with AnthropicStub() as server:
-        ask(model_for(server, 'extra={"top_k": 5}'), asking())
-    assert server.requests[0].body["top_k"] == 5
 
 
 # ---------------------------------------------------------------------------------------- thinking
@@ -190,20 +172,9 @@ def test_a_schema_may_be_the_form_of_a_forced_tool():
     assert body["tool_choice"] == {"type": "tool", "name": tool["name"]}
     assert json.loads(reply.text) == {"right": True, "points": 2}
     assert reply.finish == "stop"
-
-
-def test_a_schema_may_be_left_away():
     with AnthropicStub() as server:
-        ask(model_for(server, "structured=off"), asking(schema=SCHEMA))
-    assert server.requests[0].body.keys() == {"model", "max_tokens", "messages", "temperature"}
-
-
-def test_a_schema_goes_with_thinking():
-    with AnthropicStub(answer='{"right": true}') as server:
-        model = model_for(server, "thinking_budget=1024")
-        [reply] = ask(model, asking(schema=SCHEMA, temperature=1.0))
-    assert server.requests[0].body["output_config"]["format"]["type"] == "json_schema"
-    assert (reply.text, reply.reasoning) == ('{"right": true}', "hm")
+        ask(model_for(server, 'structured=off&extra={"top_k": 5}'), asking(schema=SCHEMA))
+    assert server.requests[0].body.keys() == {"model", "max_tokens", "messages", "temperature", "top_k"}
 
 
 # ------------------------------------------------------------------------------------- the options
@@ -212,17 +183,13 @@ def test_a_schema_goes_with_thinking():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"nframes": "16"}, "no option 'nframes'.*Known options: .*thinking_budget"),
         ({"thinking_budget": "1000"}, "thinking_budget='1000'.*1024 or above"),
         ({"thinking": "much"}, "expected one of adaptive, off"),
         ({"thinking": "off", "thinking_budget": "2000"}, "exclude each other"),
         ({"structured": "tool", "thinking_budget": "2000"}, "forces no tool"),
         ({"structured": "tool", "thinking": "adaptive"}, "forces no tool"),
         ({"effort": "huge"}, "expected one of high, low, max, medium, xhigh"),
-        ({"timeout_s": "0"}, "above 0"),
-        ({"max_in_flight": "0"}, "1 or above"),
         ({"extra": '{"temperature": 1, "tools": []}'}, "must not set temperature, tools"),
-        ({"base_url": "localhost:8000"}, "is not an address"),
         ({"base_url": "http://h/v1"}, "must stop before /v1"),
         ({"base_url": "http://h/v1/messages"}, "must stop before /v1/messages"),
     ],
@@ -230,28 +197,3 @@ def test_a_schema_goes_with_thinking():
 def test_bad_options_are_refused(options: dict[str, str], words: str):
     with pytest.raises(UsageError, match=words):
         create("claude", options)
-
-
-def test_a_name_is_needed():
-    with pytest.raises(UsageError, match="wants its name behind a colon"):
-        create("", {})
-
-
-def test_identity_holds_what_changes_the_reply_and_nothing_else():
-    def identity(**options: str) -> str:
-        return create("claude", {"base_url": "http://h", **options}).identity
-
-    same = identity()
-    assert same == identity(timeout_s="3") == identity(max_in_flight="2") == identity(base_url="http://h/")
-    others = [
-        identity(base_url="http://h2"),
-        identity(thinking_budget="2000"),
-        identity(thinking="adaptive"),
-        identity(effort="low"),
-        identity(structured="off"),
-        identity(fixed_sampling="true"),
-        identity(extra='{"top_k": 5}'),
-        create("claude2", {"base_url": "http://h"}).identity,
-    ]
-    assert len({same, *others}) == 9
-    assert identity(extra='{"a": 1, "b": 2}') == identity(extra='{"b": 2, "a": 1}')

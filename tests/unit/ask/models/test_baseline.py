@@ -20,10 +20,7 @@ def say(
     name, _, query = spec.partition("?")
     options = dict(pair.split("=") for pair in query.split("&") if pair)
     request = Request(
-        item_id=item_id,
-        prompt=Prompt(parts=(), choices=choices),
-        sampling=Sampling(seed=seed),
-        sample=sample,
+        item_id=item_id, prompt=Prompt(parts=(), choices=choices), sampling=Sampling(seed=seed), sample=sample
     )
     return anyio.run(create(name, options).reply, request)
 

@@ -15,10 +15,6 @@ from vidence.catalog import parse_spec
 from vidence.errors import AccessError, TransientModelError, UsageError
 
 SECRET = "sk-secret-0123456789"  # noqa: S105 - a made-up key that must not appear anywhere
-ENVIRONMENT = (
-    *("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"),
-    *("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_API_VERSION"),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,11 +26,12 @@ class Hosted:
     host: str
     key_env: str
     reply: bytes
+    answer: str
     options: str = ""
     base_url_env: str = ""
 
-    def create(self, options: str, *, timeout_s: float = 10) -> HttpModel:
-        spec = parse_spec(f"{self.plugin}:tiny?timeout_s={timeout_s:g}&{self.options}&{options}")
+    def create(self, options: str, *, limit: str = "timeout_s=10") -> HttpModel:
+        spec = parse_spec(f"{self.plugin}:tiny?{limit}&{self.options}&{options}")
         return maker("model", self.plugin)(spec.argument, spec.options)
 
 
@@ -50,14 +47,15 @@ OPENAI = {
     "base_url_env": "OPENAI_BASE_URL",
 }
 PROTOCOLS = {
-    "chat": Hosted(**OPENAI, reply=completion({"content": "B"})),
-    "responses": Hosted(**OPENAI, reply=RESPONSE, options="api=responses"),
+    "chat": Hosted(**OPENAI, reply=completion({"content": "B"}), answer="chat completion"),
+    "responses": Hosted(**OPENAI, reply=RESPONSE, answer="response", options="api=responses"),
     "anthropic": Hosted(
         plugin="anthropic",
         stub=AnthropicStub,
         host=r"api\.anthropic\.com",
         key_env="ANTHROPIC_API_KEY",
         reply=message(text("B")),
+        answer="message",
         base_url_env="ANTHROPIC_BASE_URL",
     ),
     "gemini": Hosted(
@@ -66,53 +64,74 @@ PROTOCOLS = {
         host=r"googleapis\.com",
         key_env="GEMINI_API_KEY",
         reply=content({"text": "B"}),
+        answer="reply",
     ),
 }
 
 
 @pytest.fixture(params=PROTOCOLS)
-def hosted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Hosted:
-    for name in ENVIRONMENT:
-        monkeypatch.delenv(name, raising=False)
+def hosted(request: pytest.FixtureRequest) -> Hosted:
     return PROTOCOLS[request.param]
 
 
 # ------------------------------------------------------------------------------------- connections
 
 
-def test_nobody_listening_is_said_with_the_address(hosted: Hosted) -> None:
-    with hosted.stub() as server:
+def test_what_goes_wrong_on_the_way_is_said_with_the_address(hosted: Hosted) -> None:
+    with hosted.stub(latency_s=5) as server:
+        slow = hosted.create(f"base_url={server.base_url}", limit="timeout_s=0.2")
+        with pytest.raises(TransientModelError, match=r"did not answer within 0\.2 s.*timeout_s=SECONDS"):
+            ask(slow, asking())
         model = hosted.create(f"base_url={server.base_url}")
-    with pytest.raises(
-        TransientModelError, match=f"no connection to {server.base_url}.*is the server running"
-    ):
-        ask(model, asking())
-
-
-def test_a_connection_that_breaks_off_is_worth_another_try(hosted: Hosted) -> None:
-    with hosted.stub() as server:
         server.canned.append(Canned(status=200, body=hosted.reply, drop=True))
         with pytest.raises(TransientModelError, match=r"connection to .* broke"):
-            ask(hosted.create(f"base_url={server.base_url}"), asking())
-        assert server.n_requests == 1
-
-
-def test_a_server_that_takes_too_long_is_given_up(hosted: Hosted) -> None:
-    with hosted.stub(latency_s=5) as server:
-        model = hosted.create(f"base_url={server.base_url}", timeout_s=0.2)
-        with pytest.raises(TransientModelError, match=r"did not answer within 0\.2 s.*timeout_s=SECONDS"):
             ask(model, asking())
-
-
-def test_an_address_that_no_machine_can_have_is_no_access(hosted: Hosted) -> None:
+    with pytest.raises(TransientModelError, match=f"no connection to {server.base_url}.*is the server runn"):
+        ask(model, asking())
     with pytest.raises(AccessError, match=r"\u0378.*correct base_url"):
         ask(hosted.create("base_url=http://\u0378.x"), asking())
 
 
-def test_another_good_status_is_a_reply(hosted: Hosted) -> None:
+@pytest.mark.parametrize("kind", ["html", "empty", "cut", "not UTF-8", "{}", "[1]"])
+def test_an_answer_that_is_no_reply_is_worth_another_try(hosted: Hosted, kind: str) -> None:
+    body, words = {
+        "html": (b"<html>welcome</html>", "not JSON.*welcome.*is .* the address of a"),
+        "empty": (b"", "not JSON"),
+        "cut": (hosted.reply[:-20], "not JSON"),
+        "not UTF-8": (hosted.reply.replace(b'"B"', b'"caf\xe9"'), "not UTF-8"),
+        "{}": (b"{}", "without (choices|output|content|candidates)"),
+        "[1]": (b"[1]", f"no {hosted.answer}"),
+    }[kind]
     with hosted.stub() as server:
-        server.canned.append(Canned(status=201, body=hosted.reply))
-        assert ask(hosted.create(f"base_url={server.base_url}"), asking())[0].text == "B"
+        server.canned.append(Canned(status=200, body=body))
+        with pytest.raises(TransientModelError, match=f"(?s){words}"):
+            ask(hosted.create(f"base_url={server.base_url}"), asking())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("timeout_s=0", "timeout_s='0'.*above 0"),
+        ("max_in_flight=two", "max_in_flight='two'"),
+        ("max_in_flight=0", "max_in_flight='0'.*1 or above"),
+        ("extra=[1]", "expected a JSON object"),
+        ("base_url=localhost:8000", "is not an address"),
+    ],
+)
+def test_bad_options_are_refused(hosted: Hosted, options: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        hosted.create(options, limit="")
+    with pytest.raises(UsageError, match="wants its name behind a colon"):
+        maker("model", hosted.plugin)("", {})
+
+
+def test_what_changes_no_reply_is_not_in_the_identity(hosted: Hosted) -> None:
+    def identity(options: str) -> str:
+        return hosted.create(f"base_url=http://h{options}", limit="").identity
+
+    assert identity("&timeout_s=3") == identity("&max_in_flight=2") == identity("/")
+    assert identity('&extra={"a": 1, "b": 2}') == identity('&extra={"b": 2, "a": 1}') != identity("")
+    assert identity("2") != identity("")
 
 
 def test_requests_run_together_and_a_closed_model_can_be_asked_again(hosted: Hosted) -> None:
@@ -120,6 +139,8 @@ def test_requests_run_together_and_a_closed_model_can_be_asked_again(hosted: Hos
         async with anyio.create_task_group() as group:
             for _ in range(6):
                 group.start_soon(model.reply, asking())
+        await model.reply(asking())
+        assert server.n_connections == 6
         await model.close()
         await model.reply(asking())
         await model.close()
@@ -129,7 +150,7 @@ def test_requests_run_together_and_a_closed_model_can_be_asked_again(hosted: Hos
         anyio.run(many, model)
         assert ask(model, asking())[0].text == "A"
     assert server.most_in_flight == 6
-    assert server.n_requests == 8
+    assert server.n_requests == 9
 
 
 def test_an_image_without_bytes_is_a_mistake_of_the_caller(hosted: Hosted) -> None:

@@ -3,26 +3,14 @@
 import base64
 from pathlib import Path
 
-import anyio
 import pytest
 
+from servers.model_asks import image_part
 from servers.openai_asks import ask, ask_stub, create, model_for, text_request
 from servers.openai_stub import Canned, OpenAIStub, completion
-from vidence.ask.models.http import HttpModel
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UsageError
-from vidence.records import ImagePart, Prompt, Sampling, TextPart, Usage, VideoPart
-
-
-@pytest.fixture(autouse=True)
-def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-
-
-def image_part(digest: str) -> ImagePart:
-    return ImagePart(digest=digest, width_px=8, height_px=8)
-
+from vidence.records import Prompt, Sampling, TextPart, Usage, VideoPart
 
 # ------------------------------------------------------------------------------------ what is sent
 
@@ -44,12 +32,7 @@ def test_a_prompt_of_words_is_sent_as_a_plain_string():
 
 
 def test_parts_keep_their_order_and_images_their_bytes():
-    parts = (
-        TextPart(text="first"),
-        image_part("d1"),
-        TextPart(text="then"),
-        image_part("d2"),
-    )
+    parts = (TextPart(text="first"), image_part("d1"), TextPart(text="then"), image_part("d2"))
     images = {"d1": b"\xff\xd8one", "d2": bytes(range(256))}
     prompt = Prompt(parts=parts, system="Be brief.")
     request = Request(item_id="q1", prompt=prompt, sampling=Sampling(), images=images)
@@ -102,12 +85,8 @@ def test_a_whole_video_is_sent_as_video_url(tmp_path: Path):
     for seen in server.requests:
         url = seen.body["messages"][0]["content"][0]["video_url"]["url"]
         assert url == "data:video/mp4;base64," + base64.b64encode(b"a whole video").decode()
-
-
-def test_a_video_that_is_not_there_is_a_rejected_request(tmp_path: Path):
-    prompt = Prompt(parts=(VideoPart(path=str(tmp_path / "gone.mp4"), digest="v1"),))
-    request = Request(item_id="q1", prompt=prompt, sampling=Sampling())
-    with OpenAIStub() as server, pytest.raises(RejectedRequestError, match=r"gone\.mp4 cannot be read"):
+    path.unlink()
+    with OpenAIStub() as server, pytest.raises(RejectedRequestError, match=r"clip\.mp4 cannot be read"):
         ask(model_for(server), request)
     assert server.n_requests == 0
 
@@ -123,14 +102,6 @@ def test_settings_left_to_the_server_are_not_sent_and_extra_ones_are():
     assert second["seed"] == 9
 
 
-def test_the_reply_is_cut_at_max_tokens_under_either_name():
-    with OpenAIStub(answer="one two three") as server:
-        for field in ("max_tokens", "max_completion_tokens"):
-            [reply] = ask(model_for(server, f"max_tokens_field={field}"), text_request(max_tokens=2))
-            assert (reply.text, reply.finish) == ("one two", "length")
-    assert [("max_tokens" in s.body) for s in server.requests] == [True, False]
-
-
 # --------------------------------------------------------------------------- log-probabilities
 
 
@@ -140,19 +111,10 @@ def test_choice_logps_are_read_where_they_are_reported():
     assert reply.choice_logps == {"B": -0.1, "A": -2.5}
     assert server.requests[0].body["logprobs"] is True
     assert server.requests[0].body["top_logprobs"] == 5
-
-
-def test_choice_logps_are_none_where_the_server_ignores_the_wish():
     with OpenAIStub(letter_logps=None) as server:
-        [reply] = ask(model_for(server), text_request(want_choice_logps=True))
-    assert reply.choice_logps is None
-    assert server.requests[0].body["logprobs"] is True
-
-
-def test_choice_logps_are_neither_asked_for_nor_read_unasked():
+        assert ask(model_for(server), text_request(want_choice_logps=True))[0].choice_logps is None
     with OpenAIStub(letter_logps={"A": -0.1}) as server:
-        [reply] = ask(model_for(server), text_request())
-    assert reply.choice_logps is None
+        assert ask(model_for(server), text_request())[0].choice_logps is None
     assert "logprobs" not in server.requests[0].body
 
 
@@ -175,16 +137,9 @@ def test_the_likeliest_way_to_write_a_letter_counts_at_the_first_token_that_is_n
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"nframes": "16"}, "no option 'nframes'.*Known options: .*base_url"),
-        ({"timeout_s": "0"}, "timeout_s='0'.*above 0"),
-        ({"max_in_flight": "two"}, "max_in_flight='two'"),
-        ({"max_in_flight": "0"}, "max_in_flight='0'.*1 or above"),
         ({"image_detail": "huge"}, "expected one of auto, high, low"),
-        ({"extra": "[1]"}, "expected a JSON object"),
         ({"extra": "{"}, "expected a JSON object"),
         ({"extra": '{"temperature": 1, "model": "x"}'}, "must not set model, temperature"),
-        ({"base_url": "localhost:8000"}, "is not an address"),
-        ({"base_url": "http://"}, "is not an address"),
         ({"base_url": "http://h:99999/v1"}, "99999"),
         ({"base_url": "http://h/v1/chat/completions"}, "stop before"),
     ],
@@ -192,50 +147,3 @@ def test_the_likeliest_way_to_write_a_letter_counts_at_the_first_token_that_is_n
 def test_bad_options_are_refused(options: dict[str, str], words: str):
     with pytest.raises(UsageError, match=words):
         create("tiny", options)
-
-
-def test_a_name_is_needed():
-    with pytest.raises(UsageError, match="wants its name behind a colon"):
-        create("", {})
-
-
-def test_identity_holds_what_changes_the_reply_and_nothing_else():
-    def identity(**options: str) -> str:
-        return create("tiny", {"base_url": "http://h/v1", **options}).identity
-
-    same = identity()
-    assert same == identity(timeout_s="3") == identity(max_in_flight="2") == identity(base_url="http://h/v1/")
-    others = [
-        identity(base_url="http://h2/v1"),
-        identity(extra='{"top_k": 5}'),
-        identity(image_detail="low"),
-        identity(top_logprobs="5"),
-        create("tiny2", {"base_url": "http://h/v1"}).identity,
-    ]
-    assert len({same, *others}) == 6
-    assert identity(extra='{"a": 1, "b": 2}') == identity(extra='{"b": 2, "a": 1}')
-
-
-def test_requests_share_connections_and_run_together():
-    async def many(model: HttpModel) -> None:
-        async with anyio.create_task_group() as group:
-            for _ in range(6):
-                group.start_soon(model.reply, text_request())
-        await model.reply(text_request())
-        await model.close()
-        await model.close()
-
-    with OpenAIStub(latency_s=0.3) as server:
-        anyio.run(many, model_for(server))
-    assert server.most_in_flight == 6
-    assert server.n_requests == 7
-    assert server.n_connections == 6
-
-
-def test_replies_are_independent_of_what_was_asked_before():
-    with OpenAIStub(answer=lambda body: body["messages"][0]["content"][-1]) as server:
-        requests = [
-            Request(item_id=str(n), prompt=Prompt(parts=(TextPart(text=f"say {n}"),)), sampling=Sampling())
-            for n in range(3)
-        ]
-        assert [r.text for r in ask(model_for(server), *requests)] == ["0", "1", "2"]

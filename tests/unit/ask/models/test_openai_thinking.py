@@ -20,12 +20,6 @@ SCHEMA = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-
-
 def schema_request(item_id: str = "q1") -> Request:
     prompt = Prompt(parts=(TextPart(text="Mark this."),), reply_schema=SCHEMA)
     return Request(item_id=item_id, prompt=prompt, sampling=Sampling())
@@ -55,20 +49,13 @@ def test_effort_is_sent_with_the_limit_that_reasoning_models_take():
 
 @pytest.mark.parametrize(
     ("budget", "expected"),
-    [
-        ("512", {"enable_thinking": True, "thinking_budget": 512}),
-        ("0", {"enable_thinking": False}),
-    ],
+    [("512", {"enable_thinking": True, "thinking_budget": 512}), ("0", {"enable_thinking": False})],
 )
 def test_a_budget_goes_to_the_chat_template(budget: str, expected: dict[str, object]):
     body = sent_with(f"thinking_budget={budget}")
     assert body["chat_template_kwargs"] == expected
     assert body["max_tokens"] == 1024
     assert "reasoning_effort" not in body
-
-
-def test_nothing_of_thinking_is_sent_unasked():
-    assert sent_with("").keys() == {"model", "messages", "temperature", "max_tokens"}
 
 
 def test_fixed_sampling_leaves_temperature_and_top_p_out():
@@ -82,17 +69,12 @@ def test_fixed_sampling_leaves_temperature_and_top_p_out():
     [
         ("Unsupported value: 'temperature' does not support 0.0 with this model.", "fixed_sampling=true"),
         ("Unsupported parameter: 'max_tokens' is not supported with this model.", "max_completion_tokens"),
+        ("Unsupported parameter: 'seed'", "'seed'$"),
     ],
 )
 def test_a_setting_that_the_model_refuses_comes_with_advice(message: str, advice: str):
     with pytest.raises(RejectedRequestError, match=f"{advice}"):
         ask_stub(Canned(status=400, body=error(message)))
-
-
-def test_there_is_no_advice_for_what_no_option_changes():
-    with pytest.raises(RejectedRequestError) as caught:
-        ask_stub(Canned(status=400, body=error("Unsupported parameter: 'seed'")))
-    assert str(caught.value).endswith("Unsupported parameter: 'seed'")
 
 
 # ---------------------------------------------------------------------------------- refused prompts
@@ -106,12 +88,8 @@ def test_a_prompt_that_the_filter_stops_is_a_refusal(fields: dict[str, object]):
     reply = ask_stub(Canned(status=400, body=body))
     assert (reply.text, reply.finish) == ("", "refusal")
     assert reply.refusal == "The response was filtered."
-    assert reply.latency_s > 0
-
-
-def test_the_same_code_with_another_status_is_an_error():
     with pytest.raises(AccessError, match="filtered"):
-        ask_stub(Canned(status=403, body=error("filtered", code="content_filter")))
+        ask_stub(Canned(status=403, body=body))
 
 
 # --------------------------------------------------------------------------------- structured output
@@ -197,12 +175,6 @@ def test_other_rejections_and_insisting_are_errors(options: str, canned: Canned)
     assert server.n_requests == 1
 
 
-def test_it_can_be_switched_off():
-    with OpenAIStub() as server:
-        ask(model_for(server, "structured=off"), schema_request())
-    assert "response_format" not in server.requests[0].body
-
-
 # ------------------------------------------------------------------------------------- the options
 
 
@@ -244,16 +216,7 @@ def test_what_changes_the_reply_is_part_of_the_identity():
         {"fixed_sampling": "true"},
         {"structured": "off"},
         {"structured": "on"},
+        {"image_detail": "low"},
+        {"top_logprobs": "5"},
     ]
     assert len({identity(), *(identity(**options) for options in changed)}) == len(changed) + 1
-
-
-def test_effort_may_still_come_through_extra():
-    body = sent_with('extra={"reasoning_effort": "low"}')
-    assert (body["reasoning_effort"], body["max_tokens"]) == ("low", 1024)
-
-
-def test_reasoning_is_kept_apart_from_the_text():
-    with OpenAIStub(answer="B", reasoning="I looked twice.") as server:
-        [reply] = ask(model_for(server, "thinking_budget=9"), text_request())
-    assert (reply.text, reply.reasoning) == ("B", "I looked twice.")

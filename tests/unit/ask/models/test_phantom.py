@@ -312,9 +312,7 @@ def test_an_image_without_bytes_is_rejected():
         ask(create("fuser", {}), without)
 
 
-def test_an_image_is_decoded_once_whoever_looks_and_the_oldest_are_forgotten(
-    monkeypatch: pytest.MonkeyPatch,
-):
+def test_an_image_is_decoded_once_whoever_looks_and_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch):
     decoded: list[bytes] = []
     monkeypatch.setattr(phantom, "_CODES", phantom._CodesOfImages())
     monkeypatch.setattr(phantom, "_REMEMBERED", 2)

@@ -6,13 +6,7 @@ import pytest
 from servers.model_asks import maker
 from vidence.ask.models.scripted import ScriptedModel
 from vidence.contracts import Request
-from vidence.errors import (
-    AccessError,
-    ModelError,
-    RejectedRequestError,
-    TransientModelError,
-    UsageError,
-)
+from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
 from vidence.records import Prompt, Reply, Sampling
 
 create = maker("model", "scripted")

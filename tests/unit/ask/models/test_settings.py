@@ -60,8 +60,6 @@ def test_some_options_are_always_named():
     ],
 )
 def test_identities_stay_what_they_are_so_that_stored_replies_are_found(
-    monkeypatch: pytest.MonkeyPatch, provider: str, options: dict[str, str], expected: str
+    provider: str, options: dict[str, str], expected: str
 ):
-    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
-        monkeypatch.delenv(variable, raising=False)
     assert maker("model", provider)("n", {"base_url": "http://h", **options}).identity == expected

@@ -285,28 +285,6 @@ class TestLogps:
         assert first.rows[1] == pytest.approx({0: -up, 2: -down})
 
 
-@pytest.fixture(scope="module")
-def naive(folder: Path) -> Callable[[Request, str], float]:
-    """The log-probability of a text behind a prompt: one pass over both, and the sum of its own tokens."""
-    from transformers import AutoModelForImageTextToText, AutoProcessor
-
-    processor = AutoProcessor.from_pretrained(folder)
-    network = AutoModelForImageTextToText.from_pretrained(folder).eval()
-
-    def logp(request: Request, text: str) -> float:
-        pictures = [Image.open(io.BytesIO(data)).convert("RGB") for data in request.images.values()]
-        shown = "".join("<image>\n" for _ in pictures)
-        words = f"<|start|>user\n{shown}{request.prompt.text}<|end|>\n<|start|>assistant\n"
-        before = processor(text=words, images=pictures or None, return_tensors="pt")
-        whole = processor(text=words + text, images=pictures or None, return_tensors="pt")
-        n_before, tokens = before["input_ids"].shape[1], whole["input_ids"][0]
-        with torch.inference_mode():
-            logps = network(**whole).logits[0].log_softmax(-1)
-        return sum(float(logps[i - 1, tokens[i]]) for i in range(n_before, len(tokens)))
-
-    return logp
-
-
 class TestRefused:
     def test_a_video_file(self, model):
         part = VideoPart(path="clip.mp4", digest="d")

@@ -38,11 +38,7 @@ def read(request: Request, *arguments: object, **fields: object) -> Reply:
 
 
 def test_parts_keep_their_order_and_images_become_pictures():
-    parts = (
-        TextPart(text="first"),
-        ImagePart(digest="d1", width_px=80, height_px=60),
-        TextPart(text="then"),
-    )
+    parts = (TextPart(text="first"), ImagePart(digest="d1", width_px=80, height_px=60), TextPart(text="then"))
     turns = conversation(asking(*parts, system="Be brief.", images={"d1": frame(1)}))
     assert turns[0] == {"role": "system", "content": "Be brief."}
     assert turns[1]["role"] == "user"

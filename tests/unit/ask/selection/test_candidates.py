@@ -38,8 +38,7 @@ def test_herbench_blip_takes_every_frame_of_slow_videos() -> None:
 
 @pytest.mark.parametrize("fps", [0.0, -1.0, math.nan, math.inf])
 @pytest.mark.parametrize(
-    "rule",
-    [candidates.aks_1fps, candidates.herbench_blip_2fps, lambda n, f: candidates.bolt(n, f, rate=1)],
+    "rule", [candidates.aks_1fps, candidates.herbench_blip_2fps, lambda n, f: candidates.bolt(n, f, rate=1)]
 )
 def test_a_rate_that_makes_no_sense_is_refused(rule: Callable[[int, float], object], fps: float) -> None:
     with pytest.raises(UsageError, match="positive rate"):
