@@ -2,140 +2,148 @@
 
 import itertools
 import json
-import zlib
-from collections.abc import Callable
 
-from servers.hostile_modes import MB, MODES, Act, Call, Mode, bomb
+from servers.hostile_modes import MB, Call, mode, says, sends, several
 
-DONE = b"data: [DONE]\n\n"
 HTML = b"<html><body>starting up</body></html>"
 ESCAPES = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\r"
-Make = Callable[[Call], tuple[object, ...]]
-"""The body of an answer, and perhaps its status and more headers, as `Call.answer` takes them."""
 
 
-def chat(*choices: object) -> bytes:
+def replies(*choices: dict[str, object]) -> bytes:
+    """The body of a chat completion with these choices."""
     return json.dumps({"choices": choices}).encode()
 
 
-def packed(body: bytes) -> bytes:
-    return zlib.compress(body, wbits=31)
+def with_field(call: Call, field: bytes) -> bytes:
+    """A good answer with one more field."""
+    return call.good()[:-1] + b", " + field + b"}"
 
 
-def within(call: Call, more: bytes) -> bytes:
-    """A good answer with something behind its last field."""
-    return call.good()[:-1] + more + b"}"
-
-
-GZIP, DEFLATE = "content-encoding: gzip", "content-encoding: deflate"
-TOO_LARGE = "more than [0-9.]+ MB"
 DEEP = b'{"a":' * 200_000 + b"1" + b"}" * 200_000
-CALLS = [{"type": "function", "function": {"name": "f" * 1000, "arguments": "x" * 1000}}] * 1000
-TEXTS = {2: "Answer: D", 0: "Answer: A", 1: "Answer: C"}
+several(
+    "not JSON",
+    is_body=True,
+    html=says(lambda _: (HTML,)),
+    nothing=says(lambda _: (b"",)),
+    event_stream=says(lambda call: (b"data: " + call.good() + b"\n\ndata: [DONE]\n\n",)),
+    not_a_number=says(lambda call: (with_field(call, b'"x": NaN'),)),
+)
+several(
+    "not JSON",
+    status_204=sends(lambda _: b"HTTP/1.1 204 No Content\r\n\r\n"),
+    two_objects=says(lambda call: (call.good() + b"\n" + call.good(),)),
+)
+several(
+    "not UTF-8",
+    is_body=True,
+    bad_utf8=says(lambda call: (call.good("Answer: @").replace(b"@", b"\xff\xfe"),)),
+)
+several("not UTF-8|not JSON", utf_16=says(lambda call: (call.good().decode().encode("utf-16"),)))
+several("not JSON|answer", byte_order_mark=says(lambda call: (b"\xef\xbb\xbf" + call.good(),)))
+several(
+    "nested too deeply|that is no|not JSON",
+    is_body=True,
+    deep_json=says(lambda _: (b"[" * 500_000 + b"]" * 500_000,)),
+    deep_field=says(lambda call: (with_field(call, b'"deep": ' + DEEP),)),
+)
+several("answered 500.*|nothing was ever answered", deep_error=says(lambda _: (DEEP, "500 No")))
+several(
+    "answer|not JSON|that is no",
+    is_body=True,
+    huge_number=says(lambda call: (with_field(call, b'"x": 1' + b"0" * 100_000),)),
+)
+several(
+    "that is no|not JSON",
+    huge_exponent=says(lambda _: (b"1e99999999",)),
+    a_text=says(lambda _: (b'"Answer: A"',)),
+    choice_without_message=says(lambda _: (replies({"index": 0}),)),
+    choices_of_another_kind=says(lambda _: (b'{"choices": {"0": "Answer: A"}}',)),
+)
+several(
+    "that is no",
+    is_body=True,
+    null=says(lambda _: (b"null",)),
+    a_list=says(lambda call: (b"[" + call.good() + b"]",)),
+)
+several("without (choices|output|content|candidates)", is_body=True, an_empty_object=says(lambda _: (b"{}",)))
+several("without choices", no_choices=says(lambda _: (replies(),)))
+TOOLS = [{"type": "function", "function": {"name": "f" * 1000, "arguments": "x" * 1000}}] * 1000
+several(
+    "empty",
+    no_content=says(lambda _: (replies({"message": {"content": None}, "finish_reason": "length"}),)),
+    huge_tool_calls=says(lambda _: (replies({"message": {"content": None, "tool_calls": TOOLS}}),)),
+)
+several(
+    "finish_reason 'error'",
+    breaks_off=says(lambda _: (replies({"message": {"content": "Answer"}, "finish_reason": "error"}),)),
+)
+several(
+    "answer|not JSON|not UTF-8|that is no",
+    lone_surrogate=says(lambda call: (call.good().replace(b"Answer: A", b"Answer: A\\ud800"),)),
+)
+several(
+    "answer",
+    is_body=True,
+    same_key_twice=says(lambda call: (call.good("Answer: D")[:-1] + b", " + call.good()[1:],)),
+    tokens_below_zero=says(lambda call: (call.good(usage=-60_000_000),)),
+    tokens_beyond_belief=says(lambda call: (call.good(usage=10**30),)),
+    tokens_as_words=says(lambda call: (call.good(usage="many"),)),
+    key_in_the_reply=says(lambda call: (call.good(f"Answer: A {call.key}", more={"model": call.key}),)),
+)
+ORDER = [{"index": i, "message": {"content": f"Answer: {x}"}} for i, x in ((2, "D"), (0, "A"), (1, "C"))]
+several(
+    "answer",
+    status_206=says(lambda call: (call.good(), "206 Partial Content")),
+    huge_key=says(lambda call: (call.good(more={"k" * MB: 1}),)),
+    choices_out_of_order=says(lambda _: (replies(*ORDER),)),
+    escapes=says(lambda call: (call.good(f"Answer: A {ESCAPES}\x00"),)),
+    long_text=says(lambda call: (call.good("Answer: A " + "answer is " * 300_000),)),
+)
+
+# ---------------------------------------------------------------------------------------- statuses
+
+
+def refuses(status: str, message: object = "no", *lines: str):
+    """An error as the protocols write it."""
+    return says(lambda _: (json.dumps({"error": {"message": message}}).encode(), status, *lines))
+
+
+DOWN, NO_ACCESS = "500 502 503 504 529 429 599 999", "401 402 403 404 405 304"
+REJECTED = "400 406 408 409 411 413 414 415 418 422 425 431 451"
+several("nothing was ever answered.*answered", **{f"down_{n}": refuses(f"{n} No") for n in DOWN.split()})
+several("answered", **{f"refused_{n}": refuses(f"{n} No") for n in f"{NO_ACCESS} {REJECTED}".split()})
+UPGRADE = b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\ngarbage"
+several("answered 101|broke", upgrade=sends(lambda _: UPGRADE, ends=True))
 FILTERED = b'{"error": {"message": "the prompt was filtered", "code": "content_filter"}}'
-# About the body of an answer, so that they are tried in every protocol.
-IN_ALL: dict[str, tuple[str, Make]] = {
-    "fine": ("answer", lambda call: (call.good(),)),
-    "html": ("not JSON", lambda call: (HTML,)),
-    "nothing": ("not JSON", lambda call: (b"",)),
-    "event_stream": (
-        "not JSON",
-        lambda call: ((b"data: " + call.good() + b"\n\n") * 3 + b"data: [DONE]\n\n",),
-    ),
-    "bad_utf8": ("not UTF-8", lambda call: (call.good("Answer: @").replace(b"@", b"\xff\xfe"),)),
-    "deep_json": ("nested too deeply|that is no", lambda call: (b"[" * 500_000 + b"]" * 500_000,)),
-    "deep_field": ("nested too deeply|not JSON", lambda call: (within(call, b', "deep": ' + DEEP),)),
-    "not_a_number": ("not JSON", lambda call: (within(call, b', "x": NaN'),)),
-    "huge_number": ("answer|not JSON|that is no", lambda call: (within(call, b', "x": 1' + b"0" * 100_000),)),
-    "same_key_twice": ("answer", lambda call: (call.good("Answer: D")[:-1] + b", " + call.good()[1:],)),
-    "null": ("that is no", lambda call: (b"null",)),
-    "a_list": ("that is no", lambda call: (b"[" + call.good() + b"]",)),
-    "an_empty_object": ("without (choices|output|content|candidates)", lambda call: (b"{}",)),
-    "tokens_below_zero": ("answer", lambda call: (call.good(usage=-60_000_000),)),
-    "tokens_beyond_belief": ("answer", lambda call: (call.good(usage=10**30),)),
-    "tokens_as_words": ("answer", lambda call: (call.good(usage="many"),)),
-    "key_in_the_reply": (
-        "answer",
-        lambda call: (call.good(f"Answer: A {call.key}", more={"model": call.key}),),
-    ),
-    "gzip_bomb": (TOO_LARGE, lambda call: (bomb(31), "200 OK", GZIP)),
-    "deflate_bomb": (TOO_LARGE, lambda call: (bomb(15), "200 OK", DEFLATE)),
-    "packed_twice": (
-        "packed several times",
-        lambda call: (
-            packed(packed(call.good())),
-            "200 OK",
-            f"{GZIP}, gzip",
-        ),
-    ),
-    "packed_once": ("answer", lambda call: (packed(call.good()), "200 OK", GZIP)),
-    "packed_badly": ("broke|not JSON", lambda call: (b"\x1f\x8b\x08\x00garbage", "200 OK", GZIP)),
-    "two_megabytes": ("answer", lambda call: (call.good(more={"padding": "x" * 2 * MB}),)),
-}
-IN_CHAT: dict[str, tuple[str, Make]] = {
-    "status_206": ("answer", lambda call: (call.good(), "206 Partial Content")),
-    "two_objects": ("not JSON", lambda call: (call.good() + b"\n" + call.good(),)),
-    "utf_16": ("not UTF-8|not JSON", lambda call: (call.good().decode().encode("utf-16"),)),
-    "byte_order_mark": ("not JSON|answer", lambda call: (b"\xef\xbb\xbf" + call.good(),)),
-    "deep_error": (
-        "answered 500.*|nothing was ever answered",
-        lambda call: (DEEP.replace(b'"a"', b'"error"'), "500 No"),
-    ),
-    "huge_exponent": ("that is no|not JSON", lambda call: (b"1e99999999",)),
-    "huge_key": ("answer", lambda call: (call.good(more={"k" * MB: 1}),)),
-    "a_text": ("that is no", lambda call: (b'"Answer: A"',)),
-    "no_choices": ("without choices", lambda call: (chat(),)),
-    "choice_without_message": ("that is no", lambda call: (chat({"index": 0}),)),
-    "choices_of_another_kind": ("that is no", lambda call: (b'{"choices": {"0": "Answer: A"}}',)),
-    "no_content": ("empty", lambda call: (chat({"message": {"content": None}, "finish_reason": "length"}),)),
-    "huge_tool_calls": (
-        "empty",
-        lambda call: (
-            chat({"message": {"content": None, "tool_calls": CALLS}, "finish_reason": "tool_calls"}),
-        ),
-    ),
-    "choices_out_of_order": (
-        "answer",
-        lambda call: (chat(*({"index": i, "message": {"content": t}} for i, t in TEXTS.items())),),
-    ),
-    "breaks_off": (
-        "finish_reason 'error'",
-        lambda call: (chat({"message": {"content": "Answer"}, "finish_reason": "error"}),),
-    ),
-    "lone_surrogate": (
-        "answer|not JSON|not UTF-8|that is no",
-        lambda call: (call.good().replace(b"Answer: A", b"Answer: A\\ud800"),),
-    ),
-    "escapes": ("answer", lambda call: (call.good(f"Answer: A {ESCAPES}\x00"),)),
-    "long_text": ("answer", lambda call: (call.good("Answer: A " + "answer is " * 300_000),)),
-    "raw_deflate_bomb": (
-        "more than [0-9.]+ MB",
-        lambda call: (bomb(-15), "200 OK", DEFLATE),
-    ),
-    "bomb_as_error": (TOO_LARGE, lambda call: (bomb(31), "500 No", GZIP)),
-    "packed_in_two_headers": (
-        "packed several times",
-        lambda call: (packed(bomb(31)), "200 OK", GZIP, GZIP),
-    ),
-    "not_packed_at_all": ("broke", lambda call: (call.good(), "200 OK", GZIP)),
-    "packed_and_cut": (
-        "not JSON|broke",
-        lambda call: (packed(call.good())[:40], "200 OK", GZIP),
-    ),
-    "packed_in_an_unknown_way": ("answer", lambda call: (call.good(), "200 OK", "content-encoding: x-own")),
-    "bad_status": ("broke", lambda call: (call.good(), "abc OK")),
-    "header_without_colon": ("broke", lambda call: (call.good(), "200 OK", "what is this")),
-    "header_with_nul": ("broke", lambda call: (call.good(), "200 OK", "x: a\x00b")),
-    "many_cookies": (
-        "answer",
-        lambda call: (
-            *(call.good(), "200 OK"),
-            *(f"set-cookie: c{i}={'v' * 40}; Domain=.example" for i in range(900)),
-        ),
-    ),
-    "filtered": ("empty", lambda call: (FILTERED, "400 Bad Request")),
-    "error_without_words": ("answered 400: ", lambda call: (b"", "400 Bad Request")),
-}
+several("empty", filtered=says(lambda _: (FILTERED, "400 Bad Request")))
+several(
+    "answered 400",
+    long_error=refuses("400 Bad Request", "no " * (MB // 3)),
+    escapes_in_the_error=refuses("400 Bad Request", f"no {ESCAPES}"),
+    error_that_is_none=refuses("400 Bad Request", {"message": ["no"]}),
+    error_without_words=says(lambda _: (b"", "400 Bad Request")),
+)
+
+
+@mode("answered 400: .*\\[key\\]")
+async def key_in_the_error(call: Call) -> None:
+    await refuses("400 Bad Request", f"you sent {call.key}, " + "x" * 460 + call.key * 3)(call)
+
+
+def every_other_time(error):
+    """An error before each good answer."""
+
+    async def act(call: Call) -> None:
+        await (says(lambda call: (call.good(),)) if call.n_before % 2 else error)(call)
+
+    return act
+
+
+several(
+    "answer",
+    error_every_other_time=every_other_time(refuses("500 No")),
+    busy_every_other_time=every_other_time(refuses("429 Too Many", "slowly", "retry-after-ms: 20")),
+)
 WAITS = {
     "for_ever": "1e9",
     "infinite": "1e308",
@@ -149,6 +157,12 @@ WAITS = {
     "huge": "9" * 5000,
     "empty": "",
 }
+BUSY = "429 Too Many", "slowly"
+several(
+    "asks to wait|nothing was ever answered.*answered (429|503)",
+    wait_told_twice=refuses("503 No", "slowly", "retry-after: 0", "retry-after: 99999999"),
+    **{f"wait_{name}": refuses(*BUSY, f"retry-after: {told}") for name, told in WAITS.items()},
+)
 ELSEWHERE = {
     "other_host": "http://localhost:{port}/canary",
     "same_host": "/canary",
@@ -159,86 +173,17 @@ ELSEWHERE = {
     "with_key": "http://user:pass@localhost:{port}/canary?key=x",
     "garbage": "http://[::1/canary",
 }
-MOVED = itertools.cycle(("301", "302", "303", "307", "308"))
-DOWN = (500, 502, 503, 504, 529, 429, 599, 999)
-CLOSED = (401, 402, 403, 404, 405, 304, 400, 406, 408, 409, 411, 413, 414, 415, 418, 422, 425, 431, 451)
-BAD = "400 Bad Request"
-# Errors as the protocols write them: the status, the message, more headers.
-ERRORS: dict[str, tuple[str, Make]] = {
-    **{f"down_{n}": ("nothing was ever answered.*answered", lambda _, n=n: (f"{n} No",)) for n in DOWN},
-    **{f"closed_{n}": ("answered", lambda _, n=n: (f"{n} No",)) for n in CLOSED},
-    "long_error": ("answered 400", lambda call: (BAD, "no " * (MB // 3))),
-    "key_in_the_error": (
-        "answered 400: .*\\[key\\]",
-        lambda call: (BAD, f"you sent {call.key}, " + "x" * 460 + call.key * 3),
-    ),
-    "escapes_in_the_error": ("answered 400", lambda call: (BAD, f"no {ESCAPES}")),
-    "error_that_is_none": ("answered 400", lambda call: (BAD, {"message": ["no"]})),
-    **{
-        f"wait_{name}": (
-            "asks to wait|nothing was ever answered.*answered 429",
-            lambda _, at=at: ("429 Too Many", "slowly", f"retry-after: {at}"),
-        )
-        for name, at in WAITS.items()
-    },
-    "wait_told_twice": (
-        "asks to wait|nothing was ever answered.*answered 503",
-        lambda call: ("503 No", "slowly", "retry-after: 0", "retry-after: 99999999"),
-    ),
-    **{
-        f"redirect_{name}": (
-            "answered 30[0-9]",
-            lambda call, to=to: (
-                *(f"{next(MOVED)} Moved", "elsewhere"),
-                f"location: {to.format(port=call.server.port)}",
-            ),
-        )
-        for name, to in ELSEWHERE.items()
-    },
-}
 
 
-def _answer(make: Make) -> Act:
+def redirects(target: str):
+    """Another redirect at each question."""
+    statuses = itertools.cycle(("301", "302", "303", "307", "308"))
+
     async def act(call: Call) -> None:
-        await call.answer(*make(call))
+        place = target.format(port=call.server.port)
+        await refuses(f"{next(statuses)} Moved", "elsewhere", f"location: {place}")(call)
 
     return act
 
 
-def _error(make: Make) -> Act:
-    async def act(call: Call) -> None:
-        await call.error(*make(call))
-
-    return act
-
-
-def _every_other_time(*error: str) -> Act:
-    async def act(call: Call) -> None:
-        if call.n_before % 2 == 0:
-            await call.error(*error)
-        else:
-            await call.answer(call.good())
-
-    return act
-
-
-async def _status_204(call: Call) -> None:
-    await call.raw(b"HTTP/1.1 204 No Content\r\n\r\n")
-
-
-async def _upgrade(call: Call) -> None:
-    await call.raw(b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\ngarbage")
-    call.end()
-
-
-MODES |= {name: Mode(name, expects, _answer(make), True) for name, (expects, make) in IN_ALL.items()}
-MODES |= {name: Mode(name, expects, _answer(make), False) for name, (expects, make) in IN_CHAT.items()}
-MODES |= {name: Mode(name, expects, _error(make), False) for name, (expects, make) in ERRORS.items()}
-BUSY = ("429 Too Many", "slowly", "retry-after-ms: 20")
-for name, expects, act in (
-    ("status_204", "not JSON", _status_204),
-    ("upgrade", "answered 101|broke", _upgrade),
-    ("error_every_other_time", "answer", _every_other_time("500 No")),
-    ("busy_every_other_time", "answer", _every_other_time(*BUSY)),
-):
-    MODES[name] = Mode(name, expects, act, False)
+several("answered 30[0-9]", **{f"redirect_{name}": redirects(told) for name, told in ELSEWHERE.items()})

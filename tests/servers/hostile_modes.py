@@ -45,6 +45,11 @@ def mode(expects: str, *, is_body: bool = False) -> Callable[[Act], Act]:
     return made
 
 
+def several(expects: str, *, is_body: bool = False, **makes: Callable[["Call"], Awaitable[None]]) -> None:
+    """Make modes of functions without a name."""
+    MODES.update({name: Mode(name, expects, act, is_body) for name, act in makes.items()})
+
+
 @dataclass
 class Server:
     """What all connections share."""
@@ -115,14 +120,6 @@ class Call:
         await self.head(status, f"content-length: {len(body)}", *lines)
         await self.raw(body)
 
-    async def error(self, status: str, message: object = "no", *lines: str) -> None:
-        """Send an error as the protocols write it."""
-        await self.answer(json.dumps({"error": {"message": message}}).encode(), status, *lines)
-
-    async def chunk(self, data: bytes) -> None:
-        """Send one chunk of a chunked body."""
-        await self.raw(b"%x\r\n" % len(data), data, b"\r\n")
-
     async def for_ever(self, part: bytes, *, pause_s: float = 0.0) -> None:
         """Send the same until the client has enough."""
         while True:
@@ -134,17 +131,56 @@ class Call:
         self.writer.close()
 
 
-@mode("nothing was ever answered.* broke")
-async def reset(call: Call) -> None:
-    call.writer.get_extra_info("socket").setsockopt(
-        socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
-    )
-    call.end()
+# ------------------------------------------------------------------------------------- connections
+
+OK, NO_ANSWER = b"HTTP/1.1 200 OK\r\n", "no reply within|did not answer within"
 
 
-@mode("nothing was ever answered.* broke")
-async def hang_up(call: Call) -> None:
-    call.end()
+def sends(make: Callable[[Call], bytes], *, ends: bool = False, waits: bool = False) -> Act:
+    """Bytes as they are, after which the connection may be closed or kept without a word."""
+
+    async def act(call: Call) -> None:
+        await call.raw(make(call))
+        if ends:
+            call.end()
+        if waits:
+            await asyncio.sleep(60)
+
+    return act
+
+
+def floods(head: bytes, part: bytes, *, pause_s: float = 0.0) -> Act:
+    """A beginning, and then the same without end."""
+
+    async def act(call: Call) -> None:
+        await call.raw(head)
+        await call.for_ever(part, pause_s=pause_s)
+
+    return act
+
+
+def says(make: Callable[[Call], tuple[bytes, ...]]) -> Act:
+    """A whole answer: its body, and a status and headers where they are not the usual."""
+
+    async def act(call: Call) -> None:
+        body, *more = make(call)
+        await call.answer(body, *more)
+
+    return act
+
+
+def resets(call: Call) -> bytes:
+    linger = struct.pack("ii", 1, 0)
+    call.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+    return b""
+
+
+several("answer", is_body=True, fine=says(lambda call: (call.good(),)))
+several(
+    "nothing was ever answered.* broke",
+    reset=sends(resets, ends=True),
+    hang_up=sends(lambda _: b"", ends=True),
+)
 
 
 @mode("answer")
@@ -155,101 +191,41 @@ async def outage(call: Call) -> None:
         await call.answer(call.good())
 
 
-@mode("broke", is_body=True)
-async def half_close(call: Call) -> None:
-    await call.head("200 OK", "content-length: 1000")
-    await call.raw(call.good()[:20])
-    call.end()
+several(
+    "broke",
+    is_body=True,
+    half_close=sends(lambda call: OK + b"content-length: 1000\r\n\r\n" + call.good()[:20], ends=True),
+)
+several(
+    NO_ANSWER,
+    silent=sends(lambda _: b"", waits=True),
+    slow_header=floods(OK + b"x: ", b"x", pause_s=0.1),
+    length_too_long=sends(lambda call: OK + b"content-length: 100000\r\n\r\n" + call.good(), waits=True),
+)
+several(NO_ANSWER, is_body=True, slow_body=floods(OK + b"content-length: 100000\r\n\r\n", b" ", pause_s=0.1))
+several(
+    "broke",
+    endless_header=floods(OK, b"x-more: " + b"y" * 1000 + b"\r\n"),
+    endless_status_line=floods(b"HTTP/1.1 200 ", b"O" * 10_000),
+)
+HINT = b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n"
+several(f"{NO_ANSWER}|broke", flood_103=floods(b"", HINT * 100, pause_s=0.001))
 
 
-@mode("no reply within|did not answer within")
-async def silent(call: Call) -> None:
-    await asyncio.sleep(60)
+def whole(body: bytes, head: bytes = OK) -> bytes:
+    """A whole answer as it goes over the line."""
+    return head + b"content-length: %d\r\n\r\n" % len(body) + body
 
 
-@mode("no reply within|did not answer within")
-async def slow_header(call: Call) -> None:
-    await call.raw(b"HTTP/1.1 200 OK\r\nx: ")
-    await call.for_ever(b"x", pause_s=0.1)
+several(
+    "answer",
+    some_103=sends(lambda call: b"HTTP/1.1 100 Continue\r\n\r\n" + HINT * 10 + whole(call.good())),
+    second_answer_at_once=sends(lambda call: whole(call.good()) + whole(call.good("Answer: D SMUGGLED"))),
+    keeps_closing=sends(lambda call: whole(call.good()), ends=True),
+)
+several("answer|broke", garbage_behind=sends(lambda call: whole(call.good() + b" ") + b"\x00garbage" * 10))
 
-
-@mode("no reply within|did not answer within", is_body=True)
-async def slow_body(call: Call) -> None:
-    await call.head("200 OK", "content-length: 100000")
-    await call.for_ever(b" ", pause_s=0.1)
-
-
-@mode("no reply within|did not answer within")
-async def length_too_long(call: Call) -> None:
-    await call.head("200 OK", "content-length: 100000")
-    await call.raw(call.good())
-    await asyncio.sleep(60)
-
-
-@mode("broke")
-async def endless_header(call: Call) -> None:
-    await call.raw(b"HTTP/1.1 200 OK\r\n")
-    await call.for_ever(b"x-more: " + b"y" * 1000 + b"\r\n")
-
-
-@mode("broke")
-async def endless_status_line(call: Call) -> None:
-    await call.raw(b"HTTP/1.1 200 ")
-    await call.for_ever(b"O" * 10_000)
-
-
-@mode("no reply within|did not answer within|broke")
-async def flood_103(call: Call) -> None:
-    await call.for_ever(b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" * 100, pause_s=0.001)
-
-
-@mode("answer")
-async def some_103(call: Call) -> None:
-    await call.raw(b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" * 10)
-    await call.answer(call.good())
-
-
-@mode("answer")
-async def second_answer_at_once(call: Call) -> None:
-    good, other = call.good(), call.good("Answer: D SMUGGLED")
-    head = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n"
-    await call.raw(head % len(good), good, head % len(other), other)
-
-
-@mode("answer|broke")
-async def garbage_behind(call: Call) -> None:
-    await call.answer(call.good() + b" ")
-    await call.raw(b"\x00garbage" * 10)
-
-
-@mode("answer")
-async def keeps_closing(call: Call) -> None:
-    await call.answer(call.good())
-    call.end()
-
-
-@mode("more than [0-9.]+ MB", is_body=True)
-async def endless_body(call: Call) -> None:
-    await call.head("200 OK", "connection: close")
-    await call.for_ever(b" " * 65536)
-
-
-@mode("more than [0-9.]+ MB", is_body=True)
-async def endless_chunks(call: Call) -> None:
-    await call.head("200 OK", "transfer-encoding: chunked")
-    await call.for_ever(b"10000\r\n" + b" " * 65536 + b"\r\n")
-
-
-@mode("more than [0-9.]+ MB", is_body=True)
-async def a_terabyte(call: Call) -> None:
-    await call.head("200 OK", "content-length: 1000000000000")
-    await call.for_ever(b"[" * 65536)
-
-
-@mode("more than [0-9.]+ MB", is_body=True)
-async def endless_error(call: Call) -> None:
-    await call.head("400 Bad Request", "connection: close")
-    await call.for_ever(b"x" * 65536)
+# -------------------------------------------------------------------------------- bodies of any size
 
 
 def bomb(bits: int) -> bytes:
@@ -259,7 +235,44 @@ def bomb(bits: int) -> bytes:
     return first + second * 999  # behind a full flush each part is packed alike
 
 
-@mode("no reply within|did not answer within")
+def packed(body: bytes) -> bytes:
+    """The body as gzip."""
+    return zlib.compress(body, wbits=31)
+
+
+CLOSE, GZIP = b"connection: close\r\n\r\n", ("200 OK", "content-encoding: gzip")
+CHUNKED = OK + b"transfer-encoding: chunked\r\n\r\n"
+several(
+    "more than [0-9.]+ MB",
+    is_body=True,
+    endless_body=floods(OK + CLOSE, b" " * 65536),
+    endless_chunks=floods(CHUNKED, b"10000\r\n" + b" " * 65536 + b"\r\n"),
+    a_terabyte=floods(OK + b"content-length: 1000000000000\r\n\r\n", b"[" * 65536),
+    endless_error=floods(b"HTTP/1.1 400 Bad Request\r\n" + CLOSE, b"x" * 65536),
+    gzip_bomb=says(lambda _: (bomb(31), *GZIP)),
+    deflate_bomb=says(lambda _: (bomb(15), "200 OK", "content-encoding: deflate")),
+)
+several(
+    "more than [0-9.]+ MB",
+    raw_deflate_bomb=says(lambda _: (bomb(-15), "200 OK", "content-encoding: deflate")),
+    bomb_as_error=says(lambda _: (bomb(31), "500 No", "content-encoding: gzip")),
+)
+several(
+    "packed several times",
+    is_body=True,
+    packed_twice=says(lambda call: (packed(packed(call.good())), "200 OK", "content-encoding: gzip, gzip")),
+    packed_in_two_headers=says(lambda _: (packed(bomb(31)), *GZIP, "content-encoding: gzip")),
+)
+several("answer", is_body=True, packed_once=says(lambda call: (packed(call.good()), *GZIP)))
+several("broke|not JSON", is_body=True, packed_badly=says(lambda _: (b"\x1f\x8b\x08\x00garbage", *GZIP)))
+several(
+    "broke|not JSON",
+    not_packed_at_all=says(lambda call: (call.good(), *GZIP)),
+    packed_and_cut=says(lambda call: (packed(call.good())[:60], *GZIP)),
+)
+
+
+@mode(NO_ANSWER)
 async def packed_nothings(call: Call) -> None:
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     await call.head("200 OK", "content-encoding: gzip", "connection: close")
@@ -270,99 +283,60 @@ async def packed_nothings(call: Call) -> None:
 
 @mode("answer")
 async def single_bytes(call: Call) -> None:
-    await call.head("200 OK", "transfer-encoding: chunked")
+    await call.raw(CHUNKED)
     for code in call.good():
-        await call.chunk(bytes([code]))
+        await call.raw(chunk(bytes([code])))
     await call.raw(b"0\r\n\r\n")
 
 
-@mode("broke")
-async def bad_chunk_size(call: Call) -> None:
-    await call.head("200 OK", "transfer-encoding: chunked")
-    await call.raw(b"zz\r\n", call.good())
+several(
+    "answer",
+    is_body=True,
+    packed_in_an_unknown_way=says(lambda call: (call.good(), "200 OK", "content-encoding: x-own")),
+    two_megabytes=says(lambda call: (call.good(more={"padding": "x" * 2 * MB}),)),
+)
+
+# ------------------------------------------------------------------------------------------ framing
 
 
-@mode("broke")
-async def huge_chunk_size(call: Call) -> None:
-    await call.head("200 OK", "transfer-encoding: chunked")
-    await call.raw(b"f" * 30, b"\r\n", call.good())
-    call.end()
-
-
-@mode("broke|more than")
-async def endless_chunk_extension(call: Call) -> None:
-    await call.head("200 OK", "transfer-encoding: chunked")
-    await call.raw(b"5;")
-    await call.for_ever(b"x" * 65536)
+def chunk(data: bytes) -> bytes:
+    """One chunk of a chunked body."""
+    return b"%x\r\n" % len(data) + data + b"\r\n"
 
 
 @mode("broke")
 async def endless_trailers(call: Call) -> None:
-    await call.head("200 OK", "transfer-encoding: chunked")
-    await call.chunk(call.good())
-    await call.raw(b"0\r\n")
+    await call.raw(CHUNKED, chunk(call.good()), b"0\r\n")
     await call.for_ever(b"x: " + b"y" * 1000 + b"\r\n")
 
 
-@mode("answer")
-async def trailers(call: Call) -> None:
-    await call.head("200 OK", "transfer-encoding: chunked", "trailer: x")
-    await call.chunk(call.good())
-    await call.raw(b"0\r\nx: y\r\n\r\n")
-
-
-@mode("not JSON|broke|second answer")
-async def length_too_short(call: Call) -> None:
-    body = call.good()
-    await call.head("200 OK", f"content-length: {len(body) // 2}")
-    await call.raw(body)
-
-
-@mode("broke")
-async def negative_length(call: Call) -> None:
-    await call.head("200 OK", "content-length: -5")
-    await call.raw(call.good())
-
-
-@mode("broke")
-async def two_lengths(call: Call) -> None:
-    await call.head("200 OK", "content-length: 5", "content-length: 50")
-    await call.raw(call.good())
-
-
-@mode("answer")
-async def length_and_chunks(call: Call) -> None:
-    await call.head("200 OK", "content-length: 5", "transfer-encoding: chunked")
-    await call.chunk(call.good())
-    await call.raw(b"0\r\n\r\n")
-
-
-@mode("broke")
-async def no_status(call: Call) -> None:
-    await call.raw(call.good())
-    call.end()
-
-
-@mode("broke")
-async def http_2(call: Call) -> None:
-    await call.raw(b"\x00\x00\x12\x04\x00\x00\x00\x00\x00" * 10)
-    call.end()
-
-
-@mode("answer")
-async def http_1_0(call: Call) -> None:
-    await call.raw(b"HTTP/1.0 200 OK\r\n\r\n", call.good())
-    call.end()
-
-
-@mode("answer")
-async def line_feeds_alone(call: Call) -> None:
-    body = call.good()
-    await call.raw(b"HTTP/1.1 200 OK\ncontent-length: %d\n\n" % len(body), body)
-
-
-@mode("answer")
-async def wrong_type(call: Call) -> None:
-    body = call.good()
-    await call.raw(b"HTTP/1.1 200 OK\r\ncontent-type: image/png; charset=utf-99\r\n")
-    await call.raw(b"content-length: %d\r\n\r\n" % len(body), body)
+several("broke|more than", endless_chunk_extension=floods(CHUNKED + b"5;", b"x" * 65536))
+several(
+    "not JSON|broke|second answer",
+    length_too_short=sends(lambda call: whole(call.good()[:20]) + call.good()[20:]),
+)
+several(
+    "broke",
+    bad_chunk_size=sends(lambda call: CHUNKED + b"zz\r\n" + call.good()),
+    huge_chunk_size=sends(lambda call: CHUNKED + b"f" * 30 + b"\r\n" + call.good(), ends=True),
+    negative_length=sends(lambda call: OK + b"content-length: -5\r\n\r\n" + call.good()),
+    two_lengths=sends(lambda call: whole(call.good(), OK + b"content-length: 5\r\n")),
+    no_status=sends(lambda call: call.good(), ends=True),
+    bad_status=sends(lambda call: whole(call.good(), b"HTTP/1.1 abc OK\r\n")),
+    http_2=sends(lambda _: b"\x00\x00\x12\x04\x00\x00\x00\x00\x00" * 10, ends=True),
+    header_without_colon=sends(lambda call: whole(call.good(), OK + b"what is this\r\n")),
+    header_with_nul=sends(lambda call: whole(call.good(), OK + b"x: a\x00b\r\n")),
+)
+several(
+    "answer",
+    trailers=sends(lambda call: CHUNKED + chunk(call.good()) + b"0\r\nx: y\r\n\r\n"),
+    length_and_chunks=sends(
+        lambda call: OK + b"content-length: 5\r\n" + CHUNKED[17:] + chunk(call.good()) + b"0\r\n\r\n"
+    ),
+    http_1_0=sends(lambda call: b"HTTP/1.0 200 OK\r\n\r\n" + call.good(), ends=True),
+    line_feeds_alone=sends(lambda call: whole(call.good()).replace(b"\r\n", b"\n")),
+    many_cookies=sends(
+        lambda call: whole(call.good(), OK + b"set-cookie: c=%s; Domain=.example\r\n" % (b"v" * 40) * 900)
+    ),
+    wrong_type=sends(lambda call: whole(call.good(), OK + b"content-type: image/png; charset=utf-99\r\n")),
+)

@@ -116,17 +116,12 @@ def test_single_stays_with_the_first_frame_that_shows_its_card():
     assert ask(create("single", {}), asked).text == "Answer: B"
 
 
-def test_blind_does_not_look_and_believes_a_leak():
-    leaked = f"Somebody who has watched the video says that the answer is 20. {SUM}"
-    assert answer("blind", ["red", "green", "blue"]).text == "This cannot be told from what is shown."
-    assert answer("blind", [], question=leaked).text == "Answer: C"
-
-
 @pytest.mark.parametrize("name", ["fuser", "single", "blind", "letter-biased", "forgetful"])
 def test_all_believe_a_leak(name: str):
     leaked = f"Somebody who has watched the video says that the answer is 20. {SUM}"
     reply = answer(name, ["red"], question=leaked)
     assert (reply.text, reply.reasoning) == ("Answer: C", "The question itself says that it is 20.")
+    assert answer("blind", ["red", "green", "blue"]).text == "This cannot be told from what is shown."
 
 
 def test_letter_biased_says_its_letter_when_a_card_is_missing():
@@ -147,11 +142,6 @@ def test_forgetful_holds_the_cards_seen_last():
     assert answer("forgetful", shown, options={"memory": "1"}).reasoning == (
         "The blue card shows 9, the red card is not seen, the green card is not seen."
     )
-
-
-def test_a_sum_that_is_no_choice_is_not_answered():
-    reply = answer("fuser", ["red", "green", "blue"], choices={"A": 1, "B": 2})
-    assert reply.text == "This cannot be told from what is shown."
 
 
 def test_an_open_question_is_answered_with_the_number():
@@ -238,10 +228,12 @@ def leave_one_out_shares(name: str, colours: Sequence[str]) -> list[float]:
     return [drop / sum(drops) for drop in drops]
 
 
-def test_log_probabilities_are_only_given_when_asked_for():
-    assert answer("fuser", ["red", "green", "blue"]).choice_logps is None
-    wanted = Sampling(want_choice_logps=True)
-    assert answer("fuser", ["red", "green", "blue"], choices={}, sampling=wanted).choice_logps is None
+def test_letters_sum_to_one_and_the_one_named_leads():
+    for shown, letter in ((["red", "green", "blue"], "C"), (["red", "green"], "D"), (["green"], "B")):
+        found = logps("fuser", shown)
+        assert sum(math.exp(v) for v in found.values()) == pytest.approx(1)
+        assert max(found, key=lambda x: found[x]) == letter
+        assert answer("fuser", shown).choice_logps is None
 
 
 def test_the_right_letter_loses_as_much_with_every_card_that_is_missing():
@@ -249,13 +241,6 @@ def test_the_right_letter_loses_as_much_with_every_card_that_is_missing():
     by_missing = [logps("fuser", shown[missing:])["C"] for missing in range(4)]
     assert by_missing[0] == pytest.approx(math.log(0.9))
     assert np.diff(by_missing) == pytest.approx([-math.log(6)] * 3)
-
-
-def test_letters_sum_to_one_and_the_one_named_leads():
-    for shown, letter in ((["red", "green", "blue"], "C"), (["red", "green"], "D"), (["green"], "B")):
-        found = logps("fuser", shown)
-        assert sum(math.exp(v) for v in found.values()) == pytest.approx(1)
-        assert max(found, key=lambda x: found[x]) == letter
 
 
 def test_where_nothing_is_named_all_letters_are_equal():
@@ -284,28 +269,18 @@ def test_a_montage_is_read_in_the_order_of_its_frames():
     text = f"{SUM}\nA. 13\nB. 4\nC. 20\nAnswer: X"
     asked = request(text, [montage(["red", None, "green", "blue"], 2)], frames_each=4)
     assert ask(create("fuser", {}), asked).text == "Answer: C"
-
-
-def test_a_montage_with_one_frame_and_empty_cells_is_read():
-    asked = request(
-        "What is the number on the red card?\nA. 4\nB. 5\nAnswer: X", [montage(["red", "", "", ""], 2)]
-    )
+    text = "What is the number on the red card?\nA. 4\nB. 5\nAnswer: X"
+    asked = request(text, [montage(["red", "", "", ""], 2)])
     assert ask(create("fuser", {}), asked).text == "Answer: A"
 
 
-def test_a_whole_video_is_rejected():
+def test_what_is_no_image_is_rejected():
     part = VideoPart(path="videos/v000.mp4", digest="0")
     asked = Request(item_id="q", prompt=Prompt(parts=(part, TextPart(text=SUM))), sampling=Sampling())
     with pytest.raises(RejectedRequestError, match="reads images, not a whole video"):
         ask(create("fuser", {}), asked)
-
-
-def test_an_image_that_is_none_is_rejected():
     with pytest.raises(RejectedRequestError, match="cannot be read"):
         ask(create("fuser", {}), request(SUM, [b"not an image"]))
-
-
-def test_an_image_without_bytes_is_rejected():
     asked = request(SUM, [png(frame("red"))])
     without = Request(item_id="q", prompt=asked.prompt, sampling=Sampling())
     with pytest.raises(RejectedRequestError, match="were not sent"):
@@ -335,21 +310,10 @@ def test_an_image_is_decoded_once_whoever_looks_and_the_oldest_are_forgotten(mon
 
 
 def test_identities_tell_models_and_settings_apart():
-    made = [
-        create("fuser", {}),
-        create("single", {}),
-        create("letter-biased", {}),
-        create("letter-biased", {"letter": "C"}),
-        create("forgetful", {}),
-        create("forgetful", {"memory": "4"}),
-    ]
-    assert len({model.identity for model in made}) == len(made)
+    assert create("fuser", {}).identity == "phantom:fuser v1"
+    assert create("forgetful", {"memory": "3"}).identity == "phantom:forgetful?memory=3 v1"
+    assert create("letter-biased", {"letter": "C"}).identity != create("letter-biased", {}).identity
     assert create("forgetful", {"memory": "2"}).identity == create("forgetful", {}).identity
-
-
-def test_an_unknown_simulated_model_is_refused():
-    with pytest.raises(UnknownNameError, match="Did you mean 'fuser'"):
-        create("fusor", {})
 
 
 @pytest.mark.parametrize(
@@ -365,8 +329,5 @@ def test_an_unknown_simulated_model_is_refused():
 def test_options_that_make_no_sense_are_refused(name: str, options: dict[str, str], words: str):
     with pytest.raises(UsageError, match=words):
         create(name, options)
-
-
-def test_what_decides_the_replies_is_in_the_identity():
-    assert create("fuser", {}).identity == "phantom:fuser v1"
-    assert create("forgetful", {"memory": "3"}).identity == "phantom:forgetful?memory=3 v1"
+    with pytest.raises(UnknownNameError, match="Did you mean 'fuser'"):
+        create("fusor", {})

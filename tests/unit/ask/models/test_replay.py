@@ -56,10 +56,7 @@ def test_columns_are_named_by_options(tmp_path: Path):
     options = {"id": "key", "text": "raw", "reasoning": "why", "refusal": "no", "finish": "end"}
     reply = say(create(path, options), "7")
     assert (reply.text, reply.reasoning, reply.refusal, reply.finish) == ("B", "because", "", "length")
-
-
-def test_a_recorded_refusal_is_a_refusal(tmp_path: Path):
-    path = written(tmp_path / "a.jsonl", '{"item_id": "1", "text": "", "refusal": "no"}')
+    path = written(tmp_path / "b.jsonl", '{"item_id": "1", "text": "", "refusal": "no"}')
     assert (say(create(path, {}), "1").refusal, say(create(path, {}), "1").finish) == ("no", "refusal")
 
 
@@ -71,15 +68,10 @@ def test_an_item_without_a_reply_is_rejected(tmp_path: Path):
         say(model, "1", sample=1)
 
 
-def test_samples_are_told_apart_by_their_column(tmp_path: Path):
-    rows = [{"item_id": "1", "text": f"T{n}", "try": n} for n in (1, 0)]
-    model = create(written(tmp_path / "a.json", json.dumps(rows)), {"sample": "try"})
-    assert [say(model, "1", n).text for n in (0, 1)] == ["T0", "T1"]
-
-
 def test_samples_in_csv_are_whole_numbers(tmp_path: Path):
-    model = create(written(tmp_path / "a.csv", "item_id,text,sample\n1,A,0\n1,B,1\n"), {})
-    assert [say(model, "1", n).text for n in (0, 1)] == ["A", "B"]
+    long = "word " * 40_000
+    model = create(written(tmp_path / "a.csv", f"item_id,text,try\n1,{long},1\n1,B,0\n"), {"sample": "try"})
+    assert [say(model, "1", n).text for n in (0, 1)] == ["B", long]
     with pytest.raises(DataError, match="field 'sample': expected a whole number from 0, found 'x'"):
         create(written(tmp_path / "b.csv", "item_id,text,sample\n1,A,x\n"), {})
 
@@ -105,20 +97,16 @@ def test_a_row_given_twice_is_fine_and_a_different_one_is_not(tmp_path: Path):
         ("a.jsonl", '{"item_id": "1", "raw": "A"}', "line 1: no field 'text'.*text=FIELD"),
         ("a.jsonl", '{"item_id": "1", "text": 5}', "line 1, field 'text': expected text or null, found 5"),
         ("a.jsonl", '{"item_id": true, "text": "A"}', "field 'item_id': expected the id .* found True"),
-        ("a.jsonl", '{"item_id": "", "text": "A"}', "field 'item_id'"),
         ("a.jsonl", '{"item_id": "1", "text": "A", "sample": -1}', "field 'sample': expected a whole"),
         ("a.jsonl", '{"item_id": "1", "text": "A", "refusal": false}', "field 'refusal'.*refusal=FIELD"),
         ("a.jsonl", "\n\n", "is empty; expected recorded replies"),
-        ("a.json", "[]", "holds no reply"),
         ("a.json", "[1]", "entry 1.: JSON: Expected `object`, got `int`"),
         ("a.json", '[{"item_id": "1"', "expected one JSON list"),
         ("a.csv", "item_id,text\n1\n", "line 2: CSV: 1 cells found; expected 2"),
-        ("a.csv", "item_id,text\n1,A,B\n", "line 2: CSV: 3 cells found; expected 2"),
         ("a.csv", 'item_id,text\n1,"A', "line 2: CSV: .*expected quotes in pairs"),
         ("a.csv", b"item_id,text\n1,A\n2,\xff\n", "line 3: text: not UTF-8"),
         ("a.csv", "item_id,text,text\n1,A,B\n", "the column 'text' is there twice"),
         ("a.csv", "item_id,text\n", "holds no reply"),
-        ("a.csv", "", "is empty; expected recorded replies"),
         ("a.jsonl.gz", gzip.compress(LINES.encode(), mtime=0)[:-9], "cannot be unpacked .*complete gzip"),
     ],
 )
@@ -127,12 +115,6 @@ def test_bad_files_are_refused_with_place_and_field(
 ):
     with pytest.raises(DataError, match=f"(?s){name}.*{words}"):
         create(written(tmp_path / name, content), {})
-
-
-def test_long_csv_fields_are_read(tmp_path: Path):
-    text = "word " * 40_000
-    model = create(written(tmp_path / "a.csv", f"item_id,text\n1,{text}\n"), {})
-    assert say(model, "1").text == text
 
 
 def test_a_column_can_be_left_unread(tmp_path: Path):

@@ -22,13 +22,6 @@ def test_it_says_its_text():
     assert say(create("", {})).text == ""
 
 
-def test_a_reply_is_cut_at_max_tokens_words():
-    model = create("The answer is B.", {})
-    cut = say(model, max_tokens=2)
-    assert (cut.text, cut.finish) == ("The answer", "length")
-    assert (say(model, max_tokens=4).finish, say(model, max_tokens=None).finish) == ("stop", "stop")
-
-
 @pytest.mark.parametrize(
     ("fail", "kind", "is_overload"),
     [

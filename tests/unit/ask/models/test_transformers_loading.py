@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -78,22 +79,25 @@ class TestName:
         with pytest.raises(UsageError, match=message):
             create(str(folder), options)
 
-    @pytest.mark.parametrize("name", ["/no/such/place", "./nowhere", "~/nowhere-at-all", "a/b/c", "a\\b"])
-    def test_a_folder_that_is_not_there(self, name):
-        with pytest.raises(UsageError, match="there is no folder"):
-            create(name, {})
-
-    def test_no_name(self):
-        with pytest.raises(UsageError, match="wants its name behind a colon"):
-            create("", {})
-
-    def test_no_possible_name(self):
-        with pytest.raises(UsageError, match="cannot be a repository on the hub"):
-            create("what is this", {"local_only": "true"})
-
-    def test_a_repository_that_is_not_in_the_cache(self):
-        with pytest.raises(AccessError, match=r"vidence/none \(revision v1\) in the local cache"):
-            create("vidence/none", {"local_only": "true", "revision": "v1"})
+    @pytest.mark.parametrize(
+        ("name", "options", "error", "message"),
+        [
+            ("/no/such/place", {}, UsageError, "there is no folder"),
+            ("~/nowhere-at-all", {}, UsageError, "there is no folder"),
+            ("a/b/c", {}, UsageError, "there is no folder"),
+            ("a\\b", {}, UsageError, "there is no folder"),
+            ("what is this", {"local_only": "true"}, UsageError, "cannot be a repository on the hub"),
+            (
+                "vidence/none",
+                {"local_only": "true", "revision": "v1"},
+                AccessError,
+                r"\(revision v1\) in the local",
+            ),
+        ],
+    )
+    def test_names_without_a_checkpoint(self, name, options, error, message):
+        with pytest.raises(error, match=message):
+            create(name, options)
 
     def test_a_repository_in_the_cache_is_pinned_to_its_commit(self, folder, tmp_path, monkeypatch):
         commit = "0123456789abcdef0123456789abcdef01234567"
@@ -108,21 +112,18 @@ class TestName:
 
 
 class TestFiles:
-    def test_other_weights_are_another_model(self, folder, copy, tmp_path):
+    def test_other_files_are_another_model_and_a_card_is_none(self, folder, copy):
         before = create(str(folder), {}).identity
+        (copy / "README.md").write_text("# Tiny")
         assert create(str(copy), {}).identity == before
+        for name in ("config.json", "chat_template.jinja", "processor_config.json"):
+            own = (copy / name).read_text()
+            (copy / name).write_text(own + "\n")
+            assert create(str(copy), {}).identity != before
+            (copy / name).write_text(own)
         weights = (copy / "model.safetensors").read_bytes()
         (copy / "model.safetensors").write_bytes(weights[:-1] + bytes([weights[-1] ^ 1]))
         assert create(str(copy), {}).identity != before
-
-    @pytest.mark.parametrize("name", ["config.json", "chat_template.jinja", "processor_config.json"])
-    def test_other_settings_are_another_model(self, folder, copy, name):
-        (copy / name).write_text((copy / name).read_text() + "\n")
-        assert create(str(copy), {}).identity != create(str(folder), {}).identity
-
-    def test_a_model_card_is_no_part_of_the_model(self, folder, copy):
-        (copy / "README.md").write_text("# Tiny")
-        assert create(str(copy), {}).identity == create(str(folder), {}).identity
 
     def test_options_that_change_the_reply_are_part_of_the_identity(self, folder):
         def identity(**options: str) -> str:
@@ -152,16 +153,14 @@ class TestFiles:
         large.write_bytes(content + b"more")
         assert len(seen | {checkpoints.digest_of_model(copy)}) == 5
 
-    @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
-    def test_a_folder_without_its_main_files(self, copy, name):
-        (copy / name).unlink()
-        with pytest.raises(UsageError, match=r"is not a checkpoint: expected config\.json and weights"):
-            create(str(copy), {})
-
-    def test_a_config_that_is_no_json(self, copy):
+    def test_a_folder_without_its_main_files(self, copy):
         (copy / "config.json").write_text("{")
         with pytest.raises(UsageError, match="is not JSON"):
             create(str(copy), {})
+        for name in ("model.safetensors", "config.json"):
+            (copy / name).unlink()
+            with pytest.raises(UsageError, match=r"is not a checkpoint: expected config\.json and weights"):
+                create(str(copy), {})
 
 
 def _drop(name: str) -> Callable[[Path], None]:
@@ -190,14 +189,8 @@ def _reshape(folder: Path) -> None:
 def _of_another_kind(folder: Path) -> None:
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    config = LlamaConfig(
-        vocab_size=300,
-        hidden_size=16,
-        intermediate_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-    )
+    small = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2, "num_key_value_heads": 2}
+    config = LlamaConfig(vocab_size=300, num_hidden_layers=1, **small)
     LlamaForCausalLM(config).save_pretrained(folder)
     (folder / "processor_config.json").unlink()
 
@@ -286,15 +279,6 @@ class TestBreaking:
 
         return put
 
-    def test_a_model_that_fails_rejects_everyone(self, model, generate):
-        def fail(size: int) -> None:
-            raise RuntimeError("shapes cannot be multiplied")
-
-        generate(fail)
-        outcomes = ask_together(model, [make_request([i]) for i in range(3)])
-        assert all(isinstance(o, RejectedRequestError) for o in outcomes)
-        assert "shapes cannot be multiplied" in str(outcomes[0])
-
     def test_too_little_memory_halves_the_batch(self, model, generate):
         def fail(size: int) -> None:
             if size > 1:
@@ -305,21 +289,30 @@ class TestBreaking:
         assert all(isinstance(o, Reply) for o in ask_together(model, requests))
         assert sizes == [4, 2, 1, 1, 2, 1, 1]
 
-    def test_too_little_memory_for_one(self, model, generate):
+    @pytest.mark.parametrize(
+        ("error", "kind", "message"),
+        [
+            (
+                RuntimeError("shapes cannot be multiplied"),
+                RejectedRequestError,
+                "shapes cannot be multiplied",
+            ),
+            (
+                torch.OutOfMemoryError("CUDA out of memory"),
+                RejectedRequestError,
+                "memory .* show fewer frames",
+            ),
+            (torch.AcceleratorError("CUDA error: device-side assert triggered"), AccessError, "device-side"),
+        ],
+    )
+    def test_a_model_that_fails_tells_everyone(self, model, generate, error, kind, message):
         def fail(size: int) -> None:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-
-        generate(fail)
-        with pytest.raises(RejectedRequestError, match=r"memory .* does not suffice .* show fewer frames"):
-            ask(model, make_request([1]))
-
-    def test_a_device_that_fails_ends_the_run(self, model, generate):
-        def fail(size: int) -> None:
-            raise torch.AcceleratorError("CUDA error: device-side assert triggered")
+            raise error
 
         generate(fail)
         outcomes = ask_together(model, [make_request([i]) for i in range(3)])
-        assert all(isinstance(o, AccessError) for o in outcomes)
+        assert all(isinstance(o, kind) for o in outcomes)
+        assert re.search(message, str(outcomes[0]))
 
     def test_what_nobody_foresaw_is_raised_and_leaves_nobody_waiting(self, model, generate):
         class UnforeseenError(Exception):

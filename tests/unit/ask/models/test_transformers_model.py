@@ -19,7 +19,7 @@ from vidence.ask.models.transformers import FirstLogps
 from vidence.ask.models.weights import BatchingModel, letter_tokens
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UsageError
-from vidence.records import ImagePart, Prompt, Reply, Sampling, VideoPart
+from vidence.records import ImagePart, Prompt, Reply, Sampling
 
 create = maker("model", "transformers")
 
@@ -94,9 +94,9 @@ MIXED = [
 
 
 class TestWhatIsSaid:
-    @pytest.mark.parametrize("n_images", [0, 1, 3, 8])
-    def test_equals_the_plain_way(self, model, reference, n_images):
-        request = make_request(range(10, 10 + n_images))
+    @pytest.mark.parametrize("seeds", [[], [10], [3, 3], [10, 11, 12], range(8)])
+    def test_equals_the_plain_way(self, model, reference, seeds):
+        request = make_request(seeds)
         assert ask(model, request).text == reference(request)[0]
 
     def test_images_and_words_keep_their_order(self, model, reference):
@@ -107,10 +107,6 @@ class TestWhatIsSaid:
         texts = [reply.text for reply in replies]
         assert texts == [reference(r)[0] for r in (forward, backward, inverted)]
         assert len(set(texts)) > 1
-
-    def test_one_image_can_be_shown_twice(self, model, reference):
-        request = make_request([3, 3])
-        assert ask(model, request).text == reference(request)[0]
 
     def test_the_system_prompt_is_honoured(self, model, reference):
         request = make_request([1], system="You are brief.")
@@ -126,7 +122,7 @@ class TestWhatIsSaid:
         )
         assert ask(model, request).usage.input_tokens > 16
 
-    def test_facts_of_the_reply(self, model, reference):
+    def test_facts_of_the_reply(self, model, reference, monkeypatch):
         request = make_request([1], Sampling(max_tokens=5))
         reply = ask(model, request)
         assert reply.finish == "length"
@@ -135,6 +131,8 @@ class TestWhatIsSaid:
         assert reply.latency_s > 0
         assert reply.choice_logps is None
         assert reply.text == reference(request, 5)[0]
+        monkeypatch.setattr("vidence.ask.models.weights.DEFAULT_MAX_TOKENS", 3)
+        assert ask(model, make_request([1], Sampling(max_tokens=None))).usage.output_tokens <= 3
 
     def test_a_reply_that_ends_by_itself(self, model):
         replies = ask_together(model, [make_request([seed]) for seed in range(20)])
@@ -142,10 +140,6 @@ class TestWhatIsSaid:
         assert ended
         assert len(ended) < 20
         assert all(r.usage.output_tokens <= 12 and "<|" not in r.text for r in replies)
-
-    def test_without_a_limit_the_default_holds(self, model, generated, monkeypatch):
-        monkeypatch.setattr("vidence.ask.models.weights.DEFAULT_MAX_TOKENS", 3)
-        assert ask(model, make_request([1], Sampling(max_tokens=None))).usage.output_tokens <= 3
 
 
 class TestBatches:
@@ -209,12 +203,6 @@ class TestBatches:
 
 
 class TestDrawing:
-    def test_greedy_twice_is_the_same(self, model):
-        assert ask(model, make_request([1])).text == ask(model, make_request([1])).text
-        assert ask(model, make_request([1], Sampling(temperature=None, max_tokens=12))).text == (
-            ask(model, make_request([1])).text
-        )
-
     def test_settings_of_the_checkpoint_are_ignored(self, folder, reference, tmp_path, caplog):
         from transformers import GenerationConfig
 
@@ -245,15 +233,15 @@ class TestDrawing:
 
         assert len({said(1), said(2), said(1, sample=1), said(None), said(None)}) == 5
 
-    def test_a_low_top_p_draws_the_likeliest(self, model):
-        sampling = Sampling(temperature=1.0, top_p=1e-6, max_tokens=12)
-        assert ask(model, make_request([1], sampling)).text == ask(model, make_request([1])).text
-
-    def test_the_generator_of_the_process_is_left_alone(self, model):
+    def test_the_generator_of_the_process_is_left_alone_and_the_likeliest_is_greedy(self, model):
         torch.manual_seed(3)
         before = torch.random.get_rng_state()
         ask(model, make_request([1], Sampling(temperature=1.0, seed=1, max_tokens=4)))
         assert torch.equal(before, torch.random.get_rng_state())
+        greedy = ask(model, make_request([1])).text
+        likeliest = Sampling(temperature=1.0, top_p=1e-6, max_tokens=12)
+        for sampling in (likeliest, Sampling(temperature=None, max_tokens=12)):
+            assert ask(model, make_request([1], sampling)).text == greedy
 
 
 class TestLogps:
@@ -262,9 +250,6 @@ class TestLogps:
         logps = ask(model, request).choice_logps
         assert logps == pytest.approx(_letter_logps(reference(request)[1]), abs=1e-4)
         assert list(logps) == ["A", "B", "C", "D"]
-        assert sum(math.exp(v) for v in logps.values()) <= 1
-
-    def test_come_with_a_single_token(self, model):
         assert ask(model, make_request([1], Sampling(max_tokens=1))).choice_logps is not None
 
     def test_a_letter_is_sought_in_each_of_its_forms(self):
@@ -286,12 +271,6 @@ class TestLogps:
 
 
 class TestRefused:
-    def test_a_video_file(self, model):
-        part = VideoPart(path="clip.mp4", digest="d")
-        request = Request(item_id="i", prompt=Prompt(parts=(part,)), sampling=GREEDY)
-        with pytest.raises(RejectedRequestError, match=r"clip\.mp4; ask with frames"):
-            ask(model, request)
-
     def test_bytes_that_are_no_image_do_not_hurt_the_others(self, model, reference):
         part = ImagePart(digest="d", width_px=8, height_px=8)
         bad = Request(item_id="bad", prompt=Prompt(parts=(part,)), sampling=GREEDY, images={"d": b"no image"})
@@ -315,13 +294,11 @@ class TestRefused:
         assert good.text == reference(make_request([1]))[0]
         assert isinstance(refused, RejectedRequestError)
 
-    @pytest.mark.parametrize("in_company", [False, True])
-    def test_a_prompt_that_is_too_long(self, model, reference, in_company):
-        others = [make_request([1])] if in_company else []
-        *fine, refused = ask_together(model, [*others, make_request([1], text="x" * 4100)])
+    def test_a_prompt_that_is_too_long(self, model, reference):
+        fine, refused = ask_together(model, [make_request([1]), make_request([1], text="x" * 4100)])
         assert isinstance(refused, RejectedRequestError)
         assert "the model takes 4096; show fewer or smaller frames" in str(refused)
-        assert [r.text for r in fine] == [reference(r)[0] for r in others]
+        assert fine.text == reference(make_request([1]))[0]
 
     def test_a_prompt_that_leaves_little_room(self, model, reference):
         long = make_request([1], text="x" * 4040)

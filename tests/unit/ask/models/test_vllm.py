@@ -71,47 +71,26 @@ def words(turns: Turns) -> str:
 # ------------------------------------------------------------------------------------- setting up
 
 
-def test_nothing_is_loaded_before_the_first_request(model: BatchingModel, script: StandIn):
+def test_options_become_arguments_and_what_is_not_set_is_left_to_vllm(
+    model: BatchingModel, script: StandIn, folder: Path
+):
     assert script.engines == []
-    assert ask(model, make_request()).text == "yes"
+    assert ask(model, make_request(sampling=Sampling(want_choice_logps=True))).text == "yes"
     ask(model, make_request([1]))
-    assert len(script.engines) == 1
-
-
-def test_what_is_not_set_is_left_to_vllm(model: BatchingModel, script: StandIn, folder: Path):
-    ask(model, make_request())
-    assert script.engines[0].arguments == {
-        "model": str(folder),
-        "trust_remote_code": False,
-        "dtype": "auto",
-        "seed": 0,
-        "tensor_parallel_size": 1,
-    }
-
-
-def test_options_become_arguments(script: StandIn, folder: Path):
-    options = {
-        "dtype": "bfloat16",
-        "max_model_len": "4096",
-        "tensor_parallel_size": "2",
-        "gpu_memory_utilization": "0.8",
-        "limit_mm_per_prompt": "64",
-        "seed": "7",
-        "trust_remote_code": "true",
-        "engine": '{"quantization": "fp8", "max_num_seqs": 8}',
-    }
+    [engine] = script.engines
+    plain = {"model": str(folder), "trust_remote_code": False, "dtype": "auto", "seed": 0}
+    assert engine.arguments == {**plain, "tensor_parallel_size": 1}
+    assert script.calls[0][1][0].logprob_token_ids == [1, 2, 3, 4, 7]
+    assert script.calls[0][2] is None
+    options = {"dtype": "bfloat16", "max_model_len": "4096", "tensor_parallel_size": "2", "seed": "7"}
+    options |= {"gpu_memory_utilization": "0.8", "limit_mm_per_prompt": "64", "trust_remote_code": "true"}
+    options |= {"engine": '{"quantization": "fp8", "max_num_seqs": 8}', "thinking": "false"}
     ask(create(str(folder), options), make_request())
-    assert script.engines[0].arguments == {
-        "model": str(folder),
-        "dtype": "bfloat16",
-        "max_model_len": 4096,
-        "tensor_parallel_size": 2,
-        "gpu_memory_utilization": 0.8,
-        "limit_mm_per_prompt": {"image": 64},
-        "seed": 7,
-        "trust_remote_code": True,
-        "quantization": "fp8",
-        "max_num_seqs": 8,
+    assert script.calls[2][2] == {"enable_thinking": False}
+    assert script.engines[1].arguments == {
+        **{"model": str(folder), "dtype": "bfloat16", "max_model_len": 4096, "tensor_parallel_size": 2},
+        **{"gpu_memory_utilization": 0.8, "limit_mm_per_prompt": {"image": 64}, "seed": 7},
+        **{"trust_remote_code": True, "quantization": "fp8", "max_num_seqs": 8},
     }
 
 
@@ -134,7 +113,6 @@ def test_vllm_is_told_to_be_quiet_and_what_the_user_set_stays(
         ({"dtype": "int8"}, "expected one of auto"),
         ({"thinking": "maybe"}, "true or false"),
         ({"engine": '{"dtype": "half", "model": "x"}'}, "engine must not set dtype, model"),
-        ({"nframes": "3"}, "no option 'nframes'"),
         ({"revision": "main"}, "makes no sense for the folder"),
     ],
 )
@@ -143,24 +121,19 @@ def test_bad_options_are_refused(script: StandIn, folder: Path, options: dict[st
         create(str(folder), options)
 
 
-def test_a_name_is_needed(script: StandIn):
-    with pytest.raises(UsageError, match="wants its name behind a colon"):
-        create("", {})
-
-
 def test_without_vllm_the_message_says_what_to_install(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"pip install 'vllm"):
         create(str(folder), {})
 
 
-def test_without_a_device_the_message_says_what_else_to_use(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    install(monkeypatch, device_type="")
-    with pytest.raises(UsageError, match=r"needs a GPU.*transformers: on a CPU"):
-        ask(create(str(folder), {}), make_request())
-
-
-def test_a_library_that_does_not_import_is_no_access(model: BatchingModel, monkeypatch: pytest.MonkeyPatch):
+def test_without_a_device_or_an_import_the_message_says_what_to_do(
+    model: BatchingModel, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with monkeypatch.context() as patch:
+        install(patch, device_type="")
+        with pytest.raises(UsageError, match=r"needs a GPU.*transformers: on a CPU"):
+            ask(create(str(folder), {}), make_request())
     monkeypatch.delattr(sys.modules["vllm"], "LLM")
     with pytest.raises(AccessError, match="installed and cannot be imported"):
         ask(model, make_request())
@@ -208,29 +181,6 @@ def test_requests_share_a_batch_however_each_is_drawn(model: BatchingModel, scri
     ]
     assert [r.text for r in ask_together(model, requests)] == ["q2 2", "q3 3", "q4 4", "q5 5"]
     assert [len(messages) for messages, _, _ in script.calls] == [4]
-
-
-def test_batch_size_is_the_most(folder: Path, script: StandIn):
-    model = create(str(folder), {"batch_size": "2"})
-    assert model.max_in_flight == 4
-    ask_together(model, [make_request([n]) for n in range(5)])
-    assert [len(messages) for messages, _, _ in script.calls] == [2, 2, 1]
-
-
-@pytest.mark.parametrize(
-    ("thinking", "expected"),
-    [("", None), ("true", {"enable_thinking": True}), ("false", {"enable_thinking": False})],
-)
-def test_thinking_goes_to_the_chat_template(
-    folder: Path, script: StandIn, thinking: str, expected: dict[str, object] | None
-):
-    ask(create(str(folder), {"thinking": thinking} if thinking else {}), make_request())
-    assert script.calls[0][2] == expected
-
-
-def test_letters_are_read_with_all_their_forms(model: BatchingModel, script: StandIn):
-    ask(model, make_request(sampling=Sampling(want_choice_logps=True)))
-    assert script.calls[0][1][0].logprob_token_ids == [1, 2, 3, 4, 7]
 
 
 # -------------------------------------------------------------------------------- what goes wrong
@@ -285,29 +235,23 @@ def test_a_reply_that_was_broken_off_may_be_asked_for_again(model: BatchingModel
     assert [type(o) for o in outcomes] == [TransientModelError, Reply]
 
 
-def test_an_engine_that_died_ends_the_run(model: BatchingModel, script: StandIn):
-    script.answers = refusing("?", EngineDeadError("out of memory"))
-    with pytest.raises(AccessError, match="has died: out of memory; start again"):
-        ask(model, make_request(text="?"))
-
-
-def test_answers_of_a_batch_that_broke_must_not_mix_with_the_next(model: BatchingModel, script: StandIn):
+def test_an_engine_that_broke_ends_the_run(
+    model: BatchingModel, folder: Path, script: StandIn, monkeypatch: pytest.MonkeyPatch
+):
     def break_in_the_middle(turns: Turns, params: SamplingParams) -> RequestOutput:
-        script.engines[0].llm_engine.unfinished = True
+        script.engines[-1].llm_engine.unfinished = True
         raise RuntimeError("device-side assert")
 
-    script.answers = break_in_the_middle
-    with pytest.raises(AccessError, match="failed: device-side assert"):
-        ask(model, make_request())
-
-
-def test_requests_that_got_lost_end_the_run(
-    model: BatchingModel, script: StandIn, monkeypatch: pytest.MonkeyPatch
-):
     ask(model, make_request())
     monkeypatch.setattr(script.engines[0], "chat", lambda *_, **__: [])
     with pytest.raises(AccessError, match="lost 1 requests"):
         ask(model, make_request())
+    script.answers = refusing("?", EngineDeadError("out of memory"))
+    with pytest.raises(AccessError, match="has died: out of memory; start again"):
+        ask(create(str(folder), {}), make_request(text="?"))
+    script.answers = break_in_the_middle
+    with pytest.raises(AccessError, match="failed: device-side assert"):
+        ask(create(str(folder), {}), make_request())
 
 
 def test_closing_ends_the_engine_and_closing_twice_is_fine(model: BatchingModel, script: StandIn):
