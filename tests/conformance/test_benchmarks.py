@@ -60,7 +60,7 @@ def test_its_protocols_name_things_that_exist(name: str, protocol: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_its_sample_loads_with_usable_items(name: str) -> None:
+def test_its_sample_loads_with_usable_items_twice_and_in_every_split(name: str) -> None:
     found = loaded(name)
     assert found.items
     assert found.problems == ()
@@ -74,6 +74,17 @@ def test_its_sample_loads_with_usable_items(name: str) -> None:
         else:
             assert item.choices == ()
             assert item.answer.strip()
+    shares = [1 / len(i.choices) for i in loaded(name).items if i.answer_kind == "choice"]
+    assert shares
+    assert 0 < sum(shares) / len(shares) <= 0.5
+    items = loaded(name).items
+    assert msgspec.json.decode(msgspec.json.encode(list(items)), type=tuple[Item, ...]) == items
+    first, second = loaded(name), loaded(name)
+    assert first == second
+    assert len(first.content_hash) == 64
+    benchmark = make(name)
+    whole = {item.item_id for split in benchmark.splits for item in loaded(name, split).items}
+    assert {item.item_id for item in loaded(name).items} <= whole
 
 
 @pytest.mark.parametrize("name", ["actpld", "herbench", "humanpcr", "mmvu", "perceptioncomp"])
@@ -97,50 +108,14 @@ def test_spans_and_evidence_are_inside_the_media(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_level_of_chance_can_be_computed(name: str) -> None:
-    shares = [1 / len(i.choices) for i in loaded(name).items if i.answer_kind == "choice"]
-    assert shares
-    assert 0 < sum(shares) / len(shares) <= 0.5
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_items_survive_a_round_trip_through_json(name: str) -> None:
-    items = loaded(name).items
-    assert msgspec.json.decode(msgspec.json.encode(list(items)), type=tuple[Item, ...]) == items
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_loading_twice_gives_the_same(name: str) -> None:
-    first, second = loaded(name), loaded(name)
-    assert first == second
-    assert len(first.content_hash) == 64
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_split_loads_and_the_first_is_the_default(name: str) -> None:
-    benchmark = make(name)
-    whole = {item.item_id for split in benchmark.splits for item in loaded(name, split).items}
-    assert {item.item_id for item in loaded(name).items} <= whole
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_an_unknown_split_is_refused(name: str) -> None:
+def test_what_is_not_there_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no-such-split"):
         make(name).load(sample_folder(name), split="no-such-split")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_an_empty_folder_and_nothing_at_all_say_what_is_expected(name: str, tmp_path: Path) -> None:
     benchmark = make(name)
     for data in (tmp_path, tmp_path / "absent"):
         with pytest.raises(DataError, match="expected") as caught:
             benchmark.load(data, split=benchmark.splits[0])
         assert str(data) in str(caught.value)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_an_empty_file_is_refused(name: str, tmp_path: Path) -> None:
-    benchmark = make(name)
     empty = tmp_path / "questions.json"
     empty.write_bytes(b"\n")
     with pytest.raises(DataError, match=r"questions\.json"):

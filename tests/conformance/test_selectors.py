@@ -82,16 +82,12 @@ def test_positions_are_in_range_in_order_distinct_and_within_the_budget(spec: st
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_the_same_question_gives_the_same_frames(spec: str) -> None:
+def test_the_same_question_gives_the_same_frames_and_leaves_the_clip_as_it_was(spec: str) -> None:
     clip = CLIPS["variable"]
     selector = make(spec)
     first = selector.select(clip, asking(clip), n_frames=7)
     assert selector.select(clip, asking(clip), n_frames=7).tolist() == first.tolist()
     assert make(spec).select(clip, asking(clip), n_frames=7).tolist() == first.tolist()
-
-
-@pytest.mark.parametrize("spec", SPECS)
-def test_selecting_leaves_the_clip_as_it_was(spec: str) -> None:
     clip = CLIPS["steady"]
     before = clip.times_s.copy(), clip.media_indices.copy(), clip.frame_indices.copy()
     make(spec).select(clip, asking(clip), n_frames=7)
@@ -100,15 +96,11 @@ def test_selecting_leaves_the_clip_as_it_was(spec: str) -> None:
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_a_clip_without_frames_gives_none(spec: str) -> None:
+def test_a_clip_without_frames_gives_none_and_a_budget_of_nothing_is_refused(spec: str) -> None:
     empty = Clip.of_times(np.empty(0), fps=0.0)
     chosen = make(spec).select(empty, asking(empty), n_frames=4)
     assert chosen.tolist() == []
     assert chosen.dtype == np.int64
-
-
-@pytest.mark.parametrize("spec", SPECS)
-def test_a_budget_of_nothing_is_refused_where_the_budget_is_used(spec: str) -> None:
     selector = make(spec)
     clip = CLIPS["steady"]
     for n_frames in (0, -3):
@@ -117,10 +109,6 @@ def test_a_budget_of_nothing_is_refused_where_the_budget_is_used(spec: str) -> N
         else:
             with pytest.raises(UsageError, match=str(n_frames)):
                 selector.select(clip, asking(clip), n_frames=n_frames)
-
-
-@pytest.mark.parametrize("spec", SPECS)
-def test_it_says_its_version_and_its_order(spec: str) -> None:
     selector = make(spec)
     assert selector.version >= 1
     assert "order of time" in (inspect.getdoc(selector.select) or "") or spec in ("none", "central")

@@ -88,20 +88,6 @@ def test_repaired_bolt_gives_different_frames_and_all_that_were_drawn(
     assert ranking[: len(dropped)] == dropped
 
 
-@given(n=LENGTHS, budget=st.integers(3, 80), seed=SEEDS)
-def test_released_bolt_follows_the_shares(n: int, budget: int, seed: int) -> None:
-    scores = np.random.default_rng(seed).random(n)
-    drawn = bolt.official(scores, budget, -1.0)
-    assert len(drawn) == budget
-    assert (np.diff(drawn) >= 0).all()
-    if n > 1:
-        shares = (scores - scores.min()) / (scores - scores.min()).sum()
-        counts = np.bincount(drawn, minlength=n)
-        # Between the points 1/budget and 1 - 1/budget there is one for each of these steps.
-        step = (1 - 2 / budget) / (budget - 1)
-        assert (counts <= np.floor(shares / step) + 1).all()
-
-
 @given(
     spans=st.lists(st.tuples(st.integers(0, 90), st.integers(1, 30)), min_size=1, max_size=6),
     budget=BUDGETS,

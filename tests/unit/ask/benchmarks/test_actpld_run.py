@@ -121,16 +121,15 @@ def test_a_reply_without_an_answer_is_asked_again_with_other_windows(data: Path,
     assert isinstance(trials["rake-1/label"].score.outcome, Unreadable)
 
 
-def test_a_montage_holds_the_same_frames_four_by_two(data: Path, tmp_path: Path) -> None:
+def test_a_montage_holds_the_same_frames_four_by_two_and_a_stride_reaches_further(
+    data: Path, tmp_path: Path
+) -> None:
     model = Watcher(["Answer: A"])
     run(data, tmp_path, model, protocol="montage", split="label")
     assert model.sizes == {(4 * 128, 2 * 72)}
     assert model.seen["toss-1/label"] == [list(range(56, 64))]
-
-
-def test_a_stride_reaches_further(data: Path, tmp_path: Path) -> None:
     model = Watcher(["Answer: A"])
-    run(data, tmp_path, model, protocol="stride-4", split="label")
+    run(data, tmp_path / "stride", model, protocol="stride-4", split="label")
     # 29 frames wide: 12 + (96 - 29) // 2 = 45. Of 30 frames none is cut off: (30 - 29) // 2.
     assert model.seen["hop-1/label"] == [list(range(45, 74, 4))]
     assert model.seen["rake-1/label"] == [list(range(0, 29, 4))]

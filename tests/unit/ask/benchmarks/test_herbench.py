@@ -11,7 +11,7 @@ import pytest
 
 from vidence.ask.benchmarks import herbench
 from vidence.contracts import Loaded
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError
 from vidence.media.files import missing
 from vidence.records import Evidence
 
@@ -49,7 +49,7 @@ def change(folder: Path, **changes: object) -> Loaded:
     return load(folder)
 
 
-def test_questions_come_in_the_order_of_the_files_with_bare_choices() -> None:
+def test_questions_come_in_the_order_of_the_files_with_bare_choices_and_evidence() -> None:
     found = load(SAMPLE)
     assert [item.item_id for item in found.items] == [
         "AC_0000",
@@ -65,30 +65,14 @@ def test_questions_come_in_the_order_of_the_files_with_bare_choices() -> None:
     assert order.media[0].path == "videos/trailers/shots.mp4"
     assert order.tags == {"task": "TSO", "family": "TR&C", "n_evidence": "4", "source": "trailers"}
     assert {item.tags["family"] for item in found.items} == {"TR&C", "GC&V", "MEA&N"}
-
-
-def test_the_media_of_the_sample_are_there() -> None:
-    found = load(SAMPLE)
-    assert found.media_root == SAMPLE
-    assert missing(found.media_root, found.items) == ()
-
-
-def test_time_stamps_become_oracle_evidence() -> None:
     counting = load(SAMPLE).items[0]
     assert counting.evidence == (
         Evidence(kind="oracle", start_s=0.5, end_s=0.7),
         Evidence(kind="oracle", start_s=1.5, end_s=1.7),
         Evidence(kind="oracle", start_s=3.0, end_s=3.2),
     )
-
-
-def test_there_are_12_tasks_in_4_families_of_3() -> None:
-    assert {family: len(tasks) for family, tasks in herbench.FAMILIES.items()} == {
-        "TR&C": 3,
-        "R&T": 3,
-        "GC&V": 3,
-        "MEA&N": 3,
-    }
+    notes = load(SAMPLE).notes
+    assert any(note.startswith("8 of the 12 tasks are not there (MPDR, ASII, AGBI") for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -97,22 +81,14 @@ def test_there_are_12_tasks_in_4_families_of_3() -> None:
         ("Action Sequence Integrity & Identification", "ASII"),
         ("Action Sequence Integrity Identification", "ASII"),
         ("appearance_grounded_behavior_and_interactions", "AGBI"),
-        ("Appearance-Grounded Attribute Recognition", "AGAR"),
-        ("Appearance-Grounded Localization & Trajectory", "AGLT"),
         ("MULTI-PERSON DURATION REASONING", "MPDR"),
-        ("False Action Memory", "FAM"),
-        ("False Object Memory", "FOM"),
-        ("Region-Localized People Counting", "RLPC"),
         ("Region Localized People Counting", "RLPC"),
         ("sva", "SVA"),
+        (None, "TSO"),
     ],
 )
-def test_a_task_is_known_in_every_spelling(folder: Path, name: str, code: str) -> None:
+def test_a_task_is_known_in_every_spelling(folder: Path, name: str | None, code: str) -> None:
     assert change(folder, task_type=name).items[4].tags["task"] == code
-
-
-def test_without_a_task_type_the_name_of_the_file_counts(folder: Path) -> None:
-    assert change(folder, task_type=None).items[4].tags["task"] == "TSO"
 
 
 # --------------------------------------------------------------------------- what is refused
@@ -122,7 +98,6 @@ def test_without_a_task_type_the_name_of_the_file_counts(folder: Path) -> None:
     ("changes", "said"),
     [
         ({"answer_choice": None}, "answer_choice: absent; expected one of A, B, C, D, E"),
-        ({"answer_choice": ""}, "answer_choice: '' found; expected one of A, B, C, D, E"),
         ({"answer_choice": "F"}, "answer_choice: 'F' found"),
         ({"answer_choice": "b"}, "answer_choice: 'b' found"),
         ({"task_type": "Temporal Shoot Ordering"}, "did you mean Temporal Shot Ordering (TSO)?"),
@@ -130,10 +105,7 @@ def test_without_a_task_type_the_name_of_the_file_counts(folder: Path) -> None:
         ({"video_path": None}, "video_path: absent; this field is required"),
         ({"candidates": ["A. x", "C. y", "B. z"]}, "candidates[1]: 'C. y' found"),
         ({"candidates": ["A. x", "y", "C. z"]}, "candidates[1]: 'y' found among choices with letters"),
-        ({"candidates": ["B. x", "A. y", "C. z"]}, "candidates[0]: 'B. x' found"),
         ({"candidates": ["A. x", "B. ", "C. z"]}, "choices[1]: empty"),
-        ({"candidates": ["A. x"], "answer_choice": "A"}, "choices: 1 found"),
-        ({"question": " "}, "question: empty"),
     ],
 )
 def test_a_bad_question_is_left_out_and_named_with_file_and_id(
@@ -149,18 +121,6 @@ def test_a_bad_question_is_left_out_and_named_with_file_and_id(
         load(folder, strict=True)
 
 
-def test_a_question_without_its_letter_is_never_an_a(folder: Path) -> None:
-    rows = [{name: v for name, v in row.items() if name != "answer_choice"} for row in entries()]
-    rewrite(folder, rows)
-    shutil.rmtree(folder / "videos")
-    for path in (folder / "tasks").glob("*.json"):
-        if path.name != ORDER:
-            path.unlink()
-    with pytest.raises(DataError, match=r"answer_choice: absent.*TSO_0000") as caught:
-        load(folder)
-    assert "vidence help benchmarks/herbench" in str(caught.value)
-
-
 def test_an_unknown_file_without_task_types_is_refused(folder: Path) -> None:
     rows = [{name: v for name, v in row.items() if name != "task_type"} for row in entries()]
     (folder / "tasks" / ORDER).unlink()
@@ -173,7 +133,7 @@ def test_an_unknown_file_without_task_types_is_refused(folder: Path) -> None:
     )
 
 
-def test_an_id_that_another_file_has_is_refused_with_both_places(folder: Path) -> None:
+def test_an_id_that_was_used_is_refused_with_both_places(folder: Path) -> None:
     rows = entries("action_counting.json")
     rewrite(folder, [*entries(), rows[0]])
     found = load(folder)
@@ -181,9 +141,6 @@ def test_an_id_that_another_file_has_is_refused_with_both_places(folder: Path) -
     assert problem.startswith(f"{ORDER}:")
     assert "'AC_0000' was used in action_counting.json:2 before" in problem
     assert len(found.items) == 5
-
-
-def test_an_id_that_the_same_file_has_is_refused_too(folder: Path) -> None:
     rewrite(folder, [*entries(), entries()[0]])
     (problem,) = load(folder).problems
     assert f"'TSO_0000' was used in {ORDER}:" in problem
@@ -247,23 +204,15 @@ def test_a_table_may_have_other_names_texts_and_an_index(tmp_path: Path) -> None
         )
 
 
-def test_a_table_without_a_needed_column_says_what_it_has(tmp_path: Path) -> None:
+def test_other_tables_are_refused(tmp_path: Path) -> None:
     table(tmp_path, [{"question_id": "1", "question": "?", "clip": "x.mp4"}])
     expected = r"these columns were found: question_id, question, clip; these are needed, too: video_path or"
     with pytest.raises(DataError, match=expected):
         load(tmp_path)
-
-
-def test_several_configurations_are_not_mixed(tmp_path: Path) -> None:
     for name in ("full/a.parquet", "lite/b.parquet"):
         table(tmp_path, every_entry(), name)
     with pytest.raises(DataError, match=r"several configurations; name one of .*full, .*lite"):
         load(tmp_path)
-
-
-def test_there_is_one_split() -> None:
-    with pytest.raises(UsageError, match="lite"):
-        herbench.create().load(SAMPLE, split="lite")
 
 
 # --------------------------------------------------------------------------- what is noted
@@ -303,21 +252,15 @@ def test_time_stamps_that_cannot_be_read_cost_the_evidence_only(folder: Path, st
     assert found.items[4].tags["n_evidence"] == "0"
     assert "source" not in found.items[4].tags
     assert any("time stamps" in note and note.endswith(": TSO_0001") for note in found.notes)
-
-
-def test_a_question_without_metadata_is_usable(folder: Path) -> None:
     found = change(folder, metadata=None)
     assert found.items[4].evidence == ()
     assert not any("time stamps" in note for note in found.notes)
 
 
-def test_a_question_in_the_file_of_another_task_is_noted(folder: Path) -> None:
+def test_a_question_in_the_file_of_another_task_or_of_none_is_noted(folder: Path) -> None:
     found = change(folder, task_type="Action Counting")
     assert found.items[4].tags["task"] == "AC"
     assert any("in the file of another task" in note for note in found.notes)
-
-
-def test_a_file_that_is_named_after_no_task_is_noted(folder: Path) -> None:
     (folder / "tasks" / ORDER).rename(folder / "tasks" / "shots.json")
     found = load(folder)
     assert len(found.items) == 5
@@ -328,11 +271,6 @@ def test_choices_without_letters_stay_as_they_are_and_other_numbers_of_them_are_
     found = change(folder, candidates=["An apple", "Bread", "Cheese"], answer_text="Cheese", answer_index=2)
     assert found.items[4].choices == ("An apple", "Bread", "Cheese")
     assert any("another number of choices than 5" in note for note in found.notes)
-
-
-def test_tasks_that_are_not_there_are_noted() -> None:
-    notes = load(SAMPLE).notes
-    assert any(note.startswith("8 of the 12 tasks are not there (MPDR, ASII, AGBI") for note in notes)
 
 
 def test_all_12_tasks_are_not_noted(folder: Path) -> None:
@@ -388,25 +326,18 @@ def test_the_tasks_are_found_under_a_clone_or_its_data(tmp_path: Path, place: st
     assert missing(found.media_root, found.items) == ()
 
 
-def test_the_folder_of_tasks_and_one_task_file_are_enough(folder: Path) -> None:
+def test_the_folder_of_tasks_and_one_task_file_are_enough(folder: Path, tmp_path: Path) -> None:
     assert load(folder / "tasks").media_root == folder
     one = load(folder / "tasks" / ORDER)
     assert [item.item_id for item in one.items] == ["TSO_0000", "TSO_0001"]
     assert one.media_root == folder
-
-
-def test_a_folder_of_task_files_without_more_is_its_own_root(tmp_path: Path) -> None:
-    for path in (SAMPLE / "tasks").iterdir():
-        shutil.copy(path, tmp_path)
-    (tmp_path / "._action_counting.json").write_bytes(b"\0")
-    found = load(tmp_path)
-    assert len(found.items) == 5
-    assert found.media_root == tmp_path
-
-
-def test_videos_inside_the_folder_of_tasks_are_found(folder: Path) -> None:
     (folder / "videos").rename(folder / "tasks" / "videos")
     assert load(folder).media_root == folder / "tasks"
+    shutil.copytree(SAMPLE / "tasks", tmp_path / "bare")
+    (tmp_path / "bare" / "._action_counting.json").write_bytes(b"\0")
+    found = load(tmp_path / "bare")
+    assert len(found.items) == 5
+    assert found.media_root == tmp_path / "bare"
 
 
 def test_the_hash_is_that_of_all_files_gzipped_or_not(folder: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from vidence.ask.benchmarks import humanpcr
 from vidence.contracts import Loaded
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError
 from vidence.media.files import missing
 
 SAMPLE = Path(__file__).parents[3] / "golden" / "humanpcr"
@@ -68,7 +68,7 @@ def test_every_level_and_every_kind_of_media_is_read() -> None:
     assert found.revision == "no release (5 choice, 2 open questions)"
 
 
-def test_a_choice_question_has_a_task_in_a_dimension() -> None:
+def test_questions_have_a_task_or_evidence_rationale_and_hints() -> None:
     first, second, third = load(SAMPLE, split="human-pc").items[:3]
     assert first.answer == "B"
     assert first.choices[1] == "To the left of the ball"
@@ -87,9 +87,6 @@ def test_a_choice_question_has_a_task_in_a_dimension() -> None:
     assert {media.kind for media in third.media} == {"image"}
     assert third.provenance is not None
     assert third.provenance.source == "drawn for vidence"
-
-
-def test_an_open_question_has_evidence_rationale_and_hints() -> None:
     first, second = load(SAMPLE, split="human-r").items
     assert (first.answer_kind, first.choices) == ("text", ())
     assert first.rationale.startswith("One figure holds the ball")
@@ -119,24 +116,13 @@ def test_evidence_is_grouped_as_in_the_paper(folder: Path, counts: tuple[int, in
     assert found.items[5].tags["evidence_group"] == group
 
 
-def test_more_evidence_may_be_counted_than_listed(folder: Path) -> None:
+def test_more_evidence_may_be_counted_than_listed_or_none(folder: Path) -> None:
     assert change(folder, "human-r", n_referred=3).items[5].tags["n_evidence"] == "4"
-
-
-def test_without_any_word_on_evidence_there_is_no_count(folder: Path) -> None:
     tags = change(folder, "human-r", evidence=[]).items[5].tags
     assert not {"n_evidence", "n_proactive", "evidence_group"} & tags.keys()
 
 
 # --------------------------------------------------------------------------- splits and files
-
-
-def test_the_default_split_has_choices_and_human_r_is_open() -> None:
-    assert humanpcr.create().splits == ("human-pc", "human-r", "all")
-    assert {item.answer_kind for item in load(SAMPLE, split="human-pc").items} == {"choice"}
-    assert {item.answer_kind for item in load(SAMPLE, split="human-r").items} == {"text"}
-    with pytest.raises(UsageError, match="human-x"):
-        load(SAMPLE, split="human-x")
 
 
 @pytest.mark.parametrize("name", ["humanpcr.jsonl", "humanpcr.json", "humanpcr.json.gz"])
@@ -153,18 +139,12 @@ def test_one_file_can_hold_all_levels(tmp_path: Path, name: str) -> None:
         assert not any("not there" in note for note in load(data).notes)
 
 
-def test_a_split_reads_only_its_files(folder: Path) -> None:
+def test_a_split_reads_only_its_files_and_notes_what_is_missing(folder: Path) -> None:
     (folder / "human-r.jsonl").write_text("not JSON\n", encoding="utf-8")
     assert load(folder, split="human-pc").problems == ()
     assert len(load(folder).problems) == 1
-
-
-def test_a_file_that_is_not_there_is_noted(folder: Path) -> None:
     (folder / "human-c.jsonl").unlink()
     assert any(note.startswith("human-c is not there") for note in load(folder, split="human-pc").notes)
-
-
-def test_a_folder_without_the_files_of_the_split_is_refused(folder: Path) -> None:
     (folder / "human-r.jsonl").unlink()
     with pytest.raises(
         DataError, match=r"holds none of human-r\.jsonl, humanpcr\.jsonl.*nothing is released"
@@ -172,19 +152,7 @@ def test_a_folder_without_the_files_of_the_split_is_refused(folder: Path) -> Non
         load(folder, split="human-r")
 
 
-def test_an_id_that_another_file_has_is_refused_with_both_places(folder: Path) -> None:
-    found = change(folder, "human-c", id="p-2")
-    (problem,) = found.problems
-    assert problem.startswith("human-c.jsonl:1: item_id: 'p-2' was used in human-p.jsonl:2 before")
-
-
 # --------------------------------------------------------------------------- images
-
-
-def test_the_media_of_the_sample_are_there() -> None:
-    found = load(SAMPLE)
-    assert found.media_root == SAMPLE
-    assert missing(found.media_root, found.items) == ()
 
 
 def test_images_that_are_missing_from_a_question_about_several_are_listed(folder: Path) -> None:
@@ -201,17 +169,12 @@ def test_images_that_are_missing_from_a_question_about_several_are_listed(folder
     ("changes", "said"),
     [
         ({"n_images": 3}, "n_images: 3 declared, 1 listed in media"),
-        ({"n_images": 0}, "n_images: 0 declared, 1 listed in media"),
         ({"media": []}, "media: none; expected one video, or one or several images"),
         ({"media": [{"path": "a.jpg"}]}, "media[0].kind: 'video' for a.jpg; expected 'image'"),
         (
             {"media": [{"path": "a.png", "kind": "image"}, {"path": "b.mp4"}]},
             "media: 2 found, 1 of them images; expected one video, or only images",
         ),
-        ({"media": [{"path": "a.mp4"}, {"path": "b.mp4"}]}, "media: 2 found, 0 of them images"),
-        ({"media": [{"path": "a.png", "kind": "picture"}]}, "expected video or image or frames"),
-        ({"media": [{"file": "a.png"}]}, "media[0].file: unknown field"),
-        ({"media": [{"kind": "image"}]}, "media[0]: neither path nor url"),
     ],
 )
 def test_media_that_do_not_make_a_question_are_refused(folder: Path, changes: Entry, said: str) -> None:
@@ -243,20 +206,14 @@ def test_media_that_do_not_make_a_question_are_refused(folder: Path, changes: En
         ),
         ("human-p", {"dimension": None}, "dimension: absent; a question of perception has one"),
         ("human-p", {"task": None}, "task: absent; a question of perception has one"),
-        ("human-p", {"task": " "}, "task: absent; a question of perception has one"),
-        ("human-p", {"answer": "E"}, "answer: 'E' found; expected one of A, B, C, D"),
         ("human-p", {"answer": "To the left of the ball"}, "expected one of A, B, C, D"),
-        ("human-p", {"options": ["only one"]}, "choices: 1 found"),
-        ("human-p", {"answr": "B"}, "answr: unknown field; did you mean 'answer'?"),
         ("human-r", {"reasoning": "Casual"}, "'Casual' found; did you mean Causal (Causal Reasoning)?"),
         ("human-r", {"reasoning": None}, "reasoning: absent; expected one of Causal Reasoning, Prediction"),
         ("human-r", {"domain": "Sport"}, "domain: 'Sport' found; did you mean Sports?"),
-        ("human-r", {"domain": "Cooking"}, "domain: 'Cooking' found; expected one of Electric & Crafting"),
         ("human-r", {"domain": None}, "domain: absent"),
         ("human-r", {"task": "Reasoning"}, "task: 'Reasoning' found; a question of reasoning has none"),
         ("human-r", {"options": ["a", "b"]}, "options: 2 found; a question of reasoning is open"),
         ("human-r", {"n_proactive": 0}, "n_proactive: 0 found, 1 listed in evidence"),
-        ("human-r", {"answer": ""}, "answer: empty"),
     ],
 )
 def test_what_is_wrong_is_named_with_file_line_and_id(
@@ -290,11 +247,13 @@ def test_names_are_known_in_other_spellings(
     assert kept in {item.tags.get(field) for item in found.items}
 
 
-def test_a_task_belongs_to_one_dimension(folder: Path) -> None:
+def test_a_task_belongs_to_one_dimension_and_an_id_to_one_file(folder: Path) -> None:
     found = change(folder, "human-c", task="Hand State")
     (problem,) = found.problems
     assert problem.startswith("human-c.jsonl:1: task: 'Hand State' belongs to Posture in human-p.jsonl:2")
     assert problem.endswith("(question 'c-1')")
+    (problem,) = change(folder, "human-c", id="p-2").problems
+    assert problem.startswith("human-c.jsonl:1: item_id: 'p-2' was used in human-p.jsonl:2 before")
 
 
 # --------------------------------------------------------------------------- what is noted
@@ -311,16 +270,13 @@ def whole_taxonomy() -> list[Entry]:
     ]
 
 
-def test_the_papers_34_tasks_raise_no_note(tmp_path: Path) -> None:
+def test_a_number_of_tasks_other_than_the_papers_is_noted(tmp_path: Path) -> None:
     rows = whole_taxonomy()
     assert len(rows) == 34
     rewrite(tmp_path, "humanpcr", rows)
     found = load(tmp_path, split="human-pc", strict=True)
     assert not any("number of tasks" in note for note in found.notes)
     assert Counter(item.tags["level"] for item in found.items) == {"perception": 17, "comprehension": 17}
-
-
-def test_another_number_of_tasks_is_noted(tmp_path: Path) -> None:
     rewrite(tmp_path, "humanpcr", whole_taxonomy()[1:])
     (note,) = [note for note in load(tmp_path, split="human-pc").notes if "number of tasks" in note]
     assert "in 1 dimension(s): Spatiality 2 (paper 3);" in note

@@ -8,7 +8,7 @@ import pytest
 from vidence.ask.benchmarks import phantom
 from vidence.ask.phantom.plan import WorldSpec, plan_world
 from vidence.ask.phantom.world import render
-from vidence.errors import DataError, UnknownNameError
+from vidence.errors import DataError
 from vidence.records import Media
 
 SPEC = WorldSpec(n_videos=1, min_s=20, max_s=20, n_variable=0)
@@ -30,9 +30,6 @@ def test_a_rendered_world_loads_as_it_was_planned(folder: Path):
     for item in loaded.items:
         assert item.media == (Media(path="videos/v000.mp4"),)
         assert (loaded.media_root / "videos/v000.mp4").is_file()
-
-
-def test_the_file_itself_can_be_named(folder: Path):
     benchmark = phantom.create()
     by_file = benchmark.load(folder / "items.jsonl", split="all")
     assert by_file == benchmark.load(folder, split="all")
@@ -43,11 +40,6 @@ def test_a_folder_without_a_world_says_what_makes_one(tmp_path: Path, data: str)
     with pytest.raises(DataError, match=r"`vidence demo` or vidence\.ask\.phantom\.world\.render"):
         phantom.create().load(tmp_path / data, split="all")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_another_split_is_refused(folder: Path):
-    with pytest.raises(UnknownNameError, match="split of phantom named 'test'"):
-        phantom.create().load(folder, split="test")
 
 
 def test_bad_lines_are_left_out_and_listed_or_end_a_strict_reading(folder: Path, tmp_path: Path):

@@ -9,7 +9,7 @@ import pytest
 
 from vidence.ask.benchmarks import table
 from vidence.contracts import Loaded
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError
 from vidence.records import Evidence, Item, Media
 
 GOOD = {
@@ -50,7 +50,7 @@ def test_every_field_is_kept(tmp_path: Path) -> None:
         benchmark="mine",
         media=(Media(path="a.mp4", start_s=1.0, end_s=4.5, sha256="0" * 64), Media(path="b", kind="frames")),
         question="Wer grüßt zuerst, und warum?",
-        choices=("one", "two", "three"),
+        choices=("A", "B", "C"),
         answer="C",
         tags={"task": "order"},
         evidence=(Evidence(kind="proactive", start_s=1.5, end_s=2.0, frames=(3, 4), note="here"),),
@@ -97,30 +97,16 @@ def test_an_answer_is_a_letter_or_the_text_of_a_choice(tmp_path: Path, answer: s
     assert item.answer == letter
 
 
-def test_a_choice_that_is_its_own_letter_is_no_conflict(tmp_path: Path) -> None:
-    (item,) = load_lines(tmp_path, line(choices=["A", "B"], answer="B")).items
-    assert item.answer == "B"
-
-
-def test_an_open_question_keeps_its_answer(tmp_path: Path) -> None:
-    (item,) = load_lines(tmp_path, line(choices=[], answer="b", answer_kind="text")).items
-    assert item.answer == "b"
-
-
 @pytest.mark.parametrize(
     ("bad", "expected"),
     [
         ('{"item_id": "x"', ["JSON: ", "truncated"]),
         ('{"item_id": "x" "question": "?"}', ["JSON: ", "byte 16"]),
-        (line(item_id="x") + "}", ["JSON: ", "trailing"]),
         ("[1, 2]", ["JSON: ", "object", "array"]),
-        ("not json", ["JSON: "]),
         (line(question="caf\u00e9").encode("latin-1"), ["encoding: not UTF-8", "save"]),
         (line(qestion="?"), ["qestion: unknown field", "did you mean 'question'?", "item_id"]),
         (line(media=[{"url": "http://../a.mp4"}]), ["media[0].url: the url", "leads out of the folder"]),
-        (line(media=[{"paht": "a.mp4"}]), ["media[0].paht: unknown field", "did you mean 'path'?"]),
         (line(provenance={"license": "MIT"}), ["provenance.license: ", "did you mean 'licence'?"]),
-        (line(zzz=1), ["zzz: unknown field; known: item_id"]),
         ('{"item_id": "x", "question": "?"}', ["answer: absent"]),
         (line(item_id=True), ["item_id: ", "`str`", "`bool`", "put it in quotes"]),
         (line(media=[{"path": "a", "start_s": "1"}]), ["media[0].start_s: ", "float"]),
@@ -143,13 +129,10 @@ def test_an_open_question_keeps_its_answer(tmp_path: Path) -> None:
         (line(choices=["x", "y", "x"], answer="x"), ["answer: 'x' may mean A, C"]),
         (line(choices=["B", "y"], answer="B"), ["answer: 'B' may mean A, B"]),
         (line(media=[{}]), ["media[0]: neither path nor url"]),
-        (line(media=[{"path": ""}]), ["media[0]: neither path nor url"]),
         (line(media=[{"path": "a\0b"}]), ["media[0].path: ", "zero byte"]),
         (line(media=[{"path": "a", "start_s": -1}]), ["media[0].start_s: -1.0 found", "0 or more"]),
         (line(media=[{"path": "a", "start_s": 5, "end_s": 5}]), ["media[0].end_s: 5.0 is not after"]),
         (line(evidence=[{"start_s": 5, "end_s": 2}]), ["evidence[0].end_s: 2.0 is not after"]),
-        (line(evidence=[{"end_s": 0}]), ["evidence[0].end_s: 0.0 is not after start_s 0.0"]),
-        (line(evidence=[{"end_s": -1}]), ["evidence[0].end_s: -1.0 found"]),
         (line(evidence=[{}, {"frames": [3, -1]}]), ["evidence[1].frames: -1 found"]),
         (line(evidence=[{"step": 0}]), ["evidence[0].step: 0 found, and there are 0 steps"]),
         (line(steps=["One.", "Two."], evidence=[{"step": 2}]), ["evidence[0].step: 2 found"]),
@@ -163,27 +146,20 @@ def test_a_bad_line_is_left_out_and_named(tmp_path: Path, bad: str | bytes, expe
         assert part in problem
 
 
-def test_strict_reading_stops_at_the_first_bad_line(tmp_path: Path) -> None:
+def test_strict_reading_stops_and_a_file_without_a_usable_line_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"q\.jsonl:2: answer: 'C' is not among .*strict"):
         load_lines(tmp_path, line(), line(item_id="h", answer="C"), "nonsense", strict=True)
-
-
-def test_a_file_without_a_usable_line_is_refused_with_its_first_problem(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"no usable question; the first of 2: q\.jsonl:1: answer: 'C'"):
         load_lines(tmp_path, line(answer="C"), "nonsense")
 
 
-def test_lines_of_a_pretty_list_are_those_of_the_file(tmp_path: Path) -> None:
+def test_problems_in_a_list_have_their_line_or_entry(tmp_path: Path) -> None:
     path = tmp_path / "q.json"
     path.write_text(
         "[\n" + line() + ",\n\n" + line(item_id="h", answer="C") + ",\n" + line(item_id="i") + "]"
     )
     (problem,) = load(path).problems
     assert problem.startswith("q.json:4: answer: ")
-
-
-def test_entries_of_a_list_on_one_line_are_counted(tmp_path: Path) -> None:
-    path = tmp_path / "q.json"
     path.write_text(json.dumps([GOOD, GOOD]))
     (problem,) = load(path).problems
     assert problem.startswith("q.json:1 (entry 2): item_id: 'g' was used on line 1 (entry 1) before")
@@ -217,11 +193,6 @@ def test_a_folder_with_one_table_stands_for_it(tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("item_id\n")
     with pytest.raises(DataError, match=r"2 such files \(only\.jsonl, other\.csv\)"):
         load(tmp_path)
-
-
-def test_an_unknown_split_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"'test'.*all"):
-        table.create().load(tmp_path, split="test")
 
 
 def test_oddities_are_kept_and_noted(tmp_path: Path) -> None:
@@ -268,14 +239,13 @@ def test_evidence_belongs_into_the_span_that_is_shown(
     assert (found.notes == ()) is is_inside
 
 
-def test_evidence_of_several_media_or_an_open_span_is_not_doubted(tmp_path: Path) -> None:
+def test_evidence_of_several_media_or_an_open_span_is_not_doubted_and_long_lists_of_ids_are_cut(
+    tmp_path: Path,
+) -> None:
     late = [{"start_s": 500, "end_s": 600}]
     assert load_lines(tmp_path, line(evidence=late)).notes == ()
     media = [{"path": "a.mp4", "end_s": 20}, {"path": "b.mp4"}]
     assert load_lines(tmp_path, line(media=media, evidence=late)).notes == ()
-
-
-def test_long_lists_of_ids_are_cut(tmp_path: Path) -> None:
     found = load_lines(tmp_path, *(line(item_id=f"q{i}", media=[], question=f"{i}?") for i in range(13)))
     (note,) = found.notes
     assert note.endswith("q8, q9 and 3 more")
@@ -297,9 +267,6 @@ def test_questions_name_the_film_that_their_clips_are_of(tmp_path: Path) -> None
     assert [item.source_id for item in found.items] == ["film", "b.mp4"]
     assert problem_of(tmp_path, line(source_id="  ")).startswith("source_id: blank; expected the name")
     assert "did you mean 'source_id'?" in problem_of(tmp_path, line(sourceid="film"))
-
-
-def test_a_medium_that_is_given_to_two_sources_is_noted(tmp_path: Path) -> None:
     rows = (line(source_id="film"), line(item_id="h", source_id="other"), line(item_id="i", source_id="film"))
     said = [note for note in load_lines(tmp_path, *rows).notes if "source_id" in note]
     assert said == ["1 question(s) are about media that other questions give to another source_id: h"]

@@ -75,58 +75,33 @@ def test_media_are_paths_or_json(tmp_path: Path, column: str, cell: str, media: 
 
 
 @pytest.mark.parametrize(
-    ("extra", "cells", "expected"),
-    [("tag_a", "", "CSV: 9 cells found; expected 10"), ("", ",more", "CSV: 10 cells found; expected 9")],
-)
-def test_rows_as_long_as_the_header(tmp_path: Path, extra: str, cells: str, expected: str) -> None:
-    header = f"{HEADER},{extra}" if extra else HEADER
-    good = f"{GOOD}," if extra else GOOD
-    found = load_text(tmp_path, f"{header}\n{good}\nh,Which?,A,x,y,,a.mp4,,{cells}\n")
-    (problem,) = found.problems
-    assert problem.startswith(f"q.csv:3: {expected}")
-
-
-@pytest.mark.parametrize(
     ("row", "expected"),
     [
         ("h,Which?,A,x,,z,a.mp4,,", "choice_b: empty, and choice_c is not"),
-        ("h,Which?,z,x,y,,a.mp4,,", "answer: 'z' is not among the choices (A: x; B: y)"),
-        ("h,,A,x,y,,a.mp4,,", "question: empty"),
-        ("h,Which?,A,,,,a.mp4,,", "choices: 0 found"),
+        ("h,Which?,A,x,y,,a.mp4,,,more", "CSV: 10 cells found; expected 9"),
+        ("h,Which?,A,x,y,,a.mp4", "CSV: 7 cells found; expected 9"),
+        ('h,"Whi"ch?,A,x,y,,a.mp4,,', "CSV: "),
         ("h,Which?,A,x,y,,a.mp4,1:30,", "start_s: '1:30' found; expected seconds"),
         ("h,Which?,A,x,y,,a.mp4,nan,", "media[0].start_s: nan found"),
-        ("h,Which?,A,x,y,,a.mp4,inf,", "media[0].start_s: inf found"),
-        ("h,Which?,A,x,y,,a.mp4,,inf", "media[0].end_s: inf found"),
-        ("h,Which?,A,x,y,,a.mp4,9,3", "media[0].end_s: 3.0 is not after start_s 9.0"),
         ("h,Which?,A,x,y,,a.mp4|b.mp4,9,10", "start_s: a span for 2 media"),
         ("h,Which?,A,x,y,,,9,10", "start_s: a span for 0 media"),
         ('h,Which?,A,x,y,,"[{""path"": ""a.mp4""}]",9,', "start_s: given beside media in JSON"),
         ('h,Which?,A,x,y,,"[{""pth"": ""a.mp4""}]",,', "media[0].pth: unknown field; did you mean 'path'?"),
         ("h,Which?,A,x,y,,[a.mp4],,", "media: JSON is malformed"),
         ('h,"Which?,A,x,y,,a.mp4,,', "CSV: unexpected end of data"),
-        ("g,Which?,B,x,y,,a.mp4,,", "item_id: 'g' was used on line 2 before"),
+        ("h,Caf\u00e9?,A,x,y,,a.mp4,,", "question: not UTF-8; save the file as UTF-8"),
     ],
 )
 def test_a_bad_row_is_left_out_and_named(tmp_path: Path, row: str, expected: str) -> None:
-    found = load_text(tmp_path, f"{HEADER}\n{GOOD}\n{row}\n")
-    assert [item.item_id for item in found.items] == ["g"]
+    last = (
+        "" if row.startswith('h,"Which') else f"i{GOOD[1:]}\n"
+    )  # quotes that are never closed hide the rest
+    found = load_text(tmp_path, f"{HEADER}\n{GOOD}\n{row}\n{last}".encode("latin-1"))
+    assert [item.item_id for item in found.items] == (["g", "i"] if last else ["g"])
     (problem,) = found.problems
     assert problem.startswith(f"q.csv:3: {expected}")
-
-
-def test_rows_after_a_bad_one_are_read(tmp_path: Path) -> None:
-    text = (
-        f'{HEADER}\n"first\nline",Which?,A,x,y,,a.mp4,,\nh,"Whi"ch?,A,x,y,,a.mp4,,\ni,Which?,B,x,y,,a.mp4,,\n'
-    )
-    found = load_text(tmp_path, text)
-    assert [item.item_id for item in found.items] == ["first\nline", "i"]
-    (problem,) = found.problems
-    assert problem.startswith("q.csv:4: CSV: ")
-
-
-def test_numbers_in_a_json_list_of_choices_are_texts(tmp_path: Path) -> None:
-    (item,) = load_text(tmp_path, 'item_id,question,answer,choices\n1,?,1.50,"[""x"", 2, 1.50]"\n').items
-    assert (item.choices, item.answer) == (("x", "2", "1.50"), "C")
+    with pytest.raises(DataError, match=r"q\.csv:3"):
+        load_text(tmp_path, f"{HEADER}\n{GOOD}\n{row}\n".encode("latin-1"), strict=True)
 
 
 @pytest.mark.parametrize(
@@ -164,23 +139,6 @@ def test_cells_that_cannot_be_read_are_named(tmp_path: Path, header: str, row: s
 def test_a_wrong_header_is_refused(tmp_path: Path, header: str, expected: str) -> None:
     with pytest.raises(DataError, match=expected):
         load_text(tmp_path, f"{header}\n1,?,A,x\n")
-
-
-def test_a_header_alone_holds_no_question(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="holds no usable question"):
-        load_text(tmp_path, HEADER + "\n")
-
-
-def test_a_row_that_is_not_utf_8_is_left_out(tmp_path: Path) -> None:
-    bad = "h,Caf\u00e9?,A,x,y,,a.mp4,,".encode("latin-1")
-    found = load_text(tmp_path, f"{HEADER}\n{GOOD}\n".encode() + bad + b"\n")
-    assert len(found.items) == 1
-    assert found.problems == ("q.csv:3: question: not UTF-8; save the file as UTF-8",)
-
-
-def test_strict_reading_stops_at_the_first_bad_row(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"q\.csv:3: answer"):
-        load_text(tmp_path, f"{HEADER}\n{GOOD}\nh,?,z,x,y,,a.mp4,,\n", strict=True)
 
 
 def test_a_column_names_the_film(tmp_path: Path) -> None:

@@ -29,16 +29,13 @@ def test_the_published_schema_is_that_of_the_record() -> None:
     assert set(item["properties"]) == set(Item.__struct_encode_fields__)
 
 
-def test_the_examples_are_items(tmp_path: Path) -> None:
+def test_the_examples_are_items_and_the_full_one_shows_every_field(tmp_path: Path) -> None:
     path = tmp_path / "examples.jsonl"
     examples = [json.loads(block) for block in blocks("item-format.md", "json")]
     path.write_text("\n".join(json.dumps(example) for example in examples), encoding="utf-8")
     found = table.create().load(path, split="all", strict=True)
     assert [item.answer for item in found.items] == ["B", "D"]
     assert found.notes == ()
-
-
-def test_the_full_example_shows_every_field() -> None:
     *_, whole = (json.loads(block) for block in blocks("item-format.md", "json"))
     assert set(whole) == set(Item.__struct_encode_fields__)
 

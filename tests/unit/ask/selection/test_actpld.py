@@ -55,30 +55,31 @@ def test_a_shorter_clip_is_shown_whole(n_total: int) -> None:
     assert again(n_total, 1) == []
 
 
-def test_a_clip_that_is_just_too_short_for_both_trims_is_trimmed_less() -> None:
+def test_a_clip_too_short_for_trims_or_stride_loses_less() -> None:
     # 11 frames without one at each end are 9; 28 frames for a window of 24 lose 2 and not 2.8 at each end.
     assert actpld.usable(11, 8) == (1, 10)
     assert actpld.usable(28, 24) == (2, 26)
     assert actpld.usable(28, 27) == (0, 28)
+    assert select(20, argument="4") == [2, 4, 6, 8, 10, 12, 14, 16]
+    assert select(9, argument="100") == list(range(8))
+    assert select(100, k=1) == [49]
+    assert select(100, k=1, argument="7") == [49]
+    assert again(100, 1, k=1, argument="7") == [42]
 
 
-def test_retries_go_one_window_earlier_one_later_two_earlier() -> None:
+def test_retries_go_earlier_and_later_inside_the_trimmed_part() -> None:
     assert select(100) == list(range(46, 54))
     assert [again(100, retry)[0] for retry in (1, 2, 3, 4)] == [38, 54, 30, 62]
     assert all(len(again(100, retry)) == 8 for retry in (1, 2, 3))
-
-
-def test_retries_stay_inside_the_trimmed_part() -> None:
     # 30 frames: usable 3..27, first window 11..18, earliest start 3, latest 19.
     assert select(30)[0] == 11
     assert again(30, 1)[0] == 3
     assert again(30, 2)[0] == 19
     assert again(30, 3) == []  # clamped to 3, which was shown
-
-
-def test_a_window_that_would_come_again_is_none() -> None:
     assert select(10) == list(range(1, 9))
     assert [again(10, retry) for retry in (1, 2, 3)] == [[], [], []]
+    with pytest.raises(UsageError, match="0"):
+        again(100, 1, k=0)
 
 
 @pytest.mark.parametrize("argument", ["4"])
@@ -90,23 +91,7 @@ def test_a_stride_spreads_the_window(argument: str) -> None:
     assert again(400, 1, argument=argument)[0] == select(400, argument=argument)[0] - 32
 
 
-def test_a_clip_too_short_for_the_stride_takes_the_largest_that_fits() -> None:
-    assert select(20, argument="4") == [2, 4, 6, 8, 10, 12, 14, 16]
-    assert select(9, argument="100") == list(range(8))
-
-
-def test_one_frame_is_the_middle_one() -> None:
-    assert select(100, k=1) == [49]
-    assert select(100, k=1, argument="7") == [49]
-    assert again(100, 1, k=1, argument="7") == [42]
-
-
 @pytest.mark.parametrize("argument", ["0", "-1", "two", "stride=", "stride=0", "2.5", "4,2", "stride:4"])
 def test_another_argument_is_refused(argument: str) -> None:
     with pytest.raises(UsageError, match="a whole number from 1 to 99999"):
         make(argument)
-
-
-def test_a_budget_of_nothing_is_refused_in_retries_too() -> None:
-    with pytest.raises(UsageError, match="0"):
-        again(100, 1, k=0)

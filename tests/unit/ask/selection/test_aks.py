@@ -29,44 +29,29 @@ def test_the_defaults_are_those_of_the_released_code() -> None:
     assert (rules.embedder, rules.query, rules.max_tokens) == ("blip-itm:w", "question", 35)
 
 
-def test_a_flat_video_is_cut_into_bins_and_each_gives_its_best() -> None:
+def test_a_flat_video_is_cut_into_bins_and_a_peaky_segment_is_kept_whole() -> None:
     # 4 of 16 at depth 2: one frame of each quarter.
     chosen = aks.official(BURSTS, 4, aks.Settings(all_depth=2))
     assert chosen.tolist() == [2, 7, 8, 14]
-
-
-def test_a_peaky_segment_is_kept_whole_and_gives_its_whole_share() -> None:
     # The best two of all have mean 8.5 / 9; the mean of all is 2.25 / 9: a gap of 0.69.
     assert aks.official(BURSTS, 2, aks.Settings(t1=0.65)).tolist() == [2, 3]
     assert aks.official(BURSTS, 2, aks.Settings(t1=0.7, all_depth=1)).tolist() == [2, 14]
-
-
-def test_the_deviation_must_be_large_enough_too() -> None:
     assert aks.official(BURSTS, 2, aks.Settings(t1=0.65, t2=0.9, all_depth=1)).tolist() == [2, 14]
+    scores = np.array([0, 1, 1, 0, 2, 2, 2, 2], np.float64)
+    assert aks.official(scores, 2, aks.Settings(all_depth=1)).tolist() == [1, 4]
 
 
-def test_the_released_code_gives_nothing_where_bins_are_more_than_frames() -> None:
+def test_the_released_code_gives_nothing_for_many_bins_and_all_of_few_candidates() -> None:
     scores = np.arange(100.0)
     assert aks.official(scores, 16, DEFAULTS).tolist() == []
     assert len(aks.official(scores, 5, aks.Settings(all_depth=2))) == 4
     # More halvings than there are candidates change nothing.
     assert aks.official(scores, 16, aks.Settings(all_depth=10_000)).tolist() == []
-
-
-def test_fewer_candidates_than_frames_are_all_taken() -> None:
     assert aks.official(np.full(3, 0.5), 4, DEFAULTS).tolist() == [0, 1, 2]
     assert aks.official(np.arange(9.0), 4, aks.Settings(ratio=3)).tolist() == [0, 3, 6]
-
-
-def test_a_budget_of_all_candidates_is_still_divided() -> None:
     # Only with fewer candidates are all taken: 4 of 4 are halved to single frames, and int(4 / 2^3) is 0.
     assert aks.official(np.arange(4.0), 4, DEFAULTS).tolist() == []
     assert aks.official(np.arange(4.0), 5, DEFAULTS).tolist() == [0, 1, 2, 3]
-
-
-def test_equal_scores_take_the_earlier_frame() -> None:
-    scores = np.array([0, 1, 1, 0, 2, 2, 2, 2], np.float64)
-    assert aks.official(scores, 2, aks.Settings(all_depth=1)).tolist() == [1, 4]
 
 
 def test_scores_that_are_all_the_same_are_refused_by_the_released_rule_alone() -> None:
@@ -78,20 +63,14 @@ def test_scores_that_are_all_the_same_are_refused_by_the_released_rule_alone() -
     assert uniform.tolist() == [10, 30, 50, 70]
 
 
-def test_the_repaired_rule_limits_the_depth_and_gives_out_the_rest() -> None:
+def test_the_repaired_rule_limits_the_depth_and_ranks_what_smaller_budgets_choose() -> None:
     # Depth 2 for 5 frames: one of each quarter (2, 7, 8, 14), and the fifth where the next is best: 3.
     assert sorted(aks.repaired(BURSTS, 5, DEFAULTS).tolist()) == [2, 3, 7, 8, 14]
     # Seven frames: each quarter with a next frame in turn (3 with 8, 13 with 6, then 4 and 9 with 0).
     assert sorted(aks.repaired(BURSTS, 7, DEFAULTS).tolist()) == [2, 3, 4, 7, 8, 13, 14]
     assert len(aks.repaired(np.arange(100.0), 16, DEFAULTS)) == 16
-
-
-def test_a_bin_that_is_used_up_leaves_its_share_to_others() -> None:
     # Five candidates in four bins, the last with two; a budget of 5 takes them all.
     assert sorted(aks.repaired(np.arange(5.0), 5, DEFAULTS).tolist()) == [0, 1, 2, 3, 4]
-
-
-def test_first_in_the_ranking_is_what_smaller_budgets_choose() -> None:
     # Budget 1: the best (2). Budget 2: the best of each half (2, 14). Budget 4: 2, 7, 8, 14.
     # Budget 6 adds 3 and 13, the next of the two bursts.
     assert aks.repaired(BURSTS, 6, DEFAULTS).tolist() == [2, 14, 7, 8, 3, 13]

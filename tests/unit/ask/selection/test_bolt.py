@@ -22,20 +22,14 @@ def make(options: dict[str, str]) -> ScoringSelector:
     return selector
 
 
-def test_frames_are_drawn_where_the_shares_reach_the_points() -> None:
+def test_frames_are_drawn_where_the_shares_reach_the_points_and_a_power_sharpens() -> None:
     # Points 1/4, 5/12, 7/12, 3/4; the shares reach 1/6, 5/6, 1.
     assert bolt.official(SCORES, 4, -1).tolist() == [2, 2, 2, 2]
     # Points 1/8 ... 7/8.
     assert bolt.official(SCORES, 8, -1).tolist() == [1, 2, 2, 2, 2, 2, 2, 3]
-
-
-def test_a_power_sharpens() -> None:
     # Shares 0, 1/18, 16/18, 1/18: the points from 1/8 to 7/8 all fall on the third.
     assert bolt.official(SCORES, 8, 2).tolist() == [2] * 8
     assert bolt.official(SCORES + 100, 8, 2).tolist() == [2] * 8
-
-
-def test_the_released_rule_draws_oddly_at_the_ends() -> None:
     assert bolt.official(SCORES, 2, -1).tolist() == [2, 2]
     assert bolt.official(np.full(5, 3.0), 3, 3).tolist() == [0, 0, 0]
 
@@ -57,38 +51,30 @@ def test_the_released_rule_is_refused_where_it_draws_no_frame() -> None:
     assert make({"power": "1"}).select(clip, ITEM, n_frames=1, scores=scores).tolist() == [3]
 
 
-def test_one_and_two_draws_are_made_in_the_middle_of_equal_shares() -> None:
+def test_one_or_two_draws_are_the_middles_of_equal_shares() -> None:
     assert bolt.repaired(np.array([0.0, 1.0, 4.0, 1.0]), 1, -1).tolist() == [2]
     assert bolt.repaired(np.array([1.0, 0.0, 0.0, 1.0]), 2, -1).tolist() == [0, 3]
+    but_one = np.ones(121)
+    but_one[0] = 0.0
+    for n_frames, shares in ((1, (1 / 2,)), (2, (1 / 4, 3 / 4)), (3, (1 / 3, 1 / 2, 2 / 3))):
+        found = np.sort(bolt.repaired(but_one, n_frames, 1.0))
+        assert found.tolist() == pytest.approx([120 * share for share in shares], abs=2)
 
 
-def test_a_repeat_goes_to_the_nearest_free_frame_the_earlier_of_two() -> None:
+def test_repeats_are_dropped_or_go_to_the_nearest_free_frame() -> None:
     peak = np.array([0, 0, 0, 0, 1, 0, 0, 0], np.float64)
     assert sorted(bolt.repaired(peak, 3, 3).tolist()) == [3, 4, 5]
     assert sorted(bolt.repaired(peak, 4, 3).tolist()) == [2, 3, 4, 5]
     at_the_end = np.array([0, 0, 0, 0, 1], np.float64)
     assert sorted(bolt.repaired(at_the_end, 3, 3).tolist()) == [2, 3, 4]
-
-
-def test_repeats_may_be_dropped() -> None:
     assert bolt.repaired(SCORES, 4, -1, drop_repeats=True).tolist() == [2]
     clip = Clip.of_times(np.arange(4) * 1.0, fps=1.0)
     selector = make({"power": "-1", "duplicates": "drop"})
     assert selector.select(clip, ITEM, n_frames=4, scores=SCORES).tolist() == [2]
-
-
-def test_the_ranking_is_by_how_often_then_by_score_then_by_time() -> None:
     # Shares 3/8, 0, 0, 4/8, 1/8; points 1/4, 1/2, 3/4: the first, then the fourth twice.
     scores = np.array([3, 0, 0, 4, 1], np.float64)
     assert bolt.repaired(scores, 3, -1).tolist() == [3, 0, 2]
-
-
-def test_scores_that_are_all_the_same_give_uniform_frames() -> None:
     assert sorted(bolt.repaired(np.full(8, 2.0), 4, 3).tolist()) == [1, 3, 5, 7]
-
-
-def test_the_default_is_the_power_of_the_papers_runs() -> None:
-    assert bolt.Settings().power == 3.0
 
 
 def test_candidates_are_nearest_to_whole_seconds() -> None:
@@ -103,11 +89,3 @@ def test_candidates_are_nearest_to_whole_seconds() -> None:
 def test_a_power_must_sharpen(power: str) -> None:
     with pytest.raises(UsageError, match="power"):
         make({"power": power})
-
-
-def test_one_or_two_draws_are_the_middles_of_equal_shares_and_three_those_of_the_released_grid() -> None:
-    but_one = np.ones(121)
-    but_one[0] = 0.0
-    for n_frames, shares in ((1, (1 / 2,)), (2, (1 / 4, 3 / 4)), (3, (1 / 3, 1 / 2, 2 / 3))):
-        found = np.sort(bolt.repaired(but_one, n_frames, 1.0))
-        assert found.tolist() == pytest.approx([120 * share for share in shares], abs=2)

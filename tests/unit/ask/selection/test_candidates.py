@@ -12,26 +12,15 @@ from vidence.errors import UsageError
 from vidence.media.clip import Clip
 
 
-def test_aks_takes_whole_strides_of_the_floored_rate() -> None:
+def test_each_rule_rounds_in_its_own_way() -> None:
     # int(23.976) = 23 and 100 // 23 = 4: frame 92 is left out.
     assert candidates.aks_1fps(100, 23.976).tolist() == [0, 23, 46, 69]
     assert candidates.aks_1fps(0, 30.0).tolist() == []
-
-
-def test_aks_says_that_it_cannot_read_slow_videos() -> None:
-    with pytest.raises(UsageError, match=r"int\(0.9\) is 0"):
-        candidates.aks_1fps(50, 0.9)
-
-
-def test_bolt_rounds_to_the_nearest_frame_and_repeats_when_too_slow() -> None:
     # 100 / 23.976 * 1 = 4.17: frames at 0, 1, 2, 3 s are 0, 23.976, 47.952, 71.928.
     assert candidates.bolt(100, 23.976, rate=1).tolist() == [0, 24, 48, 72]
     # One frame per second read at 2: 0, 0.5, 1, 1.5, 2, 2.5 rounded half to even.
     assert candidates.bolt(3, 1.0, rate=2).tolist() == [0, 0, 1, 2, 2, 2]
     assert candidates.bolt(0, 30.0, rate=1).tolist() == []
-
-
-def test_herbench_blip_takes_every_frame_of_slow_videos() -> None:
     assert candidates.herbench_blip_2fps(40, 23.976).tolist() == [0, 11, 22, 33]
     assert candidates.herbench_blip_2fps(3, 2.0).tolist() == [0, 1, 2]
 
@@ -45,11 +34,16 @@ def test_a_rate_that_makes_no_sense_is_refused(rule: Callable[[int, float], obje
         rule(10, fps)
 
 
-def test_a_negative_count_and_a_bad_wanted_rate_are_refused() -> None:
+def test_counts_and_rates_that_a_rule_cannot_take_are_refused() -> None:
     with pytest.raises(UsageError, match="-1 frames"):
         candidates.aks_1fps(-1, 30.0)
     with pytest.raises(UsageError, match="0 frames per second"):
         candidates.bolt(10, 30.0, rate=0)
+    slow = Clip.of_times(np.arange(9) * 2.0, fps=0.5)
+    with pytest.raises(UsageError, match="use another rule"):
+        grid("aks-1fps").positions(slow)
+    with pytest.raises(UsageError, match=r"int\(0.9\) is 0"):
+        candidates.aks_1fps(50, 0.9)
 
 
 # ------------------------------------------------------------------ grids by name
@@ -82,12 +76,6 @@ def test_other_names_are_refused(name: str) -> None:
         grid(name)
 
 
-@pytest.mark.parametrize("name", ["aks-1fps", "bolt-1fps"])
-def test_a_video_shorter_than_a_step_gives_its_first_frame(name: str) -> None:
-    short = Clip.of_times(np.arange(5) / 30, fps=30.0)
-    assert grid(name).positions(short).tolist() == [0]
-
-
 def test_each_medium_has_candidates_of_its_own_at_its_own_rate() -> None:
     # 3 s at 10 fps, 4 s at 5 fps, and an image.
     clip = Clip(
@@ -97,9 +85,3 @@ def test_each_medium_has_candidates_of_its_own_at_its_own_rate() -> None:
         fps=0.0,
     )
     assert grid("aks-1fps").positions(clip).tolist() == [0, 10, 20, 31, 36, 41, 46, 52]
-
-
-def test_a_rate_that_a_rule_cannot_take_is_refused() -> None:
-    slow = Clip.of_times(np.arange(9) * 2.0, fps=0.5)
-    with pytest.raises(UsageError, match="use another rule"):
-        grid("aks-1fps").positions(slow)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vidence import catalog
-from vidence.ask.selection.evidence import AnnotatedEvidence, shares
+from vidence.ask.selection.evidence import AnnotatedEvidence
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
@@ -32,59 +32,37 @@ def select(*evidence: Evidence, n_frames: int, argument: str = "", clip: Clip = 
     return create(argument).select(clip, asking(*evidence), n_frames=n_frames).tolist()
 
 
-def test_spans_share_the_budget_and_give_middles() -> None:
+def test_spans_share_the_budget_and_give_middles_and_the_rest_is_uniform() -> None:
     # Two of [20, 30): middles of 5 frames each are 22, 27; two of [60, 100): 70, 90.
     assert select(span(2, 3), span(6, 10), n_frames=4) == [22, 27, 70, 90]
-
-
-def test_a_span_ends_before_its_end() -> None:
     assert select(span(2, 2.3), n_frames=9, argument="only") == [20, 21, 22]
-
-
-def test_the_rest_of_the_budget_comes_uniformly_from_outside() -> None:
     # Evidence 0..1; outside are 2..99, 98 frames: middles of two segments are the 24th and 73rd of them.
     assert select(span(0, 0.2), n_frames=4) == [0, 1, 26, 75]
-
-
-def test_only_leaves_the_rest_out() -> None:
     assert select(span(0, 0.2), n_frames=4, argument="only") == [0, 1]
+    assert select(span(9.8, None), n_frames=5, argument="only") == [98, 99]
+    assert select(span(None, 0.2), n_frames=5, argument="only") == [0, 1]
+    assert select(span(3.41, 3.49), n_frames=1) == [34]
+    assert select(span(3.4, 3.4), n_frames=1) == [34]
 
 
 def test_each_span_gives_one_frame_before_any_gives_two() -> None:
     # Five frames for three spans: 2, 2, 1 in the order of the annotation.
     chosen = select(span(5, 6), span(1, 2), span(8, 9), n_frames=5)
     assert chosen == [12, 17, 52, 57, 85]
-
-
-def test_a_budget_smaller_than_the_spans_takes_the_first_of_the_annotation() -> None:
     assert select(span(5, 6), span(1, 2), span(8, 9), n_frames=2) == [15, 55]
-
-
-def test_frames_that_are_listed_are_taken_before_a_span_gives_a_second() -> None:
     listed = Evidence(frames=(3, 90), start_s=2, end_s=4)
     # 3 and 90, then the middles of two halves of [50, 60).
     assert select(listed, span(5, 6), n_frames=4) == [3, 52, 57, 90]
 
 
-def test_listed_frames_are_those_of_the_file_and_not_of_the_cut() -> None:
+def test_a_cut_counts_frames_of_the_file_and_seconds_of_the_video() -> None:
     cut = Clip.of_times(np.arange(50, 70) / 10, fps=10.0, first_index=50)
     assert select(Evidence(frames=(55,)), n_frames=1, clip=cut) == [5]
-
-
-def test_overlapping_spans_give_distinct_frames_up_to_the_budget() -> None:
-    chosen = select(span(2, 3), span(2, 3), n_frames=6)
-    assert len(set(chosen)) == 6
-    assert all(20 <= frame < 30 for frame in chosen)
-
-
-def test_open_ends_reach_to_the_ends_of_the_clip() -> None:
-    assert select(span(9.8, None), n_frames=5, argument="only") == [98, 99]
-    assert select(span(None, 0.2), n_frames=5, argument="only") == [0, 1]
-
-
-def test_a_span_between_two_frames_is_the_frame_on_screen() -> None:
-    assert select(span(3.41, 3.49), n_frames=1) == [34]
-    assert select(span(3.4, 3.4), n_frames=1) == [34]
+    cut = Clip.of_times(np.arange(50, 70) / 10, fps=10.0, first_index=50)
+    with pytest.raises(DataError, match=r"from 5\.000 s to 7\.000 s"):
+        select(span(1, 2), n_frames=4, clip=cut)
+    cut = Clip.of_times(np.arange(50, 70) / 10, fps=10.0, first_index=50)
+    assert select(span(4.5, 4.9), n_frames=1, clip=cut) == [0]
 
 
 def test_a_span_may_stick_out_by_a_second_but_no_more() -> None:
@@ -102,55 +80,20 @@ def test_a_span_outside_the_video_is_an_error(start_s: float, end_s: float) -> N
         select(span(start_s, end_s), n_frames=4)
 
 
-def test_a_span_before_a_cut_is_an_error() -> None:
-    cut = Clip.of_times(np.arange(50, 70) / 10, fps=10.0, first_index=50)
-    with pytest.raises(DataError, match=r"from 5\.000 s to 7\.000 s"):
-        select(span(1, 2), n_frames=4, clip=cut)
-
-
-def test_a_span_just_before_a_cut_gives_its_first_frame() -> None:
-    cut = Clip.of_times(np.arange(50, 70) / 10, fps=10.0, first_index=50)
-    assert select(span(4.5, 4.9), n_frames=1, clip=cut) == [0]
-
-
-def test_a_frame_outside_the_video_is_an_error() -> None:
+def test_a_frame_outside_the_video_and_several_media_are_errors() -> None:
     with pytest.raises(DataError, match="names frame 100, but its video has frames 0 to 99"):
         select(Evidence(frames=(4, 100)), n_frames=4)
-
-
-@pytest.mark.parametrize("evidence", [(), (Evidence(note="somewhere in the kitchen"),)])
-def test_an_item_without_located_evidence_is_an_error(evidence: tuple[Evidence, ...]) -> None:
-    with pytest.raises(DataError, match="'q7' has no annotated evidence"):
-        select(*evidence, n_frames=4)
-
-
-def test_several_media_are_an_error() -> None:
     clip = Clip(
         times_s=np.array([0.0, 0.1, 0.0]), media_indices=np.array([0, 0, 1]),
         frame_indices=np.array([0, 1, 0]), fps=10.0,
     )  # fmt: skip
     with pytest.raises(DataError, match="2 media"):
         select(span(0, 0.1), n_frames=2, clip=clip)
-
-
-def test_an_image_whose_evidence_is_the_image() -> None:
-    image = Clip.of_times(np.zeros(1), fps=0.0)
-    assert select(Evidence(frames=(0,)), n_frames=4, clip=image) == [0]
-    assert select(span(0, 1), n_frames=4, clip=image) == [0]
-
-
-def test_shares_are_one_each_in_turn() -> None:
-    assert shares([1, 100, 100], 8) == [1, 4, 3]
-    assert shares([2, 1], 9) == [2, 1]
-    assert shares([5, 5, 5], 2) == [1, 1, 0]
-
-
-def test_another_argument_is_refused() -> None:
     with pytest.raises(UsageError, match="expected one of fill, only"):
         create("first")
 
 
-def test_a_budget_of_nothing_is_refused_and_an_empty_clip_gives_nothing() -> None:
-    with pytest.raises(UsageError):
-        select(span(0, 1), n_frames=0)
-    assert select(span(0, 1), n_frames=2, clip=Clip.of_times(np.empty(0), fps=0.0)) == []
+@pytest.mark.parametrize("evidence", [(), (Evidence(note="somewhere in the kitchen"),)])
+def test_an_item_without_located_evidence_is_an_error(evidence: tuple[Evidence, ...]) -> None:
+    with pytest.raises(DataError, match="'q7' has no annotated evidence"):
+        select(*evidence, n_frames=4)

@@ -22,12 +22,20 @@ def select(*evidence: Evidence, n_frames: int, clip: Clip = CLIP, **options: str
 def test_half_is_evidence_and_as_many_lie_apart() -> None:
     # Evidence 40..49; apart are 0..20 and 69..99, 52 frames: middles of two halves are the 14th and 40th.
     assert select(Evidence(start_s=4, end_s=5), n_frames=4) == [13, 42, 47, 87]
-
-
-def test_no_more_lie_apart_than_there_are_frames_of_evidence() -> None:
     chosen = select(Evidence(start_s=4, end_s=4.2), n_frames=16)
     assert len(chosen) == 4
     assert {40, 41} <= set(chosen)
+    assert select(Evidence(start_s=0, end_s=10), n_frames=4) == [25, 75]
+    empty = Clip.of_times(np.empty(0), fps=10.0)
+    assert select(Evidence(start_s=0, end_s=1), n_frames=4, clip=empty) == []
+    assert select(Evidence(start_s=4, end_s=5), n_frames=1) == [45]
+    assert len(select(Evidence(start_s=4, end_s=5), n_frames=3)) == 2
+    with pytest.raises(DataError, match="'q7' has no annotated evidence"):
+        select(n_frames=4)
+    with pytest.raises(UsageError):
+        select(Evidence(start_s=4, end_s=5), n_frames=0)
+    with pytest.raises(UsageError, match="gap_s"):
+        select(Evidence(start_s=4, end_s=5), n_frames=2, gap_s="-1")
 
 
 def test_the_gap_is_from_every_span_and_to_both_sides() -> None:
@@ -37,28 +45,5 @@ def test_the_gap_is_from_every_span_and_to_both_sides() -> None:
     near = set(select(*spans, n_frames=60, gap_s="0.5")) - of_spans
     assert near
     assert all(t <= 15 or 34 <= t <= 55 or t >= 74 for t in near)
-
-
-def test_evidence_that_lists_frames_keeps_its_distance_too() -> None:
     chosen = select(Evidence(frames=(10, 90)), n_frames=4, gap_s="3")
     assert chosen == [10, 45, 55, 90]  # apart are 40..60, 21 frames: middles of two halves
-
-
-def test_where_nothing_lies_apart_the_evidence_is_all() -> None:
-    assert select(Evidence(start_s=0, end_s=10), n_frames=4) == [25, 75]
-    empty = Clip.of_times(np.empty(0), fps=10.0)
-    assert select(Evidence(start_s=0, end_s=1), n_frames=4, clip=empty) == []
-
-
-def test_a_budget_of_one_is_evidence() -> None:
-    assert select(Evidence(start_s=4, end_s=5), n_frames=1) == [45]
-    assert len(select(Evidence(start_s=4, end_s=5), n_frames=3)) == 2
-
-
-def test_bad_input_is_refused() -> None:
-    with pytest.raises(DataError, match="'q7' has no annotated evidence"):
-        select(n_frames=4)
-    with pytest.raises(UsageError):
-        select(Evidence(start_s=4, end_s=5), n_frames=0)
-    with pytest.raises(UsageError, match="gap_s"):
-        select(Evidence(start_s=4, end_s=5), n_frames=2, gap_s="-1")

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from vidence import catalog
-from vidence.ask.selection.candidates import nearest_to_grid
 from vidence.contracts import Selector
 from vidence.errors import UsageError
 from vidence.media.clip import Clip
@@ -23,49 +22,31 @@ def select(times_s: list[float], rate: str, n_frames: int = 1000) -> list[int]:
     return create(rate).select(clip, ITEM, n_frames=n_frames).tolist()
 
 
-def test_a_constant_rate_gives_every_so_manyth_frame() -> None:
+def test_the_clock_decides_and_not_the_count() -> None:
     times = [i / 30 for i in range(300)]
     assert select(times, "1") == list(range(0, 300, 30))
     assert select(times, "2") == list(range(0, 300, 15))
     assert select(times, "30") == list(range(300))
-
-
-def test_the_ntsc_rate_follows_the_clock_and_not_the_count() -> None:
     # Second j is nearest to frame 29.97 j: every 30th at first, frame 1798 and not 1800 after a minute.
     times = [i * 1001 / 30000 for i in range(1800)]
     expected = [round(j * 30000 / 1001) for j in range(61)]
     assert expected[-1] == 1798
     assert select(times, "1") == expected
-
-
-def test_a_variable_rate_is_right_by_time() -> None:
     # Fast at first, then one frame every 2 s: by count, frame 10 would be taken for second 1.
     times = [0.0, 0.1, 0.2, 0.3, 0.9, 1.2, 3.0, 5.0]
     # Points 0, 1, 2, 3, 4, 5: 1 -> 0.9; 2 -> 1.2 (0.8 away, 3.0 is 1.0 away); 4 -> halfway: the earlier, 3.0.
     assert select(times, "1") == [0, 4, 5, 6, 7]
-
-
-def test_a_rate_above_that_of_the_clip_takes_each_frame_once() -> None:
     assert select([0.0, 0.1, 0.2], "1e9") == [0, 1, 2]
-
-
-def test_the_grid_starts_at_the_first_frame_of_a_cut() -> None:
     # Points 7.3, 8.3, 9.3.
     assert select([7.3, 7.8, 8.2, 8.9, 9.3], "1") == [0, 2, 4]
-
-
-def test_rounding_does_not_lose_the_last_point() -> None:
     # 0.3 * 10 is 3.0000000000000004 and (0.1 + 0.2) differs from 0.3: all points are met.
     assert select([0.0, 0.1, 0.2, 0.1 * 3 - 1e-12], "10") == [0, 1, 2, 3]
 
 
-def test_more_than_the_budget_is_thinned_to_middles() -> None:
+def test_more_than_the_budget_is_thinned_to_middles_and_each_medium_has_its_grid() -> None:
     # Ten points at frames 0, 10, .., 90; the middles of four segments of ten are 1, 3, 6, 8.
     assert select([i / 10 for i in range(100)], "1", n_frames=4) == [10, 30, 60, 80]
     assert select([i / 10 for i in range(100)], "1", n_frames=10) == list(range(0, 100, 10))
-
-
-def test_each_medium_has_its_own_grid() -> None:
     clip = Clip(
         times_s=np.array([0.0, 0.6, 1.0, 0.0, 0.5, 1.1]),
         media_indices=np.array([0, 0, 0, 1, 1, 1]),
@@ -74,24 +55,10 @@ def test_each_medium_has_its_own_grid() -> None:
     )
     # Second medium: points 0 and 1; 1.1 is nearer to 1 than 0.5.
     assert create("1").select(clip, ITEM, n_frames=9).tolist() == [0, 2, 3, 5]
-
-
-def test_no_argument_is_one_frame_per_second() -> None:
     assert select([i / 10 for i in range(30)], "") == [0, 10, 20]
-
-
-def test_a_single_frame_and_an_empty_clip() -> None:
-    assert nearest_to_grid(np.array([4.2]), 3.0).tolist() == [0]
-    empty = Clip.of_times(np.empty(0), fps=0.0)
-    assert create("2").select(empty, ITEM, n_frames=3).tolist() == []
 
 
 @pytest.mark.parametrize("argument", ["0", "-2", "nan", "inf", "two", "2fps", " "])
 def test_what_is_no_rate_is_refused(argument: str) -> None:
     with pytest.raises(UsageError, match="expected a number above 0"):
         create(argument)
-
-
-def test_a_budget_of_nothing_is_refused() -> None:
-    with pytest.raises(UsageError, match="1 or more"):
-        select([0.0, 0.1], "1", n_frames=0)

@@ -49,13 +49,10 @@ def test_every_frame_is_asked_about_on_its_own_and_all_together() -> None:
     np.testing.assert_allclose(done.value.value, [0.2, 0.9, 0.5])
 
 
-def test_the_choices_may_be_part_of_the_question() -> None:
+def test_the_choices_and_the_words_may_be_others(tmp_path: Path) -> None:
     (ask,) = next(make(query="question+choices").ask(ITEM, IMAGES[:1], words=WORDS))
     assert isinstance(ask, Ask)
     assert "Who falls?\nA. He\nB. She" in ask.prompt.text
-
-
-def test_the_words_may_be_others(tmp_path: Path) -> None:
     (tmp_path / "frag-scores.txt").write_text("Enough for <{{ question }}>? A. Yes B. No")
     words = Templates.load("plain", override=tmp_path)
     (ask,) = next(make().ask(ITEM, IMAGES[:1], words=words))

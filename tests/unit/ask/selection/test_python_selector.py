@@ -22,6 +22,13 @@ def test_positions_come_in_the_order_of_time():
     assert select(lambda n_frames: [7, 2, 4][:n_frames]).tolist() == [2, 4, 7]
     assert select(lambda times_s, fps: np.flatnonzero(times_s > 1.5)).tolist() == [8, 9]
     assert select(lambda question, item, clip: []).tolist() == []
+    assert select(lambda n_frames: [5][:n_frames], n_frames=1).tolist() == [5]
+    with pytest.raises(UsageError, match="a budget of 0 frames; expected 1 or more"):
+        select(lambda n_frames: [], n_frames=0)
+    image = Clip.of_times(np.zeros(1), fps=0.0)
+    selector = catalog.create("selector", give(lambda n_frames: [0], chance="1"))
+    assert selector.select(image, ITEM, n_frames=3).tolist() == [0]
+    assert selector.select(Clip.of_times(np.empty(0), fps=0.0), ITEM, n_frames=3).tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -40,29 +47,13 @@ def test_what_is_no_choice_of_frames_is_refused(returned, message):
         select(lambda n_frames: returned)
 
 
-def test_it_cannot_change_the_times_of_the_clip():
+def test_it_cannot_change_the_times_of_the_clip_and_a_selector_is_taken_as_it_is():
     def spoil(times_s):
         times_s[:] = 0
         return [0]
 
     select(spoil)
     assert CLIP.times_s[-1] == 9 / 5
-
-
-def test_a_selector_is_taken_as_it_is():
     midpoints = catalog.create("selector", "midpoints")
     assert catalog.create("selector", give(midpoints, chance="1")) is midpoints
     assert isinstance(catalog.create("selector", give(lambda n_frames: [0], chance="1")), FunctionSelector)
-
-
-def test_one_frame_is_a_budget_and_none_is_not():
-    assert select(lambda n_frames: [5][:n_frames], n_frames=1).tolist() == [5]
-    with pytest.raises(UsageError, match="a budget of 0 frames; expected 1 or more"):
-        select(lambda n_frames: [], n_frames=0)
-
-
-def test_the_frame_of_an_image_can_be_chosen_and_of_an_empty_clip_nobody_is_asked():
-    image = Clip.of_times(np.zeros(1), fps=0.0)
-    selector = catalog.create("selector", give(lambda n_frames: [0], chance="1"))
-    assert selector.select(image, ITEM, n_frames=3).tolist() == [0]
-    assert selector.select(Clip.of_times(np.empty(0), fps=0.0), ITEM, n_frames=3).tolist() == []

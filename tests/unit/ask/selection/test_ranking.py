@@ -31,22 +31,16 @@ def test_the_spread_order_halves_what_is_left(n: int, expected: list[int]) -> No
     assert ranking.spread(n).tolist() == expected
 
 
-def test_a_uniform_rule_is_ranked_over_its_own_choice() -> None:
+def test_a_choice_is_ranked_over_its_own_frames_once() -> None:
     selector = catalog.create("selector", "midpoints")
     # Middles of four segments: 10, 30, 50, 70.
     found = ranking.ranked(selector, CLIP, ITEM, n_frames=4)
     assert found.tolist() == [50, 30, 70, 10]
     # Scores say nothing to a selector that does not go by them.
     assert ranking.ranked(selector, CLIP, ITEM, n_frames=4, scores=np.arange(8.0)).tolist() == found.tolist()
-
-
-def test_a_repeated_frame_is_ranked_once() -> None:
     selector = catalog.create("selector", "mmvu-api")
     short = Clip.of_times(np.arange(3) / 10, fps=10.0)
     assert ranking.ranked(selector, short, ITEM, n_frames=5).tolist() == [1, 0, 2]
-
-
-def test_no_frames_are_ranked_as_none() -> None:
     selector = catalog.create("selector", "none")
     assert ranking.ranked(selector, CLIP, ITEM, n_frames=5).tolist() == []
 

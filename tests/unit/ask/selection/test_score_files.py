@@ -1,6 +1,5 @@
 """Scores from files: every format, and everything that can be wrong with one."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -55,22 +54,14 @@ def test_every_format_is_read(tmp_path: Path, name: str, content: object, positi
     assert found(write(tmp_path, name, content)) == (positions, SCORES)
 
 
-def test_a_stride_counts_from_the_first_frame_of_the_video(tmp_path: Path) -> None:
+def test_a_stride_counts_from_the_first_frame_and_the_question_goes_before_its_video(tmp_path: Path) -> None:
     path = write(tmp_path, "s.json", {"q1": {"scores": SCORES, "stride": 6}})
     whole = Clip.of_times(np.arange(40) / 10, fps=10.0)
     assert read_scores(path).of(whole, ITEM, lambda clip: OWN).frames.tolist() == [0, 6, 12]
-
-
-def test_scores_of_the_question_go_before_those_of_its_video(tmp_path: Path) -> None:
     path = write(tmp_path, "s.json", {"a.mp4": [3, 2, 1], "q1": SCORES})
     assert found(path)[1] == SCORES
     other = Item(item_id="q2", question="?", answer="A", media=ITEM.media)
     assert found(path, other)[1] == [3, 2, 1]
-
-
-def test_the_digest_is_that_of_the_file(tmp_path: Path) -> None:
-    path = write(tmp_path, "s.json", {"q1": SCORES})
-    assert read_scores(path).digest == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def entry(**changes: Any) -> list[dict[str, Any]]:
@@ -90,7 +81,6 @@ def entry(**changes: Any) -> list[dict[str, Any]]:
         ("s.jsonl", b'{"item_id": "q1", "scores": [1]}\nnonsense', r"s.jsonl, line 2 is no JSON"),
         ("s.jsonl", [[1, 2]], r"s.jsonl, line 1: expected an object with an 'item_id'"),
         ("s.jsonl", entry(item_id=None), r"expected an object with an 'item_id'"),
-        ("s.jsonl", entry(item_id=7), r"expected an object with an 'item_id'"),
         ("s.jsonl", entry(video_id="v"), r"expected an object with an 'item_id'"),
         ("s.jsonl", entry(scores=None), r"line 1 \('q1'\): fields item_id; expected 'scores'"),
         ("s.jsonl", entry(extra=1), r"fields extra, item_id, scores; expected"),
@@ -99,20 +89,15 @@ def entry(**changes: Any) -> list[dict[str, Any]]:
         ("s.jsonl", entry(scores=["a"]), r"line 1 \('q1'\): scores that are no list of numbers"),
         ("s.jsonl", entry(scores=[[1], [1, 2]]), r"scores that are no list of numbers"),
         ("s.jsonl", entry(scores=[[1, 2]]), r"2 dimensions"),
-        ("s.jsonl", entry(scores=[1, None]), r"scores that are no list of numbers"),
         ("s.jsonl", entry(scores=[True, False]), r"values of type bool"),
         ("s.jsonl", b'{"item_id": "q1", "scores": [0, NaN]}', r"\('q1'\): score 1 of 2 is nan"),
-        ("s.jsonl", b'{"item_id": "q1", "scores": [1e999, 2]}', r"\('q1'\): score 0 of 2 is inf"),
         ("s.jsonl", entry(frames=[1, 2]), r"3 scores and 'frames' of type int64 and shape \(2,\)"),
         ("s.jsonl", entry(frames=[1, 2.5, 3]), r"'frames' of type float64"),
-        ("s.jsonl", entry(frames=[1, 3, 2]), r"must count from 0 and ascend"),
         ("s.jsonl", entry(frames=[1, 1, 2]), r"must count from 0 and ascend"),
         ("s.jsonl", entry(frames=[-1, 1, 2]), r"must count from 0 and ascend"),
         ("s.jsonl", entry(stride=0), r"stride 0; expected a whole number above 0"),
-        ("s.jsonl", entry(stride=1.5), r"stride 1.5; expected"),
         ("s.jsonl", entry() * 2, r"has scores for 'q1' twice"),
         ("s.npz", b"PK\x03\x04 cut", r"s.npz is no file of numpy arrays"),
-        ("s.npz", b"", r"s.npz is no file of numpy arrays"),
         ("s.npz", {"q1": np.array([None, 1])}, r"s.npz is no file of numpy arrays"),
         ("s.npz", {"frames:q1": np.arange(3)}, r"has 'frames:q1' and no scores under 'q1'"),
         ("s.npz", {"q1": np.array([1.0, np.nan])}, r"s.npz \('q1'\): score 1 of 2 is nan"),
@@ -125,14 +110,11 @@ def test_what_cannot_be_used_is_refused_by_name(
         read_scores(write(tmp_path, name, content))
 
 
-def test_a_single_array_is_no_file_of_arrays(tmp_path: Path) -> None:
+def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "s.npy", np.arange(3))
     (tmp_path / "s.npy").rename(tmp_path / "s.npz")
     with pytest.raises(DataError, match="is no file of numpy arrays"):
         read_scores(tmp_path / "s.npz")
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"none.jsonl cannot be read"):
         read_scores(tmp_path / "none.jsonl")
 

@@ -17,14 +17,11 @@ def make(spec: str) -> ScoringSelector:
     return selector
 
 
-def test_the_best_are_shown_in_the_order_of_time() -> None:
+def test_the_best_are_shown_in_the_order_of_time_and_the_earlier_wins() -> None:
     selector = make("similarity:blip-itm:w?grid=fps:1")
     scores = np.array([0.1, 0.9, 0.3, 0.2, 0.8, 0.0])
     assert selector.rank(CLIP, ITEM, n_frames=3, scores=scores).tolist() == [10, 40, 20]
     assert selector.select(CLIP, ITEM, n_frames=3, scores=scores).tolist() == [10, 20, 40]
-
-
-def test_at_equal_scores_the_earlier_frame_wins() -> None:
     selector = make("similarity:clip:w?grid=fps:1")
     scores = np.array([0.5, 0.7, 0.5, 0.7, 0.5, 0.1])
     assert selector.rank(CLIP, ITEM, n_frames=4, scores=scores).tolist() == [10, 30, 0, 20]

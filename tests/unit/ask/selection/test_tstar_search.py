@@ -1,10 +1,9 @@
 """T*'s search on videos in which it is known where everything is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from vidence import catalog
 from vidence.ask.selection import tstar_search
@@ -82,11 +81,14 @@ def test_a_target_is_found_only_above_the_threshold_in_a_frame_alone() -> None:
     assert run_search(search(40, CAT, settings=below, rng=rng()), look).missing == ()
 
 
-def test_cues_count_half_and_end_nothing() -> None:
+def test_cues_count_half_and_end_nothing_and_neighbours_inherit() -> None:
     found, looks = found_in(8, {0: {"sofa": 0.8, "dog": 1.0}}, SearchSettings(side=2, ratio=0.5))
     assert found.scores[0] == pytest.approx(0.4)
     assert found.missing == ("cat",)
     assert not any(look.is_alone for look in looks)
+    found, _ = found_in(40, {0: {"cat": 0.0}, 1: {"cat": 0.8}}, SearchSettings(side=7, ratio=1.0))
+    # Every frame is in the first mosaic; the upper quarter gives to both sides, to frame 0 too.
+    np.testing.assert_allclose(found.scores[:4], np.array([1 / 2, 1, 1 / 2, 1 / 3]) * 0.8)
 
 
 def test_the_budget_limits_the_rounds() -> None:
@@ -119,13 +121,6 @@ def test_two_targets_are_both_wanted() -> None:
     _, look = seen_at({0: {"cat": 0.9}})
     found = run_search(search(40, both, settings=SMALL, rng=rng()), look)  # type: ignore[arg-type]
     assert found.missing == ("dog",)
-
-
-def test_the_same_seed_gives_the_same_search() -> None:
-    places = {3: {"sofa": 0.3}, 17: {"sofa": 0.9}}
-    first = [look.frames for look in found_in(60, places, seed=5)[1]]
-    assert [look.frames for look in found_in(60, places, seed=5)[1]] == first
-    assert [look.frames for look in found_in(60, places, seed=6)[1]] != first
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
@@ -168,74 +163,15 @@ def test_a_search_for_nothing_is_refused(n: int, targets: tuple[str, ...]) -> No
 def test_a_confidence_is_from_0_to_1(confidence: float) -> None:
     with pytest.raises(DataError, match="a detector must give numbers from 0 to 1"):
         found_in(40, {10: {"cat": confidence}})
-
-
-def test_every_frame_wants_an_answer() -> None:
     with pytest.raises(DataError, match="1 answers of a detector for 4 frames"):
         run_search(search(40, CAT, settings=SMALL, rng=rng()), lambda look: [{}])
 
 
-# ------------------------------------------------------------------ through a detector
-
-
-class BrightSquares:
-    """Sees a cat wherever a cell is bright, with the brightness as confidence."""
-
-    def __init__(self, side: int) -> None:
-        self.side = side
-        self.shapes: list[tuple[int, ...]] = []
-
-    def detect(self, picture: NDArray[np.uint8], labels: Sequence[str]) -> list[tstar_search.Box]:
-        self.shapes.append(picture.shape)
-        alone = picture.shape[:2] == (285, 600)
-        width, height, n = (600, 285, 1) if alone else (200, 95, self.side)
-        boxes = []
-        for row in range(n):
-            for column in range(n):
-                value = int(picture[row * height + 5, column * width + 5, 0])
-                if value:
-                    left, top = column * width + 10, row * height + 10
-                    box = tstar_search.Box(
-                        left_px=left, top_px=top, right_px=left + 20, bottom_px=top + 20,
-                        label=labels[0], confidence=value / 255,
-                    )  # fmt: skip
-                    boxes.append(box)
-        return boxes
-
-
-def test_a_detector_finds_a_frame_through_mosaics() -> None:
-    brightness = np.zeros(30, np.uint8)
-    brightness[20] = 255
-
-    detector = BrightSquares(2)
-
-    def look(wanted: SearchStep) -> list[dict[str, float]]:
-        side, width, height = (1, 600, 285) if wanted.is_alone else (2, 200, 95)
-        cells = [np.full((height, width, 3), brightness[frame], np.uint8) for frame in wanted.frames]
-        boxes = detector.detect(tstar_search.mosaic(cells, side), ["cat", "sofa"])
-        seen = tstar_search.by_cell(boxes, side=side, width_px=width, height_px=height)
-        return seen[: len(wanted.frames)]
-
-    found = run_search(search(30, CAT, settings=SMALL, rng=rng()), look)
-    assert found.missing == ()
-    assert found.best(1).tolist() == [20]
-    assert detector.shapes[0] == (190, 400, 3)
-    assert detector.shapes[-1] == (285, 600, 3)
-
-
-def test_cells_fill_a_mosaic_row_by_row_and_the_rest_is_black() -> None:
+def test_cells_fill_a_mosaic_row_by_row_and_a_box_counts_for_the_cell_of_its_centre() -> None:
     cells = [np.full((2, 3, 3), value, np.uint8) for value in (10, 20, 30)]
     picture = tstar_search.mosaic(cells, 2)
     assert picture[::2, ::3, 0].tolist() == [[10, 20], [30, 0]]
 
-
-@pytest.mark.parametrize("shapes", [[], [(2, 3, 3)] * 5, [(2, 3, 3), (3, 2, 3)]])
-def test_a_mosaic_of_anything_else_is_refused(shapes: list[tuple[int, ...]]) -> None:
-    with pytest.raises(DataError, match="2 x 2 places"):
-        tstar_search.mosaic([np.zeros(shape, np.uint8) for shape in shapes], 2)
-
-
-def test_a_box_counts_for_the_cell_of_its_centre() -> None:
     def box(left: float, top: float, confidence: float) -> tstar_search.Box:
         return tstar_search.Box(
             left_px=left, top_px=top, right_px=left + 8, bottom_px=top + 8, label="cat", confidence=confidence
@@ -245,6 +181,12 @@ def test_a_box_counts_for_the_cell_of_its_centre() -> None:
     boxes = [box(5, 0, 0.1), box(7, 0, 0.2), box(9, 10, 0.5), box(9, 10, 0.4), box(90, 90, 0.3)]
     cells = tstar_search.by_cell(boxes, side=2, width_px=10, height_px=10)
     assert cells == [{"cat": 0.1}, {"cat": 0.2}, {}, {"cat": 0.5}]
+
+
+@pytest.mark.parametrize("shapes", [[], [(2, 3, 3)] * 5, [(2, 3, 3), (3, 2, 3)]])
+def test_a_mosaic_of_anything_else_is_refused(shapes: list[tuple[int, ...]]) -> None:
+    with pytest.raises(DataError, match="2 x 2 places"):
+        tstar_search.mosaic([np.zeros(shape, np.uint8) for shape in shapes], 2)
 
 
 # ------------------------------------------------------------------ as a selector
@@ -259,14 +201,6 @@ def make(**options: str) -> ScoringSelector:
     return selector
 
 
-def test_the_selector_finds_the_peak_in_known_scores() -> None:
-    selector = make(side="4", ratio="1")
-    seconds = np.arange(len(selector.candidates(CLIP)))
-    scores = 0.9 * np.exp(-((seconds - 120) ** 2) / 200)
-    ranking = selector.rank(CLIP, ITEM, n_frames=8, scores=scores)
-    assert (np.abs(CLIP.times_s[ranking] - 120) < 20).all()
-
-
 def test_drawing_depends_on_the_seed_and_on_the_question() -> None:
     scores = np.random.default_rng(3).random(200)
     other = Item(item_id="q2", question="?", answer="A")
@@ -275,22 +209,3 @@ def test_drawing_depends_on_the_seed_and_on_the_question() -> None:
     assert make(pick="drawn", seed="1").rank(CLIP, ITEM, n_frames=8, scores=scores).tolist() != first
     assert make(pick="drawn").rank(CLIP, other, n_frames=8, scores=scores).tolist() != first
     assert make(pick="drawn").rank(CLIP, ITEM, n_frames=4, scores=scores).tolist() == first[:4]
-
-
-@pytest.mark.parametrize("bad", [-0.5, 1.5])
-def test_scores_that_are_no_confidences_are_refused(bad: float) -> None:
-    scores = np.append(np.zeros(199), bad)
-    with pytest.raises(DataError, match=r"item 'q1': scores from .* T\* takes the confidences"):
-        make().rank(CLIP, ITEM, n_frames=8, scores=scores)
-
-
-@pytest.mark.parametrize("options", [{"threshold": "2"}, {"ratio": "-1"}, {"side": "0"}, {"pick": "all"}])
-def test_options_that_mean_nothing_are_refused(options: dict[str, str]) -> None:
-    with pytest.raises(UsageError, match=next(iter(options))):
-        make(**options)
-
-
-def test_the_first_frame_inherits_from_its_neighbours() -> None:
-    found, _ = found_in(40, {0: {"cat": 0.0}, 1: {"cat": 0.8}}, SearchSettings(side=7, ratio=1.0))
-    # Every frame is in the first mosaic; the upper quarter gives to both sides, to frame 0 too.
-    np.testing.assert_allclose(found.scores[:4], np.array([1 / 2, 1, 1 / 2, 1 / 3]) * 0.8)

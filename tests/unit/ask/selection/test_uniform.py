@@ -43,40 +43,14 @@ def test_rule_gives_the_positions_worked_out_by_hand(
     assert positions.dtype == np.int64
 
 
-def test_left_edges_round_as_the_released_code_does() -> None:
+def test_strided_and_left_edges_are_those_of_the_released_code() -> None:
     # 85 / 35 is stored a little too small: 21 steps end just below 51 and are cut to 50.
     positions = uniform.left_edges(85, 35)
     assert positions[[20, 21, 22]].tolist() == [48, 50, 53]
-
-
-def test_strided_gives_one_frame_more_where_the_released_code_does() -> None:
     assert len(uniform.strided(1799, 50)) == 51
     assert uniform.strided(1799, 50)[-1] == 1798
-
-
-def test_strided_never_leaves_the_clip() -> None:
     # 15 / 13 is stored too small: the fourteenth step is 14.999..., the last frame.
     assert uniform.strided(15, 13)[-1] == 14
-
-
-@pytest.mark.parametrize("n_frames", [0, -1])
-def test_a_budget_that_is_not_positive_is_refused(n_frames: int) -> None:
-    with pytest.raises(UsageError, match="selector 'none'"):
-        uniform.check_budget(n_frames)
-
-
-def test_a_clip_without_frames_gives_nothing_but_the_budget_is_checked() -> None:
-    empty = Clip.of_times(np.empty(0), fps=0.0)
-    selector = uniform.create("midpoints")
-    item = Item(item_id="q1", question="?", answer="A")
-    assert selector.select(empty, item, n_frames=4).tolist() == []
-    with pytest.raises(UsageError):
-        selector.select(empty, item, n_frames=0)
-
-
-def test_each_name_has_a_line_that_says_what_it_is() -> None:
-    assert set(uniform.SUMMARIES) == set(uniform.NAMES)
-    assert catalog.summary("selector", "midpoints") == uniform.SUMMARIES["midpoints"]
 
 
 # ------------------------------------------------------------------ by name
@@ -111,15 +85,14 @@ def test_the_name_stands_for_its_rule(name: str, expected: list[int]) -> None:
     assert make(name).select(clip_of(10), ITEM, n_frames=4).tolist() == expected
 
 
-def test_only_mmvu_api_repeats_frames_of_a_short_clip() -> None:
+def test_only_mmvu_api_repeats_frames_of_a_short_clip_and_images_are_one_sequence() -> None:
     assert make("mmvu-api").select(clip_of(2), ITEM, n_frames=4).tolist() == [0, 0, 0, 1]
     assert make("mmvu-vllm").select(clip_of(2), ITEM, n_frames=4).tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("name", ["all", "central", "none"])
-def test_a_budget_that_is_not_used_is_not_checked(name: str) -> None:
-    at_zero = make(name).select(clip_of(10), ITEM, n_frames=0)
-    assert at_zero.tolist() == make(name).select(clip_of(10), ITEM, n_frames=4).tolist()
+    images = Clip(
+        times_s=np.zeros(3), media_indices=np.arange(3), frame_indices=np.zeros(3, np.int64), fps=0.0
+    )
+    assert make("midpoints").select(images, ITEM, n_frames=8).tolist() == [0, 1, 2]
+    assert make("fps", "2").select(images, ITEM, n_frames=8).tolist() == [0, 1, 2]
 
 
 WITH_ARGUMENTS = {
@@ -132,11 +105,3 @@ WITH_ARGUMENTS = {
 def test_an_argument_is_refused_where_none_is_taken(name: str) -> None:
     with pytest.raises(UsageError, match=f"{name!r} takes no argument"):
         make(name, "2")
-
-
-def test_images_of_one_question_are_one_sequence() -> None:
-    images = Clip(
-        times_s=np.zeros(3), media_indices=np.arange(3), frame_indices=np.zeros(3, np.int64), fps=0.0
-    )
-    assert make("midpoints").select(images, ITEM, n_frames=8).tolist() == [0, 1, 2]
-    assert make("fps", "2").select(images, ITEM, n_frames=8).tolist() == [0, 1, 2]
