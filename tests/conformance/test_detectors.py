@@ -77,18 +77,12 @@ def test_boxes_are_sorted_inside_the_frame_and_named(detector, street):
     assert len(found.frame_indices) > 0
 
 
-def test_the_same_frames_give_the_same_boxes_in_any_order(detector, street):
+def test_the_same_frames_give_the_same_boxes_in_any_order_and_none_of_none(detector, street):
     one, other = (watch(street, frames, detector=detector).detections for frames in ([2, 8], [8, 2, 8]))
     assert np.array_equal(one.frame_indices, other.frame_indices)
     assert np.array_equal(one.boxes_px, other.boxes_px)
     assert np.array_equal(one.confidences, other.confidences)
-
-
-def test_no_frame_is_no_box(detector, street):
     assert len(watch(street, [], detector=detector).detections.frame_indices) == 0
-
-
-def test_a_detector_says_what_it_depends_on(detector):
     assert isinstance(detector.finds_parts, bool)
     assert isinstance(detector, Finder) or callable(detector.detect)
     assert type(detector).__name__.lower() in detector.identity.lower()

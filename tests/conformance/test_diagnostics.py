@@ -19,17 +19,9 @@ from vidence.tables.table import Table
 
 NAMES = catalog.names("diagnostic")
 DOCUMENTED = (
-    "mrfs",
-    "frame-shares",
-    "selector-gap",
-    "modality",
-    "blind-panel",
-    "budgets",
-    "hints",
-    "best-of-n",
-    "self-refine",
-    "repeats",
-)
+    "mrfs", "frame-shares", "selector-gap", "modality", "blind-panel", "budgets", "hints", "best-of-n",
+    "self-refine", "repeats",
+)  # fmt: skip
 PLAN = {"selector": "midpoints", "n_frames": 8}
 CHOICE = Item(
     item_id="q1",
@@ -66,10 +58,6 @@ def said(name: str, found: Sequence[Examined]) -> tuple[Statement, ...]:
     return make(name).summarise(found, rng=np.random.default_rng(0), level=0.95)
 
 
-def test_the_documented_diagnostics_are_there() -> None:
-    assert set(DOCUMENTED) <= set(NAMES)
-
-
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_those_of_papers_say_where_they_come_from(name: str) -> None:
     text = inspect.getdoc(type(make(name))) or ""
@@ -79,13 +67,11 @@ def test_those_of_papers_say_where_they_come_from(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 class TestDiagnostic:
-    def test_it_says_what_it_is(self, name: str) -> None:
+    def test_it_says_what_it_is_and_describes_its_options(self, name: str) -> None:
         one = make(name)
         assert one.name == name
         assert one.version >= 1
         assert issubclass(one.finding, Record)
-
-    def test_an_unknown_option_is_refused_and_the_known_ones_are_named(self, name: str) -> None:
         with pytest.raises(
             UsageError, match=rf"^the diagnostic '{name}' has no option 'nonsense'"
         ) as refused:
@@ -93,12 +79,11 @@ class TestDiagnostic:
         settings = catalog.settings_type("diagnostic", name)
         known = ", ".join(sorted(settings.__struct_fields__)) if settings else "none"
         assert str(refused.value).endswith(f"Known options: {known}")
-
-    def test_every_option_is_described_and_has_a_default(self, name: str) -> None:
         settings = catalog.settings_type("diagnostic", name)
         for option in catalog.options_of(settings) if settings else ():
             assert option.help, option.name
             assert option.default is not None, option.name
+        assert dict(make(name).models()) == {}
 
     def test_its_views_can_be_chosen_and_are_the_same_each_time(self, name: str) -> None:
         one = make(name)
@@ -109,9 +94,6 @@ class TestDiagnostic:
             assert create("selector", view.selector)
             assert not view.size or Size.parse(view.size)
         assert dict(one.views(**PLAN)) == dict(make(name).views(**PLAN)) == dict(views)
-
-    def test_without_options_it_asks_the_model_under_test_alone(self, name: str) -> None:
-        assert dict(make(name).models()) == {}
 
     @pytest.mark.parametrize("says", ["B", "A", "?", "judge", "broken"])
     def test_it_finds_something_out_about_every_reply(self, name: str, says: str) -> None:

@@ -91,24 +91,33 @@ def test_the_documented_embedders_are_there():
 
 @pytest.mark.parametrize("name", NAMES)
 class TestEmbedder:
-    def test_it_says_what_it_is(self, make, name):
+    def test_it_says_what_it_is(self, make, name, argument):
         embedder = make(name)
         assert embedder.identity.startswith(name)
         assert make(name).identity == embedder.identity
         assert str(Size.parse(embedder.size)) == embedder.size
         assert hasattr(embedder, "match") or isinstance(embedder, ComparingEmbedder)
-
-    def test_its_identity_names_no_folder(self, make, argument, name):
         where = argument(name)
         assert not where or str(Path(where).parent) not in make(name).identity
+        with pytest.raises(UsageError, match="no option 'no-such-option'"):
+            make(name, **{"no-such-option": "1"})
 
-    def test_scores_have_their_shape_and_are_numbers(self, shared, frames, name):
+    def test_scores_have_their_shape_and_leave_the_frames_as_they_were(self, shared, frames, name):
         scores = match(shared(name), frames, TEXTS)
         assert scores.shape == (5, 2)
         assert scores.dtype == np.float32
         assert np.isfinite(scores).all()
         assert len(np.unique(scores)) > 1
         assert match(shared(name), frames[:1], TEXTS[:1]).shape == (1, 1)
+        before = [frame.copy() for frame in frames]
+        match(shared(name), frames, TEXTS)
+        for frame, copy in zip(frames, before, strict=True):
+            np.testing.assert_array_equal(frame, copy)
+        embedder, found = shared(name), []
+        thread = threading.Thread(target=lambda: found.append(match(embedder, frames, TEXTS)))
+        thread.start()
+        thread.join()
+        np.testing.assert_array_equal(match(embedder, frames, TEXTS), found[0])
 
     def test_the_same_gives_the_same(self, make, frames, name):
         embedder = make(name)
@@ -138,12 +147,6 @@ class TestEmbedder:
         np.testing.assert_array_equal(
             make(name).compare(features.copy(), TEXTS), match(embedder, frames, TEXTS)
         )
-
-    def test_what_it_is_given_stays_as_it_was(self, shared, frames, name):
-        before = [frame.copy() for frame in frames]
-        match(shared(name), frames, TEXTS)
-        for frame, copy in zip(frames, before, strict=True):
-            np.testing.assert_array_equal(frame, copy)
 
     def test_frames_that_are_views_or_read_only(self, shared, frames, name):
         mirrored = [frame[:, ::-1] for frame in frames]
@@ -179,17 +182,6 @@ class TestEmbedder:
         with pytest.raises(UsageError, match=r"frame 1 is an array of .*expected uint8 of shape"):
             match(shared(name), [frames[0], frame], TEXTS)
 
-    def test_an_unknown_option_is_refused(self, make, name):
-        with pytest.raises(UsageError, match="no option 'no-such-option'"):
-            make(name, **{"no-such-option": "1"})
-
-    def test_it_works_in_another_thread(self, shared, frames, name):
-        embedder, found = shared(name), []
-        thread = threading.Thread(target=lambda: found.append(match(embedder, frames, TEXTS)))
-        thread.start()
-        thread.join()
-        np.testing.assert_array_equal(match(embedder, frames, TEXTS), found[0])
-
     def test_scores_from_the_cache_are_the_same(self, shared, frames, tmp_path, name):
         embedder = shared(name)
         cache = ScoreCache(tmp_path, embedder, frames_key="k", max_bytes=1 << 30)
@@ -197,15 +189,13 @@ class TestEmbedder:
             found = score_frames(embedder, cache, "v", frames=delivered, indices=range(5), texts=TEXTS)
             np.testing.assert_allclose(found, match(embedder, frames, TEXTS), atol=1e-6)
 
-    def test_importing_it_imports_nothing_heavy(self, name):
+    def test_importing_it_imports_nothing_heavy_and_it_says_its_source(self, name, shared):
         code = (
             "import sys; from vidence import catalog\n"
             f"catalog.find('embedder', {name!r})\n"
             "assert not {'torch', 'transformers', 'huggingface_hub', 'sentencepiece'} & set(sys.modules)"
         )
         subprocess.run([sys.executable, "-c", code], check=True)
-
-    def test_one_with_weights_says_its_source_and_its_departures(self, shared, name):
         if WEIGHTS.get(name) is None:
             return
         documentation = inspect.getdoc(type(shared(name))) or ""

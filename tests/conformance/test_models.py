@@ -15,6 +15,7 @@ from PIL import Image
 
 from servers.anthropic_stub import AnthropicStub
 from servers.gemini_stub import GeminiStub
+from servers.model_asks import ask
 from servers.openai_stub import Canned, OpenAIStub
 from subjects.samples import argument_of
 from vidence import catalog
@@ -120,19 +121,7 @@ def asking(n: int = 0, *, images: Sequence[bytes] = (), **sampling: object) -> R
     )
 
 
-def ask(model: Model, *requests: Request) -> list[Reply]:
-    """The replies, asked for one after the other."""
-
-    async def in_turn() -> list[Reply]:
-        try:
-            return [await model.reply(request) for request in requests]
-        finally:
-            await model.close()
-
-    return anyio.run(in_turn)
-
-
-def test_it_is_what_a_model_is(make: Callable[[], Model]):
+def test_it_is_what_a_model_is_and_its_identity_holds_no_secret(make: Callable[[], Model]):
     model = make()
     assert isinstance(model.identity, str)
     assert isinstance(model.looks, bool)
@@ -140,6 +129,19 @@ def test_it_is_what_a_model_is(make: Callable[[], Model]):
     assert model.max_in_flight is None or model.max_in_flight >= 1
     assert inspect.iscoroutinefunction(model.reply)
     assert inspect.iscoroutinefunction(model.close)
+    first, second = make(), make()
+    assert first.identity == second.identity != ""
+    assert SECRET not in first.identity + repr(first) + repr(vars(first))
+
+    async def close_often(model: Model) -> int:
+        await model.reply(asking(0))
+        return sum([await model.close() is None, await model.close() is None])
+
+    async def close_unused(model: Model) -> int:
+        return int(await model.close() is None)
+
+    assert anyio.run(close_often, make()) == 2
+    assert anyio.run(close_unused, make()) == 1
 
 
 def test_it_replies_to_words_and_images(make: Callable[[], Model]):
@@ -185,30 +187,18 @@ def test_it_depends_on_what_it_says_it_depends_on(make: Callable[[], Model]):
         assert first.text == second.text
 
 
-def test_identity_is_stable_and_holds_no_secret(make: Callable[[], Model]):
-    first, second = make(), make()
-    assert first.identity == second.identity != ""
-    assert SECRET not in first.identity + repr(first) + repr(vars(first))
-
-
-def test_closing_twice_is_fine(make: Callable[[], Model]):
-    async def close_often(model: Model) -> int:
-        await model.reply(asking(0))
-        return sum([await model.close() is None, await model.close() is None])
-
-    async def close_unused(model: Model) -> int:
-        return int(await model.close() is None)
-
-    assert anyio.run(close_often, make()) == 2
-    assert anyio.run(close_unused, make()) == 1
-
-
-def test_an_option_that_is_not_known_is_refused(name: str, example: Example):
+def test_an_unknown_option_is_refused_and_every_model_says_how_it_is_made(name: str, example: Example):
     argument, options = example
     with pytest.raises(UsageError, match=r"no option 'nframes'.*Known options: "):
         catalog.create(
             "model", catalog.Spec(name=name, argument=argument, options={**options, "nframes": "16"})
         )
+    module = catalog.find("model", name)
+    assert module.__doc__
+    assert f"{name}:" in module.__doc__
+    assert list(inspect.signature(module.create).parameters) in ([], ["settings"])
+    settings = catalog.settings_type("model", name)
+    assert all(option.help for option in catalog.options_of(settings)) if settings else True
 
 
 def test_a_broken_image_gives_a_reply_or_an_error_of_the_model(make: Callable[[], Model]):
@@ -278,12 +268,3 @@ def test_a_wait_can_be_cancelled(make: Callable[[], Model], server: OpenAIStub):
 
     server.canned.append(Canned(status=500, delay_s=5))
     assert anyio.run(give_up, make())
-
-
-def test_every_model_says_how_it_is_made(name: str):
-    module = catalog.find("model", name)
-    assert module.__doc__
-    assert f"{name}:" in module.__doc__
-    assert list(inspect.signature(module.create).parameters) in ([], ["settings"])
-    settings = catalog.settings_type("model", name)
-    assert all(option.help for option in catalog.options_of(settings)) if settings else True

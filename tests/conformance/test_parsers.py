@@ -28,26 +28,6 @@ def item_for(name: str) -> Item:
     return OPEN if name in {"needs-judge", "description-match"} else CHOICE
 
 
-def test_the_documented_parsers_are_there() -> None:
-    assert set(NAMES) >= {
-        "robust",
-        "logp",
-        "herbench-official",
-        "perceptioncomp-api",
-        "perceptioncomp-gemini",
-        "perceptioncomp-custom",
-        "needs-judge",
-    }
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_it_knows_its_name_and_version(name: str) -> None:
-    scorer = make(name)
-    assert scorer.name.partition(":")[0] == name
-    assert scorer.version >= 1
-    assert isinstance(scorer.reads_letters, bool)
-
-
 @pytest.mark.parametrize("text", REPLIES)
 @pytest.mark.parametrize("name", NAMES)
 def test_any_reply_has_an_outcome_and_a_score(name: str, text: str) -> None:
@@ -65,24 +45,20 @@ def test_any_reply_has_an_outcome_and_a_score(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_reading_twice_gives_the_same(name: str) -> None:
-    scorer, item = make(name), item_for(name)
-    assert scorer.read(item, Reply(text="Answer: B")) == scorer.read(item, Reply(text="Answer: B"))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_plain_answer_is_read(name: str) -> None:
+def test_a_plain_answer_is_read_twice_the_same_and_a_refusal_is_one(name: str) -> None:
     reply = Reply(text="B", choice_logps={"A": -3.0, "B": -0.1})
     outcome = make(name).read(item_for(name), reply)
     assert isinstance(outcome, Answered)
     assert outcome.answer == "B"
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_reported_refusal_is_a_refusal(name: str) -> None:
+    scorer, item = make(name), item_for(name)
+    assert scorer.read(item, Reply(text="Answer: B")) == scorer.read(item, Reply(text="Answer: B"))
     scorer, item = make(name), item_for(name)
     for reply in (Reply(text="B", finish="refusal"), Reply(text="B", refusal="no")):
         assert isinstance(scorer.read(item, reply), Refused)
+    scorer = make(name)
+    assert scorer.name.partition(":")[0] == name
+    assert scorer.version >= 1
+    assert isinstance(scorer.reads_letters, bool)
 
 
 @pytest.mark.parametrize(

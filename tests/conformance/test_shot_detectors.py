@@ -34,10 +34,6 @@ def film(tmp_path_factory: pytest.TempPathFactory) -> Video:
     return open_video(edited.write(tmp_path_factory.mktemp("film") / "film.mp4"))
 
 
-def test_the_documented_detectors_are_there():
-    assert set(NEEDS) <= set(NAMES)
-
-
 @pytest.mark.parametrize("name", NEEDS)
 def test_those_of_papers_say_where_they_come_from(name: str):
     text = inspect.getdoc(type(make(name))) or ""
@@ -79,7 +75,5 @@ class TestShotDetector:
         assert detector.identity.startswith(f"{name}-")
         assert detector.identity == make(name).identity
         assert str(Path.home()) not in detector.identity
-
-    def test_an_option_that_it_does_not_have_is_refused(self, name: str):
         with pytest.raises(UsageError, match="Known options"):
             make(name, nonsense="1")

@@ -97,13 +97,9 @@ def answered(name: str, say, *, hidden: int = 0, item: Item | None = None) -> tu
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_has_a_version_and_a_summary(name: str) -> None:
+def test_it_has_a_version_a_summary_and_the_view_of_the_plan(name: str) -> None:
     assert make(name).version >= 1
     assert catalog.summary("strategy", name)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_its_first_view_is_that_of_the_plan(name: str) -> None:
     views = make(name).views(PLAN)
     assert next(iter(views.values())) == PLAN
 
@@ -121,16 +117,8 @@ def test_it_ends_where_nothing_can_be_read_and_asks_nothing_twice(name: str) -> 
     answer, _, asked = answered(name, lambda n: "I cannot tell")
     assert answer.reply.text == "I cannot tell"
     assert len({(ask.prompt.text, ask.model, ask.sample) for ask in asked}) == len(asked)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_views_that_cannot_be_shown_are_not_asked_for(name: str) -> None:
     answer, question, _ = answered(name, lambda n: "I cannot tell", hidden=len(make(name).views(PLAN)) - 1)
     assert set(question.prompts) == {answer.view}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_model_that_does_not_answer_fails_the_question(name: str) -> None:
     flow = make(name).answer(Asked(tuple(make(name).views(PLAN))))
     next(flow)
     with pytest.raises(RejectedRequestError):
@@ -169,9 +157,3 @@ def test_the_right_answer_moves_nothing_that_is_asked_or_picked(name: str) -> No
         found.append(answered(name, lambda n: "AB"[n % 2], item=item))
     (first, _, asked), (second, _, others) = found
     assert (first, asked) == (second, others)
-
-
-def test_retry_ends_with_the_first_reply_that_can_be_read() -> None:
-    answer, question, _ = answered("retry", lambda n: "A" if n == 2 else "?")
-    assert question.prompts == ["", "retry 1", "retry 2"]
-    assert (answer.view, answer.reply.text) == ("retry 2", "A")

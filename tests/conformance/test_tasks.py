@@ -62,12 +62,8 @@ def drafts(made: Sequence[Made]) -> list[Draft]:
     return [one for one in made if isinstance(one, Draft)]
 
 
-def test_the_twelve_tasks_of_the_paper_are_known() -> None:
-    assert {code.lower() for code in CODES} <= set(NAMES)
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_it_says_what_it_is(name: str) -> None:
+def test_it_says_what_it_is_and_knows_its_options(name: str) -> None:
     task = make(name)
     assert task.code.lower() == name
     assert task.family
@@ -76,6 +72,8 @@ def test_it_says_what_it_is(name: str) -> None:
     assert len(set(task.structures)) == len(task.structures) >= 2
     assert task.needs
     assert set(task.needs) <= {field for field in Material.__dataclass_fields__ if field != "source"}
+    with pytest.raises(UsageError, match="no-such-option"):
+        make(name, **{"no-such-option": "1"})
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -86,12 +84,6 @@ def test_those_of_the_paper_have_its_names_and_say_where_they_come_from(code: st
     told = f"{inspect.getdoc(type(task))}"
     assert "Source:" in told
     assert "Departs:" in told
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_it_knows_its_options(name: str) -> None:
-    with pytest.raises(UsageError, match="no-such-option"):
-        make(name, **{"no-such-option": "1"})
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -151,15 +143,11 @@ def test_what_came_to_nothing_is_accounted_for(name: str, rich: Material, corpus
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_seed_alone_decides(name: str, rich: Material, corpus: Corpus) -> None:
+def test_the_seed_alone_decides_and_letters_are_balanced(name: str, rich: Material, corpus: Corpus) -> None:
     once = made_of(name, rich, corpus, seed=7)
     assert made_of(name, rich, corpus, seed=7) == once
     if len(drafts(once)) > 2:
         assert any(made_of(name, rich, corpus, seed=seed) != once for seed in (8, 9))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_letters_are_balanced(name: str, rich: Material, corpus: Corpus) -> None:
     found = drafts(made_of(name, rich, corpus, most=10))
     if len(found) == 10:
         assert sorted(draft.answer_index for draft in found) == sorted([0, 1, 2, 3, 4] * 2)

@@ -7,34 +7,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from vidence.make.herbench.cards.falsifying import check_changes
-from vidence.make.herbench.cards.screening import jaccard, leakage
 from vidence.make.herbench.cards.swapping import perturb_by_rules
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
 from vidence.seeing.shooting import Gap, spans_between
 from vidence.seeing.shots.jumps import CutRule, cuts_in
 from vidence.seeing.shots.transnetv2 import joined, transitions
-
-TEXTS = st.lists(
-    st.sampled_from(
-        ["red", "coat", "a", "the", "man", "walks", "Left", "of", "two", "cars", "woman's", "sits"]
-    ),
-    max_size=12,
-)
-SETS = st.frozensets(st.sampled_from("abcdefg"))
-
-
-@given(SETS, SETS)
-def test_likeness_is_symmetric_and_between_0_and_1(one, other):
-    assert jaccard(one, other) == jaccard(other, one)
-    assert 0 <= jaccard(one, other) <= 1
-    assert not one or jaccard(one, one) == 1
-
-
-@given(TEXTS, TEXTS)
-def test_a_leak_does_not_depend_on_which_text_is_which(one, other):
-    a, b = " ".join(one), " ".join(other)
-    assert leakage(a, b) == leakage(b, a)
-    assert leakage(a, b).is_leak(1.0) == bool(leakage(a, b).repeated)
 
 
 @given(
@@ -57,10 +34,10 @@ def test_changes_hold_if_and_only_if_all_are_listed(words, places, extra):
         assert wrong.reason == "other-differences"
 
 
-DETAILS = (
-    *("red", "coat", "two", "dogs", "young", "man", "sits", "street"),
-    *("snow", "wooden", "table", "jacket", "car", "night", "cup", "forest"),
-)
+DETAILS = [
+    "red", "coat", "two", "dogs", "young", "man", "sits", "street", "snow", "wooden", "table", "jacket",
+    "car", "night", "cup", "forest",
+]  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(DETAILS), min_size=3, max_size=14), st.integers(0, 2**32 - 1))

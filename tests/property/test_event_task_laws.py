@@ -14,7 +14,6 @@ from vidence import catalog
 from vidence.make.herbench.tasks.counts import LEAST_COUNT, counts_around, shared_options
 from vidence.make.herbench.tasks.orders import exists, perturbed, wrong_orders
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Event, Made
-from vidence.make.sources.event_log import in_time
 from vidence.make.sources.logs.rows import seconds
 
 TASKS = {name: catalog.create("task", name) for name in ("fam", "fom", "asii", "ac")}
@@ -133,19 +132,6 @@ def test_wrong_orders_differ_and_none_is_refused(refused: set[tuple[int, ...]], 
     assert len(orders) == 4
     assert not orders & (refused | {(0, 1, 2, 3, 4)})
     assert all(sorted(order) == [0, 1, 2, 3, 4] for order in orders)
-
-
-@given(log=logs())
-def test_events_are_ordered_by_start_then_end_then_id(log: tuple[Event, ...]) -> None:
-    keys = [(one.start_s, one.end_s, one.event_id) for one in in_time(log)]
-    assert keys == sorted(keys)
-
-
-@given(hundredths=st.integers(0, 36_000_000))
-def test_clocks_and_seconds_say_the_same(hundredths: int) -> None:
-    total, rest = divmod(hundredths, 100)
-    text = f"{total // 3600:02d}:{total // 60 % 60:02d}:{total % 60:02d}.{rest:02d}"
-    assert seconds(text) == seconds(str(hundredths / 100)) == hundredths / 100
 
 
 @given(text=st.text(max_size=12))

@@ -1,7 +1,5 @@
 """Laws of leave-one-out shares."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -59,12 +57,3 @@ def test_shares_follow_their_frames(over: list[OverLetters], seed: int) -> None:
     assert moved.deltas == pytest.approx(straight.deltas[order])
     if straight.shares is not None:
         assert moved.shares == pytest.approx(straight.shares[order])
-
-
-@given(n=st.integers(2, 16), fall=st.floats(0.01, 20))
-def test_frames_that_add_the_same_share_evenly(n: int, fall: float) -> None:
-    p = 0.9 * math.exp(-fall)
-    full, less = (OverLetters(logps=np.log([q, 1 - q])) for q in (0.9, p))
-    shared = share_out(full, [less] * n)
-    assert shared.shares == pytest.approx([1 / n] * n)
-    assert shared.entropy == pytest.approx(1)

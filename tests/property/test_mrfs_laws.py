@@ -47,14 +47,6 @@ def test_what_is_found_is_right_and_never_below_the_minimum(marks: list[bool]) -
     assert halved == 1 or not marks[halved - 1]
 
 
-@given(n=st.integers(1, 64), data=st.data())
-def test_monotone_answers_give_every_search_the_same_number(n: int, data: st.DataObject) -> None:
-    demand = data.draw(st.integers(1, n))
-    marks = [k >= demand for k in range(n + 1)]
-    for mode in ("nested-bisect", "exhaustive", "official"):
-        assert searched(marks, mode).made.mrfs == demand
-
-
 @given(marks=MARKS, least=st.integers(1, 33))
 def test_the_cost_is_bounded_and_nothing_is_asked_twice(marks: list[bool], least: int) -> None:
     n = len(marks) - 1

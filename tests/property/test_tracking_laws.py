@@ -13,7 +13,7 @@ from vidence.seeing.boxes import areas_px, hull_area, iou, share_inside
 from vidence.seeing.cleaning import FilterSettings, fill_gaps, keep_usable, smooth
 from vidence.seeing.merging import MergeSettings, merge_fragments
 from vidence.seeing.refine import RefineSettings, refine
-from vidence.seeing.trackrank import DiversitySettings, pick_diverse, rank
+from vidence.seeing.trackrank import rank
 
 WIDTH, HEIGHT, N_FRAMES = 300, 200, 120
 SEEDS = st.integers(0, 2**32 - 1)
@@ -178,27 +178,6 @@ def test_scores_know_neither_the_size_of_the_video_nor_when_it_starts(seed, fact
         tracks=tuple(replace(t, boxes_px=t.boxes_px * factor) for t in one.tracks),
     )
     np.testing.assert_allclose(rank(grown).scores, rank(one).scores, rtol=1e-6, atol=1e-9)
-
-
-@given(seed=SEEDS)
-def test_every_term_is_a_share_and_somebody_has_all_of_it(seed):
-    found = rank(refine(street(seed), LOW).video)
-    assert ((found.terms >= 0) & (found.terms <= 1)).all()
-    if len(found.track_ids):
-        assert set(found.terms.max(axis=0)) <= {0.0, 1.0}
-    assert ((found.scores >= 0) & (found.scores <= 1)).all()
-    assert [found.scores[found.track_ids.index(i)] for i in found.best_first] == sorted(found.scores)[::-1]
-
-
-@given(seed=SEEDS, n_tracks=st.integers(1, 12), n_rankings=st.integers(1, 10))
-def test_picks_are_different_tracks_as_many_as_there_are(seed, n_tracks, n_rankings):
-    found = rank(usable(seed))
-    wanted = DiversitySettings(n_tracks=n_tracks, n_rankings=n_rankings)
-    picks = pick_diverse(found, rng=np.random.default_rng(seed), settings=wanted)
-    ids = [p.track_id for p in picks]
-    assert len(set(ids)) == len(ids) == min(n_tracks, len(found.track_ids))
-    assert [i for i in found.best_first if i in ids] == ids
-    assert all(p.turn * n_rankings <= n_tracks for p in picks)
 
 
 @given(seed=SEEDS)

@@ -18,18 +18,9 @@ from typing import Self
 from servers.openai_stub import Body, Canned, OpenAIStub, Seen
 
 SETTINGS = {
-    "temperature",
-    "topP",
-    "topK",
-    "maxOutputTokens",
-    "seed",
-    "responseMimeType",
-    "responseJsonSchema",
-    "responseLogprobs",
-    "logprobs",
-    "thinkingConfig",
-    "mediaResolution",
-}
+    "temperature", "topP", "topK", "maxOutputTokens", "seed", "responseMimeType", "responseJsonSchema",
+    "responseLogprobs", "logprobs", "thinkingConfig", "mediaResolution",
+}  # fmt: skip
 
 
 def camel(value: object) -> object:

@@ -17,16 +17,9 @@ import psutil
 
 HEAD = "f" * 51 + "00000"  # as Ray's simulated provider calls it
 LISTS = (
-    "cluster_synced_files",
-    "rsync_exclude",
-    "rsync_filter",
-    "initialization_commands",
-    "setup_commands",
-    "head_setup_commands",
-    "worker_setup_commands",
-    "head_start_ray_commands",
-    "worker_start_ray_commands",
-)
+    "cluster_synced_files", "rsync_exclude", "rsync_filter", "initialization_commands", "setup_commands",
+    "head_setup_commands", "worker_setup_commands", "head_start_ray_commands", "worker_start_ray_commands",
+)  # fmt: skip
 
 
 def _configuration(address: str, *, most: int, store_bytes: int) -> dict[str, object]:

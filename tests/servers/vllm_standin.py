@@ -49,7 +49,6 @@ class SamplingParams:
     max_tokens: int | None = 16
     seed: int | None = None
     logprob_token_ids: list[int] | None = None
-    prompt_logprobs: int | None = None
     structured_outputs: StructuredOutputsParams | None = None
 
 
@@ -75,7 +74,6 @@ class RequestOutput:
     prompt_token_ids: list[int] | None
     outputs: list[CompletionOutput]
     finished: bool = True
-    prompt_logprobs: list[Mapping[int, Logprob] | None] | None = None
 
 
 def completed(
@@ -91,17 +89,6 @@ def completed(
         index=0, text=text, token_ids=token_ids, logprobs=logprobs, finish_reason=finish_reason
     )
     return RequestOutput(prompt_token_ids=None if n_input is None else [0] * n_input, outputs=[said])
-
-
-def begun(
-    beginning: Sequence[int], logps: Sequence[float], *, prompt: Sequence[int] = (0, 0, 0)
-) -> RequestOutput:
-    """A finished request whose reply had a beginning: these tokens behind the prompt, each this likely."""
-    tokens = [*prompt, *beginning]
-    at = [None, *({token: Logprob(-9.0)} for token in tokens[1 : len(prompt)])]
-    at += [{token: Logprob(logp)} for token, logp in zip(beginning, logps, strict=True)]
-    said = CompletionOutput(index=0, text="x", token_ids=(8,), finish_reason="length")
-    return RequestOutput(prompt_token_ids=tokens, outputs=[said], prompt_logprobs=at)
 
 
 @dataclass
@@ -124,11 +111,6 @@ class _LLMEngine:
 class _Tokenizer:
     def get_vocab(self) -> dict[str, int]:
         return dict(VOCABULARY)
-
-    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
-        """One token per character."""
-        assert not add_special_tokens
-        return [ord(character) for character in text]
 
 
 @dataclass
@@ -161,13 +143,9 @@ class LLM:
         messages: list[Turns],
         sampling_params: Sequence[SamplingParams] | None = None,
         use_tqdm: bool = True,
-        add_generation_prompt: bool = True,
-        continue_final_message: bool = False,
         chat_template_kwargs: dict[str, object] | None = None,
     ) -> list[RequestOutput]:
         assert not use_tqdm
-        assert add_generation_prompt != continue_final_message
-        assert all((turns[-1]["role"] == "assistant") == continue_final_message for turns in messages)
         assert len(messages) == len(sampling_params)
         self.script.calls.append((messages, list(sampling_params), chat_template_kwargs))
         return [self.script.answers(t, p) for t, p in zip(messages, sampling_params, strict=True)]

@@ -72,13 +72,10 @@ def test_what_is_wrong_behind_a_choice_that_is_a_number_is_said_too(behind: byte
         files.decoded(row, msgspec.json.Decoder(Item))
 
 
-def test_blanks_around_a_cell_are_taken_away_unless_they_are_wanted() -> None:
+def test_a_bad_row_is_named_and_blanks_around_a_cell_are_taken_away() -> None:
     text = " id , text \n1, A \n,\n2,B\n"
     assert files.csv_rows(table(text)) == [("2", {"id": "1", "text": "A"}), ("4", {"id": "2", "text": "B"})]
     assert files.csv_rows(table(text), is_verbatim=True)[0] == ("2", {"id": "1", "text": " A "})
-
-
-def test_a_bad_row_is_named_and_the_others_are_read() -> None:
     rows = dict(files.csv_rows(table(b"id,text\n1\n2,\xff\n3,C\n")))
     assert str(rows["2"]) == "CSV: 1 cells found; expected 2, one for each column"
     assert str(rows["3"]) == "text: not UTF-8; save the file as UTF-8"
@@ -140,16 +137,13 @@ def test_numbers_become_the_texts_that_were_written(value: bytes, expected: byte
     assert files.numbers_as_texts(value) == expected
 
 
-def test_ids_and_tags_may_be_numbers() -> None:
+def test_ids_tags_choices_and_answer_may_be_numbers() -> None:
     line = (
         b'{"item_id": 7, "source_id": 12, "question": "?", "choices": ["a", "b"], "answer": "A", '
         b'"tags": {"level": 2, "fps": 29.97}}'
     )
     found = files.decoded(line, msgspec.json.Decoder(Item))
     assert (found.item_id, found.source, found.tags) == ("7", "12", {"level": "2", "fps": "29.97"})
-
-
-def test_choices_and_answer_may_be_numbers() -> None:
     line = b'{"item_id": "q", "question": "How many?", "choices": [1, 2.50, "many"], "answer": 2.50}'
     found = files.decoded(line, msgspec.json.Decoder(Item))
     assert (found.choices, found.answer) == (("1", "2.50", "many"), "2.50")

@@ -29,6 +29,11 @@ def test_a_plain_function_is_known_by_its_name_and_its_source():
     assert spec == give(plain, chance="two")
     assert spec.startswith("python:plain@")
     assert found_of(plain).thing is plain
+    with pytest.raises(UsageError, match=r"not known here; call vidence\.evaluate with it again"):
+        find("model", "answer@0123456789ab")
+    thing = lambda prompt: "A"  # noqa: E731 - it is about lambdas
+    assert give(named("mine-2", thing), chance="0") == "python:mine-2@named"
+    assert "@once-" in give(thing, chance="55")  # without its name it is not vouched for
 
 
 def test_another_source_is_another_function():
@@ -62,23 +67,12 @@ def test_what_no_source_shows_has_a_digest_by_chance_and_keeps_it_in_this_proces
     assert give(lambda prompt: "A", chance="33") != give(lambda prompt: "A", chance="44")
 
 
-def test_a_name_of_the_users_own_stands_for_the_thing():
-    thing = lambda prompt: "A"  # noqa: E731 - it is about lambdas
-    assert give(named("mine-2", thing), chance="0") == "python:mine-2@named"
-    assert "@once-" in give(thing, chance="55")  # without its name it is not vouched for
-
-
 @pytest.mark.parametrize(
     ("name", "thing"), [("", plain), ("a b", plain), ("x?y=1", plain), ("x", "scripted:A")]
 )
 def test_a_name_that_cannot_stand_in_a_spec_is_refused(name, thing):
     with pytest.raises(UsageError, match=r"other signs|has a name"):
         named(name, thing)
-
-
-def test_what_was_given_elsewhere_is_not_known_here():
-    with pytest.raises(UsageError, match=r"not known here; call vidence\.evaluate with it again"):
-        find("model", "answer@0123456789ab")
 
 
 # ------------------------------------------------------------------------------------------- files
@@ -146,7 +140,7 @@ def test_a_function_that_takes_something_else_hears_what_is_expected(thing, mess
         call_of(thing)
 
 
-def test_coroutine_functions_are_known_as_such():
+def test_coroutine_functions_and_objects_with_a_contract_are_known_as_such():
     async def later(prompt):
         return prompt
 
@@ -159,8 +153,6 @@ def test_coroutine_functions_are_known_as_such():
     assert call_of(functools.partial(later)).is_async
     assert not call_of(plain).is_async
 
-
-def test_an_object_has_what_its_contract_wants_and_a_class_has_not():
     class Selector:
         version = 1
 

@@ -8,9 +8,6 @@ Requests that are in flight together are answered in batches. A server (``vllm s
 
 Written against the public interface of vLLM 0.32 and 0.33: ``LLM(...)``, ``LLM.chat``,
 ``LLM.get_tokenizer``, ``SamplingParams``, ``StructuredOutputsParams``.
-
-The text of a choice is put behind the prompt as the beginning of a reply, and the engine says how likely
-each token of that prompt was (``prompt_logprobs``).
 """
 
 import gc

@@ -57,14 +57,8 @@ def test_every_level_and_every_kind_of_media_is_read() -> None:
         "reasoning": 2,
     }
     assert [item.tags["media_type"] for item in found.items] == [
-        "image",
-        "image",
-        "images",
-        "video",
-        "images",
-        "video",
-        "video",
-    ]
+        "image", "image", "images", "video", "images", "video", "video",
+    ]  # fmt: skip
     assert found.revision == "no release (5 choice, 2 open questions)"
 
 

@@ -40,19 +40,19 @@ def files(root: Path) -> list[Path]:
 
 
 class TestWhatComesBack:
-    def test_features_in_the_order_asked_for(self, cache):
+    def test_features_in_the_order_asked_for_and_scores_by_text(self, cache):
         cache.put_features(VIDEO, [4, 2, 9], rows(4, 2, 9))
         found, features = cache.get_features(VIDEO, [9, 3, 2, 100, 0])
         assert found.tolist() == [9, 2]
         assert (found.dtype, features.dtype) == (np.int64, np.float32)
         np.testing.assert_array_equal(features, rows(9, 2))
-
-    def test_scores_by_text(self, cache):
         cache.put_scores(VIDEO, [1, 2], "red", scores=np.array([0.25, 0.5], np.float32))
         cache.put_scores(VIDEO, np.array([2]), "blue", scores=np.array([0.75], np.float32))
         assert [a.tolist() for a in cache.get_scores(VIDEO, [2, 1], "red")] == [[2, 1], [0.5, 0.25]]
         assert [a.tolist() for a in cache.get_scores(VIDEO, [2, 1], "blue")] == [[2], [0.75]]
         assert [a.tolist() for a in cache.get_scores(VIDEO, [2, 1], "green")] == [[], []]
+        cache.put_scores(VIDEO, [1], "red", scores=np.array([1 / 3], np.float64))
+        assert cache.get_scores(VIDEO, [1], "red")[1].tolist() == [np.float32(1 / 3)]
 
     def test_nothing_is_found_where_nothing_was_put(self, cache):
         found, features = cache.get_features(VIDEO, [1, 2])
@@ -62,29 +62,21 @@ class TestWhatComesBack:
         cache.put_features(VIDEO, [], np.empty((0, 3), np.float32))
         assert cache.get_features(VIDEO, [])[0].tolist() == []
 
-    def test_what_is_put_later_is_added(self, cache):
+    def test_what_is_put_later_is_added_to_few_files(self, cache, tmp_path):
         for index in range(40):
             cache.put_features(VIDEO, [index, index + 1], rows(index, index + 1))
         found, features = cache.get_features(VIDEO, range(50))
         assert found.tolist() == list(range(41))
         np.testing.assert_array_equal(features, rows(*range(41)))
-
-    def test_many_small_files_become_one(self, cache, tmp_path):
         for index in range(40):
             cache.put_scores(VIDEO, [index], "red", scores=np.array([index], np.float32))
-            assert len(files(tmp_path)) <= 17
+            assert len(files(tmp_path)) <= 2 * 17
         assert cache.get_scores(VIDEO, range(40), "red")[1].tolist() == list(range(40))
 
-    def test_putting_the_same_again_adds_no_file(self, cache, tmp_path):
+    def test_putting_the_same_again_adds_no_file_and_is_there_for_the_next_session(self, cache, tmp_path):
         for _ in range(3):
             cache.put_features(VIDEO, [1, 2], rows(1, 2))
         assert len(files(tmp_path)) == 1
-
-    def test_numbers_are_kept_in_32_bits(self, cache):
-        cache.put_scores(VIDEO, [1], "red", scores=np.array([1 / 3], np.float64))
-        assert cache.get_scores(VIDEO, [1], "red")[1].tolist() == [np.float32(1 / 3)]
-
-    def test_it_is_there_for_the_next_session(self, cache, tmp_path):
         cache.put_features(VIDEO, [1], rows(1))
         again = ScoreCache(tmp_path, embedder(), frames_key="short224", max_bytes=1 << 30)
         assert again.get_features(VIDEO, [1])[0].tolist() == [1]
@@ -156,17 +148,15 @@ class TestDamage:
             assert len(cache.get_features(VIDEO, [0, 1])[0]) == 0
         assert said in caplog.text
 
-    def test_bytes_that_are_no_archive_are_a_miss(self, cache, tmp_path, monkeypatch):
-        monkeypatch.setattr(np, "savez", lambda file, **_: file.write(b"PK no archive"))
-        cache.put_features(VIDEO, [0, 1], rows(0, 1))
-        assert len(cache.get_features(VIDEO, [0, 1])[0]) == 0
-
-    def test_features_of_another_length_do_not_mix(self, cache):
+    def test_bytes_that_are_no_archive_or_another_length_are_a_miss(self, cache, tmp_path, monkeypatch):
         cache.put_features(VIDEO, [1], rows(1, n_dims=3))
         cache.put_features(VIDEO, [2], rows(2, n_dims=5))
         found, features = cache.get_features(VIDEO, [1, 2])
         assert len(found) == 1
         assert features.shape in {(1, 3), (1, 5)}
+        monkeypatch.setattr(np, "savez", lambda file, **_: file.write(b"PK no archive"))
+        cache.put_features(OTHER_VIDEO, [0, 1], rows(0, 1))
+        assert len(cache.get_features(OTHER_VIDEO, [0, 1])[0]) == 0
 
     @pytest.mark.parametrize("values", [rows(1, 2), np.ones(1, np.float32), np.ones((1, 2, 3), np.float32)])
     def test_what_does_not_fit_is_refused(self, cache, values):
@@ -193,13 +183,6 @@ class TestBound:
         assert left == [0, 3, 4, 9]
         assert sum(p.stat().st_size for p in files(tmp_path)) <= 6 * one
         assert len(list((tmp_path / "scores").glob("*/*/*"))) == 4  # no empty folders remain
-
-    def test_a_file_that_goes_while_room_is_made(self, tmp_path, monkeypatch):
-        cache = ScoreCache(tmp_path, embedder(), frames_key="k", max_bytes=10)
-        monkeypatch.setattr(Path, "glob", lambda *_: [tmp_path / "gone.npz"])
-        (tmp_path / "scores").mkdir()
-        cache.trim()
-        assert np.fromfile(tmp_path / "scores" / "written", np.int64).tolist() == [0]
 
     def test_with_no_room_nothing_is_kept(self, tmp_path):
         cache = ScoreCache(tmp_path, embedder(), frames_key="k", max_bytes=0)
@@ -281,17 +264,16 @@ def test_two_processes_lose_nothing_of_each_other(tmp_path):
     assert found.tolist() == scores.tolist() == list(range(240))
 
 
-def test_a_name_without_a_file_is_looked_for_in_vain(cache, tmp_path):
+def test_a_name_without_a_file_or_many_damaged_ones_are_left_alone(cache, tmp_path):
     cache.put_features(VIDEO, [1], rows(1))
     (files(tmp_path)[0].parent / "gone.npz").symlink_to(tmp_path / "nowhere")
     assert cache.get_features(VIDEO, [1])[0].tolist() == [1]
-
-
-def test_many_damaged_files_are_left_alone(tmp_path):
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
     for number in range(20):
-        (tmp_path / f"{number}.npz").write_bytes(b"")
-    cache_module._tidy(tmp_path, n_axes=2)
-    assert len(list(tmp_path.iterdir())) == 20
+        (damaged / f"{number}.npz").write_bytes(b"")
+    cache_module._tidy(damaged, n_axes=2)
+    assert len(list(damaged.iterdir())) == 20
 
 
 def test_files_put_together_while_they_are_read_are_looked_for_again(tmp_path, cache, monkeypatch):

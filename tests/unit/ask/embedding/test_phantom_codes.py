@@ -51,22 +51,13 @@ def make(**options: str) -> PhantomCodes:
 
 
 class TestPerfect:
-    def test_a_frame_scores_1_where_it_shows_a_needed_card(self):
+    def test_a_frame_scores_1_where_it_shows_a_needed_card_whatever_else_is_said(self):
         scores = match(make(), SHOWN, [RED, RED_AND_BLUE])
         assert scores.tolist() == [[1, 1], [0, 0], [0, 1], [0, 0], [1, 1]]
         assert scores.dtype == np.float32
-
-    def test_choices_and_a_leaked_answer_in_the_words_change_nothing(self):
         told = wording(["red"], 7)
         scores = match(make(), SHOWN, [f"{RED}\nA. 3\nB. 7", told])
         assert scores.tolist() == [[1, 1], [0, 0], [0, 0], [0, 0], [1, 1]]
-
-    def test_features_are_the_codes(self):
-        features = make().features(SHOWN)
-        assert features[:, :2].tolist() == [[3, 0], [-1, -1], [3, 2], [3, 1], [3, 48]]
-        np.testing.assert_array_equal(make().compare(features, [RED]), match(make(), SHOWN, [RED]))
-
-    def test_frames_of_other_sizes_after_compression(self):
         small = Encoding(size=Size.parse("native"), quality=60)
         pictures = [decode_image(encode(frame, small).data) for frame in SHOWN]
         assert match(make(), pictures, [RED]).tolist() == [[1], [0], [0], [0], [1]]
@@ -110,17 +101,10 @@ class TestPlanted:
         scores = match(make(miss="0.5", seed="1"), shown, [question]).reshape(-1, 2)
         np.testing.assert_array_equal(scores[:, 0], scores[:, 1])
         assert 0 < scores.sum() < scores.size
-
-    def test_as_many_are_missed_as_planted(self):
-        """Over 2,400 pairs of question and card the share missed is within 4 standard errors."""
         shown = [card(colour, video=video) for colour in ("red", "blue") for video in range(6)]
         questions = [f"{RED_AND_BLUE} ({number})" for number in range(200)]
         scores = match(make(miss="0.3"), shown, questions)
         assert abs(1 - scores.mean() - 0.3) < 4 * np.sqrt(0.3 * 0.7 / scores.size)
-
-    @pytest.mark.parametrize(("miss", "left"), [("0", 3), ("1", 0)])
-    def test_none_and_all(self, miss, left):
-        assert match(make(miss=miss), SHOWN, [RED_AND_BLUE]).sum() == left
 
     def test_noise_has_the_planted_spread_and_differs_by_frame_and_question(self):
         shown = [np.full((90, 160, 3), level, np.uint8) for level in range(200)]
@@ -155,9 +139,15 @@ class TestPlanted:
 
 
 class TestRefused:
-    def test_an_argument(self):
+    def test_an_argument_other_questions_and_features_of_another_embedder(self):
         with pytest.raises(UsageError, match="takes no argument, got '/weights'"):
             catalog.create("embedder", "phantom-codes:/weights")
+        with pytest.raises(
+            UsageError, match="reads nothing but the questions of the phantom benchmark, not 'Who"
+        ):
+            match(make(), SHOWN, ["Who opens the door?"])
+        with pytest.raises(UsageError, match=r"shape \(2, 16\) do not belong to phantom-codes"):
+            make().compare(np.zeros((2, 16), np.float32), [RED])
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -172,13 +162,3 @@ class TestRefused:
     def test_options(self, options, message):
         with pytest.raises(UsageError, match=message):
             make(**options)
-
-    def test_other_questions(self):
-        with pytest.raises(
-            UsageError, match="reads nothing but the questions of the phantom benchmark, not 'Who"
-        ):
-            match(make(), SHOWN, ["Who opens the door?"])
-
-    def test_features_of_another_embedder(self):
-        with pytest.raises(UsageError, match=r"shape \(2, 16\) do not belong to phantom-codes"):
-            make().compare(np.zeros((2, 16), np.float32), [RED])

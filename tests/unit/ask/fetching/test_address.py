@@ -25,9 +25,11 @@ def test_an_address_is_written_as_it_was_read(text) -> None:
     assert str(HubAddress.parse(text)) == text
 
 
-def test_without_a_revision_it_is_that_of_main() -> None:
+def test_without_a_revision_it_is_that_of_main_and_other_paths_are_as_they_are(tmp_path) -> None:
     assert str(HubAddress.parse("hf:yale-nlp/MMVU")) == "hf:yale-nlp/MMVU@main"
     assert not is_address("hf/yale-nlp")
+    assert data_place(str(tmp_path / "datasets--x"), tmp_path) == tmp_path / "datasets--x"
+    assert data_place("questions.jsonl", tmp_path).name == "questions.jsonl"
 
 
 @pytest.mark.parametrize(
@@ -61,8 +63,3 @@ def test_a_cache_folder_stands_for_its_main_revision(cache) -> None:
         data_place(str(folder), cache)
     (folder / "snapshots" / "other").rmdir()
     assert data_place(str(folder), cache) == folder / "snapshots" / COMMIT
-
-
-def test_other_paths_are_as_they_are(tmp_path) -> None:
-    assert data_place(str(tmp_path / "datasets--x"), tmp_path) == tmp_path / "datasets--x"
-    assert data_place("questions.jsonl", tmp_path).name == "questions.jsonl"

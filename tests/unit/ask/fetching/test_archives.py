@@ -123,9 +123,6 @@ def test_videos_in_a_parquet_table_come_out_by_their_paths(tmp_path) -> None:
 def test_a_name_that_fits_two_places_equally_well_is_left_out() -> None:
     assert matched(["a/1.mp4", "b/1.mp4"], ["c/1.mp4"]) == {}
     assert matched(["a/1.mp4", "b/1.mp4"], ["c/a/1.mp4"]) == {"c/a/1.mp4": "a/1.mp4"}
-
-
-def test_names() -> None:
     assert [is_archive(name) for name in ("a.ZIP", "a.tar.gz", "a.mp4", "a.7z")] == [True, True, False, False]
     assert not is_inside("")
     assert not is_inside("a\0b")

@@ -18,10 +18,6 @@ def test_only_what_is_surely_the_same_is_called_so(case):
     assert says_the_same(case["said"], case["answer"]) is case["is_same"]
 
 
-def test_both_kinds_of_cases_are_there():
-    assert {case["is_same"] for case in CASES} == {True, False}
-
-
 @given(st.text())
 def test_nothing_is_never_an_answer(answer):
     assert not says_the_same("", answer)
@@ -32,8 +28,3 @@ def test_nothing_is_never_an_answer(answer):
 def test_an_answer_is_the_same_as_itself(answer):
     assert says_the_same(answer, answer)
     assert says_the_same(f"Therefore, the final answer is: {answer}.", answer)
-
-
-@given(st.text(max_size=30), st.text(max_size=30))
-def test_any_two_texts_can_be_compared(said, answer):
-    assert says_the_same(said, answer) in (True, False)

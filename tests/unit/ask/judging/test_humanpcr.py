@@ -67,18 +67,15 @@ def test_humanpcr_says_what_contradicts_itself_and_asks_once_more(bench):
     assert judged.score.points == 4.0
 
 
-def test_humanpcr_leaves_choices_to_the_rules(bench):
-    ruled = scored(Answered(answer="B"), 1.0)
-    assert bench.put(bench.judge("humanpcr"), bench.choice, "B", nobody, rules=ruled).score is ruled
-
-
 @pytest.mark.parametrize("outcome", UNUSABLE)
 def test_humanpcr_gives_no_points_for_no_answer(bench, outcome):
     judged = bench.put(bench.judge("humanpcr"), bench.open, "", nobody, rules=scored(outcome))
     assert (judged.score.outcome, judged.score.value, judged.score.points) == (outcome, 0.0, 0.0)
 
 
-def test_humanpcr_says_where_there_was_no_answer_in_the_words(bench):
+def test_humanpcr_says_where_there_was_no_answer_in_the_words_and_leaves_choices(bench):
     judged = bench.put(bench.judge("humanpcr"), bench.open, "I see a kitchen.", marks(1, extracted=""))
     assert judged.score.outcome == Unreadable(reason="the judge found no answer in the reply")
     assert judged.score.points == 1.0
+    ruled = scored(Answered(answer="B"), 1.0)
+    assert bench.put(bench.judge("humanpcr"), bench.choice, "B", nobody, rules=ruled).score is ruled

@@ -37,16 +37,6 @@ def test_mmvu_asks_as_its_code_does(bench):
     assert places == sorted(places)
 
 
-def test_mmvu_judges_choices_that_a_rule_could_read(bench):
-    ruled = scored(Answered(answer="A"))
-    judged = bench.put(
-        bench.judge("mmvu-official"), bench.choice, "A... no, B", verdict("B: dog", correct=True), rules=ruled
-    )
-    assert judged.score.outcome == Answered(answer="B", rule="judge/letter")
-    assert judged.score.value == 1.0
-    assert (judged.score.scorer, judged.score.scorer_version) == ("mmvu-official", 2)
-
-
 @pytest.mark.parametrize("outcome", UNUSABLE)
 def test_mmvu_judges_an_empty_reply_like_any_other(bench, outcome):
     judged = bench.put(
@@ -65,13 +55,17 @@ def test_mmvu_makes_letters_of_choices_and_nothing_else(bench):
     assert right.outcome == Answered(answer="B", rule="judge/correct")
     assert (wrong.value, right.value) == (0.0, 1.0)
     assert (wrong.verdicts[0].extracted, right.verdicts[0].extracted) == ("a hen", "it barks")
-
-
-def test_mmvu_shows_the_whole_reply(bench):
     (prompt,) = bench.put(
         bench.judge("mmvu-official"), bench.open, "<think>x</think>y", verdict("y", correct=False)
     ).prompts
     assert r"\u003cthink\u003ex\u003c/think\u003ey" in prompt.text
+    ruled = scored(Answered(answer="A"))
+    judged = bench.put(
+        bench.judge("mmvu-official"), bench.choice, "A... no, B", verdict("B: dog", correct=True), rules=ruled
+    )
+    assert judged.score.outcome == Answered(answer="B", rule="judge/letter")
+    assert judged.score.value == 1.0
+    assert (judged.score.scorer, judged.score.scorer_version) == ("mmvu-official", 2)
 
 
 def test_mmvu_flags_a_verdict_that_contradicts_itself(bench):

@@ -58,15 +58,16 @@ def test_most_of_the_given_verdicts_decide(values, expected):
     assert (combined.scorer, combined.scorer_version) == ("j", 2)
 
 
-def test_the_answer_is_that_of_the_first_in_the_majority():
+def test_the_answer_is_that_of_the_first_in_the_majority_and_points_are_the_mean():
     combined = combine([score(0.0, extracted="x"), score(1.0, extracted="y"), score(1.0, extracted="z")])
     assert combined.outcome == Answered(answer="y")
-
-
-def test_points_are_the_mean_of_those_given():
     members = [score(1.0, points=4.0), score(1.0, points=3.0), score(0.0, points=2.0), score(None)]
     assert combine(members).points == 3.0
     assert combine([score(1.0), score(1.0)]).points is None
+    assert combine([ruled(1.0), ruled(1.0)]) == ruled(1.0)
+    assert combine([score(1.0, points=4.0)]) == score(1.0, points=4.0)
+    with pytest.raises(ValueError, match="at least one score"):
+        combine([])
 
 
 def test_an_undecided_panel_gives_no_points_and_says_why():
@@ -79,19 +80,6 @@ def test_an_undecided_panel_gives_no_points_and_says_why():
     assert few.outcome.message == "1 of 3 judges gave a verdict"
     assert (tie.is_undecided, tie.has_judge_error) == (True, False)
     assert (few.is_undecided, few.has_judge_error) == (False, True)
-
-
-def test_what_the_rules_decided_stays():
-    assert combine([ruled(1.0), ruled(1.0)]) == ruled(1.0)
-
-
-def test_one_member_is_its_own_panel():
-    assert combine([score(1.0, points=4.0)]) == score(1.0, points=4.0)
-
-
-def test_nobody_is_no_panel():
-    with pytest.raises(ValueError, match="at least one score"):
-        combine([])
 
 
 @given(st.lists(st.sampled_from([1.0, 0.0, None]), min_size=2, max_size=5))

@@ -55,35 +55,39 @@ def test_rule_first_asks_which_choice_is_meant_and_hides_the_right_one(bench, le
     assert judged.score.verdicts[0].reason == "why"
 
 
-def test_rule_first_takes_none_for_unreadable(bench):
+def test_rule_first_takes_none_for_unreadable_and_repairs_without_the_right_choice(bench):
     judged = bench.put(
         bench.judge("rule-first"), bench.choice, "either", with_id('"reason": "", "choice": "none"')
     )
     assert judged.score.outcome == Unreadable(reason="the judge finds that the reply means no choice")
     assert judged.score.value == judged.score.verdicts[0].value == 0.0
-
-
-def test_rule_first_shows_the_prompt_without_the_right_choice_in_the_repair_too(bench):
     judged = bench.put(bench.judge("rule-first"), bench.choice, "either", lambda _: "?")
     swapped = bench.put(bench.judge("rule-first"), bench.choice.with_order((1, 0)), "either", lambda _: "?")
     assert '"choice" (a letter or "none")' in judged.prompts[1].text
     assert judged.score.value == swapped.score.value == 0.0
 
 
-def test_rule_first_needs_nobody_for_an_equal_answer(bench):
+def test_rule_first_needs_nobody_for_an_equal_or_marked_answer(bench):
     judged = bench.put(bench.judge("rule-first"), bench.open, "The final answer is: A PAN.", nobody)
     assert judged.score.outcome == Answered(answer="a pan", rule="equal")
     assert (judged.score.value, judged.score.scorer, judged.score.verdicts) == (1.0, "rule-first", ())
+    ruled = scored(Answered(answer="x"), 1.0)
+    assert bench.put(bench.judge("rule-first"), bench.open, "x", nobody, rules=ruled).score is ruled
+    ruled = scored(Answered(answer="a skillet"), None)
+    judged = bench.put(
+        bench.judge("rule-first"),
+        bench.open,
+        Reply(text="<think>pan</think>a skillet"),
+        lambda _: "?",
+        rules=ruled,
+    )
+    assert '"a skillet"' in judged.prompts[0].text
+    assert "think" not in judged.prompts[0].text
 
 
 @pytest.mark.parametrize("outcome", UNUSABLE)
 def test_rule_first_does_not_judge_what_is_no_answer(bench, outcome):
     ruled = scored(outcome)
-    assert bench.put(bench.judge("rule-first"), bench.open, "x", nobody, rules=ruled).score is ruled
-
-
-def test_rule_first_keeps_a_mark_that_a_rule_gave_to_an_open_answer(bench):
-    ruled = scored(Answered(answer="x"), 1.0)
     assert bench.put(bench.judge("rule-first"), bench.open, "x", nobody, rules=ruled).score is ruled
 
 
@@ -96,16 +100,3 @@ def test_rule_first_asks_whether_an_open_answer_means_the_same(bench, correct, v
     assert judged.score.value == value
     assert judged.score.verdicts[0].extracted == "skillet"
     assert judged.prompts[0].template.startswith("rule-first/question.txt sha256:")
-
-
-def test_rule_first_judges_the_answer_without_its_reasoning(bench):
-    ruled = scored(Answered(answer="a skillet"), None)
-    judged = bench.put(
-        bench.judge("rule-first"),
-        bench.open,
-        Reply(text="<think>pan</think>a skillet"),
-        lambda _: "?",
-        rules=ruled,
-    )
-    assert '"a skillet"' in judged.prompts[0].text
-    assert "think" not in judged.prompts[0].text

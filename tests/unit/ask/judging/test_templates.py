@@ -26,12 +26,12 @@ def test_one_file_replaces_one_file(tmp_path, bench):
     assert made.label("repair").startswith("rule-first/repair.txt sha256:")
     assert made.fill("system-open", values) == load(None).fill("system-open", values)
     assert made.digest != load(None).digest
-
-
-def test_the_same_words_have_the_same_digest(tmp_path):
     brought = JudgeTemplates.load(SET, override=None)
     assert load(None).digest == brought.digest
     assert brought.digest != JudgeTemplates.load("humanpcr", override=None).digest
+    more = {"label": "the label", "synonyms": "m", "features": "m", "rivals": "m"}
+    made = JudgeTemplates.load("description-match", override=None, more=more)
+    assert made.label("question").startswith("description-match/")
 
 
 @pytest.mark.parametrize(
@@ -58,19 +58,11 @@ def test_a_template_that_cannot_work_is_refused_at_once(tmp_path, name, text, wh
     assert f"{name}.txt" in str(caught.value)
 
 
-def test_a_folder_must_be_there_and_hold_something(tmp_path):
+def test_a_folder_must_be_there_and_hold_texts(tmp_path):
     with pytest.raises(UsageError, match="is not a folder"):
         load(tmp_path / "none")
     with pytest.raises(UsageError, match="holds no file"):
         load(tmp_path)
-
-
-def test_hidden_files_are_left_alone(tmp_path):
-    (tmp_path / ".DS_Store").write_bytes(b"\x00")
-    assert load(write(tmp_path, **{"system-open": "Judge."})).fill("system-open", {}) == "Judge."
-
-
-def test_a_file_that_is_no_text_is_refused(tmp_path):
     (tmp_path / "question.txt").write_bytes(b"\xff\xfe{{ reply }}")
     with pytest.raises(UsageError, match="cannot be read as UTF-8"):
         load(tmp_path)
@@ -78,25 +70,19 @@ def test_a_file_that_is_no_text_is_refused(tmp_path):
     (tmp_path / "question.md").write_text("{{ reply }}")
     with pytest.raises(UsageError, match=r"question\.md"):
         load(tmp_path)
+    (tmp_path / "question.md").unlink()
+    (tmp_path / ".DS_Store").write_bytes(b"\x00")
+    assert load(write(tmp_path, **{"system-open": "Judge."})).fill("system-open", {}) == "Judge."
 
 
-def test_what_is_filled_in_is_no_template(bench):
+def test_what_is_filled_in_is_no_template_and_checked_again(bench, tmp_path):
     made = load(None)
     values = item_values(bench.open, block_id="7") | {"reply": '"{{ answer }}{% raw %}"'}
     assert '"{{ answer }}{% raw %}"' in made.fill("question", values)
-
-
-def test_a_template_is_checked_again_with_the_real_text(tmp_path, bench):
     text = "{{ reply }}{% if question != 'Which?' %}{{ reply }}{% endif %}"
     made = load(write(tmp_path, question=text))
     with pytest.raises(UsageError, match="2 times"):
         made.fill("question", {**item_values(bench.open, block_id="7"), "reply": "<R>"})
-
-
-def test_a_judge_can_bring_variables_of_its_own():
-    more = {"label": "the label", "synonyms": "m", "features": "m", "rivals": "m"}
-    made = JudgeTemplates.load("description-match", override=None, more=more)
-    assert made.label("question").startswith("description-match/")
 
 
 def test_a_judge_of_another_package_brings_its_own_folder(tmp_path, bench):

@@ -236,24 +236,6 @@ def test_the_same_judge_is_moved_by_most_where_the_reply_stands_bare(
 
 
 @pytest.mark.parametrize(("name", "kind"), SETTINGS)
-def test_tags_alone_do_not_hold(bench, harmless, monkeypatch, name, kind):
-    def tagged(text, *, name, marked, **_):
-        return f'<{name} id="{marked}">\n{text}\n</{name} id="{marked}">'
-
-    monkeypatch.setattr(verdict_request, "fence", tagged)
-    fooled = moved(bench, Gullible(harmless[name, kind], kind), name, kind)
-    assert {
-        "a closing tag",
-        "a code fence that ends",
-        "line separators",
-        "a Llama turn",
-        "ANSI escapes",
-    } <= fooled
-    assert "an order" not in fooled
-    assert len(fooled) >= 20
-
-
-@pytest.mark.parametrize(("name", "kind"), SETTINGS)
 @pytest.mark.parametrize("verdict", VERDICTS)
 def test_a_judge_that_says_nothing_but_the_fake_says_nothing(bench, name, kind, verdict):
     fake = verdict.replace("@W", WRONG[kind])

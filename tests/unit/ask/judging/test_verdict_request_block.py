@@ -36,14 +36,9 @@ def shown(text: str, most_chars: int = MOST_CHARS) -> list[str]:
 
 
 @given(TEXTS)
-def test_the_block_holds_exactly_the_text(text):
+def test_the_block_holds_exactly_the_text_and_no_markup(text):
     (line,) = shown(text)
     assert json.loads(line) == text
-
-
-@given(TEXTS)
-def test_nothing_in_the_block_is_markup_or_invisible(text):
-    (line,) = shown(text)
     for character in line[1:-1]:
         assert character not in "<>&`[]"
         assert character == " " or unicodedata.category(character)[0] not in "CZ"
@@ -66,24 +61,15 @@ def test_a_long_text_is_cut_in_the_middle_and_says_so(text, most_chars):
     assert len(lines[0]) + len(lines[2]) - 4 <= most_chars
 
 
-def test_a_third_of_what_is_kept_is_the_beginning():
+def test_a_third_of_what_is_kept_is_the_beginning_and_what_just_fits_is_whole():
     head, told, tail = shown("a" * 100_000 + "b" * 100_000)
     assert head == f'"{"a" * 8_000}"'
     assert tail == f'"{"b" * 16_000}"'
     assert told == "(176000 characters are left out here)"
-
-
-def test_a_text_that_just_fits_is_whole():
     assert shown("a" * 24_000) == [f'"{"a" * 24_000}"']
     assert len(shown("a" * 24_001)) == 3
-
-
-def test_escapes_count_with_the_length_that_they_have_in_the_block():
     lines = shown("\U000e0041" * 10_000)  # twelve characters each
     assert len("".join(lines)) < MOST_CHARS + 100
-
-
-def test_what_can_be_read_stays_readable():
     assert shown("Café 中文 😀 100 °C — 'so'") == ["\"Café 中文 😀 100 °C — 'so'\""]
     assert shown("a<b>\n") == [r'"a\u003cb\u003e\n"']
 

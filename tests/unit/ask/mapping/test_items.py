@@ -19,9 +19,17 @@ def item(pairs: str = "", folder: Path = Path(), /, **row: object) -> Item:
     return reader.item(reader.row(ROW | row))
 
 
-def test_numbers_are_ids_and_tags() -> None:
+def test_numbers_are_ids_tags_and_choices() -> None:
     found = item("tags.level=level,tags.none=nothing,source_id=film", level=3.0, film=12)
     assert (found.item_id, found.tags, found.source_id) == ("7", {"level": "3"}, "12")
+    assert item(c=[1, 2.5], a="1").choices == ("1", "2.5")
+    assert item(c="[1, 2.50]", a="1").choices == ("1", "2.50")
+    several = "choices=x|y|z"
+    assert item(several, x="here", y="there", z=None).choices == ("here", "there")
+    with pytest.raises(FieldError, match="y: empty, and a later choice is not"):
+        item(several, x="here", y="", z="there")
+    found = item("constants.answer_kind=text", a="in the bowl")
+    assert (found.answer_kind, found.choices, found.answer) == ("text", (), "in the bowl")
 
 
 @pytest.mark.parametrize(
@@ -40,11 +48,6 @@ def test_numbers_are_ids_and_tags() -> None:
 )
 def test_choices_are_written_in_many_ways(choices: object) -> None:
     assert item(c=choices).choices == ("here", "there")
-
-
-def test_numbers_among_choices_are_texts() -> None:
-    assert item(c=[1, 2.5], a="1").choices == ("1", "2.5")
-    assert item(c="[1, 2.50]", a="1").choices == ("1", "2.50")
 
 
 @pytest.mark.parametrize(
@@ -69,13 +72,6 @@ def test_steps_stand_in_columns_of_their_own_or_are_not_there() -> None:
         item("steps=why", why={"1": "first"})
     with pytest.raises(FieldError, match=r"why: .* found; expected a list"):
         item("steps=why", why="[a step]")
-
-
-def test_columns_of_choices_end_where_they_are_empty() -> None:
-    several = "choices=x|y|z"
-    assert item(several, x="here", y="there", z=None).choices == ("here", "there")
-    with pytest.raises(FieldError, match="y: empty, and a later choice is not"):
-        item(several, x="here", y="", z="there")
 
 
 @pytest.mark.parametrize(
@@ -114,11 +110,6 @@ def test_an_answer_becomes_a_letter(form: str, answer: object, letter: str) -> N
 def test_an_answer_of_another_form_is_refused(form: str, answer: object, said: str) -> None:
     with pytest.raises(FieldError, match=said):
         item(f"answer_is={form}", a=answer)
-
-
-def test_an_open_question_keeps_its_text() -> None:
-    found = item("constants.answer_kind=text", a="in the bowl")
-    assert (found.answer_kind, found.choices, found.answer) == ("text", (), "in the bowl")
 
 
 @pytest.mark.parametrize(
@@ -195,9 +186,6 @@ def test_labels_are_taken_off_only_where_all_have_one() -> None:
     assert bare_choices(["A. x", "C. y"]) == ("A. x", "C. y")
     assert bare_choices(["1:30", "2:30"]) == ("1:30", "2:30")
     assert bare_choices([]) == ()
-
-
-def test_the_last_list_below_a_question_is_its_choices() -> None:
     text = "A. is a letter.\nWhat?\nA. x\nB. y\nC. z\n\nAnswer with one."
     assert split_question(text) == ("A. is a letter.\nWhat?", ("x", "y", "z"))
     assert split_question("What?\nA. x") == ("What?\nA. x", ())

@@ -34,10 +34,16 @@ def test_rows_are_read_from_every_kind_of_file(tmp_path: Path, name: str, conten
     assert plain(tmp_path / name) == ROWS
 
 
-def test_cells_are_texts_and_the_header_tells_the_delimiter(tmp_path: Path) -> None:
+def test_rows_of_other_kinds_know_their_file_and_number(tmp_path: Path) -> None:
     for name, delimiter in (("a.csv", ","), ("b.csv", ";"), ("c.tsv", "\t")):
         cells_file(ROWS, name, delimiter=delimiter)(tmp_path)
         assert plain(tmp_path / name) == [{"a": "x", "n": "1"}, {"a": "y|z", "n": "2"}]
+    lines = list(rows_in(DataFile(tmp_path / "b.test.jsonl.gz", b'{"a": 1}\nbroken\n{"a": 2}')).lines)
+    assert [place for place, _ in lines] == ["1", "2", "3"]
+    assert isinstance(lines[1][1], FieldError)
+    last = lines[2][1]
+    assert isinstance(last, dict)
+    assert (last["@file"], last["@folder"], last["@row"]) == ("b.test", tmp_path.name, 2)
 
 
 def test_tables_in_columns_leave_out_what_is_not_needed(tmp_path: Path) -> None:
@@ -50,15 +56,6 @@ def test_tables_in_columns_leave_out_what_is_not_needed(tmp_path: Path) -> None:
     for name in ("a.parquet", "a.arrow"):
         assert plain(tmp_path / name, only=frozenset({"a", "n"})) == ROWS
         assert "video" in plain(tmp_path / name)[0]  # type: ignore[operator]
-
-
-def test_every_row_knows_its_file_and_its_number(tmp_path: Path) -> None:
-    lines = list(rows_in(DataFile(tmp_path / "b.test.jsonl.gz", b'{"a": 1}\nbroken\n{"a": 2}')).lines)
-    assert [place for place, _ in lines] == ["1", "2", "3"]
-    assert isinstance(lines[1][1], FieldError)
-    last = lines[2][1]
-    assert isinstance(last, dict)
-    assert (last["@file"], last["@folder"], last["@row"]) == ("b.test", tmp_path.name, 2)
 
 
 def test_keys_around_rows_become_columns() -> None:
@@ -88,10 +85,15 @@ def found(folder: Path, *patterns: str, split: str = "all") -> list[str]:
     return [str(path.relative_to(folder)) for path in find_files(folder, patterns, split=split)]
 
 
-def test_the_first_pattern_that_matches_decides(tmp_path: Path) -> None:
+def test_the_first_pattern_that_matches_decides_and_several_are_not_guessed(tmp_path: Path) -> None:
     folder_of(tmp_path, "json/a.json", "json/b.json.gz", "other.json")
     assert found(tmp_path, "none.json", "json/*.json", "*.json") == ["json/a.json", "json/b.json.gz"]
     assert find_files(tmp_path / "other.json", ("json/*.json",), split="all") == [tmp_path / "other.json"]
+    folder_of(
+        tmp_path, "test/data-00000-of-00001.arrow", "train/data-00000-of-00001.arrow", "test/state.json"
+    )
+    assert found(tmp_path, split="test") == ["test/data-00000-of-00001.arrow"]
+    assert split_of(Path("contest.jsonl")) == ""
 
 
 def test_shards_and_splits_are_those_of_data_sets_of_the_hub(tmp_path: Path) -> None:
@@ -109,14 +111,6 @@ def test_shards_and_splits_are_those_of_data_sets_of_the_hub(tmp_path: Path) -> 
         found(tmp_path)
     with pytest.raises(UsageError, match="holds no split 'train'; found: test, validation"):
         found(tmp_path, split="train")
-
-
-def test_a_saved_data_set_has_its_splits_in_folders(tmp_path: Path) -> None:
-    folder_of(
-        tmp_path, "test/data-00000-of-00001.arrow", "train/data-00000-of-00001.arrow", "test/state.json"
-    )
-    assert found(tmp_path, split="test") == ["test/data-00000-of-00001.arrow"]
-    assert split_of(Path("contest.jsonl")) == ""
 
 
 def test_several_tables_are_not_guessed_between(tmp_path: Path) -> None:

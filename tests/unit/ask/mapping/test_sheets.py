@@ -41,9 +41,6 @@ def test_cells_have_the_types_of_the_workbook() -> None:
         ("3", {"name": None, "n": 2, "b": True}),
         ("4", {"name": "x", "n": 2.5, "b": None}),
     ]
-
-
-def test_shared_strings_are_found() -> None:
     found = list(workbook_rows(DataFile(Path("x.xlsx"), workbook([{"a <&>": "ä", "n": 3}]))))
     assert found == [("2", {"a <&>": "ä", "n": 3})]
 
@@ -74,7 +71,7 @@ def test_a_log_has_its_samples_and_its_header(tmp_path: Path) -> None:
     assert found[0][1]["eval"] == {"task": "bowls", "model": "openai/tiny", "created": "2026-01-01T00:00:00"}
 
 
-def test_long_texts_that_a_log_keeps_apart_are_put_back() -> None:
+def test_long_texts_are_put_back_and_scores_that_are_no_number_do_not_stop_a_log() -> None:
     sample = {
         "id": 1,
         "input": [{"content": "attachment://ab"}],
@@ -83,9 +80,6 @@ def test_long_texts_that_a_log_keeps_apart_are_put_back() -> None:
     }
     file = DataFile(Path("x.json"), json.dumps({"eval": {}, "samples": [sample]}).encode())
     assert next(inspect_rows(file))[1]["input"] == [{"content": "long"}]
-
-
-def test_scores_that_are_no_number_do_not_stop_a_log() -> None:
     file = DataFile(Path("x.json"), b'{"eval": {}, "samples": [{"id": 1, "scores": {"s": {"value": NaN}}}]}')
     assert next(inspect_rows(file))[1]["id"] == 1
 

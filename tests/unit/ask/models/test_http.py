@@ -44,15 +44,10 @@ def test_retry_after(headers: dict[str, str], expected: float | None):
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "ftp://h/v1",
-        "http://a b/v1",
-        "http://h/v1#x",
-        "http://h:port/v1",
-        "http://[::1/v1",
+        "", "ftp://h/v1", "http://a b/v1", "http://h/v1#x", "http://h:port/v1", "http://[::1/v1",
         "http://h\x7f/v1",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_address(text: str):
     with pytest.raises(UsageError, match="base_url"):
         check_address(text)

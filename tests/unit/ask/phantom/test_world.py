@@ -12,7 +12,7 @@ import pytest
 
 from vidence.ask.phantom.code import read
 from vidence.ask.phantom.plan import RECIPES, WorldSpec, plan_world
-from vidence.ask.phantom.world import World, decodes_exactly, read_world, render
+from vidence.ask.phantom.world import World, read_world, render
 from vidence.errors import DataError, MediaError, UsageError
 from vidence.records import Item
 
@@ -60,6 +60,8 @@ def test_the_world_file_says_what_lies_there(folder: Path):
     assert hashlib.sha256((folder / "items.jsonl").read_bytes()).hexdigest() == world.items_sha256
     assert world.n_items == len(items_of(folder)) == 30
     assert sorted(path.name for path in folder.iterdir()) == ["items.jsonl", "videos", "world.json"]
+    world = read_world(folder)
+    assert msgspec.json.decode(msgspec.json.encode(world), type=World) == world
 
 
 def test_the_same_seed_gives_the_same_files_and_another_seed_other_items(folder: Path, tmp_path: Path):
@@ -115,9 +117,11 @@ def test_the_default_world_is_balanced():
         assert len(set(questions)) == len(questions) == len(RECIPES)
 
 
-def test_a_small_demand_leaves_out_the_others():
+def test_a_small_demand_leaves_out_the_others_and_a_negative_seed_is_refused():
     items = plan_world(WorldSpec(n_videos=4, n_variable=0, max_demand=2), seed=0).items
     assert {item.tags["demand"] for item in items} == {"1", "2"}
+    with pytest.raises(UsageError, match="seed -1"):
+        plan_world(WorldSpec(), seed=-1)
 
 
 @pytest.mark.parametrize(
@@ -139,11 +143,6 @@ def test_a_world_that_cannot_be_made_is_refused(wrong: dict[str, object], messag
     with pytest.raises(UsageError, match=message):
         render(tmp_path / "world", WorldSpec(**wrong), seed=0)
     assert not (tmp_path / "world").exists()
-
-
-def test_a_negative_seed_is_refused():
-    with pytest.raises(UsageError, match="seed -1"):
-        plan_world(WorldSpec(), seed=-1)
 
 
 def tiny(**changes: object) -> WorldSpec:
@@ -187,24 +186,12 @@ def test_a_folder_with_something_else_is_left_alone(name: str, tmp_path: Path):
     assert (tmp_path / name).read_text() == "years of work"
 
 
-def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path):
-    (tmp_path / "world").write_text("a file")
-    with pytest.raises(DataError, match="is not a folder"):
-        render(tmp_path / "world", tiny(), seed=0)
-
-
-def test_a_missing_or_damaged_world_file_says_what_to_do(tmp_path: Path):
+def test_a_damaged_world_and_a_file_in_place_of_the_folder_are_said(tmp_path: Path):
     with pytest.raises(DataError, match="vidence demo"):
         read_world(tmp_path)
     (tmp_path / "world.json").write_text(json.dumps({"seed": 1}))
     with pytest.raises(DataError, match="render it again"):
         read_world(tmp_path)
-
-
-def test_the_world_survives_a_round_trip(folder: Path):
-    world = read_world(folder)
-    assert msgspec.json.decode(msgspec.json.encode(world), type=World) == world
-
-
-def test_the_self_check_finds_every_frame_right(tmp_path: Path):
-    assert decodes_exactly(tmp_path, n_frames=9) == (9, 9)
+    (tmp_path / "world").write_text("a file")
+    with pytest.raises(DataError, match="is not a folder"):
+        render(tmp_path / "world", tiny(), seed=0)

@@ -49,21 +49,18 @@ def test_the_prompt_keeps_choices_and_template() -> None:
     assert prompt.choices == ("cat", "dog")
     assert prompt.system == ""
     assert prompt.template == templates.label("choice-cot")
-
-
-def test_open_questions_have_words_of_their_own() -> None:
     prompt = prompter().prompt(OPEN, (), duration_s=0.0).prompt
     assert prompt.template.startswith("plain/open-direct.txt ")
     assert prompt.choices == ()
+    prompt = prompter().prompt(CHOICE, frames(1), duration_s=1.0, more="forced").prompt
+    assert [type(part) for part in prompt.parts] == [ImagePart, TextPart, TextPart]
+    assert prompt.parts[2] == TextPart(text=Templates.load("plain").say("forced", {}))
 
 
-def test_frame_times_stand_before_each_frame() -> None:
+def test_frame_times_stand_before_each_frame_and_the_same_is_held_once() -> None:
     parts = prompter(frame_times=True).prompt(CHOICE, frames(2), duration_s=1.0).prompt.parts
     assert [type(p) for p in parts] == [TextPart, ImagePart, TextPart, ImagePart, TextPart]
     assert [p.text for p in parts[:4:2] if isinstance(p, TextPart)] == ["Frame 1, 0.0 s:", "Frame 2, 0.5 s:"]
-
-
-def test_the_same_frame_twice_is_shown_twice_and_held_once() -> None:
     shown = [ShownFrame(frame=frame(7), time_s=t) for t in (0.0, 1.0)]
     prompted = prompter().prompt(CHOICE, shown, duration_s=1.0)
     assert [type(p) for p in prompted.prompt.parts] == [ImagePart, ImagePart, TextPart]
@@ -115,32 +112,18 @@ def test_the_quality_of_montages_can_be_set() -> None:
     assert sizes[30] < sizes[95]
 
 
-def test_a_whole_video_stands_in_place_of_frames() -> None:
+def test_a_whole_video_stands_in_place_of_frames_where_it_is_asked_for() -> None:
     video = VideoPart(path="a.mp4", digest="0" * 64)
     prompted = prompter("video", frame_times=True).prompt(CHOICE, frames(2), duration_s=1.0, video=video)
     assert prompted.prompt.parts[0] == video
     assert [type(p) for p in prompted.prompt.parts] == [VideoPart, TextPart]
     assert prompted.images == {}
     assert "frame" not in prompted.prompt.text
-
-
-def test_a_file_is_needed_to_send_a_whole_video() -> None:
     with pytest.raises(UsageError, match="'q' has no video file"):
         prompter("video").prompt(CHOICE, frames(1), duration_s=1.0)
-
-
-def test_a_video_is_sent_whole_only_when_asked_for() -> None:
     video = VideoPart(path="a.mp4", digest="0" * 64)
     parts = prompter().prompt(CHOICE, frames(1), duration_s=1.0, video=video).prompt.parts
     assert [type(p) for p in parts] == [ImagePart, TextPart]
-
-
-def test_the_system_message_is_filled(tmp_path: Path) -> None:
-    (tmp_path / "system.txt").write_text("You see {{ n_frames }} frames.")
-    made = Prompter(
-        Templates.load("plain", override=tmp_path), style="direct", layout="images", frame_times=False
-    )
-    assert made.prompt(CHOICE, frames(2), duration_s=1.0).prompt.system == "You see 2 frames."
 
 
 @pytest.mark.parametrize("name", ["choice-cot", "choice-direct"])
@@ -174,16 +157,18 @@ def test_words_that_never_show_the_question_are_refused(tmp_path: Path, name: st
     made_of(templates, style="cot")  # whose words are others
 
 
-def test_the_question_may_stand_in_the_system_message(tmp_path: Path) -> None:
+def test_the_question_may_stand_in_the_system_message_or_be_left_out(tmp_path: Path) -> None:
     templates = own_words(tmp_path, choice_direct="{{ letters|join }}?", system="{{ question }}")
     prompt = made_of(templates).prompt(CHOICE, (), duration_s=0.0).prompt
     assert (prompt.system, prompt.text) == ("What is it?", "AB?")
-
-
-def test_the_question_may_be_left_out_on_purpose(tmp_path: Path) -> None:
     words = "{% set left_out = question %}{{ choices[0].text }} or {{ choices[1].text }}?"
     prompt = made_of(own_words(tmp_path, choice_direct=words)).prompt(CHOICE, (), duration_s=0.0).prompt
     assert prompt.text == "cat or dog?"
+    (tmp_path / "system.txt").write_text("You see {{ n_frames }} frames.")
+    made = Prompter(
+        Templates.load("plain", override=tmp_path), style="direct", layout="images", frame_times=False
+    )
+    assert made.prompt(CHOICE, frames(2), duration_s=1.0).prompt.system == "You see 2 frames."
 
 
 def test_words_without_the_choices_are_noted(tmp_path: Path) -> None:
@@ -194,12 +179,6 @@ def test_words_without_the_choices_are_noted(tmp_path: Path) -> None:
     assert made_of(Templates.load("plain")).notes([CHOICE]) == ()
 
 
-def test_more_words_stand_behind_the_question() -> None:
-    prompt = prompter().prompt(CHOICE, frames(1), duration_s=1.0, more="forced").prompt
-    assert [type(part) for part in prompt.parts] == [ImagePart, TextPart, TextPart]
-    assert prompt.parts[2] == TextPart(text=Templates.load("plain").say("forced", {}))
-
-
 @pytest.mark.parametrize(
     "text", ["", "image", "montage", "montage:", "montage:0x2", "montage:4x", "montage:4*2"]
 )
@@ -208,12 +187,9 @@ def test_unknown_layouts(text: str) -> None:
         Layout.parse(text)
 
 
-def test_layouts() -> None:
+def test_layouts_and_styles() -> None:
     assert Layout.parse("images") == Layout(kind="images")
     assert Layout.parse("video") == Layout(kind="video")
     assert Layout.parse("montage:10x3") == Layout(kind="montage", columns=10, rows=3)
-
-
-def test_an_unknown_style() -> None:
     with pytest.raises(UsageError, match="no style 'cott'; expected direct or cot"):
         prompter(style="cott")

@@ -138,7 +138,7 @@ def test_a_text_file_holds_one_prompt(clone, tmp_path):
         take("made", file, template="choice-cot")
 
 
-def test_what_is_no_clone_is_said(clone, tmp_path):
+def test_what_is_no_clone_or_set_is_said(clone, tmp_path):
     with pytest.raises(UsageError, match=r"words\.py is not there; expected the folder"):
         take("made", tmp_path)
     path = clone / "code" / "words.py"
@@ -148,6 +148,8 @@ def test_what_is_no_clone_is_said(clone, tmp_path):
     path.write_text("COT = len(prompt)")
     with pytest.raises(UsageError, match="gives no text to 'COT'"):
         take("made", clone)
+    with pytest.raises(UnknownNameError, match="Did you mean 'mmvu'"):
+        take("mmvv", None)
 
 
 def test_nothing_is_written_over(clone, tmp_path):
@@ -161,11 +163,6 @@ def test_nothing_is_written_over(clone, tmp_path):
     (out / ORIGIN_FILE).write_text("name = 3")
     with pytest.raises(UsageError, match=r"origin\.toml: .*vidence prompts import"):
         read_origin(out)
-
-
-def test_an_unknown_set_names_those_there_are():
-    with pytest.raises(UnknownNameError, match="Did you mean 'mmvu'"):
-        take("mmvv", None)
 
 
 @pytest.mark.parametrize("one", released.released().values(), ids=lambda one: one.name)
@@ -187,18 +184,15 @@ def test_the_shipped_table_has_facts_and_no_sentences(one):
         assert wording_of(known) == "authors"
 
 
-def test_the_label_of_a_set_that_vidence_brings_is_own_wording():
-    for name in sets():
-        templates = Templates.load(name)
-        assert wording_of(templates.label("choice-direct")) == "own"
-    assert wording_of("") == "own"
-
-
-def test_values_that_are_no_text_are_none():
+def test_values_that_are_no_text_are_none_and_sets_of_vidence_are_own_wording():
     tree = ast.parse("p = 1\np = f(2)\nq = ''\np += 'x'\n")
     assert list(released._texts(tree, "p")) == []
     fields = msgspec.structs.replace(COT, fill={"$question": "question"})
     assert as_template("a $question", fields, place="here") == "a {{ question }}"
+    for name in sets():
+        templates = Templates.load(name)
+        assert wording_of(templates.label("choice-direct")) == "own"
+    assert wording_of("") == "own"
 
 
 JUDGING = '''

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import vidence.ask.prompting
-from vidence.ask.prompting.templates import ASIDES, NAMES, Templates, sets
+from vidence.ask.prompting.templates import ASIDES, Templates, sets
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Item
 
@@ -20,29 +20,21 @@ def own(folder: Path, **files: str) -> Path:
     return folder
 
 
-def test_the_sets_that_come_with_vidence() -> None:
-    assert sets() == (
-        "actpld",
-        "herbench",
-        "humanpcr",
-        "mmvu",
-        "perceptioncomp",
-        "perceptioncomp-custom",
-        "plain",
-    )
-
-
 def test_an_unknown_set_is_named_with_the_known_ones() -> None:
+    assert sets() == (
+        "actpld", "herbench", "humanpcr", "mmvu", "perceptioncomp", "perceptioncomp-custom", "plain",
+    )  # fmt: skip
     with pytest.raises(UnknownNameError, match=r"no set of prompts named 'mmuv'.*'mmvu'"):
         Templates.load("mmuv")
-
-
-def test_a_path_is_not_a_set() -> None:
     with pytest.raises(UnknownNameError):
         Templates.load("../templates/plain")
+    with pytest.raises(
+        UsageError, match=r"'plain' has no system\.txt; it has choice-cot\.txt, choice-direct\.txt"
+    ):
+        Templates.load("plain").fill("system", ITEM, n_frames=0, duration_s=0)
 
 
-def test_own_files_replace_those_of_the_set_and_others_stay(tmp_path: Path) -> None:
+def test_own_files_replace_those_of_the_set_and_can_add_a_system_message(tmp_path: Path) -> None:
     folder = own(tmp_path, choice_direct="{{ question }} {{ letters|join }} {{ n_frames }} {{ duration_s }}")
     templates = Templates.load("plain", override=folder)
     assert templates.fill("choice-direct", ITEM, n_frames=3, duration_s=1.5) == "What is it? AB 3 1.5"
@@ -51,24 +43,18 @@ def test_own_files_replace_those_of_the_set_and_others_stay(tmp_path: Path) -> N
         assert templates.fill(name, ITEM, n_frames=0, duration_s=0) == brought.fill(
             name, ITEM, n_frames=0, duration_s=0
         )
-
-
-def test_own_files_can_add_a_system_message(tmp_path: Path) -> None:
     assert "system" not in Templates.load("plain")
     templates = Templates.load("plain", override=own(tmp_path, system="Be brief.\n"))
     assert templates.fill("system", ITEM, n_frames=0, duration_s=0) == "Be brief."
 
 
-def test_the_digest_changes_with_the_words_only(tmp_path: Path) -> None:
+def test_the_digest_changes_with_the_words_only_and_the_label_names_them(tmp_path: Path) -> None:
     plain = Templates.load("plain")
     assert plain.digest == Templates.load("plain").digest
     assert re.fullmatch("[0-9a-f]{64}", plain.digest)
     assert plain.digest not in {Templates.load(name).digest for name in sets() if name != "plain"}
     changed = Templates.load("plain", override=own(tmp_path, system="x"))
     assert changed.digest != plain.digest
-
-
-def test_the_label_names_set_file_and_text(tmp_path: Path) -> None:
     # sha256 of "x", as any tool gives it
     x = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
     templates = Templates.load("mmvu", override=own(tmp_path, open_cot="x"))
@@ -135,13 +121,13 @@ def test_frame_words_know_other_variables(tmp_path: Path) -> None:
         Templates.load("plain", override=own(tmp_path, frame="{{ question }}"))
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_a_folder_must_be_there_and_hold_texts(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not a folder"):
         Templates.load("plain", override=tmp_path / "absent")
-
-
-def test_an_empty_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"holds no file; .*choice-cot\.txt"):
+        Templates.load("plain", override=tmp_path)
+    (tmp_path / "frame.txt").write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match=r"frame\.txt cannot be read as UTF-8"):
         Templates.load("plain", override=tmp_path)
 
 
@@ -159,23 +145,6 @@ def test_hidden_files_in_a_folder_are_let_be(tmp_path: Path) -> None:
     assert Templates.load("plain", override=tmp_path).fill("open-cot", ITEM, n_frames=0, duration_s=0) == "x"
 
 
-def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
-    (tmp_path / "frame.txt").write_bytes(b"\xff\xfe")
-    with pytest.raises(UsageError, match=r"frame\.txt cannot be read as UTF-8"):
-        Templates.load("plain", override=tmp_path)
-
-
-def test_a_template_that_the_set_lacks() -> None:
-    with pytest.raises(
-        UsageError, match=r"'plain' has no system\.txt; it has choice-cot\.txt, choice-direct\.txt"
-    ):
-        Templates.load("plain").fill("system", ITEM, n_frames=0, duration_s=0)
-
-
-def test_every_name_is_listed_once() -> None:
-    assert len(set(NAMES)) == len(NAMES) == 16
-
-
 # ------------------------------------------------------------------ what is asked beside the questions
 
 FRAG = {"question": "Why {{ so }}?"}
@@ -191,11 +160,14 @@ def test_every_set_has_the_same_asides(set_name: str) -> None:
     assert "Why {{ so }}?" in templates.say("frag-scores", FRAG)
 
 
-def test_own_files_replace_asides(tmp_path: Path) -> None:
+def test_own_files_replace_asides_and_may_leave_the_question_out(tmp_path: Path) -> None:
     templates = Templates.load("mmvu", override=own(tmp_path, frag_scores="<{{ question }}>"))
     assert templates.say("frag-scores", FRAG) == "<Why {{ so }}?>"
     assert templates.label("frag-scores").startswith("own/frag-scores.txt sha256:")
     assert templates.say("forced", {}) == Templates.load("plain").say("forced", {})
+    folder = own(tmp_path, tstar_objects="{% set left_out = question %}What is there?")
+    said = Templates.load("plain", override=folder).say("tstar-objects", {"question": "?", "n_frames": 8})
+    assert said == "What is there?"
 
 
 def test_the_digest_counts_asides_of_the_user_alone(tmp_path: Path) -> None:
@@ -220,9 +192,3 @@ def test_the_digest_counts_asides_of_the_user_alone(tmp_path: Path) -> None:
 def test_asides_that_cannot_be_used(tmp_path: Path, name: str, text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         Templates.load("plain", override=own(tmp_path, **{name: text}))
-
-
-def test_an_aside_may_leave_the_question_out_on_purpose(tmp_path: Path) -> None:
-    folder = own(tmp_path, tstar_objects="{% set left_out = question %}What is there?")
-    said = Templates.load("plain", override=folder).say("tstar-objects", {"question": "?", "n_frames": 8})
-    assert said == "What is there?"

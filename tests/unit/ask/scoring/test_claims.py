@@ -28,105 +28,44 @@ def read(text: str) -> str | None:
 
 
 TAG_IS_FINAL = [
-    "<answer>\nB\n</answer>\n\n- A: the coat is red",
-    "<answer>\nB\n</answer>\nC",
-    "<answer>\nB\n</answer>\n\nblack",
-    "<answer>\nB\n</answer>\n\n**Explanation:** the coat is blue.",
-    "<answer>B</answer>\n\nThe answer is C.",
-    "<answer>B</answer> <answer></answer>",
-    "<answer>B</answer>\n<answer>C",
-    "<choice>B</choice>",
-    "<choice>A</choice> <answer>B</answer>",
+    "<answer>\nB\n</answer>\n\n- A: the coat is red", "<answer>\nB\n</answer>\nC",
+    "<answer>\nB\n</answer>\n\nblack", "<answer>\nB\n</answer>\n\n**Explanation:** the coat is blue.",
+    "<answer>B</answer>\n\nThe answer is C.", "<answer>B</answer> <answer></answer>",
+    "<answer>B</answer>\n<answer>C", "<choice>B</choice>", "<choice>A</choice> <answer>B</answer>",
     "<answer>The woman is far away.\nAnswer: B</answer>",
-]
+]  # fmt: skip
 CORRECTED = [
-    "The answer is A. Hold on. B is correct.",
-    "Answer: A\n\nHmm, actually B.",
-    "The answer is not A but B.",
-    "It isn't A, it's B.",
-    "A? No, B.",
-    "The answer is A... wait, no, B.",
-    "Answer: A. Scratch that, B.",
-    "The answer is A. Sorry, I meant B.",
-    "Answer: A\nNo, it is B.",
-    "It is A. Wait, no, it's B.",
-    "The answer isn't A, C or D; it's B.",
-    "A -- no, B",
-]
+    "The answer is A. Hold on. B is correct.", "Answer: A\n\nHmm, actually B.",
+    "The answer is not A but B.", "It isn't A, it's B.", "A? No, B.", "The answer is A... wait, no, B.",
+    "Answer: A. Scratch that, B.", "The answer is A. Sorry, I meant B.", "Answer: A\nNo, it is B.",
+    "It is A. Wait, no, it's B.", "The answer isn't A, C or D; it's B.", "A -- no, B",
+]  # fmt: skip
 NOT_OURS = [
-    "Some would say the answer is A, but it is B.",
-    "One might think the answer is A. The answer is B.",
-    "If it were night, the answer would be A. It is day: B is correct.",
-    "Is the answer A? I choose B.",
-    "I initially thought A, however the correct answer is B.",
-    "Correct answer: B\nYour answer: A",
+    "Some would say the answer is A, but it is B.", "One might think the answer is A. The answer is B.",
+    "If it were night, the answer would be A. It is day: B is correct.", "Is the answer A? I choose B.",
+    "I initially thought A, however the correct answer is B.", "Correct answer: B\nYour answer: A",
     "The answer would be A if it were night. It is B.",
-    "Although the answer seems to be A, it's actually B.",
-    "If I had to guess, I would say B.",
-]
+    "Although the answer seems to be A, it's actually B.", "If I had to guess, I would say B.",
+]  # fmt: skip
 SAID = [
-    "It is B.",
-    "It's B.",
-    "Definitely B.",
-    "B is the answer",
-    "I would guess B",
-    "This matches option B.",
-    "The answer to the question is B",
-    "Among the options, B is the most consistent.",
-    "\\fbox{B}",
-    "Your answer: B",
-    "B it is.",
-    "Only B is correct.",
-    "A, C and D are wrong, which leaves B.",
-    "Answer -> B",
-    "Final: B",
-    "✅ B",
-    "The coat is dark (option B).",
-    "B, confidence 95%",
-    "B (90% confident)",
-    "B, I think.",
-    "Choose B.",
-    "Correct answer is blue because it fits",
+    "It is B.", "It's B.", "Definitely B.", "B is the answer", "I would guess B", "This matches option B.",
+    "The answer to the question is B", "Among the options, B is the most consistent.", "\\fbox{B}",
+    "Your answer: B", "B it is.", "Only B is correct.", "A, C and D are wrong, which leaves B.",
+    "Answer -> B", "Final: B", "✅ B", "The coat is dark (option B).", "B, confidence 95%",
+    "B (90% confident)", "B, I think.", "Choose B.", "Correct answer is blue because it fits",
     "The coat is far away. B.",
-]
+]  # fmt: skip
 LANGUAGES = [
-    "故选B",
-    "应该选择B",
-    "正确选项是B",
-    "【答案】B",
-    "答：B",
-    "B选项正确",
-    "选项B是正确的。",
-    "我认为答案是B。",
-    "正解はBです。",
-    "Bが正解です。",
-    "私はBを選びます。",
-    "答え：B",
-    "정답은 B입니다.",
-    "B가 정답입니다.",
-    "B번입니다.",
-    "저는 B를 선택합니다.",
-    "La respuesta correcta es B.",
-    "La respuesta correcta es la B.",
-    "Elijo la opción B.",
-    "La opción B es correcta.",
-    "A resposta correta é a opção B.",
-    "Escolho a opção B.",
-    "La bonne réponse est la B.",
-    "L'option B est correcte.",
-    "C'est B.",
-    "Die richtige Antwort lautet B: blue",
-    "Ich wähle B.",
-    "B ist richtig.",
-    "Ich würde B wählen.",
-    "Правильный ответ - B.",
-    "Я выбираю B.",
-    "Это B.",
-    "الإجابة الصحيحة هي B.",
-    "أختار B.",
-    "الخيار الصحيح هو B",
+    "故选B", "应该选择B", "正确选项是B", "【答案】B", "答：B", "B选项正确", "选项B是正确的。",
+    "我认为答案是B。", "正解はBです。", "Bが正解です。", "私はBを選びます。", "答え：B", "정답은 B입니다.",
+    "B가 정답입니다.", "B번입니다.", "저는 B를 선택합니다.", "La respuesta correcta es B.",
+    "La respuesta correcta es la B.", "Elijo la opción B.", "La opción B es correcta.",
+    "A resposta correta é a opção B.", "Escolho a opção B.", "La bonne réponse est la B.",
+    "L'option B est correcte.", "C'est B.", "Die richtige Antwort lautet B: blue", "Ich wähle B.",
+    "B ist richtig.", "Ich würde B wählen.", "Правильный ответ - B.",
+    "Я выбираю B.", "Это B.", "الإجابة الصحيحة هي B.", "أختار B.", "الخيار الصحيح هو B",
     "La risposta corretta è B.",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", [*TAG_IS_FINAL, *CORRECTED, *NOT_OURS, *SAID, *LANGUAGES])
@@ -138,40 +77,17 @@ def test_the_claim_is_read(text: str) -> None:
     "text",
     [
         "If the man had stayed, the correct answer would be A.",
-        "Question 1 answer: A; Question 2 answer: B",
-        "The answer would be A if it rained.",
-        "Some would say the answer is A.",
-        "It is A who walks in.",
-        "Person B is right behind the car.",
-        "Team A is best.",
-        "He answers B.",
-        "Everyone says it is B.",
-        "Plan B.",
-        "The answer is anything but B.",
-        "I doubt that B is correct.",
-        "Actually, A man walks.",
-        "Is it B?",
-        "The sign says B.",
-        "A. B. C.",
-        "Options: A, B, C",
-        "A: red. B: blue.",
-        "A: red\nB: blue",
-        "Answer: C\nD",
-        "It is A. It is B.",
-        "答案不是B",
-        "B不正确",
-        "B가 정답이 아닙니다",
-        "Bは正解ではありません",
-        "不选B",
-        "La respuesta no es B",
-        "Die Antwort ist nicht B.",
-        "La réponse n'est pas B.",
-        "A (blue)",
-        "B. The coat is red.",
-        "Answer: A (0.5), B (0.5)",
-        "A: red\nB: blue\nC: green\nD: black\nE: white",
+        "Question 1 answer: A; Question 2 answer: B", "The answer would be A if it rained.",
+        "Some would say the answer is A.", "It is A who walks in.", "Person B is right behind the car.",
+        "Team A is best.", "He answers B.", "Everyone says it is B.", "Plan B.",
+        "The answer is anything but B.", "I doubt that B is correct.", "Actually, A man walks.",
+        "Is it B?", "The sign says B.", "A. B. C.", "Options: A, B, C", "A: red. B: blue.",
+        "A: red\nB: blue", "Answer: C\nD", "It is A. It is B.", "答案不是B", "B不正确",
+        "B가 정답이 아닙니다", "Bは正解ではありません", "不选B", "La respuesta no es B",
+        "Die Antwort ist nicht B.", "La réponse n'est pas B.", "A (blue)", "B. The coat is red.",
+        "Answer: A (0.5), B (0.5)", "A: red\nB: blue\nC: green\nD: black\nE: white",
     ],
-)
+)  # fmt: skip
 def test_what_the_reply_does_not_claim_is_not_read(text: str) -> None:
     assert read(text) is None
 
@@ -195,21 +111,15 @@ def test_the_likelier_letter_is_read(text: str, expected: Reading | None) -> Non
     assert probabilities(ITEM, text) == expected
 
 
-def test_numbers_that_are_the_choices_are_no_probabilities() -> None:
+def test_corrections_words_around_a_letter_and_several_questions() -> None:
     item = Item(item_id="q", question="?", choices=("15", "20"), answer="A")
     assert probabilities(item, "A: 15, B: 20") is None
-
-
-def test_a_correction_is_told_from_a_second_statement() -> None:
     for text, expected in (
         ("The answer is A. Wait. The answer is B.", True),
         ("The answer is A. The answer is B.", False),
     ):
         found = claims(ITEM, text)
         assert is_corrected(text, found[0], found[-1]) is expected
-
-
-def test_words_around_a_letter_are_taken_off() -> None:
     assert [bare(said) for said in ("la opción B", "B입니다.", "Bです", "вариант B", "blue")] == [
         "B",
         "B",
@@ -217,23 +127,14 @@ def test_words_around_a_letter_are_taken_off() -> None:
         "B",
         "blue",
     ]
-
-
-def test_two_numbered_questions_are_seen() -> None:
     assert several_questions("Q1: A\nQ2: B")
     assert not several_questions("Question 1 answer: A")
 
 
 def test_every_rule_says_its_name() -> None:
     assert {rule.name for rule in RULES} >= {
-        "box",
-        "marker",
-        "statement",
-        "verdict",
-        "correction",
-        "it-is",
-        "match",
-    }
+        "box", "marker", "statement", "verdict", "correction", "it-is", "match",
+    }  # fmt: skip
     assert {rule.rank for rule in RULES} == set(Rank)
     outcome = robust.read_text(ITEM, "It is B.")
     assert outcome == Answered(answer="B", rule="it-is/letter")
@@ -250,18 +151,12 @@ def test_a_model_that_repeats_itself_is_read_to_the_end(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "While A is tempting, B is correct.",
-        "Between A and B, B is more likely.",
-        "A: no\nB: yes\nC: no\n\nAnswer: B",
-        "B\n\nWhy not A? A is red.",
-        "The answer is B; A is the colour of the hat.",
-        "By elimination, B.",
-        "I'm leaning towards B.",
-        "My conclusion is B.",
-        "答案是B。因为外套是蓝色的。",
-        "Antwoord: B",
+        "While A is tempting, B is correct.", "Between A and B, B is more likely.",
+        "A: no\nB: yes\nC: no\n\nAnswer: B", "B\n\nWhy not A? A is red.",
+        "The answer is B; A is the colour of the hat.", "By elimination, B.", "I'm leaning towards B.",
+        "My conclusion is B.", "答案是B。因为外套是蓝色的。", "Antwoord: B",
     ],
-)
+)  # fmt: skip
 def test_words_around_the_claim_do_not_hide_it(text: str) -> None:
     assert read(text) == "B"
 
@@ -269,20 +164,13 @@ def test_words_around_the_claim_do_not_hide_it(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Let us assume the answer is B.",
-        "Let's say the answer is B. Then the coat is dark.",
-        "The man's answer is B.",
-        "如果他留下，答案是A",
-        "B is the least likely answer.",
-        "I would not choose B.",
-        "Gate B is right ahead.",
-        "The letter B is on the wall.",
-        "A: no, B: yes, C: no, D: no",
-        "The user asks whether B is correct.",
-        "Should I choose B?",
+        "Let us assume the answer is B.", "Let's say the answer is B. Then the coat is dark.",
+        "The man's answer is B.", "如果他留下，答案是A", "B is the least likely answer.",
+        "I would not choose B.", "Gate B is right ahead.", "The letter B is on the wall.",
+        "A: no, B: yes, C: no, D: no", "The user asks whether B is correct.", "Should I choose B?",
         "There is no B.",
     ],
-)
+)  # fmt: skip
 def test_what_others_say_or_the_reply_supposes_is_no_claim(text: str) -> None:
     assert read(text) is None
 

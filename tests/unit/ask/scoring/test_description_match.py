@@ -49,49 +49,31 @@ def test_a_label_that_is_said_more_often_than_denied_matches(label: str, said: s
 @pytest.mark.parametrize(
     "said",
     [
-        "",
-        "Nothing can be made out.",
-        "The figure runs.",
-        "This is not walking.",
-        "It isn't walking, it is running.",
-        "It doesn\u2019t look like walking.",
-        "Running rather than walking.",
-        "Running instead of walking.",
-        "It is unlikely to be walking.",
-        "Neither running nor walking fits.",
-        "Not sitting, squatting, or walking.",
-        "This is no walking, sitting, or the like.",
-        "Walking is unlikely.",
-        "Walking seems very unlikely here.",
-        "Walking does not fit the legs.",
-        "Walking can be ruled out.",
-        "**Walking**: not consistent with the legs.",
-        "- walk (no)",
-        "The motion is inconsistent with walking.",
-        "I would exclude walking.",
+        "", "Nothing can be made out.", "The figure runs.", "This is not walking.",
+        "It isn't walking, it is running.", "It doesn\u2019t look like walking.",
+        "Running rather than walking.", "Running instead of walking.", "It is unlikely to be walking.",
+        "Neither running nor walking fits.", "Not sitting, squatting, or walking.",
+        "This is no walking, sitting, or the like.", "Walking is unlikely.",
+        "Walking seems very unlikely here.", "Walking does not fit the legs.", "Walking can be ruled out.",
+        "**Walking**: not consistent with the legs.", "- walk (no)",
+        "The motion is inconsistent with walking.", "I would exclude walking.",
         "It lacks the rhythm of walking.",
     ],
-)
+)  # fmt: skip
 def test_a_label_that_is_not_said_or_denied_does_not_match(said: str) -> None:
     assert verdict("walk", said) == ""
 
 
-def test_a_list_of_labels_asserts_none_of_them() -> None:
+def test_lists_longer_labels_and_words_of_negation() -> None:
     options = "The options are:\nA. walk\nB. run\nC. jump\n"
     assert verdict("walk", options + "The points clearly show a run.") == ""
     assert verdict("run", options + "The points clearly show a run.") == "evidence"
     assert verdict("walk", "It could be walking, running, or jumping. Most likely it is jumping.") == ""
     assert verdict("walk", "Walking/running/jumping?") == ""
     assert verdict("walk", "Walking and running alternate.") == "evidence"
-
-
-def test_a_longer_label_hides_a_shorter_one_in_it() -> None:
     assert verdict("jump", "Somebody does jumping jacks.", ("jumping_jacks",)) == ""
     assert verdict("jumping_jacks", "Somebody does jumping jacks.", ("jump",)) == "evidence"
     assert verdict("walk", "One of them walks away.", ("walkaway",)) == ""
-
-
-def test_a_label_that_is_a_word_of_negation_is_not_found_in_every_sentence() -> None:
     assert verdict("no", "There is no movement.") == ""
     assert verdict("no", "The other one refuses.") == "evidence"
 
@@ -99,14 +81,11 @@ def test_a_label_that_is_a_word_of_negation_is_not_found_in_every_sentence() -> 
 # --------------------------------------------------------------------------- (ii) a cue and no rival
 
 
-def test_a_cue_decides_where_a_label_is_said_as_often_as_denied() -> None:
+def test_a_cue_decides_near_the_label_unless_it_is_denied() -> None:
     said = "Not walking at first. Later it looks like walking."
     assert verdict("walk", said) == "cue"
     assert verdict("walk", f"{said} But the best match is running.") == ""
     assert verdict("walk", f"{said} Running is not a good match.") == "cue"
-
-
-def test_a_cue_far_from_the_label_does_not_count() -> None:
     denied = "Not walking."
     near = f"Here it is:{' ' * (NEAR_CHARS - 3)}"
     assert evidence_for([LabelWords(text="walk")], "It resembles\nwalk")[0].n_cued == 1
@@ -115,28 +94,10 @@ def test_a_cue_far_from_the_label_does_not_count() -> None:
         (found,) = evidence_for([LabelWords(text="walk")], f"This resembles{filler}walk")
         assert (found.n_positive, found.n_cued) == (1, n_cued), gap
     assert verdict("walk", f"{denied}\n{near}") == ""
-
-
-@pytest.mark.parametrize(("n_chars", "n_negated"), [(299, 1), (300, 1), (301, 0)])
-def test_a_denial_is_looked_for_within_300_characters(n_chars: int, n_negated: int) -> None:
-    """Before the label the whole of "not" must lie within reach."""
-    filler = "x" * (n_chars - len("not ") - 1)
-    (found,) = evidence_for([LabelWords(text="walk")], f"Surely not {filler} walk")
-    assert (found.n_negated, found.n_positive) == (n_negated, 1 - n_negated)
-
-
-@pytest.mark.parametrize(("n_chars", "n_negated"), [(299, 1), (300, 1), (301, 0)])
-def test_a_denial_behind_is_looked_for_within_300_characters(n_chars: int, n_negated: int) -> None:
-    filler = "x" * (n_chars - len(" ") - len(" is unlikely"))
-    (found,) = evidence_for([LabelWords(text="walk")], f"A walk {filler} is unlikely")
-    assert (found.n_negated, found.n_positive) == (n_negated, 1 - n_negated)
-
-
-def test_near_is_within_eighty_characters() -> None:
-    assert NEAR_CHARS == 80
-
-
-def test_a_cue_behind_the_label_counts_in_another_sentence_where_it_is_near() -> None:
+    (found,) = evidence_for([LabelWords(text="walk")], "It does not resemble anything.\nA walk")
+    assert found.n_cued == 0
+    (found,) = evidence_for([LabelWords(text="walk")], "It is not much.\nA walk")
+    assert found.n_cued == 0
     for gap, n_cued in ((NEAR_CHARS, 1), (NEAR_CHARS + 1, 0)):
         filler = "\n" + "x" * (gap - 2) + "\n"
         (found,) = evidence_for([LabelWords(text="walk")], f"A walk{filler}clearly")
@@ -144,9 +105,6 @@ def test_a_cue_behind_the_label_counts_in_another_sentence_where_it_is_near() ->
     far = "x" * 200
     assert evidence_for([LabelWords(text="walk")], f"A walk {far} clearly")[0].n_cued == 1
     assert evidence_for([LabelWords(text="walk")], f"Clearly {far} a walk")[0].n_cued == 1
-
-
-def test_a_label_is_supported_where_cues_stand_with_it_more_often_than_it_is_denied() -> None:
     walk = [LabelWords(text="walk")]
     (once,) = evidence_for(walk, "Clearly a walk. Not walking.")
     assert (once.n_cued, once.n_negated, once.is_supported) == (1, 1, False)
@@ -154,11 +112,14 @@ def test_a_label_is_supported_where_cues_stand_with_it_more_often_than_it_is_den
     assert (twice.n_cued, twice.n_negated, twice.is_supported) == (2, 1, True)
 
 
-def test_a_denied_cue_is_none() -> None:
-    (found,) = evidence_for([LabelWords(text="walk")], "It does not resemble anything.\nA walk")
-    assert found.n_cued == 0
-    (found,) = evidence_for([LabelWords(text="walk")], "It is not much.\nA walk")
-    assert found.n_cued == 0
+@pytest.mark.parametrize(("n_chars", "n_negated"), [(299, 1), (300, 1), (301, 0)])
+def test_a_denial_is_looked_for_within_300_characters(n_chars: int, n_negated: int) -> None:
+    filler = "x" * (n_chars - len("not ") - 1)
+    (found,) = evidence_for([LabelWords(text="walk")], f"Surely not {filler} walk")
+    assert (found.n_negated, found.n_positive) == (n_negated, 1 - n_negated)
+    filler = "x" * (n_chars - len(" ") - len(" is unlikely"))
+    (found,) = evidence_for([LabelWords(text="walk")], f"A walk {filler} is unlikely")
+    assert (found.n_negated, found.n_positive) == (n_negated, 1 - n_negated)
 
 
 # --------------------------------------------------------------------------- (iii) features
@@ -178,16 +139,13 @@ def test_features_stand_in_for_a_label_that_is_not_named(label: str, said: str) 
     assert verdict(label, said) == "features"
 
 
-def test_features_do_not_count_when_denied_split_or_outdone() -> None:
+def test_features_do_not_count_when_denied_split_or_outdone_and_the_folder_has_words_too() -> None:
     assert verdict("chicken_dance", "The arms do not flap.") == ""
     assert verdict("chicken_dance", "The arms rest. A flag flaps.") == ""
     assert verdict("chicken_dance", "The arms flap; this is running.") == ""
     assert verdict("chicken_dance", "The arms flap. It is not running.") == "features"
     assert verdict("chicken_dance", "This is not the chicken dance, but the arms flap.") == ""
     assert verdict("a label nobody knows", "The arms flap.") == ""
-
-
-def test_words_of_the_folder_count_too() -> None:
     label = LabelWords(text="greet", forms=("say hello",), features=("hand raised",))
     assert branch(label, [], "One says hello.") == "evidence"
     assert branch(label, [], "A hand is raised.") == "features"
@@ -220,9 +178,6 @@ def test_words_that_only_look_inflected_keep_theirs() -> None:
     assert [stem(w) for w in ("swing", "thing", "this", "is", "bus", "red", "tai")] == [
         "swing", "thing", "this", "is", "bus", "red", "tai",
     ]  # fmt: skip
-
-
-def test_short_words_lose_their_endings_from_five_letters_on() -> None:
     assert [stem(w) for w in ("using", "owing", "ended", "aging", "aced")] == [
         "us",
         "ow",
@@ -244,9 +199,6 @@ def test_a_form_needs_all_its_words_in_order_and_near() -> None:
         ("sweepfloor", 1),
     ):
         assert len(mentions(labels, words_of(said))) == n, said
-
-
-def test_words_of_two_labels_go_to_the_first() -> None:
     labels = [LabelWords(text="drink", forms=("sip",)), LabelWords(text="sip")]
     assert [m.label for m in mentions(labels, words_of("a sip"))] == [0]
 
@@ -296,6 +248,10 @@ def test_error_rows_refusals_and_silence_are_no_descriptions() -> None:
     assert isinstance(silent, Unreadable)
     assert "cut off" in silent.reason
     assert mark(OPEN, "") == 0.0
+    assert isinstance(PARSER.read(CHOICE, Reply(text="The legs show a walk, or something.")), Unreadable)
+    cut = PARSER.read(CHOICE, Reply(text="The legs show a walk, or some", finish="length"))
+    assert isinstance(cut, Unreadable)
+    assert "cut off" in cut.reason
 
 
 @pytest.mark.parametrize(
@@ -318,10 +274,3 @@ def test_the_log_of_a_choice_counts_and_not_its_letter(text: str, answer: str, r
 def test_a_letter_alone_is_a_choice_without_a_log(text: str) -> None:
     outcome = description_match.create().read(CHOICE, Reply(text=text))
     assert outcome == Unreadable(reason="the reply names a choice and has no log")
-
-
-def test_a_log_without_a_choice_is_no_row() -> None:
-    assert isinstance(PARSER.read(CHOICE, Reply(text="The legs show a walk, or something.")), Unreadable)
-    cut = PARSER.read(CHOICE, Reply(text="The legs show a walk, or some", finish="length"))
-    assert isinstance(cut, Unreadable)
-    assert "cut off" in cut.reason

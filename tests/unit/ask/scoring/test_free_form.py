@@ -63,35 +63,23 @@ def test_the_rule_names_the_sentence() -> None:
     )
 
 
-def test_what_the_question_itself_says_is_no_answer() -> None:
+def test_what_the_question_says_or_a_sentence_denies_is_no_answer() -> None:
     assert said_in(asked(ORANGE, "When is she slicing an orange?"), "She is slicing an orange.") is None
     assert (
         said_in(asked(ORANGE, "Is she peeling an orange or slicing an orange?"), "She is slicing an orange.")
         == 1
     )
-
-
-def test_a_text_that_opens_a_line_is_read() -> None:
+    assert said_in(asked(COLOURS), "It is not red but red.") is None
+    assert read_sentences(asked(COLOURS), "---") is None
     item = asked(("Yes", "No"))
     assert opens_with(item, "No, he does not.") == Reading("B", "choice-text")
     assert opens_with(item, "Nobody falls.") is None
     assert opens_with(asked(COLOURS), "Red, blue and white balloons") is None
 
 
-def test_letters_count_before_sentences() -> None:
+def test_letters_and_probabilities_count_before_sentences() -> None:
     outcome = robust.read_text(asked(ORANGE), "The woman is juicing an orange.\n\nSo the answer is B.")
     assert outcome == Answered(answer="B", rule="statement/letter")
-
-
-def test_a_choice_that_is_said_and_denied_in_one_sentence_is_none() -> None:
-    assert said_in(asked(COLOURS), "It is not red but red.") is None
-
-
-def test_lines_without_words_hold_no_sentence() -> None:
-    assert read_sentences(asked(COLOURS), "---") is None
-
-
-def test_probabilities_on_lines_give_the_likelier_choice() -> None:
     for text in ("A: 0.7\nB: 0.2\nC: 0.1", "A (0.7), B (0.2), C (0.1)", "A: 70%\nB: 20%\nC: 10%"):
         outcome = robust.create().read_text(asked(COLOURS), text)
         assert isinstance(outcome, Answered), text

@@ -59,19 +59,14 @@ def test_equal_choices(text: str, choices: tuple[str, ...], expected: tuple[int,
     assert equal_choices(text, choices) == expected
 
 
-def test_odd_spaces_quotes_and_dashes_are_ascii() -> None:
-    assert plain("a\u00a0b\u3000c\u2009d\u202fe") == "a b c d e"
-    assert plain("\u2018a\u2019 \u02bc \u201cb\u201d \u300cc\u300d") == '\'a\' \' "b" "c"'
-    assert plain("1\u20102\u20113\u20124\u20135\u20146\u22127") == "1-2-3-4-5-6-7"
-    assert plain("a\u200bb\u200cc\u200dd\u2060e\ufefff\u3001g\u3002") == "abcdef,g."
-    assert plain("\uff21\uff5e \u24b6\u24cf") == "A~ AZ"
-
-
 def test_forms_of_ascii_are_those_of_unicode_and_invisible_signs_are_none() -> None:
     wide = "".join(map(chr, range(0xFF01, 0xFF5F))).replace("\uff04", "")  # but the sign of LaTeX
     kept = [sign for sign in wide if unicodedata.normalize("NFKC", sign) not in "*`_<>#"]
     for sign in kept:
         assert plain(f"a{sign}b") == f"a{unicodedata.normalize('NFKC', sign)}b"
+    assert plain("a\u00a0b\u3000c\u2009d\u202fe") == "a b c d e"
+    assert plain("\u2018a\u2019 \u02bc \u201cb\u201d \u300cc\u300d") == '\'a\' \' "b" "c"'
+    assert plain("1\u20102\u20113\u20124\u20135\u20146\u22127") == "1-2-3-4-5-6-7"
     for number in range(26):
         assert plain(chr(0x24B6 + number)) == chr(ord("A") + number)
     assert plain("a\u2010b\u060cc\u061bd\u3001e\u3010f\u3011") == "a-b,c;d,e[f]"
@@ -126,20 +121,12 @@ def test_a_cut_off_is_mentioned_where_nothing_was_read(item) -> None:
     assert "cut off" not in whole.reason
 
 
-def test_a_cut_off_reply_with_an_answer_is_read() -> None:
+def test_a_cut_off_reply_is_read_and_its_reasoning_is_not() -> None:
     read = robust.create().read(CHOICE, Reply(text="Answer: B", finish="length"))
     assert isinstance(read, Answered)
     assert read.answer == "B"
-
-
-def test_reasoning_is_never_read_for_answers() -> None:
     assert isinstance(robust.create().read(CHOICE, Reply(text="", reasoning="Answer: B")), Unreadable)
     assert isinstance(needs_judge.create().read(OPEN, Reply(text=" ", reasoning="a cat")), Unreadable)
-
-
-def test_letters_are_not_looked_for_in_open_answers() -> None:
-    with pytest.raises(UsageError, match="'robust' reads letters, but item 'q2' has an open answer"):
-        robust.create().read(OPEN, Reply(text="A"))
 
 
 def test_an_open_answer_waits_for_its_judge() -> None:
@@ -149,12 +136,11 @@ def test_an_open_answer_waits_for_its_judge() -> None:
     assert scorer.mark(OPEN, outcome) == Score(
         outcome=outcome, value=None, scorer="needs-judge", scorer_version=1
     )
-
-
-def test_where_there_is_no_open_answer_there_is_nothing_to_judge() -> None:
     scorer = needs_judge.create()
     assert scorer.mark(OPEN, Unreadable(reason="x")).value == 0.0
     assert scorer.mark(OPEN, Refused(reason="x")).value == 0.0
+    with pytest.raises(UsageError, match="'robust' reads letters, but item 'q2' has an open answer"):
+        robust.create().read(OPEN, Reply(text="A"))
 
 
 def lettered(text: str) -> str:
@@ -165,19 +151,13 @@ def lettered(text: str) -> str:
     return "" if found is None else found.doubt or found.letter
 
 
-def test_only_a_line_with_another_letter_of_the_question_makes_a_list() -> None:
+def test_a_segment_gives_a_letter_or_a_doubt() -> None:
     assert lettered("A. red\nB. blue") == "several lines start with a letter"
     assert lettered("A. red\nA. red") == "A"
     assert lettered("A. red\nE. none of these") == "A"  # the question ends at D
-
-
-def test_a_letter_without_a_mark_behind_it_is_read_before_signs_of_choosing_alone() -> None:
     assert lettered("A/B") == "the letter A stands with the letter B"
     assert lettered("A(red)") == "A"
     assert lettered("A man walks") == ""
-
-
-def test_a_remark_behind_a_letter_leaves_the_letter() -> None:
     item = Item(item_id="q", question="?", choices=("red", "blue", "green"), answer="A")
     found = read_segment(item, "B: This shows him walking slowly", is_marked=False)
     assert (found.letter, found.form) == ("B", "letter-and-remark")

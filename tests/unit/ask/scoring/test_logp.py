@@ -50,15 +50,9 @@ def test_refusals_and_open_answers_are_as_with_other_parsers() -> None:
     opened = Item(item_id="q2", question="?", answer="a cat", answer_kind="text")
     with pytest.raises(UsageError, match="'logp' reads letters"):
         scorer.read(opened, Reply(text="A"))
-
-
-def test_it_is_marked_like_any_letter() -> None:
     scorer = logp.create()
     assert scorer.mark(ITEM, scorer.read(ITEM, Reply(text="A", choice_logps={"B": -1.0}))).value == 1.0
     assert not scorer.reads_letters
-
-
-def test_words_say_nothing_to_it() -> None:
     assert logp.create().read_text(ITEM, "A") == Unreadable(
         reason="this parser reads log-probabilities and no words"
     )

@@ -26,6 +26,11 @@ def test_a_letter_is_an_answer_and_none_is_not():
     assert "returned 'b', no letter of A, B" in read(lambda text: text).reason
     own = Unreadable(reason="mine")
     assert read(lambda text: own) is own
+    with pytest.raises(UsageError, match="returned int 2; expected a letter"):
+        read(lambda text: 2)
+    robust = catalog.create("parser", "robust")
+    assert parser_of(robust) is robust
+    assert isinstance(parser_of(lambda text: "A"), FunctionParser)
 
 
 def test_a_score_names_the_function():
@@ -33,20 +38,3 @@ def test_a_score_names_the_function():
     score = parser.mark(ITEM, Answered(answer="B", rule=parser.name))
     assert (score.value, score.scorer) == (1.0, parser.name)
     assert parser.name.startswith("python:lambda@")
-
-
-def test_something_else_than_a_letter_is_refused():
-    with pytest.raises(UsageError, match="returned int 2; expected a letter"):
-        read(lambda text: 2)
-
-
-def test_a_parser_is_taken_as_it_is():
-    robust = catalog.create("parser", "robust")
-    assert parser_of(robust) is robust
-    assert isinstance(parser_of(lambda text: "A"), FunctionParser)
-
-
-def test_a_parser_that_wants_a_name_is_none_that_reads_every_run():
-    assert "python" in catalog.names("parser")
-    assert "python" not in catalog.ready("parser")
-    assert "robust" in catalog.ready("parser")

@@ -101,16 +101,11 @@ def test_a_model_is_asked_with_eight_uniform_frames() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "",
-        "cup, hand",
-        "Targets: cup",
-        "Cues: table\nTargets: cup",
-        "Targets: cup\nCues:",
-        "Targets: none\nCues: table",
-        "Sure!\nTargets: cup\nCues: table",
+        "", "cup, hand", "Targets: cup", "Cues: table\nTargets: cup", "Targets: cup\nCues:",
+        "Targets: none\nCues: table", "Sure!\nTargets: cup\nCues: table",
         "Targets: cup\nCues: table\nI hope this helps.",
     ],
-)
+)  # fmt: skip
 def test_any_other_form_is_an_error(said: str) -> None:
     with pytest.raises(DataError, match=r"item 'q1': the model named no objects.*expected two lines"):
         read_objects(said, item_id="q1")

@@ -46,20 +46,14 @@ def test_the_one_with_most_points_is_picked_and_all_steps_are_kept():
     assert [ask.sample for ask in found.rounds[0]] == [0, 1, 2, 3]
 
 
-def test_of_equals_the_earliest():
+def test_the_earliest_of_equals_or_of_nothing_readable_is_picked():
     replies = says("CAB", points=dict.fromkeys("ABC", 2))
     assert (
         answered(lambda ask: replies(ask) if ask.sample < 3 else Reply(text="A"), m=2).made.reply.text == "C"
     )
-
-
-def test_with_nothing_readable_the_earliest_is_the_answer():
     found = answered(lambda ask: Reply(text="C" if ask.sample else "A"), m=1)
     assert found.made.reply.text == "A"
     assert len(found.asks) == 2 + 2 + 2
-
-
-def test_one_candidate_is_the_plain_run_itself():
     found = answered(lambda ask: Reply(text="B"), m=0)
     assert (len(found.asks), found.asks[0].sample, found.made.steps) == (1, 0, ())
     assert BestOfN(Settings(m=0)).n_drawn == 1

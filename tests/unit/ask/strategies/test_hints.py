@@ -38,7 +38,7 @@ def test_level_0_is_the_plain_question():
     assert said("x") == Aside(name="hints", said={"hints": "x"})
 
 
-def test_a_question_with_fewer_hints_is_not_asked():
+def test_a_question_with_fewer_hints_or_another_level_is_refused():
     few = Item(item_id="q2", question="Which?", choices=("x", "y"), answer="A", hints=HINTS[:1])
     with pytest.raises(UsageError, match=r"'q2' has 1 of 3 hints; leave it out, or give a lower level"):
         asked("hints", few)
@@ -46,8 +46,5 @@ def test_a_question_with_fewer_hints_is_not_asked():
     with pytest.raises(UsageError, match=r"'q3': hint 2 is empty; expected a text"):
         hint_words(empty, 2)
     assert hint_words(empty, 1) == "Look."
-
-
-def test_a_level_that_does_not_exist_is_refused():
     with pytest.raises(UsageError, match="level"):
         catalog.create("strategy", "hints:4")

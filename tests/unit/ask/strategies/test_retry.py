@@ -36,12 +36,9 @@ def put(flow, *replies):
         return stop.value, asked
 
 
-def test_once_asks_once_whatever_is_said():
+def test_once_asks_once_whatever_is_said_with_any_view():
     answer, asked = put(Once().answer(Question(PLAN)), "?")
     assert (answer.reply.text, answer.view, asked) == ("?", PLAN, [PLAN])
-
-
-def test_a_prompt_of_any_view_can_be_put():
     answer, asked = put(ask(Question("", "x"), "x"), "B")
     assert (answer.reply.text, answer.view, answer.prompt.text, asked) == ("B", "x", "x", ["x"])
 
@@ -63,8 +60,5 @@ def test_each_retry_has_a_view_of_its_own():
     assert list(views) == [PLAN, "retry 1", "retry 2"]
     assert [one.retry for one in views.values()] == [view.retry, 1, 2]
     assert msgspec.structs.replace(views["retry 2"], retry=view.retry) == view
-
-
-def test_no_retries_are_refused():
     with pytest.raises(UsageError, match="tries"):
         catalog.create("strategy", "retry?tries=0")

@@ -52,10 +52,8 @@ def test_the_answer_of_most_replies_counts(replies, said):
 def test_the_reply_is_the_first_one_with_that_answer():
     replies = ["two", "3 m", "3 metres", "three metres"]
     assert voted(replies, is_text=True).reply.text == "3 m"
-
-
-def test_one_reply_is_a_plain_run():
     assert voted("A").steps == ()
+    assert most_given([Unreadable(reason="no"), Refused(reason="no")], is_text=False) == 0
 
 
 def test_answers_in_words_are_grouped_by_the_rules_of_open_answers():
@@ -63,7 +61,3 @@ def test_answers_in_words_are_grouped_by_the_rules_of_open_answers():
     assert answer_groups(says, is_text=True) == (0, 1, 0)
     assert answer_groups(says, is_text=False) == (0, 1, 2)
     assert answer_groups([Unreadable(reason="no"), says[0]], is_text=True) == (None, 1)
-
-
-def test_without_an_answer_the_first_reply_counts():
-    assert most_given([Unreadable(reason="no"), Refused(reason="no")], is_text=False) == 0

@@ -45,18 +45,12 @@ def test_it_ends_where_nothing_changes_only_if_it_is_told_to():
     assert len(refined(rewriting("A", "A ", "B", "C"), rounds=3).asks) == 7
 
 
-def test_no_round_is_a_plain_run():
+def test_no_round_is_a_plain_run_and_an_empty_review_is_none():
     found = refined(rewriting("A"), rounds=0)
     assert (len(found.asks), found.made.steps, found.made.reply.text) == (1, (), "A")
-
-
-def test_an_empty_review_is_none():
     found = refined(rewriting("A", "B", review=" \n"), rounds=1)
     assert "[Review" not in found.asks[-1].prompt.text
     assert "has_review: \n" in found.asks[-1].prompt.text + "\n"
-
-
-def test_a_new_answer_without_an_answer_is_kept():
     assert refined(rewriting("B", "?"), rounds=1).made.reply.text == "?"
 
 
