@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from vidence.ask import checkpoints
 from vidence.ask.checkpoints import fetch_config, folder_of
 from vidence.errors import AccessError, UsageError
 
@@ -43,3 +44,17 @@ def test_the_hub_is_asked_without_a_line_for_each_try(
     assert tries == ["owner/name"]
     assert caplog.text == ""
     assert library.level == before
+
+
+def test_large_files_enter_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoints, "WHOLE_BYTES", 1 << 20)
+    monkeypatch.setattr(checkpoints, "HEAD_BYTES", 1 << 10)
+    seen: set[str] = set()
+    content = bytearray(20 << 20)
+    for at in (None, 5, 1 << 20, len(content) - 1):
+        if at is not None:
+            content[at : at + (1 << 16)] = b"x" * len(content[at : at + (1 << 16)])
+        (tmp_path / "large.safetensors").write_bytes(content)
+        seen.add(checkpoints.digest_of_model(tmp_path))
+    (tmp_path / "large.safetensors").write_bytes(content + b"more")
+    assert len(seen | {checkpoints.digest_of_model(tmp_path)}) == 5

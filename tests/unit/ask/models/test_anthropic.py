@@ -1,4 +1,4 @@
-"""`anthropic:` against a server that speaks the API: what is sent."""
+"""`anthropic:` against a server that speaks the API: what is sent, and what is made of its answers."""
 
 import base64
 import json
@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from servers.anthropic_stub import FIXED_SAMPLING, AnthropicStub
-from servers.model_asks import SCHEMA, ask, asking, image_part, maker
+from servers.anthropic_stub import FIXED_SAMPLING, AnthropicStub, message, refusal, text
+from servers.model_asks import SCHEMA, ask, asking, image_part, maker, shape
+from servers.openai_stub import Canned
 from vidence.ask.models.http import HttpModel
 from vidence.catalog import parse_spec
-from vidence.errors import AccessError, RejectedRequestError, UsageError
-from vidence.records import TextPart, Usage, VideoPart
+from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
+from vidence.records import Reply, TextPart, Usage, VideoPart
 
 create = maker("model", "anthropic")
 
@@ -62,11 +63,19 @@ def test_parts_keep_their_order_and_images_their_bytes():
     assert [base64.b64decode(source["data"], validate=True) for source in sources] == list(images.values())
 
 
-def test_a_whole_video_is_not_taken(tmp_path: Path):
+def test_what_the_api_does_not_take_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     part = VideoPart(path=str(tmp_path / "clip.mp4"), digest="v1")
     with AnthropicStub() as server, pytest.raises(RejectedRequestError, match=r"clip\.mp4.*--layout images"):
         ask(model_for(server), asking(part))
     assert server.n_requests == 0
+    with AnthropicStub() as server, pytest.raises(UsageError, match=r"takes no seed \(got 7\)"):
+        ask(model_for(server), asking(seed=7))
+    with AnthropicStub() as server, pytest.raises(AccessError, match=r"not supported.*thinking=adaptive"):
+        ask(model_for(server, "thinking_budget=2000", name=FIXED_SAMPLING), asking(temperature=1.0))
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", SECRET)
+    with AnthropicStub() as server:
+        ask(model_for(server), asking())
+    assert SECRET not in str(server.requests[0].headers)
 
 
 def test_settings_that_the_api_does_by_itself_are_not_sent():
@@ -80,11 +89,6 @@ def test_settings_that_the_api_does_by_itself_are_not_sent():
     assert [s.body.get("temperature") for s in server.requests] == [None, None, 0.0]
     assert [s.body.get("top_p") for s in server.requests] == [None, None, 0.5]
     assert server.requests[0].body["max_tokens"] == 4096
-
-
-def test_a_seed_is_refused_because_the_api_has_none():
-    with AnthropicStub() as server, pytest.raises(UsageError, match=r"takes no seed \(got 7\)"):
-        ask(model_for(server), asking(seed=7))
 
 
 def test_a_model_that_lets_no_temperature_be_chosen_says_what_to_do():
@@ -140,15 +144,10 @@ def test_thinking_is_refused_at_a_temperature_that_the_api_refuses(options: str)
     assert server.n_requests == 1
 
 
-def test_a_model_without_budgets_says_what_to_do():
-    with AnthropicStub() as server, pytest.raises(AccessError, match=r"not supported.*thinking=adaptive"):
-        ask(model_for(server, "thinking_budget=2000", name=FIXED_SAMPLING), asking(temperature=1.0))
-
-
 # ----------------------------------------------------------------------------------- structured output
 
 
-def test_a_schema_is_sent_as_the_format_of_the_output():
+def test_a_schema_is_the_format_of_the_output_or_the_form_of_a_forced_tool():
     with AnthropicStub(answer='{"right": true, "points": 2}') as server:
         plain, held = ask(model_for(server, "effort=high"), asking(), asking(schema=SCHEMA))
     assert server.requests[0].body["output_config"] == {"effort": "high"}
@@ -161,9 +160,6 @@ def test_a_schema_is_sent_as_the_format_of_the_output():
     assert sent["additionalProperties"] is False
     assert json.loads(held.text) == {"right": True, "points": 2}
     assert plain.finish == held.finish == "stop"
-
-
-def test_a_schema_may_be_the_form_of_a_forced_tool():
     with AnthropicStub(answer='{"right": true, "points": 2}') as server:
         [reply] = ask(model_for(server, "structured=tool"), asking(schema=SCHEMA))
     body = server.requests[0].body
@@ -197,3 +193,136 @@ def test_a_schema_may_be_the_form_of_a_forced_tool():
 def test_bad_options_are_refused(options: dict[str, str], words: str):
     with pytest.raises(UsageError, match=words):
         create("claude", options)
+
+
+SECRET = "sk-secret-0123456789"  # noqa: S105 - a made-up key that must not appear anywhere
+
+
+def ask_stub(canned: Canned) -> Reply:
+    with AnthropicStub() as server:
+        server.canned.append(canned)
+        reply = ask(model_for(server), asking())[0]
+        assert server.n_requests == 1
+        return reply
+
+
+# ------------------------------------------------------------------------------------ what is read
+
+THINKING = {"type": "thinking", "thinking": "First.", "signature": "c2ln"}
+REFUSED = {"type": "refusal", "category": "bio", "explanation": "This could do harm."}
+
+
+@pytest.mark.parametrize(
+    ("content", "fields", "expected"),
+    [
+        ([text("B")], {}, Reply(text="B")),
+        ([text("B")], {"stop_reason": "stop_sequence"}, Reply(text="B")),
+        ([text("B")], {"stop_reason": "max_tokens"}, Reply(text="B", finish="length")),
+        ([text("B")], {"stop_reason": "model_context_window_exceeded"}, Reply(text="B", finish="length")),
+        ([text("B")], {"stop_reason": "pause_turn"}, Reply(text="B", finish="other")),
+        ([text("B")], {"stop_reason": "something new"}, Reply(text="B", finish="other")),
+        ([text("B")], {"stop_reason": None}, Reply(text="B", finish="other")),
+        ([text("Answer: "), text("B")], {}, Reply(text="Answer: B")),
+        ([], {}, Reply(text="")),
+        ([THINKING, text("B")], {}, Reply(text="B", reasoning="First.")),
+        (
+            [THINKING, text("B"), {**THINKING, "thinking": "Then."}],
+            {},
+            Reply(text="B", reasoning="First.\n\nThen."),
+        ),
+        ([{**THINKING, "thinking": ""}, text("B")], {}, Reply(text="B")),
+        ([{"type": "redacted_thinking", "data": "AAAA"}, text("B")], {}, Reply(text="B")),
+        ([THINKING], {"stop_reason": "max_tokens"}, Reply(text="", reasoning="First.", finish="length")),
+        ([{"type": "block of next year", "text": "no"}, text("B")], {}, Reply(text="B")),
+        ([{"type": "tool_use", "id": "t", "name": "other", "input": {}}], {}, Reply(text="")),
+        ([], {"stop_reason": "refusal"}, Reply(text="", finish="refusal")),
+        (
+            [text("I")],
+            {"stop_reason": "refusal", "stop_details": REFUSED},
+            Reply(text="I", finish="refusal", refusal="This could do harm."),
+        ),
+        (
+            [],
+            {"stop_reason": "refusal", "stop_details": {**REFUSED, "explanation": None}},
+            Reply(text="", finish="refusal", refusal="bio"),
+        ),
+    ],
+)
+def test_replies_of_every_shape_are_read(content: list, fields: dict[str, object], expected: Reply):
+    reply = ask_stub(Canned(status=200, body=message(*content, **fields)))
+    assert shape(reply) == shape(expected)
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        (
+            {
+                "input_tokens": 5,
+                "cache_creation_input_tokens": 100,
+                "cache_read_input_tokens": 20,
+                "output_tokens": 3,
+                "output_tokens_details": {"thinking_tokens": 2},
+            },
+            Usage(input_tokens=125, output_tokens=3),
+        ),
+        (
+            {"input_tokens": 5, "cache_read_input_tokens": None, "output_tokens": 3},
+            Usage(input_tokens=5, output_tokens=3),
+        ),
+        ({}, Usage()),
+        (None, Usage()),
+    ],
+)
+def test_tokens_of_the_cache_are_input(usage: dict[str, object] | None, expected: Usage):
+    assert ask_stub(Canned(status=200, body=message(text("B"), usage=usage))).usage == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (message(text("B")).replace(b'"B"', b"5"), "no message.*text"),
+        (refusal("overloaded_error", "too busy"), "without content.*too busy"),
+    ],
+)
+def test_an_answer_that_is_no_reply_is_worth_another_try(body: bytes, words: str):
+    with pytest.raises(TransientModelError, match=f"(?s){words}"):
+        ask_stub(Canned(status=200, body=body))
+
+
+# ---------------------------------------------------------------------------------- what is raised
+
+
+def invalid(words: str) -> bytes:
+    return refusal("invalid_request_error", words)
+
+
+@pytest.mark.parametrize(
+    ("canned", "kind", "words"),
+    [
+        (Canned(status=401), AccessError, "401.*ANTHROPIC_API_KEY is not set"),
+        (
+            Canned(status=404, body=refusal("not_found_error", "model: claude")),
+            AccessError,
+            "404: model: claude.*name right.*before /v1",
+        ),
+        (Canned(status=400, body=invalid("prompt is too long")), RejectedRequestError, "too long"),
+        (Canned(status=400, body=invalid("Your credit balance is too low")), AccessError, "no credit left"),
+        (
+            Canned(status=400, body=invalid("output_config.format is not supported for this model")),
+            AccessError,
+            "structured=tool",
+        ),
+        (
+            Canned(status=400, body=invalid("This model does not support the effort parameter.")),
+            AccessError,
+            "effort=",
+        ),
+    ],
+)
+def test_troubles_that_stay(canned: Canned, kind: type[ModelError], words: str):
+    with pytest.raises(kind, match=f"(?s){words}"):
+        ask_stub(canned)
+
+
+# ---------------------------------------------------------------------------------------- the key

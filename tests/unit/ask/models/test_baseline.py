@@ -71,13 +71,7 @@ def test_random_depends_on_seed_item_and_sample_alone():
     assert all(60 <= count <= 140 for count in counts.values())  # 100 expected, 4.6 standard deviations
 
 
-def test_identity_tells_baselines_apart():
-    assert create("random", {"seed": "1"}).identity != create("random", {}).identity
-    assert create("constant", {"letter": "B"}).identity != create("constant", {}).identity
-    assert (create("random", {}).looks, create("random", {}).by_item) == (False, True)
-
-
-def test_bad_uses_are_refused():
+def test_bad_uses_are_refused_and_identities_differ():
     with pytest.raises(UnknownNameError, match=r"no baseline named 'longst'.*Did you mean 'longest'"):
         create("longst", {})
     for name, options in [
@@ -89,3 +83,6 @@ def test_bad_uses_are_refused():
     ]:
         with pytest.raises(UsageError):
             create(name, options)
+    assert create("random", {"seed": "1"}).identity != create("random", {}).identity
+    assert create("constant", {"letter": "B"}).identity != create("constant", {}).identity
+    assert (create("random", {}).looks, create("random", {}).by_item) == (False, True)

@@ -56,7 +56,7 @@ def together(model: HttpModel, *parts: VideoPart) -> list[Reply]:
 # ------------------------------------------------------------------------------------ in the request
 
 
-def test_a_small_video_goes_in_the_request(tmp_path: Path):
+def test_a_small_video_goes_in_the_request_to_the_byte(tmp_path: Path):
     part = video(tmp_path)
     with GeminiStub(answer="B") as server:
         [reply] = ask(model_for(server, "video_fps=2.5"), asking(part, TextPart(text="Which?")))
@@ -67,9 +67,6 @@ def test_a_small_video_goes_in_the_request(tmp_path: Path):
     assert first["videoMetadata"] == {"fps": 2.5}
     assert second == {"text": "Which?"}
     assert server.n_requests == 1
-
-
-def test_the_size_decides_to_the_byte(tmp_path: Path):
     exactly, above = video(tmp_path, "a.mp4", b"x" * 10_000), video(tmp_path, "b.mp4", b"x" * 10_001)
     with GeminiStub() as server:
         ask(model_for(server, "inline_mb=0.01"), asking(exactly), asking(above))
@@ -133,12 +130,26 @@ def test_the_bytes_go_to_the_address_that_is_asked_whatever_the_server_calls_its
     assert file.content == BYTES
 
 
-def test_a_file_that_is_about_to_expire_is_uploaded_again(tmp_path: Path):
+def test_a_file_that_expires_or_is_lost_is_uploaded_again(tmp_path: Path):
     part = video(tmp_path)
     with GeminiStub(expires="2020-01-01T00:00:00Z") as server:
         ask(model_for(server), *[asking(part)] * 2)
     assert starts(server) == 2
     assert all(f.is_deleted for f in server.files.values())
+    part = video(tmp_path)
+
+    async def lose(model: HttpModel, server: GeminiStub) -> str:
+        await model.reply(asking(part))
+        server.files["files/f0"].is_deleted = True
+        with pytest.raises(TransientModelError, match=r"403.*uploaded again at the next try"):
+            await model.reply(asking(part))
+        reply = await model.reply(asking(part))
+        await model.close()
+        return reply.text
+
+    with GeminiStub(answer="B") as server:
+        assert anyio.run(lose, model_for(server), server) == "B"
+    assert starts(server) == 2
 
 
 def test_who_comes_after_a_request_that_was_given_up_does_not_upload_again(tmp_path: Path):
@@ -161,23 +172,6 @@ def test_who_comes_after_a_request_that_was_given_up_does_not_upload_again(tmp_p
     assert starts(server) == 1
 
 
-def test_a_lost_file_is_uploaded_again_at_the_next_try(tmp_path: Path):
-    part = video(tmp_path)
-
-    async def lose(model: HttpModel, server: GeminiStub) -> str:
-        await model.reply(asking(part))
-        server.files["files/f0"].is_deleted = True
-        with pytest.raises(TransientModelError, match=r"403.*uploaded again at the next try"):
-            await model.reply(asking(part))
-        reply = await model.reply(asking(part))
-        await model.close()
-        return reply.text
-
-    with GeminiStub(answer="B") as server:
-        assert anyio.run(lose, model_for(server), server) == "B"
-    assert starts(server) == 2
-
-
 # ----------------------------------------------------------------------------- uploads that do not
 
 
@@ -197,12 +191,21 @@ def test_a_video_that_the_server_cannot_process_is_uploaded_once_and_rejected_ea
     assert server.files["files/f0"].is_deleted
 
 
-def test_the_wait_for_a_file_has_an_end(tmp_path: Path):
+def test_the_wait_has_an_end_and_what_cannot_be_deleted_does_not_spoil_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
     with GeminiStub(processing=10**9) as server:
         model = model_for(server, "inline_mb=0&upload_timeout_s=1")
         with pytest.raises(TransientModelError, match=r"within 1 s.*upload_timeout_s=SECONDS"):
             ask(model, asking(video(tmp_path)))
     assert server.files["files/f0"].is_deleted
+
+    def choose(seen: Seen) -> Canned | None:
+        return Canned(status=500) if seen.method == "DELETE" else None
+
+    with GeminiStub(answer="B", canned_for=choose) as server:
+        assert ask(model_for(server), asking(video(tmp_path)))[0].text == "B"
+    assert "files/f0 was not deleted" in caplog.text
 
 
 def uploaded(status: str, body: bytes = b"{}") -> Canned:
@@ -271,14 +274,3 @@ def test_what_goes_wrong_on_the_way_is_said_once_and_can_be_tried_again(
     with GeminiStub(answer="B", processing=1, canned_for=choose) as server:
         assert anyio.run(twice, model_for(server)) == "B"
         assert left == []
-
-
-def test_a_file_that_cannot_be_deleted_does_not_spoil_the_end(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-):
-    def choose(seen: Seen) -> Canned | None:
-        return Canned(status=500) if seen.method == "DELETE" else None
-
-    with GeminiStub(answer="B", canned_for=choose) as server:
-        assert ask(model_for(server), asking(video(tmp_path)))[0].text == "B"
-    assert "files/f0 was not deleted" in caplog.text

@@ -54,12 +54,21 @@ def test_what_is_no_address(text: str):
     assert check_address("https://h.example:8000/a/v1/") == "https://h.example:8000/a/v1"
 
 
-def test_a_server_hides_its_key():
+def test_a_server_hides_its_key_and_the_first_reply_is_that_with_the_lowest_index():
     server = Server(address="http://Host:1/v1", key_env="K", key="abc")
     assert "abc" not in repr(server)
     assert server.hide_key("my abc here") == "my [key] here"
     assert Server(address="http://h", key_env="K", key="").hide_key("as is") == "as is"
     assert server.host == "host"
+
+    class One:
+        def __init__(self, index: object) -> None:
+            self.index = index
+
+    three = [One(2), One(0), One(1)]
+    assert first(three) is three[1]
+    unnamed = [One(None), One("x")]
+    assert first(unnamed) is unnamed[0]
 
 
 # ------------------------------------------------------------------------------------ whole answers
@@ -131,12 +140,28 @@ def asked(spec: str, *, n: int = 1) -> list[Reply | ModelError]:
     return anyio.run(go)
 
 
-def test_an_answer_is_read_to_its_limit() -> None:
+def test_an_answer_is_read_to_its_limit_and_many_large_ones_are() -> None:
     with serving(answer(chat("A" * 900_000)), answer(chat("A" * 1_100_000))) as host:
         short, long = asked(f"openai:m?base_url=http://{host}/v1&max_answer_mb=1", n=2)
     assert isinstance(short, Reply)
     assert isinstance(long, RejectedRequestError)  # and so not tried again
     assert "sent an answer of more than 1 MB, which was not read to its end; max_answer_mb=MB" in str(long)
+    body = answer(chat("A" * 2_000_000))
+    lengths: list[int] = []
+
+    async def ask(model: Model) -> None:
+        lengths.append(len((await model.reply(ASKED)).text))
+
+    async def go(host: str) -> None:
+        model = create("model", f"openai:m?base_url=http://{host}/v1")
+        async with anyio.create_task_group() as tasks:
+            for _ in range(20):
+                tasks.start_soon(ask, model)
+        await model.close()
+
+    with serving(body, again=True) as host:
+        anyio.run(go, host)
+    assert lengths == [2_000_000] * 20
 
 
 def packed(body: bytes) -> bytes:
@@ -157,26 +182,6 @@ def test_an_answer_that_cannot_be_taken_fails_its_question(sent: bytes, words: s
         [error] = asked(f"openai:m?base_url=http://{host}/v1")
     assert isinstance(error, RejectedRequestError)
     assert words in str(error)
-
-
-def test_more_large_answers_than_places_are_all_read() -> None:
-    body = answer(chat("A" * 2_000_000))
-
-    lengths: list[int] = []
-
-    async def ask(model: Model) -> None:
-        lengths.append(len((await model.reply(ASKED)).text))
-
-    async def go(host: str) -> None:
-        model = create("model", f"openai:m?base_url=http://{host}/v1")
-        async with anyio.create_task_group() as tasks:
-            for _ in range(20):
-                tasks.start_soon(ask, model)
-        await model.close()
-
-    with serving(body, again=True) as host:
-        anyio.run(go, host)
-    assert lengths == [2_000_000] * 20
 
 
 def test_a_second_answer_is_not_that_of_the_next_question() -> None:
@@ -214,17 +219,6 @@ def test_tokens_that_cannot_be_are_unknown_and_said_once(caplog: pytest.LogCaptu
 @pytest.mark.parametrize("counts", [[-1], [10**9 + 1], [True], [1.5], [3, -1], [float("nan")]])
 def test_what_is_no_count_of_tokens(counts: Sequence[object]) -> None:
     assert believed(counts) == "absurd"
-
-
-def test_the_first_reply_is_that_with_the_lowest_index() -> None:
-    class One:
-        def __init__(self, index: object) -> None:
-            self.index = index
-
-    three = [One(2), One(0), One(1)]
-    assert first(three) is three[1]
-    unnamed = [One(None), One("x")]
-    assert first(unnamed) is unnamed[0]
 
 
 def test_what_a_server_says_is_logged_visibly(caplog: pytest.LogCaptureFixture) -> None:

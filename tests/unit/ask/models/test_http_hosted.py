@@ -153,12 +153,6 @@ def test_requests_run_together_and_a_closed_model_can_be_asked_again(hosted: Hos
     assert server.n_requests == 9
 
 
-def test_an_image_without_bytes_is_a_mistake_of_the_caller(hosted: Hosted) -> None:
-    with hosted.stub() as server, pytest.raises(UsageError, match="image d9"):
-        ask(hosted.create(f"base_url={server.base_url}"), asking(image_part("d9")))
-    assert server.n_requests == 0
-
-
 @pytest.mark.parametrize("hosted", [n for n, h in PROTOCOLS.items() if h.base_url_env], indirect=True)
 def test_the_address_comes_from_the_environment(hosted: Hosted, monkeypatch: pytest.MonkeyPatch) -> None:
     with hosted.stub() as server:
@@ -169,9 +163,17 @@ def test_the_address_comes_from_the_environment(hosted: Hosted, monkeypatch: pyt
 # ---------------------------------------------------------------------------------------- the key
 
 
-def test_the_provider_itself_needs_a_key(hosted: Hosted) -> None:
+def test_the_provider_itself_needs_a_key_and_none_with_blanks(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(AccessError, match=rf"{hosted.host}.*{hosted.key_env} is not set"):
         ask(hosted.create("max_in_flight=1"), asking())
+    monkeypatch.setenv(hosted.key_env, "sk one two")
+    with pytest.raises(UsageError, match=f"{hosted.key_env} holds blanks"):
+        hosted.create("base_url=http://localhost:1")
+    with hosted.stub() as server, pytest.raises(UsageError, match="image d9"):
+        ask(hosted.create(f"base_url={server.base_url}"), asking(image_part("d9")))
+    assert server.n_requests == 0
 
 
 @pytest.mark.parametrize("own", [False, True])
@@ -214,9 +216,3 @@ def test_a_key_in_the_wrong_place_is_refused_without_showing_it(hosted: Hosted, 
     with pytest.raises(UsageError) as caught:
         hosted.create(options)
     assert SECRET not in str(caught.value)
-
-
-def test_a_key_with_blanks_inside_is_refused(hosted: Hosted, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(hosted.key_env, "sk one two")
-    with pytest.raises(UsageError, match=f"{hosted.key_env} holds blanks"):
-        hosted.create("base_url=http://localhost:1")

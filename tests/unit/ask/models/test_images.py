@@ -77,9 +77,6 @@ def test_a_body_holds_what_was_encoded_without_a_copy():
     assert behind.startswith(b"}")
     content = msgspec.json.decode(before + url + behind)["messages"][0]["content"]
     assert content[1] == {"type": "text", "text": 'say "hé"'}
-
-
-def test_pieces_stand_where_they_were_marked():
     pieces = Pieces()
     body = {"a": pieces.mark(b'"one"'), "b": [pieces.mark(b'"two"'), "\x00"]}
     assert pieces.of(body) == (b'{"a":', b'"one"', b',"b":[', b'"two"', b',"\\u0000"]}')

@@ -29,17 +29,19 @@ def test_a_key_is_cut_out_of_a_text(said, kept):
     assert keys.without_keys(said) == kept
 
 
-def test_the_longer_of_two_keys_is_cut_out_whole():
+def test_the_longer_of_two_keys_is_cut_out_whole_and_short_values_are_none():
     keys.note_key(CANARY + "-long")
     assert keys.without_keys(f"a {CANARY}-long b") == "a [key] b"
-
-
-def test_short_values_are_no_secrets():
     keys.note_key("EMPTY")
     assert keys.without_keys("EMPTY") == "EMPTY"
+    error = TransientModelError(f"said {CANARY}", retry_after_s=2.0)
+    error.__cause__ = ValueError(f"bad header {CANARY}", 3)
+    keys.clean_error(error)
+    assert (str(error), error.retry_after_s) == ("said [key]", 2.0)
+    assert error.__cause__.args == ("bad header [key]", 3)
 
 
-def test_every_text_of_a_reply_is_cleaned_and_the_rest_stays():
+def test_every_text_of_a_reply_is_cleaned_and_the_rest_stays(monkeypatch):
     reply = Reply(
         text=CANARY, reasoning=f"a {CANARY}", refusal=CANARY, model=CANARY, choice_logps={CANARY: -1.0}
     )
@@ -48,20 +50,9 @@ def test_every_text_of_a_reply_is_cleaned_and_the_rest_stays():
     assert cleaned.choice_logps == {"[key]": -1.0}
     same = Reply(text="A", latency_s=0.5)
     assert keys.clean_record(same) is same
-
-
-def test_without_a_key_nothing_is_looked_at(monkeypatch):
     monkeypatch.setattr(keys, "_IN_USE", set())
     reply = Reply(text=CANARY)
     assert keys.clean_record(reply) is reply
-
-
-def test_an_error_and_its_causes_are_cleaned():
-    error = TransientModelError(f"said {CANARY}", retry_after_s=2.0)
-    error.__cause__ = ValueError(f"bad header {CANARY}", 3)
-    keys.clean_error(error)
-    assert (str(error), error.retry_after_s) == ("said [key]", 2.0)
-    assert error.__cause__.args == ("bad header [key]", 3)
 
 
 @pytest.mark.parametrize(

@@ -27,11 +27,18 @@ def check(rule: str, letter: str | None = None) -> None:
     check_rule(spec, options, kind="baseline", known=("random", "constant"), options={"letter": "constant"})
 
 
-def test_a_model_looks_and_has_no_limit_unless_it_says_otherwise() -> None:
+def test_a_model_looks_at_images_only_and_has_no_limit_unless_it_says_otherwise() -> None:
     model = Echo()
     assert (model.looks, model.by_item, model.max_in_flight) == (True, False, None)
     assert anyio.run(model.reply, asking()).text == "Which?"
     anyio.run(model.close)
+    parts = (TextPart(text="Which?"), image_part("d1"), image_part("d2"))
+    assert images_shown(asking(*parts), owner="phantom:fuser") == [*parts[1:]]
+    with pytest.raises(RejectedRequestError, match=r"fuser reads images, not a whole video \(a\.mp4\)"):
+        images_shown(asking(VideoPart(path="a.mp4", digest="v")), owner="phantom:fuser")
+    found = [drawn("ABC", "q", n) for n in range(60)]
+    assert found == [drawn("ABC", "q", n) for n in range(60)]
+    assert set(found) == {"A", "B", "C"}
 
 
 @pytest.mark.parametrize(
@@ -41,19 +48,6 @@ def test_a_model_looks_and_has_no_limit_unless_it_says_otherwise() -> None:
 def test_words_are_cut_at_the_limit(limit: int | None, text: str, finish: str) -> None:
     reply = said(" a\nb  c ", asking(max_tokens=limit))
     assert (reply.text, reply.finish) == (text, finish)
-
-
-def test_a_drawn_letter_follows_from_the_words() -> None:
-    found = [drawn("ABC", "q", n) for n in range(60)]
-    assert found == [drawn("ABC", "q", n) for n in range(60)]
-    assert set(found) == {"A", "B", "C"}
-
-
-def test_only_images_are_looked_at() -> None:
-    parts = (TextPart(text="Which?"), image_part("d1"), image_part("d2"))
-    assert images_shown(asking(*parts), owner="phantom:fuser") == [*parts[1:]]
-    with pytest.raises(RejectedRequestError, match=r"fuser reads images, not a whole video \(a\.mp4\)"):
-        images_shown(asking(VideoPart(path="a.mp4", digest="v")), owner="phantom:fuser")
 
 
 def test_a_rule_has_its_own_options_only() -> None:

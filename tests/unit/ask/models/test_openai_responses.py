@@ -80,7 +80,7 @@ def test_words_images_and_settings():
     assert reply.model == "tiny"
 
 
-def test_no_more_is_sent_than_is_wanted():
+def test_no_more_is_sent_than_is_wanted_and_a_seed_is_left_out(caplog: pytest.LogCaptureFixture):
     with OpenAIStub() as server:
         [reply] = ask(
             model_for(server, "api=responses&image_detail=low&fixed_sampling=true"),
@@ -88,16 +88,10 @@ def test_no_more_is_sent_than_is_wanted():
         )
     assert server.requests[0].body.keys() == {"model", "input", "store"}
     assert (reply.text, reply.finish, reply.reasoning, reply.choice_logps) == ("A", "stop", "", None)
-
-
-def test_a_seed_is_left_out_and_that_is_said_once(caplog: pytest.LogCaptureFixture):
     with OpenAIStub() as server:
         ask(model_for(server, "api=responses"), text_request(seed=1), text_request(seed=2))
     assert not [s for s in server.requests if "seed" in s.body]
     assert [r.getMessage() for r in caplog.records if "no seed" in r.getMessage()] == [caplog.messages[0]]
-
-
-def test_a_video_is_a_rejected_request():
     prompt = Prompt(parts=(VideoPart(path="clip.mp4", digest="v"),))
     request = Request(item_id="q7", prompt=prompt, sampling=Sampling())
     with OpenAIStub() as server, pytest.raises(RejectedRequestError, match=r"q7.*clip\.mp4.*frames"):

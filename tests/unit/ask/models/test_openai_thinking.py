@@ -38,13 +38,16 @@ def sent_with(options: str) -> dict[str, object]:
     return server.requests[0].body
 
 
-def test_effort_is_sent_with_the_limit_that_reasoning_models_take():
+def test_effort_is_sent_with_its_limit_and_fixed_sampling_sends_less():
     body = sent_with("reasoning_effort=low")
     assert body["reasoning_effort"] == "low"
     assert body["max_completion_tokens"] == 1024
     assert "max_tokens" not in body
     assert "chat_template_kwargs" not in body
     assert sent_with("reasoning_effort=low&max_tokens_field=max_tokens")["max_tokens"] == 1024
+    with OpenAIStub() as server:
+        ask(model_for(server, "fixed_sampling=true"), text_request(temperature=0.3, top_p=0.5, seed=1))
+    assert server.requests[0].body.keys() == {"model", "messages", "max_tokens", "seed"}
 
 
 @pytest.mark.parametrize(
@@ -56,12 +59,6 @@ def test_a_budget_goes_to_the_chat_template(budget: str, expected: dict[str, obj
     assert body["chat_template_kwargs"] == expected
     assert body["max_tokens"] == 1024
     assert "reasoning_effort" not in body
-
-
-def test_fixed_sampling_leaves_temperature_and_top_p_out():
-    with OpenAIStub() as server:
-        ask(model_for(server, "fixed_sampling=true"), text_request(temperature=0.3, top_p=0.5, seed=1))
-    assert server.requests[0].body.keys() == {"model", "messages", "max_tokens", "seed"}
 
 
 @pytest.mark.parametrize(

@@ -82,33 +82,29 @@ def answer(
 # ------------------------------------------------------------------ what they answer
 
 
-def test_fuser_adds_what_it_sees_in_any_order_among_other_frames():
+def test_fuser_adds_what_it_sees_and_names_a_choice_that_cannot_be_right_when_a_card_is_missing():
     assert answer("fuser", ["blue", None, "grey", "red", "red", "green"]).text == "Answer: C"
-
-
-def test_fuser_names_the_largest_choice_that_cannot_be_right_when_a_card_is_missing():
     # Seen 4 + 7: the missing card adds 1 or more, so 11 is too small, and 13 is possible.
     assert answer("fuser", ["red", "green"]).text == "Answer: D"
     # Seen 7 only: two cards missing, 9 or more: 4 is the only choice below.
     assert answer("fuser", ["green"]).text == "Answer: B"
-
-
-def test_fuser_says_so_when_no_choice_is_known_to_be_wrong():
     reply = answer("fuser", [None, "grey"])
     assert reply.text == "This cannot be told from what is shown."
     assert (
         reply.reasoning == "The red card is not seen, the green card is not seen, the blue card is not seen."
     )
+    assert answer("fuser", ["red", "green", "blue"], choices={}).text == "Answer: 20"
+    assert answer("fuser", ["red"], choices={}).text == "This cannot be told from what is shown."
+    reply = ask(create("fuser", {}), request("Which colour? A. red B. green", [png(frame("red"))]))
+    assert reply.text == "This cannot be told from what is shown."
+    assert reply.choice_logps is None
 
 
-def test_single_uses_the_first_named_card_only():
+def test_single_uses_the_first_named_card_in_its_first_frame():
     assert answer("single", ["red", "green", "blue"]).text == "Answer: B"  # 4 < 4 + 1 + 1
     assert answer("single", ["green", "blue"]).text == "This cannot be told from what is shown."
     read = {"question": "What is the number on the grey card?", "choices": {"A": 5, "B": 2}}
     assert answer("single", ["red", "grey"], **read).text == "Answer: B"
-
-
-def test_single_stays_with_the_first_frame_that_shows_its_card():
     other = draw(frame(None), Payload(world=1, piece=piece_number(3, "grey"), value=5))
     asked = request(
         "What is the number on the grey card?\nA. 5\nB. 2\nAnswer: X", [png(frame("grey")), png(other)]
@@ -144,17 +140,6 @@ def test_forgetful_holds_the_cards_seen_last():
     )
 
 
-def test_an_open_question_is_answered_with_the_number():
-    assert answer("fuser", ["red", "green", "blue"], choices={}).text == "Answer: 20"
-    assert answer("fuser", ["red"], choices={}).text == "This cannot be told from what is shown."
-
-
-def test_words_that_hold_no_question_about_cards_are_not_answered():
-    reply = ask(create("fuser", {}), request("Which colour? A. red B. green", [png(frame("red"))]))
-    assert reply.text == "This cannot be told from what is shown."
-    assert reply.choice_logps is None
-
-
 # ------------------------------------------------------------------ in the form that is asked for
 
 
@@ -178,15 +163,12 @@ def test_the_answer_has_the_form_that_the_prompt_asks_for(ending: str, text: str
     assert answer("fuser", ["red", "green", "blue"], ending=ending).text == text
 
 
-def test_steps_are_told_where_the_prompt_wants_them():
+def test_steps_are_told_where_the_prompt_wants_them_and_cut_at_max_tokens():
     reply = answer("fuser", ["red", "green"], ending="\nWork step by step. Then end with\nAnswer: X")
     assert reply.text == (
         "The red card shows 4, the green card shows 7, the blue card is not seen.\nAnswer: D"
     )
     assert reply.reasoning == ""
-
-
-def test_a_reply_is_cut_at_max_tokens():
     steps = "\nWork step by step. Then end with\nAnswer: X"
     reply = answer("fuser", ["red"], ending=steps, sampling=Sampling(max_tokens=4))
     assert (reply.text, reply.finish) == ("The red card shows", "length")
@@ -228,30 +210,21 @@ def leave_one_out_shares(name: str, colours: Sequence[str]) -> list[float]:
     return [drop / sum(drops) for drop in drops]
 
 
-def test_letters_sum_to_one_and_the_one_named_leads():
+def test_letters_sum_to_one_and_the_right_one_loses_as_much_with_every_card():
     for shown, letter in ((["red", "green", "blue"], "C"), (["red", "green"], "D"), (["green"], "B")):
         found = logps("fuser", shown)
         assert sum(math.exp(v) for v in found.values()) == pytest.approx(1)
         assert max(found, key=lambda x: found[x]) == letter
         assert answer("fuser", shown).choice_logps is None
-
-
-def test_the_right_letter_loses_as_much_with_every_card_that_is_missing():
     shown = ["red", "green", "blue"]
     by_missing = [logps("fuser", shown[missing:])["C"] for missing in range(4)]
     assert by_missing[0] == pytest.approx(math.log(0.9))
     assert np.diff(by_missing) == pytest.approx([-math.log(6)] * 3)
-
-
-def test_where_nothing_is_named_all_letters_are_equal():
     found = logps("fuser", [])
     assert set(found) == set(CHOICES)
     assert list(found.values()) == pytest.approx([math.log(0.9) - 3 * math.log(6)] * 5)
     not_a_choice = logps("fuser", ["red", "green", "blue"], choices={"A": 1, "B": 2})
     assert list(not_a_choice.values()) == pytest.approx([math.log(0.9 / 2.4)] * 2)
-
-
-def test_shares_are_equal_for_fuser_and_all_in_one_frame_for_single():
     assert leave_one_out_shares("fuser", ["blue", "red", "green"]) == pytest.approx([1 / 3] * 3)
     assert leave_one_out_shares("single", ["blue", "red", "green"]) == pytest.approx([0, 1, 0])
 

@@ -36,13 +36,18 @@ def ask(model, n: int = 1, **fields) -> list[Reply]:
     return replies
 
 
-def test_it_is_given_the_parts_of_a_request():
+def test_it_is_given_the_parts_of_a_request_and_its_reply_is_cut_off():
     def parts(prompt, choices, system, sampling, sample, item_id, request, images):
         assert request.prompt is PROMPT
         return Reply(text=f"{prompt} {choices} {system} {sampling.seed} {sample} {item_id} {images}")
 
     [reply] = ask(model_of(parts))
     assert reply.text == "Which? ('x', 'y') Be short. 4 0 q0 []"
+    [reply] = ask(model_of(lambda prompt: "one two three four"))
+    assert (reply.text, reply.finish) == ("one two three", "length")
+    model = catalog.create("model", "scripted:B")
+    assert model_of(model) is model
+    assert isinstance(model_of(lambda prompt: "A"), FunctionModel)
 
 
 def test_what_its_replies_depend_on_follows_from_its_parameters():
@@ -60,11 +65,6 @@ def test_what_its_replies_depend_on_follows_from_its_parameters():
 
     kinds = [(m.looks, m.by_item) for m in map(model_of, (words, pictures, by_choices, everything))]
     assert kinds == [(False, False), (True, False), (False, True), (True, True)]
-
-
-def test_a_long_text_is_cut_off_as_other_models_are():
-    [reply] = ask(model_of(lambda prompt: "one two three four"))
-    assert (reply.text, reply.finish) == ("one two three", "length")
 
 
 @pytest.mark.parametrize("returned", [None, 3, b"A", ["A"]])
@@ -93,6 +93,15 @@ def test_calls_come_one_after_the_other_unless_threads_are_allowed():
         return "A"
 
     assert len(ask(model_of(together, "?threads=2"), 2)) == 2
+    main = []
+
+    async def later(prompt):
+        main.append(threading.current_thread())
+        await anyio.sleep(0)
+        return "A"
+
+    ask(model_of(later), 3)
+    assert set(main) == {threading.main_thread()}
 
 
 def test_a_program_allows_threads_with_the_concurrency_that_it_says():
@@ -111,21 +120,3 @@ def test_a_program_allows_threads_with_the_concurrency_that_it_says():
 
     spec = give(together, chance="1", threads=threads_of(settings))
     assert len(ask(catalog.create("model", spec), 2)) == 2
-
-
-def test_a_coroutine_function_waits_on_the_event_loop():
-    main = []
-
-    async def later(prompt):
-        main.append(threading.current_thread())
-        await anyio.sleep(0)
-        return "A"
-
-    ask(model_of(later), 3)
-    assert set(main) == {threading.main_thread()}
-
-
-def test_a_model_is_taken_as_it_is():
-    model = catalog.create("model", "scripted:B")
-    assert model_of(model) is model
-    assert isinstance(model_of(lambda prompt: "A"), FunctionModel)

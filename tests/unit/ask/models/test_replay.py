@@ -60,14 +60,6 @@ def test_columns_are_named_by_options(tmp_path: Path):
     assert (say(create(path, {}), "1").refusal, say(create(path, {}), "1").finish) == ("no", "refusal")
 
 
-def test_an_item_without_a_reply_is_rejected(tmp_path: Path):
-    model = create(written(tmp_path / "a.jsonl", LINES), {})
-    with pytest.raises(RejectedRequestError, match="no recorded reply for item '3'"):
-        say(model, "3")
-    with pytest.raises(RejectedRequestError, match=r"sample 1 in .*recorded samples: 0"):
-        say(model, "1", sample=1)
-
-
 def test_samples_in_csv_are_whole_numbers(tmp_path: Path):
     long = "word " * 40_000
     model = create(written(tmp_path / "a.csv", f"item_id,text,try\n1,{long},1\n1,B,0\n"), {"sample": "try"})
@@ -76,11 +68,16 @@ def test_samples_in_csv_are_whole_numbers(tmp_path: Path):
         create(written(tmp_path / "b.csv", "item_id,text,sample\n1,A,x\n"), {})
 
 
-def test_a_row_given_twice_is_fine_and_a_different_one_is_not(tmp_path: Path):
+def test_rows_given_twice_and_items_without_a_reply(tmp_path: Path):
     same = '{"item_id": "1", "text": "A"}\n{"item_id": 1, "text": "A", "more": 3}\n'
     assert say(create(written(tmp_path / "a.jsonl", same), {}), "1").text == "A"
     with pytest.raises(DataError, match=r"line 3: a second, different reply for item '1'.*line 1\)"):
         create(written(tmp_path / "b.jsonl", same + '{"item_id": "1", "text": "B"}'), {})
+    model = create(written(tmp_path / "a.jsonl", LINES), {})
+    with pytest.raises(RejectedRequestError, match="no recorded reply for item '3'"):
+        say(model, "3")
+    with pytest.raises(RejectedRequestError, match=r"sample 1 in .*recorded samples: 0"):
+        say(model, "1", sample=1)
 
 
 @pytest.mark.parametrize(
@@ -117,12 +114,7 @@ def test_bad_files_are_refused_with_place_and_field(
         create(written(tmp_path / name, content), {})
 
 
-def test_a_column_can_be_left_unread(tmp_path: Path):
-    path = written(tmp_path / "a.jsonl", '{"item_id": "1", "text": "A", "refusal": false, "sample": "b"}')
-    assert say(create(path, {"refusal": "", "sample": ""}), "1").text == "A"
-
-
-def test_bad_uses_are_refused(tmp_path: Path):
+def test_bad_uses_are_refused_and_columns_left_unread(tmp_path: Path):
     path = written(tmp_path / "a.jsonl", LINES)
     with pytest.raises(DataError, match="cannot be read"):
         create(str(tmp_path / "gone.jsonl"), {})
@@ -134,6 +126,8 @@ def test_bad_uses_are_refused(tmp_path: Path):
         create(path, {"txt": "raw"})
     with pytest.raises(UsageError, match="must name a field"):
         create(path, {"id": ""})
+    path = written(tmp_path / "a.jsonl", '{"item_id": "1", "text": "A", "refusal": false, "sample": "b"}')
+    assert say(create(path, {"refusal": "", "sample": ""}), "1").text == "A"
 
 
 def test_identity_follows_content_and_columns_and_not_the_path(tmp_path: Path):

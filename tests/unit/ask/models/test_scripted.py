@@ -17,11 +17,6 @@ def say(model: ScriptedModel, item_id: str = "q", **sampling: object) -> Reply:
     return anyio.run(model.reply, request)
 
 
-def test_it_says_its_text():
-    assert say(create("The answer is B%3F", {})).text == "The answer is B?"
-    assert say(create("", {})).text == ""
-
-
 @pytest.mark.parametrize(
     ("fail", "kind", "is_overload"),
     [
@@ -72,9 +67,8 @@ def test_options():
         create("A", {"fail": "500", "fail_share": "2"})
     with pytest.raises(UsageError, match="also say how"):
         create("A", {"fail_share": "0.5"})
-
-
-def test_a_drill_takes_no_reply_out_of_the_memory_of_runs_without_one():
+    assert say(create("The answer is B%3F", {})).text == "The answer is B?"
+    assert say(create("", {})).text == ""
     drills = [{"fail": "500"}, {"fail": "401"}, {"fail": "401", "fail_share": "0.5"}]
     drills.append({"fail": "401", "fail_share": "0.5", "fail_seed": "1"})
     assert len({create("A", options).identity for options in [{}, *drills]}) == 5

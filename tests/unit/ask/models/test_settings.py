@@ -32,9 +32,6 @@ FIELDS = ("share", "limit", "fast", "extra")
 )
 def test_only_what_is_not_the_default_is_named(options: Options, expected: str):
     assert spec_of("m:x", options, FIELDS) == expected
-
-
-def test_some_options_are_always_named():
     assert spec_of("m:x", Options(), FIELDS, always=("share",)) == "m:x?share=0.5"
 
 

@@ -99,7 +99,7 @@ class TestWhatIsSaid:
         request = make_request(seeds)
         assert ask(model, request).text == reference(request)[0]
 
-    def test_images_and_words_keep_their_order(self, model, reference):
+    def test_images_words_and_the_system_prompt_are_honoured(self, model, reference):
         forward, backward = make_request([1, 2]), make_request([2, 1])
         words_first = msgspec.structs.replace(forward.prompt, parts=forward.prompt.parts[::-1])
         inverted = Request(item_id="i", prompt=words_first, sampling=GREEDY, images=forward.images)
@@ -107,8 +107,6 @@ class TestWhatIsSaid:
         texts = [reply.text for reply in replies]
         assert texts == [reference(r)[0] for r in (forward, backward, inverted)]
         assert len(set(texts)) > 1
-
-    def test_the_system_prompt_is_honoured(self, model, reference):
         request = make_request([1], system="You are brief.")
         assert ask(model, request).text == reference(request)[0]
         assert ask(model, request).usage.input_tokens > ask(model, make_request([1])).usage.input_tokens
@@ -153,7 +151,7 @@ class TestBatches:
             assert reply.text == text
             assert reply.choice_logps == pytest.approx(_letter_logps(logits), abs=1e-4)
 
-    def test_batch_size_is_the_most(self, folder, monkeypatch):
+    def test_batch_size_is_the_most_and_limits_are_not_mixed(self, folder, monkeypatch):
         model = make_model(folder, batch_size="2")
         assert model.max_in_flight == 4
         sizes = _spy_sizes(model, monkeypatch)
@@ -251,8 +249,6 @@ class TestLogps:
         assert logps == pytest.approx(_letter_logps(reference(request)[1]), abs=1e-4)
         assert list(logps) == ["A", "B", "C", "D"]
         assert ask(model, make_request([1], Sampling(max_tokens=1))).choice_logps is not None
-
-    def test_a_letter_is_sought_in_each_of_its_forms(self):
         tokenizer = make_tokenizer()
         bare, spaced = tokenizer.encode("A"), tokenizer.encode(" A")
         assert len(bare) == len(spaced) == 1
@@ -271,7 +267,7 @@ class TestLogps:
 
 
 class TestRefused:
-    def test_bytes_that_are_no_image_do_not_hurt_the_others(self, model, reference):
+    def test_what_cannot_be_taken_does_not_hurt_the_others(self, model, reference):
         part = ImagePart(digest="d", width_px=8, height_px=8)
         bad = Request(item_id="bad", prompt=Prompt(parts=(part,)), sampling=GREEDY, images={"d": b"no image"})
         good, refused, also_good = ask_together(model, [make_request([1]), bad, make_request([2])])
@@ -279,8 +275,13 @@ class TestRefused:
         assert also_good.text == reference(make_request([2]))[0]
         assert isinstance(refused, RejectedRequestError)
         assert "bad: image d cannot be read" in str(refused)
-
-    def test_a_missing_image_is_the_fault_of_the_caller(self, model):
+        good, refused = ask_together(model, [make_request([1]), make_request([1], text="See <image>?")])
+        assert good.text == reference(make_request([1]))[0]
+        assert isinstance(refused, RejectedRequestError)
+        fine, refused = ask_together(model, [make_request([1]), make_request([1], text="x" * 4100)])
+        assert isinstance(refused, RejectedRequestError)
+        assert "the model takes 4096; show fewer or smaller frames" in str(refused)
+        assert fine.text == reference(make_request([1]))[0]
         request = Request(
             item_id="q7",
             prompt=Prompt(parts=(ImagePart(digest="d", width_px=8, height_px=8),)),
@@ -288,17 +289,6 @@ class TestRefused:
         )
         with pytest.raises(UsageError, match="'q7' names image d"):
             ask(model, request)
-
-    def test_words_that_look_like_an_image(self, model, reference):
-        good, refused = ask_together(model, [make_request([1]), make_request([1], text="See <image>?")])
-        assert good.text == reference(make_request([1]))[0]
-        assert isinstance(refused, RejectedRequestError)
-
-    def test_a_prompt_that_is_too_long(self, model, reference):
-        fine, refused = ask_together(model, [make_request([1]), make_request([1], text="x" * 4100)])
-        assert isinstance(refused, RejectedRequestError)
-        assert "the model takes 4096; show fewer or smaller frames" in str(refused)
-        assert fine.text == reference(make_request([1]))[0]
 
     def test_a_prompt_that_leaves_little_room(self, model, reference):
         long = make_request([1], text="x" * 4040)

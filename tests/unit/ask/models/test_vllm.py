@@ -271,10 +271,16 @@ def only_plain(turns: Turns, params: SamplingParams) -> RequestOutput:
     return completed("plain")
 
 
-def test_the_schema_goes_with_the_prompts_that_have_one(model: BatchingModel, script: StandIn):
+def test_the_schema_goes_with_the_prompts_that_have_one_or_not_at_all(
+    model: BatchingModel, script: StandIn, folder: Path
+):
     ask_together(model, [with_schema(make_request()), make_request()])
     held_to = [p.structured_outputs for _, params, _ in script.calls for p in params]
     assert [h and h.json for h in held_to] == [SCHEMA, None]
+    script.answers = only_plain
+    with pytest.raises(RejectedRequestError, match="cannot be compiled"):
+        ask(create(str(folder), {"structured": "on"}), with_schema(make_request()))
+    assert ask(create(str(folder), {"structured": "off"}), with_schema(make_request())).text == "plain"
 
 
 def test_a_schema_that_is_not_taken_is_left_out_from_then_on(
@@ -297,10 +303,3 @@ def test_a_request_that_fails_without_the_schema_too_does_not_blame_it(model: Ba
         ask(model, with_schema(make_request(text="bad")))
     ask(model, with_schema(make_request(text="good")))
     assert script.calls[-1][1][0].structured_outputs is not None
-
-
-def test_whoever_insists_on_the_schema_gets_the_error(folder: Path, script: StandIn):
-    script.answers = only_plain
-    with pytest.raises(RejectedRequestError, match="cannot be compiled"):
-        ask(create(str(folder), {"structured": "on"}), with_schema(make_request()))
-    assert ask(create(str(folder), {"structured": "off"}), with_schema(make_request())).text == "plain"

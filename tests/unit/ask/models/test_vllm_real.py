@@ -20,8 +20,8 @@ from vidence.ask.checkpoints import Source
 from vidence.ask.models.vllm import Settings, engine_arguments
 from vidence.ask.models.weights import BatchingModel
 from vidence.contracts import Request
-from vidence.errors import RejectedRequestError, VidenceError
-from vidence.records import ImagePart, Reply
+from vidence.errors import VidenceError
+from vidence.records import Reply
 
 create = maker("model", "vllm")
 create_transformers = maker("model", "transformers")
@@ -131,31 +131,3 @@ def test_a_reply_keeps_to_its_schema(model: BatchingModel):
     [one, other] = replies(model, held, plain)
     assert msgspec.json.decode(one.text.strip()) in SCHEMA["enum"]
     assert other.text == replies(model, plain)[0].text != one.text
-
-
-def test_a_schema_that_cannot_be_compiled_is_left_out(
-    model: BatchingModel, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-):
-    plain = make_request([1])
-    [expected] = replies(model, plain)
-    monkeypatch.setattr(model._checkpoint, "_takes_schemas", True)  # and put back for the other tests
-    prompt = msgspec.structs.replace(plain.prompt, reply_schema={"type": "no such type"})
-    broken = Request(item_id="broken", prompt=prompt, sampling=plain.sampling, images=plain.images)
-    assert [r.text for r in replies(model, broken)] == [expected.text]
-    assert "does not take the schema" in caplog.text
-
-
-def test_requests_that_cannot_be_taken_do_not_take_the_others_along(model: BatchingModel):
-    good = make_request([1])
-    long = make_request([2], text="word " * 3000)
-    many = make_request(range(17))
-    part = ImagePart(digest="d", width_px=8, height_px=8)
-    broken = Request(
-        item_id="broken",
-        prompt=msgspec.structs.replace(good.prompt, parts=(part,)),
-        sampling=GREEDY,
-        images={"d": b"no image"},
-    )
-    got = outcomes(model, good, long, many, broken, make_request([3]))
-    assert [type(o) for o in got] == [Reply, *[RejectedRequestError] * 3, Reply]
-    assert got[0].text == replies(model, good)[0].text

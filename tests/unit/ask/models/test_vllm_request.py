@@ -44,13 +44,10 @@ def test_parts_keep_their_order_and_images_become_pictures():
     assert picture["image_pil"].tobytes() == Image.open(io.BytesIO(frame(1))).convert("RGB").tobytes()
 
 
-def test_a_broken_image_is_a_rejected_request():
+def test_a_broken_image_and_a_video_file_are_rejected_requests():
     part = ImagePart(digest="d", width_px=4, height_px=3)
     with pytest.raises(RejectedRequestError, match="q1: image d cannot be read"):
         conversation(asking(part, images={"d": b"no image"}))
-
-
-def test_a_video_file_is_a_rejected_request():
     with pytest.raises(RejectedRequestError, match=r"q1.*clip\.mp4; ask with frames"):
         conversation(asking(VideoPart(path="clip.mp4", digest="v")))
 
@@ -122,7 +119,7 @@ def test_a_reply_that_was_broken_off_is_worth_another_try(reason: str | None):
     assert f"q1: the engine broke the reply off (finish_reason {reason!r})" in str(found)
 
 
-def test_of_the_forms_of_a_letter_the_likeliest_counts_at_the_first_token_that_is_not_blank():
+def test_log_probabilities_that_were_not_reported_or_not_wanted_are_absent():
     at = [
         {5: Logprob(-0.1), 1: Logprob(-9.0)},
         {1: Logprob(-3.0), 2: Logprob(-1.0), 4: Logprob(-2.0), 8: Logprob(-0.2)},
@@ -130,6 +127,9 @@ def test_of_the_forms_of_a_letter_the_likeliest_counts_at_the_first_token_that_i
     ]
     request = asking(TextPart(text="?"), want_choice_logps=True)
     assert read(request, "\n A", [5, 2, 8], logprobs=at).choice_logps == {"A": -1.0, "B": -2.0}
+    at = [{1: Logprob(-1.0)}]
+    assert read(asking(TextPart(text="?"), want_choice_logps=True), "A", [1]).choice_logps is None
+    assert read(asking(TextPart(text="?")), "A", [1], logprobs=at).choice_logps is None
 
 
 @pytest.mark.parametrize("token_ids", [[5, 6], []])
@@ -137,9 +137,3 @@ def test_a_blank_reply_has_no_log_probabilities(token_ids: list[int]):
     at = [{1: Logprob(-1.0)} for _ in token_ids]
     request = asking(TextPart(text="?"), want_choice_logps=True)
     assert read(request, "", token_ids, logprobs=at).choice_logps is None
-
-
-def test_log_probabilities_that_were_not_reported_or_not_wanted_are_absent():
-    at = [{1: Logprob(-1.0)}]
-    assert read(asking(TextPart(text="?"), want_choice_logps=True), "A", [1]).choice_logps is None
-    assert read(asking(TextPart(text="?")), "A", [1], logprobs=at).choice_logps is None
