@@ -119,8 +119,6 @@ class GeminiStub(OpenAIStub):
             return self._generate(camel(seen.body), found[1])
         return Canned(status=404, body=refusal(404, "NOT_FOUND", f"no route {seen.method} {seen.path}"))
 
-    # ------------------------------------------------------------------------------------- files
-
     def _start(self, seen: Seen) -> Canned:
         headers = seen.headers
         assert headers["x-goog-upload-protocol"] == "resumable"
@@ -175,8 +173,6 @@ class GeminiStub(OpenAIStub):
             "source": "UPLOADED",
         }
         return told | ({"error": {"code": 3, "message": self.file_fails}} if state == "FAILED" else {})
-
-    # ----------------------------------------------------------------------------------- content
 
     def _generate(self, body: Body, model: str) -> Canned:
         broken = self._broken_rule(body)

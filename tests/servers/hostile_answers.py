@@ -100,8 +100,6 @@ several(
     long_text=says(lambda call: (call.good("Answer: A " + "answer is " * 300_000),)),
 )
 
-# ---------------------------------------------------------------------------------------- statuses
-
 
 def refuses(status: str, message: object = "no", *lines: str):
     """An error as the protocols write it."""

@@ -131,8 +131,6 @@ class Call:
         self.writer.close()
 
 
-# ------------------------------------------------------------------------------------- connections
-
 OK, NO_ANSWER = b"HTTP/1.1 200 OK\r\n", "no reply within|did not answer within"
 
 
@@ -225,8 +223,6 @@ several(
 )
 several("answer|broke", garbage_behind=sends(lambda call: whole(call.good() + b" ") + b"\x00garbage" * 10))
 
-# -------------------------------------------------------------------------------- bodies of any size
-
 
 def bomb(bits: int) -> bytes:
     """A thousand million blanks, packed into one million bytes; `bits` as zlib names the format."""
@@ -295,8 +291,6 @@ several(
     packed_in_an_unknown_way=says(lambda call: (call.good(), "200 OK", "content-encoding: x-own")),
     two_megabytes=says(lambda call: (call.good(more={"padding": "x" * 2 * MB}),)),
 )
-
-# ------------------------------------------------------------------------------------------ framing
 
 
 def chunk(data: bytes) -> bytes:

@@ -75,9 +75,6 @@ def test_a_name_that_cannot_stand_in_a_spec_is_refused(name, thing):
         named(name, thing)
 
 
-# ------------------------------------------------------------------------------------------- files
-
-
 def test_a_function_is_found_in_a_file_beside_its_helpers(tmp_path):
     (tmp_path / "beside.py").write_text("WORD = 'B'\n")
     file = tmp_path / "mine.py"
@@ -103,9 +100,6 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path):
     file.write_text("import nothing_of_this_name\n")
     with pytest.raises(UsageError, match="cannot be loaded: ModuleNotFoundError"):
         find("model", f"{file}:answer")
-
-
-# ---------------------------------------------------------------------------------------- keywords
 
 
 def test_a_function_is_given_what_its_parameters_name_and_no_more():

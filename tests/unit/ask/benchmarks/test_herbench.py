@@ -91,9 +91,6 @@ def test_a_task_is_known_in_every_spelling(folder: Path, name: str | None, code:
     assert change(folder, task_type=name).items[4].tags["task"] == code
 
 
-# --------------------------------------------------------------------------- what is refused
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -215,9 +212,6 @@ def test_other_tables_are_refused(tmp_path: Path) -> None:
         load(tmp_path)
 
 
-# --------------------------------------------------------------------------- what is noted
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -280,9 +274,6 @@ def test_all_12_tasks_are_not_noted(folder: Path) -> None:
     assert not any("tasks are not there" in note for note in load(folder).notes)
 
 
-# --------------------------------------------------------------------------- which release
-
-
 @pytest.mark.parametrize(
     ("name", "revision"),
     [
@@ -315,9 +306,6 @@ def test_the_configuration_is_told_by_the_number_of_questions(tmp_path: Path) ->
         assert herbench._revision(n, tmp_path, tmp_path / "tasks") == f"{config} ({n:,} questions)"
 
 
-# --------------------------------------------------------------------------- where things are
-
-
 @pytest.mark.parametrize("place", [".", "data"])
 def test_the_tasks_are_found_under_a_clone_or_its_data(tmp_path: Path, place: str) -> None:
     shutil.copytree(SAMPLE, tmp_path / place, dirs_exist_ok=True)
@@ -348,9 +336,6 @@ def test_the_hash_is_that_of_all_files_gzipped_or_not(folder: Path) -> None:
     assert load(folder).content_hash == before
     rewrite(folder, entries("action_counting.json"), "action_counting.json")
     assert load(folder).content_hash != before
-
-
-# --------------------------------------------------------------------------- how it is asked
 
 
 def test_the_protocols_are_the_papers_and_the_released_code() -> None:

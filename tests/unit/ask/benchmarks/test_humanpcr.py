@@ -116,9 +116,6 @@ def test_more_evidence_may_be_counted_than_listed_or_none(folder: Path) -> None:
     assert not {"n_evidence", "n_proactive", "evidence_group"} & tags.keys()
 
 
-# --------------------------------------------------------------------------- splits and files
-
-
 @pytest.mark.parametrize("name", ["humanpcr.jsonl", "humanpcr.json", "humanpcr.json.gz"])
 def test_one_file_can_hold_all_levels(tmp_path: Path, name: str) -> None:
     rows = [row for level in ("human-p", "human-c", "human-r") for row in entries(level)]
@@ -144,9 +141,6 @@ def test_a_split_reads_only_its_files_and_notes_what_is_missing(folder: Path) ->
         DataError, match=r"holds none of human-r\.jsonl, humanpcr\.jsonl.*nothing is released"
     ):
         load(folder, split="human-r")
-
-
-# --------------------------------------------------------------------------- images
 
 
 def test_images_that_are_missing_from_a_question_about_several_are_listed(folder: Path) -> None:
@@ -178,9 +172,6 @@ def test_media_that_do_not_make_a_question_are_refused(folder: Path, changes: En
     assert problem.startswith("human-p.jsonl:1: ")
     assert said in problem
     assert problem.endswith("(question 'p-1')")
-
-
-# --------------------------------------------------------------------------- names
 
 
 @pytest.mark.parametrize(
@@ -250,9 +241,6 @@ def test_a_task_belongs_to_one_dimension_and_an_id_to_one_file(folder: Path) -> 
     assert problem.startswith("human-c.jsonl:1: item_id: 'p-2' was used in human-p.jsonl:2 before")
 
 
-# --------------------------------------------------------------------------- what is noted
-
-
 def whole_taxonomy() -> list[Entry]:
     """One question of each of the paper's 34 tasks, under names of ours."""
     row = entries("human-p")[0]
@@ -280,9 +268,6 @@ def test_open_questions_without_proactive_evidence_are_noted(folder: Path) -> No
     found = change(folder, "human-r", evidence=[], n_referred=3, n_proactive=0)
     assert any("no proactive evidence" in note and note.endswith(": r-1") for note in found.notes)
     assert not any("number of tasks" in note for note in load(folder, split="human-r").notes)
-
-
-# --------------------------------------------------------------------------- how it is asked
 
 
 def test_choices_are_asked_directly_and_open_questions_step_by_step() -> None:

@@ -148,8 +148,6 @@ def test_conditions_are_counted_by_their_marks(question: str, n: int) -> None:
     assert perceptioncomp.n_conditions(question) == n
 
 
-# --------------------------------------------------------------------------- skills
-
 LABELS = [
     {"key": "1", "video_id": "Harbour Walk 2", "step_abilities": []},
     {
@@ -202,9 +200,6 @@ def test_without_good_labels_there_are_no_skills(tmp_path: Path) -> None:
     (tmp_path / LABEL_FILE).write_text("{}", encoding="utf-8")
     with pytest.raises(DataError, match=LABEL_FILE):
         load(tmp_path)
-
-
-# --------------------------------------------------------------------------- how it is asked
 
 
 def test_the_protocols_are_those_of_the_paper_and_of_the_released_runners() -> None:

@@ -28,12 +28,22 @@ def loaded(path: Path, text: str, *, split: str = "all") -> Loaded:
     return found
 
 
-def test_every_preset_has_a_layout_here() -> None:
+def test_every_preset_has_a_layout_a_file_and_a_line_in_the_documentation(tmp_path: Path) -> None:
     assert set(LAYOUTS) == set(presets())
+    assert all(path.parent == mapping.PRESETS for path in presets().values())
+    assert len(BOTH) == 2
+    page = (Path(__file__).parents[4] / "docs" / "guides" / "mapping.md").read_text()
+    assert [line for line in page.splitlines() if line.startswith("| `")][: len(presets())] == [
+        f"| `{name}` | {read_map(name).about} |" for name in presets()
+    ]
+    page = (Path(__file__).parents[4] / "docs" / "guides" / "mapping.md").read_text()
+    block = page.partition("```toml\n")[2].partition("```")[0]
+    (tmp_path / "own.toml").write_text(block)
+    assert read_map(str(tmp_path / "own.toml")).constants == {"benchmark": "Kitchens"}
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_a_preset_reads_its_layout(name: str, tmp_path: Path) -> None:
+def test_a_preset_reads_its_layout_and_says_where_that_is_from(name: str, tmp_path: Path) -> None:
     layout, path = written(name, tmp_path)
     found = loaded(path, name)
     assert found.problems == ()
@@ -41,10 +51,6 @@ def test_a_preset_reads_its_layout(name: str, tmp_path: Path) -> None:
     for item, asked in zip(found.items, layout.questions, strict=True):
         assert (item.question, item.choices, item.answer) == (asked.question, asked.choices, asked.letter)
     assert [medium.path for item in found.items for medium in item.media] == list(layout.media)
-
-
-@pytest.mark.parametrize("name", LAYOUTS)
-def test_a_preset_says_what_it_reads_and_where_that_is_from(name: str) -> None:
     found = read_map(name)
     assert found.about.endswith(".")
     assert found.home.startswith("https://")
@@ -90,6 +96,11 @@ def test_a_mapping_is_read_from_a_file(tmp_path: Path, monkeypatch: pytest.Monke
     assert read_map("own.toml,answer_is=text").answer_is == "text"
     assert whole_map("own.toml,answer_is=text") == f"{tmp_path / 'own.toml'},answer_is=text"
     assert whole_map("nextqa") == "nextqa"
+    (tmp_path / "x.toml").write_text("item_id = ")
+    with pytest.raises(UsageError, match="cannot be read as a mapping in TOML"):
+        read_map(str(tmp_path / "x.toml"))
+    with pytest.raises(UnknownNameError):
+        read_map("x")
 
 
 @pytest.mark.parametrize(
@@ -112,31 +123,18 @@ def test_what_is_no_mapping_is_refused(text: str, said: str) -> None:
     assert said in str(caught.value)
 
 
-def test_a_file_that_is_no_toml_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "x.toml").write_text("item_id = ")
-    with pytest.raises(UsageError, match="cannot be read as a mapping in TOML"):
-        read_map(str(tmp_path / "x.toml"))
-    with pytest.raises(UnknownNameError):
-        read_map("x")
-
-
 def test_what_is_read_is_part_of_the_content_hash(tmp_path: Path) -> None:
     path = json_file([{"id": "1", "q": "?", "c": ["a", "b"], "x": "a", "y": "b"}], "q.json")(tmp_path)
     pairs = "item_id=id,question=q,choices=c,answer="
     assert loaded(path, pairs + "x").content_hash != loaded(path, pairs + "y").content_hash
     assert loaded(path, pairs + "x").content_hash == loaded(path, pairs + "x,about=words").content_hash
-
-
-def test_presets_are_files_of_the_package() -> None:
-    assert all(path.parent == mapping.PRESETS for path in presets().values())
-    assert len(BOTH) == 2
-
-
-def test_the_documentation_lists_every_preset() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "guides" / "mapping.md").read_text()
-    assert [line for line in page.splitlines() if line.startswith("| `")][: len(presets())] == [
-        f"| `{name}` | {read_map(name).about} |" for name in presets()
-    ]
+    plain = read_map("item_id=id,question=q,answer=a")
+    assert plain.digest == "24af101b42a0158e7e76a7f7fef272eb6e74b50d2ab1f5568f342380e91887b3"
+    one, several = read_map("item_id=id,question=q,answer=a,steps=why"), read_map("vlm4d,steps=a|b")
+    assert (one.steps, several.steps) == ("why", ("a", "b"))
+    assert one.digest != plain.digest
+    assert {"why"} <= one.used
+    assert {"a", "b"} <= several.used
 
 
 def test_shards_of_a_data_set_of_the_hub_are_read_together(tmp_path: Path) -> None:
@@ -154,20 +152,3 @@ def test_shards_of_a_data_set_of_the_hub_are_read_together(tmp_path: Path) -> No
 def made(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
-
-
-def test_the_mapping_in_the_documentation_is_one(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[4] / "docs" / "guides" / "mapping.md").read_text()
-    block = page.partition("```toml\n")[2].partition("```")[0]
-    (tmp_path / "own.toml").write_text(block)
-    assert read_map(str(tmp_path / "own.toml")).constants == {"benchmark": "Kitchens"}
-
-
-def test_steps_are_columns_and_a_mapping_without_them_keeps_its_digest() -> None:
-    plain = read_map("item_id=id,question=q,answer=a")
-    assert plain.digest == "24af101b42a0158e7e76a7f7fef272eb6e74b50d2ab1f5568f342380e91887b3"
-    one, several = read_map("item_id=id,question=q,answer=a,steps=why"), read_map("vlm4d,steps=a|b")
-    assert (one.steps, several.steps) == ("why", ("a", "b"))
-    assert one.digest != plain.digest
-    assert {"why"} <= one.used
-    assert {"a", "b"} <= several.used

@@ -71,9 +71,6 @@ def test_keys_around_rows_become_columns() -> None:
         list(rows_in(DataFile(Path("a.json"), b"[]"), levels=("video",)).lines)
 
 
-# ------------------------------------------------------------------------------- folders
-
-
 def folder_of(folder: Path, *names: str) -> Path:
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

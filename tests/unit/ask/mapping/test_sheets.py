@@ -59,9 +59,6 @@ def test_what_is_no_workbook_is_refused(file: DataFile, said: str) -> None:
         list(workbook_rows(file))
 
 
-# ------------------------------------------------------------------------------- logs of inspect_ai
-
-
 def test_a_log_has_its_samples_and_its_header(tmp_path: Path) -> None:
     path = inspect_log(tmp_path, epochs=2)
     found = list(inspect_rows(DataFile(path, path.read_bytes())))

@@ -22,9 +22,6 @@ def model_for(server: AnthropicStub, options: str = "", name: str = "claude") ->
     return create(spec.argument, spec.options)
 
 
-# ------------------------------------------------------------------------------------ what is sent
-
-
 def test_words_are_sent_and_read():
     with AnthropicStub(answer="B") as server:
         [reply] = ask(model_for(server), asking())
@@ -103,9 +100,6 @@ def test_a_model_that_lets_no_temperature_be_chosen_says_what_to_do():
         assert ask(fixed, asking(temperature=0.0, top_p=0.5))[0].text == "B"
 
 
-# ---------------------------------------------------------------------------------------- thinking
-
-
 def test_a_budget_of_thinking_comes_on_top_of_the_room_for_the_reply():
     with AnthropicStub(answer="B", thought="Because of the hat.") as server:
         model = model_for(server, "thinking_budget=4096")
@@ -144,9 +138,6 @@ def test_thinking_is_refused_at_a_temperature_that_the_api_refuses(options: str)
     assert server.n_requests == 1
 
 
-# ----------------------------------------------------------------------------------- structured output
-
-
 def test_a_schema_is_the_format_of_the_output_or_the_form_of_a_forced_tool():
     with AnthropicStub(answer='{"right": true, "points": 2}') as server:
         plain, held = ask(model_for(server, "effort=high"), asking(), asking(schema=SCHEMA))
@@ -171,9 +162,6 @@ def test_a_schema_is_the_format_of_the_output_or_the_form_of_a_forced_tool():
     with AnthropicStub() as server:
         ask(model_for(server, 'structured=off&extra={"top_k": 5}'), asking(schema=SCHEMA))
     assert server.requests[0].body.keys() == {"model", "max_tokens", "messages", "temperature", "top_k"}
-
-
-# ------------------------------------------------------------------------------------- the options
 
 
 @pytest.mark.parametrize(
@@ -205,8 +193,6 @@ def ask_stub(canned: Canned) -> Reply:
         assert server.n_requests == 1
         return reply
 
-
-# ------------------------------------------------------------------------------------ what is read
 
 THINKING = {"type": "thinking", "thinking": "First.", "signature": "c2ln"}
 REFUSED = {"type": "refusal", "category": "bio", "explanation": "This could do harm."}
@@ -290,9 +276,6 @@ def test_an_answer_that_is_no_reply_is_worth_another_try(body: bytes, words: str
         ask_stub(Canned(status=200, body=body))
 
 
-# ---------------------------------------------------------------------------------- what is raised
-
-
 def invalid(words: str) -> bytes:
     return refusal("invalid_request_error", words)
 
@@ -323,6 +306,3 @@ def invalid(words: str) -> bytes:
 def test_troubles_that_stay(canned: Canned, kind: type[ModelError], words: str):
     with pytest.raises(kind, match=f"(?s){words}"):
         ask_stub(canned)
-
-
-# ---------------------------------------------------------------------------------------- the key

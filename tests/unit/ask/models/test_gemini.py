@@ -22,9 +22,6 @@ def model_for(server: GeminiStub, options: str = "") -> HttpModel:
     return create(spec.argument, spec.options)
 
 
-# ------------------------------------------------------------------------------------ what is sent
-
-
 def test_words_are_sent_and_read():
     with GeminiStub(answer="B") as server:
         [reply] = ask(model_for(server), asking())
@@ -124,9 +121,6 @@ def test_a_schema_is_sent_where_the_prompt_has_one():
     assert plain.finish == held.finish == "stop"
 
 
-# --------------------------------------------------------------------------- log-probabilities
-
-
 def test_choice_logps_are_read_where_they_are_reported():
     with GeminiStub(letter_logps={"B": -0.1, " B": -3.0, "A": -2.5, "Z": -3.0}, blank_first=True) as server:
         wanted, unasked = ask(model_for(server), asking(want_choice_logps=True), asking())
@@ -159,9 +153,6 @@ def test_a_model_that_reports_none_is_asked_for_none_from_then_on(caplog: pytest
 
     with GeminiStub(answer="B", letter_logps=None) as server:
         assert anyio.run(together, model_for(server)) == ["B"] * 4
-
-
-# ------------------------------------------------------------------------------------- the options
 
 
 @pytest.mark.parametrize(
@@ -210,8 +201,6 @@ def ask_stub(canned: Canned, request: Request | None = None) -> Reply:
         assert server.n_requests == 1
         return reply
 
-
-# ------------------------------------------------------------------------------------ what is read
 
 B = {"text": "B"}
 THOUGHT = {"text": "First. ", "thought": True}
@@ -319,8 +308,6 @@ def test_an_answer_that_is_no_reply_is_worth_another_try(body: bytes, words: str
         ask_stub(Canned(status=200, body=body))
 
 
-# ---------------------------------------------------------------------------------- what is raised
-
 WAIT = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}
 QUOTA = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": "PerMinute"}]}
 
@@ -374,9 +361,6 @@ def invalid(words: str, *details: dict[str, object], status: str = "INVALID_ARGU
 def test_troubles_that_stay(canned: Canned, kind: type[ModelError], words: str):
     with pytest.raises(kind, match=f"(?s){words}"):
         ask_stub(canned)
-
-
-# ---------------------------------------------------------------------------------------- the key
 
 
 def test_a_variable_of_google_is_read_too_and_ours_goes_first(monkeypatch: pytest.MonkeyPatch):

@@ -53,9 +53,6 @@ def together(model: HttpModel, *parts: VideoPart) -> list[Reply]:
     return replies
 
 
-# ------------------------------------------------------------------------------------ in the request
-
-
 def test_a_small_video_goes_in_the_request_to_the_byte(tmp_path: Path):
     part = video(tmp_path)
     with GeminiStub(answer="B") as server:
@@ -84,9 +81,6 @@ def test_a_video_that_cannot_be_read_is_a_rejected_request(tmp_path: Path, optio
             with pytest.raises(RejectedRequestError, match="cannot be read"):
                 ask(model_for(server, options), asking(broken))
     assert server.n_requests == 0
-
-
-# ---------------------------------------------------------------------------------- uploads that work
 
 
 def test_a_large_video_is_uploaded_waited_for_and_deleted(tmp_path: Path):
@@ -170,9 +164,6 @@ def test_who_comes_after_a_request_that_was_given_up_does_not_upload_again(tmp_p
     with GeminiStub(answer="B", processing=10**9) as server:
         assert anyio.run(give_up_first, model_for(server), server) == "B"
     assert starts(server) == 1
-
-
-# ----------------------------------------------------------------------------- uploads that do not
 
 
 def test_a_video_that_the_server_cannot_process_is_uploaded_once_and_rejected_each_time(tmp_path: Path):

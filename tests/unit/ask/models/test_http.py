@@ -71,8 +71,6 @@ def test_a_server_hides_its_key_and_the_first_reply_is_that_with_the_lowest_inde
     assert first(unnamed) is unnamed[0]
 
 
-# ------------------------------------------------------------------------------------ whole answers
-
 ASKED = Request(item_id="q", prompt=Prompt(parts=(TextPart(text="?"),)), sampling=Sampling())
 
 
@@ -240,9 +238,6 @@ def test_what_a_server_says_is_logged_visibly(caplog: pytest.LogCaptureFixture) 
         assert anyio.run(go, host).text == "A"
     [line] = [record.getMessage() for record in caplog.records]
     assert "no response_format ␛[2J␛]0;x␇" in line
-
-
-# --------------------------------------------------------------------------------------- connections
 
 
 def test_a_server_without_tls_is_said_to_be_so_at_once() -> None:

@@ -74,9 +74,6 @@ def hosted(request: pytest.FixtureRequest) -> Hosted:
     return PROTOCOLS[request.param]
 
 
-# ------------------------------------------------------------------------------------- connections
-
-
 def test_what_goes_wrong_on_the_way_is_said_with_the_address(hosted: Hosted) -> None:
     with hosted.stub(latency_s=5) as server:
         slow = hosted.create(f"base_url={server.base_url}", limit="timeout_s=0.2")
@@ -158,9 +155,6 @@ def test_the_address_comes_from_the_environment(hosted: Hosted, monkeypatch: pyt
     with hosted.stub() as server:
         monkeypatch.setenv(hosted.base_url_env, server.base_url + "/")
         assert ask(hosted.create("max_in_flight=1"), asking())[0].text == "A"
-
-
-# ---------------------------------------------------------------------------------------- the key
 
 
 def test_the_provider_itself_needs_a_key_and_none_with_blanks(

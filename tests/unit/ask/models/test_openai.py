@@ -13,8 +13,6 @@ from vidence.contracts import Request
 from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
 from vidence.records import Prompt, Reply, Sampling, TextPart, Usage, VideoPart
 
-# ------------------------------------------------------------------------------------ what is sent
-
 
 def test_a_prompt_of_words_is_sent_as_a_plain_string():
     with OpenAIStub(answer="B") as server:
@@ -103,9 +101,6 @@ def test_settings_left_to_the_server_are_not_sent_and_extra_ones_are():
     assert second["seed"] == 9
 
 
-# --------------------------------------------------------------------------- log-probabilities
-
-
 def test_choice_logps_are_read_where_they_are_reported():
     with OpenAIStub(letter_logps={"B": -0.1, "A": -2.5, "Z": -3.0}) as server:
         [reply] = ask(model_for(server, "top_logprobs=5"), text_request(want_choice_logps=True))
@@ -130,9 +125,6 @@ def test_choice_logps_are_read_where_they_are_reported():
     assert reply.choice_logps == {"A": -1.5, "B": -2.0, "C": -0.9}
 
 
-# ------------------------------------------------------------------------------------- the options
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -146,9 +138,6 @@ def test_choice_logps_are_read_where_they_are_reported():
 def test_bad_options_are_refused(options: dict[str, str], words: str):
     with pytest.raises(UsageError, match=words):
         create("tiny", options)
-
-
-# ------------------------------------------------------------------------------------ what is read
 
 
 @pytest.mark.parametrize(
@@ -206,9 +195,6 @@ def test_replies_of_every_shape_are_read(message: object, choice: dict[str, obje
 def test_an_answer_that_is_no_reply_is_worth_another_try(body: bytes, words: str):
     with pytest.raises(TransientModelError, match=f"(?s){words}"):
         ask_stub(Canned(status=200, body=body))
-
-
-# ---------------------------------------------------------------------------------- what is raised
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,6 @@ def ask_responses(body: bytes, request: Request | None = None) -> Reply:
         return ask(model_for(server, "api=responses"), request or text_request())[0]
 
 
-# ------------------------------------------------------------------------------------ what is sent
-
-
 def test_words_images_and_settings():
     parts = (TextPart(text="first"), image_part("d1"), TextPart(text="then"), image_part("d2", "image/png"))
     schema = {"type": "object"}
@@ -97,9 +94,6 @@ def test_no_more_is_sent_than_is_wanted_and_a_seed_is_left_out(caplog: pytest.Lo
     with OpenAIStub() as server, pytest.raises(RejectedRequestError, match=r"q7.*clip\.mp4.*frames"):
         ask(model_for(server, "api=responses"), request)
     assert server.n_requests == 0
-
-
-# ------------------------------------------------------------------------------------ what is read
 
 
 @pytest.mark.parametrize(

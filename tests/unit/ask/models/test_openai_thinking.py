@@ -29,9 +29,6 @@ def error(message: str, **fields: object) -> bytes:
     return json.dumps({"error": {"message": message, **fields}}).encode()
 
 
-# ------------------------------------------------------------------------------------- thinking
-
-
 def sent_with(options: str) -> dict[str, object]:
     with OpenAIStub() as server:
         ask(model_for(server, options), text_request())
@@ -74,9 +71,6 @@ def test_a_setting_that_the_model_refuses_comes_with_advice(message: str, advice
         ask_stub(Canned(status=400, body=error(message)))
 
 
-# ---------------------------------------------------------------------------------- refused prompts
-
-
 @pytest.mark.parametrize(
     "fields", [{"code": "content_filter"}, {"code": None, "type": "content_policy_violation"}]
 )
@@ -87,9 +81,6 @@ def test_a_prompt_that_the_filter_stops_is_a_refusal(fields: dict[str, object]):
     assert reply.refusal == "The response was filtered."
     with pytest.raises(AccessError, match="filtered"):
         ask_stub(Canned(status=403, body=body))
-
-
-# --------------------------------------------------------------------------------- structured output
 
 
 def test_the_schema_is_sent_strictly_and_only_with_prompts_that_have_one():
@@ -170,9 +161,6 @@ def test_other_rejections_and_insisting_are_errors(options: str, canned: Canned)
         with pytest.raises(RejectedRequestError):
             ask(model_for(server, options), schema_request())
     assert server.n_requests == 1
-
-
-# ------------------------------------------------------------------------------------- the options
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,6 @@ def answer(
     return ask(create(name, options or {}), asked)
 
 
-# ------------------------------------------------------------------ what they answer
-
-
 def test_fuser_adds_what_it_sees_and_names_a_choice_that_cannot_be_right_when_a_card_is_missing():
     assert answer("fuser", ["blue", None, "grey", "red", "red", "green"]).text == "Answer: C"
     # Seen 4 + 7: the missing card adds 1 or more, so 11 is too small, and 13 is possible.
@@ -140,9 +137,6 @@ def test_forgetful_holds_the_cards_seen_last():
     )
 
 
-# ------------------------------------------------------------------ in the form that is asked for
-
-
 @pytest.mark.parametrize(
     ("ending", "text"),
     [
@@ -187,9 +181,6 @@ def test_choices_are_read_in_any_usual_form(form: str, gap: str):
     assert ask(create("fuser", {}), asked).text == "C"
 
 
-# ------------------------------------------------------------------ what they believe
-
-
 def logps(name: str, colours: Sequence[str | None], **more: object) -> dict[str, float]:
     reply = answer(name, colours, sampling=Sampling(want_choice_logps=True), **more)
     assert reply.choice_logps is not None
@@ -227,9 +218,6 @@ def test_letters_sum_to_one_and_the_right_one_loses_as_much_with_every_card():
     assert list(not_a_choice.values()) == pytest.approx([math.log(0.9 / 2.4)] * 2)
     assert leave_one_out_shares("fuser", ["blue", "red", "green"]) == pytest.approx([1 / 3] * 3)
     assert leave_one_out_shares("single", ["blue", "red", "green"]) == pytest.approx([0, 1, 0])
-
-
-# ------------------------------------------------------------------ images
 
 
 def montage(colours: Sequence[str | None], columns: int) -> bytes:
@@ -277,9 +265,6 @@ def test_an_image_is_decoded_once_whoever_looks_and_the_oldest_are_forgotten(mon
     ):
         ask(create(name, {}), request(SUM, shown))
     assert decoded == [red, green, blue, red, green]
-
-
-# ------------------------------------------------------------------ names and options
 
 
 def test_identities_tell_models_and_settings_apart():

@@ -68,9 +68,6 @@ def words(turns: Turns) -> str:
     return "".join(part["text"] for part in turns[-1]["content"] if part["type"] == "text")
 
 
-# ------------------------------------------------------------------------------------- setting up
-
-
 def test_options_become_arguments_and_what_is_not_set_is_left_to_vllm(
     model: BatchingModel, script: StandIn, folder: Path
 ):
@@ -171,9 +168,6 @@ def test_identity_holds_what_changes_the_reply_and_nothing_else(script: StandIn,
     assert identity() != same
 
 
-# ---------------------------------------------------------------------------------------- batches
-
-
 def test_requests_share_a_batch_however_each_is_drawn(model: BatchingModel, script: StandIn):
     script.answers = lambda turns, params: completed(f"{words(turns)} {params.max_tokens}")
     requests = [
@@ -181,9 +175,6 @@ def test_requests_share_a_batch_however_each_is_drawn(model: BatchingModel, scri
     ]
     assert [r.text for r in ask_together(model, requests)] == ["q2 2", "q3 3", "q4 4", "q5 5"]
     assert [len(messages) for messages, _, _ in script.calls] == [4]
-
-
-# -------------------------------------------------------------------------------- what goes wrong
 
 
 def refusing(word: str, error: Exception) -> "object":
@@ -260,9 +251,6 @@ def test_closing_ends_the_engine_and_closing_twice_is_fine(model: BatchingModel,
     assert script.engines[0].llm_engine.engine_core.shut_down == [SHUTDOWN_S]
     with pytest.raises(AccessError, match="is closed"):
         ask(model, make_request())
-
-
-# ------------------------------------------------------------------------------- structured output
 
 
 def only_plain(turns: Turns, params: SamplingParams) -> RequestOutput:

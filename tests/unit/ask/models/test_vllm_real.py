@@ -36,9 +36,6 @@ LOAD_S = 600
 SCHEMA = {"enum": ["no", "yes"]}
 
 
-# ----------------------------------------------------------- the stand-in is like the real library
-
-
 def test_names_parameters_and_fields_are_those_of_the_library():
     import vllm
     from vllm.engine.arg_utils import EngineArgs
@@ -68,9 +65,6 @@ def test_names_parameters_and_fields_are_those_of_the_library():
     every = Settings(name="p", max_model_len=9, gpu_memory_utilization=0.5, limit_mm_per_prompt=3)
     source = Source(place="p", name="n", revision="r", content="c")
     assert engine_arguments(source, every).keys() <= parameters(vllm.LLM) | parameters(EngineArgs)
-
-
-# ------------------------------------------------------------------------------------ a real engine
 
 
 @pytest.fixture(scope="module")

@@ -28,9 +28,6 @@ def read(request: Request, *arguments: object, **fields: object) -> Reply:
     return read_output(output, request, model="tiny", letter_tokens=LETTERS, blanks=BLANKS)
 
 
-# ------------------------------------------------------------------------------------ what is given
-
-
 def test_parts_keep_their_order_and_images_become_pictures():
     parts = (TextPart(text="first"), ImagePart(digest="d1", width_px=80, height_px=60), TextPart(text="then"))
     turns = conversation(asking(*parts, system="Be brief.", images={"d1": frame(1)}))
@@ -94,9 +91,6 @@ def test_only_the_tokens_of_the_letters_are_reported_where_they_are_wanted():
     ]
     assert "logprob_token_ids" not in sampling_fields(asking(TextPart(text="?")), LETTERS)
     assert "logprob_token_ids" not in sampling_fields(asking(TextPart(text="?"), want_choice_logps=True), {})
-
-
-# ------------------------------------------------------------------------------------ what is read
 
 
 def test_text_and_usage():

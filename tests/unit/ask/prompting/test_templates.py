@@ -75,16 +75,17 @@ def test_what_looks_like_a_template_in_a_question_stays_as_it_is() -> None:
         assert all(choice in filled for choice in item.choices)
 
 
-def test_frame_words() -> None:
+def test_frames_are_spoken_of_only_when_there_are_any(tmp_path: Path) -> None:
     assert Templates.load("plain").frame_words(3, time_s=12.44) == "Frame 3, 12.4 s:"
-
-
-def test_frames_are_spoken_of_only_when_there_are_any() -> None:
     templates = Templates.load("plain")
     none, one, many = (templates.fill("open-cot", ITEM, n_frames=n, duration_s=9.0) for n in (0, 1, 16))
     assert "frame" not in none
     assert "one frame" in one
     assert "16 frames" in many
+    with pytest.raises(
+        UsageError, match=r"frame\.txt, line 1: there is no variable 'question'; there are number"
+    ):
+        Templates.load("plain", override=own(tmp_path, frame="{{ question }}"))
 
 
 @pytest.mark.parametrize(
@@ -114,13 +115,6 @@ def test_wrong_templates_are_named(tmp_path: Path, text: str, message: str) -> N
         Templates.load("plain", override=folder).fill("choice-cot", ITEM, n_frames=1, duration_s=1.0)
 
 
-def test_frame_words_know_other_variables(tmp_path: Path) -> None:
-    with pytest.raises(
-        UsageError, match=r"frame\.txt, line 1: there is no variable 'question'; there are number"
-    ):
-        Templates.load("plain", override=own(tmp_path, frame="{{ question }}"))
-
-
 def test_a_folder_must_be_there_and_hold_texts(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not a folder"):
         Templates.load("plain", override=tmp_path / "absent")
@@ -144,8 +138,6 @@ def test_hidden_files_in_a_folder_are_let_be(tmp_path: Path) -> None:
     (tmp_path / ".DS_Store").write_bytes(b"\0")
     assert Templates.load("plain", override=tmp_path).fill("open-cot", ITEM, n_frames=0, duration_s=0) == "x"
 
-
-# ------------------------------------------------------------------ what is asked beside the questions
 
 FRAG = {"question": "Why {{ so }}?"}
 

@@ -15,9 +15,6 @@ def verdict(label: str, said: str, rivals: tuple[str, ...] = RIVALS) -> str:
     return branch(LabelWords(text=label), [LabelWords(text=r) for r in rivals if r != label], said)
 
 
-# --------------------------------------------------------------------------- (i) more for than against
-
-
 @pytest.mark.parametrize(
     ("label", "said"),
     [
@@ -78,9 +75,6 @@ def test_lists_longer_labels_and_words_of_negation() -> None:
     assert verdict("no", "The other one refuses.") == "evidence"
 
 
-# --------------------------------------------------------------------------- (ii) a cue and no rival
-
-
 def test_a_cue_decides_near_the_label_unless_it_is_denied() -> None:
     said = "Not walking at first. Later it looks like walking."
     assert verdict("walk", said) == "cue"
@@ -122,9 +116,6 @@ def test_a_denial_is_looked_for_within_300_characters(n_chars: int, n_negated: i
     assert (found.n_negated, found.n_positive) == (n_negated, 1 - n_negated)
 
 
-# --------------------------------------------------------------------------- (iii) features
-
-
 @pytest.mark.parametrize(
     ("label", "said"),
     [
@@ -151,9 +142,6 @@ def test_features_do_not_count_when_denied_split_or_outdone_and_the_folder_has_w
     assert branch(label, [], "A hand is raised.") == "features"
     assert with_known(label) is label
     assert "stroll" in with_known(LabelWords(text="Walk", forms=("pace",))).forms
-
-
-# --------------------------------------------------------------------------- words
 
 
 @pytest.mark.parametrize(
@@ -202,8 +190,6 @@ def test_a_form_needs_all_its_words_in_order_and_near() -> None:
     labels = [LabelWords(text="drink", forms=("sip",)), LabelWords(text="sip")]
     assert [m.label for m in mentions(labels, words_of("a sip"))] == [0]
 
-
-# --------------------------------------------------------------------------- the parser
 
 KNOWLEDGE = (
     *(msgspec.json.encode(LabelWords(text=t)).decode() for t in ("walk", "run", "jump")),

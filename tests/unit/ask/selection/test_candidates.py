@@ -46,8 +46,6 @@ def test_counts_and_rates_that_a_rule_cannot_take_are_refused() -> None:
         candidates.aks_1fps(50, 0.9)
 
 
-# ------------------------------------------------------------------ grids by name
-
 CLIP = Clip.of_times(np.arange(60) / 29.97, fps=29.97)
 
 

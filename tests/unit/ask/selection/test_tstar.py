@@ -68,9 +68,6 @@ def at(times: Mapping[float, float], *, elsewhere: float = 0.0) -> See:
     return see
 
 
-# ------------------------------------------------------------------ what is looked for
-
-
 def test_the_question_is_looked_for_unless_something_is_named() -> None:
     assert named(make()) == Objects(targets=(ITEM.question,))
     assert named(make(query="question+choices")).targets == (f"{ITEM.question}\nA. a cup\nB. a hat",)
@@ -130,9 +127,6 @@ def test_options_that_mean_nothing_are_refused(options: dict[str, str], message:
     bare = Item(item_id="q2", question="?", answer="A")
     with pytest.raises(DataError, match="item 'q2' has no tag 'targets'"):
         next(make(objects="tags").name_objects(bare, [], words=WORDS))
-
-
-# ------------------------------------------------------------------ the search
 
 
 def test_it_looks_at_mosaics_and_then_at_the_frame_alone() -> None:

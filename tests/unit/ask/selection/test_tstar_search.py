@@ -189,8 +189,6 @@ def test_a_mosaic_of_anything_else_is_refused(shapes: list[tuple[int, ...]]) -> 
         tstar_search.mosaic([np.zeros(shape, np.uint8) for shape in shapes], 2)
 
 
-# ------------------------------------------------------------------ as a selector
-
 CLIP = Clip.of_times(np.arange(400) / 2, fps=2.0)
 
 

@@ -53,8 +53,6 @@ def test_strided_and_left_edges_are_those_of_the_released_code() -> None:
     assert uniform.strided(15, 13)[-1] == 14
 
 
-# ------------------------------------------------------------------ by name
-
 ITEM = Item(item_id="q1", question="?", answer="A", choices=("x", "y"))
 
 
