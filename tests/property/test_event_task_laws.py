@@ -21,14 +21,10 @@ CORPUS = kitchens(12, overlapping=True)
 
 kinds = st.sampled_from(
     [
-        ("wash", "carrot"),
-        ("open", "kettle"),
-        ("cut", "lemon"),
-        ("stir", "rice"),
-        ("fold", "apron"),
+        ("wash", "carrot"), ("open", "kettle"), ("cut", "lemon"), ("stir", "rice"), ("fold", "apron"),
         ("dry", "cork"),
     ]
-)
+)  # fmt: skip
 
 
 @st.composite

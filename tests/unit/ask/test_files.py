@@ -123,16 +123,11 @@ def test_the_name_of_a_question_is_found_in_a_row_that_is_bad_otherwise() -> Non
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (b"3", b'"3"'),
-        (b"-1.50", b'"-1.50"'),
-        (b"1e3", b'"1e3"'),
-        (b'[1, "two", 3.0]', b'["1","two","3.0"]'),
-        (b'{"A": 1, "B": [2]}', b'{"A":"1","B":["2"]}'),
-        (b"true", b"true"),
-        (b"null", b"null"),
-        (b'"3"', b'"3"'),
+        (b"3", b'"3"'), (b"-1.50", b'"-1.50"'), (b"1e3", b'"1e3"'),
+        (b'[1, "two", 3.0]', b'["1","two","3.0"]'), (b'{"A": 1, "B": [2]}', b'{"A":"1","B":["2"]}'),
+        (b"true", b"true"), (b"null", b"null"), (b'"3"', b'"3"'),
     ],
-)
+)  # fmt: skip
 def test_numbers_become_the_texts_that_were_written(value: bytes, expected: bytes) -> None:
     assert files.numbers_as_texts(value) == expected
 

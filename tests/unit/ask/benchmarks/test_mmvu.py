@@ -69,15 +69,11 @@ def test_a_question_keeps_everything_that_was_released() -> None:
 @pytest.mark.parametrize(
     ("letters", "revision"),
     [
-        (OLD, "2025-01-21"),
-        (NEW, "2025-02-27 or later"),
-        (OLD | OLD_OPEN, "2025-01-21"),
-        (NEW | NEW_OPEN, "2025-02-27 or later"),
-        (OLD | NEW_OPEN, "unknown"),
-        (OLD | {"744": "E"}, "unknown"),
-        ({"319": "D"}, "unknown"),
+        (OLD, "2025-01-21"), (NEW, "2025-02-27 or later"), (OLD | OLD_OPEN, "2025-01-21"),
+        (NEW | NEW_OPEN, "2025-02-27 or later"), (OLD | NEW_OPEN, "unknown"),
+        (OLD | {"744": "E"}, "unknown"), ({"319": "D"}, "unknown"),
     ],
-)
+)  # fmt: skip
 def test_the_release_is_told_by_the_answers_that_changed(
     tmp_path: Path, letters: dict[str, str], revision: str
 ) -> None:

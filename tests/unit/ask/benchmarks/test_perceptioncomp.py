@@ -229,17 +229,12 @@ def test_the_protocols_are_those_of_the_paper_and_of_the_released_runners() -> N
 @pytest.mark.parametrize(
     ("name", "film"),
     [
-        ("Chicago_1h14m-1h18m", "Chicago"),
-        ("Parkour_0m35s-1m35s", "Parkour"),
+        ("Chicago_1h14m-1h18m", "Chicago"), ("Parkour_0m35s-1m35s", "Parkour"),
         ("Poland_3h14m30s-3h21m30s", "Poland"),
         ("RacedAcrossTheWorld _1h07m-1h14m", "RacedAcrossTheWorld"),
-        ("luxury_home1_10-11", "luxury_home1"),
-        ("2077-1", "2077-1"),
-        ("paris1", "paris1"),
-        ("480p_1", "480p_1"),
-        ("Street Parkour 1", "Street Parkour 1"),
-        ("a_-", "a_-"),
+        ("luxury_home1_10-11", "luxury_home1"), ("2077-1", "2077-1"), ("paris1", "paris1"),
+        ("480p_1", "480p_1"), ("Street Parkour 1", "Street Parkour 1"), ("a_-", "a_-"),
     ],
-)
+)  # fmt: skip
 def test_a_span_at_the_end_of_a_name_tells_the_film(name: str, film: str) -> None:
     assert perceptioncomp.film_of(name) == film

@@ -13,15 +13,11 @@ NAMES = KnownNames({"Electric & Crafting": (), "AC": ("Action Counting",)})
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("Electric & Crafting", "Electric & Crafting"),
-        ("electric_and_crafting", "Electric & Crafting"),
-        ("ELECTRIC-CRAFTING", "Electric & Crafting"),
-        ("ac", "AC"),
-        ("action counting", "AC"),
-        ("", None),
+        ("Electric & Crafting", "Electric & Crafting"), ("electric_and_crafting", "Electric & Crafting"),
+        ("ELECTRIC-CRAFTING", "Electric & Crafting"), ("ac", "AC"), ("action counting", "AC"), ("", None),
         ("Electric", None),
     ],
-)
+)  # fmt: skip
 def test_case_blanks_and_marks_do_not_matter(text: str, name: str | None) -> None:
     assert NAMES.find(text) == name
 

@@ -222,15 +222,11 @@ def test_oddities_are_kept_and_noted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("evidence", "is_inside"),
     [
-        ({"start_s": 10, "end_s": 20}, True),
-        ({"start_s": 9, "end_s": 12}, False),
-        ({"start_s": 19.9}, True),
-        ({"start_s": 20}, False),
-        ({"end_s": 10}, False),
-        ({"end_s": 20.5}, False),
-        ({"frames": [4]}, True),
+        ({"start_s": 10, "end_s": 20}, True), ({"start_s": 9, "end_s": 12}, False),
+        ({"start_s": 19.9}, True), ({"start_s": 20}, False), ({"end_s": 10}, False),
+        ({"end_s": 20.5}, False), ({"frames": [4]}, True),
     ],
-)
+)  # fmt: skip
 def test_evidence_belongs_into_the_span_that_is_shown(
     tmp_path: Path, evidence: dict[str, object], is_inside: bool
 ) -> None:

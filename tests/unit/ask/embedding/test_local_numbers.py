@@ -23,21 +23,14 @@ TEXTS = (
 )
 # Every embedder and type of weights, with every option that changes its numbers.
 WAYS = [
-    ("blip-itm", "blip", {}),
-    ("blip-itm", "blip", {"text": "lavis"}),
-    ("blip-itm", "blip", {"max_tokens": "8"}),
-    ("blip-itc", "blip", {}),
-    ("blip-itc", "blip", {"text": "lavis"}),
-    ("blip-itc", "blip", {"max_tokens": "8"}),
-    ("clip", "clip", {}),
-    ("clip", "clip", {"logit_scale": "true"}),
-    ("clip", "clip", {"max_tokens": "8"}),
-    ("siglip", "siglip", {}),
-    ("siglip", "siglip", {"score": "sigmoid"}),
-    ("siglip", "siglip", {"score": "cosine", "max_tokens": "8"}),
-    ("siglip", "siglip2", {}),
+    ("blip-itm", "blip", {}), ("blip-itm", "blip", {"text": "lavis"}),
+    ("blip-itm", "blip", {"max_tokens": "8"}), ("blip-itc", "blip", {}),
+    ("blip-itc", "blip", {"text": "lavis"}), ("blip-itc", "blip", {"max_tokens": "8"}),
+    ("clip", "clip", {}), ("clip", "clip", {"logit_scale": "true"}), ("clip", "clip", {"max_tokens": "8"}),
+    ("siglip", "siglip", {}), ("siglip", "siglip", {"score": "sigmoid"}),
+    ("siglip", "siglip", {"score": "cosine", "max_tokens": "8"}), ("siglip", "siglip2", {}),
     ("siglip", "siglip2", {"score": "sigmoid", "max_tokens": "8"}),
-]
+]  # fmt: skip
 IDS = ["-".join([name, kind, *options.values()]) for name, kind, options in WAYS]
 
 

@@ -12,8 +12,7 @@ from vidence.ask.judging.equal import Quantity, is_same_quantity, quantity_of
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("12", Quantity(Fraction(12), "", "plain")),
-        ("$12$", Quantity(Fraction(12), "", "plain")),
+        ("12", Quantity(Fraction(12), "", "plain")), ("$12$", Quantity(Fraction(12), "", "plain")),
         ("1,234.5", Quantity(Fraction(2469, 2), "", "plain")),
         ("1/2", Quantity(Fraction(1, 2), "", "fraction")),
         ("50 %", Quantity(Fraction(1, 2), "", "percent")),
@@ -22,15 +21,10 @@ from vidence.ask.judging.equal import Quantity, is_same_quantity, quantity_of
         ("10^{3}", Quantity(Fraction(1000), "", "power")),
         ("3 cm", Quantity(Fraction(3, 100), "length", "plain")),
         ("90 minutes", Quantity(Fraction(5400), "time", "plain")),
-        ("-5 °C", Quantity(Fraction(-5), "Celsius", "plain")),
-        ("+5", None),
-        ("3,5", None),
-        ("1/0", None),
-        ("3 apples", None),
-        ("", None),
-        ("$5", None),
+        ("-5 °C", Quantity(Fraction(-5), "Celsius", "plain")), ("+5", None), ("3,5", None), ("1/0", None),
+        ("3 apples", None), ("", None), ("$5", None),
     ],
-)
+)  # fmt: skip
 def test_a_quantity_has_one_form(text: str, expected: Quantity | None) -> None:
     assert quantity_of(text) == expected
 

@@ -33,22 +33,12 @@ def ruled(value):
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ([1.0], 1.0),
-        ([1.0, 1.0, 0.0], 1.0),
-        ([0.0, 1.0, 0.0], 0.0),
-        ([1.0, 1.0], 1.0),
-        ([1.0, None], 1.0),
-        ([1.0, 1.0, None, None], 1.0),
-        ([0.0, 0.0, None], 0.0),
-        ([1.0, 0.0], None),
-        ([1.0, 0.0, None], None),
-        ([1.0, 1.0, 0.0, 0.0], None),
-        ([1.0, None, None], None),
-        ([None], None),
-        ([None, None], None),
-        ([1.0, 1.0, None, None, None], None),
+        ([1.0], 1.0), ([1.0, 1.0, 0.0], 1.0), ([0.0, 1.0, 0.0], 0.0), ([1.0, 1.0], 1.0),
+        ([1.0, None], 1.0), ([1.0, 1.0, None, None], 1.0), ([0.0, 0.0, None], 0.0), ([1.0, 0.0], None),
+        ([1.0, 0.0, None], None), ([1.0, 1.0, 0.0, 0.0], None), ([1.0, None, None], None), ([None], None),
+        ([None, None], None), ([1.0, 1.0, None, None, None], None),
     ],
-)
+)  # fmt: skip
 def test_most_of_the_given_verdicts_decide(values, expected):
     combined = combine([score(v) for v in values])
     is_error = isinstance(combined.outcome, Failed)

@@ -13,19 +13,11 @@ ROW = {"a": 1, "b.c": "dotted", "d": {"e": [{"f": "deep"}]}, "none": None, "n/a"
 @pytest.mark.parametrize(
     ("source", "value"),
     [
-        ("a", 1),
-        ("b.c", "dotted"),
-        ("d.e.0.f", "deep"),
-        ("d.e.1.f", None),
-        ("d.x", None),
-        ("a.x", None),
-        ("absent", None),
-        ("x{a}y{d.e.0.f}z", "x1ydeepz"),
-        ("x{none}", None),
-        ("none|{absent}|a", 1),
+        ("a", 1), ("b.c", "dotted"), ("d.e.0.f", "deep"), ("d.e.1.f", None), ("d.x", None), ("a.x", None),
+        ("absent", None), ("x{a}y{d.e.0.f}z", "x1ydeepz"), ("x{none}", None), ("none|{absent}|a", 1),
         ("none|absent", None),
     ],
-)
+)  # fmt: skip
 def test_a_source_finds_its_value(source: str, value: object) -> None:
     assert getter(source)(ROW) == value
 

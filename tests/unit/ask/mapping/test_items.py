@@ -35,17 +35,11 @@ def test_numbers_are_ids_tags_and_choices() -> None:
 @pytest.mark.parametrize(
     "choices",
     [
-        ["here", "there"],
-        ["A. here", "B. there"],
-        ["(A) here", "(B) there"],
-        {"A": "here", "B": "there"},
-        {"B": "there", "A": "here"},
-        '["here", "there"]',
-        "['here', 'there']",
-        "{'A': 'here', 'B': 'there'}",
-        "here|there",
+        ["here", "there"], ["A. here", "B. there"], ["(A) here", "(B) there"], {"A": "here", "B": "there"},
+        {"B": "there", "A": "here"}, '["here", "there"]', "['here', 'there']",
+        "{'A': 'here', 'B': 'there'}", "here|there",
     ],
-)
+)  # fmt: skip
 def test_choices_are_written_in_many_ways(choices: object) -> None:
     assert item(c=choices).choices == ("here", "there")
 
@@ -77,21 +71,13 @@ def test_steps_stand_in_columns_of_their_own_or_are_not_there() -> None:
 @pytest.mark.parametrize(
     ("form", "answer", "letter"),
     [
-        ("letter", "B", "B"),
-        ("letter", "b", "B"),
-        ("letter", "(B)", "B"),
-        ("letter", "B. there", "B"),
-        ("text", "there", "B"),
-        ("text", "B. there", "B"),
-        ("number-from-0", 1, "B"),
-        ("number-from-0", "1", "B"),
-        ("number-from-0", 1.0, "B"),
-        ("number-from-1", 2, "B"),
-        ("letter-or-text", "B. there", "B"),
-        ("letter-or-text", "(B)", "B"),
+        ("letter", "B", "B"), ("letter", "b", "B"), ("letter", "(B)", "B"), ("letter", "B. there", "B"),
+        ("text", "there", "B"), ("text", "B. there", "B"), ("number-from-0", 1, "B"),
+        ("number-from-0", "1", "B"), ("number-from-0", 1.0, "B"), ("number-from-1", 2, "B"),
+        ("letter-or-text", "B. there", "B"), ("letter-or-text", "(B)", "B"),
         ("letter-or-text", ["B"], "B"),
     ],
-)
+)  # fmt: skip
 def test_an_answer_becomes_a_letter(form: str, answer: object, letter: str) -> None:
     assert item(f"answer_is={form}", a=answer, c=["A. here", "B. there"]).answer == letter
 

@@ -27,16 +27,12 @@ from vidence.records import Prompt, Reply, Sampling, TextPart, Usage
 @pytest.mark.parametrize(
     ("headers", "expected"),
     [
-        ({}, None),
-        ({"retry-after": "0"}, 0.0),
-        ({"retry-after": "1.5"}, 1.5),
-        ({"retry-after": "nan"}, None),
-        ({"retry-after": "Thu, 01 Jan 1970 00:16:50 GMT"}, 10.0),
-        ({"retry-after": "Thu, 01 Jan 1970 00:16:30 GMT"}, 0.0),
-        ({"retry-after-ms": "1500"}, 1.5),
+        ({}, None), ({"retry-after": "0"}, 0.0), ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after": "nan"}, None), ({"retry-after": "Thu, 01 Jan 1970 00:16:50 GMT"}, 10.0),
+        ({"retry-after": "Thu, 01 Jan 1970 00:16:30 GMT"}, 0.0), ({"retry-after-ms": "1500"}, 1.5),
         ({"retry-after-ms": "x", "retry-after": "2"}, 2.0),
     ],
-)
+)  # fmt: skip
 def test_retry_after(headers: dict[str, str], expected: float | None):
     assert retry_after_s(headers, now_s=1000.0) == expected
 

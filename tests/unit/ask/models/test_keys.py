@@ -58,18 +58,12 @@ def test_every_text_of_a_reply_is_cleaned_and_the_rest_stays(monkeypatch):
 @pytest.mark.parametrize(
     "extra",
     [
-        {"headers": {"Authorization": "Token abc"}},
-        {"extra_headers": {"x-api-key": "abc"}},
-        {"x-goog-api-key": "abc"},
-        {"api_key": "abc"},
-        {"provider": [{"access_token": "abc"}]},
-        {"metadata": {"note": f"{CANARY}"}},
-        {"note": "Bearer abcdef"},
-        {"note": "sk-proj-A1b2C3d4E5f6G7h8I9j0"},
-        {"session-token": "abc"},
-        {"cookie": "a=b"},
+        {"headers": {"Authorization": "Token abc"}}, {"extra_headers": {"x-api-key": "abc"}},
+        {"x-goog-api-key": "abc"}, {"api_key": "abc"}, {"provider": [{"access_token": "abc"}]},
+        {"metadata": {"note": f"{CANARY}"}}, {"note": "Bearer abcdef"},
+        {"note": "sk-proj-A1b2C3d4E5f6G7h8I9j0"}, {"session-token": "abc"}, {"cookie": "a=b"},
     ],
-)
+)  # fmt: skip
 def test_extra_that_looks_like_a_key_is_refused_without_showing_it(extra):
     with pytest.raises(UsageError, match="api_key_env=NAME") as refused:
         keys.check_no_key("openai:m", extra)

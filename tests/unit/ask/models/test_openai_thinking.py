@@ -193,15 +193,9 @@ def test_what_changes_the_reply_is_part_of_the_identity():
     assert identity() == "openai:tiny?base_url=http://h/v1&max_tokens_field=max_tokens"
     assert identity(structured="auto", api="chat", fixed_sampling="false") == identity()
     changed = [
-        {"api": "responses"},
-        {"api": "responses", "reasoning_summary": "auto"},
-        {"reasoning_effort": "low"},
-        {"thinking_budget": "0"},
-        {"thinking_budget": "9"},
-        {"fixed_sampling": "true"},
-        {"structured": "off"},
-        {"structured": "on"},
-        {"image_detail": "low"},
+        {"api": "responses"}, {"api": "responses", "reasoning_summary": "auto"},
+        {"reasoning_effort": "low"}, {"thinking_budget": "0"}, {"thinking_budget": "9"},
+        {"fixed_sampling": "true"}, {"structured": "off"}, {"structured": "on"}, {"image_detail": "low"},
         {"top_logprobs": "5"},
-    ]
+    ]  # fmt: skip
     assert len({identity(), *(identity(**options) for options in changed)}) == len(changed) + 1

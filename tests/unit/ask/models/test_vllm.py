@@ -153,15 +153,10 @@ def test_identity_holds_what_changes_the_reply_and_nothing_else(script: StandIn,
     assert {identity(**{name: "3"}) for name in others} == {same}
     assert identity(gpu_memory_utilization="0.5", thinking="true") == identity(thinking="true")
     changed = [
-        {"dtype": "float32"},
-        {"max_model_len": "99"},
-        {"seed": "1"},
-        {"trust_remote_code": "true"},
-        {"thinking": "true"},
-        {"thinking": "false"},
-        {"structured": "off"},
+        {"dtype": "float32"}, {"max_model_len": "99"}, {"seed": "1"}, {"trust_remote_code": "true"},
+        {"thinking": "true"}, {"thinking": "false"}, {"structured": "off"},
         {"engine": '{"quantization": "fp8"}'},
-    ]
+    ]  # fmt: skip
     assert len({same, *(identity(**options) for options in changed)}) == len(changed) + 1
     assert identity(engine='{"a": 1, "b": 2}') == identity(engine='{"b": 2, "a": 1}')
     (folder / "model.safetensors").write_bytes(b"other weights")

@@ -95,13 +95,9 @@ def replies(model: BatchingModel, *requests: Request) -> list[Reply]:
 
 
 MIXED = [
-    make_request(text="?"),
-    make_request([1]),
-    make_request([1, 2, 3]),
-    make_request([3, 2, 1]),
-    make_request(range(8)),
-    make_request([4], system="You are brief."),
-]
+    make_request(text="?"), make_request([1]), make_request([1, 2, 3]), make_request([3, 2, 1]),
+    make_request(range(8)), make_request([4], system="You are brief."),
+]  # fmt: skip
 
 
 def test_it_says_what_transformers_says_of_the_same_weights(model: BatchingModel, folder: Path):

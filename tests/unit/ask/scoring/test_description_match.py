@@ -18,12 +18,9 @@ def verdict(label: str, said: str, rivals: tuple[str, ...] = RIVALS) -> str:
 @pytest.mark.parametrize(
     ("label", "said"),
     [
-        ("walk", "The points show somebody who walks."),
-        ("walk", "Somebody walking past."),
-        ("walk", "This is walking rather than running."),
-        ("walk", "It is walking, not running."),
-        ("walk", "This is not only walking but strolling."),
-        ("walk", "Walking cannot be ruled out."),
+        ("walk", "The points show somebody who walks."), ("walk", "Somebody walking past."),
+        ("walk", "This is walking rather than running."), ("walk", "It is walking, not running."),
+        ("walk", "This is not only walking but strolling."), ("walk", "Walking cannot be ruled out."),
         ("walk", "The figure does not jump and walks on."),
         ("walk", "It does not sit down, but walks away to the left."),
         ("walk", "The figure walks and then jumps."),
@@ -32,13 +29,11 @@ def verdict(label: str, said: str, rivals: tuple[str, ...] = RIVALS) -> str:
         ("sit_on_high_stool", "He is sitting down on a high stool."),
         ("lookattheceiling", "She looks up at the ceiling."),
         ("sweep_floor", "Sweeping the kitchen... no, sweeping a floor."),
-        ("climb_ladder", "The man climbs up the ladder."),
-        ("high_five", "A high-five between friends."),
-        ("jog", "Somebody runs."),
-        ("to clean the floor", "The aim is cleaning the floor."),
+        ("climb_ladder", "The man climbs up the ladder."), ("high_five", "A high-five between friends."),
+        ("jog", "Somebody runs."), ("to clean the floor", "The aim is cleaning the floor."),
         ("(accidental) to lose balance", "Somebody loses their balance."),
     ],
-)
+)  # fmt: skip
 def test_a_label_that_is_said_more_often_than_denied_matches(label: str, said: str) -> None:
     assert verdict(label, said) == "evidence"
 
@@ -147,17 +142,12 @@ def test_features_do_not_count_when_denied_split_or_outdone_and_the_folder_has_w
 @pytest.mark.parametrize(
     "words",
     [
-        ("sit", "sits", "sitting", "sat"),
-        ("run", "runs", "running", "ran"),
-        ("dance", "dances", "dancing", "danced"),
-        ("mimic", "mimics", "mimicking"),
-        ("carry", "carries", "carried", "carrying"),
-        ("punch", "punches", "punching"),
-        ("zombie", "zombies"),
-        ("pull", "pulls", "pulling"),
-        ("child", "child's"),
+        ("sit", "sits", "sitting", "sat"), ("run", "runs", "running", "ran"),
+        ("dance", "dances", "dancing", "danced"), ("mimic", "mimics", "mimicking"),
+        ("carry", "carries", "carried", "carrying"), ("punch", "punches", "punching"),
+        ("zombie", "zombies"), ("pull", "pulls", "pulling"), ("child", "child's"),
     ],
-)
+)  # fmt: skip
 def test_inflections_share_a_stem(words: tuple[str, ...]) -> None:
     assert len({stem(word) for word in words}) == 1
 

@@ -29,15 +29,11 @@ def test_markup_is_taken_off(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("1.5 km", ("1.5", "km")),
-        ("-5°, 3-4", ("-5", "3", "4")),
-        ("7,190 or 1,2", ("7190", "or", "1", "2")),
-        (".5", (".5",)),
-        ("B12 x_y", ("b", "12", "x", "y")),
-        ("Straße", ("strasse",)),
-        ("!?", ()),
+        ("1.5 km", ("1.5", "km")), ("-5°, 3-4", ("-5", "3", "4")),
+        ("7,190 or 1,2", ("7190", "or", "1", "2")), (".5", (".5",)), ("B12 x_y", ("b", "12", "x", "y")),
+        ("Straße", ("strasse",)), ("!?", ()),
     ],
-)
+)  # fmt: skip
 def test_words(text: str, expected: tuple[str, ...]) -> None:
     assert words(text) == expected
 
@@ -45,16 +41,12 @@ def test_words(text: str, expected: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("text", "choices", "expected"),
     [
-        ("RED.", ("red", "blue"), (0,)),
-        ("rear  left", ("Rear-left", "Front-left"), (0,)),
-        ("the red", ("red", "blue"), (0,)),
-        ("red", ("red", "Red!"), (0, 1)),
-        ("a red", ("a red", "red"), (0,)),
-        ("", ("", "red"), ()),
-        ("12", ("1 2", "12"), (1,)),
+        ("RED.", ("red", "blue"), (0,)), ("rear  left", ("Rear-left", "Front-left"), (0,)),
+        ("the red", ("red", "blue"), (0,)), ("red", ("red", "Red!"), (0, 1)),
+        ("a red", ("a red", "red"), (0,)), ("", ("", "red"), ()), ("12", ("1 2", "12"), (1,)),
         ("purple", ("red", "blue"), ()),
     ],
-)
+)  # fmt: skip
 def test_equal_choices(text: str, choices: tuple[str, ...], expected: tuple[int, ...]) -> None:
     assert equal_choices(text, choices) == expected
 

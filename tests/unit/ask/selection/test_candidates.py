@@ -52,16 +52,11 @@ CLIP = Clip.of_times(np.arange(60) / 29.97, fps=29.97)
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("herbench-2fps", [0, 14, 28, 42, 56]),
-        ("aks-1fps", [0, 29]),
-        ("bolt-1fps", [0, 30]),
-        ("fps:1", [0, 30]),
-        ("fps:0.1", [0]),
-        ("uniform:4", [0, 15, 30, 45]),
-        ("uniform:1", [30]),
+        ("herbench-2fps", [0, 14, 28, 42, 56]), ("aks-1fps", [0, 29]), ("bolt-1fps", [0, 30]),
+        ("fps:1", [0, 30]), ("fps:0.1", [0]), ("uniform:4", [0, 15, 30, 45]), ("uniform:1", [30]),
         ("all", list(range(60))),
     ],
-)
+)  # fmt: skip
 def test_each_rule_has_a_name(name: str, expected: list[int]) -> None:
     assert grid(name).positions(CLIP).tolist() == expected
 

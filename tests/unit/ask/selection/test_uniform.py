@@ -68,17 +68,11 @@ def clip_of(n_frames: int, *, fps: float = 10.0) -> Clip:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("midpoints", [1, 3, 6, 8]),
-        ("herbench-uniform", [0, 2, 5, 7]),
-        ("mmvu-api", [0, 3, 6, 9]),
-        ("mmvu-vllm", [0, 3, 6, 9]),
-        ("perceptioncomp", [0, 3, 6, 9]),
-        ("frag", [0, 2, 5, 7]),
-        ("all", list(range(10))),
-        ("central", [5]),
-        ("none", []),
+        ("midpoints", [1, 3, 6, 8]), ("herbench-uniform", [0, 2, 5, 7]), ("mmvu-api", [0, 3, 6, 9]),
+        ("mmvu-vllm", [0, 3, 6, 9]), ("perceptioncomp", [0, 3, 6, 9]), ("frag", [0, 2, 5, 7]),
+        ("all", list(range(10))), ("central", [5]), ("none", []),
     ],
-)
+)  # fmt: skip
 def test_the_name_stands_for_its_rule(name: str, expected: list[int]) -> None:
     assert make(name).select(clip_of(10), ITEM, n_frames=4).tolist() == expected
 

@@ -35,14 +35,9 @@ def test_the_one_with_most_points_is_picked_and_all_steps_are_kept():
     found = answered(says("ACBA"), m=2)
     assert found.made.reply.text == "B"
     assert [(s.role, s.sample, s.about) for s in found.made.steps] == [
-        ("candidate", 0, None),
-        ("candidate", 1, None),
-        ("candidate", 2, None),
-        ("candidate", 3, None),
-        ("reward", 0, 0),
-        ("reward", 0, 1),
-        ("reward", 0, 2),
-    ]
+        ("candidate", 0, None), ("candidate", 1, None), ("candidate", 2, None), ("candidate", 3, None),
+        ("reward", 0, 0), ("reward", 0, 1), ("reward", 0, 2),
+    ]  # fmt: skip
     assert [ask.sample for ask in found.rounds[0]] == [0, 1, 2, 3]
 
 
