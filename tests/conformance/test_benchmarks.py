@@ -19,8 +19,7 @@ NAMES = catalog.names("benchmark")
 
 
 def make(name: str) -> Benchmark:
-    benchmark: Benchmark = catalog.find("benchmark", name).create()
-    return benchmark
+    return catalog.find("benchmark", name).create()
 
 
 def loaded(name: str, split: str = "") -> Loaded:

@@ -37,8 +37,7 @@ OPEN = Item(item_id="q2", media=(Media(path="b.mp4"),), question="What?", answer
 
 
 def make(name: str, **options: str) -> Diagnostic:
-    diagnostic: Diagnostic = catalog.create("diagnostic", catalog.Spec(name=name, options=options))
-    return diagnostic
+    return catalog.create("diagnostic", catalog.Spec(name=name, options=options))
 
 
 def subject(one: Diagnostic, item: Item) -> Simulated:

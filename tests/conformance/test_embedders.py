@@ -62,8 +62,7 @@ def make(argument) -> Callable[..., Embedder]:
 
     def create(name: str, **options: str) -> Embedder:
         spec = catalog.Spec(name=name, argument=argument(name), options=options)
-        made: Embedder = catalog.create("embedder", spec)
-        return made
+        return catalog.create("embedder", spec)
 
     return create
 

@@ -13,8 +13,7 @@ NAMES = catalog.names("event-log")
 
 
 def make(name: str, **options: str) -> EventLogReader:
-    made: EventLogReader = catalog.create("event-log", catalog.Spec(name=name, options=options))
-    return made
+    return catalog.create("event-log", catalog.Spec(name=name, options=options))
 
 
 @pytest.mark.parametrize("name", NAMES)

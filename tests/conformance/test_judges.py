@@ -26,8 +26,7 @@ IDS = [f"{name}-{item.answer_kind}" for name, item in CASES]
 
 
 def make(name: str, prompts_dir: Path | None = None) -> Judge:
-    judge: Judge = catalog.create("judge", name, prompts_dir=prompts_dir)
-    return judge
+    return catalog.create("judge", name, prompts_dir=prompts_dir)
 
 
 def waiting(item: Item, text: str) -> Score:
@@ -51,8 +50,7 @@ def finish(flow: Flow[Score], text: str) -> Score:
     """The score after the judge has said this once."""
     with pytest.raises(StopIteration) as stop:
         flow.send((Reply(text=text),))
-    score: Score = stop.value.value
-    return score
+    return stop.value.value
 
 
 def perfect(prompt: Prompt, item: Item, *, is_right: bool) -> str:

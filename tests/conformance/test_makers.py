@@ -16,8 +16,7 @@ NAMES = catalog.names("maker")
 
 
 def make(name: str) -> Maker:
-    maker: Maker = catalog.find("maker", name).create()
-    return maker
+    return catalog.find("maker", name).create()
 
 
 @pytest.fixture

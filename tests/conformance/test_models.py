@@ -234,9 +234,7 @@ def test_a_broken_image_gives_a_reply_or_an_error_of_the_model(make: Callable[[]
     ids=lambda value: str(value.status) if isinstance(value, Canned) else "",
 )
 @pytest.mark.parametrize("name", WITH_SERVER, indirect=True)
-def test_faults_of_a_server_become_errors_and_are_not_retried(
-    make: Callable[[], Model], server: OpenAIStub, *, canned: Canned, kind: type[ModelError]
-):
+def test_faults_of_a_server_become_errors_and_are_not_retried(make, server, canned, kind):
     n_before = server.n_requests
     server.canned.append(canned)
     with pytest.raises(kind) as caught:

@@ -20,8 +20,7 @@ REPLIES = (
 
 
 def make(name: str) -> Scorer:
-    scorer: Scorer = catalog.create("parser", ARGUMENTS.get(name, name))
-    return scorer
+    return catalog.create("parser", ARGUMENTS.get(name, name))
 
 
 def item_for(name: str) -> Item:

@@ -48,8 +48,7 @@ BUDGETS = (1, 2, 3, 7, 16, 64, 500)
 
 
 def make(spec: str) -> ScoringSelector:
-    selector: ScoringSelector = catalog.create("selector", spec)
-    return selector
+    return catalog.create("selector", spec)
 
 
 def scores_for(selector: ScoringSelector, clip: Clip, kind: str) -> np.ndarray:
@@ -79,9 +78,7 @@ def test_candidates_are_in_range_and_ascend(spec: str, clip: Clip) -> None:
 @pytest.mark.parametrize("kind", ["different", "tied", "constant", "one peak"])
 @pytest.mark.parametrize("clip", CLIPS.values(), ids=CLIPS)
 @pytest.mark.parametrize("spec", SPECS)
-def test_a_choice_fills_the_budget_and_is_the_ranking_in_the_order_of_time(
-    spec: str, clip: Clip, kind: str
-) -> None:
+def test_a_choice_fills_the_budget_and_is_the_ranking_in_the_order_of_time(spec, clip, kind):
     selector = make(spec)
     candidates = selector.candidates(clip)
     scores = scores_for(selector, clip, kind)
@@ -161,8 +158,7 @@ def test_scores_may_come_from_a_file(name: str, tmp_path: Path) -> None:
 def test_exactly_one_source_of_scores_is_wanted(name: str, tmp_path: Path) -> None:
     def create(argument: str, options: dict[str, str]) -> ScoringSelector:
         spec = catalog.Spec(name=name, argument=argument, options=options)
-        made: ScoringSelector = catalog.create("selector", spec)
-        return made
+        return catalog.create("selector", spec)
 
     argument = ARGUMENTS.get(name, "x")
     with pytest.raises(UsageError, match="was given neither"):

@@ -35,8 +35,7 @@ BUDGETS = (1, 2, 3, 7, 16, 64, 500)
 
 
 def make(spec: str) -> Selector:
-    selector: Selector = catalog.create("selector", spec)
-    return selector
+    return catalog.create("selector", spec)
 
 
 def asking(clip: Clip) -> Item:

@@ -72,8 +72,7 @@ class Asked:
 
 
 def make(name: str) -> Strategy:
-    strategy: Strategy = catalog.create("strategy", ARGUMENTS.get(name, name))
-    return strategy
+    return catalog.create("strategy", ARGUMENTS.get(name, name))
 
 
 def answered(name: str, say, *, hidden: int = 0, item: Item | None = None) -> tuple[Answer, Asked, list[Ask]]:

@@ -24,8 +24,7 @@ MOST = 12
 
 
 def make(name: str, **options: str) -> Task:
-    task: Task = catalog.create("task", catalog.Spec(name=name, options=options))
-    return task
+    return catalog.create("task", catalog.Spec(name=name, options=options))
 
 
 def drive(flow: Flow[Sequence[Made]], text: str = "I could not say.") -> tuple[list[Made], int]:
@@ -155,9 +154,7 @@ def test_the_seed_alone_decides_and_letters_are_balanced(name: str, rich: Materi
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("text", ["", "{}", '{"questions": []}', "[]", "\ud800", "A" * 5000])
-def test_a_model_that_says_nothing_usable_makes_no_draft(
-    name: str, text: str, rich: Material, corpus: Corpus
-) -> None:
+def test_a_model_that_says_nothing_usable_makes_no_draft(name, text, rich, corpus):
     made, n_asked = drive(make(name).draft(rich, corpus, most=3, rng=np.random.default_rng(2)), text)
     if n_asked:
         assert drafts(made) == []

@@ -19,9 +19,7 @@ ITEM = Item(item_id="q1", question="?", answer="A", choices=("x", "y", "z"))
 
 
 @given(n_total=st.integers(0, 3000), k=st.integers(1, 40), stride=st.integers(1, 60), retry=st.integers(1, 6))
-def test_windows_are_whole_inside_the_clip_and_never_the_same_twice(
-    n_total: int, k: int, stride: int, retry: int
-) -> None:
+def test_windows_are_whole_inside_the_clip_and_never_the_same_twice(n_total, k, stride, retry):
     clip = Clip.of_times(np.arange(n_total) / 30, fps=30.0)
     selector = Actpld(stride)
     shown = [selector.select(clip, ITEM, n_frames=k)]
@@ -59,9 +57,7 @@ def labels_of(groups: list[int]) -> Labels:
 
 
 @given(groups=st.lists(st.integers(0, 5), min_size=1, max_size=20), clip_id=st.text(min_size=1, max_size=8))
-def test_distractors_are_two_others_of_other_groups_or_the_clip_is_refused(
-    groups: list[int], clip_id: str
-) -> None:
+def test_distractors_are_two_others_of_other_groups_or_the_clip_is_refused(groups, clip_id):
     clip = ClipRow(clip_id=clip_id, path="a.mp4", set="single", label="name0", intention="name0")
     if sum(group != groups[0] for group in groups) < 2:
         with pytest.raises(FieldError, match=r"labels\.csv has"):

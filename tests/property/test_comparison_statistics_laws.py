@@ -46,9 +46,7 @@ def test_comparisons_mirror_and_hold_together(case: tuple[list[int], list[int], 
 
 
 @given(case=two_runs(), seed=st.integers(0, 99))
-def test_the_order_of_items_changes_no_comparison(
-    case: tuple[list[int], list[int], list[str]], seed: int
-) -> None:
+def test_the_order_of_items_changes_no_comparison(case, seed):
     first, second, clusters = case
     order = np.random.default_rng(seed).permutation(len(first))
     moved = [[values[i] for i in order] for values in (first, second, clusters)]
@@ -69,9 +67,7 @@ def test_holm_only_raises_keeps_the_order_and_is_below_bonferroni(p_values: list
 
 
 @given(n=st.integers(1, 7), edges=st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=15))
-def test_groups_are_exactly_the_largest_sets_without_a_clear_pair(
-    n: int, edges: set[tuple[int, int]]
-) -> None:
+def test_groups_are_exactly_the_largest_sets_without_a_clear_pair(n, edges):
     names = [f"s{i}" for i in range(n)]
     clear = [(names[i], names[j]) for i, j in sorted(edges) if i < j < n]
 
@@ -88,9 +84,7 @@ def test_groups_are_exactly_the_largest_sets_without_a_clear_pair(
 @given(
     difference=st.floats(0.02, 0.1), size=st.integers(1, 8), icc=st.floats(0, 1), power=st.floats(0.3, 0.99)
 )
-def test_a_needed_run_has_the_power_and_one_video_less_has_not(
-    difference: float, size: int, icc: float, power: float
-) -> None:
+def test_a_needed_run_has_the_power_and_one_video_less_has_not(difference, size, icc, power):
     rng, like = np.random.default_rng(0), Design(n_items=2 * size, n_clusters=2, icc=icc)
     found = paired_needed(difference, discordance=0.4, rng=rng, like=like, power=power)
     assume(found.n_clusters > 2)
@@ -102,9 +96,7 @@ def test_a_needed_run_has_the_power_and_one_video_less_has_not(
 
 
 @given(case=two_runs())
-def test_agreement_counts_add_up_and_kappa_is_at_most_one(
-    case: tuple[list[int], list[int], list[str]],
-) -> None:
+def test_agreement_counts_add_up_and_kappa_is_at_most_one(case):
     first, second, clusters = case
     found = item_agreement(first, second, clusters=clusters, rng=np.random.default_rng(0), settings=FEW)
     assert found.n_both_right + found.n_only_first == sum(first)
@@ -145,9 +137,7 @@ def test_repeat_intervals_move_with_the_scores(scores: list[int], shift: int) ->
 
 
 @given(case=two_runs())
-def test_the_parts_of_an_error_never_pass_the_whole_unless_it_is_all_repeats(
-    case: tuple[list[int], list[int], list[str]],
-) -> None:
+def test_the_parts_of_an_error_never_pass_the_whole_unless_it_is_all_repeats(case):
     first, second, clusters = case
     found = components(np.column_stack([first, second]), clusters=clusters)
     assume(found.n_clusters > 1)

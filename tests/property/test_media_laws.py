@@ -17,9 +17,7 @@ _TURNS = st.builds(
 
 
 @given(st.sampled_from(["short", "long"]), st.integers(1, 4000), _SIDES, _SIDES)
-def test_a_size_limits_keeps_the_aspect_and_is_stable(
-    kind: str, pixels: int, width: int, height: int
-) -> None:
+def test_a_size_limits_keeps_the_aspect_and_is_stable(kind, pixels, width, height):
     size = Size.parse(f"{kind}:{pixels}")
     fitted = size.fit(width, height)
     limited = min if kind == "short" else max

@@ -41,9 +41,7 @@ distinct_values = st.lists(st.integers(1, 19), min_size=12, max_size=12, unique=
 
 
 @given(values=distinct_values, demand=st.integers(1, 8), seed=st.integers(0, 10_000))
-def test_choices_are_usable_and_a_missed_card_leaves_a_provably_wrong_one(
-    values: list[int], demand: int, seed: int
-):
+def test_choices_are_usable_and_a_missed_card_leaves_a_provably_wrong_one(values, demand, seed):
     needed, others = values[:demand], values[demand:]
     numbers = choose_numbers(needed, others, rng=np.random.default_rng(seed))
     assert len(set(numbers)) == len(numbers) == N_CHOICES
@@ -67,9 +65,7 @@ def test_every_sum_with_a_card_missing_is_smaller(values: list[int]):
     form=st.sampled_from(["{}. {}", "{}: {}", "{}) {}", "({}) {}"]),
     gap=st.sampled_from(["\n", ", ", "; "]),
 )
-def test_what_is_asked_is_understood(
-    colours: list[str], *, told: int | None, numbers: list[int], form: str, gap: str
-):
+def test_what_is_asked_is_understood(colours, told, numbers, form, gap):
     choices = dict(zip("ABCDE", numbers, strict=True))
     lines = gap.join(form.format(letter, number) for letter, number in choices.items())
     asked = understand(f"Frame 1, 2.5 s:\nQuestion: {wording(colours, told)}\n{lines}\nAnswer: X")

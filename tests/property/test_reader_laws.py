@@ -9,11 +9,7 @@ from hypothesis import strategies as st
 
 from vidence.ask.scoring import robust
 from vidence.ask.scoring.letters import plain, read_segment
-from vidence.catalog import create
 from vidence.records import Answered, Item, Reply
-from vidence.text import without_thinking
-
-OFFICIAL = ("herbench-official", "perceptioncomp-api", "perceptioncomp-gemini")
 
 ROBUST = robust.create()
 CHOICES = ("Directly in front", "Directly behind", "To the left", "To the right", "Rear-left", "Above")
@@ -102,20 +98,3 @@ def test_the_text_of_one_choice_is_read_whatever_it_says(text: str) -> None:
 def test_a_segment_gives_a_letter_or_a_doubt_never_both(text: str, is_marked: bool) -> None:
     reading = read_segment(item(), plain(text), is_marked=is_marked)
     assert reading is None or bool(reading.letter) != bool(reading.doubt)
-
-
-@given(st.text(max_size=60))
-def test_taking_off_thinking_twice_changes_nothing(text: str) -> None:
-    once = without_thinking(text)
-    assert without_thinking(once) == once
-
-
-@given(st.sampled_from("ABCDE"))
-def test_all_parsers_agree_on_clean_replies(wanted: str) -> None:
-    for name in ("robust", *OFFICIAL):
-        for text in (wanted, f"Answer: {wanted}", f"<answer>{wanted}</answer>"):
-            if name == "perceptioncomp-gemini" and text == wanted:
-                continue
-            outcome = create("parser", name).read(item(), Reply(text=text))
-            assert isinstance(outcome, Answered)
-            assert outcome.answer == wanted

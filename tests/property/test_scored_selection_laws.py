@@ -1,7 +1,6 @@
 """Laws of the selectors that go by scores."""
 
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from vidence.ask.selection import aks, bolt, ranking, score_files
+from vidence.ask.selection import aks, bolt, ranking
 from vidence.ask.selection.evidence import pieces
 from vidence.ask.selection.oracle import Oracle
 from vidence.ask.selection.tstar_search import Objects, SearchSettings, run_search, search
-from vidence.errors import DataError
 from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
 
@@ -44,9 +42,7 @@ def test_the_spread_order_is_a_permutation_and_its_prefixes_leave_no_wide_gap(n:
 
 
 @given(n=LENGTHS, budget=BUDGETS, depth=st.integers(0, 8), seed=SEEDS, kind=KINDS)
-def test_repaired_aks_gives_out_the_budget_and_every_bin_its_share(
-    n: int, budget: int, depth: int, seed: int, kind: str
-) -> None:
+def test_repaired_aks_gives_out_the_budget_and_every_bin_its_share(n, budget, depth, seed, kind):
     scores = scores_of(n, seed, kind)
     ranking = aks.repaired(scores, budget, aks.Settings(all_depth=depth, t1=1.0))
     assert len(set(ranking.tolist())) == len(ranking) == min(budget, n)
@@ -76,9 +72,7 @@ def test_aks_and_bolt_do_not_mind_shift_and_scale(n: int, budget: int, seed: int
 
 
 @given(n=LENGTHS, budget=BUDGETS, seed=SEEDS, kind=KINDS, power=st.sampled_from([-1.0, 1.0, 2.5, 3.0]))
-def test_repaired_bolt_gives_different_frames_and_all_that_were_drawn(
-    n: int, budget: int, seed: int, kind: str, power: float
-) -> None:
+def test_repaired_bolt_gives_different_frames_and_all_that_were_drawn(n, budget, seed, kind, power):
     scores = scores_of(n, seed, kind)
     ranking = bolt.repaired(scores, budget, power).tolist()
     dropped = bolt.repaired(scores, budget, power, drop_repeats=True).tolist()
@@ -93,9 +87,7 @@ def test_repaired_bolt_gives_different_frames_and_all_that_were_drawn(
     budget=BUDGETS,
     fill=st.booleans(),
 )
-def test_the_first_k_frames_of_the_oracle_show_k_pieces(
-    spans: list[tuple[int, int]], budget: int, fill: bool
-) -> None:
+def test_the_first_k_frames_of_the_oracle_show_k_pieces(spans, budget, fill):
     clip = Clip.of_times(np.arange(120) / 10, fps=10.0)
     evidence = tuple(Evidence(start_s=a / 10, end_s=(a + length) / 10) for a, length in spans)
     item = Item(item_id="q1", question="?", answer="A", evidence=evidence)
@@ -111,9 +103,7 @@ def test_the_first_k_frames_of_the_oracle_show_k_pieces(
 
 
 @given(n=LENGTHS, seed=SEEDS, kind=KINDS, side=st.integers(1, 5), ratio=st.sampled_from([0.1, 0.5, 1.0]))
-def test_a_search_keeps_its_budget_and_what_it_saw(
-    n: int, seed: int, kind: str, side: int, ratio: float
-) -> None:
+def test_a_search_keeps_its_budget_and_what_it_saw(n, seed, kind, side, ratio):
     scores = np.clip(np.abs(scores_of(n, seed, kind)), 0, 1)
     looked: list[int] = []
 
@@ -132,24 +122,3 @@ def test_a_search_keeps_its_budget_and_what_it_saw(
     order = found.best(n).tolist()
     assert sorted(order) == list(range(n))
     assert found.best(3).tolist() == order[:3]
-
-
-@given(n=LENGTHS, seed=SEEDS, data=st.binary(max_size=60))
-def test_a_file_of_scores_comes_back_as_written_or_is_refused(
-    n: int, seed: int, data: bytes, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder: Path = tmp_path_factory.mktemp("scores")
-    scores = scores_of(n, seed, "continuous")
-    np.savez(folder / "s.npz", **{"q1": scores})
-    table = score_files.read_scores(folder / "s.npz")
-    clip = Clip.of_times(np.arange(n) / 10, fps=10.0)
-    item = Item(item_id="q1", question="?", answer="A")
-    back = table.of(clip, item, lambda clip: np.arange(clip.n_frames, dtype=np.int64))
-    assert back.scores.tolist() == scores.tolist()
-    for name in ("s.json", "s.jsonl", "t.npz"):
-        (folder / name).write_bytes(data)
-        try:
-            said = str(score_files.read_scores(folder / name).path)
-        except DataError as error:
-            said = str(error)
-        assert name in said

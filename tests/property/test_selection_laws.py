@@ -17,9 +17,7 @@ BUDGETS = st.integers(1, 300)
 
 @pytest.mark.parametrize("rule", [uniform.midpoints, uniform.left_edges, uniform.inclusive_distinct])
 @given(n_total=COUNTS, k=BUDGETS)
-def test_a_rule_fills_the_budget_with_different_frames_in_order(
-    rule: uniform.Rule, n_total: int, k: int
-) -> None:
+def test_a_rule_fills_the_budget_with_different_frames_in_order(rule, n_total, k):
     positions = rule(n_total, k)
     assert len(positions) == min(k, n_total)
     assert positions[0] >= 0
@@ -52,9 +50,7 @@ def test_each_midpoint_lies_in_its_own_segment_and_mirrors(n_total: int, k: int)
     grid=st.integers(1, 500),
     start=st.integers(0, 5000),
 )
-def test_each_frame_on_the_grid_is_nearest_to_a_point_and_each_point_has_its_frame(
-    gaps: list[int], grid: int, start: int
-) -> None:
+def test_each_frame_on_the_grid_is_nearest_to_a_point_and_each_point_has_its_frame(gaps, grid, start):
     # Whole milliseconds, so that the search over the points below is exact.
     times_ms = start + np.concatenate([[0], np.cumsum(gaps, dtype=np.int64)]).astype(np.int64)
     expected = set()

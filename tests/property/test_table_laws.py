@@ -1,7 +1,5 @@
 """Laws of reading a user's table: what is good survives, what is bad is said, nothing else is raised."""
 
-import csv
-import io
 import string
 from pathlib import Path
 
@@ -49,32 +47,6 @@ def test_items_survive_as_lines_and_as_a_list(tmp_path: Path, items: list[Item])
     encoded = [msgspec.json.encode(item) for item in items]
     assert load_bytes(tmp_path / "a.jsonl", b"\n".join(encoded)) == (tuple(items), ())
     assert load_bytes(tmp_path / "a.json", b"[" + b",\n".join(encoded) + b"]") == (tuple(items), ())
-
-
-@given(items=some_items())
-def test_an_answer_given_as_text_is_the_same_answer(tmp_path: Path, items: list[Item]) -> None:
-    spelled = [
-        msgspec.structs.replace(item, answer=item.choices[item.letters.index(item.answer)]) for item in items
-    ]
-    lines = b"\n".join(msgspec.json.encode(item) for item in spelled)
-    assert load_bytes(tmp_path / "a.jsonl", lines) == (tuple(items), ())
-
-
-@given(items=some_items())
-def test_csv_gives_the_same_words_without_blanks_at_their_ends(tmp_path: Path, items: list[Item]) -> None:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(["item_id", "question", "answer", "choices"])
-    ids = [f"{i}" for i in range(len(items))]
-    for item_id, item in zip(ids, items, strict=True):
-        cell = msgspec.json.encode(item.choices).decode()
-        writer.writerow([item_id, f"? {item.question}", item.answer, cell])
-    found, problems = load_bytes(tmp_path / "a.csv", text.getvalue().encode())
-    assert problems == ()
-    assert [(i.item_id, i.question, i.choices, i.answer) for i in found] == [
-        (item_id, f"? {item.question}".strip(), item.choices, item.answer)
-        for item_id, item in zip(ids, items, strict=True)
-    ]
 
 
 @given(items=some_items(), bad=st.lists(st.binary(max_size=30).filter(bytes.strip), max_size=4))

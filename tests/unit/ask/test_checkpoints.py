@@ -24,9 +24,7 @@ def test_a_name_that_no_file_can_have_is_a_clear_error() -> None:
         folder_of("x" * 300)
 
 
-def test_the_hub_is_asked_without_a_line_for_each_try(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_hub_is_asked_without_a_line_for_each_try(monkeypatch, caplog):
     library = logging.getLogger("huggingface_hub")
     library.addHandler(caplog.handler)
     tries: list[str] = []

@@ -121,9 +121,7 @@ def test_a_reply_without_an_answer_is_asked_again_with_other_windows(data: Path,
     assert isinstance(trials["rake-1/label"].score.outcome, Unreadable)
 
 
-def test_a_montage_holds_the_same_frames_four_by_two_and_a_stride_reaches_further(
-    data: Path, tmp_path: Path
-) -> None:
+def test_a_montage_holds_the_same_frames_four_by_two_and_a_stride_reaches_further(data, tmp_path):
     model = Watcher(["Answer: A"])
     run(data, tmp_path, model, protocol="montage", split="label")
     assert model.sizes == {(4 * 128, 2 * 72)}

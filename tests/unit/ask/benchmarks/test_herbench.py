@@ -105,9 +105,7 @@ def test_a_task_is_known_in_every_spelling(folder: Path, name: str | None, code:
         ({"candidates": ["A. x", "B. ", "C. z"]}, "choices[1]: empty"),
     ],
 )
-def test_a_bad_question_is_left_out_and_named_with_file_and_id(
-    folder: Path, changes: dict[str, object], said: str
-) -> None:
+def test_a_bad_question_is_left_out_and_named_with_file_and_id(folder, changes, said):
     found = change(folder, **changes)
     assert [item.item_id for item in found.items] == ["AC_0000", "MEGL_0000", "SVA_0000", "TSO_0000"]
     (problem,) = found.problems

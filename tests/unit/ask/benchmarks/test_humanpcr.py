@@ -201,9 +201,7 @@ def test_media_that_do_not_make_a_question_are_refused(folder: Path, changes: En
         ("human-r", {"n_proactive": 0}, "n_proactive: 0 found, 1 listed in evidence"),
     ],
 )
-def test_what_is_wrong_is_named_with_file_line_and_id(
-    folder: Path, name: str, changes: Entry, said: str
-) -> None:
+def test_what_is_wrong_is_named_with_file_line_and_id(folder, name, changes, said):
     found = change(folder, name, **changes)
     assert len(found.items) == 6
     (problem,) = found.problems
@@ -224,9 +222,7 @@ def test_what_is_wrong_is_named_with_file_line_and_id(
         ("human-r", "domain", "indoor leisure and self-care", "Indoor Leisure & Self Care"),
     ],
 )
-def test_names_are_known_in_other_spellings(
-    folder: Path, name: str, field: str, text: str, kept: str
-) -> None:
+def test_names_are_known_in_other_spellings(folder, name, field, text, kept):
     found = change(folder, name, **{field: text})
     assert found.problems == ()
     assert kept in {item.tags.get(field) for item in found.items}

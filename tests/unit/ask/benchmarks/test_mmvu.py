@@ -74,9 +74,7 @@ def test_a_question_keeps_everything_that_was_released() -> None:
         (OLD | {"744": "E"}, "unknown"), ({"319": "D"}, "unknown"),
     ],
 )  # fmt: skip
-def test_the_release_is_told_by_the_answers_that_changed(
-    tmp_path: Path, letters: dict[str, str], revision: str
-) -> None:
+def test_the_release_is_told_by_the_answers_that_changed(tmp_path, letters, revision):
     bridge = entries()[0]
     rows = [bridge | {"id": f"validation_{n}", "answer": letter} for n, letter in letters.items()]
     if "943" in letters:

@@ -52,9 +52,7 @@ def test_items_carry_the_released_words_and_our_tags() -> None:
     assert again.tags["duplicate_of"] == "501"
 
 
-def test_old_category_names_become_the_released_ones_and_clips_of_one_film_are_one_source(
-    tmp_path: Path,
-) -> None:
+def test_old_category_names_become_the_released_ones_and_clips_of_one_film_are_one_source(tmp_path):
     for old, new in (("show", "variety show"), ("sports", "sport"), ("movie", "movie")):
         assert load_changed(tmp_path, category=old).items[1].tags["category"] == new
     found = load_changed(tmp_path, video_id="Harbour Walk 2_0m-4m").items

@@ -227,17 +227,13 @@ def test_oddities_are_kept_and_noted(tmp_path: Path) -> None:
         ({"end_s": 20.5}, False), ({"frames": [4]}, True),
     ],
 )  # fmt: skip
-def test_evidence_belongs_into_the_span_that_is_shown(
-    tmp_path: Path, evidence: dict[str, object], is_inside: bool
-) -> None:
+def test_evidence_belongs_into_the_span_that_is_shown(tmp_path, evidence, is_inside):
     media = [{"path": "a.mp4", "start_s": 10, "end_s": 20}]
     found = load_lines(tmp_path, line(media=media, evidence=[evidence]))
     assert (found.notes == ()) is is_inside
 
 
-def test_evidence_of_several_media_or_an_open_span_is_not_doubted_and_long_lists_of_ids_are_cut(
-    tmp_path: Path,
-) -> None:
+def test_evidence_of_several_media_or_an_open_span_is_not_doubted_and_long_lists_of_ids_are_cut(tmp_path):
     late = [{"start_s": 500, "end_s": 600}]
     assert load_lines(tmp_path, line(evidence=late)).notes == ()
     media = [{"path": "a.mp4", "end_s": 20}, {"path": "b.mp4"}]

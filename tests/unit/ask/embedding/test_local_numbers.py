@@ -36,8 +36,7 @@ IDS = ["-".join([name, kind, *options.values()]) for name, kind, options in WAYS
 
 def make(name, folder, **options) -> Embedder:
     spec = catalog.Spec(name=name, argument=str(folder), options={"device": "cpu", **options})
-    embedder: Embedder = catalog.create("embedder", spec)
-    return embedder
+    return catalog.create("embedder", spec)
 
 
 CLASSES = {

@@ -46,8 +46,7 @@ SHOWN = [card("red"), BLANK, card("blue"), card("green"), card("red", video=4, v
 
 
 def make(**options: str) -> PhantomCodes:
-    made: PhantomCodes = catalog.create("embedder", catalog.Spec(name="phantom-codes", options=options))
-    return made
+    return catalog.create("embedder", catalog.Spec(name="phantom-codes", options=options))
 
 
 class TestPerfect:

@@ -68,8 +68,7 @@ class Bench:
     @cache
     def judge(name: str) -> Judge:
         """A judge of the catalog with its own prompts."""
-        made: Judge = catalog.create("judge", name)
-        return made
+        return catalog.create("judge", name)
 
 
 @pytest.fixture(scope="session")

@@ -118,9 +118,7 @@ def test_an_answer_of_another_form_is_refused(form: str, answer: object, said: s
         ),
     ],
 )
-def test_media_are_paths_addresses_or_words(
-    pairs: str, row: dict[str, object], media: tuple[Media, ...]
-) -> None:
+def test_media_are_paths_addresses_or_words(pairs, row, media):
     assert item(pairs, **row).media == media
 
 

@@ -22,10 +22,9 @@ def written(name: str, folder: Path) -> tuple[Layout, Path]:
 
 
 def loaded(path: Path, text: str, *, split: str = "all") -> Loaded:
-    found: Loaded = catalog.create("benchmark", catalog.Spec(name="table", options={"map": text})).load(
+    return catalog.create("benchmark", catalog.Spec(name="table", options={"map": text})).load(
         path, split=split, strict=True
     )
-    return found
 
 
 def test_every_preset_has_a_layout_a_file_and_a_line_in_the_documentation(tmp_path: Path) -> None:

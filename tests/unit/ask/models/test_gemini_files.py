@@ -11,7 +11,7 @@ from servers.model_asks import ask, asking, maker
 from servers.openai_stub import Canned, Seen
 from vidence.ask.models.http import HttpModel
 from vidence.catalog import parse_spec
-from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError
+from vidence.errors import AccessError, RejectedRequestError, TransientModelError
 from vidence.records import Reply, TextPart, VideoPart
 
 BYTES = bytes(range(256)) * 40
@@ -182,9 +182,7 @@ def test_a_video_that_the_server_cannot_process_is_uploaded_once_and_rejected_ea
     assert server.files["files/f0"].is_deleted
 
 
-def test_the_wait_has_an_end_and_what_cannot_be_deleted_does_not_spoil_it(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-):
+def test_the_wait_has_an_end_and_what_cannot_be_deleted_does_not_spoil_it(tmp_path, caplog):
     with GeminiStub(processing=10**9) as server:
         model = model_for(server, "inline_mb=0&upload_timeout_s=1")
         with pytest.raises(TransientModelError, match=r"within 1 s.*upload_timeout_s=SECONDS"):
@@ -244,9 +242,7 @@ def uploaded(status: str, body: bytes = b"{}") -> Canned:
         ),
     ],
 )
-def test_what_goes_wrong_on_the_way_is_said_once_and_can_be_tried_again(
-    tmp_path: Path, path: str, canned: Canned, kind: type[ModelError], words: str
-):
+def test_what_goes_wrong_on_the_way_is_said_once_and_can_be_tried_again(tmp_path, path, canned, kind, words):
     left = [canned]
 
     def choose(seen: Seen) -> Canned | None:

@@ -157,9 +157,7 @@ def test_the_address_comes_from_the_environment(hosted: Hosted, monkeypatch: pyt
         assert ask(hosted.create("max_in_flight=1"), asking())[0].text == "A"
 
 
-def test_the_provider_itself_needs_a_key_and_none_with_blanks(
-    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_provider_itself_needs_a_key_and_none_with_blanks(hosted, monkeypatch):
     with pytest.raises(AccessError, match=rf"{hosted.host}.*{hosted.key_env} is not set"):
         ask(hosted.create("max_in_flight=1"), asking())
     monkeypatch.setenv(hosted.key_env, "sk one two")
@@ -171,18 +169,14 @@ def test_the_provider_itself_needs_a_key_and_none_with_blanks(
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_the_key_comes_from_the_environment(
-    hosted: Hosted, monkeypatch: pytest.MonkeyPatch, own: bool
-) -> None:
+def test_the_key_comes_from_the_environment(hosted, monkeypatch, own):
     monkeypatch.setenv("MY_KEY" if own else hosted.key_env, "sk-mine\n")
     option = "&api_key_env=MY_KEY" if own else ""
     with hosted.stub(key="sk-mine") as server:
         assert ask(hosted.create(f"base_url={server.base_url}{option}"), asking())[0].text == "A"
 
 
-def test_the_key_is_never_shown(
-    hosted: Hosted, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_key_is_never_shown(hosted, monkeypatch, caplog):
     monkeypatch.setenv(hosted.key_env, SECRET)
     caplog.set_level("DEBUG")
     with hosted.stub(key="another") as server:

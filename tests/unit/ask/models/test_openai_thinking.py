@@ -95,9 +95,7 @@ def test_the_schema_is_sent_strictly_and_only_with_prompts_that_have_one():
 
 
 @pytest.mark.parametrize("api", ["chat", "responses"])
-def test_a_server_without_structured_output_is_asked_without_from_then_on(
-    api: str, caplog: pytest.LogCaptureFixture
-):
+def test_a_server_without_structured_output_is_asked_without_from_then_on(api, caplog):
     with OpenAIStub(answer="3", takes_schemas=False) as server:
         replies = ask(model_for(server, f"api={api}"), *(schema_request(f"q{n}") for n in range(3)))
     assert [r.text for r in replies] == ["3", "3", "3"]

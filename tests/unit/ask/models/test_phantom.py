@@ -172,15 +172,6 @@ def test_steps_are_told_where_the_prompt_wants_them_and_cut_at_max_tokens():
     assert unlimited.finish == "stop"
 
 
-@pytest.mark.parametrize("form", ["{}. {}", "{}: {}", "({}) {}"])
-@pytest.mark.parametrize("gap", ["\n", ", "])
-def test_choices_are_read_in_any_usual_form(form: str, gap: str):
-    lines = gap.join(form.format(letter, number) for letter, number in CHOICES.items())
-    images = [png(frame(colour)) for colour in ("red", "green", "blue")]
-    asked = request(f"The question is: {SUM} The options are: {lines}. Your answer:", images)
-    assert ask(create("fuser", {}), asked).text == "C"
-
-
 def logps(name: str, colours: Sequence[str | None], **more: object) -> dict[str, float]:
     reply = answer(name, colours, sampling=Sampling(want_choice_logps=True), **more)
     assert reply.choice_logps is not None

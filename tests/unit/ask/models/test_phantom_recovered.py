@@ -85,9 +85,7 @@ def selections(item: Item, times_s: Sequence[float]) -> list[list[int]]:
     ],
     ids=lambda reader: f"{reader.name}-{reader.letter}-{reader.memory}",
 )
-def test_simulated_models_score_exactly_as_planted(
-    reader: SimulatedModel, world: Path, videos: dict[str, Frames]
-):
+def test_simulated_models_score_exactly_as_planted(reader, world, videos):
     options = {"letter-biased": {"letter": reader.letter}, "forgetful": {"memory": str(reader.memory)}}
     model = create(reader.name, options.get(reader.name, {}))
     assert model.reader == reader

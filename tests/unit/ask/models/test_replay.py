@@ -107,9 +107,7 @@ def test_rows_given_twice_and_items_without_a_reply(tmp_path: Path):
         ("a.jsonl.gz", gzip.compress(LINES.encode(), mtime=0)[:-9], "cannot be unpacked .*complete gzip"),
     ],
 )
-def test_bad_files_are_refused_with_place_and_field(
-    tmp_path: Path, name: str, content: str | bytes, words: str
-):
+def test_bad_files_are_refused_with_place_and_field(tmp_path, name, content, words):
     with pytest.raises(DataError, match=f"(?s){name}.*{words}"):
         create(written(tmp_path / name, content), {})
 

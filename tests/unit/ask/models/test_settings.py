@@ -56,7 +56,5 @@ def test_only_what_is_not_the_default_is_named(options: Options, expected: str):
         ),
     ],
 )
-def test_identities_stay_what_they_are_so_that_stored_replies_are_found(
-    provider: str, options: dict[str, str], expected: str
-):
+def test_identities_stay_what_they_are_so_that_stored_replies_are_found(provider, options, expected):
     assert maker("model", provider)("n", {"base_url": "http://h", **options}).identity == expected

@@ -68,9 +68,7 @@ def words(turns: Turns) -> str:
     return "".join(part["text"] for part in turns[-1]["content"] if part["type"] == "text")
 
 
-def test_options_become_arguments_and_what_is_not_set_is_left_to_vllm(
-    model: BatchingModel, script: StandIn, folder: Path
-):
+def test_options_become_arguments_and_what_is_not_set_is_left_to_vllm(model, script, folder):
     assert script.engines == []
     assert ask(model, make_request(sampling=Sampling(want_choice_logps=True))).text == "yes"
     ask(model, make_request([1]))
@@ -91,9 +89,7 @@ def test_options_become_arguments_and_what_is_not_set_is_left_to_vllm(
     }
 
 
-def test_vllm_is_told_to_be_quiet_and_what_the_user_set_stays(
-    model: BatchingModel, monkeypatch: pytest.MonkeyPatch
-):
+def test_vllm_is_told_to_be_quiet_and_what_the_user_set_stays(model, monkeypatch):
     monkeypatch.setenv("VLLM_LOGGING_LEVEL", "DEBUG")
     ask(model, make_request())
     assert os.environ["VLLM_NO_USAGE_STATS"] == "1"
@@ -124,9 +120,7 @@ def test_without_vllm_the_message_says_what_to_install(folder: Path, monkeypatch
         create(str(folder), {})
 
 
-def test_without_a_device_or_an_import_the_message_says_what_to_do(
-    model: BatchingModel, folder: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_without_a_device_or_an_import_the_message_says_what_to_do(model, folder, monkeypatch):
     with monkeypatch.context() as patch:
         install(patch, device_type="")
         with pytest.raises(UsageError, match=r"needs a GPU.*transformers: on a CPU"):
@@ -184,9 +178,7 @@ def refusing(word: str, error: Exception) -> "object":
 @pytest.mark.parametrize(
     "error", [VLLMValidationError("too long"), ValueError("too long"), VLLMError("too long")]
 )
-def test_one_that_cannot_be_taken_does_not_take_the_others_along(
-    model: BatchingModel, script: StandIn, error: Exception
-):
+def test_one_that_cannot_be_taken_does_not_take_the_others_along(model, script, error):
     script.answers = refusing("bad", error)
     requests = [make_request(text="bad" if n == 3 else f"q{n}") for n in range(5)]
     outcomes = ask_together(model, requests)
@@ -221,9 +213,7 @@ def test_a_reply_that_was_broken_off_may_be_asked_for_again(model: BatchingModel
     assert [type(o) for o in outcomes] == [TransientModelError, Reply]
 
 
-def test_an_engine_that_broke_ends_the_run(
-    model: BatchingModel, folder: Path, script: StandIn, monkeypatch: pytest.MonkeyPatch
-):
+def test_an_engine_that_broke_ends_the_run(model, folder, script, monkeypatch):
     def break_in_the_middle(turns: Turns, params: SamplingParams) -> RequestOutput:
         script.engines[-1].llm_engine.unfinished = True
         raise RuntimeError("device-side assert")
@@ -254,9 +244,7 @@ def only_plain(turns: Turns, params: SamplingParams) -> RequestOutput:
     return completed("plain")
 
 
-def test_the_schema_goes_with_the_prompts_that_have_one_or_not_at_all(
-    model: BatchingModel, script: StandIn, folder: Path
-):
+def test_the_schema_goes_with_the_prompts_that_have_one_or_not_at_all(model, script, folder):
     ask_together(model, [with_schema(make_request()), make_request()])
     held_to = [p.structured_outputs for _, params, _ in script.calls for p in params]
     assert [h and h.json for h in held_to] == [SCHEMA, None]
@@ -266,9 +254,7 @@ def test_the_schema_goes_with_the_prompts_that_have_one_or_not_at_all(
     assert ask(create(str(folder), {"structured": "off"}), with_schema(make_request())).text == "plain"
 
 
-def test_a_schema_that_is_not_taken_is_left_out_from_then_on(
-    model: BatchingModel, script: StandIn, caplog: pytest.LogCaptureFixture
-):
+def test_a_schema_that_is_not_taken_is_left_out_from_then_on(model, script, caplog):
     script.answers = only_plain
     outcomes = ask_together(model, [with_schema(make_request([n])) for n in range(3)])
     assert [o.text for o in outcomes] == ["plain"] * 3

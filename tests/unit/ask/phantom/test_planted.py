@@ -52,9 +52,7 @@ def test_a_span_holds_its_start_and_not_its_end():
         (SimulatedModel(name="forgetful", memory=2), True, False, True),
     ],
 )
-def test_simulated_models(
-    model: SimulatedModel, *, when_all_seen: bool, when_one_seen: bool, single_card: bool
-):
+def test_simulated_models(model, when_all_seen, when_one_seen, single_card):
     assert expected(model, TWO, times_s=[1.5, 5.0]) is when_all_seen
     assert expected(model, TWO, times_s=[5.0]) is when_one_seen
     assert expected(model, ONE, times_s=[5.0]) is single_card

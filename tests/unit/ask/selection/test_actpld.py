@@ -18,19 +18,16 @@ def clip_of(n_frames: int) -> Clip:
 
 
 def make(argument: str = "") -> Selector:
-    made: Selector = catalog.create("selector", catalog.Spec(name="actpld", argument=argument))
-    return made
+    return catalog.create("selector", catalog.Spec(name="actpld", argument=argument))
 
 
 def select(n_total: int, *, k: int = 8, argument: str = "") -> list[int]:
-    found: list[int] = make(argument).select(clip_of(n_total), ITEM, n_frames=k).tolist()
-    return found
+    return make(argument).select(clip_of(n_total), ITEM, n_frames=k).tolist()
 
 
 def again(n_total: int, retry: int, *, k: int = 8, argument: str = "") -> list[int]:
     selector: Selector = make(argument)
-    found: list[int] = selector.again(clip_of(n_total), ITEM, n_frames=k, retry=retry).tolist()  # type: ignore[attr-defined]
-    return found
+    return selector.again(clip_of(n_total), ITEM, n_frames=k, retry=retry).tolist()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,7 @@ ITEM = Item(item_id="q1", question="?", answer="A")
 
 
 def make(options: dict[str, str]) -> ScoringSelector:
-    selector: ScoringSelector = catalog.create(
-        "selector", catalog.Spec(name="aks", argument="blip-itm:w", options=options)
-    )
-    return selector
+    return catalog.create("selector", catalog.Spec(name="aks", argument="blip-itm:w", options=options))
 
 
 def test_the_defaults_are_those_of_the_released_code() -> None:

@@ -16,10 +16,7 @@ SCORES = np.array([0.0, 1.0, 4.0, 1.0])
 
 
 def make(options: dict[str, str]) -> ScoringSelector:
-    selector: ScoringSelector = catalog.create(
-        "selector", catalog.Spec(name="bolt", argument="clip:w", options=options)
-    )
-    return selector
+    return catalog.create("selector", catalog.Spec(name="bolt", argument="clip:w", options=options))
 
 
 def test_frames_are_drawn_where_the_shares_reach_the_points_and_a_power_sharpens() -> None:

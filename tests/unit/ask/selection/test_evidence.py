@@ -24,8 +24,7 @@ def span(start_s: float | None, end_s: float | None) -> Evidence:
 
 
 def create(argument: str = "") -> AnnotatedEvidence:
-    made: AnnotatedEvidence = catalog.create("selector", catalog.Spec(name="evidence", argument=argument))
-    return made
+    return catalog.create("selector", catalog.Spec(name="evidence", argument=argument))
 
 
 def select(*evidence: Evidence, n_frames: int, argument: str = "", clip: Clip = CLIP) -> list[int]:

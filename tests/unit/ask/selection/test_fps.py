@@ -13,8 +13,7 @@ ITEM = Item(item_id="q1", question="?", answer="A")
 
 
 def create(rate: str) -> Selector:
-    made: Selector = catalog.create("selector", catalog.Spec(name="fps", argument=rate))
-    return made
+    return catalog.create("selector", catalog.Spec(name="fps", argument=rate))
 
 
 def select(times_s: list[float], rate: str, n_frames: int = 1000) -> list[int]:

@@ -20,10 +20,7 @@ IMAGES = [ImagePart(digest=f"{i}" * 64, width_px=8, height_px=8) for i in range(
 
 
 def make(argument: str = "model:openai:x", **options: str) -> FragScores:
-    selector: FragScores = catalog.create(
-        "selector", catalog.Spec(name="frag-scores", argument=argument, options=options)
-    )
-    return selector
+    return catalog.create("selector", catalog.Spec(name="frag-scores", argument=argument, options=options))
 
 
 def said(*, yes: float | None) -> Reply:

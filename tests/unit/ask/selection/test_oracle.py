@@ -18,8 +18,7 @@ def asking(*evidence: Evidence) -> Item:
 
 
 def make(argument: str = "") -> Oracle:
-    selector: Oracle = catalog.create("selector", catalog.Spec(name="oracle", argument=argument))
-    return selector
+    return catalog.create("selector", catalog.Spec(name="oracle", argument=argument))
 
 
 # Frames 0-9, 50-59, and three frames that one piece of evidence lists.

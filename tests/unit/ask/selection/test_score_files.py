@@ -103,9 +103,7 @@ def entry(**changes: Any) -> list[dict[str, Any]]:
         ("s.npz", {"q1": np.array([1.0, np.nan])}, r"s.npz \('q1'\): score 1 of 2 is nan"),
     ],
 )
-def test_what_cannot_be_used_is_refused_by_name(
-    tmp_path: Path, name: str, content: object, message: str
-) -> None:
+def test_what_cannot_be_used_is_refused_by_name(tmp_path, name, content, message):
     with pytest.raises(DataError, match=message):
         read_scores(write(tmp_path, name, content))
 

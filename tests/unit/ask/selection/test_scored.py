@@ -18,8 +18,7 @@ ITEM = Item(item_id="q1", question="Who?", choices=("He", "She"), answer="A")
 
 def make(argument: str = "", **options: str) -> ScoringSelector:
     spec = catalog.Spec(name="aks", argument=argument, options={"grid": "fps:1", **options})
-    made: ScoringSelector = catalog.create("selector", spec)
-    return made
+    return catalog.create("selector", spec)
 
 
 def test_the_digest_is_that_of_the_file_of_scores(tmp_path: Path) -> None:

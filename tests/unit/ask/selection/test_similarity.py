@@ -13,8 +13,7 @@ CLIP = Clip.of_times(np.arange(60) / 10, fps=10.0)
 
 def make(spec: str) -> ScoringSelector:
     parsed = catalog.parse_spec(spec)
-    selector: ScoringSelector = catalog.create("selector", parsed)
-    return selector
+    return catalog.create("selector", parsed)
 
 
 def test_the_best_are_shown_in_the_order_of_time_and_the_earlier_wins() -> None:

@@ -28,18 +28,14 @@ See = Callable[[SearchView], NDArray[np.float64]]
 
 
 def make(**options: str) -> Tstar:
-    selector: Tstar = catalog.create(
-        "selector", catalog.Spec(name="tstar", argument="blip-itm:w", options=options)
-    )
-    return selector
+    return catalog.create("selector", catalog.Spec(name="tstar", argument="blip-itm:w", options=options))
 
 
 def named(selector: Tstar, item: Item = ITEM) -> Objects:
     """What is looked for, where nobody is asked."""
     with pytest.raises(StopIteration) as done:
         next(selector.name_objects(item, [], words=WORDS))
-    objects: Objects = done.value.value
-    return objects
+    return done.value.value
 
 
 def run(

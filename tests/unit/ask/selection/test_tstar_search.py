@@ -193,10 +193,7 @@ CLIP = Clip.of_times(np.arange(400) / 2, fps=2.0)
 
 
 def make(**options: str) -> ScoringSelector:
-    selector: ScoringSelector = catalog.create(
-        "selector", catalog.Spec(name="tstar", argument="blip-itm:w", options=options)
-    )
-    return selector
+    return catalog.create("selector", catalog.Spec(name="tstar", argument="blip-itm:w", options=options))
 
 
 def test_drawing_depends_on_the_seed_and_on_the_question() -> None:

@@ -35,9 +35,7 @@ from vidence.records import Item
         ("strided", 3, 5, [0, 1, 2]),
     ],
 )
-def test_rule_gives_the_positions_worked_out_by_hand(
-    rule: str, n_total: int, k: int, expected: list[int]
-) -> None:
+def test_rule_gives_the_positions_worked_out_by_hand(rule, n_total, k, expected):
     positions = getattr(uniform, rule)(n_total, k)
     assert positions.tolist() == expected
     assert positions.dtype == np.int64
@@ -57,8 +55,7 @@ ITEM = Item(item_id="q1", question="?", answer="A", choices=("x", "y"))
 
 
 def make(name: str, argument: str = "") -> Selector:
-    selector: Selector = catalog.create("selector", catalog.Spec(name=name, argument=argument))
-    return selector
+    return catalog.create("selector", catalog.Spec(name=name, argument=argument))
 
 
 def clip_of(n_frames: int, *, fps: float = 10.0) -> Clip:
