@@ -144,15 +144,12 @@ def test_it_is_what_a_model_is_and_its_identity_holds_no_secret(make: Callable[[
     assert anyio.run(close_unused, make()) == 1
 
 
-def test_it_replies_to_words_and_images(make: Callable[[], Model]):
+def test_it_replies_to_words_and_images_and_honours_max_tokens(make: Callable[[], Model]):
     images = [jpeg(40), jpeg(200)]
     for reply in ask(make(), asking(0), asking(1, images=images)):
         assert isinstance(reply, Reply)
         assert msgspec.json.decode(msgspec.json.encode(reply), type=Reply) == reply
         assert reply.latency_s >= 0
-
-
-def test_it_honours_max_tokens(make: Callable[[], Model]):
     [reply] = ask(make(), asking(0, max_tokens=1))
     assert len(reply.text.split()) <= 1
     assert reply.usage.output_tokens is None or reply.usage.output_tokens <= 1

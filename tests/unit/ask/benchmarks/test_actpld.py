@@ -86,16 +86,13 @@ def test_tags_give_the_cells_and_a_label_is_shown_by_its_text() -> None:
     assert words["features"] == ["pulls tool toward body"]
 
 
-def test_distractors_are_given_or_come_from_both_sets_and_other_groups() -> None:
+def test_distractors_follow_from_the_clips_id_and_come_from_other_groups(tmp_path: Path) -> None:
     hop = load(SAMPLE, split="label").items[0]
     assert "stand_on_one_leg" not in hop.choices
     rivals = {json.loads(entry)["text"] for entry in load(SAMPLE, split="description").items[0].knowledge[1:]}
     assert rivals == {"rake leaves", "dig_a_hole", "toss_a_hat", "carry_a_tray"}
     toss = load(SAMPLE, split="label").items[2]
     assert set(toss.choices) == {"toss_a_hat", "hop_on_one_leg", "rake leaves"}
-
-
-def test_the_draw_follows_from_the_clips_id_alone(tmp_path: Path) -> None:
     # Worked out with hashlib on its own: ranks are SHA-256 of id, target, purpose and name.
     (item,) = load(folder(tmp_path, GOOD), split="label").items
     assert item.choices == load(SAMPLE, split="label").items[0].choices

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from vidence.ask.benchmarks import herbench
+from vidence.ask.benchmarks.herbench import evidence
 from vidence.contracts import Loaded
 from vidence.errors import DataError
 from vidence.media.files import missing
@@ -116,7 +117,7 @@ def test_a_bad_question_is_left_out_and_named_with_file_and_id(folder, changes, 
         load(folder, strict=True)
 
 
-def test_an_unknown_file_without_task_types_is_refused(folder: Path) -> None:
+def test_unknown_files_and_what_is_no_list_are_refused(folder: Path) -> None:
     rows = [{name: v for name, v in row.items() if name != "task_type"} for row in entries()]
     (folder / "tasks" / ORDER).unlink()
     rewrite(folder, rows, "temporal_shots.json")
@@ -126,6 +127,9 @@ def test_an_unknown_file_without_task_types_is_refused(folder: Path) -> None:
     assert (
         "file name: 'temporal_shots' found; did you mean Temporal Shot Ordering (TSO)?" in found.problems[0]
     )
+    (folder / "tasks" / ORDER).write_text('{"questions": []}', encoding="utf-8")
+    with pytest.raises(DataError, match=r"temporal_shot_ordering\.json is not a list"):
+        load(folder)
 
 
 def test_an_id_that_was_used_is_refused_with_both_places(folder: Path) -> None:
@@ -139,12 +143,6 @@ def test_an_id_that_was_used_is_refused_with_both_places(folder: Path) -> None:
     rewrite(folder, [*entries(), entries()[0]])
     (problem,) = load(folder).problems
     assert f"'TSO_0000' was used in {ORDER}:" in problem
-
-
-def test_a_task_file_that_is_no_list_is_refused(folder: Path) -> None:
-    (folder / "tasks" / ORDER).write_text('{"questions": []}', encoding="utf-8")
-    with pytest.raises(DataError, match=r"temporal_shot_ordering\.json is not a list"):
-        load(folder)
 
 
 def table(folder: Path, rows: list[Entry], name: str = "lite/test-00000-of-00001.parquet") -> Path:
@@ -249,7 +247,7 @@ def test_time_stamps_that_cannot_be_read_cost_the_evidence_only(folder: Path, st
     assert not any("time stamps" in note for note in found.notes)
 
 
-def test_a_question_in_the_file_of_another_task_or_of_none_is_noted(folder: Path) -> None:
+def test_what_is_odd_about_tasks_and_choices_is_noted(folder: Path) -> None:
     found = change(folder, task_type="Action Counting")
     assert found.items[4].tags["task"] == "AC"
     assert any("in the file of another task" in note for note in found.notes)
@@ -257,15 +255,9 @@ def test_a_question_in_the_file_of_another_task_or_of_none_is_noted(folder: Path
     found = load(folder)
     assert len(found.items) == 5
     assert any(note.startswith("shots.json has the name of no task") for note in found.notes)
-
-
-def test_choices_without_letters_stay_as_they_are_and_other_numbers_of_them_are_noted(folder: Path) -> None:
     found = change(folder, candidates=["An apple", "Bread", "Cheese"], answer_text="Cheese", answer_index=2)
     assert found.items[4].choices == ("An apple", "Bread", "Cheese")
     assert any("another number of choices than 5" in note for note in found.notes)
-
-
-def test_all_12_tasks_are_not_noted(folder: Path) -> None:
     row = entries()[0]
     codes = [code for tasks in herbench.FAMILIES.values() for code in tasks]
     rewrite(folder, [row | {"question_id": f"Q{i}", "task_type": code} for i, code in enumerate(codes)])
@@ -362,3 +354,33 @@ def test_the_source_is_the_film_or_the_recording(folder: Path, changes: Entry, s
     assert (
         next(item for item in found.items if item.item_id == entries()[1]["question_id"]).source_id == source
     )
+
+
+def seconds(stamps: object) -> list[tuple[float | None, float | None]] | None:
+    found = evidence(stamps)
+    return None if found is None else [(one.start_s, one.end_s) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("stamp", "start_s", "end_s"),
+    [
+        ("00:08.0-00:09.0", 8.0, 9.0), ("02:04.9-02:06.0", 124.9, 126.0), ("2:04-2:06", 124.0, 126.0),
+        ("01:02:03.5-01:02:04.5", 3723.5, 3724.5), ("59:59.5-01:00:01.0", 3599.5, 3601.0),
+        ("75:00.0-76:00.0", 4500.0, 4560.0), (" 00:01.0 - 00:02.0 ", 1.0, 2.0),
+        ("00:01.0\N{EN DASH}00:02.0", 1.0, 2.0), ("00:08.0-00:08.0", 8.0, 8.1), ("00:08.0", 8.0, 8.1),
+    ],
+)  # fmt: skip
+def test_a_stamp_is_a_span_in_seconds(stamp: str, start_s: float, end_s: float) -> None:
+    assert seconds([stamp, "00:01.0-00:02.0"]) == [(start_s, end_s), (1.0, 2.0)]
+    assert seconds(None) == seconds([]) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "00:08.0-00:09.0", ["8.0-9.0"], ["00:09.0-00:08.0"], ["-00:01.0-00:02.0"], ["00:01.0-"],
+        ["00:01.0-00:02.0", None], [1.5], {"start": 1},
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_none(wrong: object) -> None:
+    assert seconds(wrong) is None

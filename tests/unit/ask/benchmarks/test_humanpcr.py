@@ -248,7 +248,7 @@ def whole_taxonomy() -> list[Entry]:
     ]
 
 
-def test_a_number_of_tasks_other_than_the_papers_is_noted(tmp_path: Path) -> None:
+def test_other_numbers_of_tasks_and_no_proactive_evidence_are_noted(tmp_path: Path, folder: Path) -> None:
     rows = whole_taxonomy()
     assert len(rows) == 34
     rewrite(tmp_path, "humanpcr", rows)
@@ -258,9 +258,6 @@ def test_a_number_of_tasks_other_than_the_papers_is_noted(tmp_path: Path) -> Non
     rewrite(tmp_path, "humanpcr", whole_taxonomy()[1:])
     (note,) = [note for note in load(tmp_path, split="human-pc").notes if "number of tasks" in note]
     assert "in 1 dimension(s): Spatiality 2 (paper 3);" in note
-
-
-def test_open_questions_without_proactive_evidence_are_noted(folder: Path) -> None:
     found = change(folder, "human-r", evidence=[], n_referred=3, n_proactive=0)
     assert any("no proactive evidence" in note and note.endswith(": r-1") for note in found.notes)
     assert not any("number of tasks" in note for note in load(folder, split="human-r").notes)

@@ -146,14 +146,11 @@ def test_a_bad_line_is_left_out_and_named(tmp_path: Path, bad: str | bytes, expe
         assert part in problem
 
 
-def test_strict_reading_stops_and_a_file_without_a_usable_line_is_refused(tmp_path: Path) -> None:
+def test_strict_reading_stops_and_problems_have_their_line_or_entry(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"q\.jsonl:2: answer: 'C' is not among .*strict"):
         load_lines(tmp_path, line(), line(item_id="h", answer="C"), "nonsense", strict=True)
     with pytest.raises(DataError, match=r"no usable question; the first of 2: q\.jsonl:1: answer: 'C'"):
         load_lines(tmp_path, line(answer="C"), "nonsense")
-
-
-def test_problems_in_a_list_have_their_line_or_entry(tmp_path: Path) -> None:
     path = tmp_path / "q.json"
     path.write_text(
         "[\n" + line() + ",\n\n" + line(item_id="h", answer="C") + ",\n" + line(item_id="i") + "]"

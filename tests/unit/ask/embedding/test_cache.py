@@ -54,15 +54,7 @@ class TestWhatComesBack:
         cache.put_scores(VIDEO, [1], "red", scores=np.array([1 / 3], np.float64))
         assert cache.get_scores(VIDEO, [1], "red")[1].tolist() == [np.float32(1 / 3)]
 
-    def test_nothing_is_found_where_nothing_was_put(self, cache):
-        found, features = cache.get_features(VIDEO, [1, 2])
-        assert (found.shape, features.shape) == ((0,), (0, 0))
-        found, scores = cache.get_scores(VIDEO, [1, 2], "red")
-        assert (found.shape, scores.shape) == ((0,), (0,))
-        cache.put_features(VIDEO, [], np.empty((0, 3), np.float32))
-        assert cache.get_features(VIDEO, [])[0].tolist() == []
-
-    def test_what_is_put_later_is_added_to_few_files(self, cache, tmp_path):
+    def test_what_is_put_later_is_added_to_few_files_and_the_same_to_none(self, cache, tmp_path):
         for index in range(40):
             cache.put_features(VIDEO, [index, index + 1], rows(index, index + 1))
         found, features = cache.get_features(VIDEO, range(50))
@@ -72,6 +64,12 @@ class TestWhatComesBack:
             cache.put_scores(VIDEO, [index], "red", scores=np.array([index], np.float32))
             assert len(files(tmp_path)) <= 2 * 17
         assert cache.get_scores(VIDEO, range(40), "red")[1].tolist() == list(range(40))
+        found, features = cache.get_features(VIDEO, [1, 2])
+        assert (found.shape, features.shape) == ((0,), (0, 0))
+        found, scores = cache.get_scores(VIDEO, [1, 2], "red")
+        assert (found.shape, scores.shape) == ((0,), (0,))
+        cache.put_features(VIDEO, [], np.empty((0, 3), np.float32))
+        assert cache.get_features(VIDEO, [])[0].tolist() == []
 
     def test_putting_the_same_again_adds_no_file_and_is_there_for_the_next_session(self, cache, tmp_path):
         for _ in range(3):
@@ -184,19 +182,17 @@ class TestBound:
         assert sum(p.stat().st_size for p in files(tmp_path)) <= 6 * one
         assert len(list((tmp_path / "scores").glob("*/*/*"))) == 4  # no empty folders remain
 
-    def test_with_no_room_nothing_is_kept(self, tmp_path):
-        cache = ScoreCache(tmp_path, embedder(), frames_key="k", max_bytes=0)
-        cache.put_features(VIDEO, [1], rows(1))
-        assert len(cache.get_features(VIDEO, [1])[0]) == 0
-        assert list(tmp_path.iterdir()) == []
-
-    def test_a_long_account_is_summed_up(self, tmp_path, cache, monkeypatch):
+    def test_a_long_account_is_summed_up_and_with_no_room_nothing_is_kept(self, tmp_path, cache, monkeypatch):
         monkeypatch.setattr(media_cache, "_LONG_ACCOUNT_BYTES", 16)
         for index in range(5):
             cache.put_features(VIDEO, [index], rows(index))
         account = np.fromfile(tmp_path / "scores" / "written", np.int64)
         assert len(account) <= 3
         assert account.sum() == sum(p.stat().st_size for p in files(tmp_path))
+        cache = ScoreCache(tmp_path, embedder(), frames_key="k", max_bytes=0)
+        cache.put_features(VIDEO, [1], rows(1))
+        assert len(cache.get_features(VIDEO, [1])[0]) == 0
+        assert list(tmp_path.iterdir()) == []
 
     def test_a_folder_that_cannot_be_written_costs_one_warning(self, tmp_path, caplog):
         warn_once.cache_clear()

@@ -88,9 +88,6 @@ class TestDistinct:
                 best = np.argsort(-scores[:, column], kind="stable")[: demand(question)]
                 assert all(visible(question, [times_s[i] for i in best]))
 
-    def test_missed_cards_are_missed(self):
-        assert match(make(distinct="true", miss="1"), self.SHOWN, [RED]).sum() == 0
-
 
 class TestPlanted:
     def test_missed_cards_are_missed_in_all_their_frames(self):

@@ -6,14 +6,11 @@ from vidence.ask.fetching.plain import github_base, read_web
 from vidence.errors import DataError
 
 
-def test_a_file_is_read_up_to_its_bound(hub) -> None:
+def test_a_file_is_read_up_to_its_bound_or_a_way_out_is_said(hub) -> None:
     hub.raw["a/b.json"] = b"[1, 2]"
     assert read_web(f"{hub.url}/raw/a/b.json", most=6) == b"[1, 2]"
     with pytest.raises(DataError, match="has more than 0 MB"):
         read_web(f"{hub.url}/raw/a/b.json", most=5)
-
-
-def test_what_cannot_be_had_is_said_with_a_way_out(hub) -> None:
     hub.raw["a/b.json"] = b"[]"
     hub.faults["a/b.json"] = [503]
     for url in (f"{hub.url}/raw/a/b.json", f"{hub.url}/raw/none", "http://127.0.0.1:9/x", "nowhere"):

@@ -48,7 +48,7 @@ def test_the_hash_is_that_of_what_is_read_and_not_of_other_columns(tmp_path) -> 
     assert first.content_hash == second.content_hash != third.content_hash
 
 
-def test_what_is_no_table_and_an_empty_one_are_said(tmp_path) -> None:
+def test_what_is_no_table_is_said_and_the_command_without_pyarrow(tmp_path, monkeypatch) -> None:
     (tmp_path / "x.parquet").write_bytes(b"PAR1")
     with pytest.raises(DataError, match="cannot be read as Parquet"):
         parquet_questions(tmp_path / "x.parquet", COLUMNS)
@@ -56,9 +56,6 @@ def test_what_is_no_table_and_an_empty_one_are_said(tmp_path) -> None:
     pq.write_table(empty, tmp_path / "e.parquet")
     with pytest.raises(DataError, match="holds no row"):
         parquet_questions(tmp_path / "e.parquet", COLUMNS)
-
-
-def test_without_pyarrow_the_command_is_said(tmp_path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match=r"pip install 'pyarrow>=20'"):
         parquet_questions(tmp_path / "x.parquet", COLUMNS)

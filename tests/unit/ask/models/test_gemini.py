@@ -111,7 +111,7 @@ def test_version_safety_and_extra_fields_are_sent_where_they_are_chosen():
     }
 
 
-def test_a_schema_is_sent_where_the_prompt_has_one():
+def test_schema_and_choice_logps_are_sent_and_read_where_they_are_wanted():
     with GeminiStub(answer='{"right": true, "points": 2}') as server:
         plain, held = ask(model_for(server), asking(), asking(schema=SCHEMA))
     assert "responseJsonSchema" not in server.asked[0]["generationConfig"]
@@ -119,9 +119,6 @@ def test_a_schema_is_sent_where_the_prompt_has_one():
     assert server.asked[1]["generationConfig"]["responseJsonSchema"] == SCHEMA
     assert json.loads(held.text) == {"right": True, "points": 2}
     assert plain.finish == held.finish == "stop"
-
-
-def test_choice_logps_are_read_where_they_are_reported():
     with GeminiStub(letter_logps={"B": -0.1, " B": -3.0, "A": -2.5, "Z": -3.0}, blank_first=True) as server:
         wanted, unasked = ask(model_for(server), asking(want_choice_logps=True), asking())
     assert wanted.choice_logps == {"B": -0.1, "A": -2.5}

@@ -82,7 +82,7 @@ def test_a_body_holds_what_was_encoded_without_a_copy():
     assert pieces.of(body) == (b'{"a":', b'"one"', b',"b":[', b'"two"', b',"\\u0000"]}')
 
 
-def test_the_memory_is_bounded_and_forgets_the_image_not_used_for_longest():
+def test_the_memory_is_bounded_and_forgets_what_was_not_used():
     images = {name: bytes([n]) * 300 for n, name in enumerate("abc")}
     one_url = len(base64.b64encode(images["a"])) + len('"data:image/jpeg;base64,"')
     media = EncodedMedia(max_bytes=2 * one_url)
@@ -91,9 +91,6 @@ def test_the_memory_is_bounded_and_forgets_the_image_not_used_for_longest():
         encode(request_for(asked[name]), media)
         assert media.n_bytes <= 2 * one_url
     assert {name: counted.n_taken for name, counted in asked.items()} == {"a": 1, "b": 2, "c": 1}
-
-
-def test_an_image_that_the_last_requests_did_not_carry_is_forgotten():
     media = EncodedMedia(max_requests=2)
     asked = {name: Counted({name: name.encode() * 300}) for name in "abc"}
     for name in ("a", "b", "a", "c", "c", "a", "b"):

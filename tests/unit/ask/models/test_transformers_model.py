@@ -151,18 +151,16 @@ class TestBatches:
             assert reply.text == text
             assert reply.choice_logps == pytest.approx(_letter_logps(logits), abs=1e-4)
 
-    def test_batch_size_is_the_most_and_limits_are_not_mixed(self, folder, monkeypatch):
+    def test_batch_size_is_the_most_and_limits_are_not_mixed(self, model, generated, folder, monkeypatch):
+        requests = [make_request([i], Sampling(max_tokens=2 + i % 2)) for i in range(4)]
+        replies = ask_together(model, requests)
+        assert generated == [2, 2]
+        assert [r.usage.output_tokens for r in replies] == [2, 3, 2, 3]
         model = make_model(folder, batch_size="2")
         assert model.max_in_flight == 4
         sizes = _spy_sizes(model, monkeypatch)
         ask_together(model, MIXED[:5])
         assert sizes == [2, 2, 1]
-
-    def test_different_limits_do_not_share_a_batch(self, model, generated):
-        requests = [make_request([i], Sampling(max_tokens=2 + i % 2)) for i in range(4)]
-        replies = ask_together(model, requests)
-        assert generated == [2, 2]
-        assert [r.usage.output_tokens for r in replies] == [2, 3, 2, 3]
 
     def test_a_processor_that_cannot_mix_numbers_of_images(self, folder, reference, monkeypatch):
         model = make_model(folder, batch_size="8")
@@ -214,7 +212,7 @@ class TestDrawing:
         assert [r.text for r in replies] == [reference(r)[0] for r in MIXED]
         assert caplog.records == []
 
-    def test_a_seed_fixes_the_reply_in_any_company(self, model):
+    def test_a_seed_fixes_the_reply_in_any_company_and_others_give_others(self, model):
         sampling = Sampling(temperature=2.0, top_p=0.95, seed=7, max_tokens=12)
         alone = ask(model, make_request([1], sampling)).text
         assert alone != ask(model, make_request([1])).text
@@ -224,7 +222,6 @@ class TestDrawing:
         assert [r.text for r in ask_together(model, [twice, twice])] == [alone, alone]
         assert ask(model, make_request([1], Sampling(temperature=2.0, seed=-7, max_tokens=12))).text != alone
 
-    def test_other_seeds_and_samples_give_other_replies(self, model):
         def said(seed: int | None, sample: int = 0) -> str:
             sampling = Sampling(temperature=2.0, seed=seed, max_tokens=24)
             return ask(model, make_request([1], sampling, sample=sample)).text

@@ -120,7 +120,7 @@ def test_without_vllm_the_message_says_what_to_install(folder: Path, monkeypatch
         create(str(folder), {})
 
 
-def test_without_a_device_or_an_import_the_message_says_what_to_do(model, folder, monkeypatch):
+def test_without_vllm_a_device_or_an_import_the_message_says_what_to_do(model, folder, monkeypatch):
     with monkeypatch.context() as patch:
         install(patch, device_type="")
         with pytest.raises(UsageError, match=r"needs a GPU.*transformers: on a CPU"):
@@ -254,7 +254,12 @@ def test_the_schema_goes_with_the_prompts_that_have_one_or_not_at_all(model, scr
     assert ask(create(str(folder), {"structured": "off"}), with_schema(make_request())).text == "plain"
 
 
-def test_a_schema_that_is_not_taken_is_left_out_from_then_on(model, script, caplog):
+def test_a_schema_that_is_not_taken_is_left_out_but_only_that(model: BatchingModel, script: StandIn, caplog):
+    script.answers = refusing("bad", ValueError("too long"))
+    with pytest.raises(RejectedRequestError, match="too long"):
+        ask(model, with_schema(make_request(text="bad")))
+    ask(model, with_schema(make_request(text="good")))
+    assert script.calls[-1][1][0].structured_outputs is not None
     script.answers = only_plain
     outcomes = ask_together(model, [with_schema(make_request([n])) for n in range(3)])
     assert [o.text for o in outcomes] == ["plain"] * 3
@@ -264,11 +269,3 @@ def test_a_schema_that_is_not_taken_is_left_out_from_then_on(model, script, capl
     told = [r for r in caplog.records if r.levelno == logging.WARNING]
     assert len(told) == 1
     assert "the schema cannot be compiled" in told[0].getMessage()
-
-
-def test_a_request_that_fails_without_the_schema_too_does_not_blame_it(model: BatchingModel, script: StandIn):
-    script.answers = refusing("bad", ValueError("too long"))
-    with pytest.raises(RejectedRequestError, match="too long"):
-        ask(model, with_schema(make_request(text="bad")))
-    ask(model, with_schema(make_request(text="good")))
-    assert script.calls[-1][1][0].structured_outputs is not None

@@ -194,15 +194,12 @@ def mark(item: Item, text: str) -> float | None:
     return PARSER.mark(item, PARSER.read(item, Reply(text=text))).value
 
 
-def test_an_open_reply_is_read_whole_and_marked() -> None:
+def test_an_open_reply_is_read_whole_and_marked_against_its_rivals() -> None:
     outcome = PARSER.read(OPEN, Reply(text="<think>run?</think>Somebody walks."))
     assert outcome == Answered(answer="Somebody walks.", rule="whole-reply")
     assert mark(OPEN, "Somebody walks.") == 1.0
     assert mark(OPEN, "Somebody runs.") == 0.0
     assert mark(OPEN, "It is not a walk but looks like one: a walk. It is running, running.") == 0.0
-
-
-def test_rivals_come_from_the_item() -> None:
     right, rivals = description_match.label_words(OPEN)
     assert right.text == "walk"
     assert [r.text for r in rivals] == ["run", "jump"]

@@ -20,10 +20,13 @@ def make(options: dict[str, str]) -> ScoringSelector:
     return catalog.create("selector", catalog.Spec(name="aks", argument="blip-itm:w", options=options))
 
 
-def test_the_defaults_are_those_of_the_released_code() -> None:
+def test_the_defaults_and_candidates_are_those_of_the_released_code() -> None:
     assert (DEFAULTS.t1, DEFAULTS.t2, DEFAULTS.all_depth, DEFAULTS.ratio) == (0.8, -100, 5, 1)
     rules = make({}).score_rules
     assert (rules.embedder, rules.query, rules.max_tokens) == ("blip-itm:w", "question", 35)
+    clip = Clip.of_times(np.arange(100) / 29.97, fps=29.97)
+    assert make({}).candidates(clip).tolist() == [0, 29, 58]
+    assert make({"grid": "all"}).candidates(clip).tolist() == list(range(100))
 
 
 def test_a_flat_video_is_cut_into_bins_and_a_peaky_segment_is_kept_whole() -> None:
@@ -71,20 +74,11 @@ def test_the_repaired_rule_limits_the_depth_and_ranks_what_smaller_budgets_choos
     # Budget 1: the best (2). Budget 2: the best of each half (2, 14). Budget 4: 2, 7, 8, 14.
     # Budget 6 adds 3 and 13, the next of the two bursts.
     assert aks.repaired(BURSTS, 6, DEFAULTS).tolist() == [2, 14, 7, 8, 3, 13]
-
-
-def test_every_so_many_candidates_may_be_left_out() -> None:
     scores = np.array([0, 9, 1, 9, 2, 9, 3, 9], np.float64)
     assert sorted(aks.repaired(scores, 2, aks.Settings(ratio=2)).tolist()) == [2, 6]
     # What is left may be all the same, or a single one.
     assert aks.repaired(np.array([1.0, 2.0, 1.0]), 2, aks.Settings(ratio=2)).tolist() == [2, 0]
     assert aks.repaired(np.array([1.0, 2.0]), 2, aks.Settings(ratio=2)).tolist() == [0]
-
-
-def test_candidates_are_one_per_second_by_the_whole_rate() -> None:
-    clip = Clip.of_times(np.arange(100) / 29.97, fps=29.97)
-    assert make({}).candidates(clip).tolist() == [0, 29, 58]
-    assert make({"grid": "all"}).candidates(clip).tolist() == list(range(100))
 
 
 @pytest.mark.parametrize(

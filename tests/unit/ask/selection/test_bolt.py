@@ -31,14 +31,11 @@ def test_frames_are_drawn_where_the_shares_reach_the_points_and_a_power_sharpens
     assert bolt.official(np.full(5, 3.0), 3, 3).tolist() == [0, 0, 0]
 
 
-def test_the_released_rule_keeps_repeats_and_ranks_by_how_often() -> None:
+def test_the_released_rule_keeps_repeats_and_is_refused_where_it_draws_no_frame() -> None:
     clip = Clip.of_times(np.arange(4) * 1.0, fps=1.0)
     selector = make({"mode": "official", "power": "-1"})
     assert selector.select(clip, ITEM, n_frames=8, scores=SCORES).tolist() == [1, 2, 2, 2, 2, 2, 2, 3]
     assert selector.rank(clip, ITEM, n_frames=8, scores=SCORES).tolist() == [2, 1, 3]
-
-
-def test_the_released_rule_is_refused_where_it_draws_no_frame() -> None:
     # In floating point these shares add up to less than 1, so that a draw at 1 falls behind the last.
     scores = np.array([0, 1, 1, 1, 1, 1, 1], np.float64)
     assert np.cumsum(np.full(6, 1 / 6))[-1] < 1

@@ -21,25 +21,19 @@ def make(argument: str = "", **options: str) -> ScoringSelector:
     return catalog.create("selector", spec)
 
 
-def test_the_digest_is_that_of_the_file_of_scores(tmp_path: Path) -> None:
-    file = tmp_path / "s.json"
-    file.write_text(json.dumps({"q1": [1.0, 3.0, 2.0, 0.0]}))
-    assert make(scores=str(file)).scores_digest == hashlib.sha256(file.read_bytes()).hexdigest()
-    assert make("blip-itm:w").scores_digest == ""
-
-
-def test_what_is_to_be_scored_says_embedder_options_and_where_the_text_is_cut() -> None:
+def test_what_is_to_be_scored_says_file_options_text_and_where_it_is_cut(tmp_path: Path) -> None:
     rules = make("blip-itm:w", query="question+choices", **{"embedder.revision": "a b&c"}).score_rules
     assert rules.embedder == "blip-itm:w?revision=a%20b%26c"
     assert (rules.query, rules.max_tokens, rules.file) == ("question+choices", 35, "")
     assert make("siglip:w").score_rules.max_tokens == 0
     assert make("blip-itm:w", max_tokens="7").score_rules.max_tokens == 7
     assert make("blip-itm:w", max_tokens="0").score_rules.max_tokens == 0
-
-
-def test_frames_are_matched_with_the_question_and_its_choices_where_that_is_said() -> None:
     assert query_text(ITEM, "question") == "Who?"
     assert query_text(ITEM, "question+choices") == "Who?\nA. He\nB. She"
+    file = tmp_path / "s.json"
+    file.write_text(json.dumps({"q1": [1.0, 3.0, 2.0, 0.0]}))
+    assert make(scores=str(file)).scores_digest == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert make("blip-itm:w").scores_digest == ""
 
 
 def test_scores_that_are_all_the_same_give_even_frames_and_their_order_is_spread() -> None:

@@ -131,16 +131,13 @@ def test_short_videos_are_searched(n: int) -> None:
     assert len(found.best(8)) == n
 
 
-def test_the_belief_follows_what_was_seen() -> None:
+def test_the_belief_and_drawn_frames_follow_what_was_seen() -> None:
     visited = np.array([True, False, False, False, True])
     belief = tstar_search.believed(np.array([0.0, 0, 0, 0, 1.0]), visited)
     # A line through two points, never below 1/5, through the sigmoid.
     line = np.array([0.2, 0.25, 0.5, 0.75, 1.0])
     expected = 1 / (1 + np.exp(-line))
     np.testing.assert_allclose(belief, expected / expected.sum(), atol=1e-9)
-
-
-def test_drawn_frames_follow_the_scores_and_prefixes_nest() -> None:
     scores = np.array([0.0, 1.0, 3.0, 0.0])
     found = SearchState(
         scores=scores, belief=np.array([0.1, 0.1, 0.1, 0.7]), is_visited=scores > 0, missing=(), n_shown=2

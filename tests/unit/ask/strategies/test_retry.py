@@ -3,8 +3,9 @@
 import msgspec
 import pytest
 
+from subjects.simulated import drive
 from vidence import catalog
-from vidence.ask.strategies.once import PLAN, Once, ask
+from vidence.ask.strategies.once import PLAN, Once, answered_with, ask, ask_candidates
 from vidence.ask.strategies.retry import Retry, Settings, create
 from vidence.contracts import View
 from vidence.errors import UsageError
@@ -62,3 +63,16 @@ def test_each_retry_has_a_view_of_its_own():
     assert msgspec.structs.replace(views["retry 2"], retry=view.retry) == view
     with pytest.raises(UsageError, match="tries"):
         catalog.create("strategy", "retry?tries=0")
+
+
+def test_candidates_are_asked_together_by_their_samples():
+    found = drive(ask_candidates(Question().prompt("?"), 3), lambda ask: Reply(text=str(ask.sample)))
+    assert [[ask.sample for ask in asks] for asks in found.rounds] == [[0, 1, 2]]
+    assert [reply.text for reply in found.made] == ["0", "1", "2"]
+
+
+def test_a_single_candidate_leaves_no_steps():
+    replies = [Reply(text="a"), Reply(text="b")]
+    assert answered_with(Question().prompt("?"), replies[:1], 0, view="").steps == ()
+    both = answered_with(Question().prompt("?"), replies, 1, view="")
+    assert (both.reply.text, len(both.steps)) == ("b", 2)

@@ -4,7 +4,7 @@ import pytest
 
 from subjects.simulated import Simulated, drive
 from vidence import catalog
-from vidence.ask.strategies.self_refine import SelfRefine, Settings
+from vidence.ask.strategies.self_refine import RefineRound, SelfRefine, Settings, is_unchanged, trail_of
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.records import Item, Reply
 
@@ -68,3 +68,13 @@ def test_a_trail_that_is_too_long_for_the_model_fails_the_question():
 def test_a_loop_that_never_ends_is_refused(options):
     with pytest.raises(UsageError, match="self-refine"):
         catalog.create("strategy", f"self-refine?{options}")
+
+
+def test_the_trail_has_answers_and_reviews_in_order():
+    rounds = [RefineRound(Reply(text=" A\n"), "Why?"), RefineRound(Reply(text="B"))]
+    assert trail_of(rounds) == "[Answer 1]\nA\n\n[Review 1]\nWhy?\n\n[Answer 2]\nB"
+
+
+def test_space_changes_nothing_and_a_word_does():
+    assert is_unchanged(Reply(text="It is A."), Reply(text=" It  is\nA.\n"))
+    assert not is_unchanged(Reply(text="It is A."), Reply(text="It is B."))
