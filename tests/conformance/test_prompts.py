@@ -23,36 +23,17 @@ OPEN = Item(item_id="q2", question="What does the cook carry?", answer="a pan", 
 
 # The line that each prompt asks for, as the papers fix it; "{}" is where the answer goes.
 # Empty where the reply is to be the answer alone.
-ASKED = {
-    ("plain", "choice-direct"): "Answer: {}",
-    ("plain", "choice-cot"): "Answer: {}",
-    ("plain", "open-direct"): "Answer: {}",
-    ("plain", "open-cot"): "Answer: {}",
-    ("mmvu", "choice-direct"): "",
-    ("mmvu", "choice-cot"): "Therefore, the final answer is: ${}",
-    ("mmvu", "open-direct"): "",
-    ("mmvu", "open-cot"): "Therefore, the final answer is: Answer: ${}",
-    ("perceptioncomp", "choice-direct"): "<answer>{}</answer>",
-    ("perceptioncomp", "choice-cot"): "<think>…</think>\n<answer>{}</answer>",
-    ("perceptioncomp", "open-direct"): "<answer>{}</answer>",
-    ("perceptioncomp", "open-cot"): "<think>…</think>\n<answer>{}</answer>",
-    ("perceptioncomp-custom", "choice-direct"): "Answer: {}",
-    ("perceptioncomp-custom", "choice-cot"): "Answer: {}",
-    ("perceptioncomp-custom", "open-direct"): "Answer: {}",
-    ("perceptioncomp-custom", "open-cot"): "Answer: {}",
-    ("herbench", "choice-direct"): "",
-    ("herbench", "choice-cot"): "Answer: {}",
-    ("herbench", "open-direct"): "",
-    ("herbench", "open-cot"): "Answer: {}",
-    ("humanpcr", "choice-direct"): "",
-    ("humanpcr", "choice-cot"): "FINAL ANSWER: ${}",
-    ("humanpcr", "open-direct"): "",
-    ("humanpcr", "open-cot"): 'Therefore, the final answer is: "Answer: ${}"',
-    ("actpld", "choice-direct"): "Answer: {}",
-    ("actpld", "choice-cot"): "Answer: {}",
-    ("actpld", "open-direct"): "",
-    ("actpld", "open-cot"): "Answer: {}",
+ASKED_BY_SET = {  # of choice-direct, choice-cot, open-direct, open-cot
+    "plain": ("Answer: {}",) * 4,
+    "mmvu": ("", "Therefore, the final answer is: ${}", "", "Therefore, the final answer is: Answer: ${}"),
+    "perceptioncomp": ("<answer>{}</answer>", "<think>…</think>\n<answer>{}</answer>") * 2,
+    "perceptioncomp-custom": ("Answer: {}",) * 4,
+    "herbench": ("", "Answer: {}", "", "Answer: {}"),
+    "humanpcr": ("", "FINAL ANSWER: ${}", "", 'Therefore, the final answer is: "Answer: ${}"'),
+    "actpld": ("Answer: {}", "Answer: {}", "", "Answer: {}"),
 }
+NAMES = ("choice-direct", "choice-cot", "open-direct", "open-cot")
+ASKED = {(s, n): said for s, every in ASKED_BY_SET.items() for n, said in zip(NAMES, every, strict=True)}
 OFFICIAL_READERS = {
     "herbench": ("herbench-official",),
     "perceptioncomp": ("perceptioncomp-api", "perceptioncomp-gemini", "perceptioncomp-custom"),

@@ -1,15 +1,11 @@
 """Builds a LLaVA checkpoint of about a megabyte with random weights; nothing is downloaded.
 
-    python tests/servers/tiny_vlm.py FOLDER [SEED]
-
 Only the size and the weights are unusual: configuration, processor, tokenizer, chat template and
 safetensors file are what a real checkpoint has, so `AutoProcessor`, `AutoModelForImageTextToText`
 and every server that uses them read it. LLaVA is the family of choice because its processor works
 without torchvision.
 """
 
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -134,12 +130,3 @@ def build(folder: Path, *, seed: int = DEFAULT_SEED, text_width: int = 64) -> Pa
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Build into the folder given on the command line."""
-    build(Path(arguments[0]), seed=int(arguments[1]) if len(arguments) > 1 else DEFAULT_SEED)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

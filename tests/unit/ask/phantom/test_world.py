@@ -154,16 +154,6 @@ def test_an_encoder_that_is_not_there_leaves_no_questions(tmp_path: Path):
     assert list((tmp_path / "world" / "videos").iterdir()) == []
 
 
-def test_other_codecs_show_the_same(tmp_path: Path):
-    world = render(tmp_path / "world", tiny(codecs=("libx265",)), seed=0)
-    piece = world.videos[0].pieces[0]
-    with av.open(str(tmp_path / "world" / world.videos[0].path)) as container:
-        assert container.streams.video[0].codec_context.name == "hevc"
-        frames = [f for f in container.decode(video=0) if piece.start_s <= f.time < piece.end_s]
-    codes = {read(frame.to_ndarray(format="rgb24")) for frame in frames}
-    assert [code and code.piece for code in codes] == [piece.piece]
-
-
 def test_rendering_again_replaces_an_older_world_also_an_unfinished_one(tmp_path: Path):
     render(tmp_path, tiny(n_videos=2), seed=0)
     (tmp_path / "items.jsonl").unlink()
