@@ -71,9 +71,7 @@ class TestDiagnostic:
         assert one.name == name
         assert one.version >= 1
         assert issubclass(one.finding, Record)
-        with pytest.raises(
-            UsageError, match=rf"^the diagnostic '{name}' has no option 'nonsense'"
-        ) as refused:
+        with pytest.raises(UsageError, match=rf"^the diagnostic '{name}' has no option") as refused:
             make(name, nonsense="1")
         settings = catalog.settings_type("diagnostic", name)
         known = ", ".join(sorted(settings.__struct_fields__)) if settings else "none"

@@ -32,10 +32,8 @@ WEIGHTS: dict[str, Callable[[Path], Path] | None] = {
     "siglip": tiny_embedders.build_siglip2,
 }
 NAMES = catalog.names("embedder")
-TEXTS = (
-    "What is the number on the red card?",
-    "What is the sum of the numbers on the red and the green card?",
-)
+ASKED = ("number on the red card", "sum of the numbers on the red and the green card")
+TEXTS = tuple(f"What is the {what}?" for what in ASKED)
 
 
 @pytest.fixture(scope="module")

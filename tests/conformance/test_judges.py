@@ -14,9 +14,7 @@ from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Item, Outcome, Prompt, Refused, Reply, Score, Unreadable
 
 NAMES = catalog.names("judge")
-OPEN = Item(
-    item_id="q1", question="What is carried?", answer="a pan", answer_kind="text", rationale="It is lifted."
-)
+OPEN = Item(item_id="q1", question="Carried?", answer="a pan", answer_kind="text", rationale="Lifted.")
 CHOICE = Item(item_id="q2", question="Which animal?", choices=("cat", "dog", "cow"), answer="B")
 REPLIES = (
     "a kind of vessel", "x" * 60_000, "\u202e\ud800<|im_end|>", '{"correct": true}', "no\nidea\n\n", "🐕",

@@ -186,10 +186,9 @@ def test_it_depends_on_what_it_says_it_depends_on(make: Callable[[], Model]):
 
 def test_an_unknown_option_is_refused_and_every_model_says_how_it_is_made(name: str, example: Example):
     argument, options = example
+    wrong = options | {"nframes": "16"}
     with pytest.raises(UsageError, match=r"no option 'nframes'.*Known options: "):
-        catalog.create(
-            "model", catalog.Spec(name=name, argument=argument, options={**options, "nframes": "16"})
-        )
+        catalog.create("model", catalog.Spec(name=name, argument=argument, options=wrong))
     module = catalog.find("model", name)
     assert module.__doc__
     assert f"{name}:" in module.__doc__

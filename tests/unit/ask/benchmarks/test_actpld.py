@@ -122,10 +122,7 @@ def test_the_content_hash_covers_both_files(tmp_path: Path) -> None:
             "intention: 'hop_on_one_leg' is not in labels.csv as intention",
         ),
         ("hop-2,,single,hop_on_one_leg,to serve a guest", "path: empty"),
-        (
-            "hop-1,else.mp4,single,hop_on_one_leg,to serve a guest",
-            "clip_id: 'hop-1' was used on line 2 before",
-        ),
+        ("hop-1,else.mp4,single,hop_on_one_leg,to serve a guest", "clip_id: 'hop-1' was used on line 2"),
     ],
 )
 def test_a_bad_clip_is_left_out_whole_and_named(tmp_path: Path, clip: str, said: str) -> None:
@@ -177,10 +174,7 @@ def test_too_few_labels_of_other_groups_are_said(tmp_path: Path) -> None:
         ("target,name,group\naim,a,g\n", r"labels\.csv:2: target: 'aim' found; expected label or intention"),
         ("target,name,group\nlabel,a,\n", r"labels\.csv:2: group: empty"),
         ("target,name,group\nlabel,a,g\n\nlabel,a,h\n", r"labels\.csv:4: 'a' is there twice as label"),
-        (
-            "target,name,group,text\nlabel,a,g,Hop\nlabel,b,h,hop\n",
-            r"labels\.csv:3: 'b' .*shown like another",
-        ),
+        ("target,name,group,text\nlabel,a,g,Hop\nlabel,b,h,hop\n", r"labels\.csv:3: 'b' .*shown like"),
     ],
 )
 def test_a_bad_list_of_labels_is_refused(tmp_path: Path, labels: str, said: str) -> None:
@@ -199,12 +193,8 @@ def test_protocols_differ_in_what_they_are_named_for() -> None:
         name: {f for f in paper.__struct_fields__ if getattr(other, f) != getattr(paper, f)}
         for name, other in rules.items()
     }
-    assert changed == {
-        "paper": set(),
-        "montage": {"layout"},
-        "thought-log": {"parser"},
-        "stride-4": {"selector"},
-    }
+    one_each = {"montage": {"layout"}, "thought-log": {"parser"}, "stride-4": {"selector"}}
+    assert changed == {"paper": set(), **one_each}
 
 
 def test_choices_are_shown_but_what_else_is_known_of_labels_is_not() -> None:

@@ -190,11 +190,8 @@ def test_a_table_may_have_other_names_texts_and_an_index(tmp_path: Path) -> None
     by_id = {item.item_id: item for item in load(SAMPLE).items}
     for item in load(tmp_path).items:
         expected = by_id[item.item_id]
-        assert (item.answer, item.choices, item.evidence) == (
-            expected.answer,
-            expected.choices,
-            expected.evidence,
-        )
+        for field in ("answer", "choices", "evidence"):
+            assert getattr(item, field) == getattr(expected, field)
 
 
 def test_other_tables_are_refused(tmp_path: Path) -> None:
@@ -210,11 +207,7 @@ def test_other_tables_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"answer_index": 0},
-        {"answer_text": "1->2->3->4"},
-        {"answer_index": 4, "answer_text": "something else"},
-    ],
+    [{"answer_index": 0}, {"answer_text": "1->2->3->4"}, {"answer_index": 4, "answer_text": "another"}],
 )
 def test_the_letter_decides_where_the_answers_differ(folder: Path, changes: dict[str, object]) -> None:
     found = change(folder, **changes)
@@ -285,9 +278,7 @@ def test_the_configuration_is_told_by_the_number_of_questions(tmp_path: Path) ->
     row = entries()[0]
     (tmp_path / "tasks").mkdir()
     path = tmp_path / "tasks" / ORDER
-    path.write_text(
-        json.dumps([row | {"question_id": f"TSO_{i:05}"} for i in range(1_971)]), encoding="utf-8"
-    )
+    path.write_text(json.dumps([row | {"question_id": f"TSO_{i:05}"} for i in range(1_971)]))
     found = load(tmp_path)
     assert len(found.items) == 1_971
     assert found.revision == "lite_v2 (1,971 questions)"

@@ -10,7 +10,6 @@ import pytest
 from vidence.ask.benchmarks import mmvu
 from vidence.contracts import Loaded
 from vidence.errors import DataError, UsageError
-from vidence.records import Provenance
 
 SAMPLE = Path(__file__).parents[3] / "golden" / "mmvu" / "validation.json"
 
@@ -52,9 +51,7 @@ def test_a_question_keeps_everything_that_was_released() -> None:
     }
     assert bridge.rationale.startswith("The deck rests")
     assert bridge.knowledge == ("https://en.wikipedia.org/wiki/Beam_bridge",)
-    assert bridge.provenance == Provenance(
-        source="https://www.youtube.com/watch?v=sample", revision="unknown"
-    )
+    assert bridge.provenance.source == "https://www.youtube.com/watch?v=sample"
     art = load(SAMPLE).items[1]
     assert (art.answer_kind, art.answer, art.choices) == ("text", "linocut", ())
     assert art.tags["discipline"] == "Humanities & Social Sciences"
@@ -113,9 +110,7 @@ def test_the_hidden_test_split_is_refused_with_the_reason(tmp_path: Path) -> Non
         load(SAMPLE, split="test")
     rows = [entries()[0] | {"id": "test_0"}, {"id": "test_1", "question": "What is it?"}]
     for some in (rows, rows[1:]):
-        with pytest.raises(
-            UsageError, match=r"test_\d' found\. The test split of mmvu is hidden.*validation\.json"
-        ):
+        with pytest.raises(UsageError, match=r"test_\d' found\. The test split .*hidden.*validation\.json"):
             load(write(tmp_path / "test.json", some))
 
 
@@ -172,12 +167,7 @@ def test_the_protocols_differ_from_the_papers_in_what_their_names_say() -> None:
     protocols = mmvu.create().protocols
     assert list(protocols) == ["paper", "direct", "rule-first", "vllm", "thinking", "gemini"]
     paper = protocols["paper"]
-    assert (paper.selector, paper.n_frames, paper.style, paper.judge) == (
-        "mmvu-api",
-        32,
-        "cot",
-        "mmvu-official",
-    )
+    assert (paper.selector, paper.n_frames, paper.judge) == ("mmvu-api", 32, "mmvu-official")
     assert (paper.sampling.temperature, paper.sampling.max_tokens) == (1.0, 1024)
     assert protocols["direct"].style == "direct"
     assert protocols["rule-first"].judge == "rule-first"
@@ -205,10 +195,8 @@ def test_clips_of_one_film_are_known_by_its_id(address: str, film: str) -> None:
 
 def test_clips_of_one_film_are_one_source(tmp_path: Path) -> None:
     rows = entries()
-    for row, address in zip(
-        rows, ("https://youtu.be/VkqytRr85ao?t=3", "https://youtu.be/VkqytRr85ao"), strict=False
-    ):
-        row["youtube_url"] = address
+    for row, end in zip(rows, ("?t=3", ""), strict=False):
+        row["youtube_url"] = f"https://youtu.be/VkqytRr85ao{end}"
     first, second, *others = load(write(tmp_path / "validation.json", rows)).items
     assert first.source_id == second.source_id == "VkqytRr85ao"
     assert first.video_id != second.video_id

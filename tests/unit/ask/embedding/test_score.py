@@ -136,9 +136,7 @@ class TestScores:
             return values
 
         setattr(asked, method, bad)
-        with pytest.raises(
-            UsageError, match=r"counting gave 1 of 3 frames no number, the first of them frame 5"
-        ):
+        with pytest.raises(UsageError, match=r"counting gave 1 of 3 frames no number, the first .* 5"):
             score_frames(asked, kept(asked), VIDEO, frames=FRAMES, indices=[1, 5, 7], texts=["red"])
         well = counting(compares=compares)
         scores = score_frames(well, kept(well), VIDEO, frames=FRAMES, indices=[1, 5, 7], texts=["red"])

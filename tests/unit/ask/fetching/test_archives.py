@@ -46,9 +46,7 @@ def files(folder):
 def test_only_what_is_needed_comes_out_whatever_folders_the_archive_has(tmp_path, ending, inner) -> None:
     path = packed(tmp_path, ending, {f"{inner}1.mp4": b"one", f"{inner}2.mp4": b"two", "readme": b"r"})
     into = tmp_path / "into"
-    found = unpack(
-        path, f"data/videos/{path.name}", into, needed=["videos/WildTrack/2.mp4", "videos/x/9.mp4"]
-    )
+    found = unpack(path, f"data/videos/{path.name}", into, needed=["videos/WildTrack/2.mp4", "x/9.mp4"])
     assert found.paths == ("videos/WildTrack/2.mp4",)
     assert files(into) == {"videos/WildTrack/2.mp4": b"two"}
 
@@ -110,9 +108,8 @@ def test_videos_in_a_parquet_table_come_out_by_their_paths(tmp_path) -> None:
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
-    rows = [{"bytes": b"%d" % k, "path": f"{k}.mp4"} for k in range(40)] + [
-        {"bytes": b"e", "path": "../e.mp4"}
-    ]
+    rows = [{"bytes": b"%d" % k, "path": f"{k}.mp4"} for k in range(40)]
+    rows.append({"bytes": b"e", "path": "../e.mp4"})
     path = tmp_path / "train.parquet"
     pq.write_table(pa.table({"id": list(range(41)), "video": rows}), path, row_group_size=7)
     found = unpack(path, "data/train.parquet", tmp_path / "into", needed=["3.mp4", "39.mp4", "e.mp4"])

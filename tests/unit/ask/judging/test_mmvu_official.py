@@ -39,9 +39,8 @@ def test_mmvu_asks_as_its_code_does(bench):
 
 @pytest.mark.parametrize("outcome", UNUSABLE)
 def test_mmvu_judges_an_empty_reply_like_any_other(bench, outcome):
-    judged = bench.put(
-        bench.judge("mmvu-official"), bench.open, "", verdict("", correct=False), rules=scored(outcome)
-    )
+    judge, says = bench.judge("mmvu-official"), verdict("", correct=False)
+    judged = bench.put(judge, bench.open, "", says, rules=scored(outcome))
     assert len(judged.prompts) == 1
     assert judged.score.value == 0.0
     assert judged.score.outcome == Unreadable(reason="the judge found no answer in the reply")

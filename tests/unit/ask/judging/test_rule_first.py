@@ -56,9 +56,8 @@ def test_rule_first_asks_which_choice_is_meant_and_hides_the_right_one(bench, le
 
 
 def test_rule_first_takes_none_for_unreadable_and_repairs_without_the_right_choice(bench):
-    judged = bench.put(
-        bench.judge("rule-first"), bench.choice, "either", with_id('"reason": "", "choice": "none"')
-    )
+    says = with_id('"reason": "", "choice": "none"')
+    judged = bench.put(bench.judge("rule-first"), bench.choice, "either", says)
     assert judged.score.outcome == Unreadable(reason="the judge finds that the reply means no choice")
     assert judged.score.value == judged.score.verdicts[0].value == 0.0
     judged = bench.put(bench.judge("rule-first"), bench.choice, "either", lambda _: "?")

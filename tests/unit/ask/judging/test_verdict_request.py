@@ -50,11 +50,7 @@ def test_a_repair_shows_what_was_said_as_data_and_what_was_wrong(bench):
 
 @pytest.mark.parametrize(
     "refusal",
-    [
-        Reply(text="", finish="refusal"),
-        Reply(text=RIGHT, refusal="unsafe"),
-        Reply(text=RIGHT, finish="refusal"),
-    ],
+    [Reply(text="", finish="refusal"), Reply(text=RIGHT, refusal="no"), Reply(text=RIGHT, finish="refusal")],
 )
 def test_a_judge_that_declines_is_not_asked_again(bench, refusal):
     judged = bench.put(bench.judge("mmvu-official"), bench.open, "a boat", in_turn(refusal))

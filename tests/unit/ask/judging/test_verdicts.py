@@ -22,9 +22,8 @@ def said_to(prompt: Prompt, case: dict[str, str]) -> Reply:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['judge']}: {case['name']}")
 def test_a_verdict_is_what_a_careful_person_reads(bench, case):
     item = bench.choice if case["kind"] == "choice" else bench.open
-    judged = bench.put(
-        bench.judge(case["judge"]), item, case.get("reply", "a boat"), lambda p: said_to(p, case)
-    )
+    judge, reply = bench.judge(case["judge"]), case.get("reply", "a boat")
+    judged = bench.put(judge, item, reply, lambda p: said_to(p, case))
     (verdict,) = judged.score.verdicts
     if case["expected"] is None:
         assert judged.score.value == 0.0

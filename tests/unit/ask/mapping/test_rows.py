@@ -86,9 +86,7 @@ def test_the_first_pattern_that_matches_decides_and_several_are_not_guessed(tmp_
     folder_of(tmp_path, "json/a.json", "json/b.json.gz", "other.json")
     assert found(tmp_path, "none.json", "json/*.json", "*.json") == ["json/a.json", "json/b.json.gz"]
     assert find_files(tmp_path / "other.json", ("json/*.json",), split="all") == [tmp_path / "other.json"]
-    folder_of(
-        tmp_path, "test/data-00000-of-00001.arrow", "train/data-00000-of-00001.arrow", "test/state.json"
-    )
+    folder_of(tmp_path, "test/data-00000-of-00001.arrow", "train/data-00000-of-00001.arrow", "test/s.json")
     assert found(tmp_path, split="test") == ["test/data-00000-of-00001.arrow"]
     assert split_of(Path("contest.jsonl")) == ""
 
@@ -99,10 +97,7 @@ def test_shards_and_splits_are_those_of_data_sets_of_the_hub(tmp_path: Path) -> 
         *("data/test-00000-of-00002.jsonl", "data/test-00001-of-00002.jsonl", "data/val.jsonl"),
         *("dataset_info.json", ".cache/x.json"),
     )
-    assert found(tmp_path, split="test") == [
-        "data/test-00000-of-00002.jsonl",
-        "data/test-00001-of-00002.jsonl",
-    ]
+    assert found(tmp_path, split="test") == [f"data/test-0000{n}-of-00002.jsonl" for n in (0, 1)]
     assert found(tmp_path, split="validation") == found(tmp_path, split="val") == ["data/val.jsonl"]
     with pytest.raises(DataError, match="holds the splits test, validation; name one with --split"):
         found(tmp_path)

@@ -69,12 +69,7 @@ def test_a_log_has_its_samples_and_its_header(tmp_path: Path) -> None:
 
 
 def test_long_texts_are_put_back_and_scores_that_are_no_number_do_not_stop_a_log() -> None:
-    sample = {
-        "id": 1,
-        "input": [{"content": "attachment://ab"}],
-        "attachments": {"ab": "long"},
-        "scores": None,
-    }
+    sample = {"id": 1, "input": [{"content": "attachment://ab"}], "attachments": {"ab": "long"}}
     file = DataFile(Path("x.json"), json.dumps({"eval": {}, "samples": [sample]}).encode())
     assert next(inspect_rows(file))[1]["input"] == [{"content": "long"}]
     file = DataFile(Path("x.json"), b'{"eval": {}, "samples": [{"id": 1, "scores": {"s": {"value": NaN}}}]}')
@@ -89,11 +84,7 @@ def test_long_texts_are_put_back_and_scores_that_are_no_number_do_not_stop_a_log
         ("x.json", b"{}", "holds no samples"),
         ("x.eval", b"{}", "is not a log of inspect_ai"),
         ("x.eval", packed(a="b").content, "holds no header.json"),
-        (
-            "x.eval",
-            packed(**{"header.json": "{}", "samples/a.json": "?"}).content,
-            "samples/a.json is not readable",
-        ),
+        ("x.eval", packed(**{"header.json": "{}", "samples/a.json": "?"}).content, "a.json is not readable"),
     ],
 )
 def test_what_is_no_log_is_refused(name: str, content: bytes, said: str) -> None:

@@ -211,12 +211,7 @@ def uploaded(status: str, body: bytes = b"{}") -> Canned:
             RejectedRequestError,
             "too large",
         ),
-        (
-            "/upload/v1/files",
-            Canned(status=200, body=b"{}"),
-            TransientModelError,
-            "no address for the upload",
-        ),
+        ("/upload/v1/files", Canned(status=200, body=b"{}"), TransientModelError, "no address for the up"),
         ("/upload/session/f0", Canned(status=500), TransientModelError, "500"),
         ("/upload/session/f0", uploaded("cancelled"), TransientModelError, "not finalized"),
         (
@@ -225,12 +220,7 @@ def uploaded(status: str, body: bytes = b"{}") -> Canned:
             TransientModelError,
             "no uploaded file.*is .* the address of an API with the File API",
         ),
-        (
-            "/upload/session/f0",
-            uploaded("final", b'{"file": {}}'),
-            TransientModelError,
-            "without name or uri",
-        ),
+        ("/upload/session/f0", uploaded("final", b'{"file": {}}'), TransientModelError, "without name or ur"),
         ("/upload/session/f0", Canned(status=200, body=b"{}", drop=True), TransientModelError, "broke"),
         ("/v1/files/f0", Canned(status=404), TransientModelError, "404.*uploaded again"),
         ("/v1/files/f0", Canned(status=200, body=b"nothing"), TransientModelError, "not JSON.*nothing"),

@@ -42,9 +42,7 @@ def test_the_longer_of_two_keys_is_cut_out_whole_and_short_values_are_none():
 
 
 def test_every_text_of_a_reply_is_cleaned_and_the_rest_stays(monkeypatch):
-    reply = Reply(
-        text=CANARY, reasoning=f"a {CANARY}", refusal=CANARY, model=CANARY, choice_logps={CANARY: -1.0}
-    )
+    reply = Reply(text=CANARY, reasoning=CANARY, refusal=CANARY, model=CANARY, choice_logps={CANARY: -1.0})
     cleaned = keys.clean_record(reply)
     assert CANARY.encode() not in msgspec.json.encode(cleaned)
     assert cleaned.choice_logps == {"[key]": -1.0}

@@ -40,9 +40,7 @@ def test_words_images_and_settings():
         sampling=Sampling(temperature=0.5, top_p=0.9, max_tokens=99, want_choice_logps=True),
         images={"d1": b"\xff\xd8one", "d2": b"two"},
     )
-    with OpenAIStub(
-        answer="B", letter_logps={"B": -0.1, "A": -2.5, "Z": -3.0}, reasoning="Because."
-    ) as server:
+    with OpenAIStub(answer="B", letter_logps={"B": -0.1, "A": -2.5, "Z": -3.0}, reasoning="So.") as server:
         options = "api=responses&reasoning_effort=minimal&reasoning_summary=concise&top_logprobs=5"
         [reply] = ask(model_for(server, options), request)
     one, two = (base64.b64encode(b).decode() for b in (b"\xff\xd8one", b"two"))

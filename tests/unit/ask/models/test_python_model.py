@@ -106,12 +106,7 @@ def test_calls_come_one_after_the_other_unless_threads_are_allowed():
 
 def test_a_program_allows_threads_with_the_concurrency_that_it_says():
     settings = {"concurrency": 2}
-    assert [threads_of(one) for one in (settings, {}, {"concurrency": None}, {"concurrency": 0})] == [
-        2,
-        1,
-        1,
-        1,
-    ]
+    assert [*map(threads_of, (settings, {}, {"concurrency": None}, {"concurrency": 0}))] == [2, 1, 1, 1]
     both = threading.Barrier(2, timeout=5)
 
     def together(prompt):

@@ -83,11 +83,7 @@ def test_rows_given_twice_and_items_without_a_reply(tmp_path: Path):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        (
-            "a.jsonl",
-            '{"item_id": "1", "text": "A"}\n{"item_id": ',
-            "line 2: JSON: .*one JSON object per line",
-        ),
+        ("a.jsonl", '{"item_id": "1", "text": "A"}\n{"item_id": ', "line 2: JSON: .*one JSON object per"),
         ("a.jsonl", '{"item_id": "1", "text": "A"}\n[1]', "line 2: JSON: Expected `object`, got `array`"),
         ("a.jsonl", b'{"item_id": "1", "text": "\xff"}', "line 1: encoding: not UTF-8"),
         ("a.jsonl", '{"id": "1", "text": "A"}', "line 1: no field 'item_id'; found 'id', 'text'.*id=FIELD"),

@@ -87,12 +87,7 @@ class TestName:
             ("a/b/c", {}, UsageError, "there is no folder"),
             ("a\\b", {}, UsageError, "there is no folder"),
             ("what is this", {"local_only": "true"}, UsageError, "cannot be a repository on the hub"),
-            (
-                "vidence/none",
-                {"local_only": "true", "revision": "v1"},
-                AccessError,
-                r"\(revision v1\) in the local",
-            ),
+            ("vidence/none", {"local_only": "true", "revision": "v1"}, AccessError, r"\(revision v1\) in"),
         ],
     )
     def test_names_without_a_checkpoint(self, name, options, error, message):
@@ -276,16 +271,8 @@ class TestBreaking:
     @pytest.mark.parametrize(
         ("error", "kind", "message"),
         [
-            (
-                RuntimeError("shapes cannot be multiplied"),
-                RejectedRequestError,
-                "shapes cannot be multiplied",
-            ),
-            (
-                torch.OutOfMemoryError("CUDA out of memory"),
-                RejectedRequestError,
-                "memory .* show fewer frames",
-            ),
+            (RuntimeError("cannot be multiplied"), RejectedRequestError, "shapes cannot be multiplied"),
+            (torch.OutOfMemoryError("CUDA out of memory"), RejectedRequestError, "memory .* fewer frames"),
             (torch.AcceleratorError("CUDA error: device-side assert triggered"), AccessError, "device-side"),
         ],
     )

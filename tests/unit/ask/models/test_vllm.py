@@ -175,9 +175,7 @@ def refusing(word: str, error: Exception) -> "object":
     return answers
 
 
-@pytest.mark.parametrize(
-    "error", [VLLMValidationError("too long"), ValueError("too long"), VLLMError("too long")]
-)
+@pytest.mark.parametrize("error", [kind("too long") for kind in (VLLMValidationError, ValueError, VLLMError)])
 def test_one_that_cannot_be_taken_does_not_take_the_others_along(model, script, error):
     script.answers = refusing("bad", error)
     requests = [make_request(text="bad" if n == 3 else f"q{n}") for n in range(5)]

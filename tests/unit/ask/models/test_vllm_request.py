@@ -99,9 +99,7 @@ def test_text_and_usage():
     assert read(asking(TextPart(text="?")), "yes", n_input=None).usage.input_tokens is None
 
 
-@pytest.mark.parametrize(
-    ("reason", "finish"), [("stop", "stop"), ("length", "length"), ("repetition", "other")]
-)
+@pytest.mark.parametrize(("reason", "finish"), [("stop", "stop"), ("length", "length"), ("new", "other")])
 def test_why_it_ended(reason: str, finish: str):
     assert read(asking(TextPart(text="?")), "yes", finish_reason=reason).finish == finish
 

@@ -165,9 +165,8 @@ def test_the_question_may_stand_in_the_system_message_or_be_left_out(tmp_path: P
     prompt = made_of(own_words(tmp_path, choice_direct=words)).prompt(CHOICE, (), duration_s=0.0).prompt
     assert prompt.text == "cat or dog?"
     (tmp_path / "system.txt").write_text("You see {{ n_frames }} frames.")
-    made = Prompter(
-        Templates.load("plain", override=tmp_path), style="direct", layout="images", frame_times=False
-    )
+    words = Templates.load("plain", override=tmp_path)
+    made = Prompter(words, style="direct", layout="images", frame_times=False)
     assert made.prompt(CHOICE, frames(2), duration_s=1.0).prompt.system == "You see 2 frames."
 
 
@@ -179,9 +178,7 @@ def test_words_without_the_choices_are_noted(tmp_path: Path) -> None:
     assert made_of(Templates.load("plain")).notes([CHOICE]) == ()
 
 
-@pytest.mark.parametrize(
-    "text", ["", "image", "montage", "montage:", "montage:0x2", "montage:4x", "montage:4*2"]
-)
+@pytest.mark.parametrize("text", ["", "image", "montage", "montage:0x2", "montage:4x", "montage:4*2"])
 def test_unknown_layouts(text: str) -> None:
     with pytest.raises(UsageError, match="expected images, video or montage"):
         Layout.parse(text)

@@ -244,9 +244,7 @@ def test_the_prompts_of_a_judge_are_taken_the_same_way(judge_clone, tmp_path):
     # The words do not ask for the id, so that a line of ours does.
     assert own.asks_for_id("system-choice", "question")
     assert not made.asks_for_id("system-choice", "question")
-    with pytest.raises(
-        UsageError, match="made, which is for the judge 'mmvu-official', not for the judge 'rule"
-    ):
+    with pytest.raises(UsageError, match="made, which is for the judge 'mmvu-official', not for the"):
         JudgeTemplates.load("rule-first", override=out)
     (judge_clone / "judge.py").write_text(JUDGING.replace("Say", "Do say"))
     with pytest.raises(UsageError, match="or accept this one with --unchecked"):

@@ -125,9 +125,8 @@ def test_an_open_answer_waits_for_its_judge() -> None:
     scorer = needs_judge.create()
     outcome = scorer.read(OPEN, Reply(text="<think>hm</think>\n It is a cat. \n"))
     assert outcome == Answered(answer="It is a cat.", rule="whole-reply")
-    assert scorer.mark(OPEN, outcome) == Score(
-        outcome=outcome, value=None, scorer="needs-judge", scorer_version=1
-    )
+    score = Score(outcome=outcome, value=None, scorer="needs-judge", scorer_version=1)
+    assert scorer.mark(OPEN, outcome) == score
     scorer = needs_judge.create()
     assert scorer.mark(OPEN, Unreadable(reason="x")).value == 0.0
     assert scorer.mark(OPEN, Refused(reason="x")).value == 0.0

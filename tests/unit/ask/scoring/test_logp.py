@@ -53,6 +53,4 @@ def test_refusals_and_open_answers_are_as_with_other_parsers() -> None:
     scorer = logp.create()
     assert scorer.mark(ITEM, scorer.read(ITEM, Reply(text="A", choice_logps={"B": -1.0}))).value == 1.0
     assert not scorer.reads_letters
-    assert logp.create().read_text(ITEM, "A") == Unreadable(
-        reason="this parser reads log-probabilities and no words"
-    )
+    assert "reads log-probabilities and no words" in logp.create().read_text(ITEM, "A").reason

@@ -61,9 +61,7 @@ def test_each_rule_has_a_name(name: str, expected: list[int]) -> None:
     assert grid(name).positions(CLIP).tolist() == expected
 
 
-@pytest.mark.parametrize(
-    "name", ["", "aks", "fps:0", "fps:-1", "fps:nan", "fps:inf", "uniform:0", "uniform:x"]
-)
+@pytest.mark.parametrize("name", ["", "aks", "fps:0", "fps:-1", "fps:nan", "uniform:0", "uniform:x"])
 def test_other_names_are_refused(name: str) -> None:
     with pytest.raises(UsageError, match="expected one of herbench-2fps"):
         grid(name)

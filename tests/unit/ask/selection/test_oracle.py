@@ -22,9 +22,7 @@ def make(argument: str = "") -> Oracle:
 
 
 # Frames 0-9, 50-59, and three frames that one piece of evidence lists.
-THREE = asking(
-    Evidence(start_s=0.0, end_s=1.0), Evidence(start_s=5.0, end_s=6.0), Evidence(frames=(80, 85, 90))
-)
+THREE = asking(Evidence(start_s=0, end_s=1), Evidence(start_s=5, end_s=6), Evidence(frames=(80, 85, 90)))
 
 
 def test_every_piece_has_a_frame_before_any_has_two() -> None:
