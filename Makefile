@@ -53,7 +53,7 @@ LONG := tests/long tests/browser tests/hostile tests/unit/studio/test_access.py 
 	tests/architecture/test_parity_skips.py tests/docs/test_docs_site.py tests/docs/test_docs_notebooks.py \
 	tests/scripts/test_pictures.py
 # Tests that draw, or go over real files, and do all of it where VIDENCE_TESTS is `thorough`.
-DRAWN := tests/property $(shell grep -rl 'import IS_THOROUGH' tests/parity tests/end_to_end)
+DRAWN := tests/property $(shell grep -rl 'import IS_THOROUGH' tests/parity tests/end_to_end tests/conformance)
 PYTEST = $(BIN)/python -m pytest -q --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 
 # Three workers share two processors, since many tests wait; none of them needs threads. Tests start hundreds of

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conftest import IS_THOROUGH
 from vidence import catalog
 from vidence.errors import UsageError
 from vidence.media.video import Video, open_video
@@ -42,7 +43,11 @@ def test_those_of_papers_say_where_they_come_from(name: str):
     assert "Departs:" in text
 
 
-@pytest.mark.parametrize("name", NAMES)
+# The network takes long, and has films of its own in tests/end_to_end/test_drawn_transitions.py.
+WATCHED = [name for name in NAMES if IS_THOROUGH or name != "transnetv2"]
+
+
+@pytest.mark.parametrize("name", WATCHED)
 class TestShotDetector:
     def test_it_finds_the_cuts_of_a_film_and_changes_nothing_else(self, name: str, film: Video):
         environment, filters, drawn = dict(os.environ), list(warnings.filters), random.getstate()
@@ -71,10 +76,12 @@ class TestShotDetector:
                 watch.see(picture)
         assert [(s.first_frame, s.last_frame) for s in watch.spans()] == [(0, 11)]
 
-    def test_its_identity_says_what_the_shots_depend_on_and_no_folder(self, name: str):
-        detector = make(name)
-        assert detector.identity.startswith(f"{name}-")
-        assert detector.identity == catalog.create("shot-detector", name).identity
-        assert str(Path.home()) not in detector.identity
-        with pytest.raises(UsageError, match="Known options"):
-            catalog.create("shot-detector", f"{name}?nonsense=1")
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_identity_says_what_the_shots_depend_on_and_no_folder(name: str):
+    detector = make(name)
+    assert detector.identity.startswith(f"{name}-")
+    assert detector.identity == catalog.create("shot-detector", name).identity
+    assert str(Path.home()) not in detector.identity
+    with pytest.raises(UsageError, match="Known options"):
+        catalog.create("shot-detector", f"{name}?nonsense=1")
