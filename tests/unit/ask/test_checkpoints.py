@@ -44,6 +44,7 @@ def test_the_hub_is_asked_without_a_line_for_each_try(monkeypatch, caplog):
 def test_large_files_enter_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoints, "WHOLE_BYTES", 1 << 20)
     monkeypatch.setattr(checkpoints, "HEAD_BYTES", 1 << 10)
+    (tmp_path / "config.json").write_text("{}")
     seen: set[str] = set()
     content = bytearray(20 << 20)
     for at in (None, 5, 1 << 20, len(content) - 1):

@@ -86,8 +86,10 @@ def test_the_first_pattern_that_matches_decides_and_several_are_not_guessed(tmp_
     folder_of(tmp_path, "json/a.json", "json/b.json.gz", "other.json")
     assert found(tmp_path, "none.json", "json/*.json", "*.json") == ["json/a.json", "json/b.json.gz"]
     assert find_files(tmp_path / "other.json", ("json/*.json",), split="all") == [tmp_path / "other.json"]
-    folder_of(tmp_path, "test/data-00000-of-00001.arrow", "train/data-00000-of-00001.arrow", "test/s.json")
-    assert found(tmp_path, split="test") == ["test/data-00000-of-00001.arrow"]
+    arrow = folder_of(
+        tmp_path / "a", "test/data-00000-of-00001.arrow", "train/data-00000-of-00001.arrow", "test/state.json"
+    )
+    assert found(arrow, split="test") == ["test/data-00000-of-00001.arrow"]
     assert split_of(Path("contest.jsonl")) == ""
 
 
