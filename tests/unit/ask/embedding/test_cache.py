@@ -64,9 +64,9 @@ class TestWhatComesBack:
             cache.put_scores(VIDEO, [index], "red", scores=np.array([index], np.float32))
             assert len(files(tmp_path)) <= 2 * 17
         assert cache.get_scores(VIDEO, range(40), "red")[1].tolist() == list(range(40))
-        found, features = cache.get_features(VIDEO, [1, 2])
+        found, features = cache.get_features(OTHER_VIDEO, [1, 2])
         assert (found.shape, features.shape) == ((0,), (0, 0))
-        found, scores = cache.get_scores(VIDEO, [1, 2], "red")
+        found, scores = cache.get_scores(OTHER_VIDEO, [1, 2], "red")
         assert (found.shape, scores.shape) == ((0,), (0,))
         cache.put_features(VIDEO, [], np.empty((0, 3), np.float32))
         assert cache.get_features(VIDEO, [])[0].tolist() == []
@@ -187,10 +187,10 @@ class TestBound:
         account = np.fromfile(tmp_path / "scores" / "written", np.int64)
         assert len(account) <= 3
         assert account.sum() == sum(p.stat().st_size for p in files(tmp_path))
-        cache = ScoreCache(tmp_path, embedder(), frames_key="k", max_bytes=0)
+        cache = ScoreCache(tmp_path / "none", embedder(), frames_key="k", max_bytes=0)
         cache.put_features(VIDEO, [1], rows(1))
         assert len(cache.get_features(VIDEO, [1])[0]) == 0
-        assert list(tmp_path.iterdir()) == []
+        assert list((tmp_path / "none").rglob("*")) == []
 
     def test_a_folder_that_cannot_be_written_costs_one_warning(self, tmp_path, caplog):
         warn_once.cache_clear()

@@ -163,6 +163,7 @@ def test_the_provider_itself_needs_a_key_and_none_with_blanks(hosted, monkeypatc
     monkeypatch.setenv(hosted.key_env, "sk one two")
     with pytest.raises(UsageError, match=f"{hosted.key_env} holds blanks"):
         hosted.create("base_url=http://localhost:1")
+    monkeypatch.delenv(hosted.key_env)
     with hosted.stub() as server, pytest.raises(UsageError, match="image d9"):
         ask(hosted.create(f"base_url={server.base_url}"), asking(image_part("d9")))
     assert server.n_requests == 0

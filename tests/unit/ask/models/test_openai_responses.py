@@ -69,7 +69,7 @@ def test_words_images_and_settings():
         "text": {"format": {"type": "json_schema", "name": "reply", "schema": schema, "strict": True}},
     }
     assert reply.text == "B"
-    assert reply.reasoning == "Because."
+    assert reply.reasoning == "So."
     assert reply.choice_logps == {"B": -0.1, "A": -2.5}
     assert reply.usage == Usage(input_tokens=7, output_tokens=1)
     assert reply.model == "tiny"

@@ -117,12 +117,15 @@ def test_any_other_form_is_an_error(said: str) -> None:
         ({"least": "2"}, "least"),
     ],
 )
-def test_options_that_mean_nothing_are_refused(options: dict[str, str], message: str) -> None:
+def test_options_that_mean_nothing_are_refused(tmp_path, options: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         make(**options)
     bare = Item(item_id="q2", question="?", answer="A")
     with pytest.raises(DataError, match="item 'q2' has no tag 'targets'"):
         next(make(objects="tags").name_objects(bare, [], words=WORDS))
+    (tmp_path / "s.json").write_text('{"q1": [0.5]}')
+    with pytest.raises(UsageError, match="objects with a file of scores"):
+        catalog.create("selector", f"tstar?scores={tmp_path / 's.json'}&objects=tags")
 
 
 def test_it_looks_at_mosaics_and_then_at_the_frame_alone() -> None:
@@ -162,6 +165,9 @@ def test_what_an_embedder_is_unsure_of_counts_as_not_seen_and_the_seed_decides()
 
     assert frames() == frames(seed="0")
     assert frames() != frames(seed="1")
+    with pytest.raises(StopIteration) as done:
+        next(make().search(Clip.of_times(np.zeros(0), fps=0.0), ITEM, objects=cup, n_frames=4))
+    assert done.value.value.positions.tolist() == []
 
 
 def test_fewer_frames_are_the_beginning_of_more() -> None:
