@@ -5,11 +5,8 @@ import json
 import pytest
 
 from subjects.asked_items import question, write_reader
+from subjects.making import lines
 from vidence.records import Item
-
-
-def lines(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def write(folder, name, items: list[Item]):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from subjects.making import contents
 from subjects.samples import GOLDEN
 from vidence.media import whole
 from videos.walkers import Walker, film
@@ -60,42 +61,16 @@ main()
 """
 
 
-@pytest.fixture(scope="module")
-def street(tmp_path_factory) -> Path:
-    pytest.importorskip("cv2", reason="needs the extra 'build'")
-    return film(tmp_path_factory.mktemp("film") / "street.mp4", WALKERS, n_frames=N_FRAMES)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """All files, hidden ones too."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
-    }
-
-
-@pytest.fixture(scope="module")
-def uninterrupted() -> dict[str, dict[str, bytes]]:
-    return {}
-
-
 @pytest.fixture
-def folder(vidence, street) -> Path:
-    (vidence.folder / "street.mp4").write_bytes(street.read_bytes())
+def folder(vidence) -> Path:
+    pytest.importorskip("cv2", reason="needs the extra 'build'")
+    film(vidence.folder / "street.mp4", WALKERS, n_frames=N_FRAMES)
     (vidence.folder / "config.toml").write_text(CONFIG)
     rows = [
         f"street,{i},{i + 1},{w} cup {i},{w},cup {i}\n" for i, w in enumerate(("take", "wash", "dry") * 5)
     ]
     (vidence.folder / "log.csv").write_text(LOG + "".join(rows))
     return vidence.folder
-
-
-def whole_making(vidence, kept: dict[str, dict[str, bytes]]) -> dict[str, bytes]:
-    """What a making that nobody stops leaves, made once."""
-    if not kept:
-        done = vidence(*WORDS, "--out", "out")
-        assert done.code == 0, done.err
-        kept["files"] = contents((vidence.folder / "out").rename(vidence.folder / "whole"))
-    return kept["files"]
 
 
 def killed_at(vidence, name: str, *words: str) -> None:
@@ -110,8 +85,10 @@ def killed_at(vidence, name: str, *words: str) -> None:
     assert process.returncode == -signal.SIGKILL, process.stderr
 
 
-def test_a_making_killed_while_it_watches_goes_on(vidence, folder, uninterrupted):
-    kept = whole_making(vidence, uninterrupted)
+def test_a_making_killed_while_it_watches_and_at_one_file_after_the_other_goes_on(vidence, folder):
+    done = vidence(*WORDS, "--out", "out")
+    assert done.code == 0, done.err
+    kept = contents((folder / "out").rename(folder / "whole"))
     process = vidence.start(*WORDS, "--out", "out")
     chunks = folder / "out" / "stages" / "chunks"
     while not list(chunks.glob("*.json")):
@@ -121,17 +98,9 @@ def test_a_making_killed_while_it_watches_goes_on(vidence, folder, uninterrupted
     process.communicate()
     assert not (folder / "out" / "account.json").exists()
     (chunks / f".half.{whole._here()}-{process.pid}-{'0' * 16}.json").write_text("half")
-    done = vidence(*WORDS, "--out", "out")
-    assert done.code == 0, done.err
-    assert contents(folder / "out") == kept
-
-
-@pytest.mark.parametrize("name", ["stages/boxes/*.json", "drafts.jsonl", "account.json", "report.html"])
-def test_a_making_killed_while_it_writes_goes_on(vidence, folder, uninterrupted, name):
-    kept = whole_making(vidence, uninterrupted)
-    killed_at(vidence, name, *WORDS, "--out", "out")
-    left = set(contents(folder / "out")) - set(kept)
-    assert any(Path(path).name.startswith(".") for path in left)
+    for name in ("stages/boxes/*.json", "drafts.jsonl", "account.json", "report.html"):
+        killed_at(vidence, name, *WORDS, "--out", "out")
+        assert any(Path(path).name.startswith(".") for path in contents(folder / "out"))
     done = vidence(*WORDS, "--out", "out")
     assert done.code == 0, done.err
     assert contents(folder / "out") == kept

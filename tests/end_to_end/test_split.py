@@ -6,10 +6,7 @@ import msgspec
 import pytest
 
 from subjects.asked_items import question
-
-
-def lines(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
+from subjects.making import lines
 
 
 @pytest.fixture

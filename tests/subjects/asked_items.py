@@ -16,13 +16,6 @@ def reader(prompt, choices, sample):
         right = int(hashlib.sha256(f"{prompt} {sample}".encode()).hexdigest(), 16) % len(choices)
     return f"Answer: {'ABCDE'[right]}"
 
-def nonsense(prompt, choices):
-    return "I would rather talk about the weather."
-
-def teller(prompt, choices):
-    assert "your answer in a few words" in prompt and not choices
-    return "Answer: A Thing." if "known" in prompt else "Answer: something else"
-
 def talker(prompt, choices):
     if choices:
         return "Answer: A"
@@ -39,12 +32,6 @@ def grader(prompt):
 def strict(prompt):
     marked, said = re.search(r'<reply id="(\\w+)">\\n"(.*)"', prompt).groups()
     return json.dumps({"id": marked, "extracted_answer": said, "reason": "so", "correct": False})
-
-def half(prompt, choices):
-    if "odd" in prompt:
-        return "I would rather talk about the weather."
-    right = next(i for i, text in enumerate(choices) if text.startswith("true"))
-    return f"Answer: {'ABCDE'[right]}"
 """
 
 

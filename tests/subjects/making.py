@@ -19,12 +19,9 @@ def lines(path: Path) -> list[dict[str, object]]:
 
 
 def contents(folder: Path, *, without: str = "") -> dict[str, bytes]:
-    """All files, but for those of the folder `without`."""
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    named = {path.relative_to(folder).as_posix(): path for path in files}
-    return {
-        name: path.read_bytes() for name, path in named.items() if not without or without not in path.parts
-    }
+    """All files, hidden ones too, but for those of folders called `without`."""
+    files = [one for one in sorted(folder.rglob("*")) if one.is_file() and without not in one.parts]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 class Making:

@@ -128,16 +128,6 @@ def test_a_guesser_is_asked_as_often_as_the_number_of_choices_needs(tmp_path):
     assert asked == [runs_against_luck(n) for n in (5, 4, 3, 2)] == [3, 4, 5, 7]
 
 
-def test_what_cannot_be_read_is_left_open_and_a_mute_model_is_named(tmp_path):
-    items = [question(i, words="odd" if i % 2 else "") for i in range(8)]
-    found, _ = gated(tmp_path, items, "nonsense")
-    assert {one.decision for one in found.verdicts} == {"open"}
-    assert len(found.items) == len(items)
-    assert any("nonsense" in word and "no voice" in word for word in found.notes)
-    found, _ = gated(tmp_path, items, "half")
-    assert [one.decision for one in found.verdicts] == ["dropped", "open"] * 4
-
-
 def free(number: int, word: str) -> Item:
     return question(number, words=word, choices=(), answer="a thing", answer_kind="text")
 

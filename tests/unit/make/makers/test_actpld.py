@@ -1,7 +1,6 @@
 """From motions and a map to a benchmark: rows, files, clips, choices, sheets, resuming, refusals."""
 
 import csv
-import dataclasses
 import json
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from vidence.make.lights.tables import labels_table
 from vidence.make.lights.trials import Trial, files_of, motion_files, read_map
 from vidence.make.makers.actpld import create
 from vidence.make.pipeline.ledger import StageEnded, UnitDone
-from vidence.make.pipeline.session import BuildContext, MakeOverrides, Session
+from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides, Session
 from vidence.media.video import open_video
 from vidence.report.results import load_run
 
@@ -46,8 +45,15 @@ def configured(folder: Path, name: str, more: str = "") -> Path:
     return path
 
 
-def context(folder: Path, heard: list[object]) -> BuildContext:
-    return BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite", on_event=heard.append)
+def make(config: Path, heard=None, *, out=None, n_workers=1, **overrides: object) -> Built:
+    folder = config.parent
+    context = BuildContext(
+        cache_root=folder / "cache",
+        memory=folder / "replies.sqlite",
+        on_event=([] if heard is None else heard).append,
+        parallel=Parallelism(n_workers=n_workers),
+    )
+    return create().make(config, out=out, overrides=MakeOverrides(**overrides), context=context)
 
 
 @pytest.fixture(scope="module")
@@ -58,16 +64,15 @@ def made(studio: Path) -> Path:
         "[study]\nn_forms = 2\nn_clips = 2\nn_practice = 1\n"
         "[clips.stimulus]\nwidth_px = 64\nheight_px = 64\ndot_radius_px = 1.5\n",
     )
-    return create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, [])).folder
+    return make(config).folder
 
 
 def test_other_processes_make_the_same_files_and_nothing_again(studio, made, monkeypatch):
     config = studio / "one.toml"
     heard: list[object] = []
-    two = dataclasses.replace(context(studio, heard), parallel=Parallelism(n_workers=2))
     with monkeypatch.context() as patch:
         patch.setattr(Session, "compute", None)
-        out = create().make(config, out=studio / "two", overrides=MakeOverrides(), context=two).folder
+        out = make(config, heard, out=studio / "two", n_workers=2).folder
 
     def files(folder):
         where = str(folder).encode()  # the panel names its folder
@@ -76,7 +81,7 @@ def test_other_processes_make_the_same_files_and_nothing_again(studio, made, mon
 
     assert files(out) == files(made)
     heard.clear()
-    create().make(config, out=out, overrides=MakeOverrides(), context=two)
+    make(config, heard, out=out, n_workers=2)
     assert {one.was_cached for one in heard if isinstance(one, UnitDone)} == {True}
 
 
@@ -99,13 +104,8 @@ def test_everything_is_accounted_for(made: Path):
 def test_the_benchmark_reads_it_with_its_fixed_choices(made: Path):
     loaded = actpld_benchmark().load(made, split="3afc", strict=True)
     assert len(loaded.items) == 8
-    groups = {
-        "walk": "locomotion",
-        "run": "locomotion",
-        "jump": "reach",
-        "wave": "contact",
-        "meet": "contact",
-    }
+    groups = dict.fromkeys(("walk", "run"), "locomotion") | dict.fromkeys(("wave", "meet"), "contact")
+    groups["jump"] = "reach"
     for item in loaded.items:
         if item.item_id.endswith("/label"):
             right = item.choices[ord(item.answer) - ord("A")]
@@ -160,24 +160,14 @@ def test_what_people_answered_is_a_run_beside_others(
     config = studio / "one.toml"
     before = config.read_text()
     config.write_text(before.replace("[study]", '[study]\nanswers = ["sai*.csv"]'))
-    built = create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, []))
+    built = make(config)
     config.write_text(before)
     assert "2 people answered" in " ".join(built.sentences)
     people = made / "study" / "people.csv"
     assert people in built.files
     out = studio / "people"
-    command = [
-        "run",
-        "actpld",
-        "--data",
-        str(made),
-        "--split",
-        "label",
-        "--no-shuffle-choices",
-        "--out",
-        str(out),
-    ]
-    command += ["--model", f"replay:{people}", "--recorded-only", "--repeats", "2"]
+    command = ["run", "actpld", "--data", str(made), "--split", "label", "--no-shuffle-choices"]
+    command += ["--out", str(out), "--model", f"replay:{people}", "--recorded-only", "--repeats", "2"]
     with pytest.raises(SystemExit) as ended:
         main(command)
     assert ended.value.code == 0
@@ -197,7 +187,7 @@ def test_answers_that_are_not_there_are_told(studio: Path, made: Path):
     config.write_text(before.replace("[study]", '[study]\nanswers = ["none*.csv"]'))
     try:
         with pytest.raises(DataError, match=r"no file is there for study.answers = none\*.csv"):
-            create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, []))
+            make(config)
     finally:
         config.write_text(before)
 
@@ -206,30 +196,30 @@ def test_a_second_session_makes_nothing_again(studio: Path, made: Path):
     before = (made / "clips.csv").read_bytes()
     heard: list[object] = []
     config = studio / "one.toml"
-    create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, heard))
+    make(config, heard)
     assert [e.was_cached for e in heard if isinstance(e, UnitDone)] == [True] * 4
     assert (made / "clips.csv").read_bytes() == before
     (made / "clips" / "walk-walker-walk-duration_s-2.mp4").unlink()
-    create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, []))
+    make(config)
     assert open_video(made / "clips" / "walk-walker-walk-duration_s-2.mp4").n_frames == 60
 
 
 def test_overrides_narrow_a_session(studio: Path):
     config = configured(studio, "two", 'confidence = []\nsets = ["single"]\n')
     heard: list[object] = []
-    overrides = MakeOverrides(only=("walk", "wave", "jump"), limit=2, until="files")
-    built = create().make(config, out=studio / "out-two", overrides=overrides, context=context(studio, heard))
+    wanted = {"only": ("walk", "wave", "jump"), "limit": 2, "until": "files"}
+    built = make(config, heard, out=studio / "out-two", **wanted)
     stages = [e.account for e in heard if isinstance(e, StageEnded)]
     assert [(s.stage, s.n_out) for s in stages] == [("rows", 2), ("files", 2)]
     assert not (built.folder / "clips").exists()
     with pytest.raises(UnknownNameError):
-        create().make(config, out=None, overrides=MakeOverrides(until="fils"), context=context(studio, []))
+        make(config, until="fils")
 
 
 def test_a_map_that_wants_nothing_is_told(studio: Path):
     config = configured(studio, "three", 'confidence = ["certain"]\n')
     with pytest.raises(DataError, match="no row is wanted"):
-        create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, []))
+        make(config)
 
 
 def test_unusable_motions_are_dropped_and_the_rest_goes_on(studio: Path):
@@ -240,7 +230,7 @@ def test_unusable_motions_are_dropped_and_the_rest_goes_on(studio: Path):
     (studio / "more.csv").write_text("\n".join(rows) + "\n")
     config = configured(studio, "four")
     config.write_text(config.read_text().replace("map.csv", "more.csv"))
-    built = create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, []))
+    built = make(config)
     clips = next(s for s in built.account.stages if s.stage == "clips")
     assert (clips.n_in, clips.n_out) == (6, 3)
     assert clips.dropped == {"too-few-frames": 1, "unusable-motion": 2}

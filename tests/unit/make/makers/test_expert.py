@@ -288,3 +288,14 @@ def test_bad_configurations_are_refused(tmp_path, text, error, says):
     work = configured(tmp_path, text)
     with pytest.raises(error, match=says):
         work.maker.check(work.config)
+
+
+def test_a_selection_of_videos_leaves_the_others_out(tmp_path):
+    work = configured(tmp_path, '[videos]\nkept = "kept.csv"\n[checks]\nmost_per_video = 1\n')
+    (work.root / "kept.csv").write_text("video,outcome,reasons,published,sha256\nflask,kept,,2025-01-01,\n")
+    good = drafts_of(work.root)
+    write_drafts(work.root, [*good, good[-1] | {"draft_id": "more", "question": "Which acid is it?"}])
+    made(work)
+    assert [one["item_id"] for one in work.lines("items.jsonl")] == ["flask-1"]
+    assert work.dropped()["wheel"] == ("videos", "not-selected")
+    assert work.dropped()["more"] == ("checks", "over-quota")

@@ -3,13 +3,13 @@
 import hashlib
 import json
 from dataclasses import replace
-from pathlib import Path
 from unittest import mock
 
 import msgspec
 import pytest
 import yaml
 
+from subjects.making import contents
 from subjects.released import MATERIAL, half_hidden, question, released, rules_of
 from vidence.errors import DataError, UsageError
 from vidence.make.gates.rules import ReleaseRules
@@ -17,12 +17,6 @@ from vidence.make.release import sets
 from vidence.make.release.rescan import scan_again
 from vidence.make.release.sets import release_set
 from vidence.make.release.withdrawn import Withdrawn, withdrawn_since
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
-    }
 
 
 def test_the_same_questions_give_the_same_bytes_also_with_another_fresh_secret(tmp_path):
