@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from conftest import need
 from vidence.statistics.chance import constant_letter, numeric_median
 
 pytestmark = pytest.mark.parity
@@ -14,9 +15,7 @@ pytestmark = pytest.mark.parity
 
 @pytest.fixture(scope="module")
 def rows(checks_dir: Path) -> list[dict[str, Any]]:
-    path = checks_dir / "perceptioncomp" / "annotations_1-1114.json"
-    if not path.exists():
-        pytest.skip(f"{path} is not there; set VIDENCE_CHECKS to the folder of check files")
+    path = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
     content: list[dict[str, Any]] = json.loads(path.read_text())
     if len(content) != 1114:
         pytest.skip(f"{path} holds {len(content)} of the 1,114 questions, and the figures are those of all")

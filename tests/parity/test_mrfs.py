@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from conftest import need
 from subjects.simulated import Driven, Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import Ask
@@ -21,9 +22,7 @@ ERRORS = {"error", "video_error"}
 
 @pytest.fixture(scope="module")
 def cases(checks_dir: Path) -> list[dict[str, Any]]:
-    path = checks_dir / "herbench" / "mrfs_official_vectors.json"
-    if not path.exists():
-        pytest.skip(f"{path} is not there; set VIDENCE_CHECKS to the folder of check files")
+    path = need(checks_dir / "herbench" / "mrfs_official_vectors.json")
     content: list[dict[str, Any]] = json.loads(path.read_text())
     return content
 

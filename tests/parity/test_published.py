@@ -7,16 +7,11 @@ from typing import Any
 
 import pytest
 
+from conftest import need
 from vidence.explain.published import published
 from vidence.explain.published.printed_tables import PublishedRow, PublishedTable, is_blank, number
 
 pytestmark = pytest.mark.parity
-
-
-def need(path: Path) -> Path:
-    if not path.exists():
-        pytest.skip(f"{path} is not there; set VIDENCE_CHECKS / VIDENCE_DATA to folders that have it")
-    return path
 
 
 def read(checks_dir: Path, benchmark: str) -> dict[str, Any]:

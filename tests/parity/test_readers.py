@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from conftest import need
 from vidence import catalog
 from vidence.contracts import Scorer
 from vidence.records import Answered, Item, Reply
@@ -17,12 +18,6 @@ pytestmark = pytest.mark.parity
 
 LETTERS = "ABCDEF"
 RULES = {"api": "perceptioncomp-api", "gemini": "perceptioncomp-gemini", "custom": "perceptioncomp-custom"}
-
-
-def need(path: Path) -> Path:
-    if not path.exists():
-        pytest.skip(f"{path} is not there; set VIDENCE_CHECKS to the folder of check files")
-    return path
 
 
 @cache
@@ -82,7 +77,7 @@ def test_herbench_vectors(checks_dir: Path) -> None:
     assert vectors
 
 
-def test_official_rules_reproduce_the_published_letters(checks_dir: Path) -> None:
+def test_official_rules_reproduce_the_published_letters_and_counts(checks_dir: Path) -> None:
     folder = checks_dir / "perceptioncomp"
     items = questions(folder)
     for path, expected in response_files(folder):
@@ -98,12 +93,6 @@ def test_official_rules_reproduce_the_published_letters(checks_dir: Path) -> Non
         # Where the study's own rule missed some rows, ours may miss no more than that.
         assert len(differing) <= expected["n"] - expected.get("rule_reproduces", 0), (path.name, differing)
 
-
-def test_official_rules_reproduce_the_counts(checks_dir: Path) -> None:
-    folder = checks_dir / "perceptioncomp"
-    items = questions(folder)
-    for path, expected in response_files(folder):
-        rows = replies(path)
         counted = {"n": len(rows)}
         for short in ("api", "gemini"):
             read = [letter(RULES[short], items[str(row["question_key"])], row["raw"]) for row in rows]
@@ -116,11 +105,11 @@ def test_official_rules_reproduce_the_counts(checks_dir: Path) -> None:
         assert counted == {name: expected.get(name, 0) for name in counted}, path.name
 
 
-def test_robust_reads_what_was_intended(checks_dir: Path) -> None:
+def test_robust_reads_what_was_intended_and_no_letter_from_recorded_errors(checks_dir: Path) -> None:
     folder = checks_dir / "perceptioncomp"
     items = questions(folder)
     n_known = 0
-    for path, _ in response_files(folder):
+    for path, expected in response_files(folder):
         known = [row for row in replies(path) if row.get("intended")]
         wrong = [
             (row["question_key"], row["intended"], mine)
@@ -129,6 +118,10 @@ def test_robust_reads_what_was_intended(checks_dir: Path) -> None:
         ]
         assert wrong == [], path.name
         n_known += len(known)
+        errors = [row for row in replies(path) if row["raw"].startswith("ERROR") or not row["raw"].strip()]
+        read = [letter("robust", items[str(row["question_key"])], row["raw"]) for row in errors]
+        assert set(read) <= {"WRONG"}, path.name
+        assert len(errors) >= expected.get("error_strings", 0)
     assert n_known
 
 
@@ -148,13 +141,3 @@ def test_robust_reads_the_hard_replies(checks_dir: Path) -> None:
         mine = letter("robust", items[str(row["question_key"])], row["tail"] if text is None else text)
         assert mine in ({row["intended"], "WRONG"} if text is None else {row["intended"]}), row
     assert listed
-
-
-def test_robust_reads_no_letter_from_recorded_errors(checks_dir: Path) -> None:
-    folder = checks_dir / "perceptioncomp"
-    items = questions(folder)
-    for path, expected in response_files(folder):
-        errors = [row for row in replies(path) if row["raw"].startswith("ERROR") or not row["raw"].strip()]
-        read = [letter("robust", items[str(row["question_key"])], row["raw"]) for row in errors]
-        assert set(read) <= {"WRONG"}, path.name
-        assert len(errors) >= expected.get("error_strings", 0)

@@ -4,6 +4,7 @@ import csv
 import functools
 import gzip
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from conftest import need
+from conftest import IS_THOROUGH, need
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
@@ -21,6 +22,9 @@ from vidence.report.results import load_run
 
 pytestmark = pytest.mark.parity
 RULES = ("api", "gemini", "custom")
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "reproducing.md"
+ONE = "GPT-5-chat-latest@1-500"
+thorough = pytest.mark.skipif(not IS_THOROUGH, reason="replays other files; `make test-long` does")
 
 
 def response_files(checks_dir: Path) -> list[Path]:
@@ -28,7 +32,7 @@ def response_files(checks_dir: Path) -> list[Path]:
     found = sorted(folder.glob("*.jsonl.gz"))
     if not found:
         pytest.skip(f"{folder} holds no recorded responses; set VIDENCE_CHECKS to a folder that does")
-    return found
+    return found if IS_THOROUGH else [path for path in found if path.name.startswith(ONE)] or found[:1]
 
 
 def recorded(path: Path) -> dict[str, dict[str, Any]]:
@@ -66,14 +70,14 @@ def replay(responses: Path, annotations: Path, folder: Path, **overrides: object
 
 
 @pytest.fixture(scope="module")
-def replayed(checks_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+def replayed(checks_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """The run folder of a recorded file, made once."""
 
     @functools.cache
-    def folder_of(path: Path) -> Path:
+    def folder_of(path: Path, **overrides: object) -> Path:
         annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
         folder = tmp_path_factory.mktemp("replayed")
-        return replay(with_texts(path, recorded(path), folder), annotations, folder)
+        return replay(with_texts(path, recorded(path), folder), annotations, folder, **overrides)
 
     return folder_of
 
@@ -130,17 +134,33 @@ def test_the_report_says_how_many_letters_another_parser_changes(checks_dir, rep
     assert table.cell("perceptioncomp-gemini", "changed").value == n_changed
 
 
-def test_a_difference_that_hangs_on_the_parser_is_said_to(checks_dir: Path, tmp_path: Path):
+def test_the_page_of_reproducing_prints_what_comes_out(checks_dir, replayed):
+    """Its table gives the right answers and the percentage for each parser."""
+    pattern = r"^\| `([\w-]+)` \| (\d+) \| ([\d.]+) \|$"
+    printed = {
+        parser: (int(n), percent)
+        for parser, n, percent in re.findall(pattern, PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    folder = replayed(need(checks_dir / "perceptioncomp" / "responses" / f"{ONE}.jsonl.gz"))
+    found = {}
+    for parser in ("perceptioncomp-gemini", "perceptioncomp-api", "robust"):
+        rows = load_run(folder, parser=parser).rows
+        n_right = sum(row.correct == 1.0 for row in rows)
+        found[parser] = (n_right, f"{100 * n_right / len(rows):.1f}")
+    assert found == printed
+    assert sum(row.outcome == "unreadable" for row in rows) == 5
+
+
+@thorough
+def test_a_difference_that_hangs_on_the_parser_is_said_to(checks_dir: Path, replayed):
     """Qwen2.5-VL-7B less GPT-5-chat-latest: -21.4 by `robust`, -3.8 and -16.0 by the released rules."""
     from vidence.report.comparison import compare_runs
     from vidence.report.comparison_sentences import sentences
     from vidence.report.pairing import pair
 
-    annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
-    runs = []
-    for name in ("GPT-5-chat-latest@1-500", "Qwen2.5-VL-7B@1-500"):
-        path = need(checks_dir / "perceptioncomp" / "responses" / f"{name}.jsonl.gz")
-        runs.append(load_run(replay(path, annotations, tmp_path / name, split="seed500")))
+    folder = need(checks_dir / "perceptioncomp" / "responses")
+    paths = [need(folder / f"{name}.jsonl.gz") for name in (ONE, "Qwen2.5-VL-7B@1-500")]
+    runs = [load_run(replayed(path, split="seed500")) for path in paths]
     found = compare_runs(pair(runs))
     assert found.headline.difference.value == pytest.approx(-0.214)
     by_parser = {one.parser: one.comparison for one in found.unread.readings}
@@ -168,6 +188,7 @@ LEVELS = {
 }
 
 
+@thorough
 def test_level_3_less_level_1_of_every_recorded_run(checks_dir, replayed):
     """PerceptionComp, section 4.1, says that accuracy "drops sharply at Level 3"."""
     from vidence.report.contrasts import contrast_runs

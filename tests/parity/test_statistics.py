@@ -10,11 +10,9 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
-from scipy import stats
 
-from vidence.statistics.correlation import spearman
+from conftest import need
 from vidence.statistics.repeats import summarise
 
 pytestmark = pytest.mark.parity
@@ -22,18 +20,8 @@ pytestmark = pytest.mark.parity
 GOLDEN = Path(__file__).parents[1] / "golden" / "statistics"
 
 
-def need(path: Path) -> Path:
-    if not path.exists():
-        pytest.skip(f"{path} is not there; set VIDENCE_CHECKS / VIDENCE_DATA to folders that have it")
-    return path
-
-
 def tables(checks_dir: Path, benchmark: str) -> dict:
     return json.loads(need(checks_dir / benchmark / "published_tables.json").read_text())
-
-
-def plain_mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
 
 
 def may_be_mean(
@@ -45,15 +33,7 @@ def may_be_mean(
     return abs(found - whole) <= 10**-decimals + 1e-9
 
 
-def plain_ranks(values: Sequence[float]) -> list[float]:
-    """Ranks from 1, equal values share their mean rank."""
-    return [sum(v < x for v in values) + (sum(v == x for v in values) + 1) / 2 for x in values]
-
-
-def plain_r(x: Sequence[float], y: Sequence[float]) -> float:
-    mx, my = plain_mean(x), plain_mean(y)
-    top = math.fsum((a - mx) * (b - my) for a, b in zip(x, y, strict=True))
-    return top / math.sqrt(math.fsum((a - mx) ** 2 for a in x) * math.fsum((b - my) ** 2 for b in y))
+# ------------------------------------------------------------------------------------ ActPLD
 
 
 def actpld_points(checks_dir: Path, name: str) -> tuple[list[float], list[float]]:
@@ -73,26 +53,7 @@ def test_actpld_table_4_is_the_mean_of_tables_2_and_3(checks_dir: Path, name: st
         assert may_be_mean(values, table4[row][column], decimals=2), row
 
 
-@pytest.mark.parametrize(
-    ("name", "rho", "p_value"), [("social", 0.7247, 0.0077), ("single_actor", -0.1117, 0.730)]
-)
-def test_actpld_rank_correlations(checks_dir: Path, name: str, rho: float, p_value: float) -> None:
-    forced, matching = actpld_points(checks_dir, name)
-    found = spearman(forced, matching, rng=np.random.default_rng(0))
-    assert found.value == pytest.approx(plain_r(plain_ranks(forced), plain_ranks(matching)))
-    assert found.value == pytest.approx(rho, abs=5e-5)
-    t = found.value * math.sqrt(10 / (1 - found.value**2))
-    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(t), 10))
-    assert found.p_value == pytest.approx(p_value, abs=5e-4)
-    assert found.bootstrap.low < found.value < found.bootstrap.high
-
-
-def test_actplds_printed_interval_is_fishers_z_with_fiellers_variance(checks_dir: Path) -> None:
-    found = spearman(*actpld_points(checks_dir, "social"), rng=np.random.default_rng(0))
-    assert (round(found.fisher.low, 2), round(found.fisher.high, 2)) == (0.24, 0.92)
-    assert "fieller" in found.fisher.method
-    plain = spearman(*actpld_points(checks_dir, "social"), rng=np.random.default_rng(0), error="fisher")
-    assert round(plain.fisher.low, 2) != 0.24
+# ------------------------------------------------------------------------------------ HumanPCR
 
 
 def test_humanpcr_averages_are_macro_over_tasks(checks_dir: Path) -> None:
@@ -142,6 +103,8 @@ def test_humanpcr_table_11_has_t_intervals_of_sample_variances() -> None:
     assert off == {("Qwen2.5-VL-72B", "posture")}
     assert round(summarise([-math.sqrt(0.15), 0, math.sqrt(0.15)]).mean.high, 2) == 0.96
 
+
+# ------------------------------------------------------------------------------------ HERBench
 
 FAMILIES = {
     "TR&C_avg": ("TSO", "MPDR", "ASII"),

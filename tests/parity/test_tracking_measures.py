@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from conftest import IS_THOROUGH, need
 from subjects.crowds import Damage, crowd
@@ -21,9 +22,7 @@ from vidence.seeing.watching import watch
 pytestmark = pytest.mark.parity
 CLEAN = RefineSettings(steps=("gaps", "smoothing", "merging"))
 APART = RefineSettings(steps=("gaps", "smoothing"))
-STREETS = ((5, 30.0), (20, 15.0), (60, 15.0), (120, 7.0))[
-    : 4 if IS_THOROUGH else 3
-]  # people, frames a second
+STREETS = ((5, 30.0), (20, 15.0), (60, 15.0), (120, 7.0))[: 4 if IS_THOROUGH else 2]  # people, a second
 SEEDS = range(2 if IS_THOROUGH else 1)
 # Share of boxes that are lost, false boxes per frame, deviation of each edge as part of the box's side.
 LEVELS = ((0.1, 0.5, 0.02), (0.25, 1.0, 0.04), (0.4, 2.0, 0.06))
@@ -57,13 +56,7 @@ def test_mot16_truth_with_its_classes(data_dir: Path):
 
 def pedestrians(truth: MotRows) -> MotRows:
     rows = truth.part((truth.marks != 0) & (truth.class_ids == 1))
-    return MotRows(
-        frame_indices=rows.frame_indices,
-        ids=rows.ids,
-        boxes_px=rows.boxes_px,
-        marks=rows.marks,
-        class_ids=np.full(len(rows.ids), -1),
-    )
+    return replace(rows, class_ids=np.full(len(rows.ids), -1))
 
 
 def damaged(truth: MotRows, level: int, *, size: tuple[int, int], n_frames: int, seed: int) -> Detections:
@@ -100,14 +93,6 @@ def gain(true: TrackedVideo, level: int, *, seed: int) -> float:
     return measure(truth, rows_of(cleaned)).idf1 - measure(truth, rows_of(tracks)).idf1
 
 
-def interval(values: list[float]) -> tuple[float, float]:
-    """The mean of some differences, 95 % (Student's t)."""
-    from scipy import stats
-
-    half = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
-    return float(np.mean(values) - half), float(np.mean(values) + half)
-
-
 def test_cleaning_helps(data_dir: Path):
     """Every sequence of the folder and drawn streets, three degrees of damage.
 
@@ -118,11 +103,13 @@ def test_cleaning_helps(data_dir: Path):
         float(np.mean([gain(true, level, seed=seed) for level in range(len(LEVELS)) for seed in SEEDS]))
         for true in (*map(true_people, sequences(data_dir)), *streets)
     ]
-    assert interval(gained)[0] > 0
+    # Its 95 % interval by Student's t.
+    half = stats.t.ppf(0.975, len(gained) - 1) * stats.sem(gained)
+    assert np.mean(gained) > half
 
 
-@pytest.mark.parametrize("fps", [7.0, 15.0, 30.0])
-@pytest.mark.parametrize("n_people", [5, 20, 60, 120] if IS_THOROUGH else [20, 60])
+@pytest.mark.parametrize("fps", [7.0, 15.0, 30.0] if IS_THOROUGH else [15.0])
+@pytest.mark.parametrize("n_people", [5, 20, 60, 120] if IS_THOROUGH else [20])
 def test_true_people_of_drawn_streets_are_never_joined(n_people: int, fps: float):
     for seed in SEEDS:
         true = crowd(n_people, fps=fps, seed=seed).video

@@ -29,10 +29,8 @@ def test_an_address_is_used_like_a_path():
     assert video.parent == folder / "day"
     assert video.resolve() == video == video.absolute()
     assert sorted([Address("s3://b"), Address("s3://a")])[0] == Address("s3://a")
-
-
-def test_the_query_of_the_web_is_no_part_of_the_name():
-    assert Address("https://h.example/a.mp4?id=3").name == "a.mp4"
+    web = place("https://h.example/a.mp4?id=3&keyframe=1")
+    assert (web.name, str(web).endswith("?id=3&keyframe=1")) == ("a.mp4", True)
 
 
 @pytest.mark.parametrize(
@@ -69,10 +67,6 @@ def test_secrets_are_refused_and_not_shown(text):
     with pytest.raises(UsageError) as caught:
         place(text)
     assert "hush" not in str(caught.value)
-
-
-def test_a_query_without_secrets_is_part_of_the_address():
-    assert str(place("https://h.example/a.mp4?id=3&keyframe=1")).endswith("?id=3&keyframe=1")
 
 
 def test_what_drivers_say_is_shown_without_queries_and_users():

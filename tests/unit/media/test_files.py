@@ -1,8 +1,6 @@
 """Facts are found once, kept, and not used for another file."""
 
 import hashlib
-import os
-import pickle
 import shutil
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -27,7 +25,7 @@ from vidence.media.files import (
 )
 from vidence.media.video import Video
 from vidence.records import Item, Media
-from videos.special import MAKERS, truncated
+from videos.special import MAKERS
 from videos.stamped import damage, packet_places, read_number, write
 
 
@@ -72,19 +70,6 @@ def test_a_swapped_file_is_another_file(plain, tmp_path: Path) -> None:
     assert content_hash != before.content_hash
     assert after.n_frames == 30
     assert read_number(after.frames([7])[0]) == 507
-
-
-def test_a_file_of_the_same_size_and_another_time_is_read_again(plain, tmp_path: Path) -> None:
-    path, cache = tmp_path / "a.mp4", tmp_path / "cache"
-    shutil.copy(plain, path)
-    read_facts(path, kind="video", cache_root=cache)
-    os.utime(path, ns=(1, 1))
-    assert cached_facts(path, kind="video", cache_root=cache) is None
-
-
-def test_kinds_are_kept_apart(plain, tmp_path: Path) -> None:
-    read_facts(plain, kind="video", cache_root=tmp_path)
-    assert cached_facts(plain, kind="image", cache_root=tmp_path) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00", b"not what it was", b"\x80"])
@@ -164,18 +149,15 @@ def test_only_what_is_missing_is_decoded(plain, tmp_path: Path, monkeypatch) -> 
     assert third.frames == second.frames
 
 
-def test_an_encoding_is_never_served_for_another(plain, tmp_path: Path) -> None:
-    deliver(job(plain, (3,), cache=tmp_path))
+def test_other_encodings_and_copies(plain, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    deliver(job(plain, (3,), cache=cache))
     small = Encoding(size=Size.parse("short:54"), format="png")
-    delivery = deliver(job(plain, (3,), cache=tmp_path, encoding=small))
+    delivery = deliver(job(plain, (3,), cache=cache, encoding=small))
     assert delivery.n_decoded == 1
     assert (delivery.frames[3].width_px, delivery.frames[3].height_px) == (96, 54)
-
-
-def test_the_same_content_elsewhere_is_found_again(plain, tmp_path: Path) -> None:
-    deliver(job(plain, (7,), cache=tmp_path / "cache"))
     shutil.copy(plain, tmp_path / "copy.mp4")
-    assert deliver(job(tmp_path / "copy.mp4", (7,), cache=tmp_path / "cache")).n_from_cache == 1
+    assert deliver(job(tmp_path / "copy.mp4", (3,), cache=cache)).n_from_cache == 1
 
 
 def test_a_damaged_file_gives_the_whole_frames_and_names_the_others(plain, tmp_path: Path) -> None:
@@ -189,20 +171,6 @@ def test_a_damaged_file_gives_the_whole_frames_and_names_the_others(plain, tmp_p
         assert "frame 400 does not exist; there are 120" in delivery.problems[400]
 
 
-def test_a_truncated_file_gives_the_frames_that_exist(clip_folder) -> None:
-    path = truncated(clip_folder, "mp4")
-    delivery = deliver(job(path, (0, 30, 60, 90)))
-    assert numbers(delivery) == {0: 0, 30: 30, 60: 60}
-    assert list(delivery.problems) == [90]
-
-
-def test_large_gaps_and_threads_give_the_same_bytes(plain) -> None:
-    indices = (0, 1, 58, 59, 60, 119)
-    one, two = (deliver(job(plain, indices, threads=threads)) for threads in (1, 2))
-    assert one.frames == two.frames
-    assert numbers(one) == {i: i for i in indices}
-
-
 def test_images_and_folders_are_delivered_too(tmp_path: Path, plain) -> None:
     from PIL import Image
 
@@ -214,11 +182,6 @@ def test_images_and_folders_are_delivered_too(tmp_path: Path, plain) -> None:
     assert numbers(deliver(job(folder / "9.png", (0,), kind="image", cache=tmp_path))) == {0: 9}
 
 
-def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(MediaError, match="there is no such file"):
-        deliver(job(tmp_path / "gone.mp4", (0,), cache=tmp_path))
-
-
 def test_two_processes_deliver_into_one_cache(plain, tmp_path: Path) -> None:
     jobs = [job(plain, tuple(range(start, 120, 10)), cache=tmp_path) for start in (0, 0, 2, 2)]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
@@ -227,12 +190,6 @@ def test_two_processes_deliver_into_one_cache(plain, tmp_path: Path) -> None:
         assert all(index == number for index, number in numbers(delivery).items())
         assert len(delivery.frames) == 12
     assert deliveries[0].frames == deliveries[1].frames
-
-
-def test_a_delivery_survives_the_way_between_processes(plain) -> None:
-    delivery = deliver(job(plain, (1, 500)))
-    assert pickle.loads(pickle.dumps(delivery)) == delivery  # noqa: S301 - our own bytes
-    assert np.array_equal(decode_image(delivery.frames[1].data).shape, (108, 192, 3))
 
 
 def asking(item_id: str, *media: Media) -> Item:
@@ -305,11 +262,6 @@ def test_media_outside_the_folder_are_found_however_they_are_named(tmp_path: Pat
     assert outside(tmp_path / "by-link", [asking("1", Media(path="c.mp4"))]) == ()
 
 
-def test_a_medium_without_path_and_url_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="neither path nor url"):
-        resolve(tmp_path, Media())
-
-
 def test_missing_lists_each_absent_file_once_in_order(tmp_path: Path) -> None:
     (tmp_path / "there.mp4").write_bytes(b"x")
     items = [
@@ -320,14 +272,20 @@ def test_missing_lists_each_absent_file_once_in_order(tmp_path: Path) -> None:
     ]
     assert missing(tmp_path, items) == (tmp_path / "z.mp4", tmp_path / "a.mp4")
     assert missing(tmp_path, items[3:]) == ()
-
-
-def test_a_folder_is_no_video_and_a_file_no_folder_of_images(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "file.mp4").write_bytes(b"x")
-    wrong = [asking("1", Media(path="folder")), asking("2", Media(path="file.mp4", kind="frames"))]
-    right = [asking("1", Media(path="folder", kind="frames")), asking("2", Media(path="file.mp4"))]
-    assert missing(tmp_path, wrong) == (tmp_path / "folder", tmp_path / "file.mp4")
+    names = ["a" * 300, "b\0", "closed/a.mp4"]  # what cannot be reached
+    unreachable = [asking(name, Media(path=name)) for name in names]
+    assert missing(tmp_path, unreachable) == tuple(tmp_path / name for name in names)
+    with pytest.raises(DataError, match="neither path nor url"):
+        resolve(tmp_path, Media())
+    place = tmp_path / "example.org" / "b.mp4"
+    by_url = [asking("1", Media(url="https://example.org/b.mp4"))]
+    assert missing(tmp_path, by_url) == (place,)
+    place.parent.mkdir()
+    place.write_bytes(b"x")
+    assert missing(tmp_path, by_url) == ()
+    wrong = [asking("1", Media(path="example.org")), asking("2", Media(path="there.mp4", kind="frames"))]
+    assert missing(tmp_path, wrong) == (tmp_path / "example.org", tmp_path / "there.mp4")
+    right = [asking("1", Media(path="example.org", kind="frames")), asking("2", Media(path="there.mp4"))]
     assert missing(tmp_path, right) == ()
 
 
@@ -352,22 +310,6 @@ def test_frames_of_another_file_than_was_meant_are_not_delivered(plain, tmp_path
     monkeypatch.setattr(Video, "read", exchange)
     with pytest.raises(MediaError, match=r"a\.mp4: changed while it was being read"):
         deliver(job(path, (5,), cache=tmp_path / "cache"))
-
-
-def test_what_cannot_be_reached_is_missing(tmp_path: Path) -> None:
-    """It ended the command with OSError: File name too long."""
-    names = ["a" * 300, "b\0", "closed/a.mp4"]
-    items = [Item(item_id=n, question="?", answer="A", media=(Media(path=n),)) for n in names]
-    assert missing(tmp_path, items) == tuple(tmp_path / n for n in names)
-
-
-def test_media_known_by_url_alone_are_missing_until_they_are_downloaded(tmp_path: Path) -> None:
-    items = [asking("1", Media(url="https://example.org/a.mp4"))]
-    place = tmp_path / "example.org" / "a.mp4"
-    assert missing(tmp_path, items) == (place,)
-    place.parent.mkdir()
-    place.write_bytes(b"x")
-    assert missing(tmp_path, items) == ()
 
 
 def test_in_the_cache_of_the_hub_the_contents_of_the_same_data_set_are_inside(tmp_path: Path) -> None:

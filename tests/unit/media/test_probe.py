@@ -13,8 +13,6 @@ from vidence.errors import MediaError
 from vidence.media.opened import lacks_moov
 from vidence.media.probe import FrameTable, Run, count, longest_first, plan
 from vidence.media.scan import scan_video
-from vidence.media.video import open_video
-from videos.special import truncated
 
 
 @pytest.mark.parametrize("name", ["mov", "hevc-open", "av1", "vfr", "open-gop"])
@@ -26,13 +24,6 @@ def test_the_table_says_what_the_packets_say(name: str, clip) -> None:
         packets = [p for p in container.demux(video=0) if p.size and not p.is_corrupt]
     assert table.packet_pts.tolist() == [p.pts for p in packets]
     assert table.is_key.tolist() == [p.is_keyframe for p in packets]
-
-
-def test_an_index_longer_than_its_file_is_noticed(clip_folder) -> None:
-    path = truncated(clip_folder, "mp4")
-    video = open_video(path)
-    said = f"the header says 120 frames, {120 - video.n_frames} of them are not in the file"
-    assert said in video.probe.problem
 
 
 def test_no_damage_to_an_index_crashes_its_reader(plain, tmp_path: Path) -> None:
@@ -107,9 +98,7 @@ def test_a_plan_reads_no_more_than_it_must() -> None:
     assert plan(made, [1]) == [Run(first=0, last=2, frames=(1,))]
     assert plan(made, [7, 1, 1]) == [Run(first=0, last=2, frames=(1,)), Run(first=4, last=5, frames=(7,))]
     assert plan(made, []) == []
-
-
-def test_runs_that_overlap_become_one() -> None:
+    # Runs that overlap become one.
     assert plan(table(_OPEN, [0, 4]), [5, 7]) == [Run(first=0, last=7, frames=(5, 7))]
 
 

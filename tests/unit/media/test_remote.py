@@ -19,13 +19,12 @@ from vidence.errors import MediaError, UsageError
 from vidence.media import remote
 from vidence.media.address import Address, place
 from vidence.media.encode import Encoding, Size
-from vidence.media.files import Job, cached_facts, deliver, kept_frames, missing, read_facts
+from vidence.media.files import Job, cached_facts, deliver, kept_frames, read_facts
 from vidence.media.scan import scan_video
 from vidence.media.video import FrameProblem, Video
-from vidence.records import Item, Media
 from videos.special import truncated
 
-CONTAINERS = ("mov", "mkv", "hevc-open", "fragmented", "cut", "open-gop", "ts", "avi", "raw")
+CONTAINERS = ("mov", "mkv", "fragmented", "open-gop", "ts", "avi")
 
 
 @pytest.fixture
@@ -47,9 +46,6 @@ def of_address(found):
     return msgspec.structs.replace(found, path="")
 
 
-# -------------------------------------------------------------------------------- the same as of the file
-
-
 @pytest.mark.usefixtures("in_small_blocks")
 @pytest.mark.parametrize("name", CONTAINERS)
 def test_frames_are_those_of_the_file(name, clip, objects):
@@ -64,12 +60,6 @@ def test_frames_are_those_of_the_file(name, clip, objects):
     indices = [*range(0, len(ours), 9), len(ours) - 1]
     for one, other in zip(ours.frames(indices), theirs.frames(indices, threads=2), strict=True):
         assert np.array_equal(one, other)
-
-
-@pytest.mark.usefixtures("in_small_blocks")
-def test_frames_are_those_of_the_file_in_a_store_and_on_the_web(plain, objects, folder):
-    ours, theirs = Video(plain), Video(f"{folder}/{put(objects, plain)}")
-    assert all(map(np.array_equal, ours.frames([0, 77, 119]), theirs.frames([0, 77, 119])))
 
 
 @pytest.mark.usefixtures("in_small_blocks")
@@ -90,9 +80,6 @@ def test_an_index_at_the_end_that_is_not_there_is_named(tmp_path, clip, objects)
     for of in (path, Address(f"{objects.url}/lab/{put(objects, path)}")):
         with pytest.raises(MediaError, match=r"half.mov: its index \(moov\) is missing"):
             scan_video(of)
-
-
-# ------------------------------------------------------------------------------------------------ ranges
 
 
 @pytest.fixture(scope="session")
@@ -158,18 +145,6 @@ def test_a_file_is_read_as_any_other(objects):
         assert file.read(4) == bytes(4)
 
 
-def test_blocks_in_memory_are_bounded():
-    blocks = remote._Blocks(max_bytes=100)
-    for number in range(10):
-        blocks.put((Address("s3://b/a"), "1", number), bytes(30))
-        blocks.get((Address("s3://b/a"), "1", 0))
-    assert sorted(number for *_, number in blocks._kept) == [0, 8, 9]
-    assert blocks.get((Address("s3://b/a"), "2", 0)) is None  # another version
-
-
-# --------------------------------------------------------------------------------------- what a server says
-
-
 def test_what_is_there_is_told_from_what_is_not(objects, folder):
     objects.put("lab", "v/a.mp4", b"12345")
     found = remote.look(Address(f"{folder}/v/a.mp4"))
@@ -192,26 +167,6 @@ def test_a_folder_of_a_store_is_listed_where_many_are_wanted(objects):
     assert sum(name == "lab" for _, name, _ in objects.requests) == 3  # pages; nothing else was listed
     assert len(objects.requests) == 4
     assert remote.listing(Address("s3://lab/none")) is None
-
-
-def test_media_that_are_missing_are_found_before_a_run(objects, folder):
-    objects.put("lab", "v/a.mp4", b"x")
-    names = ("v/a.mp4", "v/none.mp4")
-    items = [
-        Item(item_id=name, question="?", answer="A", choices=("x", "y"), media=(Media(path=name),))
-        for name in names
-    ]
-    assert missing(Address(folder), items) == (Address(f"{folder}/v/none.mp4"),)
-
-
-# ------------------------------------------------------------------------------------------------- failures
-
-
-def test_a_failure_that_passes_costs_another_request(clip, objects, folder):
-    for fault in ("cut", "short", 500, 503, 429):
-        key = put(objects, clip("h264").path, name=f"{fault}.mp4")
-        objects.faults[f"lab/{key}"] = [fault]
-        assert len(Video(f"{folder}/{key}")) == 120, fault
 
 
 @pytest.mark.parametrize(
@@ -309,9 +264,6 @@ def test_a_driver_that_is_absent_is_named_with_its_command(scheme, module):
     assert (module if scheme == "gs" else "remote") in done.stdout or module in done.stdout
 
 
-# ------------------------------------------------------------------------------- facts, frames, the cache
-
-
 def test_facts_hold_while_the_object_is_the_same(clip, objects, folder, tmp_path):
     key = put(objects, clip("h264").path)
     address = place(f"{folder}/{key}")
@@ -381,9 +333,6 @@ def test_images_and_folders_of_images_are_read(objects, folder):
         Video(f"{folder}/frames")
     with pytest.raises(MediaError, match="no such folder"):
         Video(f"{folder}/none", kind="frames")
-
-
-# ---------------------------------------------------------------------------------------------- the hub
 
 
 @pytest.fixture

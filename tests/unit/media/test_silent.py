@@ -70,10 +70,6 @@ def test_a_file_without_sound_is_sent_itself(tmp_path: Path) -> None:
     made = without_sound(path, content_hash=digest(path), cache_root=tmp_path / "cache", max_bytes=2**30)
     assert (made.path, made.digest, made.is_copy) == (path, digest(path), False)
     assert not (tmp_path / "cache").exists()
-
-
-def test_what_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
-    path = tmp_path / "a.mp4"
     path.write_bytes(b"no video")
     with pytest.raises(MediaError, match=r"the sound of .*a\.mp4 cannot be left out: .*--set audio=keep"):
         without_sound(path, content_hash="0" * 64, cache_root=tmp_path, max_bytes=2**30)

@@ -5,7 +5,7 @@ import pytest
 
 from vidence.media.video import FrameProblem, Video, open_video
 from videos.special import truncated
-from videos.stamped import RATE, copy, cut_off, damage, packet_places, read_number, write
+from videos.stamped import RATE, copy, damage, packet_places, read_number, write
 
 
 def delivered(video: Video, *, threads: int = 1) -> dict[int, np.ndarray | FrameProblem]:
@@ -26,16 +26,6 @@ def test_a_truncated_file_gives_what_is_there(suffix: str, clip_folder) -> None:
         if not isinstance(image, FrameProblem):
             assert read_number(image) == round(video.times_s[index] * RATE)
     assert read_number(frames[0]) == 0
-
-
-def test_a_truncated_avi_gives_what_is_there(clip, clip_folder) -> None:
-    video = open_video(cut_off(clip("avi").path, clip_folder / "short.avi", share=0.6))
-    assert video.probe.problem.startswith("truncated: the header says 120 frames")
-    frames = delivered(video)
-    assert len(frames) >= 60
-    for index, image in frames.items():
-        assert not isinstance(image, FrameProblem)
-        assert read_number(image) == index
 
 
 @pytest.mark.parametrize("n_shown", [60, 119])
@@ -94,15 +84,6 @@ def test_damage_spoils_the_rest_of_its_group_and_nothing_else(suffix, threads, p
     sound = sorted(frames.keys() - spoilt)
     for index, image in zip(sound, pristine.frames(sound), strict=True):
         np.testing.assert_array_equal(frames[index], image)
-
-
-def test_damage_does_not_depend_on_what_else_is_asked(plain, clip_folder) -> None:
-    start, _, _, _ = packet_places(plain)[60]
-    video = open_video(damage(plain, clip_folder / "d60.mp4", places=[start + 40], n_bytes=120))
-    together = {i for i, f in delivered(video).items() if isinstance(f, FrameProblem)}
-    assert together
-    alone = {i for i in range(56, 96, 3) if isinstance(video.frames([i])[0], FrameProblem)}
-    assert alone == together & set(range(56, 96, 3))
 
 
 @pytest.mark.parametrize("name", ["avi", "raw"])

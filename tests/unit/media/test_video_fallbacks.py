@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from vidence.media import sparse
-from vidence.media.probe import FrameTable
 from vidence.media.video import FrameProblem, Video, open_video
 from videos.stamped import read_number
 
@@ -57,14 +56,6 @@ def test_a_table_that_does_not_fit_the_file_gives_problems_not_wrong_frames(clip
     for frame in shifted.frames([0, 40, 90]):
         assert isinstance(frame, FrameProblem)
         assert "did not come out of the decoder" in frame.message
-
-
-def test_a_table_of_another_length_is_refused(clip) -> None:
-    table = open_video(clip("h264").path).scan.table
-    with pytest.raises(ValueError, match="must agree"):
-        FrameTable(
-            packet_pts=table.packet_pts, is_key=table.is_key[:-1], packet_of_frame=table.packet_of_frame
-        )
 
 
 def test_a_retry_finds_a_frame_that_the_first_try_did_not_give(clip, monkeypatch) -> None:

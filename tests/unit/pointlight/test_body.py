@@ -8,17 +8,6 @@ from vidence.pointlight.body_maps import best_map, shipped
 from vidence.pointlight.markers import hip_centres, steady_mean
 
 
-def test_the_sets():
-    assert POINTS_13 == (
-        "head",
-        "left_shoulder", "left_elbow", "left_wrist", "right_shoulder", "right_elbow", "right_wrist",
-        "left_hip", "left_knee", "left_ankle", "right_hip", "right_knee", "right_ankle",
-    )  # fmt: skip
-    assert {k: len(v) for k, v in SETS.items()} == {
-        "12": 12, "13": 13, "15": 15, "upper": 7, "lower": 6, "hands": 2, "feet": 2,
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize("naming", shipped(), ids=lambda m: m.name)
 def test_every_naming_gives_every_point(naming):
     names = tuple(dict.fromkeys(n for sources in naming.points.values() for n in sources))
@@ -44,14 +33,10 @@ def test_left_is_never_right():
                 assert set(sources).isdisjoint(naming.points[other]), (naming.name, point)
 
 
-def test_subsets():
+def test_missing_points_are_reported():
     figure = standing(3)
     lower = body(figure, points="lower")
     np.testing.assert_array_equal(lower.positions_m, figure.positions_m[:, 7:])
-
-
-def test_missing_points_are_reported():
-    figure = standing(3)
     headless = motion_of(figure.positions_m[:, 1:], names=POINTS_13[1:])
     with pytest.raises(DataError, match=r"has no head \(its points: left_shoulder"):
         body(headless)
@@ -62,14 +47,6 @@ def test_missing_points_are_reported():
         body(motion_of(np.zeros((2, 1, 3)), names=("blob",)), allow_missing=True)
     with pytest.raises(UsageError, match="'14' is no set of points"):
         body(figure, points="14")
-
-
-def test_hidden_markers_stay_hidden_where_nothing_tells_of_them():
-    figure = standing(4).positions_m.copy()
-    figure[1, 3] = np.nan
-    shown = body(motion_of(figure))
-    assert not shown.is_valid[1, 3]
-    assert shown.is_valid.sum() == 4 * 13 - 1
 
 
 def test_the_mean_of_four_does_not_jump():

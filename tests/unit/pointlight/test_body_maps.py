@@ -7,7 +7,7 @@ import pytest
 
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.body import SETS, body, by_map, points_of
-from vidence.pointlight.body_maps import bare, best_map, body_map
+from vidence.pointlight.body_maps import best_map, body_map
 from vidence.pointlight.motion import Motion
 
 
@@ -49,10 +49,6 @@ def test_files_are_known_by_their_names(words: str, expected: str):
         prefixed = tuple(prefix + name for name in names)
         assert best_map(prefixed).name == expected
         assert body(motion(prefixed)).names == SETS["13"]
-
-
-def test_what_programs_put_before_names_is_taken_off():
-    assert [bare(n) for n in ("mixamorig:Hips", "a|b:Left", "Hips", "x:")] == ["Hips", "Left", "Hips", "x:"]
 
 
 def test_a_map_of_the_users_names_the_points(tmp_path: Path):

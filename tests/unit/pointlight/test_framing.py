@@ -1,5 +1,7 @@
 """Framing: a belt under walkers that does not shake, standing feet that stand, one heading, one scale."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -45,13 +47,8 @@ def test_the_belt_of_a_gait_runs_evenly_and_planted_feet_go_with_it(words: str, 
 def test_who_walks_and_then_stands_and_bows_has_feet_that_stand():
     walking, bowing = figure("walk?duration_s=4"), figure("bow?duration_s=4")
     after = bowing.positions_m - bowing.positions_m[:1] + walking.positions_m[-1:]
-    both = Motion(
-        positions_m=np.concatenate([walking.positions_m, after]),
-        is_valid=np.ones((480, 13), bool),
-        names=walking.names,
-        fps=walking.fps,
-        kind="body",
-    )
+    places, is_valid = np.concatenate([walking.positions_m, after]), np.ones((480, 13), bool)
+    both = replace(walking, positions_m=places, is_valid=is_valid)
     path = belt(both)
     assert np.ptp(path[240 + 15 :], axis=0).max() < 0.01
     assert np.linalg.norm(path[200] - path[40]) > 2.0
@@ -60,13 +57,7 @@ def test_who_walks_and_then_stands_and_bows_has_feet_that_stand():
 @pytest.mark.parametrize("degrees", [0.0, 37.0, -120.0, 180.0])
 def test_whoever_is_turned_faces_the_viewer_again(degrees: float):
     plain = figure("wave")
-    away = Motion(
-        positions_m=turned(plain.positions_m, degrees),
-        is_valid=plain.is_valid,
-        names=plain.names,
-        fps=plain.fps,
-        kind="body",
-    )
+    away = replace(plain, positions_m=turned(plain.positions_m, degrees))
     assert (heading_deg([away]) + degrees + 180) % 360 - 180 == pytest.approx(0.0, abs=2.0)
     shown = make_stimulus([away], StimulusSpec(heading="viewer")).centres_px
     assert np.allclose(shown, make_stimulus([plain], StimulusSpec(heading="viewer")).centres_px, atol=1e-6)
@@ -74,13 +65,7 @@ def test_whoever_is_turned_faces_the_viewer_again(degrees: float):
 
 def test_of_two_the_first_stands_on_the_left():
     plain = figure("wave")
-    behind = Motion(
-        positions_m=plain.positions_m + np.array([0.0, 0.0, -1.5]),
-        is_valid=plain.is_valid,
-        names=plain.names,
-        fps=plain.fps,
-        kind="body",
-    )
+    behind = replace(plain, positions_m=plain.positions_m + np.array([0.0, 0.0, -1.5]))
     shown = make_stimulus([plain, behind], StimulusSpec(heading="viewer")).centres_px
     assert (shown[:, 13:, 0] - shown[:, :13, 0]).mean() > 100
     with pytest.raises(UsageError, match="one place"):

@@ -7,18 +7,14 @@ from hypothesis import strategies as st
 
 from vidence.pointlight.figures import staged
 from vidence.pointlight.manipulations import mask_scrambled, other_phases
-from vidence.pointlight.specs import StimulusSpec, spec_of
-from vidence.pointlight.stimulus import Stimulus, make_stimulus
+from vidence.pointlight.specs import spec_of
+from vidence.pointlight.stimulus import make_stimulus
 
 
 def paths(n_frames: int = 30, n_dots: int = 5, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Random walks, all of them seen."""
     rng = np.random.default_rng(seed)
     return np.cumsum(rng.normal(size=(n_frames, n_dots, 2)), axis=0), np.ones((n_frames, n_dots), bool)
-
-
-def shown(source: str = "walker:walk", **overrides: object) -> Stimulus:
-    return make_stimulus(staged([source]), StimulusSpec(**overrides))
 
 
 @given(st.integers(2, 40), st.integers(0, 2**32 - 1))
@@ -70,13 +66,6 @@ def test_copies_lie_evenly_wherever_their_paths_stay_in_the_box():
     counts = np.histogram2d(*moved.T, bins=4, range=[(0, 1), (0, 1)])[0]
     assert counts.min() > 200
     assert counts.max() < 300
-
-
-def test_noise_around_the_figure_stays_around_it():
-    made = shown("walker:wave", n_noise=39, noise_area="figure", seed=3)
-    own, noise = made.centres_px[:, :13], made.centres_px[:, 13:]
-    assert (noise.min(axis=(0, 1)) >= own.min(axis=(0, 1)) - 1e-6).all()
-    assert (noise.max(axis=(0, 1)) <= own.max(axis=(0, 1)) + 1e-6).all()
 
 
 def test_copies_look_as_the_dots_that_they_copy():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from vidence.pointlight.body import body, left_on_skin, place_points
+from vidence.pointlight.body import body, left_on_skin
 from vidence.pointlight.formats.format_options import KNOWN
 from vidence.pointlight.markers import hip_centres, leg_joints, whole
 from vidence.pointlight.motion import Motion
@@ -124,13 +124,6 @@ def test_a_body_of_markers_has_joints_and_says_where_it_has_not():
     other = body(cloud(one_leg), points="lower", allow_missing=True)
     assert np.linalg.norm(other.positions_m[:, other.index("right_knee")] - true["right_knee"]).max() < 0.03
     assert left_on_skin(("left_knee", "left_ankle")) == ()
-
-
-def test_markers_of_unknown_unit_are_taken_as_they_are():
-    motion = cloud(tuple(sorted(n for n in KNOWN if not n.endswith(("ASI", "PSI", "TIB")))))
-    on_skin = place_points(motion.positions_m * 39.37, motion.names, wanted=("left_ankle",), is_on_skin=True)
-    expected = motion.positions_m[:, motion.index("LANK")] * 39.37
-    np.testing.assert_allclose(on_skin["left_ankle"], expected)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.motion import Motion, part, resampled, trimmed
-from vidence.pointlight.specs import StimulusSpec, View, rotation, seen, spec_of
+from vidence.pointlight.specs import StimulusSpec, View, seen, spec_of
 from vidence.pointlight.stimulus import in_time, make_stimulus, without_dots
 
 NAMES = ("left_hip", "left_knee", "left_ankle", "head")
@@ -37,12 +37,6 @@ def test_a_quarter_turn_shows_the_front_from_the_side():
     assert np.allclose(seen(up, View(roll_deg=90), centre_m=np.zeros(3)), [[-1.0, 0.0]])
     behind = np.array([[0.0, 0.0, -1.0]])
     assert np.allclose(seen(behind, View(pitch_deg=90), centre_m=np.zeros(3)), [[0.0, 1.0]])
-
-
-def test_every_view_is_a_rotation():
-    turn = rotation(View(yaw_deg=33, pitch_deg=-20, roll_deg=71))
-    assert np.allclose(turn @ turn.T, np.eye(3))
-    assert np.linalg.det(turn) == pytest.approx(1.0)
 
 
 def test_perspective_makes_near_things_larger_and_leaves_the_centre_alone():
@@ -153,13 +147,6 @@ def test_scrambled_phases_take_every_step_once_and_none_besides():
     assert np.allclose(made.mean(axis=0), plain.mean(axis=0))
 
 
-def test_noise_leaves_the_figure_as_it_is():
-    for noise in ("random", "scrambled"):
-        noisy = make_stimulus([moving()], spec(n_noise=30, noise=noise, seed=2))
-        assert (noisy.owners == -1).sum() == 30
-        assert np.array_equal(noisy.centres_px[:, :4], make_stimulus([moving()], spec()).centres_px)
-
-
 def test_the_seed_decides_every_draw():
     overrides = {"scramble": "both", "n_noise": 9}
     first = make_stimulus([moving()], spec(**overrides, seed=1))
@@ -167,6 +154,10 @@ def test_the_seed_decides_every_draw():
     other = make_stimulus([moving()], spec(**overrides, seed=2))
     assert np.array_equal(first.centres_px, same.centres_px, equal_nan=True)
     assert not np.array_equal(first.centres_px, other.centres_px, equal_nan=True)
+    for noise in ("random", "scrambled"):  # leaves the figure as it is
+        noisy = make_stimulus([moving()], spec(n_noise=30, noise=noise, seed=2))
+        assert (noisy.owners == -1).sum() == 30
+        assert np.array_equal(noisy.centres_px[:, :4], make_stimulus([moving()], spec()).centres_px)
 
 
 def test_contrast_and_colours():
@@ -190,13 +181,6 @@ def test_points_that_are_not_seen_are_not_shown():
         make_stimulus([replace(moving(), is_valid=np.zeros((40, 4), bool))], spec())
 
 
-def test_dots_can_be_left_out():
-    assert without_dots(moving(), ["head"]).names == NAMES[:3]
-    for names in (["nose"], list(NAMES)):
-        with pytest.raises(UsageError):
-            without_dots(moving(), names)
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -215,11 +199,12 @@ def test_specs_that_make_no_sense_are_refused(wrong: dict[str, float]):
         spec_of({name: str(value) for name, value in wrong.items()})
 
 
-def test_a_margin_that_leaves_no_room_is_refused():
+def test_what_leaves_nothing_to_show_is_refused():
     with pytest.raises(UsageError, match="no room"):
         make_stimulus([moving()], StimulusSpec(width_px=16, height_px=16, dot_radius_px=8.0, fps=None))
-
-
-def test_parts_that_are_not_there_are_refused():
     with pytest.raises(UsageError, match="40 frames"):
         part(moving(), 0, 40)
+    assert without_dots(moving(), ["head"]).names == NAMES[:3]
+    for names in (["nose"], list(NAMES)):
+        with pytest.raises(UsageError):
+            without_dots(moving(), names)

@@ -75,21 +75,15 @@ def test_turns_follow_the_right_hand():
 )
 def test_units(text, metres):
     assert read_unit(text).metres == pytest.approx(metres)
+    assert round(CMU_UNIT_M * 1000, 3) == 56.444
+    with pytest.raises(ValueError, match="no frame shows"):
+        metres_for_stature(np.zeros((3, 3)), np.zeros((3, 3)), 1.7)
 
 
 @pytest.mark.parametrize("text", ["", "furlong", "-1", "0", "nan", "inf", "stature:", "stature:-1", "size:2"])
 def test_units_that_are_none(text):
     with pytest.raises(UsageError, match="is no unit; known are"):
         read_unit(text)
-
-
-def test_the_unit_of_cmu_is_56_mm():
-    assert round(CMU_UNIT_M * 1000, 3) == 56.444
-
-
-def test_a_body_without_length_cannot_be_scaled():
-    with pytest.raises(ValueError, match="no frame shows"):
-        metres_for_stature(np.zeros((3, 3)), np.zeros((3, 3)), 1.7)
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,11 @@ def test_plain_colours_are_in_one_cell(colour, steps):
 def test_patterns_are_those_of_the_circle_written_out(pictures):
     for picture in pictures:
         np.testing.assert_allclose(lbp_histogram(picture), slow_lbp(picture), atol=1e-12)
+        both = describe(picture, AppearanceSettings())
+        assert both.shape == (522,)
+        assert [both[:512].sum(), both[512:].sum()] == pytest.approx([1, 1])
+    with pytest.raises(UsageError, match="a crop of 2x9 pixels"):
+        lbp_histogram(np.zeros((9, 2, 3), np.uint8))
 
 
 def test_a_plain_crop_has_only_full_circles_and_a_peak_only_an_empty_one():
@@ -108,19 +113,6 @@ def test_a_plain_crop_has_only_full_circles_and_a_peak_only_an_empty_one():
     peak[1, 1] = 200
     # The diagonal points lie 0.29 inside the peak and are darker, too: no bright point.
     assert lbp_histogram(peak).tolist() == [1] + [0] * 9
-
-
-def test_texture_needs_three_pixels():
-    with pytest.raises(UsageError, match="a crop of 2x9 pixels"):
-        lbp_histogram(np.zeros((9, 2, 3), np.uint8))
-
-
-def test_an_appearance_is_two_histograms_that_each_sum_to_1(pictures):
-    for picture in pictures:
-        found = describe(picture, AppearanceSettings())
-        assert found.shape == (522,)
-        assert found[:512].sum() == pytest.approx(1)
-        assert found[512:].sum() == pytest.approx(1)
 
 
 def test_high_crops_are_shrunk_first():
@@ -190,13 +182,7 @@ def test_the_mean_counts_every_track_the_same():
     assert mean_appearance([np.array([1.0, 0]), np.array([0, 1.0])]).tolist() == [0.5, 0.5]
     with pytest.raises(UsageError, match="at least one"):
         mean_appearance([])
-
-
-def test_nobody_is_rare_where_nobody_is_known():
     assert rarity(["a", "b"], {}).tolist() == [0, 0]
-
-
-@pytest.mark.parametrize("field", ["n_crops", "hsv_bins", "most_height_px"])
-def test_settings_that_make_no_sense_are_refused(field):
-    with pytest.raises(UsageError, match=field):
-        AppearanceSettings(**{field: 0})
+    for field in ("n_crops", "hsv_bins", "most_height_px"):
+        with pytest.raises(UsageError, match=field):
+            AppearanceSettings(**{field: 0})

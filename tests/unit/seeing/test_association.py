@@ -39,15 +39,13 @@ def test_two_people_apart_are_two_tracks():
         ("1", 0, 29, 30),
         ("2", 5, 19, 15),
     ]
-
-
-def test_nobody_is_no_track():
-    assert tracked([]) == ()
-
-
-def test_fewer_boxes_than_it_takes_are_no_track():
-    assert tracked(walk(0, frames=range(2))) == ()
+    assert tracked([]) == tracked(walk(0, frames=range(2))) == ()
     assert spans(tracked(walk(0, frames=range(2)), n_init=2)) == [("1", 0, 1, 2)]
+    some = detections(walk(0, frames=range(0, 60, 4)))  # frames may be left out
+    sparse = associate(some, AssociationSettings(), frame_indices=range(0, 60, 4))
+    assert spans(sparse) == [("1", 0, 56, 15)]
+    with pytest.raises(UsageError, match="1 vectors for 3 boxes"):
+        tracked(walk(0, frames=range(3)), vectors=np.ones((1, 2), np.float32))
 
 
 def test_a_person_who_comes_back_before_the_age_is_the_same_one():
@@ -113,34 +111,6 @@ def test_classes_are_matched_by_themselves_and_only_those_wanted():
     both = associate(found, AssociationSettings(classes=()), frame_indices=range(10))
     assert [t.class_name for t in only] == [PERSON]
     assert sorted(t.class_name for t in both) == ["car", PERSON]
-
-
-def test_frames_may_be_left_out():
-    rows = walk(0, frames=range(0, 60, 4))
-    tracks = associate(detections(rows), AssociationSettings(), frame_indices=range(0, 60, 4))
-    assert spans(tracks) == [("1", 0, 56, 15)]
-
-
-def test_vectors_must_be_as_many_as_boxes():
-    with pytest.raises(UsageError, match="1 vectors for 3 boxes"):
-        tracked(walk(0, frames=range(3)), vectors=np.ones((1, 2), np.float32))
-
-
-def test_every_box_belongs_to_one_track_at_most_and_nothing_is_invented(rng):
-    rows = [
-        r for left in rng.uniform(0, 600, 12) for r in walk(left, frames=range(25), speed=rng.uniform(-4, 4))
-    ]
-    rows = [row for row in rows if rng.random() > 0.2]
-    found = detections(rows)
-    tracks = associate(found, AssociationSettings(), frame_indices=range(25))
-    again = associate(found, AssociationSettings(), frame_indices=range(25))
-    used = [
-        (int(f), *map(float, b)) for t in tracks for f, b in zip(t.frame_indices, t.boxes_px, strict=True)
-    ]
-    given = {(int(f), *map(float, b)) for f, b in zip(found.frame_indices, found.boxes_px, strict=True)}
-    assert len(used) == len(set(used))
-    assert set(used) <= given
-    assert spans(tracks) == spans(again)
 
 
 BOX = np.array([[100.0, 50, 140, 150]])

@@ -29,12 +29,9 @@ def test_the_bands_of_the_paper_on_both_sides_of_their_limits(x, y, expected):
     assert edges_at(np.array([x, y], float), width_px=1000, height_px=1000) == expected
 
 
-def test_bands_are_shares_of_a_frame_that_need_not_be_square():
+def test_bands_are_shares_and_can_be_set():
     assert edges_at(np.array([95.0, 100.0]), width_px=640, height_px=360) == ("top", "left")
     assert edges_at(np.array([97.0, 109.0]), width_px=640, height_px=360) == ()
-
-
-def test_bands_can_be_set():
     narrow = Bands(top=0.1, bottom=0.1, left=0.1, right=0.1)
     assert edges_at(np.array([500.0, 299.0]), width_px=1000, height_px=1000, bands=narrow) == ()
     assert edges_at(np.array([500.0, 99.0]), width_px=1000, height_px=1000, bands=narrow) == ("top",)
@@ -66,10 +63,5 @@ def test_named_regions_cover_the_frame_once(parts):
         left, top, right, bottom = regions[part].box_px.round().astype(int)
         pixels[top:bottom, left:right] += 1
     assert (pixels == 1).all()
-
-
-def test_named_regions_lie_where_their_names_say():
-    regions = named_regions(600, 300)
     assert regions["bottom-right"].box_px.tolist() == [300, 150, 600, 300]
     assert regions["right-third"].box_px.tolist() == [400, 0, 600, 300]
-    assert all(name == region.name for name, region in regions.items())

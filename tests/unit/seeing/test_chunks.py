@@ -68,7 +68,7 @@ def eyes(cutter=None):
     )
 
 
-def test_chunks_cover_the_video_and_end_at_keyframes(film, monkeypatch):
+def test_chunks_cover_the_video_and_end_at_keyframes(film, monkeypatch, tmp_path):
     monkeypatch.setattr(chunks, "CHUNK_FRAMES", 30)
     found = chunks_of(film, rate=0, has_shots=True)
     assert [chunk.first_frame for chunk in found] == [0, *(chunk.end_frame for chunk in found[:-1])]
@@ -77,6 +77,10 @@ def test_chunks_cover_the_video_and_end_at_keyframes(film, monkeypatch):
     rate = film.probe.counted.fps / 5
     sparse = chunks_of(film, rate=rate, has_shots=False)
     assert tuple(i for chunk in sparse for i in chunk.looks) == frames_at(film.times_s, rate)
+    # A video whose frames are counted from its start is one chunk.
+    video = open_video(MAKERS["gif"](tmp_path).path)
+    (chunk,) = chunks_of(video, rate=0, has_shots=True)
+    assert (chunk.first_frame, chunk.end_frame) == (0, video.n_frames)
 
 
 @pytest.mark.parametrize("rate", [0.0, 4.0])
@@ -146,10 +150,3 @@ def test_only_small_detectors_of_the_processor_are_opened_by_other_processes(fil
     assert not eyes().can_part
     chunk = chunks_of(film, rate=0, has_shots=False)[0]
     assert pickle.loads(pickle.dumps((film.scan, chunk)))[1] == chunk  # noqa: S301 - our own
-
-
-def test_a_video_whose_frames_are_counted_from_its_start_is_one_chunk(tmp_path, monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK_FRAMES", 30)
-    video = open_video(MAKERS["gif"](tmp_path).path)
-    (chunk,) = chunks_of(video, rate=0, has_shots=True)
-    assert (chunk.first_frame, chunk.end_frame) == (0, video.n_frames)

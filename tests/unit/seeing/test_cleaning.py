@@ -14,6 +14,7 @@ def test_boxes_are_cut_to_the_frame():
     cut = keep_usable(track("a", [(-10, -5, 20, 30), (90, 40, 130, 70)]), width_px=100, height_px=50)
     assert cut is not None
     assert cut.boxes_px.tolist() == [[0, 0, 20, 30], [90, 40, 100, 50]]
+    assert keep_usable(cut, width_px=100, height_px=50) is cut
 
 
 @pytest.mark.parametrize(
@@ -39,11 +40,6 @@ def test_a_box_that_cannot_be_used_goes_and_the_others_stay(box):
     assert keep_usable(track("a", [box]), width_px=100, height_px=50) is None
 
 
-def test_a_usable_track_is_returned_as_it_is():
-    fine = track("a", [(0, 0, 5, 5), (95, 45, 100, 50)])
-    assert keep_usable(fine, width_px=100, height_px=50) is fine
-
-
 def test_a_short_gap_is_filled_evenly():
     # Frames 2 and 6: three frames between; left edge 0 -> 8 by 2 a frame, bottom 10 -> 30 by 5.
     gap = track("a", [(0, 0, 10, 10), (8, 0, 18, 30)], frames=[2, 6], confidences=[0.5, 0.7])
@@ -53,17 +49,14 @@ def test_a_short_gap_is_filled_evenly():
     assert full.boxes_px[:, 3].tolist() == [10, 15, 20, 25, 30]
     assert full.is_detected.tolist() == [True, False, False, False, True]
     assert full.confidences.tolist() == [0.5, 0, 0, 0, 0.7]
+    gaps = track("a", [(0, 0, 9, 9)] * 3, frames=[0, 50, 52])  # of two only the short one
+    assert fill_gaps(gaps).frame_indices.tolist() == [0, 50, 51, 52]
 
 
 @pytest.mark.parametrize(("next_frame", "n_boxes"), [(31, 32), (32, 2), (1, 2)])
 def test_thirty_missing_frames_are_filled_and_one_more_is_not(next_frame, n_boxes):
     gap = track("a", [(0, 0, 10, 10), (8, 0, 18, 30)], frames=[0, next_frame])
     assert len(fill_gaps(gap).frame_indices) == n_boxes
-
-
-def test_only_the_short_one_of_two_gaps_is_filled():
-    gaps = track("a", [(0, 0, 9, 9)] * 3, frames=[0, 50, 52])
-    assert fill_gaps(gaps).frame_indices.tolist() == [0, 50, 51, 52]
 
 
 @pytest.mark.parametrize(("frames", "sigma"), [(4, 1.0), (0, 1.0), (-1, 1.0), (5, 0.0), (5, NAN)])
@@ -88,11 +81,7 @@ def test_boxes_on_both_sides_of_an_open_gap_do_not_mix():
     here, there = (0.0, 0, 10, 10), (500.0, 0, 510, 10)
     parted = track("a", [here] * 3 + [there] * 3, frames=[0, 1, 2, 40, 41, 42])
     np.testing.assert_allclose(smooth(parted).boxes_px, parted.boxes_px)
-
-
-def test_a_window_of_one_frame_changes_nothing():
-    way = walk("a", [(0, 0), (9, 0)])
-    assert smooth(way, window_frames=1) is way
+    assert smooth(parted, window_frames=1) is parted
 
 
 PAPER = FilterSettings()
@@ -107,11 +96,6 @@ def standing(n=20, *, centre=(500, 500), size=(55, 100), kind="person"):
     return walk("a", [centre] * n, size=size, kind=kind)
 
 
-def test_the_limits_of_the_paper():
-    assert (PAPER.class_name, PAPER.least_s * 30, PAPER.least_area_px) == ("person", 20, 5500)
-    assert (PAPER.margin, PAPER.least_in_middle_s * 30) == (0.1, 5)
-
-
 @pytest.mark.parametrize(
     ("one", "expected"),
     [
@@ -119,6 +103,8 @@ def test_the_limits_of_the_paper():
         (standing(kind="dog"), "not-a-person"),
         (standing(n=19), "too-short"),
         (standing(size=(55, 99.9)), "too-small"),
+        (track("half", [(450, 450, 550, 550)] * 10 + [(490, 450, 500, 550)] * 10), ""),
+        (track("less", [(450, 450, 550, 550)] * 9 + [(490, 450, 500, 550)] * 11), "too-small"),
         (standing(centre=(99, 500)), "not-in-the-middle"),
         (standing(centre=(901, 500)), "not-in-the-middle"),
         (standing(centre=(500, 99)), "not-in-the-middle"),
@@ -131,6 +117,9 @@ def test_the_limits_of_the_paper():
 )
 def test_each_limit_drops_with_its_own_reason_and_the_first_one_counts(one, expected):
     assert reason(one) == expected
+    why = why_dropped(standing(n=7), PAPER, width_px=1000, height_px=1000)
+    assert why is not None
+    assert (why.what, why.stage, why.detail) == ("a", "hard-filter", "7 frames, at least 20 (0.67 s)")
 
 
 def test_five_frames_in_the_middle_are_enough_wherever_they_are():
@@ -142,19 +131,6 @@ def test_five_frames_in_the_middle_are_enough_wherever_they_are():
 
     assert reason(passing(5)) == ""
     assert reason(passing(4)) == "not-in-the-middle"
-
-
-def test_the_area_is_a_mean_over_the_boxes():
-    # 10 boxes of 10,000 and 10 of 1,000 square pixels: 5,500.
-    boxes = [(450, 450, 550, 550)] * 10 + [(490, 450, 500, 550)] * 10
-    assert reason(track("a", boxes)) == ""
-    assert reason(track("a", [*boxes[:9], *boxes[10:], boxes[-1]])) == "too-small"
-
-
-def test_the_account_names_the_track_the_stage_and_what_was_seen():
-    why = why_dropped(standing(n=7), PAPER, width_px=1000, height_px=1000)
-    assert why is not None
-    assert (why.what, why.stage, why.detail) == ("a", "hard-filter", "7 frames, at least 20 (0.67 s)")
 
 
 def test_limits_are_parameters():

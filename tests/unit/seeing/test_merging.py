@@ -26,20 +26,23 @@ def test_the_cost_of_eq_2_by_hand():
     assert (merge.gap_frames, merge.distance_px) == (2, 5.0)
     assert merge.iou == pytest.approx(1 / 3)
     assert merge.cost == pytest.approx(17.0)
-
-
-def test_the_cost_of_a_slanted_shift_by_hand():
     # 8x6 boxes shifted by (4, 3): shared 4*3 = 12, union 96 - 12 = 84, IoU 1/7; distance 5; gap 0.
-    _, (merge,) = merge_fragments(
-        [track("a", [(0, 0, 8, 6)]), track("b", [(4, 3, 12, 9)], first=1)], USUAL, size_px=SIZE
-    )
+    slanted = [track("a", [(0, 0, 8, 6)]), track("b", [(4, 3, 12, 9)], first=1)]
+    _, (merge,) = merge_fragments(slanted, USUAL, size_px=SIZE)
     assert merge.cost == pytest.approx(35)
 
 
-def test_boxes_that_only_touch_cannot_be_joined():
-    before, after = track("a", [(0, 0, 10, 10)]), track("b", [(10, 0, 20, 10)], first=1)
-    tracks, merges = merge_fragments([before, after], USUAL, size_px=SIZE)
-    assert (ids(tracks), merges) == (["a", "b"], ())
+@pytest.mark.parametrize(
+    "tracks",
+    [
+        [],
+        [track("a", [(0, 0, 1, 1)])],
+        [track("a", [(0, 0, 10, 10)]), track("b", [(10, 0, 20, 10)], first=1)],  # they only touch
+        [track("a", [(0, 0, 9, 9)]), track("b", [(0, 0, 9, 9)], first=1, kind="dog")],
+    ],
+)
+def test_what_is_not_joined(tracks):
+    assert merge_fragments(tracks, USUAL, size_px=SIZE) == (tuple(tracks), ())
 
 
 @pytest.mark.parametrize(("first", "is_joined"), [(9, False), (10, True), (40, True), (41, False)])
@@ -81,13 +84,6 @@ def test_a_chain_gets_the_first_name_and_all_boxes_in_order():
     assert {m.into for m in merges} == {"x"}
 
 
-def test_people_and_things_are_not_joined():
-    tracks, _ = merge_fragments(
-        [track("a", [(0, 0, 9, 9)]), track("b", [(0, 0, 9, 9)], first=1, kind="dog")], USUAL, size_px=SIZE
-    )
-    assert ids(tracks) == ["a", "b"]
-
-
 def test_limits_can_be_set():
     before, after = track("a", [(0, 0, 10, 10)] * 4), track("b", [(5, 0, 15, 10)] * 2, first=6)
     for settings, n in (
@@ -98,11 +94,6 @@ def test_limits_can_be_set():
         (MergeSettings(most_gap_s=1 / 30), 2),
     ):
         assert len(merge_fragments([before, after], settings, size_px=SIZE)[0]) == n
-
-
-@pytest.mark.parametrize("tracks", [[], [track("a", [(0, 0, 1, 1)])]], ids=["none", "one"])
-def test_nothing_to_join(tracks):
-    assert merge_fragments(tracks, USUAL, size_px=SIZE) == (tuple(tracks), ())
 
 
 def going(name, start, pace, *, first, n=10, size=(40, 100)):
@@ -185,10 +176,8 @@ def test_the_motion_at_both_ends_by_hand():
     assert start.ahead_px_per_s.tolist() == pytest.approx([-50, 0])
     assert end.ahead_px_per_s.tolist() == pytest.approx([0, 0])
     assert start.height_px == 200
-
-
-def test_two_boxes_say_nothing_of_motion():
-    assert not EndMotion.of(walk("a", [(100, 400), (110, 400)]), at=-1, fps=10.0).ahead_px_per_s.any()
+    two = walk("a", [(100, 400), (110, 400)])  # say nothing of motion
+    assert not EndMotion.of(two, at=-1, fps=10.0).ahead_px_per_s.any()
 
 
 def test_a_shaking_box_keeps_its_way():

@@ -74,25 +74,18 @@ def test_the_street_by_hand(street):
     assert (~whole.is_detected).nonzero()[0].tolist() == [30, 31, 32, 33, 34]
     # A straight way is not changed by filling; smoothing bends its ends only, by less than 2 px a frame.
     np.testing.assert_allclose(whole.centroids_px[3:27, 0], 200 + 2 * np.arange(3, 27), atol=1e-9)
-
-
-def test_the_account_of_the_street(street):
-    steps = {step.step: step for step in refine(street).account.steps}
+    assert refined.video.times_s is street.times_s
+    steps = {step.step: step for step in refined.account.steps}
     assert tuple(steps) == ("usable", *STEPS)
     assert (steps["usable"].tracks_dropped, steps["usable"].boxes_dropped) == (1, 3)
     assert (steps["gaps"].tracks_changed, steps["gaps"].boxes_added) == (0, 0)
     assert (steps["merging"].tracks_merged, steps["merging"].boxes_added) == (1, 5)
     assert steps["filter"].tracks_dropped == 3
-
-
-def test_a_dropped_track_becomes_a_line_of_the_account_of_a_release(street):
-    for dropped in refine(street).account.dropped:
+    for dropped in refined.account.dropped:
         assert Dropped(**msgspec.structs.asdict(dropped)).reason == dropped.reason
-
-
-def test_the_account_is_stored_as_json(street):
-    account = refine(street).account
-    assert msgspec.json.decode(msgspec.json.encode(account), type=type(account)) == account
+    # Without filling the seam stays open.
+    open_ = refine(street, RefineSettings(steps=("merging",))).video.track("left")
+    assert open_.frame_indices.tolist() == [*range(30), *range(35, 60)]
 
 
 @pytest.mark.parametrize("settings", [RefineSettings(), EVERYONE], ids=["paper", "no filter"])
@@ -111,11 +104,6 @@ def test_no_step_leaves_usable_tracks_alone(street):
     assert refined.video.tracks == street.tracks[:-1]
 
 
-def test_without_filling_the_seam_stays_open(street):
-    refined = refine(street, RefineSettings(steps=("merging",)))
-    assert refined.video.track("left").frame_indices.tolist() == [*range(30), *range(35, 60)]
-
-
 def test_limits_in_pixels_can_be_scaled_to_the_video():
     # 800 of 1,600 lines: 5,500 square pixels become 1,375 (40 x 40 = 1,600).
     small = video([walk("a", [(300, 400)] * 30, size=(40, 40))])
@@ -124,36 +112,18 @@ def test_limits_in_pixels_can_be_scaled_to_the_video():
     assert [t.track_id for t in scaled.video.tracks] == ["a"]
 
 
-def test_things_found_beside_people_travel_along(street):
-    assert refine(street).video.times_s is street.times_s
-
-
 @pytest.mark.parametrize("steps", [("gaps", "gaps"), ("sharpen",)])
 def test_steps_that_make_no_sense_are_refused(steps):
     with pytest.raises(UsageError, match="expected some of gaps, smoothing, merging, filter"):
         RefineSettings(steps=steps)
 
 
-def test_settings_come_from_a_file():
-    text = b'{"most_gap_s": 0.5, "merging": {"most_cost": 200}, "filter": {"least_area_px": 900}}'
-    settings = msgspec.json.decode(text, type=RefineSettings)
-    assert (settings.most_gap_s, settings.merging.most_cost, settings.filter.margin) == (0.5, 200, 0.1)
-
-
-def test_two_tracks_of_one_name_are_refused():
-    with pytest.raises(DataError, match="1 track ids are used more than once, such as 'a'"):
-        refine(video([walk("a", [(5, 5)]), walk("a", [(9, 9)])]))
-
-
 @pytest.mark.parametrize("first", [-1, 398])
 def test_boxes_in_frames_that_the_video_does_not_have_are_refused(first):
     with pytest.raises(DataError, match="the video has frames 0 to 399"):
         refine(video([walk("a", [(5, 5)] * 3, first=first)]))
-
-
-def test_times_that_do_not_ascend_are_refused():
-    broken = TrackedVideo(
-        width_px=10, height_px=10, times_s=np.array([0, 0.1, 0.1]), tracks=(walk("a", [(5, 5)]),)
-    )
+    with pytest.raises(DataError, match="1 track ids are used more than once, such as 'a'"):
+        refine(video([walk("a", [(5, 5)]), walk("a", [(9, 9)])]))
+    times = {"width_px": 10, "height_px": 10, "times_s": np.array([0, 0.1, 0.1])}
     with pytest.raises(DataError, match=r"frame 2 is at 0\.1 s, not after frame 1"):
-        refine(broken)
+        refine(TrackedVideo(**times, tracks=(walk("a", [(5, 5)]),)))

@@ -12,7 +12,6 @@ from vidence.seeing.appearance import read_appearances
 from vidence.seeing.merging import MergeSettings
 from vidence.seeing.refine import RefineSettings, refine
 from vidence.seeing.trackrank import TERMS, DiversitySettings, pick_diverse, rank
-from vidence.seeing.visibility import longest, visible
 
 WIDTH, HEIGHT, N_FRAMES, FPS = 640, 480, 24, 12
 
@@ -94,16 +93,8 @@ def test_the_scores_are_the_weighted_means(ranking):
         assert ranking.scores[ranking.track_ids.index(name)] == pytest.approx(total / 14.1)
     assert ranking.best_first == ("goes", "stays", "shakes")
     assert ranking.absent == ()
-
-
-def test_all_three_are_picked(ranking):
     picks = pick_diverse(ranking, rng=np.random.default_rng(0), settings=DiversitySettings(n_tracks=6))
     assert [p.track_id for p in picks] == ["goes", "stays", "shakes"]
-
-
-def test_times(planted):
-    assert longest(visible(planted), tie_s=0.5) == ("goes",)
-    assert longest(visible(planted), tie_s=1.0) == ("goes", "stays")
 
 
 def test_torn_up_tracks_are_put_together_again(planted):

@@ -63,9 +63,7 @@ def test_every_frame_comes_once_in_order_in_stretches_that_begin_at_keyframes(fi
     assert all(np.array_equal(a, b) for a, b in zip(seen, whole, strict=True))
     assert [stretch[0] for stretch in watched.asked] == [0, 24, 48, 72]
     assert list(chain(*watched.asked)) == list(range(film.n_frames))
-
-
-def test_a_stretch_without_keyframes_is_read_in_parts(film):
+    # A stretch without keyframes is read in parts.
     watched = _Broken(film, [])
     list(pictures_in_order(watched, size=Size(), most_bytes=5 * 96 * 64 * 3))
     assert max(len(stretch) for stretch in watched.asked) == 5
@@ -81,9 +79,12 @@ def test_a_damaged_frame_counts_as_the_one_before_and_the_first_as_the_next(film
         np.testing.assert_array_equal(seen[index], whole[shown])
     shots = find_shots(watched, detector("content"))
     assert [shot.first_frame for shot in shots] == [0, *edited.CUTS]
-
-
-def test_a_video_without_any_good_frame_is_an_error(film):
+    scored = find_scored_shots(film, detector("content"))
+    assert scored.shots == find_shots(film, detector("content"))
+    assert scored.scores is not None
+    assert len(scored.scores.values) == film.n_frames
+    assert {int(at) for at in np.argsort(scored.scores.values)[-len(edited.CUTS) :]} == set(edited.CUTS)
+    assert all(scored.scores.values[at] >= scored.scores.least for at in edited.CUTS)
     with pytest.raises(MediaError, match="frame 101 is damaged"):
         find_shots(_Broken(film, range(film.n_frames)), detector("content"))
 
@@ -97,11 +98,11 @@ def test_times_are_those_of_the_frames():
     ]
     (alone,) = timed((Span(first_frame=0, last_frame=0),), np.array([0.0]))
     assert (alone.start_s, alone.end_s) == (0.0, 0.0)
-
-
-def test_spans_between_cuts():
     assert cuts_to_spans([], n_frames=0) == ()
     assert cuts_to_spans([0], n_frames=2) == (Span(first_frame=0, last_frame=1),)
+    overlapping = [Gap(last_frame=a, first_frame=b) for a, b in ((4, 8), (7, 8), (2, 5))]
+    ends = [(span.first_frame, span.last_frame) for span in spans_between(overlapping, n_frames=10)]
+    assert ends == [(0, 2), (8, 9)]
 
 
 def spans(middles, *, parts=None, cuts=(), blanks=()):
@@ -190,28 +191,12 @@ def test_blank_frames_are_one_transition_with_the_fades_beside_them():
     # Frames 20 to 24 are blank.
     assert spans(middles, parts=parts, blanks=[(19, 25)]) == [(0, 10, 0), (25, 39, 6)]
     # Further away they are transitions of their own.
-    assert spans(middles, parts=parts, blanks=[(34, 36)]) == [
-        (0, 10, 0),
-        (11, 26, 8),
-        (27, 34, 4),
-        (36, 39, 0),
-    ]
+    apart = [(0, 10, 0), (11, 26, 8), (27, 34, 4), (36, 39, 0)]
+    assert spans(middles, parts=parts, blanks=[(34, 36)]) == apart
     # A cut beside blank frames is the same.
     assert spans([0] * 40, cuts=[20], blanks=[(19, 25)]) == [(0, 19, 0), (25, 39, 0)]
     assert spans([0] * 9, blanks=[(-1, 2), (6, 9)]) == [(2, 6, 0)]
     assert spans([0] * 3, blanks=[(-1, 3)]) == []
-
-
-def test_gaps_may_overlap():
-    gaps = [
-        Gap(last_frame=4, first_frame=8),
-        Gap(last_frame=7, first_frame=8),
-        Gap(last_frame=2, first_frame=5),
-    ]
-    assert spans_between(gaps, n_frames=10) == (
-        Span(first_frame=0, last_frame=2),
-        Span(first_frame=8, last_frame=9),
-    )
 
 
 def jumps(*values):
@@ -271,15 +256,6 @@ def test_frames_that_show_nothing_are_in_no_shot():
     assert nothing.spans() == ()
 
 
-def test_what_was_measured_comes_with_the_shots(film):
-    found = find_scored_shots(film, detector("content"))
-    assert found.shots == find_shots(film, detector("content"))
-    assert found.scores is not None
-    assert len(found.scores.values) == film.n_frames
-    assert {int(at) for at in np.argsort(found.scores.values)[-len(edited.CUTS) :]} == set(edited.CUTS)
-    assert all(found.scores.values[at] >= found.scores.least for at in edited.CUTS)
-
-
 @pytest.mark.parametrize("rule", ["adaptive", "hsv"])
 def test_the_rules_of_pyscenedetect_see_our_frames(film, rule):
     pytest.importorskip("scenedetect", reason="needs the extra 'build'")
@@ -294,31 +270,17 @@ def test_the_rules_of_pyscenedetect_see_our_frames(film, rule):
         ({"rule": "magic"}, "adaptive, hsv, jumps"),
         ({"ratio": "1"}, "above 1"),
         ({"window": "0"}, "a whole number 1 or above"),
+        ({"name": "transnetv2", "threshold": "1.5"}, "above 0, below 1"),
+        ({"name": "transnetv2", "batch": "0"}, "a whole number 1 or above"),
+        ({"name": "transnetv2", "jumps": "maybe"}, "true or false"),
         ({"threshold": "3"}, "has no option 'threshold'; ratio, least, window, blank, dissolves belong to"),
         ({"rule": "hsv", "ratio": "4"}, "has no option 'ratio'"),
         ({"rule": "hsv", "threshold": "nan"}, "above 0"),
     ],
 )
-def test_wrong_options_of_content_are_refused(options, told):
+def test_wrong_options_are_refused(options, told):
     with pytest.raises(UsageError, match=told):
-        detector("content", **options)
-
-
-def test_options_change_the_identity():
-    assert detector("content").identity != detector("content", ratio="4").identity
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"threshold": "1.5"}, "above 0, below 1"),
-        ({"batch": "0"}, "a whole number 1 or above"),
-        ({"jumps": "maybe"}, "true or false"),
-    ],
-)
-def test_wrong_options_of_transnetv2_are_refused(options, told):
-    with pytest.raises(UsageError, match=told):
-        detector("transnetv2", **options)
+        detector(**{"name": "content", **options})
 
 
 def test_missing_weights_name_the_detector_that_needs_none(monkeypatch, tmp_path):

@@ -38,6 +38,15 @@ def test_frames_count_from_one_in_files_and_from_zero_here(tmp_path):
     assert rows.boxes_px.tolist() == [[10, 20, 40, 60], [10.5, 20, 40.5, 60]]
     assert rows.marks.tolist() == [0.8, 0.9]
     assert not rows.has_classes
+    path.write_text("1,1,0,0,5,5,1,1,0.7\n1,2,0,0,5,5,0,8,1\n")  # ground truth since 2016
+    rows = read_mot(path)
+    assert (rows.class_ids.tolist(), rows.marks.tolist()) == ([1, 8], [1, 0])
+    path.write_text("1 2 3 4 5 6\n\n2 2 3 4 5 6\n")
+    assert read_mot(path).frame_indices.tolist() == [0, 1]
+    path.write_text("")
+    assert len(read_mot(path).ids) == 0
+    with pytest.raises(DataError, match="cannot be read"):
+        read_mot(tmp_path / "none.txt")
 
 
 def test_the_first_of_several_times_in_one_frame_is_told_from_the_others():
@@ -46,20 +55,6 @@ def test_the_first_of_several_times_in_one_frame_is_told_from_the_others():
     assert frames.tolist() == [2, 2, 0, 3, 2]
     assert is_first.tolist() == [False, True, True, True, True]
     assert [len(one) for one in frames_on_screen(np.zeros(0), film)] == [0, 0]
-
-
-def test_ground_truth_since_2016_has_classes(tmp_path):
-    path = tmp_path / "gt.txt"
-    path.write_text("1,1,0,0,5,5,1,1,0.7\n1,2,0,0,5,5,0,8,1\n")
-    rows = read_mot(path)
-    assert rows.class_ids.tolist() == [1, 8]
-    assert rows.marks.tolist() == [1, 0]
-
-
-def test_blanks_and_commas_both_set_numbers_apart(tmp_path):
-    path = tmp_path / "t.txt"
-    path.write_text("1 2 3 4 5 6\n\n2 2 3 4 5 6\n")
-    assert read_mot(path).frame_indices.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -78,16 +73,6 @@ def test_lines_that_are_no_boxes_are_named(tmp_path, text, said):
     path.write_text(text)
     with pytest.raises(DataError, match=said):
         read_mot(path)
-
-
-def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(DataError, match="cannot be read"):
-        read_mot(tmp_path / "none.txt")
-
-
-def test_an_empty_file_has_no_lines(tmp_path):
-    (tmp_path / "e.txt").write_text("")
-    assert len(read_mot(tmp_path / "e.txt").ids) == 0
 
 
 def test_tracks_come_back_as_they_were_written(tmp_path):

@@ -1,5 +1,7 @@
 """TrackRank: its terms, its scores, and diverse picks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -32,11 +34,10 @@ def test_duration_is_time_on_the_clock_and_not_a_count():
     assert terms.duration_s(track("b", [(0, 0, 1, 1)]), TIMES) == 0
 
 
-def test_size_is_the_mean_area():
+def test_size_shape_displacement_and_path():
     assert terms.mean_area_px(track("a", [(0, 0, 10, 20), (0, 0, 30, 20)])) == 400
-
-
-def test_displacement_and_path():
+    # 0.5 and 1.5: mean 1, standard deviation 0.5.
+    assert terms.aspect_spread(track("a", [(0, 0, 5, 10), (0, 0, 15, 10)])) == 0.5
     # 3-4-5 out, then straight back: 10 long, 0 away.
     there_and_back = walk("a", [(0, 0), (3, 4), (0, 0)])
     assert terms.displacement_px(there_and_back) == 0
@@ -53,18 +54,11 @@ def test_the_hull_of_one_box_is_its_area_and_that_of_two_by_hand():
     # A row of boxes: 110 x 10.
     row = track("c", [(10 * i, 0, 10 * i + 10, 10) for i in range(11)])
     assert terms.hull_area_px(row) == pytest.approx(1100)
-
-
-def test_thin_boxes_far_along_a_diagonal_keep_their_area():
     # A 1x1 box moved by (5000, 5000): the hull is the two boxes' halves plus the strip, 1 + 2 * 5000.
     far = track("a", [(0, 0, 1, 1), (5000, 5000, 5001, 5001)])
     assert terms.hull_area_px(far) == pytest.approx(10001, rel=1e-9)
-
-
-def test_no_box_encloses_nothing():
-    assert hull_area(np.zeros((0, 4))) == 0
-    assert hull_area(np.array([[5.0, 5, 5, 5]])) == 0
-    assert hull_area(np.array([[0.0, 0, 9, 0], [20, 0, 30, 0]])) == 0
+    for nothing in ([], [[5.0, 5, 5, 5]], [[0.0, 0, 9, 0], [20, 0, 30, 0]]):
+        assert hull_area(np.array(nothing).reshape(-1, 4)) == 0
 
 
 @pytest.mark.parametrize("box", [(5, 5, 5, 5), (0, 0, 10, 0)])
@@ -76,11 +70,8 @@ def test_boxes_without_area_are_refused_with_a_way_out(box):
 def test_confidence_counts_detected_boxes_only():
     one = track("a", [(0, 0, 1, 1)] * 3, confidences=[0.6, 0.0, 0.8], detected=[True, False, True])
     assert terms.mean_confidence(one) == pytest.approx(0.7)
-
-
-@pytest.mark.parametrize("score", [-1.0, float("nan")])
-def test_files_without_scores_have_confidence_0(score):
-    assert terms.mean_confidence(track("a", [(0, 0, 1, 1)] * 2, confidences=[score] * 2)) == 0
+    for score in (-1.0, float("nan")):  # files without scores
+        assert terms.mean_confidence(track("a", [(0, 0, 1, 1)] * 2, confidences=[score] * 2)) == 0
     assert terms.mean_confidence(track("a", [(0, 0, 1, 1)], detected=[False])) == 0
 
 
@@ -89,12 +80,10 @@ def test_acceleration_by_hand():
     # 1000, 0, 1000 px/s2, on average 2000 / 3.
     one = walk("a", [(0, 0), (0, 0), (10, 0), (20, 0), (20, 0)])
     assert terms.mean_acceleration(one, TIMES) == pytest.approx(2000 / 3)
-
-
-def test_acceleration_takes_the_time_between_the_middles_of_two_steps():
     # 0 px in 0.1 s, 20 px in 0.2 s: from 0 to 100 px/s in (0.1 + 0.2) / 2 = 0.15 s.
     one = walk("a", [(0, 0), (0, 0), (20, 0)])
     assert terms.mean_acceleration(one, np.array([0, 0.1, 0.3])) == pytest.approx(100 / 0.15)
+    assert terms.mean_acceleration(walk("a", [(0, 0), (99, 0)]), TIMES) == 0
 
 
 def test_an_even_pace_has_no_acceleration_however_the_frames_come():
@@ -103,15 +92,6 @@ def test_an_even_pace_has_no_acceleration_however_the_frames_come():
     assert terms.mean_acceleration(pace, times) == 0
     gap = track("b", [(float(f), 0, f + 1.0, 1) for f in (0, 1, 2, 50, 51)], frames=[0, 1, 2, 50, 51])
     assert terms.mean_acceleration(gap, TIMES) == 0
-
-
-def test_two_boxes_have_no_acceleration():
-    assert terms.mean_acceleration(walk("a", [(0, 0), (99, 0)]), TIMES) == 0
-
-
-def test_the_spread_of_width_over_height():
-    # 0.5 and 1.5: mean 1, standard deviation 0.5.
-    assert terms.aspect_spread(track("a", [(0, 0, 5, 10), (0, 0, 15, 10)])) == 0.5
 
 
 def test_kinds_of_things_are_counted_once_each_and_people_never():
@@ -128,45 +108,17 @@ def test_kinds_of_things_are_counted_once_each_and_people_never():
     )
     assert terms.count_objects([person], found, over=0.2).tolist() == [2]
     assert terms.count_objects([person], found, over=0.4).tolist() == [1]
-
-
-def test_the_overlap_must_be_more_than_the_limit():
-    # 2 of 10 square pixels: exactly 0.2.
+    assert terms.count_objects([person], things([]), over=0.2).tolist() == [0]
+    found = things([(0, "bag", (0, 0, 2, 1))])  # 2 of 10 square pixels: exactly 0.2, which is not more
     person = track("a", [(0, 0, 10, 1)])
-    found = things([(0, "bag", (0, 0, 2, 1))])
-    assert terms.count_objects([person], found, over=0.2).tolist() == [0]
-    assert terms.count_objects([person], found, over=0.19).tolist() == [1]
-
-
-def test_no_things_at_all():
-    assert terms.count_objects([track("a", [(0, 0, 1, 1)])], things([]), over=0.2).tolist() == [0]
-
-
-def test_two_classes_of_one_name_are_one_kind():
-    found = things([(0, "bag", (0, 0, 10, 10)), (0, "case", (0, 0, 10, 10))])
-    renamed = type(found)(
-        frame_indices=found.frame_indices,
-        boxes_px=found.boxes_px,
-        confidences=found.confidences,
-        class_ids=found.class_ids,
-        class_names={0: "bag", 1: "bag"},
+    assert [terms.count_objects([person], found, over=at).tolist() for at in (0.2, 0.19)] == [[0], [1]]
+    found = replace(
+        things([(0, name, (0, 0, 10, 10)) for name in ("bag", "case")]), class_names={0: "bag", 1: "bag"}
     )
-    one = track("a", [(0, 0, 10, 10)])
-    assert terms.count_objects([one], renamed, over=0.2).tolist() == [1]
+    assert terms.count_objects([track("a", [(0, 0, 10, 10)])], found, over=0.2).tolist() == [1]
 
 
-PAPER = {
-    "duration": 2.0,
-    "size": 1.0,
-    "associated_objects": 2.0,
-    "centre_distance": 2.4,
-    "motion": 1.0,
-    "appearance": 2.2,
-    "scene_coverage": 1.5,
-    "confidence": 0.8,
-    "smoothness": 0.7,
-    "aspect_stability": 0.5,
-}
+PAPER = dict(zip(TERMS, (2.0, 1.0, 2.0, 2.4, 1.0, 2.2, 1.5, 0.8, 0.7, 0.5), strict=True))
 
 
 def only(**weights):
@@ -185,20 +137,11 @@ def test_weights_that_make_no_sense_are_refused(weights):
         Weights(**weights)
 
 
-def test_a_column_without_anything_above_0_is_0():
-    found = over_largest(np.array([[2.0, 0, -1], [4.0, 0, -2]]))
-    assert found.tolist() == [[0.5, 0, 0], [1, 0, 0]]
-
-
 def test_the_weighted_mean():
     terms = np.array([[1.0, 0.5], [0.0, 1.0]])
     assert weighted(terms, np.array([3.0, 1.0])).tolist() == [3.5 / 4, 1 / 4]
-
-
-def test_what_was_not_given_is_named_and_0():
-    found = rank(video([walk("a", [(50, 50), (60, 50)])]))
-    assert found.absent == ("associated_objects", "appearance")
-    assert found.terms[0, [TERMS.index(name) for name in found.absent]].tolist() == [0, 0]
+    # A column without anything above 0 is 0.
+    assert over_largest(np.array([[2.0, 0, -1], [4.0, 0, -2]])).tolist() == [[0.5, 0, 0], [1, 0, 0]]
 
 
 def test_no_tracks_and_one_track():
@@ -206,6 +149,8 @@ def test_no_tracks_and_one_track():
     assert (none.best_first, none.scores.shape, none.terms.shape) == ((), (0,), (0, 10))
     # One track has 1 in every term that is not 0 by itself.
     one = rank(video([walk("a", [(50, 50), (60, 50), (70, 50)])]))
+    assert one.absent == ("associated_objects", "appearance")
+    assert one.terms[0, [TERMS.index(name) for name in one.absent]].tolist() == [0, 0]
     assert one.scores[0] == pytest.approx((2 + 1 + 2.4 + 1 + 1.5 + 0.8 + 0.7 + 0.5) / 14.1)
 
 
@@ -213,15 +158,10 @@ def test_the_steadier_track_is_the_smoother_one():
     even, shaky = [(10 * i, 0) for i in range(9)], [(10 * i, 5 * (i % 2)) for i in range(9)]
     found = rank(video([walk("even", even), walk("shaky", shaky)]), settings=only(smoothness=1.0))
     assert dict(zip(found.track_ids, found.scores.tolist(), strict=True)) == {"even": 1.0, "shaky": 0.0}
-
-
-def test_a_wildly_changing_shape_is_cut_off_at_0():
-    # Width over height 1 and 9: standard deviation 4, 1 - 4 = -3.
+    # Width over height 1 and 9: standard deviation 4, 1 - 4 = -3, cut off at 0.
     wild = track("wild", [(0, 0, 10, 10), (0, 0, 90, 10)])
-    calm = track("calm", [(0, 0, 10, 10)] * 2)
-    column = TERMS.index("aspect_stability")
-    clipped = rank(video([calm, wild]))
-    assert clipped.terms[:, column].tolist() == [1, 0]
+    clipped = rank(video([track("calm", [(0, 0, 10, 10)] * 2), wild]))
+    assert clipped.terms[:, TERMS.index("aspect_stability")].tolist() == [1, 0]
 
 
 def test_equal_scores_go_by_first_frame_and_then_by_name():
@@ -240,13 +180,9 @@ def test_rarity_is_measured_from_the_corpus_where_it_is_given():
     # In a corpus where everybody looks like a, b and c are the rare ones.
     corpus = rank(video(tracks), appearances=looks, corpus_mean=np.array([1.0, 0, 0]))
     assert corpus.measured[:, column].tolist() == [0, 2, 2]
-
-
-def test_a_track_of_which_no_picture_could_be_read_has_no_rarity():
-    tracks = [walk("a", [(50, 50)] * 5), walk("b", [(50, 50)] * 5)]
-    looks = {"a": np.array([1.0, 0.0])}
-    found = rank(video(tracks), appearances=looks, corpus_mean=np.array([0.0, 1.0]))
-    assert found.terms[:, TERMS.index("appearance")].tolist() == [1, 0]
+    # Of one no picture could be read: no rarity.
+    some = rank(video(tracks[:2]), appearances={"a": looks["a"]}, corpus_mean=looks["b"])
+    assert some.terms[:, column].tolist() == [1, 0]
 
 
 def test_histograms_made_differently_are_refused():
@@ -265,12 +201,8 @@ def test_tracks_that_were_not_cleaned_are_refused(box):
 
 def ranking(terms):
     terms = np.asarray(terms, np.float64)
-    return Ranking(
-        track_ids=tuple(f"t{i}" for i in range(len(terms))),
-        measured=terms,
-        terms=terms,
-        scores=weighted(terms, np.array(Weights().values)),
-    )
+    names, scores = tuple(f"t{i}" for i in range(len(terms))), weighted(terms, np.array(Weights().values))
+    return Ranking(track_ids=names, measured=terms, terms=terms, scores=scores)
 
 
 class Fixed:
@@ -308,20 +240,12 @@ def test_two_rankings_take_turns_by_hand():
     # First turn: t0 by the one, t2 by the other; second turn: t1 by the one. Best first by unchanged score.
     assert [(p.track_id, p.ranking, p.turn) for p in picks] == [("t2", 1, 0), ("t1", 0, 1), ("t0", 0, 0)]
     assert [p.score * 14.1 for p in picks] == pytest.approx([2.6, 2.52, 2.48])
-
-
-def test_a_ranking_passes_over_what_another_has_picked():
-    # Both rankings like t0 best, then t1, then t2.
-    found = two_terms((1, 1), (0.5, 0.5), (0.1, 0.1))
+    # Both rankings like t0 best, then t1, then t2: one passes over what the other has picked.
+    usual = DiversitySettings(n_tracks=3, n_rankings=2)
     picks = pick_diverse(
-        found, rng=Fixed(np.ones((2, 10))), settings=DiversitySettings(n_tracks=3, n_rankings=2)
+        two_terms((1, 1), (0.5, 0.5), (0.1, 0.1)), rng=Fixed(np.ones((2, 10))), settings=usual
     )
     assert [(p.track_id, p.ranking, p.turn) for p in picks] == [("t0", 0, 0), ("t1", 1, 0), ("t2", 0, 1)]
-
-
-def test_the_usual_numbers():
-    usual = DiversitySettings()
-    assert (usual.n_tracks, usual.n_rankings, usual.least_factor, usual.most_factor) == (8, 8, 0.5, 1.5)
 
 
 @pytest.mark.parametrize(
@@ -334,31 +258,17 @@ def test_as_many_as_asked_for_each_once(n, n_wanted, n_picked, rng):
     assert [p.score for p in picks] == sorted((p.score for p in picks), reverse=True)
 
 
-def test_the_same_seed_picks_the_same_and_another_one_something_else():
-    found = ranking(np.random.default_rng(1).uniform(size=(200, 10)))
-
-    def picked(seed):
-        return [p.track_id for p in pick_diverse(found, rng=np.random.default_rng(seed))]
-
-    assert picked(5) == picked(5)
-    assert any(picked(5) != picked(seed) for seed in range(6, 12))
-
-
 def test_tracks_that_stand_out_in_one_term_are_found_where_the_plain_ranking_has_none_of_them():
     # Ten all-rounders, and one that only lasts long, just behind them all.
     rounders = np.full((10, 10), 0.8) - 0.001 * np.arange(10)[:, None]
-    loner = np.zeros((1, 10))
-    loner[
-        0, [TERMS.index(t) for t in ("duration", "associated_objects", "centre_distance", "appearance")]
-    ] = 1.0
-    loner[0, [TERMS.index(t) for t in ("scene_coverage", "motion")]] = 1.0
+    loner, high = np.zeros((1, 10)), ("duration", "associated_objects", "centre_distance", "appearance")
+    loner[0, [TERMS.index(t) for t in (*high, "scene_coverage", "motion")]] = 1.0
     found = ranking(np.concatenate([rounders, loner]))
     assert found.best_first[-1] == "t10"
-    hits = sum(
-        "t10" in {p.track_id for p in pick_diverse(found, rng=np.random.default_rng(seed))}
-        for seed in range(20)
-    )
-    assert hits >= 18
+    picks = [pick_diverse(found, rng=np.random.default_rng(seed)) for seed in range(20)]
+    assert sum("t10" in {p.track_id for p in some} for some in picks) >= 18
+    assert picks[5] == pick_diverse(found, rng=np.random.default_rng(5))
+    assert any(picks[5] != some for some in picks[6:12])
 
 
 @pytest.mark.parametrize(

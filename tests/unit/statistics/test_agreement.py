@@ -34,9 +34,6 @@ def names(n: int) -> list[str]:
     return [str(i) for i in range(n)]
 
 
-# ------------------------------------------------------------------------------------ two runs
-
-
 def test_two_runs_are_counted() -> None:
     found = item_agreement(
         [1, 1, 1, 0, 0], [1, 1, 0, 1, 0], clusters=["a", "a", "b", "b", "c"], rng=generator(), settings=FEW
@@ -62,18 +59,6 @@ def test_cohens_kappa_is_that_of_statsmodels() -> None:
     assert (wide.low, wide.high) == pytest.approx((theirs.kappa_low, theirs.kappa_upp), abs=0.02)
 
 
-def test_questions_of_one_video_widen_the_interval_of_kappa() -> None:
-    rng = generator(3)
-    first = np.repeat(rng.choice(list("AB"), 60), 6)
-    second = np.repeat(rng.choice(list("AB"), 60), 6)
-    apart = cohen_kappa(first.tolist(), second.tolist(), clusters=names(360), rng=generator())
-    together = cohen_kappa(
-        first.tolist(), second.tolist(), clusters=[str(i // 6) for i in range(360)], rng=generator()
-    )
-    ratio = (together.high - together.low) / (apart.high - apart.low)
-    assert ratio == pytest.approx(math.sqrt(6), rel=0.2)
-
-
 def test_kappa_does_not_exist_where_both_always_say_the_same_one() -> None:
     found = cohen_kappa(["A", "A"], ["A", "A"], clusters=["a", "b"], rng=generator(), settings=FEW)
     assert math.isnan(found.value)
@@ -88,9 +73,6 @@ def test_agreement_on_nothing_is_refused() -> None:
         item_agreement([1, 0.5], [1, 0], **given)
     with pytest.raises(UsageError, match="as many of both"):
         cohen_kappa([], [], clusters=[], rng=generator())
-
-
-# ------------------------------------------------------------------------------------ many raters
 
 
 ALPHA_RATINGS = [
@@ -121,6 +103,13 @@ def test_alpha_of_two_raters_without_gaps_worked_out_by_hand() -> None:
         np.column_stack([first, second]), measurement="nominal", rng=generator(), settings=FEW
     )
     assert found.value == pytest.approx(1 - 19 * 4 / (14 * 6))
+    given = {"rng": generator(), "settings": FEW}
+    equal = krippendorff_alpha([[1, 1], [1, 1]], measurement="interval", **given)
+    assert math.isnan(equal.value)
+    # Clusters without pairs are left out.
+    table = [[1, 1], [2, NAN], [1, 2]]
+    found = krippendorff_alpha(table, measurement="nominal", clusters=["a", "b", "c"], **given)
+    assert (found.n, found.n_clusters) == (2, 2)
 
 
 def pairwise_alpha(table: np.ndarray) -> float:
@@ -160,19 +149,6 @@ def test_alpha_draws_videos_where_they_are_known() -> None:
     assert together.high - together.low > 1.4 * (apart.high - apart.low)
 
 
-def test_alpha_leaves_out_clusters_without_pairs() -> None:
-    table = [[1, 1], [2, NAN], [1, 2]]
-    found = krippendorff_alpha(
-        table, measurement="nominal", rng=generator(), clusters=["a", "b", "c"], settings=FEW
-    )
-    assert (found.n, found.n_clusters) == (2, 2)
-
-
-def test_alpha_does_not_exist_where_all_ratings_are_equal() -> None:
-    found = krippendorff_alpha([[1, 1], [1, 1]], measurement="interval", rng=generator(), settings=FEW)
-    assert math.isnan(found.value)
-
-
 @pytest.mark.parametrize(
     ("ratings", "said"),
     [
@@ -184,16 +160,6 @@ def test_alpha_does_not_exist_where_all_ratings_are_equal() -> None:
 def test_alpha_of_what_is_no_table_is_refused(ratings: object, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         krippendorff_alpha(ratings, measurement="nominal", rng=generator())
-
-
-def test_items_are_counted_by_who_is_right() -> None:
-    first, second = [1, 1, 1, 0, 0, 0, 0], [1, 0, 0, 1, 0, 0, 0]
-    found = item_agreement(first, second, clusters=list("abcdefg"), rng=np.random.default_rng(0))
-    counts = found.n_both_right, found.n_only_first, found.n_only_second, found.n_both_wrong
-    assert counts == (1, 2, 1, 3)
-
-
-# ------------------------------------------------------------------------------------ split halves
 
 
 def test_a_planted_reliability_comes_back() -> None:

@@ -103,14 +103,6 @@ def test_videos_that_differ_in_the_same_way_do_not_make_it_certain() -> None:
     assert found.estimate.low < 0 < found.estimate.high
 
 
-def test_all_right_against_all_wrong_is_clear() -> None:
-    clusters = [f"v{i}" for i in range(12)]
-    found = contrast(
-        [1.0] * 6 + [0.0] * 6, clusters=clusters, groups=["a"] * 6 + ["b"] * 6, weights=DIFFERENCE
-    )
-    assert (found.verdict, found.estimate.high) == ("clear", 1.0)
-
-
 def test_too_few_videos_in_a_group_have_no_interval() -> None:
     n = LEAST_VIDEOS - 1
     found = contrast(
@@ -124,19 +116,20 @@ def test_too_few_videos_in_a_group_have_no_interval() -> None:
     assert (found.p_value, found.verdict) == (1.0, "too few videos")
 
 
-def test_items_of_other_groups_are_left_out() -> None:
-    clusters = [f"v{i}" for i in range(30)]
-    groups = ["a"] * 10 + ["b"] * 10 + ["c"] * 10
-    x = [1.0, 0.0, 1.0, 1.0, 0.0] * 6
-    found = contrast(x, clusters=clusters, groups=groups, weights=DIFFERENCE)
-    assert found == contrast(x[:20], clusters=clusters[:20], groups=groups[:20], weights=DIFFERENCE)
-
-
 def test_the_weights_of_a_trend_give_the_slope_of_the_means() -> None:
     means = [0.9, 0.6, 0.7, 0.2]
     weights = trend_weights(["w", "x", "y", "z"])
     slope = sum(weight * mean for weight, mean in zip(weights.values(), means, strict=True))
     assert slope == pytest.approx(np.polyfit(range(4), means, 1)[0])
+    # Items of other groups are left out.
+    clusters, groups = [f"v{i}" for i in range(30)], [*"a" * 10, *"b" * 10, *"c" * 10]
+    x = [1.0, 0.0, 1.0, 1.0, 0.0] * 6
+    found = contrast(x, clusters=clusters, groups=groups, weights=DIFFERENCE)
+    assert found == contrast(x[:20], clusters=clusters[:20], groups=groups[:20], weights=DIFFERENCE)
+    clear = contrast(
+        [1.0] * 6 + [0.0] * 6, clusters=clusters[:12], groups=[*"aaaaaabbbbbb"], weights=DIFFERENCE
+    )
+    assert (clear.verdict, clear.estimate.high) == ("clear", 1.0)
 
 
 @pytest.mark.parametrize(("n_videos", "icc", "shared"), [(12, 0.3, False), (12, 0.0, True), (40, 0.5, True)])

@@ -21,7 +21,6 @@ from vidence.statistics.intervals import (
     wilson_end,
 )
 from vidence.statistics.paired import compare
-from vidence.statistics.resampling import percentile_estimate, replicates
 from vidence.statistics.sandwich import Layout
 
 VALUES = [1, 0, 1, 1]
@@ -39,9 +38,6 @@ def clustered_sample(n_clusters: int, seed: int) -> tuple[np.ndarray, list[str]]
     clusters = [f"v{i:03d}" for i, size in enumerate(sizes) for _ in range(size)]
     difficulty = np.repeat(rng.beta(2, 2, n_clusters), sizes)
     return (rng.random(len(clusters)) < difficulty).astype(float), clusters
-
-
-# ------------------------------------------------------------------------------------ shares
 
 
 def test_reasons_and_methods_say_sources_where_clusters_are_sources() -> None:
@@ -65,28 +61,6 @@ def test_two_clusters_give_the_interval_worked_out_by_hand() -> None:
     assert (found.n, found.n_clusters, found.level, found.reason) == (4, 2, 0.95, "")
     assert found.dof == pytest.approx(1)
     assert found.method == "mean; logit, clustered error CR2, t with 1.0 degrees of freedom"
-
-
-def test_questions_of_one_video_widen_the_interval() -> None:
-    values = np.repeat([1.0, 0.0] * 100, 8)
-    wide = mean_interval(values, clusters=[f"v{i // 8}" for i in range(1600)])
-    narrow = mean_interval(values, clusters=[f"q{i}" for i in range(1600)])
-    # With equal clusters of 8 identical answers the error is sqrt(8) times as large.
-    assert (wide.high - wide.low) / (narrow.high - narrow.low) == pytest.approx(math.sqrt(8), rel=0.02)
-
-
-def test_the_interval_agrees_with_the_bootstrap_on_many_clusters() -> None:
-    values, clusters = clustered_sample(400, seed=11)
-    mean = ClusteredMean.of(values, clusters=clusters)
-    drawn = replicates(
-        lambda weights: (weights @ mean.totals / (weights @ mean.layout.counts))[:, 0],
-        400,
-        rng=generator(1),
-        n_boot=4000,
-    )
-    boot = percentile_estimate(mean.value, drawn, size=mean.size, name="mean", level=0.95)
-    found = mean.interval()
-    assert (found.low, found.high) == pytest.approx((boot.low, boot.high), abs=0.004)
 
 
 def test_a_share_mirrors() -> None:
@@ -114,11 +88,7 @@ def test_videos_that_are_alike_between_the_ends_keep_a_width() -> None:
     found = mean_interval([1, 0] * 10, clusters=[f"v{i // 2}" for i in range(20)])
     assert wilson_end(10, 0.95) == pytest.approx(proportion(0, 10).high)
     assert (found.low, found.high) == pytest.approx((0.5 * (1 - 0.27753), 0.5 * (1 + 0.27753)), abs=1e-4)
-
-
-def test_rounding_is_no_difference_between_videos() -> None:
-    found = mean_interval([0.1] * 7, clusters=[str(i) for i in range(7)])
-    assert "alike" in found.method
+    assert "alike" in mean_interval([0.1] * 7, clusters=[str(i) for i in range(7)]).method  # but for rounding
     assert mean_interval([1 / 3] * 9, clusters=list("aabbbccdd"), bounds=UNBOUNDED).reason == alike()
 
 
@@ -135,6 +105,10 @@ def test_a_single_cluster_has_no_interval_and_says_so() -> None:
         assert found.reason == "too few videos (1)"
         assert "no interval: too few videos (1)" in found.method
     assert math.isnan(clustered_error([1, 0], clusters=["a", "a"]))
+    found, p_value = ClusteredMean.of([1.0, 1.0], clusters=["a", "a"]).difference()
+    assert (p_value, found.reason) == (1.0, "too few videos (1)")
+    found = mean_interval([1, 0], groups=["x", "y"], clusters=["a", "b"])  # a group lies in one video each
+    assert (found.reason, found.value) == ("too few videos (2)", 0.5)
 
 
 def test_the_one_interval_is_the_same_in_any_units() -> None:
@@ -155,9 +129,6 @@ def test_what_has_no_bounds_has_the_interval_of_scipy() -> None:
     assert 5 < cut.high < math.inf
 
 
-# ------------------------------------------------------------------------------------ groups
-
-
 def test_macro_is_the_mean_of_the_groups() -> None:
     # Group x: 1/1, group y: 1/3; micro would be 2/4.
     found = mean_interval([1, 1, 0, 0], groups=["x", "y", "y", "y"], clusters=["a", "a", "b", "c"])
@@ -175,27 +146,6 @@ def test_a_group_on_a_single_video_counts_as_one_question() -> None:
     assert mean.variance == pytest.approx(1 / 12 / 4 + (1 / 16 + 5 / 16) / 2 / 4)
     found = mean.interval()
     assert 0 < found.low < 0.75 < found.high < 1
-
-
-def test_groups_that_all_lie_in_one_video_each_say_nothing_certain() -> None:
-    found = mean_interval([1, 0], groups=["x", "y"], clusters=["a", "b"])
-    assert (found.reason, found.value) == ("too few videos (2)", 0.5)
-
-
-def test_macro_agrees_with_the_error_of_a_mean_of_independent_groups() -> None:
-    # Groups with videos of their own: the variance of the mean is the sum of theirs over four.
-    one, clusters_one = clustered_sample(30, seed=20)
-    two, clusters_two = clustered_sample(40, seed=21)
-    both = ClusteredMean.of(
-        np.concatenate([one, two]),
-        groups=["1"] * len(one) + ["2"] * len(two),
-        clusters=["1" + c for c in clusters_one] + ["2" + c for c in clusters_two],
-    )
-    apart = [ClusteredMean.of(v, clusters=c).variance for v, c in ((one, clusters_one), (two, clusters_two))]
-    assert both.variance == pytest.approx(sum(apart) / 4)
-
-
-# ------------------------------------------------------------------------------------ differences
 
 
 def test_the_interval_of_a_difference_leaves_out_zero_where_its_p_value_is_small() -> None:
@@ -243,14 +193,6 @@ def test_fewer_than_six_questions_that_differ_are_no_clear_difference(n_apart: i
     assert found.low >= 0
 
 
-def test_one_video_leaves_a_difference_open() -> None:
-    found, p_value = ClusteredMean.of([1.0, 1.0], clusters=["a", "a"]).difference()
-    assert (p_value, found.reason) == (1.0, "too few videos (1)")
-
-
-# ------------------------------------------------------------------------------------ many at once
-
-
 def test_many_means_at_once_have_the_ends_and_p_values_of_one() -> None:
     values, clusters = clustered_sample(7, seed=5)
     layout = ClusteredMean.of(values, clusters=clusters).layout
@@ -260,29 +202,13 @@ def test_many_means_at_once_have_the_ends_and_p_values_of_one() -> None:
         layout.mean(drawn), layout.variance(drawn), n_apart=drawn.sum(axis=(1, 2)), dof=layout.dof, n_alike=7
     )
     for i, totals in enumerate(drawn[:, :, 0]):
-        marks = [
-            float(j < total)
-            for total, n in zip(totals, layout.counts[:, 0], strict=True)
-            for j in range(int(n))
-        ]
+        sizes = [int(n) for n in layout.counts[:, 0]]
+        marks = [float(j < total) for total, n in zip(totals, sizes, strict=True) for j in range(n)]
         names = [str(g) for g, n in enumerate(layout.counts[:, 0]) for _ in range(int(n))]
         mean = ClusteredMean.of(marks, clusters=names)
         one = mean.interval(level=0.9)
         assert (one.low, one.high) == pytest.approx((low[i], high[i]))
         assert mean.difference()[1] == pytest.approx(found_p[i])
-
-
-# ------------------------------------------------------------------------------------ Miller's error
-
-
-def test_clustered_error_worked_out_by_hand() -> None:
-    # Sums of deviations from 0.75: -0.5 and 0.5; sqrt(2 / 1 * 0.5) / 4 = 0.25.
-    assert clustered_error(VALUES, clusters=CLUSTERS) == pytest.approx(0.25)
-
-
-def test_clustered_error_without_clusters_is_the_usual_one() -> None:
-    values = generator(1).normal(size=40)
-    assert clustered_error(values, clusters=[str(i) for i in range(40)]) == pytest.approx(stats.sem(values))
 
 
 def test_clustered_error_is_the_double_sum_of_the_paper() -> None:
@@ -295,9 +221,10 @@ def test_clustered_error_is_the_double_sum_of_the_paper() -> None:
     )  # fmt: skip
     without_factor = math.sqrt(total) / len(values)
     assert clustered_error(values, clusters=clusters) == pytest.approx(without_factor * math.sqrt(12 / 11))
-
-
-# ------------------------------------------------------------------------------------ shares of trials
+    # Sums of deviations from 0.75: -0.5 and 0.5; sqrt(2 / 1 * 0.5) / 4 = 0.25.
+    assert clustered_error(VALUES, clusters=CLUSTERS) == pytest.approx(0.25)
+    values = generator(1).normal(size=40)
+    assert clustered_error(values, clusters=[str(i) for i in range(40)]) == pytest.approx(stats.sem(values))
 
 
 @pytest.mark.parametrize(
@@ -315,21 +242,14 @@ def test_wilson_against_published_values(k: int, n: int, low: float, high: float
 def test_wilson_against_scipy() -> None:
     theirs = stats.binomtest(37, 91).proportion_ci(confidence_level=0.8, method="wilson")
     ours = proportion(37, 91, level=0.8)
+    assert (proportion(0, 7).low, proportion(7, 7).high) == (0.0, 1.0)
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high))
-
-
-def test_wilson_ends_exactly_at_the_ends() -> None:
-    assert proportion(0, 7).low == 0.0
-    assert proportion(7, 7).high == 1.0
 
 
 @pytest.mark.parametrize(("k", "n"), [(1, 0), (0, 0), (-1, 5), (6, 5)])
 def test_what_is_no_proportion_is_refused(k: int, n: int) -> None:
     with pytest.raises(UsageError, match=f"{k} of {n}"):
         proportion(k, n)
-
-
-# ------------------------------------------------------------------------------------ what is refused
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 95.0, math.nan])
@@ -349,28 +269,17 @@ def test_values_outside_the_bounds_are_refused() -> None:
         ClusteredMean.of([-2, 0], clusters=["a", "b"]).difference()
 
 
-@pytest.mark.parametrize("values", [[], [[1.0, 0.0]]])
-def test_nothing_to_average_is_refused(values: list[float]) -> None:
-    with pytest.raises(UsageError, match="one row"):
-        mean_interval(values, clusters=[])
-    with pytest.raises(UsageError, match="one row"):
-        clustered_error(values, clusters=[])
-
-
-@pytest.mark.parametrize("broken", [math.nan, math.inf])
-def test_a_value_that_is_not_finite_is_refused_with_its_position(broken: float) -> None:
-    with pytest.raises(UsageError, match="at position 2"):
-        mean_interval([1, 0, broken], clusters=["a", "b", "c"])
-
-
 def test_labels_must_match_the_values() -> None:
     with pytest.raises(UsageError, match="1 clusters for 2 values"):
         mean_interval([1, 0], clusters=["a"])
     with pytest.raises(UsageError, match="3 groups for 2 values"):
         mean_interval([1, 0], groups=["x"] * 3, clusters=["a", "b"])
-
-
-# ------------------------------------------------------------------------------------ coverage
+    for broken in (math.nan, math.inf):
+        with pytest.raises(UsageError, match="at position 2"):
+            mean_interval([1, 0, broken], clusters=["a", "b", "c"])
+    for interval in (mean_interval, clustered_error):
+        with pytest.raises(UsageError, match="one row"):
+            interval([], clusters=[])
 
 
 @pytest.mark.parametrize(

@@ -24,14 +24,8 @@ def test_resemblance_is_that_of_the_pieces_of_five_characters():
     assert resemblance("The Cat!", "the  cat") == 1.0
     assert resemblance("", "") == 1.0
     assert resemblance("cat", "dog") == 0.0
-
-
-def test_the_order_of_words_matters():
-    assert resemblance("a dog bites a man", "a man bites a dog") < 0.6
-
-
-def test_shingles_of_a_short_text_are_the_text():
     assert shingles("cat") == {"cat"}
+    assert resemblance("a dog bites a man", "a man bites a dog") < 0.6
 
 
 @given(

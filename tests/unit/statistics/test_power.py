@@ -47,6 +47,7 @@ def test_questions_of_one_video_count_less() -> None:
     assert design.n_effective == pytest.approx(1000 / 2.8)
     assert Design(n_items=1000, n_clusters=100, icc=1).n_effective == pytest.approx(100)
     assert alone(50).design_effect == 1.0
+    assert Design(n_items=10, n_clusters=5).icc == USUAL_ICC > 0
 
 
 @pytest.mark.parametrize(
@@ -69,6 +70,9 @@ def test_the_correlation_within_videos_worked_out_by_hand() -> None:
     assert intraclass_correlation([0, 2, 4, 6], clusters=["a", "a", "b", "b"]) == pytest.approx(14 / 18)
     assert intraclass_correlation([1, 1, 3, 3], clusters=["a", "a", "b", "b"]) == pytest.approx(1.0)
     assert math.isnan(intraclass_correlation([1, 1, 1], clusters=["a", "a", "b"]))
+    for clusters in (["a", "a"], ["a", "b"]):
+        with pytest.raises(UsageError, match="two videos or more"):
+            intraclass_correlation([0, 1], clusters=clusters)
 
 
 def test_the_correlation_within_videos_of_uneven_size_is_found() -> None:
@@ -77,12 +81,6 @@ def test_the_correlation_within_videos_of_uneven_size_is_found() -> None:
     owner = np.repeat(np.arange(2000), sizes)
     values = rng.normal(0, math.sqrt(0.3), 2000)[owner] + rng.normal(0, math.sqrt(0.7), len(owner))
     assert intraclass_correlation(values, clusters=[str(i) for i in owner]) == pytest.approx(0.3, abs=0.03)
-
-
-@pytest.mark.parametrize("clusters", [["a", "a"], ["a", "b"]])
-def test_the_correlation_within_videos_needs_several_with_several(clusters: list[str]) -> None:
-    with pytest.raises(UsageError, match="two videos or more"):
-        intraclass_correlation([0, 1], clusters=clusters)
 
 
 def test_discordance_from_accuracies_and_correlation() -> None:
@@ -95,6 +93,11 @@ def test_discordance_from_accuracies_and_correlation() -> None:
     seen = float(np.corrcoef(first, second)[0, 1])
     found = discordance(first.mean(), second.mean(), correlation=seen)
     assert found == pytest.approx(float((first != second).mean()))
+    assert discordance(1.0, 1.0, correlation=0.9) == 0.0  # constant runs are correlated with nothing
+    # Of ten items with nine right in each run at least eight are right in both: r = -1/9 at the least.
+    assert discordance(0.9, 0.9, correlation=-1 / 9) == pytest.approx(0.2)
+    with pytest.raises(UsageError, match="correlation"):
+        discordance(0.9, 0.9, correlation=-0.2)
 
 
 @pytest.mark.parametrize(
@@ -119,10 +122,6 @@ def test_discordance_of_what_cannot_be(
         return
     with pytest.raises(UsageError, match=said):
         discordance(first, second, correlation=correlation)
-
-
-def test_a_correlation_that_constant_runs_do_not_allow_is_never_needed() -> None:
-    assert discordance(1.0, 1.0, correlation=0.9) == 0.0
 
 
 @pytest.mark.parametrize("n", [200, 2000])
@@ -160,7 +159,10 @@ def test_the_detectable_difference_has_the_power_and_is_the_textbook_one() -> No
 
 def test_a_run_that_is_too_small_finds_nothing() -> None:
     assert paired_detectable(discordance=0.2, design=alone(3)) == math.inf
+    assert paired_detectable(discordance=0.3, design=alone(5)) == math.inf
     assert unpaired_detectable(0.99, design=alone(20)) == math.inf
+    # Two videos that differ alike are one throw of a coin in two; six are one in thirty-two.
+    assert paired_needed(1.0, discordance=1.0).n_clusters == 6
 
 
 @pytest.mark.parametrize(("size", "icc"), [(1.0, 0.0), (4.0, 0.2), (5.5, 1.0)])
@@ -172,11 +174,6 @@ def test_the_needed_run_is_the_smallest(size: float, icc: float) -> None:
     fewer = found.n_clusters - 1
     smaller = Design(n_items=math.ceil(fewer * size), n_clusters=fewer, icc=icc)
     assert paired_power(0.03, discordance=0.25, design=smaller) < 0.8
-
-
-def test_six_videos_are_the_least() -> None:
-    # Two videos that differ alike are one throw of a coin in two; six are one in thirty-two.
-    assert paired_needed(1.0, discordance=1.0).n_clusters == 6
 
 
 def test_unpaired_runs_need_the_textbook_number() -> None:
@@ -197,12 +194,6 @@ def test_two_small_runs_have_as_many_degrees_of_freedom_as_videos_less_two() -> 
     critical = stats.t.ppf(0.975, 7)
     expected = stats.nct.sf(critical, 7, distance) + stats.nct.cdf(-critical, 7, distance)
     assert unpaired_power(0.4, 0.8, designs=designs) == pytest.approx(expected)
-
-
-def test_the_same_questions_need_fewer_than_different_ones() -> None:
-    apart = discordance(0.5, 0.55, correlation=0.5)
-    paired = paired_needed(0.05, discordance=apart)
-    assert paired.n_items < unpaired_needed(0.5, 0.55).n_items / 1.9
 
 
 @pytest.mark.parametrize(
@@ -257,19 +248,11 @@ def test_a_planned_paired_run_finds_what_it_promises(
     assert n_found / n_trials == pytest.approx(planned, abs=0.05 if IS_THOROUGH else 0.09)
 
 
-def test_five_videos_of_a_question_each_cannot_show_a_difference() -> None:
-    assert paired_detectable(discordance=0.3, design=alone(5)) == math.inf
-
-
 def test_a_simulated_plan_takes_its_draws_from_the_generator() -> None:
     design = Design(n_items=60, n_clusters=20, icc=0.1)
     found = {power.paired_power(0.2, discordance=0.3, design=design, rng=generator(i)) for i in (1, 1, 2)}
     assert len(found) == 2
     assert max(found) - min(found) < 5 * math.sqrt(0.5 / N_SIMULATED)
-
-
-def test_the_usual_correlation_is_not_the_most_hopeful() -> None:
-    assert Design(n_items=10, n_clusters=5).icc == USUAL_ICC > 0
 
 
 def test_a_design_takes_the_sizes_of_its_videos() -> None:
@@ -296,10 +279,3 @@ def test_a_planned_unpaired_run_finds_what_it_promises() -> None:
     errors = np.sqrt((counts * (1 - counts)).sum(axis=1) / n)
     found = np.abs(counts[:, 1] - counts[:, 0]) / errors > stats.t.ppf(0.975, 2 * n - 2)
     assert found.mean() == pytest.approx(planned, abs=0.03)
-
-
-def test_two_runs_that_are_mostly_right_cannot_be_opposed() -> None:
-    # Of ten items with nine right in each run at least eight are right in both: r = -1/9 at the least.
-    assert discordance(0.9, 0.9, correlation=-1 / 9) == pytest.approx(0.2)
-    with pytest.raises(UsageError, match="correlation"):
-        discordance(0.9, 0.9, correlation=-0.2)

@@ -9,7 +9,7 @@ import pytest
 from conftest import IS_THOROUGH
 from vidence.errors import UsageError
 from vidence.statistics.intervals import UNBOUNDED, mean_interval
-from vidence.statistics.ratios import Ratio, ratio_of_means
+from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
 
 student = partial(mean_interval, bounds=UNBOUNDED)
@@ -115,11 +115,8 @@ def test_a_lower_mean_of_nothing_has_no_ratio() -> None:
     assert math.isinf(found.g)
     assert not found.is_bounded
     assert "does not exist" in found.fieller.method
-
-
-def test_a_single_video_has_a_value_and_no_interval() -> None:
     found = ratio_of_means([1, 0], [1, 1], clusters=["a", "a"], rng=generator(), settings=FEW)
-    assert found.bootstrap.value == 0.5
+    assert found.bootstrap.value == 0.5  # a single video has a value and no interval
     assert math.isnan(found.g)
     assert not found.is_bounded
     assert "single cluster" in found.fieller.method
@@ -132,10 +129,3 @@ def test_what_does_not_go_together_is_refused() -> None:
         ratio_of_means([1, math.nan], [1, 0], clusters=["a", "b"], rng=generator())
     with pytest.raises(UsageError, match="clusters"):
         ratio_of_means([1, 0], [1, 0], clusters=["a"], rng=generator())
-
-
-def test_the_same_state_gives_the_same_ratio() -> None:
-    control, full, videos = paired(30, seed=1, shares=(0.3, 0.6))
-    found = [ratio_of_means(control, full, clusters=videos, rng=generator(5)) for _ in range(2)]
-    assert found[0] == found[1]
-    assert isinstance(found[0], Ratio)

@@ -45,11 +45,8 @@ def test_json_has_the_texts_and_the_numbers_behind_them():
     assert list(first) == ["key", "name", "n", "acc", "x"]
     assert first["name"] == {"text": "=1+1", "detail": "so"}
     assert first["n"] == {"text": "1,200", "value": 1200}
-    assert (first["acc"]["text"], first["acc"]["detail"], first["acc"]["value"]) == (
-        "50.0",
-        "41.0 to 59.0",
-        0.5,
-    )
+    told = (first["acc"]["text"], first["acc"]["detail"], first["acc"]["value"])
+    assert told == ("50.0", "41.0 to 59.0", 0.5)
     assert first["acc"]["estimate"]["n_clusters"] == 3
     assert first["x"] == {"text": "\u2013"}
 

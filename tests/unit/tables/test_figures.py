@@ -56,22 +56,20 @@ def test_bars_intervals_and_marks_stand_where_their_numbers_say():
     assert (line.get("x1"), line.get("x2")) == ("25.000%", "50.000%")
     assert len(by_class(drawing.svg, "whisker")) == 3
     assert len(by_class(drawing.svg, "mark-0")) == len(by_class(drawing.svg, "mark-1")) == 1
-    assert [e.get("x") for e in parsed(drawing.svg).iter("svg") if e.get("overflow")] == [
-        "20.000%",
-        "100.000%",
-    ]
+    places = [e.get("x") for e in parsed(drawing.svg).iter("svg") if e.get("overflow")]
+    assert places == ["20.000%", "100.000%"]
     assert [words for _, words in drawing.legend] == ["interval", "planted", "chance"]
     assert [e.text for e in by_class(drawing.svg, "axis")] == ["0 %", "25 %", "50 %", "75 %", "100 %"]
     assert [e.text for e in by_class(drawing.svg, "number")] == ["40.0", "0.0"]
 
 
-def test_bars_beyond_the_axis_end_at_it():
-    svg = draw_figure(scores(("x", estimate(0.9, -0.2, 1.3)))).svg
-    line = by_class(svg, "whisker")[0]
-    assert (line.get("x1"), line.get("x2")) == ("0.000%", "100.000%")
-
-
 def test_a_table_without_a_number_or_a_figure_has_none():
+    svg = draw_figure(scores(("x", estimate(0.9, -0.2, 1.3)))).svg  # bars beyond the axis end at it
+    line_ = by_class(svg, "whisker")[0]
+    assert (line_.get("x1"), line_.get("x2")) == ("0.000%", "100.000%")
+    empty = draw_figure(counts("letters", ("read", "gold"), ("A", 0, 0))).svg
+    assert by_class(empty, "bar")[0].get("width") == "0.000%"
+    assert draw_figure(differences(line("c", NAN))) is None
     assert draw_figure(scores(("x", estimate(NAN)))) is None
     assert draw_figure(counts("letters", ("read", "gold"))) is None
     assert draw_figure(counts("", ("n",), ("a", 1))) is None
@@ -82,17 +80,6 @@ def test_lines_that_nobody_asked_for_are_in_the_table_alone():
     quiet = msgspec.structs.replace(table.rows[1], is_drawn=False)
     svg = draw_figure(msgspec.structs.replace(table, rows=(table.rows[0], quiet))).svg
     assert [e.text for e in by_class(svg, "label")] == ["one"]
-
-
-def test_shares_are_bars_with_what_guessing_gets():
-    columns = (
-        Column(key="share", title="share", kind="share"),
-        Column(key="chance", title="by guessing", kind="share"),
-    )
-    rows = (Row(key="a", label="a", values=(estimate(0.3, 0.2, 0.4), 0.25)),)
-    drawing = draw_figure(Table(name="s", title="t", label="n", figure="shares", columns=columns, rows=rows))
-    assert [b.get("width") for b in by_class(drawing.svg, "bar")] == ["30.000%"]
-    assert [words for _, words in drawing.legend] == ["interval", "by guessing"]
 
 
 def test_counts_stand_one_behind_the_other_the_heaviest_first():
@@ -113,11 +100,6 @@ def test_letters_are_drawn_against_the_most_frequent():
     assert [b.get("width") for b in by_class(svg, "bar")] == ["100.000%", "0.000%"]
     assert [b.get("width") for b in by_class(svg, "gold")] == ["25.000%", "50.000%"]
     assert "read 8, right answer 2" in svg
-
-
-def test_nothing_read_and_nothing_right_is_drawn_empty():
-    svg = draw_figure(counts("letters", ("read", "gold"), ("A", 0, 0))).svg
-    assert by_class(svg, "bar")[0].get("width") == "0.000%"
 
 
 def test_a_strip_is_divided_by_counts_and_leaves_out_nothing_but_zeros():
@@ -198,7 +180,3 @@ def test_zero_is_in_the_middle_and_the_ends_where_they_belong():
 def test_the_axis_reaches_as_far_as_it_must(most, ends):
     svg = draw_figure(differences(line("x", most))).svg
     assert by_class(svg, "axis")[-1].text == f"+{ends}"
-
-
-def test_differences_without_a_number_have_no_figure():
-    assert draw_figure(differences(line("c", NAN))) is None

@@ -14,10 +14,8 @@ def parsed(svg: str) -> ET.Element:
 @pytest.mark.parametrize(("value", "at"), [(0, 10.0), (5, 50.0), (10, 90.0), (-3, 10.0), (99, 90.0)])
 def test_values_are_drawn_between_both_ends(value, at):
     assert scale(0, 10, start=10, end=90)(value) == at
-
-
-def test_a_scale_of_one_value_draws_it_at_the_start():
     assert scale(3, 3, start=10, end=90)(3) == 10
+    assert (shorten("x" * 44), shorten("x" * 45)) == ("x" * 44, "x" * 43 + "…")
 
 
 def test_foreign_words_are_escaped_and_what_cannot_be_seen_is_shown():
@@ -59,8 +57,3 @@ def test_a_figure_is_one_element_with_its_title():
     assert figure.attrib["aria-label"] == '"Scores" & more'
     assert (figure.attrib["height"], figure[0].attrib["x"], figure[0][0].tag) == ("30", "5.000%", "circle")
     assert parsed(dot_swatch("<circle r='4'/>"))[0].attrib["transform"] == "translate(8 8)"
-
-
-def test_long_labels_are_shortened():
-    assert shorten("x" * 44) == "x" * 44
-    assert shorten("x" * 45) == "x" * 43 + "…"

@@ -74,10 +74,7 @@ ESTIMATE = Estimate(value=0.431, low=0.39, high=0.472, level=0.95, n=500, n_clus
 def test_small_p_values_are_never_printed_as_nothing(value: float, text: str) -> None:
     assert show(value, "p").text == text
     assert show(value, "p").value == value  # files get it in full
-
-
-def test_a_p_value_that_does_not_apply_is_a_dash() -> None:
-    assert show(math.nan, "p").text == show(None, "p").text
+    assert show(math.nan, "p").text == show(None, "p").text == DASH
     assert show(math.nan, "p").value is None
 
 
@@ -95,12 +92,12 @@ def test_a_p_value_that_does_not_apply_is_a_dash() -> None:
 )
 def test_numbers_have_two_digits_where_they_say_something(value: float, text: str) -> None:
     assert show(value, "number").text == text
-
-
-def test_ends_of_an_interval_are_printed_like_its_value() -> None:
-    estimate = Estimate(value=0.001, low=-0.0002, high=2.0, level=0.95, n=9, n_clusters=9, method="t")
-    cell = show(estimate, "number")
-    assert (cell.text, cell.detail) == ("0.001", "-0.0002 to 2.00")
+    # Ends of an interval are printed like its value.
+    few = Estimate(value=0.001, low=-0.0002, high=2.0, level=0.95, n=9, n_clusters=9, method="t")
+    assert (show(few, "number").text, show(few, "number").detail) == ("0.001", "-0.0002 to 2.00")
+    assert [show(n, "count").text for n in (26806, 26806.4)] == ["26,806"] * 2
+    assert [show(x, "share").text for x in (0.2, None, math.nan)] == ["20.0", DASH, DASH]
+    assert percent(1.0, digits=0) == "100"
 
 
 def test_values_keep_their_kind() -> None:
@@ -116,17 +113,14 @@ def test_values_keep_their_kind() -> None:
     found = [(c.key, c.title, c.kind) for c in shown_columns(table)]
     assert found[:2] == [("label", "l", "text"), ("0", "x, %", "share")]
     assert [kind for *_, kind in found[2:]] == ["number", "text", "number"]
-
-
-def test_a_group_says_the_unit_for_its_columns() -> None:
+    # A group says the unit for its columns.
     column = Column(key="a", title="A", kind="share", group="accuracy, %")
-    table = Table(
-        name="t", title="t", label=Column(key="name", title="n", note="so"), columns=(column,), rows=()
-    )
-    assert [(c.key, c.title, c.note, c.kind) for c in shown_columns(table)] == [
-        ("name", "n", "so", "text"),
-        ("a", "A", "", "share"),
+    label = Column(key="name", title="n", note="so")
+    titles = [
+        (c.key, c.title, c.note)
+        for c in shown_columns(Table(name="t", title="t", label=label, columns=(column,), rows=()))
     ]
+    assert titles == [("name", "n", "so"), ("a", "A", "")]
 
 
 @pytest.mark.parametrize(
@@ -152,25 +146,12 @@ def test_cells_say_what_their_values_cannot() -> None:
     assert show(Cell(value=ESTIMATE, detail=""), "share").detail == ""
 
 
-def test_counts_and_shares() -> None:
-    assert show(26806, "count").text == "26,806"
-    assert show(26806.4, "count").text == "26,806"
-    assert show(0.2, "share").text == "20.0"
-    assert show(None, "share").text == show(math.nan, "share").text == "\u2013"
-    assert percent(1.0, digits=0) == "100"
-
-
-def test_an_estimate_that_does_not_exist_is_a_dash() -> None:
-    nothing = Estimate(value=math.nan, low=math.nan, high=math.nan, level=0.95, n=0, n_clusters=0, method="m")
-    assert show(nothing, "share").text == "\u2013"
-    assert show(nothing, "share").value is None
-    assert show(nothing, "share").estimate == nothing
-
-
 def test_without_an_interval_the_reason_stands_in_its_place() -> None:
     nothing = {"low": math.nan, "high": math.nan}
     few = msgspec.structs.replace(ESTIMATE, **nothing, reason="too few videos (1)")
     assert show(few, "share").detail == "too few videos (1)"
+    unknown = show(msgspec.structs.replace(few, value=math.nan), "share")
+    assert (unknown.text, unknown.value) == (DASH, None)
     assert show(msgspec.structs.replace(ESTIMATE, **nothing), "share").detail == "no interval"
 
 

@@ -49,13 +49,9 @@ def test_millimetres_and_z_up_become_metres_and_y_up(tmp_path):
     assert (motion.kind, motion.fps, motion.source.fps_claimed) == ("markers", 120.0, 120.0)
     assert "'Ann'" in " ".join(motion.source.notes)
     np.testing.assert_allclose(motion.positions_m[3, 2], [2.003, 3.0, 1.002], atol=1e-6)
-
-
-def test_a_gzipped_file_is_read(tmp_path):
-    plain = write(tmp_path / "a.c3d", MARKERS, cloud(len(MARKERS)))
     packed = tmp_path / "b.c3d.gz"
-    packed.write_bytes(gzip.compress(plain.read_bytes()))
-    np.testing.assert_array_equal(read_motion(packed).positions_m, read_motion(plain).positions_m)
+    packed.write_bytes(gzip.compress((tmp_path / "a.c3d").read_bytes()))
+    np.testing.assert_array_equal(read_motion(packed).positions_m, motion.positions_m)
 
 
 def test_markers_are_chosen_by_label_among_many(tmp_path):
@@ -77,21 +73,15 @@ def test_hidden_markers_are_told_from_places(tmp_path):
     assert motion.is_valid.sum() == motion.is_valid.size - 1 - 5
     assert np.isnan(motion.positions_m[4, 1]).all()
     assert "exactly at the origin" in " ".join(motion.source.notes)
-
-
-def test_a_hidden_marker_of_four_does_not_make_the_head_jump(tmp_path):
+    # A hidden marker of four does not make the head jump.
     points = cloud(len(MARKERS))
     points[4:6, 0] = np.nan
     figure = body(read_motion(write(tmp_path / "a.c3d", MARKERS, points)))
     head = figure.positions_m[:, figure.index("head")]
     assert figure.is_valid[:, 0].all()
     np.testing.assert_allclose(head[:, 2], (1.000 + 1.001 + 1.002 + 1.003) / 4, atol=1e-6)
-
-
-def test_never_seen(tmp_path):
-    path = write(tmp_path / "a.c3d", MARKERS, np.full((10, len(MARKERS), 3), np.nan))
     with pytest.raises(DataError, match="no point is seen in any of 10 frames"):
-        read_motion(path)
+        read_motion(write(tmp_path / "a.c3d", MARKERS, np.full((10, len(MARKERS), 3), np.nan)))
 
 
 def test_two_subjects_must_be_told_apart(tmp_path):
@@ -114,15 +104,6 @@ def test_units(tmp_path):
     assert read_motion(strange, options={"units": "0.5"}).source.metres_per_unit == 0.5
 
 
-def test_no_rate(tmp_path):
-    path = write(tmp_path / "a.c3d", MARKERS, cloud(len(MARKERS)), rate=120.0)
-    data = path.read_bytes()
-    assert data.count(struct.pack("<f", 120.0)) >= 2, "in the header and among the parameters"
-    path.write_bytes(data.replace(struct.pack("<f", 120.0), struct.pack("<f", 0.0)))
-    with pytest.raises(DataError, match="how fast it was recorded"):
-        read_motion(path)
-
-
 def test_no_c3d(tmp_path):
     path = tmp_path / "a.c3d"
     path.write_bytes(b"HIERARCHY" * 100)
@@ -134,6 +115,10 @@ def test_no_c3d(tmp_path):
         read_motion(path)
     path.write_bytes(b"")
     with pytest.raises(DataError, match="empty"):
+        read_motion(path)
+    assert whole.count(struct.pack("<f", 120.0)) >= 2, "in the header and among the parameters"
+    path.write_bytes(whole.replace(struct.pack("<f", 120.0), struct.pack("<f", 0.0)))
+    with pytest.raises(DataError, match="how fast it was recorded"):
         read_motion(path)
 
 
@@ -224,9 +209,6 @@ def test_more_frames_than_a_header_can_count():
     assert read_c3d(opened(by_trial)).positions.shape == (66_000, 1, 3)
     with pytest.raises(DataError, match="is cut off"):
         read_c3d(opened(by_trial[:-2000]))
-
-
-def test_frames_are_counted_by_a_parameter_where_the_header_cannot():
     backwards = made(places(), first=0xFFFF)  # it ends in frame 65535 as well: nothing is told
     assert read_c3d(opened(backwards[:8] + b"\0\0" + backwards[10:])).positions.shape == (12, 3, 3)
 
@@ -265,7 +247,7 @@ def test_random_bytes_end_with_an_error_or_a_motion(tmp_path):
     """In the header, in the parameters, in the points, everywhere, and cut off."""
     whole, path = made(places(40)), tmp_path / "a.c3d"
     ends = {"read": 0, "refused": 0}
-    for seed in range(400):
+    for seed in range(200):
         rng = random.Random(seed)
         low, high = [(0, 512), (512, 900), (1536, len(whole)), (0, len(whole))][seed % 4]
         data = bytearray(whole if seed % 8 < 6 else rng.randbytes(len(whole)))
@@ -282,4 +264,4 @@ def test_random_bytes_end_with_an_error_or_a_motion(tmp_path):
             else:
                 inspect(read)
                 ends["read"] += 1
-    assert min(ends.values()) > 50, ends
+    assert min(ends.values()) > 25, ends

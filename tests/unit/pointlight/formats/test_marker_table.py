@@ -69,9 +69,6 @@ def test_data3d(tmp_path):
     assert "has no unit; scaled so that the body stands 1.7 m tall" in motion.source.notes[0]
     given = read_motion(tmp_path / "60_06.data3d.txt", options={"units": "0.005"})
     np.testing.assert_allclose(given.positions_m[0, 1], [0.2, 1.4, 0])
-
-
-def test_data3d_needs_a_rate(tmp_path):
     path = write(tmp_path, "walker_data3d.txt", data3d())
     with pytest.raises(DataError, match="give fps="):
         read_motion(path)
@@ -120,14 +117,6 @@ def test_a_damaged_leuven_file(tmp_path, text, words):
 def expmap(n_frames=3):
     row = ["1.0", "17.0", "2.0", *(["0.1"] * 3), *(["-0"] * (N_COLUMNS - 6))]
     return "\n".join(",".join(row) for _ in range(n_frames)) + "\n"
-
-
-def test_exponential_maps_need_a_skeleton(tmp_path):
-    path = write(tmp_path, "walking_1.txt", expmap())
-    with pytest.raises(DataError, match=r"without a skeleton; .*skeleton=FILE\.asf"):
-        read_motion(path)
-    with pytest.raises(DataError, match=r"walking_1\.txt:2: 116 numbers, expected 117"):
-        read_motion(write(tmp_path, "walking_1.txt", expmap().replace("\n1.0,", "\n", 1)))
 
 
 def test_the_joints_of_exponential_maps_are_in_the_order_of_the_release():

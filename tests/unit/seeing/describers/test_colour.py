@@ -47,11 +47,3 @@ def test_the_middle_of_a_box_counts_more_than_its_sides():
     image[:, 16:48] = BLUE  # half of the box, in the middle
     (vector,) = create().describe(image, WHOLE)
     assert vector @ look(BLUE) > vector @ look(RED)
-
-
-def test_boxes_are_described_one_by_one():
-    boxes = np.array([[0.0, 0.0, 64.0, 64.0], [0.0, 64.0, 64.0, 128.0]])
-    top, bottom = create().describe(picture(RED, BLUE), boxes)
-    assert top == pytest.approx(look(RED))
-    assert bottom == pytest.approx(look(BLUE))
-    assert create().describe(picture(RED), np.zeros((0, 4))).shape == (0, create().n_dims)

@@ -36,6 +36,8 @@ def describer(request):
 
 def test_vectors_have_length_one_and_the_same_person_is_nearer(describer):
     early = describer.describe(picture((RED, GREEN), 0), boxes(0))
+    apart = [describer.describe(picture((RED, GREEN), 0), boxes(0)[i : i + 1])[0] for i in range(2)]
+    np.testing.assert_allclose(early, apart, atol=1e-5)
     late = describer.describe(picture((RED, GREEN), 12, seed=4), boxes(12))
     assert early.shape == (2, describer.n_dims)
     assert early.dtype == np.float32
@@ -51,27 +53,12 @@ def test_no_box_is_no_vector_and_a_box_of_a_pixel_has_one(describer):
     assert np.isfinite(describer.describe(image, tiny)).all()
 
 
-def test_one_by_one_is_as_all_together(describer):
-    image = picture((RED, GREEN), 5)
-    both = describer.describe(image, boxes(5))
-    apart = [describer.describe(image, boxes(5)[i : i + 1])[0] for i in range(2)]
-    np.testing.assert_allclose(both, apart, atol=1e-5)
-
-
-def test_options_that_are_not_known_are_refused(describer):
-    name = describer.identity.split("/")[0]
-    with pytest.raises(UsageError, match="no option 'size'"):
-        open_describer(f"{name}?size=3")
-
-
 def test_corners_stay_inside_and_have_a_pixel():
     image = np.zeros((100, 50, 3), np.uint8)
     wanted = np.array([[-5.0, 10.2, 20.6, 200], [60, 120, 70, 130], [3.2, 3.2, 3.3, 3.3]])
     assert corners(wanted, image) == [(0, 10, 21, 100), (49, 99, 50, 100), (3, 3, 4, 4)]
-
-
-def test_a_row_of_zeros_stays_one():
-    assert unit_rows(np.array([[0.0, 0], [3, 4]], np.float32)).tolist() == [[0, 0], pytest.approx([0.6, 0.8])]
+    rows = unit_rows(np.array([[0.0, 0], [3, 4]], np.float32)).tolist()
+    assert rows == [[0, 0], pytest.approx([0.6, 0.8])]
 
 
 def test_portraits_follow_the_order_of_the_boxes_and_skip_what_is_not_wanted():

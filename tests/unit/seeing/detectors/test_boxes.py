@@ -35,11 +35,10 @@ def test_only_confident_boxes_stay_the_best_first(tmp_path, video):
     )
     assert found(f"boxes:{tmp_path}/d.txt", video).confidences.tolist() == [0.9, 0.5]
     assert found(f"boxes:{tmp_path}/d.txt?most=1&confidence=0.1", video).confidences.tolist() == [0.9]
-
-
-def test_a_confidence_that_is_not_known_counts_as_certain(tmp_path, video):
-    (tmp_path / "d.txt").write_text("1,3,5,5,10,10,-1,-1,-1,-1\n")
+    (tmp_path / "d.txt").write_text("1,3,5,5,10,10,-1,-1,-1,-1\n")  # not known counts as certain
     assert found(f"boxes:{tmp_path}/d.txt", video).confidences.tolist() == [1.0]
+    (tmp_path / "d.txt").write_text("")
+    assert len(found(f"boxes:{tmp_path}/d.txt", video).frame_indices) == 0
 
 
 def test_margins_of_a_classifier_must_be_named_as_such(tmp_path, video):
@@ -108,8 +107,3 @@ def test_no_file_a_missing_file_an_unknown_option(tmp_path):
         open_detector(f"boxes:{tmp_path}/d.txt?confidense=0.4")
     with pytest.raises(UsageError, match="WIDTHxHEIGHT"):
         open_detector(f"boxes:{tmp_path}/d.txt?size=768")
-
-
-def test_an_empty_file_finds_nobody(tmp_path, video):
-    (tmp_path / "d.txt").write_text("")
-    assert len(found(f"boxes:{tmp_path}/d.txt", video).frame_indices) == 0
