@@ -3,11 +3,14 @@
 import os
 import re
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,6 +18,7 @@ import pytest
 
 INSTALL = "apt-get install --no-install-recommends chromium"
 _SCRIPT = re.compile(r"\.js(\?|$)")
+PASSWORD = "correct horse battery"  # noqa: S105 - of tests
 _ADDRESS = re.compile(r"(https?://[^/\s]+)(/\S*)?")
 
 
@@ -75,10 +79,64 @@ def serving() -> Iterator[Callable[..., Served]]:
         process.stdout.close()
 
 
+@pytest.fixture(scope="module")
+def serve_script() -> Iterator[Callable[..., str]]:
+    """Start one of the servers beside this file, with some arguments; the address that it prints."""
+    with ExitStack() as stack:
+        yield lambda *words: stack.enter_context(_scripted(*words))
+
+
+@contextmanager
+def _scripted(name: str, *words: str | Path) -> Iterator[str]:
+    command = [sys.executable, Path(__file__).parent / name, *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        found = next(filter(None, map(_ADDRESS.search, process.stdout)))
+        yield found[0]
+        process.terminate()
+        process.wait(timeout=20)
+
+
+class Killable:
+    """A team's server in a folder, always at one address; it can be killed and started again."""
+
+    def __init__(self, serve: Callable[..., Served], data: Path, *more: str | Path) -> None:
+        self.data, self._serve, self._more = data, serve, more
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.start()
+
+    def start(self) -> None:
+        """Serve."""
+        self.served = self._serve("studio", "serve", self.data, "--port", self.port, *self._more)
+
+    def kill(self) -> None:
+        """As a machine that loses its power does."""
+        os.kill(self.served.process.pid, signal.SIGKILL)
+        self.served.process.wait()
+
+
 @pytest.fixture
-def studio_server(serve: Callable[..., Served], tmp_path: Path) -> Callable[..., Served]:
-    """``vidence studio open`` in a new folder, with what else is to be said."""
-    return lambda *more: serve("studio", "open", tmp_path / "studio", *more)
+def killable(serve: Callable[..., Served]) -> Callable[..., Killable]:
+    """Serve a folder so that the server can be killed."""
+    return partial(Killable, serve)
+
+
+@pytest.fixture(scope="session")
+def sign_in() -> Callable[..., None]:
+    """Sign somebody in, who comes to an address then; whoever was there has signed out."""
+
+    def go(page, url: str, name: str, after: str = "/") -> None:
+        page.context.clear_cookies()
+        page.goto(f"{url}/sign-in?next={after}")
+        page.get_by_label("Name").fill(name)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_label("Password").press("Enter")
+        page.wait_for_url(f"{url}{after}")
+
+    return go
 
 
 @pytest.fixture
@@ -89,10 +147,7 @@ def view_server(serve: Callable[..., Served]) -> Callable[..., Served]:
 
 @pytest.fixture(scope="module")
 def browser():
-    """One Chromium for all tests of a file.
-
-    The loop of events that drives it runs in this thread; it ends with the file, for others run their own.
-    """
+    """One Chromium for all tests of a file."""
     executable = chromium()
     if executable is None:
         pytest.skip(f"no Chromium; install it with: {INSTALL}, or say where it is in CHROMIUM")
@@ -112,10 +167,7 @@ def is_outside(url: str) -> bool:
 
 @pytest.fixture
 def page(browser):
-    """A new page in a session of its own; what its console complains of fails the test.
-
-    So does whatever is asked of another machine.
-    """
+    """A new page in a session of its own; what its console complains of fails the test."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     opened = context.new_page()
     complaints: list[str] = []

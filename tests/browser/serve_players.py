@@ -36,7 +36,6 @@ def main(data: Path, *named: str) -> None:
     data.mkdir(parents=True, exist_ok=True)
     ticket = new_ticket()
     application = configure(settings, ticket=ticket)
-
     from django.http import HttpResponse, JsonResponse
     from django.template import engines
 

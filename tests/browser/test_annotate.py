@@ -1,14 +1,10 @@
 """Writing items in Chromium: marks by keyboard, saves through crashes, two tabs, a session that ends."""
 
-import os
 import re
 import shutil
-import signal
-import socket
 import sqlite3
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -25,60 +21,16 @@ LISTEN = """() => {
   document.addEventListener("vidence:saved", (event) => window.told.push(event.detail.version));
 }"""
 FILM = f"clips/{HOSTILE}.mp4"
-WHOLE = {
-    "question": "Which block turns white in the second place?",
-    "language": "en",
-    "right-text": "the thick one",
-    **{f"wrong-{i}-text": f"the {one} one" for i, one in enumerate(("flat", "hollow", "green", "round"))},
-    **{f"wrong-{i}-why": "it looks so" for i in range(4)},
-    "step-0": "Several blocks stand side by side.",
-    "step-1": "They turn white one behind the other.",
-    "evidence-0-start": "0.1",
-    "evidence-0-end": "0.3",
-    "evidence-0-text": "the second block",
-    "evidence-0-steps": "1, 2",
-    "knowledge-0-title": "Binary numbers",
-    "knowledge-0-url": "https://en.wikipedia.org/wiki/Binary_number",
-    "hint-0": "Something changes its colour.",
-    "subject": "Physics",
-    "textbook": "Optics",
-    "chapter": "3",
-    "concept": "light",
-}
 
 
-class Team:
-    """A team's studio on one port, which can be killed and started again."""
-
-    def __init__(self, serve, folder: Path) -> None:
-        self.data, self._media, self._serve = folder / "team", folder / "media", serve
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.start()
-
-    def start(self) -> None:
-        """Serve; the address is the same each time."""
-        self.served = self._serve(
-            "studio", "serve", self.data, "--port", self.port, "--media-root", self._media
-        )
-
-    def kill(self) -> None:
-        """As a machine that loses its power does."""
-        os.kill(self.served.process.pid, signal.SIGKILL)
-        self.served.process.wait()
-
-    def kept(self) -> tuple[str, list[tuple[int, str]]]:
-        """What SQLite says of its file, and each save in the log of drafts."""
-        connection = sqlite3.connect(self.data / "studio.sqlite3")
-        try:
-            log = connection.execute(
-                "SELECT version, body FROM studio_draftlogrow ORDER BY version"
-            ).fetchall()
-            return connection.execute("PRAGMA integrity_check").fetchone()[0], log
-        finally:
-            connection.close()
+def kept(team) -> tuple[str, list[tuple[int, str]]]:
+    """What SQLite says of its file, and each save in the log of drafts."""
+    connection = sqlite3.connect(team.data / "studio.sqlite3")
+    try:
+        log = connection.execute("SELECT version, body FROM studio_draftlogrow ORDER BY version").fetchall()
+        return connection.execute("PRAGMA integrity_check").fetchone()[0], log
+    finally:
+        connection.close()
 
 
 @pytest.fixture(scope="module")
@@ -98,23 +50,16 @@ def begun(tmp_path_factory):
 
 
 @pytest.fixture
-def team(serve, begun, tmp_path):
+def team(killable, begun, tmp_path):
     """A server of the copy."""
-    shutil.copytree(begun, tmp_path / "copy")
-    return Team(serve, tmp_path / "copy")
+    folder = shutil.copytree(begun, tmp_path / "copy")
+    return killable(folder / "team", "--media-root", folder / "media")
 
 
-def sign_in(page, team, after="/", name="Ann"):
-    page.goto(f"{team.url}/sign-in?next={after}")
-    page.get_by_label("Name").fill(name)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_label("Password").press("Enter")
-    page.wait_for_url(f"{team.url}{after}")
-
-
-def begin(page, team):
+@pytest.fixture
+def address(page, team, sign_in):
     """A new item on the film; its form."""
-    sign_in(page, team, "/projects/films/media/")
+    sign_in(page, team.url, "Ann", "/projects/films/media/")
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Take in what is ticked").click()
     page.get_by_role("link", name="New item").click()
@@ -136,8 +81,7 @@ def looked(page, name):
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (name, width)
 
 
-def test_marks_by_keyboard_become_evidence_that_is_saved(page, team):
-    begin(page, team)
+def test_marks_by_keyboard_become_evidence_that_is_saved(page, team, address):
     page.locator("section[data-player][data-state=painted]").wait_for()
     page.get_by_label("Question").focus()
     page.keyboard.type("Which block turns white second?")
@@ -169,8 +113,7 @@ def test_marks_by_keyboard_become_evidence_that_is_saved(page, team):
     assert page.evaluate("window.pwned") is None
 
 
-def test_no_acknowledged_save_is_lost_when_the_server_is_killed(page, team):
-    address = begin(page, team)
+def test_no_acknowledged_save_is_lost_when_the_server_is_killed(page, team, address):
     page.evaluate(LISTEN)
     question = page.get_by_label("Question")
     for number in range(2):
@@ -183,7 +126,7 @@ def test_no_acknowledged_save_is_lost_when_the_server_is_killed(page, team):
         question.press_sequentially("and this behind it. ", delay=5)
         expect(state(page)).to_have_text("not saved, kept here", timeout=6_000)
         told = page.evaluate("window.told")
-        integrity, log = team.kept()
+        integrity, log = kept(team)
         assert integrity == "ok"
         assert {one for one, _ in log} >= set(told)
         team.start()
@@ -206,8 +149,7 @@ def test_no_acknowledged_save_is_lost_when_the_server_is_killed(page, team):
     assert again.get_by_role("alert").count() == 0
 
 
-def test_two_tabs_show_both_texts_and_a_kept_one_is_not_put_over_a_newer(page, team):
-    address = begin(page, team)
+def test_two_tabs_show_both_texts_and_a_kept_one_is_not_put_over_a_newer(page, team, address):
     other = page.context.new_page()
     other.goto(address)
     page.get_by_label("Question").fill(f"Which block is thick? {HOSTILE}")
@@ -226,11 +168,10 @@ def test_two_tabs_show_both_texts_and_a_kept_one_is_not_put_over_a_newer(page, t
     other.get_by_role("button", name="Go on with what was written here").click()
     expect(other.get_by_label("Question")).to_have_value(f"Which block is thin? {HOSTILE}")
     assert other.evaluate("window.pwned") is None
-    assert [version for version, _ in team.kept()[1]] == [1, 2]
+    assert [version for version, _ in kept(team)[1]] == [1, 2]
 
 
-def test_a_session_that_ends_keeps_the_text_until_one_is_back(page, team):
-    begin(page, team)
+def test_a_session_that_ends_keeps_the_text_until_one_is_back(page, team, address):
     page.context.clear_cookies()
     page.get_by_label("Question").fill("Which block is written after the end?")
     expect(page.get_by_role("alert")).to_contain_text("You are signed out")
@@ -248,8 +189,7 @@ def test_a_session_that_ends_keeps_the_text_until_one_is_back(page, team):
     assert page.get_by_label("Question").input_value() == "Which block is written after the end?"
 
 
-def test_words_that_are_typed_before_the_scripts_run_are_saved(page, team, without_scripts):
-    address = begin(page, team)
+def test_words_that_are_typed_before_the_scripts_run_are_saved(page, team, address, without_scripts):
     with without_scripts(page):
         page.goto(address, wait_until="commit")
         page.get_by_label("Question").focus()
@@ -260,13 +200,12 @@ def test_words_that_are_typed_before_the_scripts_run_are_saved(page, team, witho
     expect(state(page)).to_have_text(SAVED)
     page.reload()
     assert page.get_by_label("Question").input_value() == "Which block is typed early?"
-    assert [version for version, _ in team.kept()[1]] == [1]
+    assert [version for version, _ in kept(team)[1]] == [1]
     page.wait_for_timeout(900)
-    assert [version for version, _ in team.kept()[1]] == [1], "a page that nobody writes in saves nothing"
+    assert [version for version, _ in kept(team)[1]] == [1], "a page that nobody writes in saves nothing"
 
 
-def test_oracle_frames_are_picked_at_the_painted_frame_in_an_order(page, team):
-    begin(page, team)
+def test_oracle_frames_are_picked_at_the_painted_frame_in_an_order(page, team, address):
     player = page.locator("section[data-player]")
     expect(player).to_have_attribute("data-frame", "0")
     for frame in ("10", "20"):
@@ -296,14 +235,14 @@ def test_oracle_frames_are_picked_at_the_painted_frame_in_an_order(page, team):
     assert page.locator(".picked li").count() == 2
 
 
-def test_a_box_is_drawn_on_a_picture_or_written_as_numbers(page, team):
+def test_a_box_is_drawn_on_a_picture_or_written_as_numbers(page, team, sign_in):
     plates = team.data.parent / "media" / "plates"
     plates.mkdir()
     for number, colour in enumerate(("navy", "darkred")):
         picture = Image.new("RGB", (640, 480), colour)
         ImageDraw.Draw(picture).rectangle((200, 120, 360, 300), fill="white")
         picture.save(plates / f"{number}.png")
-    sign_in(page, team, "/projects/films/media/")
+    sign_in(page, team.url, "Ann", "/projects/films/media/")
     page.get_by_role("checkbox", name="plates images", exact=True).check()
     page.get_by_role("button", name="Take in what is ticked").click()
     page.get_by_role("link", name="New item").click()
@@ -337,27 +276,3 @@ def test_a_box_is_drawn_on_a_picture_or_written_as_numbers(page, team):
     looked(page, "boxes")
     page.reload()
     expect(second.locator(".boxes rect").last).to_have_attribute("x", "10")
-
-
-def test_hints_are_tried(page, team, browser):
-    address = begin(page, team)
-    for name, words in WHOLE.items():
-        page.locator(f"#f-{name}").fill(words)
-    page.get_by_role("button", name="Hand in").click()
-    page.wait_for_url(address.removesuffix("edit"))
-    context = browser.new_context()
-    bob = context.new_page()
-    sign_in(bob, team, "/projects/films/hints", name="Bob")
-    bob.get_by_role("link", name="films-0001").click()
-    expect(bob.get_by_text("Something changes its colour.")).to_be_visible()
-    bob.get_by_label("the thick one").check()
-    bob.get_by_label("the words settle it").check()
-    bob.get_by_role("button", name="Answer", exact=True).click()
-    expect(bob.get_by_text("The hints were too strong")).to_be_visible()
-    bob.goto(address.replace("edit", "review"))
-    bob.get_by_role("button", name="Claim it").click()
-    expect(bob.get_by_text("too strong: the words and the hints were enough")).to_be_visible()
-    page.goto(address.removesuffix("edit"))
-    expect(page.get_by_text("too strong: the words and the hints were enough")).to_be_visible()
-    assert page.evaluate("window.pwned") is None
-    context.close()

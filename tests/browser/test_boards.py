@@ -113,7 +113,6 @@ def test_a_track_is_corrected_by_keyboard_and_the_question_changes(opened, drawn
     press(opened, "u", says="the last: 7 phantom")
     acts = [(one.track_id, one.act) for one in read_rows(drawn.people, TrackRow, videos=None)]
     assert acts == [("5", "ok"), ("7", "phantom")]
-
     drawn.make()
     after = counted(drawn)
     assert any("7" in tracks for tracks in before.values())
@@ -123,7 +122,6 @@ def test_a_track_is_corrected_by_keyboard_and_the_question_changes(opened, drawn
     opened.reload()
     ready(opened)
     expect(opened.locator(".remake")).to_have_count(0)
-
     press(opened, "u", says="the last: 5 ok")
     opened.keyboard.press("u")
     expect(opened.locator("form.undo button")).to_be_disabled()
@@ -236,21 +234,6 @@ def test_a_person_who_was_counted_keeps_a_numbered_dot(opened, drawn):
     expect(opened.locator("#done")).not_to_contain_text("solo")
     opened.goto(opened.url.partition("#")[0] + f"?place=visited:whole&first={frame}&last={frame + 8}")
     expect(opened.locator("[data-count]")).to_have_text("0")
-
-
-def test_false_cards_are_told_by_key_before_the_film_is_there(opened):
-    board(opened, "False cards")
-    expect(opened.locator("[data-player]")).to_have_count(0)
-    for left in (1, 0):
-        opened.keyboard.press("x")
-        if left:
-            expect(opened.get_by_text("1 of 2 sentences left")).to_have_count(1)
-            ready(opened)
-    expect(opened.locator("[data-player]")).to_have_count(1)
-    opened.get_by_role("radio", name="no", exact=True).first.press("Space")
-    opened.get_by_role("radio", name="yes", exact=True).last.press("Space")
-    opened.get_by_role("button", name="Keep").press("Enter")
-    expect(opened.get_by_text("1 of 2 told right without the film: 50%")).to_have_count(1)
 
 
 def test_words_and_counts_that_are_typed_before_the_scripts_run_are_kept(opened, without_scripts):

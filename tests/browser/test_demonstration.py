@@ -6,25 +6,21 @@ from playwright.sync_api import expect
 def test_a_stranger_sees_everything_working(page, serve, tmp_path):
     shown = serve("studio", "demo", tmp_path / "demo", "--no-open")
     heading = page.get_by_role("heading", level=1)
-
     page.goto(shown.door)
     page.get_by_role("link", name="Demonstration").click()
     expect(heading).to_have_text("Demonstration")
     for state in ("accepted", "in-meta", "rejected", "returned", "reviewed", "submitted", "voided"):
         expect(page.get_by_role("cell", name=state, exact=True)).to_be_visible()
-
     page.get_by_role("link", name="My work").click()
     page.get_by_role("button", name="Take the next").first.click()
     expect(page.locator("[data-player]")).to_be_visible()
     expect(
         page.get_by_role("button", name="Accept", exact=True).or_(page.get_by_text("Count for"))
     ).to_be_visible()
-
     page.goto(f"{shown.url}/projects/demonstration/")
     page.get_by_role("link", name="phantom-v002-q04").click()
     page.get_by_role("link", name="Write on").click()
     expect(page.get_by_role("button", name="Hand in")).to_be_visible()
-
     page.goto(f"{shown.url}/runs")
     expect(page.get_by_role("link", name="phantom:fuser")).to_be_visible()
     expect(page.get_by_role("link", name="phantom:blind")).to_be_visible()

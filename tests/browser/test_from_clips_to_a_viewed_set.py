@@ -78,16 +78,6 @@ def vidence(*words, cwd):
     return done.stdout
 
 
-def signed_in(page, url, name):
-    """Whoever was there signs out, and `name` signs in."""
-    page.context.clear_cookies()
-    page.goto(f"{url}/sign-in")
-    page.get_by_label("Name").fill(name)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Studio")
-
-
 def write(page, project, number):
     """Begin a question, write it, and hand it in."""
     page.goto(f"{project}/new/")
@@ -116,10 +106,9 @@ def accept(page):
     expect(heading).not_to_have_text(before)
 
 
-def test_ten_questions_of_three_clips(page, serve, team, clips, tmp_path):
+def test_ten_questions_of_three_clips(page, serve, team, clips, tmp_path, sign_in):
     project = f"{team.url}/projects/clips"
-
-    signed_in(page, team.url, "Ada")
+    sign_in(page, team.url, "Ada")
     page.goto(f"{project}/media/")
     for one in page.locator("input[name=path]").all():
         one.check()
@@ -127,26 +116,22 @@ def test_ten_questions_of_three_clips(page, serve, team, clips, tmp_path):
     expect(page.locator("input[name=path]")).to_have_count(0)
     for number in range(10):
         write(page, project, number)
-
-    signed_in(page, team.url, "Bob")
+    sign_in(page, team.url, "Bob")
     page.goto(f"{team.url}/work")
     page.get_by_role("button", name="Take the next").click()
     for _ in range(10):
         accept(page)
     expect(page.get_by_text("nothing waits")).to_be_visible()
-
-    signed_in(page, team.url, "Olga")
+    sign_in(page, team.url, "Olga")
     page.goto(f"{project}/")
     page.get_by_role("link", name="Releases").click()
     expect(page.get_by_text("10 of 10 questions are accepted")).to_be_visible()
     page.get_by_label("Sources that need no licence").fill("all")
     page.get_by_role("button", name="Release").click()
     expect(page.get_by_role("heading", name="clips-1.0.0")).to_be_visible()
-
     release = tmp_path / "team" / "releases" / "clips" / "clips-1.0.0"
     run = ("run", "table", "--data", release, "--media", clips, "--model", "baseline:random")
     assert "Accuracy" in vidence(*run, "--out", "runs/clips", cwd=tmp_path)
-
     shown = serve("view", tmp_path / "runs" / "clips", "--no-open")
     page.goto(shown.door)
     page.get_by_role("link", name="baseline:random").first.click()

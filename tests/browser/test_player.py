@@ -6,9 +6,7 @@ The server is a process of its own with one page more (`serve_players.py`); no t
 import json
 import os
 import re
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -92,7 +90,7 @@ class Players:
 
 
 @pytest.fixture(scope="module")
-def players(tmp_path_factory) -> Iterator[Players]:
+def players(serve_script, tmp_path_factory) -> Players:
     folder = tmp_path_factory.mktemp("clips")
     clips = {name: (OWN.get(name) or MAKERS[name])(folder) for name in (*PLAYED, *PERHAPS_COPIED, *COPIED)}
     frames = folder / "frames"
@@ -100,18 +98,8 @@ def players(tmp_path_factory) -> Iterator[Players]:
     for number in range(30):
         Image.fromarray(picture(number)[:HEIGHT]).save(frames / f"{number:03}.png")
     named = [f"{name}=video={clip.path}" for name, clip in clips.items()]
-    process = subprocess.Popen(
-        [sys.executable, HERE / "serve_players.py", folder / "studio", *named, f"folder=frames={frames}"],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    found = re.search(r"http\S+", process.stdout.readline())
-    assert found is not None
-    yield Players(door=found[0], clips=clips)
-    process.terminate()
-    process.wait(timeout=20)
-    process.stdout.close()
+    door = serve_script("serve_players.py", folder / "studio", *named, f"folder=frames={frames}")
+    return Players(door=door, clips=clips)
 
 
 @pytest.fixture(scope="module")
@@ -299,7 +287,7 @@ def test_the_marked_range_is_played_and_ends_on_its_last_frame(page, players):
     assert min(seen) >= 10
 
 
-def test_keys_stay_out_of_text_fields_and_work_there_with_alt(page, players):
+def test_keys_move_the_player_and_stay_out_of_text_fields(page, players):
     shown = Shown(page, players, "h264")
     note = page.get_by_label("Note")
     note.click()
@@ -309,9 +297,6 @@ def test_keys_stay_out_of_text_fields_and_work_there_with_alt(page, players):
     shown.press("Alt+.")
     shown.is_at(1)
     assert note.input_value() == "k.j,"
-
-
-def test_speed_jumps_and_times(page, players):
     shown = Shown(page, players, "h264")
     shown.press("]")
     expect(shown.section.locator("span.speed")).to_have_text("1.25x")
@@ -334,8 +319,7 @@ def test_speed_jumps_and_times(page, players):
     expect(shown.section.locator("p[role=status]")).to_have_text(re.compile("Say a frame"))
 
 
-def test_no_frame_is_claimed_before_it_is_painted(page, players):
-    """Each time the number appears in the page, the picture has it already."""
+def test_no_frame_is_claimed_before_it_is_painted_and_a_copy_goes_on(page, players):
     shown = Shown(page, players, "h264")
     page.evaluate("""([read, id]) => { window.wrong = []; window.said = 0; }""", [READ, "h264"])
     page.evaluate(READ.replace("(id) => {", "() => { window.painted = (id) => {", 1) + "}")
@@ -352,9 +336,6 @@ def test_no_frame_is_claimed_before_it_is_painted(page, players):
         expect(shown.section.locator("span.readout")).to_have_text(re.compile(r"frame \d+"))
         shown.is_at(index)
     assert page.evaluate("() => [window.wrong, window.said >= 6]") == [[], True]
-
-
-def test_what_a_browser_gives_up_on_goes_on_as_a_copy(page, players):
     shown = Shown(page, players, "h264")
     shown.go(33)
     shown.is_at(33)

@@ -1,8 +1,5 @@
 """Real clips in Chromium: what is painted at a frame is the still that models are sent of it."""
 
-import re
-import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -36,30 +33,19 @@ APART = """async ([name, frame]) => {
 
 
 @pytest.mark.parametrize("name", CLIPS)
-def test_each_of_sixteen_frames_is_the_still_of_its_number(page, data_dir, tmp_path, name):
+def test_each_of_sixteen_frames_is_the_still_of_its_number(page, serve_script, data_dir, tmp_path, name):
     clip = need(data_dir / "video" / name)
-    process = subprocess.Popen(
-        [sys.executable, HERE / "serve_players.py", tmp_path / "studio", f"clip=video={clip}"],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None
-        door = re.findall(r"http\S+", process.stdout.readline())[0]
-        page.goto(door)
-        page.goto(f"{door.partition('/enter')[0]}/players?{urlencode({'name': 'clip'})}")
-        section = page.locator("#clip")
-        expect(section).to_have_attribute("data-frame", "0", timeout=20_000)
-        box = section.get_by_role("textbox")
-        for frame in ((2 * i + 1) * N_FRAMES // 32 for i in range(16)):
-            box.fill(str(frame))
-            box.press("Enter")
-            expect(section).to_have_attribute("data-frame", str(frame), timeout=20_000)
-            apart = page.evaluate(APART, ["clip", frame])
-            assert apart < MOST_APART, frame
-            if frame % 4 == 2:
-                assert apart < min(page.evaluate(APART, ["clip", frame + by]) for by in (-2, 2)), frame
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-        process.stdout.close()
+    door = serve_script("serve_players.py", tmp_path / "studio", f"clip=video={clip}")
+    page.goto(door)
+    page.goto(f"{door.partition('/enter')[0]}/players?{urlencode({'name': 'clip'})}")
+    section = page.locator("#clip")
+    expect(section).to_have_attribute("data-frame", "0", timeout=20_000)
+    box = section.get_by_role("textbox")
+    for frame in ((2 * i + 1) * N_FRAMES // 32 for i in range(16)):
+        box.fill(str(frame))
+        box.press("Enter")
+        expect(section).to_have_attribute("data-frame", str(frame), timeout=20_000)
+        apart = page.evaluate(APART, ["clip", frame])
+        assert apart < MOST_APART, frame
+        if frame % 4 == 2:
+            assert apart < min(page.evaluate(APART, ["clip", frame + by]) for by in (-2, 2)), frame

@@ -1,10 +1,7 @@
 """A look at an item in a browser: by keyboard alone, from the sign-in to the decision, at two widths."""
 
-import os
 import re
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -21,28 +18,6 @@ PASSWORD = "correct horse battery"  # noqa: S105 - of tests
 SAVED = re.compile(r"^saved \d")
 
 
-class Films:
-    """A team's server with items that wait for a look; it can be killed and started again."""
-
-    def __init__(self, serve, folder: Path) -> None:
-        self._serve, self._folder = serve, folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self._port}"
-        self.start()
-
-    def start(self) -> None:
-        """Serve; the address is the same each time."""
-        words = ("studio", "serve", self._folder, "--port", self._port)
-        self.served = self._serve(*words)
-
-    def kill(self) -> None:
-        """As a machine that loses its power does."""
-        os.kill(self.served.process.pid, signal.SIGKILL)
-        self.served.process.wait()
-
-
 @pytest.fixture(scope="module")
 def seeded(tmp_path_factory):
     """The folder of a team with items that wait; each test has a copy."""
@@ -53,10 +28,9 @@ def seeded(tmp_path_factory):
 
 
 @pytest.fixture
-def films(serve, seeded, tmp_path):
+def films(killable, seeded, tmp_path):
     """The server of a team, with a copy of its items."""
-    folder = shutil.copytree(seeded, tmp_path / "team")
-    return Films(serve, folder)
+    return killable(shutil.copytree(seeded, tmp_path / "team"))
 
 
 def enter(page, films, name):
@@ -185,7 +159,6 @@ def test_nothing_written_is_lost_by_a_kill_or_a_second_tab(page, films):
     expect(state(page)).to_have_text(SAVED, timeout=10_000)
     page.reload(wait_until="load")
     expect(words).to_have_value("The first half. The second half.")
-
     other = page.context.new_page()
     other.goto(page.url, wait_until="load")
     other.locator("#message").fill("Of the second tab.")
@@ -196,7 +169,6 @@ def test_nothing_written_is_lost_by_a_kill_or_a_second_tab(page, films):
     expect(page.get_by_role("heading", name="What was saved in another tab")).to_be_visible()
     expect(page.get_by_text("Of the second tab.")).to_be_visible()
     expect(words).to_have_value("Of the first tab.")
-
     all_well(page)
     expect(state(page)).to_have_text(SAVED)
     page.get_by_role("button", name="Accept", exact=True).click()

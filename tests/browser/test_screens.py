@@ -20,7 +20,6 @@ from playwright.sync_api import expect
 
 PICTURES = Path(__file__).parents[2] / "docs" / "studio" / "pictures"
 PASSWORD = "correct horse battery"  # noqa: S105 - of tests
-SERVER = Path(__file__).parent / "serve_screens.py"
 AXE = Axe().axe_script
 # Every rule once; in the other width and scheme what depends on places and colours.
 PLACES = {"runOnly": ["color-contrast", "scrollable-region-focusable", "target-size", "bypass", "region"]}
@@ -32,25 +31,32 @@ BEYOND = """() => [...document.querySelectorAll("body *")].filter(one => {
   const box = one.getBoundingClientRect();
   return box.width && box.right > innerWidth + 1 && !one.closest(".wide, pre, .skip, .unseen, svg, .lanes");
 }).slice(0, 3).map(one => one.outerHTML.slice(0, 120))"""
+# What has the focus: null for nothing, else what is wrong with how it is shown.
+FOCUS = """() => {
+  const one = document.activeElement;
+  if (one === document.body) return null;
+  if (one.type === "date" || one.type === "datetime-local") return "";  // the browser draws rings within
+  const box = one.getBoundingClientRect(), style = getComputedStyle(one);
+  const from = Math.max(box.left, 0), to = Math.min(box.right, innerWidth);
+  const isOfIt = (at) => at !== null && (one.contains(at) || at.closest("label")?.control === one);
+  let shown_px = 0;
+  for (let y = Math.max(box.top, 0) + 1; to > from && y < Math.min(box.bottom, innerHeight); y += 2)
+    if (isOfIt(document.elementFromPoint((from + to) / 2, y))) shown_px += 2;
+  const isInSight = shown_px >= Math.min(box.height - 3, 20);
+  const hasRing = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+  if (isInSight && hasRing) return "";
+  return `${isInSight ? "no ring" : "out of sight"}: ${one.outerHTML.slice(0, 120)}`;
+}"""
+STOPS = 40
 HEIGHTS_PX = {1400: 900, 400: 800}
 LARGEST_BYTES = 120_000
 
 
 @pytest.fixture(scope="module")
-def team(tmp_path_factory):
-    """The address of a team's studio in which every screen has something to show."""
+def team(serve_script, tmp_path_factory):
+    """A team's studio in which every screen has something to show."""
     folder = tmp_path_factory.mktemp("screens")
-    process = subprocess.Popen([sys.executable, SERVER, folder, PASSWORD], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    found = None
-    for line in process.stdout:
-        if found := re.match(r"team: (http\S+)/", line):
-            break
-    assert found is not None
-    yield Team(found[1], folder)
-    process.terminate()
-    process.wait(timeout=20)
-    process.stdout.close()
+    return Team(serve_script("serve_screens.py", folder, PASSWORD).rstrip("/"), folder)
 
 
 @dataclass
@@ -105,13 +111,25 @@ class Looked:
             self._fits(page, name, width)
             page.emulate_media(color_scheme=scheme)
             told = {"preload": False, **options}
-            self.faults += [f"{name}, {width} px, {scheme}: {one}" for one in page.evaluate(FOUND, told)]
+            found = [*page.evaluate(FOUND, told), *(self._stops(page) if width == LOOKS[0][0] else ())]
+            self.faults += [f"{name}, {width} px, {scheme}: {one}" for one in found]
         folder = os.environ.get("VIDENCE_PICTURES")
         if folder and (PICTURES / f"{name}.png").exists():
             for width, height in HEIGHTS_PX.items():
                 page.set_viewport_size({"width": width, "height": height})
                 photograph(page, Path(folder) / f"{name}{'' if width == 1400 else '-400'}.png", first=first)
         page.set_viewport_size({"width": 1280, "height": 900})
+
+    def _stops(self, page):
+        """What is wrong with the focus where Tab stops: in sight, under nothing else, with a ring."""
+        page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
+        for _ in range(STOPS):
+            page.keyboard.press("Tab")
+            fault = page.evaluate(FOCUS)
+            if fault is None:
+                return
+            if fault:
+                yield fault
 
     def _fits(self, page, name, width):
         """Make the window that wide, and note what runs over its edge."""
@@ -365,7 +383,7 @@ def test_every_screen_is_open_to_everybody_and_fits(browser, team):
         walk(to)
     for page in to.pages.values():
         page.context.close()
-    assert to.faults == []
+    assert to.faults == [], "\n".join(to.faults)
     if "VIDENCE_PICTURES" not in os.environ:
         drawn = {one.stem for one in PICTURES.glob("*.png")}
         assert drawn <= {name + width for name in to.names for width in ("", "-400")}

@@ -37,12 +37,10 @@ def test_from_the_runs_to_a_flip_and_its_frames(page, view_server, runs, tmp_pat
     served = view_server("--no-open", runs)
     page.goto(served.door)
     expect(page.get_by_role("heading", level=1)).to_have_text("Runs")
-
     page.get_by_role("checkbox", name="Ours").check()
     page.get_by_role("checkbox", name="Theirs").check()
     page.get_by_role("button", name="Compare the ticked runs").click()
     expect(page.locator("#piece")).to_contain_text("Told by the trials")
-
     page.get_by_role("link", name="2 scored differently").click()
     expect(page.locator(".piece tbody tr")).to_have_count(2)
     page.get_by_role("link", name="q2").click()
@@ -56,7 +54,6 @@ def test_from_the_runs_to_a_flip_and_its_frames(page, view_server, runs, tmp_pat
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         expect(at).to_have_attribute("data-frame", str(frame))
         expect(at).to_have_attribute("data-state", "painted")
-
     page.goto(f"{served.url}/runs")
     page.locator("th a", has_text="Ours").click()
     expect(page.locator("#piece")).to_contain_text("How it was run")
@@ -105,7 +102,6 @@ def test_exported_pages_stand_on_their_own_in_a_browser(page, runs, tmp_path, mo
     subprocess.run([*command, "--list", f"http://127.0.0.1:1/items?{'&'.join(places)}&flip=any"], check=True)
     asked = []
     page.on("request", lambda request: asked.append(request.url))
-
     page.goto((tmp_path / "pages" / "index.html").as_uri())
     page.locator("th a", has_text="Ours").click()
     expect(page.locator("#piece")).to_contain_text("How it was run")

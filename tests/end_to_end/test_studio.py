@@ -30,13 +30,6 @@ def test_what_is_open_to_the_network_by_accident_is_refused(vidence):
     assert not (vidence.folder / "a").exists()
 
 
-def test_a_folder_that_cannot_be_written_or_locked_ends_the_start(vidence):
-    done = vidence("studio", "serve", "/proc/sys/kernel")
-    assert done.code != 0
-    assert done.err.startswith("vidence: /proc/sys/kernel cannot be written: it is mounted read-only")
-    assert len(done.err.strip().splitlines()) == 1
-
-
 def test_a_team_is_set_up_copied_and_checked_and_damage_is_named(vidence):
     assert vidence.apart("studio", "project", "team", "films", "--protocol", "mmvu").code == 0
     add = ("studio", "user", "add", "team", "Ada", "--roles", "author,reviewer", "--project", "films")

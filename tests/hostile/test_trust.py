@@ -169,11 +169,15 @@ def test_a_strangers_run_folder_gets_nothing_without_the_word(
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_a_judging_writes_no_memory_where_the_stranger_says(command, stranger, tmp_path):
+def test_a_judging_writes_no_memory_and_makes_no_plan_ones_own(command, stranger, tmp_path, server):
     folder = stranger(memory=str(tmp_path / "elsewhere" / "m.sqlite"))
     code, said = command("judge", str(folder), "--judge-model", "baseline:constant?letter=A")
     assert (code, "your word" in said) == (2, True)
     assert not (tmp_path / "elsewhere").exists()
+    folder = stranger(model="openai:m?api_key_env=SECRET_TOKEN")
+    command("judge", str(folder), "--judge-model", "baseline:constant?letter=A", "--no-page")
+    code, said = command("resume", str(folder))
+    assert (code, "your word" in said, server.seen) == (2, True, [])
 
 
 def test_a_parser_of_a_stranger_runs_neither_in_a_judging_nor_in_a_report(
@@ -209,13 +213,6 @@ def test_ones_own_function_is_taken_up_until_its_file_changes(command, questions
     file.write_text("def answer(prompt):\n    return 'B'\n")
     code, said = command("resume", "mine", "--no-page")
     assert (code, "your word" in said, f"the Python code of the file {file}" in said) == (2, True, True)
-
-
-def test_a_judging_does_not_make_the_strangers_plan_ones_own(command, stranger, server):
-    folder = stranger(model="openai:m?api_key_env=SECRET_TOKEN")
-    command("judge", str(folder), "--judge-model", "baseline:constant?letter=A", "--no-page")
-    code, said = command("resume", str(folder))
-    assert (code, "your word" in said, server.seen) == (2, True, [])
 
 
 @pytest.mark.parametrize(

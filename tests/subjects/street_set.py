@@ -1,7 +1,6 @@
 """A small set for boards: a drawn street with a detector's boxes, and a scene with a false card."""
 
 import json
-import shutil
 from pathlib import Path
 
 import msgspec
@@ -11,7 +10,6 @@ from subjects.streets import plan_street, write_street
 from vidence.ask.phantom.scene import LOOKS
 from vidence.make.herbench.opened_set import OpenedSet
 from vidence.make.makers import herbench
-from vidence.make.pipeline.ledger import MakeListener
 from vidence.make.pipeline.material import Draft
 from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides
 
@@ -84,18 +82,10 @@ class StreetSet:
         scenes.write_text(json.dumps(SCENE) + "\n")
         return self
 
-    def add_south(self) -> None:
-        """A second video of the same pictures, in a file of its own."""
-        film = (self.folder / "videos" / "north.mp4").read_bytes()
-        (self.folder / "videos" / "south.mp4").write_bytes(film + (8).to_bytes(4, "big") + b"free")
-        shutil.copy(self.folder / "videos" / "north.txt", self.folder / "videos" / "south.txt")
-        source = '[[sources]]\npath = "south.mp4"\ndetections = "videos/{video_id}.txt"\n\n[tracking]\n'
-        self.config.write_text(self.config.read_text().replace("[tracking]\n", source, 1))
-
-    def make(self, *, until: str = "", on_event: MakeListener = lambda _event: None) -> Built:
+    def make(self, *, until: str = "") -> Built:
         """Make its questions, or what stands before a stage; what is kept from before is not made again."""
         context = BuildContext(
-            cache_root=self.folder / "cache", memory=self.folder / "replies.sqlite", on_event=on_event
+            cache_root=self.folder / "cache", memory=self.folder / "replies.sqlite", on_event=lambda _: None
         )
         return herbench.create().make(
             self.config, out=None, overrides=MakeOverrides(until=until), context=context

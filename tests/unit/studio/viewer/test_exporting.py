@@ -107,11 +107,16 @@ def test_what_is_cut_is_said_in_words(exported, tmp_path, monkeypatch):
     assert leads_astray(tmp_path / "out", pages) == []
 
 
-def test_media_are_copied_where_that_is_asked_for(exported, runs, tmp_path):
+def test_media_are_copied_and_a_folder_that_holds_something_is_not_written_over(exported, runs, tmp_path):
     _, pages = exported(runs / "a", has_media=True)
     (film,) = (tmp_path / "out" / "media").iterdir()
     assert film.read_bytes() == (tmp_path / "media" / "film.mp4").read_bytes()
     assert f'src="media/{film.name}"' in pages["item-1.html"]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "mine.txt").write_text("mine")
+    with pytest.raises(UsageError, match="is not empty"):
+        exported(runs, to=tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["mine.txt"]
 
 
 def test_a_picture_that_cannot_be_made_is_named_on_the_page_and_told(exported, tmp_path):
@@ -131,11 +136,3 @@ def test_questions_of_a_file_have_pages_too(exported, tmp_path):
     assert told.n_questions == 2
     assert "Of these 4 questions, 2 have pages here." in pages["questions-1.html"]
     assert leads_astray(tmp_path / "out", pages) == []
-
-
-def test_a_folder_that_holds_something_is_not_written_over(exported, runs, tmp_path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "mine.txt").write_text("mine")
-    with pytest.raises(UsageError, match="is not empty"):
-        exported(runs)
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]
