@@ -5,7 +5,7 @@ Models of other packages have their argument in a table of their own (see `sampl
 
 import inspect
 import io
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import anyio
@@ -198,19 +198,10 @@ def test_an_unknown_option_is_refused_and_every_model_says_how_it_is_made(name: 
 
 
 def test_a_broken_image_gives_a_reply_or_an_error_of_the_model(make: Callable[[], Model]):
-    async def outcome(reply: Awaitable[Reply]) -> Reply | ModelError:
-        try:
-            return await reply
-        except ModelError as error:
-            return error
-
-    async def ask_it(model: Model) -> Reply | ModelError:
-        try:
-            return await outcome(model.reply(asking(0, images=[b"no image"])))
-        finally:
-            await model.close()
-
-    got = anyio.run(ask_it, make())
+    try:
+        [got] = ask(make(), asking(0, images=[b"no image"]))
+    except ModelError as error:
+        got = error
     assert isinstance(got, Reply) or str(got)
 
 
@@ -219,9 +210,6 @@ def test_a_broken_image_gives_a_reply_or_an_error_of_the_model(make: Callable[[]
     [
         (Canned(status=429, headers={"retry-after": "3"}), TransientModelError),
         (Canned(status=500), TransientModelError),
-        (Canned(status=200, body=b"\xff\xfe"), TransientModelError),
-        (Canned(status=200, body=b'{"choices": []'), TransientModelError),
-        (Canned(status=200, body=b"{}", drop=True), TransientModelError),
         (Canned(status=400), RejectedRequestError),
         (Canned(status=401), AccessError),
         (Canned(status=403), AccessError),

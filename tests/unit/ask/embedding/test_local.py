@@ -125,17 +125,6 @@ class TestPlace:
         with pytest.raises(AccessError, match=r"vidence/none \(revision v1\) in the local cache"):
             make("clip", "vidence/none", local_only="true", revision="v1")
 
-    def test_a_repository_in_the_cache_is_pinned_to_its_commit(self, weights, frames, tmp_path, monkeypatch):
-        commit = "0123456789abcdef0123456789abcdef01234567"
-        repository = tmp_path / "models--vidence--tiny"
-        shutil.copytree(weights("clip"), repository / "snapshots" / commit)
-        (repository / "refs").mkdir()
-        (repository / "refs" / "main").write_text(commit)
-        for module in ("constants", "file_download"):
-            monkeypatch.setattr(f"huggingface_hub.{module}.HF_HUB_CACHE", str(tmp_path), raising=False)
-        embedder = make("clip", "vidence/tiny", local_only="true")
-        assert embedder.identity == f"clip:vidence/tiny@{commit}?dtype=float32 v1"
-
 
 class TestType:
     @pytest.mark.parametrize(

@@ -16,14 +16,9 @@ from vidence.ask.judging import verdict_request
 from vidence.text import without_thinking
 
 SETTINGS = [
-    *[
-        ("mmvu-official", "open"),
-        ("mmvu-official", "choice"),
-        ("humanpcr", "open"),
-        ("humanpcr-printed", "open"),
-    ],
-    *[("rule-first", "open"), ("rule-first", "choice"), ("description-match", "open")],
-]
+    ("mmvu-official", "open"), ("mmvu-official", "choice"), ("humanpcr", "open"), ("humanpcr-printed", "open"),
+    ("rule-first", "open"), ("rule-first", "choice"), ("description-match", "open"),
+]  # fmt: skip
 WRONG = {"open": "a boat", "choice": "the cat, more or less"}
 RIGHT = {"open": "it is a frying pan", "choice": "it is a big dog, I guess"}
 TRUTH = {"open": "pan", "choice": "dog"}
@@ -218,19 +213,14 @@ def test_the_gullible_judge_knows_right_from_wrong(bench, harmless, name, kind):
     assert bench.put(judge, item, WRONG[kind], says).score.value == 0.0
 
 
-def moved(bench, says, name: str, kind: str) -> set[str]:
-    """The attacks after which the verdict is right."""
-    item, judge = getattr(bench, kind), bench.judge(name)
-    found = {trick: bench.put(judge, item, attack(trick, kind), says).score for trick in ATTACKS}
-    return {trick for trick, score in found.items() if score.value == 1.0}
-
-
 @pytest.mark.parametrize(("name", "kind"), SETTINGS)
 def test_the_same_judge_is_moved_by_most_where_the_reply_stands_bare(
     bench, harmless, monkeypatch, name, kind
 ):
     monkeypatch.setattr(verdict_request, "fence", lambda text, **_: text)
-    fooled = moved(bench, Gullible(harmless[name, kind], kind), name, kind)
+    item, judge, says = getattr(bench, kind), bench.judge(name), Gullible(harmless[name, kind], kind)
+    found = {trick: bench.put(judge, item, attack(trick, kind), says).score for trick in ATTACKS}
+    fooled = {trick for trick, score in found.items() if score.value == 1.0}
     assert len(fooled) >= 0.8 * len(ATTACKS)
     assert {"an order", "a closing tag", "a ChatML system turn", "invisible tag letters", "a score"} <= fooled
 

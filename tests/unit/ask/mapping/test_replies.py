@@ -9,26 +9,15 @@ from vidence.ask.mapping.replies import Recorded, recorded, score_of
 @pytest.mark.parametrize(
     ("value", "score"),
     [
-        (True, 1.0),
-        (0, 0.0),
-        (0.5, 0.5),
-        (7, None),
-        ("C", 1.0),
-        ("I", 0.0),
-        ("false", 0.0),
-        ("words", None),
-        (None, None),
-        ({"pred_answer": "B", "answer": "B"}, 1.0),
-        ({"pred": 1, "ground_truth": "1"}, 1.0),
-        ({"rating": 0}, 0.0),
+        (True, 1.0), (0, 0.0), (0.5, 0.5), (7, None), ("C", 1.0), ("I", 0.0), ("false", 0.0), ({}, None),
+        ("words", None), (None, None), ({"pred_answer": "B", "answer": "B"}, 1.0), ({"rating": 0}, 0.0),
+        ({"pred": 1, "ground_truth": "1"}, 1.0), ({"choice": {"value": "I", "answer": "A"}}, 0.0),
         # As lmms-eval writes MVBench and Video-MME: the whole reply beside the letter that is right.
         ({"pred_answer": "(B) milk", "gt_answer": "B", "score": 1}, 1.0),
         ({"question_id": "1-1", "duration": "short", "pred_answer": "C", "answer": "B", "score": 0.0}, 0.0),
         ({"pred_answer": "B", "answer": "B", "score": -1}, 1.0),
-        ({"choice": {"value": "I", "answer": "A"}}, 0.0),
-        ({}, None),
     ],
-)
+)  # fmt: skip
 def test_the_score_of_another_tool_is_a_number(value: object, score: float | None) -> None:
     assert score_of(value) == score
 

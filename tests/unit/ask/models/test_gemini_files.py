@@ -1,6 +1,5 @@
 """`gemini:` and whole videos: in the request, or through the File API."""
 
-import json
 from pathlib import Path
 
 import anyio
@@ -197,6 +196,10 @@ def test_the_wait_has_an_end_and_what_cannot_be_deleted_does_not_spoil_it(tmp_pa
     assert "files/f0 was not deleted" in caplog.text
 
 
+START, SESSION, FILE = "/upload/v1/files", "/upload/session/f0", "/v1/files/f0"
+AGAIN = TransientModelError
+
+
 def uploaded(status: str, body: bytes = b"{}") -> Canned:
     return Canned(status=200, body=body, headers={"X-Goog-Upload-Status": status})
 
@@ -204,32 +207,22 @@ def uploaded(status: str, body: bytes = b"{}") -> Canned:
 @pytest.mark.parametrize(
     ("path", "canned", "kind", "words"),
     [
-        ("/upload/v1/files", Canned(status=403), AccessError, "403"),
+        (START, Canned(status=403), AccessError, "403"),
+        (START, Canned(status=400, body=refusal(400, "I", "too big")), RejectedRequestError, "too big"),
+        (START, Canned(status=200, body=b"{}"), AGAIN, "no address for the upload"),
+        (SESSION, Canned(status=500), AGAIN, "500"),
+        (SESSION, uploaded("cancelled"), AGAIN, "not finalized"),
         (
-            "/upload/v1/files",
-            Canned(status=400, body=refusal(400, "I", "too large")),
-            RejectedRequestError,
-            "too large",
-        ),
-        ("/upload/v1/files", Canned(status=200, body=b"{}"), TransientModelError, "no address for the up"),
-        ("/upload/session/f0", Canned(status=500), TransientModelError, "500"),
-        ("/upload/session/f0", uploaded("cancelled"), TransientModelError, "not finalized"),
-        (
-            "/upload/session/f0",
+            SESSION,
             uploaded("final"),
-            TransientModelError,
+            AGAIN,
             "no uploaded file.*is .* the address of an API with the File API",
         ),
-        ("/upload/session/f0", uploaded("final", b'{"file": {}}'), TransientModelError, "without name or ur"),
-        ("/upload/session/f0", Canned(status=200, body=b"{}", drop=True), TransientModelError, "broke"),
-        ("/v1/files/f0", Canned(status=404), TransientModelError, "404.*uploaded again"),
-        ("/v1/files/f0", Canned(status=200, body=b"nothing"), TransientModelError, "not JSON.*nothing"),
-        (
-            "/v1/files/f0",
-            Canned(status=200, body=json.dumps({"name": "files/f0", "state": "ACTIVE"}).encode()),
-            TransientModelError,
-            "without name or uri",
-        ),
+        (SESSION, uploaded("final", b'{"file": {}}'), AGAIN, "without name or uri"),
+        (SESSION, Canned(status=200, body=b"{}", drop=True), AGAIN, "broke"),
+        (FILE, Canned(status=404), AGAIN, "404.*uploaded again"),
+        (FILE, Canned(status=200, body=b"nothing"), AGAIN, "not JSON.*nothing"),
+        (FILE, Canned(status=200, body=b'{"name": "f", "state": "ACTIVE"}'), AGAIN, "without name or uri"),
     ],
 )
 def test_what_goes_wrong_on_the_way_is_said_once_and_can_be_tried_again(tmp_path, path, canned, kind, words):

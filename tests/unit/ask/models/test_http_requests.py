@@ -15,6 +15,8 @@ from vidence.records import TextPart, VideoPart
 
 KEY = "sk-mine"
 IMAGE = b"\xff\xd8one\xfb\xef"
+PARTS = (TextPart(text="Which?"), image_part("d"))
+SHOWN = {"images": {"d": IMAGE}, "system": "Be brief."}
 SHAPES = [
     SCHEMA,
     {"type": "object"},
@@ -49,18 +51,15 @@ def test_a_message_is_asked_for_as_the_sdk_of_anthropic_does(monkeypatch: pytest
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     image = {"type": "base64", "media_type": "image/jpeg", "data": base64.b64encode(IMAGE).decode()}
 
+    content = [{"type": "text", "text": "Which?"}, {"type": "image", "source": image}]
+
     async def theirs(address: str) -> None:
         async with sdk.AsyncAnthropic(api_key=KEY, base_url=address, max_retries=0) as client:
             await client.messages.create(
                 model="claude",
                 max_tokens=2148,
                 system="Be brief.",
-                messages=[
-                    {
-                        "role": "user",
-                        "content": [{"type": "text", "text": "Which?"}, {"type": "image", "source": image}],
-                    }
-                ],
+                messages=[{"role": "user", "content": content}],
                 thinking={"type": "enabled", "budget_tokens": 2048},
                 output_config={"effort": "low"},
             )
@@ -68,17 +67,7 @@ def test_a_message_is_asked_for_as_the_sdk_of_anthropic_does(monkeypatch: pytest
     with AnthropicStub(key=KEY) as server:
         options = {"base_url": server.base_url, "thinking_budget": "2048", "effort": "low"}
         model = maker("model", "anthropic")("claude", options)
-        ask(
-            model,
-            asking(
-                TextPart(text="Which?"),
-                image_part("d"),
-                images={"d": IMAGE},
-                system="Be brief.",
-                temperature=1.0,
-                max_tokens=100,
-            ),
-        )
+        ask(model, asking(*PARTS, **SHOWN, temperature=1.0, max_tokens=100))
         anyio.run(theirs, server.base_url)
         ours, official = server.requests
     assert (ours.method, ours.path, ours.body) == (official.method, official.path, official.body)
@@ -106,12 +95,11 @@ def test_content_is_asked_for_as_the_sdk_of_google_does(monkeypatch: pytest.Monk
     genai = pytest.importorskip("google.genai", reason="google-genai is not installed (group 'test')")
     monkeypatch.setenv("GEMINI_API_KEY", KEY)
     types = genai.types
+    drawn = {"temperature": 0.5, "top_p": 0.9, "seed": 7}
     config = types.GenerateContentConfig(
         system_instruction="Be brief.",
-        temperature=0.5,
-        top_p=0.9,
+        **drawn,
         max_output_tokens=2148,
-        seed=7,
         response_mime_type="application/json",
         response_json_schema=SCHEMA,
         thinking_config=types.ThinkingConfig(thinking_budget=2048, include_thoughts=True),
@@ -131,21 +119,8 @@ def test_content_is_asked_for_as_the_sdk_of_google_does(monkeypatch: pytest.Monk
 
     with GeminiStub(key=KEY, letter_logps={"A": -0.1}, answer="{}") as server:
         options = {"base_url": server.base_url, "thinking_budget": "2048", "media_resolution": "low"}
-        ask(
-            maker("model", "gemini")("tiny", options),
-            asking(
-                TextPart(text="Which?"),
-                image_part("d"),
-                images={"d": IMAGE},
-                system="Be brief.",
-                schema=SCHEMA,
-                temperature=0.5,
-                top_p=0.9,
-                seed=7,
-                max_tokens=100,
-                want_choice_logps=True,
-            ),
-        )
+        asked = asking(*PARTS, **SHOWN, **drawn, schema=SCHEMA, max_tokens=100, want_choice_logps=True)
+        ask(maker("model", "gemini")("tiny", options), asked)
         anyio.run(theirs, server.base_url)
         ours, official = server.requests
     assert (ours.method, ours.path) == (official.method, official.path)

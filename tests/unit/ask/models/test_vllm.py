@@ -114,12 +114,6 @@ def test_bad_options_are_refused(script: StandIn, folder: Path, options: dict[st
         create(str(folder), options)
 
 
-def test_without_vllm_the_message_says_what_to_install(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"pip install 'vllm"):
-        create(str(folder), {})
-
-
 def test_without_vllm_a_device_or_an_import_the_message_says_what_to_do(model, folder, monkeypatch):
     with monkeypatch.context() as patch:
         install(patch, device_type="")
@@ -128,6 +122,9 @@ def test_without_vllm_a_device_or_an_import_the_message_says_what_to_do(model, f
     monkeypatch.delattr(sys.modules["vllm"], "LLM")
     with pytest.raises(AccessError, match="installed and cannot be imported"):
         ask(model, make_request())
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(UsageError, match=r"pip install 'vllm"):
+        create(str(folder), {})
 
 
 def test_weights_that_do_not_load_are_no_access_for_everybody(model: BatchingModel, script: StandIn):

@@ -55,6 +55,17 @@ def test_official_rules(name: str, text: str, expected: str | None) -> None:
         assert outcome.rule
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "rule"),
+    [
+        ("api", "<answer>D</answer>", "answer-tag"), ("api", "The answer: D", "answer-word"),
+        ("api", "First B, then C", "last-letter"), ("gemini", "none of it", "whole-reply"),
+    ],
+)  # fmt: skip
+def test_the_rule_that_gave_the_letter(name: str, text: str, rule: str) -> None:
+    assert catalog.create("parser", f"perceptioncomp-{name}").read(ITEM, Reply(text=text)).rule == rule
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_official_rules_read_letters_beyond_the_choices(name: str) -> None:
     item = Item(item_id="q", question="?", choices=("yes", "no"), answer="A")

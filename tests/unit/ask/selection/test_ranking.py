@@ -45,6 +45,17 @@ def test_a_choice_is_ranked_over_its_own_frames_once() -> None:
     assert ranking.ranked(selector, CLIP, ITEM, n_frames=5).tolist() == []
 
 
+def test_the_best_by_score_come_first_and_the_earlier_of_two() -> None:
+    selector = catalog.create("selector", "similarity:blip-itm:w")
+    assert selector.candidates(CLIP).tolist() == list(range(0, 80, 5))
+    assert selector.score_rules.max_tokens == 512
+    assert catalog.create("selector", "similarity:siglip:w").score_rules.max_tokens == 0
+    selector = catalog.create("selector", "similarity:clip:w?grid=fps:1")
+    scores = np.array([0.5, 0.7, 0.5, 0.7, 0.5, 0.1, 0.0, 0.0])
+    assert selector.rank(CLIP, ITEM, n_frames=4, scores=scores).tolist() == [10, 30, 0, 20]
+    assert selector.select(CLIP, ITEM, n_frames=4, scores=scores).tolist() == [0, 10, 20, 30]
+
+
 def test_a_selector_with_a_ranking_of_its_own_is_asked_for_it() -> None:
     by_scores = catalog.create("selector", "similarity:clip:w?grid=fps:1")
     scores = np.array([0.1, 0.9, 0.3, 0.2, 0.8, 0.0, 0.0, 0.0])
