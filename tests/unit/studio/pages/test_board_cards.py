@@ -235,12 +235,12 @@ def look_in(boards, part):
     return look_of(pictures)
 
 
-def test_a_line_up_finds_a_planted_look_alike_and_the_card_goes(tmp_path):
+def test_a_line_up_finds_a_planted_look_alike(tmp_path):
     """Whoever reads here knows the pictures alone: the colour of the coats in them."""
     street = StreetSet(tmp_path / "alike").draw(has_twins=True)
     street.config.write_text(street.config.read_text() + "\n[tasks.aglt]\n")  # asks for cards
     street.make(until="cards")
-    fits, coats = {}, {}
+    fits, coats, shown = {}, {}, {}
     with studio("solo", tmp_path / "studio", paths=(street.config,)) as made:
         boards = open_boards(street, made.signed_in())
         for one in re.findall(r"<li class=\"row.*?</form>", boards.page("cards"), re.DOTALL)[:8]:
@@ -252,16 +252,10 @@ def test_a_line_up_finds_a_planted_look_alike_and_the_card_goes(tmp_path):
             text = f"A person in a {coats[name]} coat, and in dark grey trousers."
             assert keep(boards, track=name, a=text, b="").status_code == 302
             people = re.findall(r"<li data-row.*?</li>", boards.page(f"line-up?track={name}"), re.DOTALL)
-            picked = [
-                re.search(r'name="fits" value="(\w+)"', each)[1]
-                for each in people
-                if look_in(boards, each).words.casefold().startswith(coats[name])
-            ]
+            for each in people:
+                if (value := re.search(r'name="fits" value="(\w+)"', each)[1]) not in shown:
+                    shown[value] = look_in(boards, each).words.casefold()
+            picked = [value for value, words in shown.items() if words.startswith(coats[name])]
             answer = boards.client.post(f"{boards.at('line-up')}?track={name}", {"fits": picked})
             fits[name] = re.search(r"It fits (\w+):", answer.content.decode())[1]
     assert fits == dict.fromkeys(fits, "one") | dict.fromkeys(alike, "several")
-    street.make(until="cards")
-    gone = [json.loads(line) for line in (street.made / "dropped.jsonl").read_text().splitlines()]
-    assert {one["what"] for one in gone if one["reason"] == "fits-several"} == {
-        f"north: {name}/A" for name in alike
-    }
