@@ -25,6 +25,15 @@ def vidence(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path, env)
 
 
+@pytest.fixture
+def here(vidence: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    """The command line in a folder, and Python in the same one with the same cache."""
+    monkeypatch.chdir(vidence.folder)
+    monkeypatch.setenv("VIDENCE_CACHE", vidence.env["VIDENCE_CACHE"])
+    monkeypatch.setenv("VIDENCE_STATE", str(vidence.folder / "state"))
+    return vidence
+
+
 @pytest.fixture(scope="session")
 def _kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("kept")

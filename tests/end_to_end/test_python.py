@@ -18,14 +18,6 @@ def as_json(value: object) -> object:
     return json.loads(msgspec.json.encode(value))
 
 
-@pytest.fixture
-def here(vidence, monkeypatch):
-    """The command line in a folder, and Python in the same one with the same cache."""
-    monkeypatch.chdir(vidence.folder)
-    monkeypatch.setenv("VIDENCE_CACHE", vidence.env["VIDENCE_CACHE"])
-    return vidence
-
-
 def test_evaluate_returns_the_run_also_where_a_loop_is_running(tmp_path, questions):
     path = questions(n_clips=2, n_questions=3)
 

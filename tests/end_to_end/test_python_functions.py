@@ -11,22 +11,14 @@ from vidence.contracts import Answer, Ask
 from vidence.errors import AccessError, DataError, StoreError, UnknownNameError, UsageError
 
 LETTERS = "ABC"
-
-
-@pytest.fixture
-def here(vidence, monkeypatch):
-    """The command line in a folder, and Python in the same one with the same cache."""
-    monkeypatch.chdir(vidence.folder)
-    monkeypatch.setenv("VIDENCE_CACHE", vidence.env["VIDENCE_CACHE"])
-    monkeypatch.setenv("VIDENCE_STATE", str(vidence.folder / "state"))
-    return vidence
-
-
-def items_of(path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+ITEMS = [{"item_id": "q", "question": "Question?", "choices": ["x", "y"], "answer": "B"}]
 
 
 CALLS: Counter[str] = Counter()
+
+
+def _rows(path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def looks(prompt, images):
@@ -58,7 +50,7 @@ def best_of_two(question):
 
 
 def test_questions_and_every_part_come_from_the_program(here, questions):
-    items = items_of(questions(n_clips=2, n_questions=3))
+    items = _rows(questions(n_clips=2, n_questions=3))
     CALLS.clear()
     parts = {"selector": last, "parser": after_colon, "strategy": best_of_two}
     run = package.evaluate(items, model=looks, n_frames=2, **parts)
@@ -76,15 +68,13 @@ def test_questions_and_every_part_come_from_the_program(here, questions):
 
 
 def test_a_coroutine_function_is_a_model_that_needs_no_video(here):
-    items = [{"item_id": "q", "question": "Question?", "choices": ["x", "y"], "answer": "B"}]
-    run = package.evaluate(items, model=waits)
+    run = package.evaluate(ITEMS, model=waits)
     assert run.score.value == 1.0
-    assert package.evaluate("table", data=items, model=waits).folder == run.folder
+    assert package.evaluate("table", data=ITEMS, model=waits).folder == run.folder
     assert "no frames" in run.tables()["score"].note or not run.rows[0].trial.selection
 
 
 def test_what_holds_values_is_remembered_only_under_a_name(here):
-    items = [{"item_id": "q", "question": "Question?", "choices": ["x", "y"], "answer": "B"}]
     calls = []
 
     def model_of(letter):
@@ -94,15 +84,15 @@ def test_what_holds_values_is_remembered_only_under_a_name(here):
 
         return closure
 
-    runs = [package.evaluate(items, model=model_of(letter)) for letter in "AB"]
+    runs = [package.evaluate(ITEMS, model=model_of(letter)) for letter in "AB"]
     assert [run.score.value for run in runs] == [0.0, 1.0]
     for out in ("one", "two"):
-        package.evaluate(items, model=package.named("b-1", model_of("B")), out=out)
+        package.evaluate(ITEMS, model=package.named("b-1", model_of("B")), out=out)
     assert calls == ["A", "B", "B"]
 
 
 def test_a_run_of_a_function_is_diagnosed_and_compared(here, questions):
-    items = items_of(questions(n_clips=2, n_questions=2))
+    items = _rows(questions(n_clips=2, n_questions=2))
     first = package.evaluate(items, model=looks, n_frames=4)
     second = package.evaluate(items, model=waits, n_frames=4)
     assert first.compare(second).headline.difference.n == 4
@@ -115,7 +105,7 @@ def test_a_run_of_a_function_is_diagnosed_and_compared(here, questions):
 
 
 def test_relative_media_start_from_the_folder_of_the_program(here, questions, monkeypatch):
-    items = items_of(questions(n_clips=1, n_questions=1))
+    items = _rows(questions(n_clips=1, n_questions=1))
     assert package.evaluate(items, model=looks, n_frames=2, out="one").facts.n_planned == 1
     monkeypatch.chdir(here.folder.parent)
     with pytest.raises(DataError, match=r"clip0\.mp4"):
@@ -143,10 +133,9 @@ def test_relative_media_start_from_the_folder_of_the_program(here, questions, mo
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_asked(here, call, error, message):
-    items = [{"item_id": "q", "question": "Question?", "choices": ["x", "y"], "answer": "B"}]
     CALLS.clear()
     with pytest.raises(error, match=rf"(?s){message}"):
-        package.evaluate(items, **call)
+        package.evaluate(ITEMS, **call)
     assert not CALLS
 
 
@@ -188,9 +177,8 @@ def test_every_part_of_a_command_can_be_a_function_in_a_file(here, questions):
 
 
 def test_a_function_of_a_program_is_not_known_to_a_command(here):
-    items = [{"item_id": "q", "question": "Question?", "choices": ["x", "y"], "answer": "B"}]
-    run = package.evaluate(items, model=waits, out="one")
+    run = package.evaluate(ITEMS, model=waits, out="one")
     with pytest.raises(StoreError, match="holds another run"):
-        package.evaluate(items, model=lambda prompt: "A", out="one")
+        package.evaluate(ITEMS, model=lambda prompt: "A", out="one")
     done = here.apart("diagnose", "modality", str(run.folder))
     assert (done.code, "is a Python function of the program that named it" in done.err) == (2, True)
