@@ -5,9 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from conftest import IS_THOROUGH
 from vidence.statistics.agreement import item_agreement, krippendorff_alpha
 from vidence.statistics.correlation import spearman
 from vidence.statistics.paired import compact_letter_display, compare, holm
@@ -81,6 +82,7 @@ def test_groups_are_exactly_the_largest_sets_without_a_clear_pair(n, edges):
     assert len(found) == len(largest)
 
 
+@settings(max_examples=100 if IS_THOROUGH else 10)
 @given(
     difference=st.floats(0.02, 0.1), size=st.integers(1, 8), icc=st.floats(0, 1), power=st.floats(0.3, 0.99)
 )

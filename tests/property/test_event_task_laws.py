@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import IS_THOROUGH
 from subjects.kitchens import event, kitchens, material
 from vidence import catalog
 from vidence.make.herbench.tasks.counts import LEAST_COUNT, counts_around, shared_options
@@ -47,7 +48,7 @@ def made_of(name: str, log: tuple[Event, ...], seed: int, most: int = 6) -> list
     return list(stop.value.value)
 
 
-@settings(max_examples=25)
+@settings(max_examples=25 if IS_THOROUGH else 10)
 @given(log=logs(), seed=st.integers(0, 2**32 - 1), name=st.sampled_from(sorted(TASKS)))
 def test_any_log_gives_sound_drafts_or_a_reason(log: tuple[Event, ...], seed: int, name: str) -> None:
     made = made_of(name, log, seed)
@@ -62,7 +63,7 @@ def test_any_log_gives_sound_drafts_or_a_reason(log: tuple[Event, ...], seed: in
     assert made_of(name, tuple(reversed(log)), seed) == made
 
 
-@settings(max_examples=25)
+@settings(max_examples=25 if IS_THOROUGH else 10)
 @given(log=logs(), seed=st.integers(0, 2**32 - 1))
 def test_counts_are_those_of_plain_counting(log: tuple[Event, ...], seed: int) -> None:
     counts = Counter(f"{one.verb} {one.noun}" for one in log)
@@ -75,7 +76,7 @@ def test_counts_are_those_of_plain_counting(log: tuple[Event, ...], seed: int) -
             assert counts[draft.choices[draft.answer_index]] == best >= second + 2
 
 
-@settings(max_examples=25)
+@settings(max_examples=25 if IS_THOROUGH else 10)
 @given(log=logs(), seed=st.integers(0, 2**32 - 1))
 def test_only_the_right_order_exists(log: tuple[Event, ...], seed: int) -> None:
     starts: dict[str, list[float]] = {}

@@ -10,9 +10,10 @@ from pathlib import Path
 import anyio
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import IS_THOROUGH
 from servers import virtual_time
 from vidence.contracts import Request
 from vidence.engine import engine as engine_module
@@ -93,6 +94,7 @@ def session(server: Server, folder: Path, *, concurrency: int, cancel_s: float) 
 turns = st.lists(st.tuples(st.sampled_from(["answer", "hang", *ERRORS]), st.floats(0.0, 5.0)), max_size=30)
 
 
+@settings(max_examples=100 if IS_THOROUGH else 10)
 @given(
     planned=turns,
     n_items=st.integers(1, 7),

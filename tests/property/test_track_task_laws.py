@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import IS_THOROUGH
 from subjects.planted_people import strangers, street, trailer
 from subjects.task_claims import has_three_apart, true_options
 from vidence.catalog import create
@@ -55,7 +56,7 @@ def check(draft: Draft, material: Material) -> None:
 
 @pytest.mark.parametrize("name", ON_TRACKS)
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=8)
+@settings(max_examples=8 if IS_THOROUGH else 4)
 def test_one_option_is_true_of_planted_people(name: str, seed: int) -> None:
     n_people, n_others = (6, 0) if name == "mpdr" else (9, 12 if name == "rlpc" else 0)
     material = street(seed, n_people=n_people, n_others=n_others).material
