@@ -18,9 +18,9 @@ def test_parity_without_files_is_skipped_with_a_reason(is_there: bool, tmp_path:
         checks.mkdir()
         data.mkdir()
     places = {"VIDENCE_CHECKS": str(checks), "VIDENCE_DATA": str(data)}
-    # A folder that is not there is told from an empty one where files are looked up, which all files share.
-    files = sorted(str(path) for path in (ROOT / "tests" / "parity").glob("test_*.py"))[
-        :: 1 if is_there else 12
+    # Some files each: on a machine without the folders all of them are skipped in the run itself.
+    files = sorted(map(str, (ROOT / "tests" / "parity").glob("test_*.py")))[
+        2 * is_there :: 4 if is_there else 12
     ]
     words = ["-q", "-rs", "-p", "no:cacheprovider", "-p", "no:xdist", *files]
     done = subprocess.run(

@@ -18,10 +18,8 @@ from PIL import Image
 from subjects.command_line import CommandLine
 from vidence import catalog
 from vidence.ask.prompting.templates import Templates
-from vidence.engine.executor import Parallelism, executor_of
-from vidence.errors import DataError, UsageError
 from vidence.pointlight.reading import read_motion
-from vidence.records import Answered, Item, Reply, Unreadable
+from vidence.records import Item
 from vidence.report.results import load_run
 from videos import walkers
 
@@ -198,18 +196,6 @@ def test_the_pages_have_every_kind_and_every_file_is_an_entry_point(page):
         assert named == {f"{package}.{name.removesuffix('.py')}" for name in modules_of(page, package)}
 
 
-def test_the_files_are_short(page):
-    for package in PAGES:
-        for name, body in modules_of(page, package).items():
-            assert len(body.splitlines()) <= 80, name
-
-
-def test_the_tables_name_the_folder_of_every_kind(page):
-    text = "".join(page[name].text for name in PAGES.values())
-    for package in catalog.FOLDERS.values():
-        assert f"| `src/{package.replace('.', '/')}` |" in text
-
-
 # --------------------------------------------------------------------------- as a package
 
 
@@ -240,16 +226,6 @@ def test_the_doctor_lists_them(installed, page, tmp_path):
     said = installed.vidence(tmp_path, "doctor")
     for name, kind in kinds(page).items():
         assert f"plug-in: {kind} {name} (" in said
-
-
-def test_two_things_may_share_a_file_of_a_package(installed, page):
-    module = catalog.find("parser", "last-word")
-    module.NAMES, module.SUMMARIES = ("last-word", "other"), {"last-word": "The last word."}
-    plain = module.create
-    module.create = lambda name: (name, plain())
-    name, parser = catalog.create("parser", "last-word")
-    assert (name, parser.name) == ("last-word", "last-word")
-    assert catalog.summary("parser", "last-word") == "The last word."
 
 
 # --------------------------------------------------------------------------- in use
@@ -315,11 +291,6 @@ def test_a_log_and_a_task_make_questions_and_a_maker_of_its_own_does(installed, 
     assert len((tmp_path / "seen/items.jsonl").read_text().splitlines()) == 2
 
 
-def test_an_executor_takes_half_of_the_processes(installed):
-    processes = executor_of("gentle").processes(Parallelism(n_workers=6), on_trouble=print)
-    assert processes.n_places == 3
-
-
 def test_people_are_tracked_and_a_walker_is_read(installed, tmp_path, rng):
     person = walkers.Walker(left_px=20, top_px=60, speed_px=(4, 0))
     walkers.film(tmp_path / "film.mp4", (person,), n_frames=12)
@@ -337,36 +308,6 @@ def test_people_are_tracked_and_a_walker_is_read(installed, tmp_path, rng):
     motion = read_motion(tmp_path / "one.walker", options={"fps": "20"})
     assert motion.source.format == "walker-text"
     np.testing.assert_allclose(motion.positions_m, moved)
-
-
-def test_they_refuse_what_they_cannot_use(installed, tmp_path):
-    empty = tmp_path / "empty.txt"
-    empty.write_text("")
-    benchmark = catalog.create("benchmark", "riddles")
-    with pytest.raises(DataError, match="is empty"):
-        benchmark.load(empty, split="all")
-    with pytest.raises(UsageError, match="no split 'test'"):
-        benchmark.load(empty, split="test")
-    with pytest.raises(UsageError, match="wants its phrases behind a colon"):
-        catalog.create("model", "parrot")
-    with pytest.raises(UsageError, match=r"parrot cannot read .*: No such file"):
-        catalog.create("model", "parrot:absent.txt")
-    with pytest.raises(UsageError, match="has 0 lines"):
-        catalog.create("model", f"parrot:{empty}")
-    with pytest.raises(UsageError, match="line='0' cannot be read: expected a whole number 1 or above"):
-        catalog.create("model", f"parrot:{empty}?line=0")
-    with pytest.raises(UsageError, match="start_s='-1' cannot be read: expected a number 0 or above"):
-        catalog.create("selector", "opening:-1")
-
-
-def test_the_parser_reads_its_last_word(installed):
-    parser = catalog.create("parser", "last-word")
-    item = Item(item_id="q", question="?", choices=("x", "y"), answer="B")
-    found = parser.read(item, Reply(text="I say B"))
-    assert found == Answered(answer="B", rule="last-word")
-    assert parser.mark(item, found).value == 1.0
-    assert isinstance(parser.read(item, Reply(text="B, I say")), Unreadable)
-    assert isinstance(parser.read(item, Reply(text="I say C")), Unreadable)
 
 
 def test_the_prompt_of_the_page_can_be_filled(page, tmp_path):

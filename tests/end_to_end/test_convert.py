@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from subjects.layouts import BOTH, LAYOUTS, json_file
+from subjects.layouts import BOTH, LAYOUTS
 from vidence.ask.mapping.mapping import presets
 
 
@@ -23,17 +23,6 @@ def test_questions_are_written_in_the_item_format(vidence, tmp_path):
     assert [one["answer"] for one in ours] == [one.letter for one in BOTH]
     again = vidence("convert", str(tmp_path / "ours.jsonl"))
     assert lines(again.out)[0]["question"] == BOTH[0].question
-
-
-def test_lines_that_cannot_be_used_are_said(vidence, tmp_path):
-    rows = [{"id": 1, "q": "Where?", "c": ["here", "there"], "a": 1}, {"id": 2, "q": "Where?", "a": 1}]
-    json_file(rows, "rows.json")(tmp_path)
-    pairs = "item_id=id,question=q,choices=c,answer=a,answer_is=number-from-0"
-    done = vidence("convert", str(tmp_path / "rows.json"), "--map", pairs)
-    assert (done.code, len(lines(done.out))) == (3, 1)
-    assert "left out: rows.json:" in done.err
-    assert "1 question; 1 line left out" in done.err
-    assert vidence("convert", str(tmp_path / "rows.json"), "--map", pairs, "--strict").code == 2
 
 
 def test_a_run_reads_another_layout_and_is_taken_up_from_anywhere(vidence, tmp_path):
@@ -63,16 +52,6 @@ def test_a_file_in_a_known_layout_is_told_its_preset(vidence, tmp_path, name, ex
     assert expected in done.err
 
 
-@pytest.mark.parametrize("name", ["egoschema", "mvbench", "nextqa", "longvideobench-parquet"])
-def test_a_folder_in_a_known_layout_is_told_its_preset(vidence, tmp_path, name):
-    if LAYOUTS[name].needs_pyarrow:
-        pytest.importorskip("pyarrow")
-    LAYOUTS[name].write(tmp_path)
-    done = vidence("run", "table", "--data", str(tmp_path), "--model", "baseline:random")
-    assert done.code == 2
-    assert f"is in another layout. It is read with --map {name}" in " ".join(done.err.split())
-
-
 @pytest.mark.parametrize("name", ["x.jsonl", "x.csv"])
 def test_a_file_in_no_known_layout_is_told_how_to_say_it(vidence, name):
     row = {"id": 1, "video": "a.mp4", "ask": "?", "options": "a|b", "key": "a"}
@@ -86,19 +65,6 @@ def test_a_file_in_no_known_layout_is_told_how_to_say_it(vidence, name):
     pairs = "item_id=id,question=ask,choices=options,answer=key"
     done = vidence("run", "table", "--data", name, "--model", "baseline:random", "--map", pairs)
     assert done.code == 0, done.err
-
-
-def test_a_benchmark_with_a_layout_of_its_own_takes_no_mapping(vidence):
-    done = vidence("run", "mmvu", "--data", ".", "--model", "baseline:random", "--map", "vlm4d")
-    assert done.code == 2
-    assert "mmvu has a layout of its own" in done.err
-
-
-def test_an_audit_reads_another_layout(vidence, tmp_path):
-    questions = LAYOUTS["longvideobench"].write(tmp_path)
-    done = vidence("audit", str(questions / "lvb_val.json"), "--map", "longvideobench")
-    assert done.code == 0, done.err
-    assert "2 questions" in done.out
 
 
 def test_steps_of_a_table_come_through_and_stay_on_a_second_way(vidence, tmp_path):

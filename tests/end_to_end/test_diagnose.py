@@ -1,5 +1,6 @@
 """Diagnostics that are killed, shared or put to another plan."""
 
+import json
 import signal
 import sqlite3
 import time
@@ -100,3 +101,15 @@ def test_findings_of_another_plan_are_refused(tmp_path):
     assert anyio.run(go, "phantom:blind").n_examined == 3
     with pytest.raises(StoreError, match="of-one-model"):
         anyio.run(go, "phantom:fuser")
+
+
+def test_lines_left_out_and_shared_sources_are_said(vidence, questions):
+    path = questions(n_clips=2, n_questions=1)
+    lines = [json.loads(line) | {"source_id": "film"} for line in path.read_text().splitlines()]
+    path.write_text("\n".join([*map(json.dumps, lines), '{"item_id": "bad"}']))
+    words = ("table", "--data", "questions.jsonl", "--model", "scripted:A", "--no-page", "--out", "r")
+    done = vidence("diagnose", "modality", *words)
+    assert done.code == 3, done.err
+    said = " ".join(done.out.split())
+    assert "Left out when the questions were read, and in no figure: 1 line beside 2 questions" in said
+    assert "Intervals are clustered by source: the questions are about 1 source." in said

@@ -109,12 +109,6 @@ def test_a_stranger_gets_to_a_report_with_the_first_three_commands_of_the_readme
     assert server.n_requests == 2
 
 
-def test_only_the_videos_that_are_needed_are_fetched(vidence, hub, mmvu) -> None:
-    vidence("get", "mmvu", "--media", "--where", "subject=Art", "--yes")
-    fetched = {path.rpartition("/videos/")[2] for method, path, _ in hub.requests if "/videos/" in path}
-    assert {place.partition("/")[0] for place in fetched} == {"Art"}
-
-
 def test_a_video_that_is_nowhere_is_named_and_the_others_are_run(vidence, mmvu) -> None:
     done = vidence("get", "mmvu", "--media", "--yes")
     assert done.code == 3
@@ -170,14 +164,6 @@ def test_videos_may_lie_in_a_folder_that_is_named(vidence, hub, mmvu, clip, inne
     assert "there is no folder" in done.err
 
 
-def test_before_it_was_fetched_the_one_command_is_said(vidence) -> None:
-    done = vidence("run", "mmvu", "--model", MODEL)
-    assert done.code == 2
-    assert "mmvu was not fetched: say vidence get mmvu --media" in done.err
-    done = vidence("run", "table", "--model", MODEL)
-    assert "say where the questions of table are with --data" in done.err
-
-
 @pytest.mark.parametrize(
     ("name", "said"), [("humanpcr", "ask its authors"), ("actpld", "vidence make actpld")]
 )
@@ -186,12 +172,6 @@ def test_what_was_never_released_is_said_with_what_to_do(vidence, name, said) ->
         done = vidence(*words)
         assert done.code == 2
         assert said in done.err
-
-
-def test_names_that_nobody_has_and_benchmarks_of_ones_own(vidence) -> None:
-    assert "Did you mean 'mmvu'" in vidence("get", "mmvuu").err
-    assert "its questions are your own" in vidence("get", "table").err
-    assert "expected hf:OWNER/NAME" in vidence("get", "hf:mmvu").err
 
 
 def test_nothing_is_fetched_without_a_word(vidence, hub, mmvu) -> None:
@@ -265,9 +245,6 @@ def test_the_real_questions_of_perceptioncomp_find_their_videos(vidence, hub, re
     assert f"media of these questions: {len(names)} files" in done.err
 
 
-ARCHIVED = "hf:me/archived@main"
-
-
 class Typed(io.StringIO):
     """A terminal on which something was typed."""
 
@@ -337,20 +314,3 @@ def test_videos_of_the_hubs_cache_lie_inside(vidence, mmvu) -> None:
     done = vidence(*run, "--set", "media_inside=true")
     assert done.code == 0, done.err
     assert "outside the folder" not in done.err
-
-
-def test_archives_of_any_data_set_are_unpacked(vidence, hub, clip) -> None:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("kitchen.mp4", clip)
-    row = {"item_id": "q", "media": [{"path": "videos/kitchen.mp4"}], "question": "?"}
-    row |= {"choices": ["a", "b"], "answer": "A"}
-    hub.add("me/archived", {"q.jsonl": json.dumps(row).encode(), "videos/part_1.zip": file.getvalue()})
-    done = vidence("get", ARCHIVED, "--media", "--yes")
-    assert done.code == 0, done.err
-    [media] = re.findall(r"unpacked, lie in (\S+); name it with --media", done.err.replace("\n", " "))
-    data = next((vidence.folder / "hf").rglob("q.jsonl"))
-    run = ("run", "table", "--data", str(data), "--media", media, "--model", MODEL, "--out", "r", "--no-page")
-    done = vidence(*run)
-    assert done.code == 0, done.err
-    assert vidence.trials("r")["q"].selection.frames

@@ -58,27 +58,6 @@ def test_a_log_of_inspect_goes_under_the_name_of_its_model(vidence, tmp_path):
     assert read_plan(vidence.folder / "r")[0].name == "theirs, 8 frames"
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (
-            ("import", "lmms", "log.jsonl"),
-            "there is no preset of --map named 'lmms'. Did you mean 'lmms-eval'",
-        ),
-        (("import", "inspect", "nothing.eval"), "there is nothing at nothing.eval"),
-        (("import", "inspect", "empty.eval"), "empty.eval is empty; expected results"),
-    ],
-)
-def test_what_cannot_be_imported_leaves_nothing(vidence, words, said):
-    (vidence.folder / "log.jsonl").write_text("{}")
-    (vidence.folder / "empty.eval").write_bytes(b"")
-    done = vidence(*words)
-    assert done.code == 2
-    assert said in done.err
-    assert "did not finish" not in done.err
-    assert not (vidence.folder / "runs").exists()
-
-
 @pytest.mark.parity
 def test_real_predictions_are_compared(vidence, data_dir):
     folder = need(data_dir / "predictions" / "tempcompass")

@@ -74,25 +74,6 @@ def test_a_panel_is_runs_with_one_table_one_figure_and_one_page(vidence, written
     assert read_plan(folder)[0].name == "Always A, two"
 
 
-def test_runs_on_several_benchmarks_are_told_apart_by_them(vidence, written):
-    half = """
-[[benchmarks]]
-benchmark = "table"
-data = "questions.jsonl"
-name = "Half"
-settings = { limit = 3 }
-"""
-    written(BENCHMARKS + half + MODELS)
-    done = vidence("panel", "p.toml")
-    assert done.code == 0, done.err
-    page = (vidence.folder / "runs/panel-p/panel.html").read_text()
-    for name in ("Always A (table)", "Always A (Half)", "baseline:longest (table)"):
-        assert name in page
-    heading = next(line for line in done.out.splitlines() if line.startswith("model"))
-    assert "table" in heading
-    assert "Half" in heading
-
-
 def test_a_run_that_cannot_go_on_stops_no_other(vidence, written):
     written(BENCHMARKS + MODELS.replace("scripted:A", "scripted:A?fail=401") + "max = 1\n")
     wrong = vidence("panel", "p.toml")
@@ -109,29 +90,12 @@ def test_a_run_that_cannot_go_on_stops_no_other(vidence, written):
     assert 'model: "scripted:A?fail=401" there, "scripted:A" here' in changed.err
 
 
-def test_the_limit_of_spending_is_that_of_all_runs(vidence, written):
-    priced = MODELS.replace('name = "Always A"', 'name = "Always A"\nsettings = { price_out = 1000.0 }')
-    priced += '[[models]]\nmodel = "scripted:B"\nsettings = { price_out = 1000.0 }\n'
-    written("max_cost = 0.0001\n" + BENCHMARKS + priced)
-    done = vidence("panel", "p.toml", "--no-page")
-    assert done.code == 3, done.err
-    assert "table, scripted:B: not asked, since the max_cost of the panel is spent" in done.err
-    assert "baseline:longest" in done.out
-
-
 def test_the_panel_of_somebody_else_needs_the_users_word(vidence, written):
     written(BENCHMARKS + '[[models]]\nmodel = "openai:m?base_url=https://stranger.example/v1"\n')
     done = vidence("panel", "p.toml")
     assert done.code == 2
     assert "to ask https://stranger.example, with the key in OPENAI_API_KEY" in done.err
     assert not (vidence.folder / "runs").exists()
-
-
-def test_rows_of_papers_are_listed(vidence):
-    done = vidence("list", "rows")
-    assert done.code == 0
-    assert "perceptioncomp/thinking" in done.out
-    assert "temperature 0.7" in done.out
 
 
 def test_a_view_is_a_table_a_figure_and_a_page_and_needs_no_asking_again(vidence, written):
@@ -184,12 +148,6 @@ def test_what_was_not_asked_is_missing_and_an_unknown_view_asks_nothing(vidence,
     assert "no score: table, Always A: not asked yet" in none.err
 
 
-def test_views_and_the_figures_of_papers_are_listed(vidence):
-    assert "sorted" in vidence("list", "views").out
-    assert "humanpcr-fig7" in vidence("list", "figures").out
-    assert "against" in vidence("list", "views", "pairs").out
-
-
 DIAGNOSTICS = """
 [[diagnostics]]
 diagnostic = "mrfs"
@@ -225,21 +183,3 @@ def test_a_panel_makes_its_diagnostics_and_shows_them_side_by_side(vidence, writ
     left = vidence("panel", "p.toml", "--check").err
     assert "0 of 6 trials left" in left
     assert "0 of 6 questions left" in left
-
-
-def test_a_diagnostic_that_cannot_go_on_stops_no_other(vidence, written):
-    failing = MODELS.replace("scripted:A", "scripted:A?fail=401")
-    written(of_clips() + failing + DIAGNOSTICS.replace('models = ["Always A"]', ""))
-    done = vidence("panel", "p.toml", "--no-page")
-    assert done.code == 3
-    assert "no findings: mrfs (max 4, mode exhaustive) on table, Always A: " in done.err
-    assert "[4/4] mrfs (max 4, mode exhaustive) on Other, baseline:longest" in done.err
-    assert "6 questions examined, 0 were before" in done.err
-
-
-def test_a_diagnostic_of_nobody_is_refused_before_anything_is_asked(vidence, written):
-    written(of_clips() + MODELS + DIAGNOSTICS.replace("Always A", "Never A"))
-    done = vidence("panel", "p.toml")
-    assert done.code == 2
-    assert "Never A" in done.err
-    assert not (vidence.folder / "runs").exists()

@@ -19,19 +19,6 @@ def test_a_plan_in_sentences(vidence):
     assert "A difference of 10 points is found with power 0.8" in said
 
 
-def test_different_questions_need_more(vidence):
-    command = ("power", "--items", "1000", "--accuracy", ".5", "--difference", ".05")
-    paired, unpaired = vidence(*command).out, vidence(*command, "--unpaired").out
-    # (1.9612 + 0.8421) * sqrt(2 * 0.25 / 1000) = 6.26; the gain lowers the variance a little.
-    assert "on different questions, as many each: 6.2 points" in unpaired
-    assert "on the same questions: 4.8 points" in paired
-
-
-def test_too_few_questions_find_nothing(vidence):
-    said = vidence("power", "--items", "5", "--accuracy", ".5").out
-    assert "No difference on the same questions is found with power 0.8: 5 videos are too few" in said
-
-
 def test_the_correlation_is_not_the_most_hopeful_one_and_is_said(vidence):
     command = ("power", "--items", "50", "--videos", "5", "--accuracy", ".5")
     said = vidence(*command).out

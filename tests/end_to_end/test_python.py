@@ -39,11 +39,6 @@ def test_evaluate_returns_the_run_also_where_a_loop_is_running(tmp_path, questio
     assert [row.correct for row in run.rows] == [row.correct for row in again.rows] == [1.0, 0.0, 0.0, 0.0]
 
 
-def test_evaluate_says_what_is_wrong(tmp_path):
-    with pytest.raises(UnknownNameError, match="Did you mean 'table'"):
-        package.evaluate("tabel", data="x", model="scripted:A", out=tmp_path, cache=tmp_path)
-
-
 def test_a_plan_is_repeated_in_a_new_folder_with_what_is_changed(here, questions):
     first = package.evaluate("table", data=questions(), model="scripted:A", n_frames=2, limit=4)
     again = package.evaluate(plan=first)
@@ -143,17 +138,6 @@ def test_a_run_has_the_numbers_of_the_report(here, questions, average):
     assert f"9 trials, accuracy {100 * run.accuracy.value:.1f} %" in repr(run)
 
 
-def test_the_run_folder_and_the_cache_are_those_of_the_command(here, questions):
-    words = [
-        *("run", "table", "--data", str(questions()), "--model", "scripted:A"),
-        *("--frames", "2", "--no-page"),
-    ]
-    assert here(*words).code == 0
-    run = package.evaluate("table", data="questions.jsonl", model="scripted:A", n_frames=2)
-    assert [path.name for path in (here.folder / "runs").iterdir()] == [run.folder.name]
-    assert (here.folder / "cache").is_dir()
-
-
 def test_compare_has_the_figures_of_the_command(here, questions):
     path = questions(n_clips=4)
     runs = [
@@ -197,15 +181,6 @@ def test_diagnose_has_the_statements_of_the_command(here, questions):
         package.diagnose("blind-panel", run, sed=5)
     with pytest.raises(StoreError, match="not a run folder"):
         package.diagnose("blind-panel", "nowhere")
-
-
-def test_replies_are_read_again_with_another_parser(here, questions):
-    run = package.evaluate("table", data=questions(), model="scripted:The answer is b.", out="r", n_frames=2)
-    again = package.open_run("r", parser="herbench-official")
-    assert again.parser == "herbench-official"
-    assert package.open_run("r") == run
-    with pytest.raises(UnknownNameError, match="Did you mean 'herbench-official'"):
-        package.open_run("r", parser="herbench-offical")
 
 
 def test_video_gives_frames_with_their_times(here, questions):

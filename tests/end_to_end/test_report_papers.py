@@ -1,7 +1,6 @@
 """``vidence report`` for papers: shaped tables, printed rows, LaTeX and CSV, as a user asks for them."""
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
@@ -53,27 +52,6 @@ def test_latex_and_csv_files(vidence, perceptioncomp):
     rows = list(csv.reader((vidence.folder / "tables" / "paper-1.csv").read_text().splitlines()))
     assert [row[0] for row in rows] == ["model", "scripted:A", "scripted:B", "videos"]
     assert f"wrote {len(names)} tables into tables" in done.err
-
-
-def test_a_single_run_has_all_of_its_tables_in_files(vidence, perceptioncomp):
-    done = vidence("report", "run-A", "--tables", "tables", "--json", "r.json", "--csv", "r.csv")
-    assert done.code == 0, done.err
-    names = {p.stem for p in (vidence.folder / "tables").iterdir()}
-    assert {"paper-1", "score", "outcomes", "parsers", "usage"} <= names
-    tables = {t["name"] for t in json.loads((vidence.folder / "r.json").read_text())["tables"]}
-    assert {"paper-1", "score"} <= tables
-
-
-def test_published_without_a_published_table_is_refused(vidence, questions):
-    questions()
-    run = ("run", "table", "--data", "questions.jsonl", "--selector", "none", "--model", "scripted:A")
-    assert vidence(*run, "--out", "r", "--no-page").code == 0
-    done = vidence("report", "r", "--published")
-    assert done.code == 2
-    assert "no published table is about table (all)" in done.err
-    # LaTeX without a table of the benchmark: the scores, by small tags.
-    assert vidence("report", "r", "--latex", "t.tex").code == 0
-    assert "\\multicolumn{3}{c}{task}" in (vidence.folder / "t.tex").read_text()
 
 
 def test_imported_prompts_are_named_in_the_report(vidence):

@@ -3,8 +3,6 @@
 import json
 from dataclasses import replace
 
-import pytest
-
 from end_to_end.conftest import write_clip
 from servers.openai_stub import Canned, OpenAIStub
 
@@ -73,19 +71,3 @@ def test_each_question_fails_for_its_own_scores(vidence, questions):
     assert (short.stage, short.error) == (absent.stage, absent.error) == ("selection", "DataError")
     assert "2 scores for 4 candidates; expected one for each" in short.message
     assert "has no scores for item '4-0' nor for its video 'e.mp4'" in absent.message
-
-
-@pytest.mark.parametrize(
-    ("mode", "message"),
-    [("official", "chose none of 40 frames under a budget of 16"), ("constant", "divides by their range")],
-)
-def test_what_aks_as_released_cannot_choose_is_said(vidence, questions, mode: str, message: str):
-    questions(n_clips=1, n_questions=1)
-    scores = [0.5] * 40 if mode == "constant" else [(7 * i % 11) / 11 for i in range(40)]
-    write_scores(vidence, [{"item_id": "0-0", "scores": scores}])
-    with OpenAIStub(answer="A") as server:
-        run(vidence, server, "aks?mode=official&grid=all&scores=scores.jsonl", "--frames", "16")
-        assert server.n_requests == 0
-    outcome = vidence.trials("r")["0-0"].score.outcome
-    assert outcome.stage == "selection"
-    assert message in outcome.message

@@ -4,6 +4,7 @@ Only for code that waits for time and for other tasks; threads and processes nee
 """
 
 import asyncio
+import functools
 import selectors
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -40,3 +41,13 @@ class _Loop(asyncio.SelectorEventLoop):
 def run(work: Callable[[], Awaitable[T]]) -> T:
     """Run to the end in virtual time, which starts at 0."""
     return anyio.run(work, backend_options={"loop_factory": _Loop})
+
+
+def in_virtual_time(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
+    """A test that is a coroutine, run in virtual time."""
+    return functools.wraps(test)(lambda *given, **named: run(functools.partial(test, *given, **named)))
+
+
+def in_loop(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
+    """A test that is a coroutine, run in an event loop."""
+    return functools.wraps(test)(lambda *given, **named: anyio.run(functools.partial(test, *given, **named)))

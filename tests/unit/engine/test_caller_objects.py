@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from vidence.engine.caller_objects import benchmark_of, questions_of, spec_of, with_specs, written
-from vidence.errors import DataError, StoreError, UsageError
+from vidence.errors import DataError, UsageError
 from vidence.records import Item, Media
 
 ROW = {"item_id": "q1", "question": "Which?", "choices": ["x", "y"], "answer": "y"}
@@ -62,12 +62,6 @@ def test_what_is_no_question_is_refused_with_its_place(tmp_path, questions, mess
     with pytest.raises(DataError, match=message):
         written(questions, tmp_path)
     assert not list(tmp_path.iterdir())
-
-
-def test_a_folder_that_cannot_be_written_is_said(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot write the questions"):
-        written([ROW], tmp_path / "file")
 
 
 def test_names_and_paths_are_told_apart(tmp_path):

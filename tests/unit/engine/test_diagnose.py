@@ -244,19 +244,6 @@ def test_one_question_that_fails_loses_no_other(folder, examine, fake_model):
     assert isinstance(found["q0"], Found)
 
 
-def test_a_flow_may_catch_what_goes_wrong(folder, examine, fake_model):
-    async def turn(request: Request) -> Reply:
-        raise RejectedRequestError("no") if request.item_id == "q1" else AssertionError("only one is asked")
-
-    class Tolerant(Probe):
-        def examine(self, subject):
-            if subject.item.item_id != "q1":
-                return Found(n_frames=0, said=(), values=())
-            return (yield from super().examine(subject))
-
-    assert examine(Tolerant(tolerant=True), {"scripted:A": fake_model(looks=True, turn=turn)}).n_failed == 0
-
-
 def test_media_that_cannot_be_shown_fail_their_question(folder, examine, fake_model):
     (folder / "other" / "0.png").write_bytes(b"broken")
     for i in range(1, 6):
@@ -295,12 +282,6 @@ def test_findings_of_something_else_are_not_added_to(folder, examine, fake_model
         examine(Probe(), {"scripted:A": fake_model(looks=True)})
     with RunStore(folder / "run") as store, pytest.raises(StoreError, match="no findings of other"):
         store.header("other")
-
-
-def test_options_have_findings_of_their_own(folder, examine, fake_model):
-    examine(Probe(), {"scripted:A": fake_model(looks=True)}, options={"max": "8", "mode": "a/b"})
-    with RunStore(folder / "run") as store:
-        assert store.header("probe-max-8-mode-a_b").options == {"max": "8", "mode": "a/b"}
 
 
 def test_whole_videos_are_refused(examine, fake_model):

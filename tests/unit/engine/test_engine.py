@@ -7,7 +7,7 @@ import anyio
 import numpy as np
 import pytest
 
-from servers import virtual_time
+from servers.virtual_time import in_loop, in_virtual_time
 from vidence.ask.models import keys
 from vidence.contracts import Ask, Request
 from vidence.engine.engine import Asker, drive
@@ -76,87 +76,62 @@ def memory(tmp_path: Path):
         yield opened
 
 
-def test_what_is_remembered_is_not_asked_again(memory):
-    async def go() -> None:
-        model = Script("one", "two")
-        ask = asker(model, memory, []).ask
-        assert (await ask(request("a"))).reply.text == "one"
-        again = await ask(request("a"))
-        assert (again.reply.text, again.is_remembered) == ("one", True)
-        assert (await ask(request("a", sample=1))).reply.text == "two"
-        assert model.n_asked == 2
-
-    anyio.run(go)
+@in_loop
+async def test_what_is_remembered_is_not_asked_again(memory):
+    model = Script("one", "two")
+    ask = asker(model, memory, []).ask
+    assert (await ask(request("a"))).reply.text == "one"
+    again = await ask(request("a"))
+    assert (again.reply.text, again.is_remembered) == ("one", True)
+    assert (await ask(request("a", sample=1))).reply.text == "two"
+    assert model.n_asked == 2
 
 
-def test_the_same_request_at_the_same_time_is_sent_once(memory):
-    async def go() -> None:
-        model = Script("one", delay_s=0.01)
-        ask = asker(model, memory, []).ask
-        async with anyio.create_task_group() as tasks:
-            for _ in range(10):
-                tasks.start_soon(ask, request("a"))
-        assert model.n_asked == 1
-
-    anyio.run(go)
+@in_loop
+async def test_the_same_request_at_the_same_time_is_sent_once(memory):
+    model = Script("one", delay_s=0.01)
+    ask = asker(model, memory, []).ask
+    async with anyio.create_task_group() as tasks:
+        for _ in range(10):
+            tasks.start_soon(ask, request("a"))
+    assert model.n_asked == 1
 
 
-def test_transient_errors_are_tried_again_and_reported(memory):
-    async def go() -> None:
-        events: list[Event] = []
-        busy = TransientModelError("429", retry_after_s=0.01, is_overload=True)
-        broken = TransientModelError("502", is_server_error=True)
-        model = Script(busy, broken, TransientModelError("reset"), "fine")
-        asked = await asker(model, memory, events).ask(request("a"))
-        assert asked.reply.text == "fine"
-        assert [e.reason for e in events if isinstance(e, Waiting)] == ["429", "502", "reset"]
-        assert [e.n_allowed for e in events if isinstance(e, Waiting)] == [2, 1, 1]
-
-    anyio.run(go)
+@in_loop
+async def test_transient_errors_are_tried_again_and_reported(memory):
+    events: list[Event] = []
+    busy = TransientModelError("429", retry_after_s=0.01, is_overload=True)
+    broken = TransientModelError("502", is_server_error=True)
+    model = Script(busy, broken, TransientModelError("reset"), "fine")
+    asked = await asker(model, memory, events).ask(request("a"))
+    assert asked.reply.text == "fine"
+    assert [e.reason for e in events if isinstance(e, Waiting)] == ["429", "502", "reset"]
+    assert [e.n_allowed for e in events if isinstance(e, Waiting)] == [2, 1, 1]
 
 
-def test_after_the_last_try_the_error_comes_out_and_nothing_is_remembered(memory):
-    async def go() -> None:
-        model = Script(*[TransientModelError("500")] * 3, "fine")
-        ask = asker(model, memory, []).ask
-        with pytest.raises(TransientModelError, match="500"):
-            await ask(request("a"))
-        assert (await ask(request("a"))).reply.text == "fine"
-
-    anyio.run(go)
+@in_loop
+async def test_after_the_last_try_the_error_comes_out_and_nothing_is_remembered(memory):
+    model = Script(*[TransientModelError("500")] * 3, "fine")
+    ask = asker(model, memory, []).ask
+    with pytest.raises(TransientModelError, match="500"):
+        await ask(request("a"))
+    assert (await ask(request("a"))).reply.text == "fine"
 
 
-def test_a_rejected_request_is_not_tried_again(memory):
-    async def go() -> None:
-        model = Script(RejectedRequestError("too long"), "fine")
-        with pytest.raises(RejectedRequestError):
-            await asker(model, memory, []).ask(request("a"))
-        assert model.n_asked == 1
-
-    anyio.run(go)
+@in_loop
+async def test_a_rejected_request_is_not_tried_again(memory):
+    model = Script(RejectedRequestError("too long"), "fine")
+    with pytest.raises(RejectedRequestError):
+        await asker(model, memory, []).ask(request("a"))
+    assert model.n_asked == 1
 
 
-def test_a_model_that_hangs_is_a_transient_error(memory):
-    async def go() -> None:
-        model = Script("never", "never", "never", delay_s=10)
-        with pytest.raises(TransientModelError, match=r"no reply within 0\.01 s"):
-            await asker(model, memory, [], timeout_s=0.01).ask(request("a"))
-        assert model.n_asked == 3
-
-    anyio.run(go)
-
-
-def test_a_server_that_answers_nobody_ends_the_run(memory):
-    async def go() -> None:
-        model = Script(*[TransientModelError("refused")] * 100)
-        ask = asker(model, memory, []).ask
-        for number in range(7):
-            with pytest.raises(TransientModelError):
-                await ask(request(str(number)))
-        with pytest.raises(ServerDownError):
-            await ask(request("last"))
-
-    anyio.run(go)
+@in_loop
+async def test_a_model_that_hangs_is_a_transient_error(memory):
+    model = Script("never", "never", "never", delay_s=10)
+    with pytest.raises(TransientModelError, match=r"no reply within 0\.01 s"):
+        await asker(model, memory, [], timeout_s=0.01).ask(request("a"))
+    assert model.n_asked == 3
 
 
 class Quota(Script):
@@ -179,251 +154,200 @@ class Quota(Script):
 
 
 @pytest.mark.parametrize("retry_after_s", [None, 60.0])
-def test_a_quota_per_minute_loses_no_question(memory, retry_after_s):
-    async def go() -> None:
-        model = Quota(5, retry_after_s)
-        ask = asker(model, memory, []).ask
-        async with anyio.create_task_group() as tasks:
-            for number in range(16):
-                tasks.start_soon(ask, request(str(number)))
-        assert anyio.current_time() < 60 * 20
-        assert sum(model.n_answered.values()) == 16
-
-    virtual_time.run(go)
+@in_virtual_time
+async def test_a_quota_per_minute_loses_no_question(memory, retry_after_s):
+    model = Quota(5, retry_after_s)
+    ask = asker(model, memory, []).ask
+    async with anyio.create_task_group() as tasks:
+        for number in range(16):
+            tasks.start_soon(ask, request(str(number)))
+    assert anyio.current_time() < 60 * 20
+    assert sum(model.n_answered.values()) == 16
 
 
 @pytest.mark.parametrize("retry_after_s", [None, 60.0, 600.0])
-def test_a_server_that_only_ever_refuses_is_given_up(memory, retry_after_s):
-    async def go() -> None:
-        model = Quota(0, retry_after_s)
-        ask = asker(model, memory, []).ask
-        with pytest.raises(ServerDownError, match=r"nothing was ever answered, for .*429"):
-            await ask(request("a"))
-        assert anyio.current_time() > 600  # not before it was patient
-        assert anyio.current_time() <= 600 + 2 * (retry_after_s or 30)
-
-    virtual_time.run(go)
+@in_virtual_time
+async def test_a_server_that_only_ever_refuses_is_given_up(memory, retry_after_s):
+    model = Quota(0, retry_after_s)
+    ask = asker(model, memory, []).ask
+    with pytest.raises(ServerDownError, match=r"nothing was ever answered, for .*429"):
+        await ask(request("a"))
+    assert anyio.current_time() > 600  # not before it was patient
+    assert anyio.current_time() <= 600 + 2 * (retry_after_s or 30)
 
 
-def test_waiting_for_a_place_is_no_time_out(memory):
-    async def go() -> None:
-        model = Script(delay_s=4.0)
-        ask = asker(model, memory, [], timeout_s=5.0).ask
-        async with anyio.create_task_group() as tasks:
-            for number in range(40):
-                tasks.start_soon(ask, request(str(number)))
-        assert model.n_asked == 40
-        assert anyio.current_time() == pytest.approx(40)
-
-    virtual_time.run(go)
+@in_virtual_time
+async def test_waiting_for_a_place_is_no_time_out(memory):
+    model = Script(delay_s=4.0)
+    ask = asker(model, memory, [], timeout_s=5.0).ask
+    async with anyio.create_task_group() as tasks:
+        for number in range(40):
+            tasks.start_soon(ask, request(str(number)))
+    assert model.n_asked == 40
+    assert anyio.current_time() == pytest.approx(40)
 
 
-def test_everybody_is_quiet_for_minutes_and_nobody_loses_tries(memory):
-    async def go() -> None:
-        later = [TransientModelError("429", is_overload=True, retry_after_s=300.0) for _ in range(4)]
-        model = Script(*later)
-        ask = asker(model, memory, []).ask
-        async with anyio.create_task_group() as tasks:
-            for number in range(8):
-                tasks.start_soon(ask, request(str(number)))
-        assert model.n_asked == 12
-        assert 300 <= anyio.current_time() < 310
+@in_virtual_time
+async def test_who_waits_for_the_same_question_asks_it_when_the_first_fails(memory):
+    model = Script(RejectedRequestError("no"), "fine", delay_s=1.0)
+    ask = asker(model, memory, []).ask
+    said: list[str] = []
 
-    virtual_time.run(go)
+    async def one() -> None:
+        try:
+            said.append((await ask(request("a"))).reply.text)
+        except RejectedRequestError:
+            said.append("rejected")
 
-
-def test_who_waits_for_the_same_question_asks_it_when_the_first_fails(memory):
-    async def go() -> None:
-        model = Script(RejectedRequestError("no"), "fine", delay_s=1.0)
-        ask = asker(model, memory, []).ask
-        said: list[str] = []
-
-        async def one() -> None:
-            try:
-                said.append((await ask(request("a"))).reply.text)
-            except RejectedRequestError:
-                said.append("rejected")
-
-        async with anyio.create_task_group() as tasks:
-            for _ in range(5):
-                tasks.start_soon(one)
-        assert said == ["rejected", "fine", "fine", "fine", "fine"]
-        assert model.n_asked == 2
-
-    virtual_time.run(go)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(5):
+            tasks.start_soon(one)
+    assert said == ["rejected", "fine", "fine", "fine", "fine"]
+    assert model.n_asked == 2
 
 
-def test_who_waits_for_the_same_question_asks_it_when_the_first_is_cancelled(memory):
-    async def go() -> None:
-        model = Script(delay_s=2.0)
-        it = asker(model, memory, [])
+@in_virtual_time
+async def test_who_waits_for_the_same_question_asks_it_when_the_first_is_cancelled(memory):
+    model = Script(delay_s=2.0)
+    it = asker(model, memory, [])
 
-        async def impatient() -> None:
-            with anyio.move_on_after(1.0):
-                await it.ask(request("a"))
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(impatient)
-            for _ in range(3):
-                tasks.start_soon(it.ask, request("a"))
-        assert model.n_asked == 2
-        assert it._in_flight == {}
-        assert anyio.current_time() == pytest.approx(3)
-
-    virtual_time.run(go)
-
-
-def test_a_reply_that_cannot_be_kept_is_an_error_and_nobody_hangs(memory):
-    async def go() -> None:
-        it = asker(Script(delay_s=1.0), memory, [])
-        memory.close()
-        with pytest.raises(StoreError):
+    async def impatient() -> None:
+        with anyio.move_on_after(1.0):
             await it.ask(request("a"))
-        assert it._in_flight == {}
 
-    virtual_time.run(go)
-
-
-def test_a_server_that_rejects_is_not_down(memory):
-    async def go() -> None:
-        turns: list[str | Exception] = []
-        for _ in range(12):
-            turns += [TransientModelError("500")] * 3 + [RejectedRequestError("too long")]
-        ask = asker(Script(*turns), memory, []).ask
-        for number in range(24):
-            with pytest.raises((TransientModelError, RejectedRequestError)):
-                await ask(request(str(number)))
-
-    virtual_time.run(go)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(impatient)
+        for _ in range(3):
+            tasks.start_soon(it.ask, request("a"))
+    assert model.n_asked == 2
+    assert it._in_flight == {}
+    assert anyio.current_time() == pytest.approx(3)
 
 
-def test_an_error_of_a_model_that_is_none_of_ours_fails_the_request(memory):
-    async def go() -> None:
-        with pytest.raises(RejectedRequestError, match=r"the model script:1 broke: KeyError: 'choices'"):
-            await asker(Script(KeyError("choices")), memory, []).ask(request("a"))
+@in_virtual_time
+async def test_a_reply_that_cannot_be_kept_is_an_error_and_nobody_hangs(memory):
+    it = asker(Script(delay_s=1.0), memory, [])
+    memory.close()
+    with pytest.raises(StoreError):
+        await it.ask(request("a"))
+    assert it._in_flight == {}
 
-    virtual_time.run(go)
+
+@in_virtual_time
+async def test_a_server_that_rejects_is_not_down(memory):
+    turns: list[str | Exception] = []
+    for _ in range(12):
+        turns += [TransientModelError("500")] * 3 + [RejectedRequestError("too long")]
+    ask = asker(Script(*turns), memory, []).ask
+    for number in range(24):
+        with pytest.raises((TransientModelError, RejectedRequestError)):
+            await ask(request(str(number)))
+
+
+@in_virtual_time
+async def test_an_error_of_a_model_that_is_none_of_ours_fails_the_request(memory):
+    with pytest.raises(RejectedRequestError, match=r"the model script:1 broke: KeyError: 'choices'"):
+        await asker(Script(KeyError("choices")), memory, []).ask(request("a"))
 
 
 @pytest.mark.parametrize("error", [AccessError("key"), ServerDownError("down"), BudgetSpentError("spent")])
 @pytest.mark.parametrize("n_asked", [1, 3])
-def test_what_ends_the_run_is_no_business_of_a_flow(error, n_asked):
-    async def go() -> None:
-        answered: list[str] = []
+@in_virtual_time
+async def test_what_ends_the_run_is_no_business_of_a_flow(error, n_asked):
+    answered: list[str] = []
 
-        async def ask(asked: Ask) -> Reply:
-            if asked.prompt.text == "bad":
-                raise error
-            await anyio.sleep(1)
-            answered.append(asked.prompt.text)
-            return Reply(text="A")
+    async def ask(asked: Ask) -> Reply:
+        if asked.prompt.text == "bad":
+            raise error
+        await anyio.sleep(1)
+        answered.append(asked.prompt.text)
+        return Reply(text="A")
 
-        is_closed = False
+    is_closed = False
 
-        def tolerant():
-            nonlocal is_closed
-            try:
-                yield [prompt("bad"), *[prompt("good")] * (n_asked - 1)]
-            except ModelError:
-                return "never"
-            finally:
-                is_closed = True
+    def tolerant():
+        nonlocal is_closed
+        try:
+            yield [prompt("bad"), *[prompt("good")] * (n_asked - 1)]
+        except ModelError:
+            return "never"
+        finally:
+            is_closed = True
 
-        with pytest.raises(type(error)):
-            await drive(tolerant(), ask)
-        assert is_closed
-        assert answered == ["good"] * (n_asked - 1)  # they may be paid for: they are waited for
-
-    virtual_time.run(go)
+    with pytest.raises(type(error)):
+        await drive(tolerant(), ask)
+    assert is_closed
+    assert answered == ["good"] * (n_asked - 1)  # they may be paid for: they are waited for
 
 
 @pytest.mark.parametrize("order", [("bad", "down", "good"), ("down", "bad", "good")])
-def test_of_several_errors_the_one_that_ends_the_run_counts(order):
-    async def go() -> None:
-        async def ask(asked: Ask) -> Reply:
-            if asked.prompt.text == "bad":
-                raise RejectedRequestError("no")
-            if asked.prompt.text == "down":
-                raise ServerDownError("down")
-            return Reply(text="A")
+@in_virtual_time
+async def test_of_several_errors_the_one_that_ends_the_run_counts(order):
+    async def ask(asked: Ask) -> Reply:
+        if asked.prompt.text == "bad":
+            raise RejectedRequestError("no")
+        if asked.prompt.text == "down":
+            raise ServerDownError("down")
+        return Reply(text="A")
 
-        def tolerant():
-            try:
-                yield [prompt(text) for text in order]
-            except RejectedRequestError:
-                return "never"
+    def tolerant():
+        try:
+            yield [prompt(text) for text in order]
+        except RejectedRequestError:
+            return "never"
 
-        with pytest.raises(ServerDownError, match="down"):
-            await drive(tolerant(), ask)
-
-    virtual_time.run(go)
+    with pytest.raises(ServerDownError, match="down"):
+        await drive(tolerant(), ask)
 
 
-def test_drive_asks_together_what_is_yielded_together():
-    async def go() -> None:
-        inside, most = 0, 0
+@in_loop
+async def test_drive_asks_together_what_is_yielded_together():
+    inside, most = 0, 0
 
-        async def ask(asked: Ask) -> Reply:
-            nonlocal inside, most
-            inside += 1
-            most = max(most, inside)
-            await anyio.sleep(0.01)
-            inside -= 1
-            return Reply(text=asked.prompt.text.upper())
+    async def ask(asked: Ask) -> Reply:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        await anyio.sleep(0.01)
+        inside -= 1
+        return Reply(text=asked.prompt.text.upper())
 
-        def flow():
-            first = yield [prompt("a"), prompt("b"), prompt("c")]
-            # With its own way of asking, or plain: both come as an Ask.
-            (second,) = yield [Ask(prompt=prompt(first[2].text.lower() + "d"), sample=2)]
-            return [r.text for r in first], second.text
+    def flow():
+        first = yield [prompt("a"), prompt("b"), prompt("c")]
+        # With its own way of asking, or plain: both come as an Ask.
+        (second,) = yield [Ask(prompt=prompt(first[2].text.lower() + "d"), sample=2)]
+        return [r.text for r in first], second.text
 
-        assert await drive(flow(), ask) == (["A", "B", "C"], "CD")
-        assert most == 3
-
-    anyio.run(go)
-
-
-def test_a_flow_that_asks_nothing_returns_at_once():
-    async def go() -> None:
-        async def ask(asked: Ask) -> Reply:
-            raise AssertionError("nothing was to be asked")
-
-        def flow():
-            return 7
-            yield []
-
-        assert await drive(flow(), ask) == 7
-
-    anyio.run(go)
+    assert await drive(flow(), ask) == (["A", "B", "C"], "CD")
+    assert most == 3
 
 
 @pytest.mark.parametrize("n_asked", [1, 3])
-def test_an_error_of_the_model_is_thrown_into_the_flow(n_asked):
-    async def go() -> None:
-        async def ask(asked: Ask) -> Reply:
-            if asked.prompt.text == "bad":
-                raise RejectedRequestError("no")
-            return Reply(text=asked.prompt.text)
+@in_loop
+async def test_an_error_of_the_model_is_thrown_into_the_flow(n_asked):
+    async def ask(asked: Ask) -> Reply:
+        if asked.prompt.text == "bad":
+            raise RejectedRequestError("no")
+        return Reply(text=asked.prompt.text)
 
-        def tolerant():
-            try:
-                yield [prompt("bad")] * n_asked
-            except ModelError:
-                (reply,) = yield [prompt("good")]
-                return reply.text
-            return "never"
-
-        def strict():
+    def tolerant():
+        try:
             yield [prompt("bad")] * n_asked
+        except ModelError:
+            (reply,) = yield [prompt("good")]
+            return reply.text
+        return "never"
 
-        assert await drive(tolerant(), ask) == "good"
-        with pytest.raises(RejectedRequestError):
-            await drive(strict(), ask)
+    def strict():
+        yield [prompt("bad")] * n_asked
 
-    anyio.run(go)
+    assert await drive(tolerant(), ask) == "good"
+    with pytest.raises(RejectedRequestError):
+        await drive(strict(), ask)
 
 
-def test_long_replies_are_read_outside_the_event_loop(memory):
+@in_loop
+async def test_long_replies_are_read_outside_the_event_loop(memory):
     read_in: list[int] = []
 
     def flow():
@@ -432,20 +356,18 @@ def test_long_replies_are_read_outside_the_event_loop(memory):
             read_in.append(threading.get_ident())
         return len(replies[0].text)
 
-    async def go() -> None:
-        model = Script("A", "A" * 20_001)
-        it = asker(model, memory, [])
+    model = Script("A", "A" * 20_001)
+    it = asker(model, memory, [])
 
-        async def ask(wanted: Ask) -> Reply:
-            return (await it.ask(request(wanted.prompt.text))).reply
+    async def ask(wanted: Ask) -> Reply:
+        return (await it.ask(request(wanted.prompt.text))).reply
 
-        assert await drive(flow(), ask) == 20_001
-        assert read_in[0] == threading.get_ident() != read_in[1]
-
-    anyio.run(go)
+    assert await drive(flow(), ask) == 20_001
+    assert read_in[0] == threading.get_ident() != read_in[1]
 
 
-def test_no_reply_and_no_error_carries_a_key_further(memory, monkeypatch):
+@in_virtual_time
+async def test_no_reply_and_no_error_carries_a_key_further(memory, monkeypatch):
     monkeypatch.setattr(keys, "_IN_USE", set())
     keys.note_key("sk-canary-55")
     events: list[Event] = []
@@ -455,27 +377,20 @@ def test_no_reply_and_no_error_carries_a_key_further(memory, monkeypatch):
         RejectedRequestError("no sk-canary-55"),
         OSError("sk-canary-55"),
     )
-
-    async def go() -> None:
-        ask = asker(model, memory, events).ask
-        assert (await ask(request("a"))).reply.text == "I am [key]"
-        assert (await ask(request("a"))).reply.text == "I am [key]"
-        with pytest.raises(RejectedRequestError, match=r"^no \[key\]$"):
-            await ask(request("b"))
-        with pytest.raises(RejectedRequestError, match=r"OSError: \[key\]$"):
-            await ask(request("c"))
-
-    virtual_time.run(go)
+    ask = asker(model, memory, events).ask
+    assert (await ask(request("a"))).reply.text == "I am [key]"
+    assert (await ask(request("a"))).reply.text == "I am [key]"
+    with pytest.raises(RejectedRequestError, match=r"^no \[key\]$"):
+        await ask(request("b"))
+    with pytest.raises(RejectedRequestError, match=r"OSError: \[key\]$"):
+        await ask(request("c"))
     assert [event.reason for event in events if isinstance(event, Waiting)] == ["busy, [key]"]
 
 
-def test_a_reply_of_an_earlier_version_is_cleaned_when_it_is_remembered(memory, monkeypatch):
+@in_loop
+async def test_a_reply_of_an_earlier_version_is_cleaned_when_it_is_remembered(memory, monkeypatch):
     monkeypatch.setattr(keys, "_IN_USE", set())
-
-    async def go() -> None:
-        ask = asker(Script("I am sk-canary-55"), memory, []).ask
-        await ask(request("a"))
-        keys.note_key("sk-canary-55")
-        assert (await ask(request("a"))).reply.text == "I am [key]"
-
-    anyio.run(go)
+    ask = asker(Script("I am sk-canary-55"), memory, []).ask
+    await ask(request("a"))
+    keys.note_key("sk-canary-55")
+    assert (await ask(request("a"))).reply.text == "I am [key]"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from servers.model_asks import maker
+from servers.virtual_time import in_loop
 from vidence.contracts import Model, Request
 from vidence.engine.engine import Asker, CostedReply
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, Limits
@@ -27,18 +28,15 @@ def limits() -> Limits:
     )
 
 
-def test_access_errors_come_out_and_are_not_remembered(tmp_path: Path):
+@in_loop
+async def test_access_errors_come_out_and_are_not_remembered(tmp_path: Path):
     request = Request(item_id="q", prompt=Prompt(parts=(TextPart(text="?"),)), sampling=Sampling())
     model = create("A", {"fail": "401", "fail_share": "1"})
-
-    async def go() -> None:
-        with Memory(tmp_path / "replies.sqlite") as memory:
-            asker = Asker(model, memory=memory, limits=limits(), on_event=lambda event: None)
-            with pytest.raises(AccessError):
-                await asker.ask(request)
-            assert memory.get(memory_key(request, identity=model.identity, by_item=model.by_item)) is None
-
-    anyio.run(go)
+    with Memory(tmp_path / "replies.sqlite") as memory:
+        asker = Asker(model, memory=memory, limits=limits(), on_event=lambda event: None)
+        with pytest.raises(AccessError):
+            await asker.ask(request)
+        assert memory.get(memory_key(request, identity=model.identity, by_item=model.by_item)) is None
 
 
 def test_what_another_run_is_asking_is_waited_for_or_asked_when_it_lets_go(tmp_path: Path):
@@ -85,7 +83,8 @@ def rule() -> Model:
     ("model", "told"),
     [(create("A", {}), ["get", "claim", "A", "release"]), (rule(), ["get", "A", "release"])],
 )
-def test_what_a_memory_lacks_is_claimed_where_asking_costs(model: Model, told: list[object]):
+@in_loop
+async def test_what_a_memory_lacks_is_claimed_where_asking_costs(model: Model, told: list[object]):
     """What is recorded, or a rule, is never claimed: it costs nothing to ask it twice."""
     seen: list[object] = []
 
@@ -104,9 +103,5 @@ def test_what_a_memory_lacks_is_claimed_where_asking_costs(model: Model, told: l
             seen.append("release")
 
     request = Request(item_id="q", prompt=Prompt(parts=(TextPart(text="?"),)), sampling=Sampling())
-
-    async def go() -> None:
-        await Asker(model, memory=Replies(), limits=limits(), on_event=seen.append).ask(request)
-
-    anyio.run(go)
+    await Asker(model, memory=Replies(), limits=limits(), on_event=seen.append).ask(request)
     assert seen == told

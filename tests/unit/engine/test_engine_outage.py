@@ -14,13 +14,7 @@ from vidence.engine.engine import Asker
 from vidence.engine.events import Away, Back, Event
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, Limits
 from vidence.engine.memory import Memory
-from vidence.errors import (
-    AccessError,
-    ModelError,
-    RejectedRequestError,
-    ServerDownError,
-    TransientModelError,
-)
+from vidence.errors import AccessError, ModelError, RejectedRequestError, ServerDownError, TransientModelError
 from vidence.records import Prompt, Reply, Sampling, TextPart, Usage
 
 ERRORS = {
@@ -174,14 +168,6 @@ def test_an_outage_while_a_question_breaks_the_server(tmp_path):
     run = Run(tmp_path, Server(broken), at_once=4).ask(60, more=("bad",))
     assert set(run.failed) == {"bad"}
     assert len(run.answered) == 60
-
-
-def test_two_outages_in_a_row_lose_no_question(tmp_path):
-    def broken(words: str, now_s: float) -> Exception | None:
-        return ERRORS["refused"]() if 2 < now_s < 100 or 130 < now_s < 400 else None
-
-    run = Run(tmp_path, Server(broken, delay_s=10.0), at_once=4).ask(60)
-    assert (len(run.answered), run.failed) == (60, {})
 
 
 def test_an_error_that_waiting_cannot_mend_is_not_waited_for(tmp_path):

@@ -15,6 +15,7 @@ import anyio
 import psutil
 import pytest
 
+from servers.virtual_time import in_loop
 from vidence.engine.executor import NO_BOUND_BYTES, Workers
 from vidence.errors import DataError, DecodeTimeoutError, MediaError
 
@@ -38,27 +39,13 @@ def children() -> list[psutil.Process]:
     return found
 
 
-def test_one_that_hangs_is_killed_and_the_next_one_works():
-    async def go() -> None:
-        async with Workers(1) as workers:
-            with pytest.raises(
-                DecodeTimeoutError, match=r"film\.mp4: the decoder did not finish within 0\.5 s"
-            ):
-                await workers.run("film.mp4", partial(time.sleep, 60), deadline_s=0.5)
-            assert await workers.run("film.mp4", os.getpid, deadline_s=30) != os.getpid()
-
-    anyio.run(go)
+@in_loop
+async def test_one_that_hangs_is_killed_and_the_next_one_works():
+    async with Workers(1) as workers:
+        with pytest.raises(DecodeTimeoutError, match=r"film\.mp4: the decoder did not finish within 0\.5 s"):
+            await workers.run("film.mp4", partial(time.sleep, 60), deadline_s=0.5)
+        assert await workers.run("film.mp4", os.getpid, deadline_s=30) != os.getpid()
     assert children() == []
-
-
-def test_one_that_crashes_takes_only_its_video_along():
-    async def go() -> None:
-        async with Workers(1) as workers:
-            with pytest.raises(MediaError, match=r"film\.mp4: the decoder crashed"):
-                await workers.run("film.mp4", os.abort, deadline_s=30)
-            assert await workers.run("film.mp4", partial(abs, -1), deadline_s=30) == 1
-
-    anyio.run(go)
 
 
 def test_a_signal_that_ended_one_is_named_and_an_end_of_its_own_has_none():
@@ -75,18 +62,16 @@ def test_a_signal_that_ended_one_is_named_and_an_end_of_its_own_has_none():
         assert "signal" not in said
 
 
-def test_one_that_died_while_it_was_idle_is_replaced():
-    async def go() -> None:
-        async with Workers(1) as workers:
-            pid = await workers.run("film.mp4", os.getpid, deadline_s=30)
-            os.kill(pid, signal.SIGKILL)
-            (idle,) = workers._idle
-            with anyio.fail_after(60):
-                while idle.returncode is None:
-                    await anyio.sleep(0.01)
-            assert await workers.run("film.mp4", os.getpid, deadline_s=30) != pid
-
-    anyio.run(go)
+@in_loop
+async def test_one_that_died_while_it_was_idle_is_replaced():
+    async with Workers(1) as workers:
+        pid = await workers.run("film.mp4", os.getpid, deadline_s=30)
+        os.kill(pid, signal.SIGKILL)
+        (idle,) = workers._idle
+        with anyio.fail_after(60):
+            while idle.returncode is None:
+                await anyio.sleep(0.01)
+        assert await workers.run("film.mp4", os.getpid, deadline_s=30) != pid
 
 
 def start_a_child(log: Path) -> None:
@@ -103,17 +88,14 @@ def start_a_child_and(log: Path, end: Callable[[], object]) -> None:
 @pytest.mark.parametrize(
     ("end", "deadline_s"), [(partial(time.sleep, 300), 2.0), (os.abort, 60.0), (os.getpid, 60.0)]
 )
-def test_what_a_worker_started_ends_with_it(end, deadline_s: float, tmp_path: Path):
+@in_loop
+async def test_what_a_worker_started_ends_with_it(end, deadline_s: float, tmp_path: Path):
     """Ghostscript went on at full load after its worker was killed."""
-
-    async def go() -> None:
-        async with Workers(1) as workers:
-            with suppress(MediaError):
-                await workers.run(
-                    "film.mp4", partial(start_a_child_and, tmp_path / "pid", end), deadline_s=deadline_s
-                )
-
-    anyio.run(go)
+    async with Workers(1) as workers:
+        with suppress(MediaError):
+            await workers.run(
+                "film.mp4", partial(start_a_child_and, tmp_path / "pid", end), deadline_s=deadline_s
+            )
     pid = int((tmp_path / "pid").read_text())
     with suppress(psutil.NoSuchProcess):
         child = psutil.Process(pid)
@@ -131,119 +113,82 @@ def count_and_die(log: Path, signal_number: int, n_times: int) -> int:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_one_that_is_killed_from_outside_gets_one_more_try(number: int, tmp_path: Path):
-    async def go() -> None:
-        async with Workers(1) as workers:
-            once = partial(count_and_die, tmp_path / "once", number, 1)
-            assert await workers.run("film.mp4", once, deadline_s=60) == 2
-            twice = partial(count_and_die, tmp_path / "twice", number, 2)
-            said = rf"film\.mp4: its decoder was killed from outside twice \({signal.Signals(number).name}\)"
-            with pytest.raises(MediaError, match=said):
-                await workers.run("film.mp4", twice, deadline_s=60)
-            assert (tmp_path / "twice").stat().st_size == 2
-
-    anyio.run(go)
+@in_loop
+async def test_one_that_is_killed_from_outside_gets_one_more_try(number: int, tmp_path: Path):
+    async with Workers(1) as workers:
+        once = partial(count_and_die, tmp_path / "once", number, 1)
+        assert await workers.run("film.mp4", once, deadline_s=60) == 2
+        twice = partial(count_and_die, tmp_path / "twice", number, 2)
+        said = rf"film\.mp4: its decoder was killed from outside twice \({signal.Signals(number).name}\)"
+        with pytest.raises(MediaError, match=said):
+            await workers.run("film.mp4", twice, deadline_s=60)
+        assert (tmp_path / "twice").stat().st_size == 2
     assert children() == []
 
 
-def test_one_that_crashes_by_itself_gets_no_other_try(tmp_path: Path):
-    async def go() -> None:
-        async with Workers(1) as workers:
-            crash = partial(count_and_die, tmp_path / "log", signal.SIGSEGV, 1)
-            with pytest.raises(MediaError, match=r"the decoder crashed on this file \(SIGSEGV\)"):
-                await workers.run("film.mp4", crash, deadline_s=60)
-
-    anyio.run(go)
+@in_loop
+async def test_one_that_crashes_by_itself_gets_no_other_try(tmp_path: Path):
+    async with Workers(1) as workers:
+        crash = partial(count_and_die, tmp_path / "log", signal.SIGSEGV, 1)
+        with pytest.raises(MediaError, match=r"the decoder crashed on this file \(SIGSEGV\)"):
+            await workers.run("film.mp4", crash, deadline_s=60)
     assert (tmp_path / "log").stat().st_size == 1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hold processes to the limit")
-def test_memory_is_bound():
-    async def go() -> None:
-        async with Workers(1, most_bytes=2**29) as workers:
-            pid = await workers.run("film.mp4", os.getpid, deadline_s=30)
-            said = r"film\.mp4: reading it takes more than the 0\.5 GB .*; VIDENCE_WORKER_GB sets how much"
-            for work in (partial(bytes, 2**30), partial(bytes, 2**28)):  # the second does not fit when sent
-                with pytest.raises(MediaError, match=said):
-                    await workers.run("film.mp4", work, deadline_s=30)
-            assert await workers.run("film.mp4", os.getpid, deadline_s=30) == pid
-
-    anyio.run(go)
+@in_loop
+async def test_memory_is_bound():
+    async with Workers(1, most_bytes=2**29) as workers:
+        pid = await workers.run("film.mp4", os.getpid, deadline_s=30)
+        said = r"film\.mp4: reading it takes more than the 0\.5 GB .*; VIDENCE_WORKER_GB sets how much"
+        for work in (partial(bytes, 2**30), partial(bytes, 2**28)):  # the second does not fit when sent
+            with pytest.raises(MediaError, match=said):
+                await workers.run("film.mp4", work, deadline_s=30)
+        assert await workers.run("film.mp4", os.getpid, deadline_s=30) == pid
 
 
-def test_errors_of_the_work_come_out_and_the_worker_goes_on():
-    async def go() -> None:
-        async with Workers(1) as workers:
-            pid = await workers.run("film.mp4", os.getpid, deadline_s=30)
-            with pytest.raises(DataError, match="as it was raised"):
-                await workers.run("f", partial(raise_it, DataError("as it was raised")), deadline_s=30)
-            with pytest.raises(MediaError, match=r"film\.mp4: .* broke off with ZeroDivisionError: by 0"):
-                await workers.run("film.mp4", partial(raise_it, ZeroDivisionError("by 0")), deadline_s=30)
-            assert await workers.run("film.mp4", os.getpid, deadline_s=30) == pid
-
-    anyio.run(go)
+@in_loop
+async def test_errors_of_the_work_come_out_and_the_worker_goes_on():
+    async with Workers(1) as workers:
+        pid = await workers.run("film.mp4", os.getpid, deadline_s=30)
+        with pytest.raises(DataError, match="as it was raised"):
+            await workers.run("f", partial(raise_it, DataError("as it was raised")), deadline_s=30)
+        with pytest.raises(MediaError, match=r"film\.mp4: .* broke off with ZeroDivisionError: by 0"):
+            await workers.run("film.mp4", partial(raise_it, ZeroDivisionError("by 0")), deadline_s=30)
+        assert await workers.run("film.mp4", os.getpid, deadline_s=30) == pid
 
 
-def test_what_the_work_prints_does_not_get_among_its_results():
-    async def go() -> None:
-        async with Workers(1) as workers:
-            assert await workers.run("film.mp4", partial(print_and_add, 1, 2), deadline_s=30) == 3
-
-    anyio.run(go)
+@in_loop
+async def test_what_the_work_prints_does_not_get_among_its_results():
+    async with Workers(1) as workers:
+        assert await workers.run("film.mp4", partial(print_and_add, 1, 2), deadline_s=30) == 3
 
 
-def test_waiting_for_a_worker_does_not_count_and_no_more_than_allowed_exist():
-    async def go() -> None:
-        done: list[float] = []
+@in_loop
+async def test_waiting_for_a_worker_does_not_count_and_no_more_than_allowed_exist():
+    done: list[float] = []
 
-        async def one(workers: Workers) -> None:
-            await workers.run("film.mp4", partial(time.sleep, 0.9), deadline_s=3)
-            done.append(anyio.current_time())
-            assert len(children()) == 1
+    async def one(workers: Workers) -> None:
+        await workers.run("film.mp4", partial(time.sleep, 0.9), deadline_s=3)
+        done.append(anyio.current_time())
+        assert len(children()) == 1
 
-        async with Workers(1) as workers:
-            await workers.run("film.mp4", os.getpid, deadline_s=30)
-            async with anyio.create_task_group() as tasks:
-                for _ in range(4):
-                    tasks.start_soon(one, workers)
-        assert len(done) == 4
-
-    anyio.run(go)
+    async with Workers(1) as workers:
+        await workers.run("film.mp4", os.getpid, deadline_s=30)
+        async with anyio.create_task_group() as tasks:
+            for _ in range(4):
+                tasks.start_soon(one, workers)
+    assert len(done) == 4
 
 
-@pytest.mark.parametrize("delay_s", [0.0, 0.01, 0.1, 0.6])
-def test_cancelling_at_any_time_leaves_no_process(delay_s: float):
-    async def go() -> None:
-        async with Workers(2) as workers:
-            with anyio.move_on_after(delay_s) as scope:
-                await workers.run("film.mp4", partial(time.sleep, 60), deadline_s=120)
-            assert scope.cancelled_caught
-            assert children() == []
-
-    anyio.run(go)
-
-
-def wait_for(path: Path) -> str:
-    while not path.exists():
-        time.sleep(0.002)
-    return path.name
-
-
-def test_the_event_loop_goes_on_while_a_worker_works(tmp_path: Path):
-    """The worker ends when the loop has gone round twenty times: it would not, were the loop held up."""
-
-    async def tick() -> None:
-        for _ in range(20):
-            await anyio.sleep(0.005)
-        (tmp_path / "go").touch()
-
-    async def go() -> None:
-        async with Workers(1) as workers, anyio.create_task_group() as tasks:
-            await workers.run("film.mp4", os.getpid, deadline_s=60)
-            tasks.start_soon(tick)
-            assert await workers.run("film.mp4", partial(wait_for, tmp_path / "go"), deadline_s=60) == "go"
-
-    anyio.run(go)
+@pytest.mark.parametrize("delay_s", [0.0, 0.1])
+@in_loop
+async def test_cancelling_at_any_time_leaves_no_process(delay_s: float):
+    async with Workers(2) as workers:
+        with anyio.move_on_after(delay_s) as scope:
+            await workers.run("film.mp4", partial(time.sleep, 60), deadline_s=120)
+        assert scope.cancelled_caught
+        assert children() == []
 
 
 SCRIPT = """

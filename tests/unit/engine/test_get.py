@@ -84,25 +84,12 @@ def test_a_release_without_questions_in_a_known_form_says_what_it_holds() -> Non
         offered("mmvu", "README.md", "a.csv")
 
 
-def test_of_many_files_six_are_named() -> None:
-    six = [f"{n}.txt" for n in range(6)]
-    with pytest.raises(DataError, match=r"it holds 0\.txt, 1\.txt, 2\.txt, 3\.txt, 4\.txt, 5\.txt$"):
-        offered("mmvu", *six)
-    with pytest.raises(DataError, match=r"3\.txt, 4\.txt, 5\.txt and 2 more$"):
-        offered("mmvu", *six, "6.txt", "7.txt")
-
-
 def test_a_name_that_is_no_benchmark_is_answered_with_those_that_have_a_release() -> None:
     with pytest.raises(UsageError, match="no release named 'mmvo'") as refused:
         get.release_of("mmvo")
     assert "mmvu" in str(refused.value)
     assert "phantom" not in str(refused.value)
     assert "table" not in str(refused.value)
-
-
-def test_the_command_for_a_benchmark_is_said_where_it_is_released() -> None:
-    assert get.command_for("mmvu") == "vidence get mmvu --media"
-    assert get.command_for("phantom") == ""
 
 
 def test_any_data_set_gives_questions_and_videos() -> None:
@@ -307,15 +294,6 @@ def test_media_that_lie_as_they_are_stay_at_their_address(tmp_path):
     assert where == f"hf:{found.release.hub}@{COMMIT}/videos"
     assert (left, refused) == (("Art/9.mp4",), ())
     assert got_media(found, [], hub, tmp_path) == (None, (), ())
-
-
-def test_questions_of_the_user_are_taken_also_where_the_release_has_some(tmp_path):
-    hub = Fetched(tmp_path / "hub", **{"data/full.parquet": b"full", "data/lite.parquet": b"lite"})
-    found = get.offer("herbench", hub=hub, config="lite")
-    assert found.config == "lite"
-    mine = tmp_path / "mine.parquet"
-    mine.write_bytes(b"mine")
-    assert Path(got_questions(found, hub, tmp_path, own=mine)).read_bytes() == b"mine"
 
 
 def test_media_of_two_folders_lie_together(tmp_path):

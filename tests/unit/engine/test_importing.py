@@ -232,13 +232,3 @@ def test_predictions_on_vlm4d_score_as_their_authors_scored_them(data_dir: Path,
         summary, _ = imported(log, tmp_path / path.stem)
         n_differing[path.name] = len(summary.differing)
     assert max(n_differing.values()) <= 15, n_differing
-
-
-@pytest.mark.parity
-def test_predictions_on_tempcompass_score_as_its_judge_did(data_dir: Path, tmp_path: Path) -> None:
-    """WHERE FROM: the column ``rating`` of the authors' own results."""
-    path = need(data_dir / "predictions/tempcompass/auto_eval_results__video-llava__multi-choice.json.gz")
-    log = read_log(path, "tempcompass")
-    assert len(log.items) == 1580
-    summary, _ = imported(log, tmp_path / "run")
-    assert len(summary.differing) <= 15, summary.differing

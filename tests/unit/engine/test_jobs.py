@@ -10,7 +10,7 @@ from vidence.contracts import Ask, Flow
 from vidence.engine import engine as engine_module
 from vidence.engine.jobs import Jobs, NamedModel
 from vidence.engine.limits import AskLimits
-from vidence.errors import BudgetSpentError, MediaError, ServerDownError, UnknownNameError, UsageError
+from vidence.errors import BudgetSpentError, MediaError, UnknownNameError, UsageError
 from vidence.records import Failed, ImagePart, Prompt, Reply, Sampling, TextPart, Usage
 
 
@@ -118,13 +118,6 @@ def test_a_rejected_request_fails_its_flow_unless_the_flow_handles_it(tmp_path):
     assert isinstance(found["plain"], Failed)
     assert found["plain"].error == "RejectedRequestError"
     assert found["plain"].stage == "model"
-
-
-def test_a_model_that_answers_nobody_ends_the_errands(tmp_path):
-    models = {"no": NamedModel(spec="scripted:x?fail=400")}
-    flows = {str(i): said(ask(f"a{i}")) for i in range(40)}
-    with sent(tmp_path, models=models) as jobs, pytest.raises(ServerDownError):
-        jobs.run(flows, model="no")
 
 
 def test_what_the_spec_says_of_sampling_holds(tmp_path, model):

@@ -47,11 +47,7 @@ def ask(folder, models, monkeypatch, *, judges=("humanpcr",), **settings):
 
     async def go():
         return await ask_judges(
-            {"run": folder},
-            wanted,
-            judges_of={"run": judges},
-            environment=place,
-            on_event=heard.append,
+            {"run": folder}, wanted, judges_of={"run": judges}, environment=place, on_event=heard.append
         )
 
     return anyio.run(go)

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from vidence import catalog
@@ -176,11 +175,6 @@ def test_rows_say_in_the_layout_what_frames_do_not():
     assert set(ROWS) | set(layouts) == set(paper_rows())
 
 
-def test_the_file_of_a_panel_has_no_other_fields():
-    with pytest.raises(msgspec.ValidationError, match="unknown field `frames`"):
-        msgspec.convert({"benchmarks": [], "models": [], "frames": 3}, PanelFile)
-
-
 def test_a_condition_changes_options_of_every_model():
     made = panel(
         models=(PanelModel(model="gemini:g?thinking_budget=1&structured=off", name="g"),),
@@ -201,11 +195,6 @@ def test_the_facts_of_a_model_travel_with_its_runs():
     assert run.about == one.facts()
     assert PanelModel(model="scripted:A").facts() == ModelFacts()
     assert not ModelFacts().people
-
-
-def test_rows_of_actpld_leave_the_protocol_to_the_panel():
-    for name, layout in (("actpld/frames", "images"), ("actpld/montage", "montage:4x2")):
-        assert paper_rows()[name].settings == {"n_frames": 8, "layout": layout}
 
 
 def test_a_run_that_is_there_has_the_name_of_its_benchmark_and_its_place(bench, fake_model):

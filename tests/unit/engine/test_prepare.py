@@ -28,7 +28,7 @@ from vidence.engine.prepare import (
     prepare,
     run_name,
 )
-from vidence.errors import DataError, MediaError, MissingMediaError, StoreError, UnknownNameError, UsageError
+from vidence.errors import DataError, MediaError, MissingMediaError, StoreError, UsageError
 from vidence.records import Item, Media
 
 
@@ -103,11 +103,6 @@ def test_a_run_can_be_taken_up_from_another_folder(tmp_path: Path, monkeypatch: 
     assert made.memory == str(tmp_path / "own.sqlite")
     assert made.prompts_dir == str(tmp_path / "mine")
     assert plan().memory == ""
-
-
-def test_a_selector_refuses_options_that_it_does_not_have():
-    with pytest.raises(UsageError, match="the selector 'fps' has no option 'x'"):
-        create("selector", "fps:2?x=1")
 
 
 def test_limit_takes_the_first_and_sample_draws_in_the_order_of_the_release():
@@ -269,15 +264,6 @@ def test_preparing_says_what_was_met(tmp_path: Path):
     assert found.parser_for(found.items[0]).name == "needs-judge"
 
 
-def test_the_strategy_of_a_plan_must_exist(tmp_path: Path):
-    (tmp_path / "questions.jsonl").write_text('{"item_id": "q", "question": "?", "answer": "x"}\n')
-    made = make_plan(
-        "table", data=tmp_path / "questions.jsonl", model="baseline:constant", overrides={"strategy": "retyr"}
-    )
-    with pytest.raises(UnknownNameError, match="Did you mean 'retry'"):
-        prepared(made)
-
-
 def test_a_stratified_sample_has_so_many_questions_with_each_value():
     rare = tuple(
         msgspec.structs.replace(i, item_id=f"r{n}", tags={"task": "rare"}) for n, i in enumerate(items(2))
@@ -303,14 +289,6 @@ def test_what_is_sampled_of_one_value_does_not_depend_on_the_others():
     half = ids(loaded(items(20)), plan(sample_by="task=3", where={"task": "t1"}))
     assert half == [name for name in whole if name in half]
     assert len(half) == 3
-
-
-@pytest.mark.parametrize("said", ["task", "task=", "=3", "task=0", "task=-1", "task=2.5", "task=\u00b2"])
-def test_a_stratified_sample_is_a_tag_and_a_number(said: str):
-    with pytest.raises(
-        UsageError, match=r"expected TAG=N with a whole number above 0, such as difficulty=20"
-    ):
-        plan(sample_by=said)
 
 
 def test_a_stratified_sample_by_a_tag_that_is_not_there_says_which_are():
@@ -411,11 +389,6 @@ def test_questions_with_secrets_in_addresses_are_never_stored():
     assert "hush" not in str(caught.value)
 
 
-def test_a_path_does_not_leave_an_address():
-    with pytest.raises(DataError, match="leads out of s3://lab/v"):
-        choose_items(at("../secret.mp4"), plan(media="s3://lab/v"), model=Looker())
-
-
 def test_media_that_an_address_lacks_are_named_before_anything_is_asked(monkeypatch):
     with on_loopback(monkeypatch) as server:
         server.put("lab", "v/a.mp4", b"x")
@@ -461,19 +434,12 @@ def test_questions_and_media_that_were_fetched_are_taken_where_none_are_named(tm
         ({"judge": "humanpcr"}, "--judge humanpcr says how to judge, and nobody is named"),
         ({"judge_panel": "mean"}, "--set judge_panel mean says how to judge"),
         ({"judge_prompts_dir": "words"}, "--judge-prompts words says how to judge"),
-        (
-            {"memory": "/no/such/folder/m.sqlite"},
-            "in a folder that is not there; make /no/such/folder",
-        ),
+        ({"memory": "/no/such/folder/m.sqlite"}, "in a folder that is not there; make /no/such/folder"),
     ],
 )
 def test_settings_that_would_say_nothing_are_refused(overrides, said):
     with pytest.raises(UsageError, match=said):
         plan(**overrides)
-
-
-def test_a_memory_in_a_folder_that_is_there_is_taken(tmp_path):
-    assert plan(memory=str(tmp_path / "m.sqlite")).memory == str(tmp_path / "m.sqlite")
 
 
 def test_a_name_of_the_hub_that_is_no_path_is_answered_with_the_command(tmp_path, monkeypatch):
@@ -486,15 +452,8 @@ def test_a_name_of_the_hub_that_is_no_path_is_answered_with_the_command(tmp_path
 
 
 def test_a_benchmark_with_a_layout_of_its_own_takes_no_mapping():
-    assert "table" in create("benchmark", "table").name
-    refused = []
-    for name in ("mmvu", "herbench", "humanpcr"):
-        try:
-            make_plan(name, data=Path("q"), model="baseline:constant", overrides={"map": "question=q"})
-        except UsageError as error:
-            refused.append(str(error))
-    assert refused
-    assert all("has a layout of its own, so that --map says nothing of it" in one for one in refused)
+    with pytest.raises(UsageError, match="has a layout of its own, so that --map says nothing of it"):
+        make_plan("mmvu", data=Path("q"), model="baseline:constant", overrides={"map": "question=q"})
 
 
 def test_a_new_folder_is_the_first_of_its_name_that_is_not_there(tmp_path, monkeypatch):

@@ -121,19 +121,6 @@ def test_a_reply_that_cannot_be_read_is_asked_again_with_other_frames(
     assert isinstance(trial.score.outcome, Answered if readable_at <= 3 else Unreadable)
 
 
-def test_without_retries_a_question_is_asked_once(clip_of_six, fake_model, monkeypatch):
-    monkeypatch.setattr(prepare, "create", with_windows)
-    model = fake_model(looks=True)
-
-    async def turn(request: Request) -> Reply:
-        return Reply(text="I cannot tell")
-
-    model.turn = turn
-    summary = clip_of_six.run(model, in_real_time=True)
-    assert len(model.asked) == 1
-    assert summary.decoding.n_passes == 1
-
-
 def test_the_windows_of_all_retries_are_read_in_one_pass(clip_of_six, fake_model, monkeypatch):
     monkeypatch.setattr(prepare, "create", with_windows)
     model = fake_model(looks=True)

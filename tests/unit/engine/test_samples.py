@@ -4,12 +4,10 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-import pytest
 
-from vidence.engine.plan import Plan, Stratum
+from vidence.engine.plan import Plan
 from vidence.engine.prepare import make_plan
 from vidence.engine.samples import drawn, strata_met
-from vidence.errors import UsageError
 from vidence.records import Item, Media
 
 SIZES = {"easy": 60, "hard": 25, "odd": 15}
@@ -64,34 +62,6 @@ def test_a_stratum_with_too_few_is_taken_whole_and_said() -> None:
     kept, (note,) = drawn(items(), plan(sample_by="level=20"))
     assert counts(kept) == {"easy": 20, "hard": 20, "odd": 15}
     assert "odd: 15 of 15" in note
-
-
-def test_weights_of_one_over_the_probability_give_the_mean_of_the_set() -> None:
-    """Right are all easy ones, and every fifth of the others: 60 + 5 + 3 of 100."""
-    everything = items()
-    right = {i.item_id: float(i.tags["level"] == "easy" or int(i.item_id[1:]) % 5 == 0) for i in everything}
-    weighted, plain = [], []
-    for seed in range(400):
-        how = plan(sample_by="level=10", seed=seed)
-        kept, _ = drawn(everything, how)
-        weight = {one.value: 1 / one.probability for one in strata_met(everything, kept, "level")}
-        values = np.array([right[i.item_id] for i in kept])
-        weights = np.array([weight[i.tags["level"]] for i in kept])
-        weighted.append(float(values @ weights / weights.sum()))
-        plain.append(float(values.mean()))
-    assert np.mean(weighted) == pytest.approx(0.68, abs=0.01)
-    assert np.mean(plain) == pytest.approx((1 + 0.2 + 0.2) / 3, abs=0.02)
-
-
-def test_a_stratum_is_asked_as_likely_as_its_share() -> None:
-    assert Stratum(tag="level", value="odd", n=15, n_sampled=3).probability == 0.2
-
-
-def test_what_cannot_be_drawn_is_refused() -> None:
-    with pytest.raises(UsageError, match="sample and sample_by exclude each other"):
-        plan(sample_by="level=3", sample=2)
-    with pytest.raises(UsageError, match="no question has the tag 'tusk'; tags are: level"):
-        drawn(items(), plan(sample_by="tusk=5"))
 
 
 def test_questions_without_the_tag_are_left_out_and_counted() -> None:

@@ -3,28 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import msgspec
 import pytest
 
 from vidence import catalog
 from vidence.contracts import Ask, Flow, Request, Together
-from vidence.engine import judges as judging
-from vidence.engine import prepare, session
+from vidence.engine import session
 from vidence.engine.plan import read_plan
 from vidence.engine.scoring import JudgeModel, JudgePool
 from vidence.errors import AccessError, BudgetSpentError, RejectedRequestError, StoreError, UsageError
-from vidence.records import (
-    Answered,
-    Failed,
-    Item,
-    Prompt,
-    Reply,
-    Sampling,
-    Score,
-    TextPart,
-    Usage,
-    Verdict,
-)
+from vidence.records import Answered, Failed, Item, Prompt, Reply, Sampling, Score, TextPart, Usage, Verdict
 
 OPEN = {"choices": [], "answer": "a red car", "answer_kind": "text"}
 
@@ -99,14 +86,6 @@ def test_free_answers_are_marked_by_the_judge_which_signs(bench, saying):
     assert judge.n_closed == 1
 
 
-def test_without_a_judge_model_nothing_is_judged(bench, saying):
-    bench.write(1, **OPEN)
-    bench.run(saying("some vehicle"))
-    (trial,) = bench.trials()
-    assert trial.score.value is None
-    assert trial.score.scorer == "needs-judge"
-
-
 def test_what_the_rules_decide_is_not_asked(bench, fake_model, saying):
     bench.write(2)
     judge = saying("wrong")
@@ -126,15 +105,6 @@ def test_the_spec_of_a_judge_says_how_verdicts_are_drawn(bench, saying, monkeypa
     assert judge.asked[0].sampling == Sampling(temperature=0.7, max_tokens=99)
     assert bench.trials()[0].score.verdicts[0].temperature == 0.7
     assert spec in seen
-
-
-def test_verdicts_are_remembered(bench, saying):
-    bench.write(2, **OPEN)
-    for out in ("first", "second"):
-        judge = saying("wrong")
-        bench.run(saying("a car", "answers:1"), out=out, judges={"scripted:j": judge})
-    assert judge.asked == []
-    assert [t.score.value for t in bench.trials("second")] == [0.0, 0.0]
 
 
 def test_a_panel_decides_by_majority_and_keeps_every_verdict(bench, saying):
@@ -271,31 +241,6 @@ def test_spending_ends_the_judging_and_keeps_what_was_judged(bench, saying):
     with pytest.raises(BudgetSpentError):
         bench.judge({"scripted:j": saying("right")}, judge_price_in=10.0, max_cost=0.003, concurrency=1)
     assert sum(t.score.value is not None for t in bench.trials()) == 3
-
-
-def test_one_judge_model_cannot_sit_twice(bench):
-    bench.write(1, **OPEN)
-    with pytest.raises(UsageError, match="named twice"):
-        msgspec.structs.replace(read_any_plan(bench), judge_models=("scripted:j", "scripted:j"))
-
-
-def read_any_plan(bench):
-    return prepare.make_plan("table", data=bench.folder / "questions.jsonl", model="scripted:A", overrides={})
-
-
-def test_stored_replies_are_judged_with_one_parser_for_all(bench, fake_model, saying, monkeypatch):
-    bench.write(12)
-    bench.run(fake_model())
-    opened: list[tuple[str, str]] = []
-
-    def counted(kind, text, **resources):
-        opened.append((kind, str(text)))
-        return catalog.create(kind, text, **resources)
-
-    monkeypatch.setattr(judging, "create", counted)
-    summary = bench.judge({"scripted:judge": saying("yes")})
-    assert summary.n_tried == 12
-    assert sum(kind == "parser" for kind, _ in opened) == 2  # of choices and of texts
 
 
 def test_verdicts_are_those_of_a_pool_where_judge_version_and_models_are() -> None:

@@ -201,12 +201,6 @@ def test_single_images_stay_out_of_the_search_and_are_shown(scene: Scene) -> Non
     assert 1 + BRIGHT * 10 in shown.tolist()
 
 
-def test_two_images_leave_one_of_three_frames_to_the_search(scene: Scene) -> None:
-    stills = tuple(Media(path=f"{n}.png", kind="image") for n in range(2))
-    searched, _, _ = scene.find(WHOLE, media=stills)
-    assert searched.positions.tolist() == [BRIGHT * 10]
-
-
 def test_a_model_names_what_is_looked_for(scene: Scene) -> None:
     teller = Teller("Targets: a light\nCues: none")
     spec = WHOLE + "&objects=model"

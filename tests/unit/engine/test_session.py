@@ -14,7 +14,7 @@ from vidence.engine.environment import Environment
 from vidence.engine.plan import read_plan
 from vidence.engine.session import opened_session
 from vidence.engine.views import DecodeCount
-from vidence.errors import UnknownNameError, UsageError
+from vidence.errors import UsageError
 from vidence.records import Item, Media
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -118,11 +118,6 @@ def test_judges_are_opened_with_their_names_and_none_without(plan, bench):
 
     assert within(judged, bench.folder, look) == ["judge 0", "judge 1"]
     assert within(plan, bench.folder, look) is None
-
-
-def test_an_unknown_model_is_refused(plan, bench):
-    with pytest.raises(UnknownNameError, match="scriptd"):
-        within(msgspec.structs.replace(plan, model="scriptd:A"), bench.folder, asked)
 
 
 def test_several_candidates_at_temperature_0_are_refused_before_anything_is_asked(bench, fake_model):

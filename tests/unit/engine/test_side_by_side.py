@@ -98,10 +98,3 @@ def test_facts_are_those_that_this_process_would_read_and_are_kept_by_it(films, 
     monkeypatch.setattr("vidence.engine.side_by_side.side_by_side", None)
     again = looked([films[0], films[2]], tmp_path / "cache")
     assert all(one.was_kept for one in again.values())
-
-
-def test_what_has_changed_is_looked_for_again(films, tmp_path):
-    looked(films[:1], tmp_path / "cache")
-    pans.write(films[0], pans.pan(5, n_frames=15))
-    assert cached_facts(films[0], kind="video", cache_root=tmp_path / "cache") is None
-    assert len(looked(films[:1], tmp_path / "cache")[0].made.times_s) == 15

@@ -107,22 +107,6 @@ def test_a_folder_that_a_spec_cannot_hold_is_refused(tmp_path: Path, monkeypatch
     assert whole_spec("model", "transformers:hub/name") == "transformers:hub/name"
 
 
-def test_the_same_file_is_named_alike_from_every_folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    above = (
-        whole_spec("model", "replay:said.jsonl"),
-        whole_spec("selector", "aks:clip:weights?scores=said.jsonl"),
-    )
-    (here / "inner").mkdir()
-    monkeypatch.chdir(here / "inner")
-    below = (
-        whole_spec("model", "replay:../said.jsonl"),
-        whole_spec("selector", "aks:clip:../weights?scores=../said.jsonl"),
-    )
-    assert below == above
-    (here / "linked.jsonl").symlink_to(here / "said.jsonl")
-    assert whole_spec("model", "replay:../linked.jsonl") == above[0]
-
-
 def test_a_path_in_a_folder_that_is_closed_is_left_to_the_model(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,21 +1,15 @@
 """Trials and replies on disk: nothing acknowledged is lost, nothing foreign is read."""
 
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
-import textwrap
-import threading
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from vidence.contracts import Request
-from vidence.engine.memory import Memory, memory_key
 from vidence.engine.store import Header, RunStore, is_in_use
 from vidence.errors import StoreError
 from vidence.records import (
@@ -25,9 +19,7 @@ from vidence.records import (
     ImagePart,
     Item,
     Prompt,
-    Record,
     Reply,
-    Sampling,
     Score,
     Selection,
     TextPart,
@@ -62,11 +54,16 @@ def trial(item_id: str, score: Score = RIGHT, repeat: int = 0) -> Trial:
     )
 
 
-def test_trials_come_back_as_they_were_in_the_order_of_the_questions(tmp_path: Path):
-    with RunStore(tmp_path, is_writer=True) as store:
+def filled(folder: Path, *trials: Trial) -> None:
+    """A run with these trials; without any, with one of the first question."""
+    with RunStore(folder, is_writer=True) as store:
         store.put_items(ITEMS)
-        for item_id in ("q2", "q0", "q1"):
-            store.add(trial(item_id))
+        for one in trials or (trial("q0"),):
+            store.add(one)
+
+
+def test_trials_come_back_as_they_were_in_the_order_of_the_questions(tmp_path: Path):
+    filled(tmp_path, trial("q2"), trial("q0"), trial("q1"))
     with RunStore(tmp_path) as store:
         assert store.items() == ITEMS
         assert list(store.trials()) == [trial("q0"), trial("q1"), trial("q2")]
@@ -83,36 +80,6 @@ def test_the_last_trial_counts_and_failed_ones_are_not_answered(tmp_path: Path):
         assert list(store.trials()) == [trial("q0"), trial("q1", LOST, repeat=1)]
 
 
-def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path):
-    script = textwrap.dedent(
-        """
-        import sys
-        from pathlib import Path
-        from vidence.records import *
-        from vidence.engine.store import RunStore
-        store = RunStore(Path(sys.argv[1]), is_writer=True)
-        store.put_items([Item(item_id=f"q{i}", question="?", answer="A") for i in range(100000)])
-        score = Score(outcome=Answered(answer="A"), value=1.0, scorer="s", scorer_version=1)
-        for i in range(100000):
-            store.add(Trial(item_id=f"q{i}", score=score))
-            print(i, flush=True)
-        """
-    )
-    writer = subprocess.Popen(
-        [sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True
-    )
-    assert writer.stdout is not None
-    acknowledged = -1
-    while acknowledged < 500:
-        acknowledged = int(writer.stdout.readline())
-    os.kill(writer.pid, signal.SIGKILL)
-    acknowledged = [acknowledged, *map(int, writer.stdout.read().split())][-1]
-    writer.wait()
-    writer.stdout.close()
-    with RunStore(tmp_path, is_writer=True) as store:
-        assert {f"q{i}" for i in range(acknowledged + 1)} <= {item_id for item_id, _ in store.answered()}
-
-
 def test_two_writers_in_one_folder_exclude_each_other_until_the_first_ends(tmp_path: Path):
     first = RunStore(tmp_path, is_writer=True)
     with pytest.raises(StoreError, match="another process is running"):
@@ -120,6 +87,7 @@ def test_two_writers_in_one_folder_exclude_each_other_until_the_first_ends(tmp_p
     with RunStore(tmp_path) as parser:
         assert parser.items() == ()
     first.close()
+    assert not (tmp_path / "lock.sqlite").exists()
     RunStore(tmp_path, is_writer=True).close()
 
 
@@ -238,9 +206,7 @@ os.kill(os.getpid(), 9)
 
 
 def test_a_folder_that_nobody_may_write_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    with RunStore(tmp_path, is_writer=True) as store:
-        store.put_items(ITEMS)
-        store.add(trial("q0"))
+    filled(tmp_path)
     names = sorted(p.name for p in tmp_path.iterdir())
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # tests may run as root, who may all
     with RunStore(tmp_path) as parser:
@@ -291,161 +257,6 @@ def test_a_lock_that_is_no_lock_says_so(tmp_path: Path):
         RunStore(tmp_path, is_writer=True)
 
 
-def test_a_memory_that_somebody_holds_too_long_says_so(tmp_path: Path):
-    path = tmp_path / "replies.sqlite"
-    with Memory(path) as one, Memory(path) as two:
-        two._db.execute("PRAGMA busy_timeout = 50")
-        one._db.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(StoreError, match="locked; another process holds it"):
-            two.put(b"k", Reply(text="A"))
-        one._db.execute("COMMIT")
-        two.put(b"k", Reply(text="A"))
-
-
-def test_two_processes_share_one_memory_under_load(tmp_path: Path):
-    path = tmp_path / "replies.sqlite"
-    script = """
-import sys
-from pathlib import Path
-from vidence.records import Reply
-from vidence.engine.memory import Memory
-with Memory(Path(sys.argv[1])) as memory:
-    for n in range(300):
-        memory.put(f"{sys.argv[2]}{n}".encode(), Reply(text=str(n)))
-        memory.put(f"shared{n}".encode(), Reply(text=sys.argv[2]))
-"""
-    writers = [subprocess.Popen([sys.executable, "-c", script, str(path), name]) for name in ("one", "two")]
-    assert [w.wait(timeout=60) for w in writers] == [0, 0]
-    with Memory(path) as memory:
-        assert all(
-            memory.get(f"{w}{n}".encode()) == Reply(text=str(n)) for w in ("one", "two") for n in range(300)
-        )
-        assert {memory.get(f"shared{n}".encode()).text for n in range(300)} <= {"one", "two"}
-        (n_kept,) = memory._db.execute("SELECT COUNT(*) FROM replies").fetchone()
-    assert n_kept == 900
-
-
-def test_memory_waits_for_process_that_makes_the_file(tmp_path: Path):
-    path = tmp_path / "replies.sqlite"
-    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as maker:
-        maker.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)")
-        maker.execute("BEGIN IMMEDIATE")  # SQLite refuses the change of the log at once, whatever its timeout
-        ends = threading.Timer(0.3, lambda: maker.execute("DROP TABLE meta") and maker.execute("COMMIT"))
-        ends.start()
-        with Memory(path) as memory:
-            memory.put(b"k", Reply(text="A"))
-            assert memory.get(b"k") == Reply(text="A")
-        ends.join()
-
-
-def request(
-    *parts: TextPart | ImagePart | VideoPart, item_id: str = "q0", template: str = "", sample: int = 0
-) -> Request:
-    prompt = Prompt(parts=parts, choices=("x", "y"), template=template)
-    return Request(item_id=item_id, prompt=prompt, sampling=Sampling(), sample=sample)
-
-
-IMAGE = ImagePart(digest="d1", width_px=4, height_px=3)
-
-
-def test_the_key_is_what_is_sent():
-    def key(r: Request, identity: str = "m") -> bytes:
-        return memory_key(r, identity=identity, by_item=False)
-
-    base = key(request(IMAGE, TextPart(text="Who?")))
-    moved = ImagePart(digest="d1", width_px=9, height_px=9, frames=(7,))
-    assert key(request(moved, TextPart(text="Who?"), item_id="q9", template="other")) == base
-    different = [
-        key(request(TextPart(text="Who?"), IMAGE)),
-        key(request(IMAGE, TextPart(text="Who? "))),
-        key(request(ImagePart(digest="d2", width_px=4, height_px=3), TextPart(text="Who?"))),
-        key(
-            request(
-                ImagePart(digest="d1", width_px=4, height_px=3, media_type="image/png"), TextPart(text="Who?")
-            )
-        ),
-        key(request(VideoPart(path="a", digest="d1"), TextPart(text="Who?"))),
-        key(request(VideoPart(path="a", digest="d1", media_type="video/webm"), TextPart(text="Who?"))),
-        key(request(IMAGE, TextPart(text="Wh"), TextPart(text="o?"))),
-        key(request(IMAGE, TextPart(text="Who?"), sample=1)),
-        key(request(IMAGE, TextPart(text="Who?")), identity="n"),
-        memory_key(request(IMAGE, TextPart(text="Who?")), identity="m", by_item=True),
-    ]
-    assert len({base, *different}) == len(different) + 1
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("temperature", None),
-        ("top_p", 0.5),
-        ("max_tokens", 9),
-        ("seed", 1),
-        ("want_choice_logps", True),
-    ],
-)
-def test_every_way_of_drawing_counts(field: str, value: object):
-    plain = request(TextPart(text="Who?"))
-    changed = replace(plain, sampling=msgspec.structs.replace(plain.sampling, **{field: value}))
-    assert memory_key(plain, identity="m", by_item=False) != memory_key(changed, identity="m", by_item=False)
-
-
-def test_the_system_prompt_counts_and_choices_do_where_they_are_read():
-    plain = request(TextPart(text="Who?"))
-
-    def key(*, logps: bool = False, **changes: object) -> bytes:
-        sampling = Sampling(want_choice_logps=logps)
-        prompt = msgspec.structs.replace(plain.prompt, **changes)
-        return memory_key(replace(plain, prompt=prompt, sampling=sampling), identity="m", by_item=False)
-
-    assert key(system="Be brief.") != key()
-    assert key(choices=("x", "y", "z")) == key()
-    assert key(choices=("x", "y", "z"), logps=True) != key(logps=True)
-
-
-def test_what_an_earlier_version_remembered_is_found():
-    # The keys that revision 03e2a47 made.
-    plain = request(TextPart(text="Who?"))
-    letters = replace(plain, sampling=Sampling(want_choice_logps=True))
-    earlier = (
-        "029fc657926f5dbd31566c6aaf07ce9a2e61e2520c5be887d8181c6684dc6d1e",
-        "2069f01acd24b593639309315a22edbd965c2fe36fd823aaedd07575a49b297b",
-    )
-    assert [memory_key(r, identity="m", by_item=False).hex() for r in (plain, letters)] == [*earlier]
-
-
-def test_models_that_answer_by_item_are_remembered_by_item():
-    keys = {memory_key(request(item_id=i), identity="m", by_item=True) for i in ("q0", "q1")}
-    assert len(keys) == 2
-
-
-def test_two_memories_share_one_file(tmp_path: Path):
-    path = tmp_path / "deep" / "replies.sqlite"
-    with Memory(path) as one, Memory(path) as two:
-        one.put(b"k", Reply(text="first"))
-        two.put(b"k", Reply(text="second"))
-        assert one.get(b"k") == two.get(b"k") == Reply(text="first")
-        assert two.get(b"unknown") is None
-
-
-def test_a_memory_that_cannot_be_made_says_where(tmp_path: Path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot make"):
-        Memory(tmp_path / "file" / "replies.sqlite")
-
-
-# ------------------------------------------------------------------ one file, for SQL, and its ancestors
-
-
-def test_a_run_that_has_ended_is_one_file(tmp_path: Path):
-    with RunStore(tmp_path, is_writer=True) as store:
-        store.put_items(ITEMS)
-        store.add(trial("q0"))
-    with RunStore(tmp_path) as reader:
-        assert len(list(reader.trials())) == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["run.sqlite"]
-
-
 def test_a_run_that_ends_while_somebody_reads_is_whole(tmp_path: Path):
     with RunStore(tmp_path, is_writer=True) as store:
         store.put_items(ITEMS)
@@ -478,31 +289,6 @@ def test_sql_filters_by_outcome_value_parser_tags_and_verdicts(tmp_path: Path):
     assert tags == [("q0",)]
     assert verdicts == [("q0", "j", 1.0, "same")]
     assert "trials_by_outcome" in plan[0][-1]
-
-
-def test_a_lock_that_was_removed_by_its_owner_locks_nothing(tmp_path: Path):
-    first = RunStore(tmp_path, is_writer=True)
-    first.close()
-    assert not (tmp_path / "lock.sqlite").exists()
-    second = RunStore(tmp_path, is_writer=True)
-    with pytest.raises(StoreError, match="another process is running"):
-        RunStore(tmp_path, is_writer=True)
-    second.close()
-
-
-HEADER = Header(
-    diagnostic="mrfs",
-    version=1,
-    options={},
-    plan_digest="p",
-    content_hash="c",
-    model_identities={"": "m"},
-    prompts_digest="d",
-)
-
-
-class Count(Record):
-    n: int
 
 
 def test_brief_trials_share_what_they_repeat_and_leave_words_and_images_out(tmp_path: Path):
@@ -550,10 +336,7 @@ def test_a_run_says_what_was_found_out_about_it(tmp_path: Path) -> None:
 
 
 def test_rows_are_read_as_they_came_in_and_a_few_at_a_time(tmp_path: Path):
-    with RunStore(tmp_path, is_writer=True) as store:
-        store.put_items(ITEMS)
-        for one in (trial("q0"), trial("q1", LOST), trial("q1")):
-            store.add(one)
+    filled(tmp_path, trial("q0"), trial("q1", LOST), trial("q1"))
     with RunStore(tmp_path) as store:
         first, rest = store.rows_after(0, 2), store.rows_after(2, 2)
         assert [(one.seq, one.item_id) for one in (*first, *rest)] == [(1, "q0"), (2, "q1"), (3, "q1")]
@@ -576,10 +359,7 @@ def test_one_trial_is_the_last_of_its_question_with_all_that_was_sent(tmp_path: 
 
 @pytest.mark.parametrize("json", ['{"score": 1}', '{"score": {"value": "<b>"}}', 7])
 def test_a_damaged_row_says_so_and_hides_no_other(tmp_path: Path, json: object):
-    with RunStore(tmp_path, is_writer=True) as store:
-        store.put_items(ITEMS)
-        store.add(trial("q0"))
-        store.add(trial("q1"))
+    filled(tmp_path, trial("q0"), trial("q1"))
     with closing(sqlite3.connect(tmp_path / "run.sqlite")) as db, db:
         db.execute("DROP INDEX trials_by_outcome")  # it would refuse what is no JSON
         db.execute("UPDATE trials SET json = ? WHERE item_id = 'q0'", (json,))
@@ -591,23 +371,9 @@ def test_a_damaged_row_says_so_and_hides_no_other(tmp_path: Path, json: object):
         assert store.trial("q0") == bad
 
 
-def test_reading_a_finished_run_leaves_nothing_beside_it(tmp_path: Path):
+def test_the_line_of_a_list_is_kept(tmp_path: Path):
     with RunStore(tmp_path, is_writer=True) as store:
         store.put_items(ITEMS)
-        store.add(trial("q0"))
-    before = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.iterdir()}
-    with RunStore(tmp_path) as store:
-        assert store.rows_after(0, 9)
-        assert store.trial("q0") is not None
-        assert {path.name for path in tmp_path.iterdir()} == {"run.sqlite"}
-    assert before == {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.iterdir()}
-
-
-def test_one_question_and_the_line_of_a_list_are_kept(tmp_path: Path):
-    with RunStore(tmp_path, is_writer=True) as store:
-        store.put_items(ITEMS)
-        assert store.item(ITEMS[1].item_id) == ITEMS[1]
-        assert store.item("none of them") is None
         kept, before = store.line()
         assert kept is None
         store.add(trial("q0"))

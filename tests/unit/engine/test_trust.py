@@ -16,9 +16,7 @@ from vidence.errors import TrustError, UsageError
 @pytest.fixture
 def place(tmp_path) -> Environment:
     return Environment(
-        cache_root=tmp_path / "cache",
-        settings_file=tmp_path / "settings.toml",
-        state_root=tmp_path / "state",
+        cache_root=tmp_path / "cache", settings_file=tmp_path / "settings.toml", state_root=tmp_path / "state"
     )
 
 
@@ -219,11 +217,3 @@ def test_half_a_line_of_what_was_said_is_asked_for_again(place):
     before = file.read_bytes()
     trust.remember([one], environment=place)
     assert file.read_bytes() == before
-
-
-def test_the_folder_of_what_was_said_is_made_with_those_above_it_and_used_again(tmp_path):
-    deep = Environment(cache_root=tmp_path, state_root=tmp_path / "home" / "state" / "vidence")
-    one, other = (trust.Need(name=f"key {name}", words=name) for name in "ab")
-    trust.remember([one], environment=deep)
-    trust.remember([other], environment=deep)
-    trust.check([one, other], source=Path("p"), environment=deep, is_trusted=False)

@@ -164,17 +164,6 @@ def test_a_path_of_another_kind_does_not_take_other_questions_along(tmp_path: Pa
         choose_items(replace(loaded, items=tuple(items[1:])), plan, model=create("model", "scripted:A"))
 
 
-def test_a_server_that_rejects_everything_ends_the_run():
-    down = DownDetector(most=9, most_rejected=3)
-    error = RejectedRequestError("at most 8 images")
-    down.on_rejection(error)
-    down.on_rejection(error)
-    with pytest.raises(
-        ServerDownError, match=r"all of the first 3 questions were rejected.*at most 8 images"
-    ):
-        down.on_rejection(error)
-
-
 def test_one_answer_shows_that_rejections_are_of_single_questions():
     down = DownDetector(most=9, most_rejected=3)
     down.on_reply()

@@ -2,9 +2,7 @@
 
 import os
 import platform
-import re
 import threading
-from datetime import date
 from functools import partial
 
 import numpy as np
@@ -13,15 +11,11 @@ import pytest
 from servers import detector_standin
 from servers.ray_machines import decoders, kill_one, mark, marks, wait_for, workers
 from subjects.streets import plan_street, write_street
-from vidence.engine.cluster import machines
 from vidence.engine.executor import Parallelism
 from vidence.engine.side_by_side import side_by_side
 from vidence.errors import MediaError, UsageError
-from vidence.make.gates.video_list import list_videos
-from vidence.make.gates.video_rules import read_rules
-from vidence.make.gates.video_selection import SelectJob, select_videos
 from vidence.make.herbench.session import Cutting
-from vidence.make.makers import actpld, herbench
+from vidence.make.makers import herbench
 from vidence.make.pipeline.cache import ArtifactCache
 from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
@@ -31,7 +25,6 @@ from vidence.seeing import chunks
 from vidence.seeing.chunks import Eyes, Watch
 from vidence.seeing.following import open_detector
 from vidence.seeing.track_run import TrackJob, track_video
-from videos import pans
 from videos.walkers import STREET, film
 
 RAY = Parallelism(on="ray")
@@ -123,14 +116,6 @@ def test_a_caller_who_stops_leaves_nothing_running(on_ray, tmp_path):
     wait_for(lambda: not workers() and not decoders())
     assert not workers()
     assert not decoders()
-
-
-def test_another_version_on_a_machine_is_refused(on_ray, monkeypatch):
-    ours = machines.Version(vidence="9.9", git_revision="")
-    monkeypatch.setattr(machines, "version", lambda: ours)
-    ((_, problem),) = side_by_side([("f.mp4", partial(pow, 2, 2))], RAY)
-    assert isinstance(problem, UsageError)
-    assert re.search(r"has vidence .*, and the command begins with 9\.9", str(problem))
 
 
 # ------------------------------------------------------------------ making
@@ -228,22 +213,6 @@ def test_pictures_are_cut_on_a_cluster_with_the_same_bytes(on_ray, tmp_path, mon
     assert [one.stage for one in heard if isinstance(one, UnitDone)].count("portraits") == 2
 
 
-def test_one_video_is_followed_on_a_cluster_as_here(on_ray, street, tmp_path, monkeypatch):
-    video = open_video(street / "videos" / "0.mp4")
-    found = {}
-    for name, parallel in (("here", Parallelism()), ("ray", RAY)):
-        kept = KeptWork(
-            ArtifactCache(folder=tmp_path / name), inputs={"video": "a"}, specs=(SPEC, ""), parallel=parallel
-        )
-        work = kept.work(on_begin=lambda *n: None, on_frames=lambda n: None, on_trouble=unheard)
-        job = TrackJob(detector=SPEC, tracker="sort", cuts="none", rate=0.0)
-        _, record = track_video(video, job, work=work)
-        found[name] = record.counts, files_of(tmp_path / name)  # the chunks are kept until it is written
-        nothing_here(monkeypatch)
-    assert found["ray"] == found["here"]
-    assert found["ray"][0]["detections"] > 0
-
-
 def followed(spec, video, folder, parallel):
     """What is counted of the tracks of a video, and the chunks that are kept of it."""
     kept = KeptWork(ArtifactCache(folder=folder), inputs={"video": "a"}, specs=(spec, ""), parallel=parallel)
@@ -289,54 +258,3 @@ def test_other_weights_on_a_machine_are_refused_and_lacking_ones_are_told(on_ray
     (folder / "weights").unlink()
     with pytest.raises(UsageError, match=f"^{platform.node()}: there are no weights at .*weights"):
         watch_side_by_side([parted], RAY, on_trouble=unheard)
-
-
-def test_a_gpu_that_no_machine_has_is_told_at_once(on_ray, street, tmp_path):
-    spec = detector_standin.put(tmp_path / "weights")
-    watch = Watch(open_video(street / "videos" / "0.mp4"), Eyes(detector=open_detector(spec)), rate=0)
-    parted = Parted(watch=watch, detector=f"{spec}?device=cuda", describer="")
-    with pytest.raises(UsageError, match="has the 1 GPUs and a processor that a worker takes"):
-        watch_side_by_side([parted], RAY, on_trouble=unheard)
-
-
-def test_videos_are_selected_on_a_cluster_with_the_same_files(on_ray, tmp_path):
-    films = tmp_path / "films"
-    films.mkdir()
-    for name, speed in (("slow", 2.5), ("fast", 10)):
-        pans.write(films / f"{name}.mp4", pans.pan(speed, n_frames=30))
-    (films / "broken.mp4").write_bytes(b"no film")
-    rules = tmp_path / "rules.toml"
-    rules.write_text('[measure]\ndetector = ""\n')
-    made = {}
-    for name, parallel in (("here", Parallelism(n_workers=2)), ("ray", RAY)):
-        context = BuildContext(
-            cache_root=tmp_path / f"cache-{name}", memory=tmp_path / "replies.sqlite", parallel=parallel
-        )
-        job = SelectJob(
-            listing=list_videos(films), rules=read_rules(rules), rules_file=rules, today=date(2026, 1, 1)
-        )
-        select_videos(job, out=tmp_path / name, context=context)
-        made[name] = files_of(tmp_path / name)
-    assert made["ray"] == made["here"]
-
-
-def test_point_lights_are_drawn_on_a_cluster_with_the_same_files(on_ray, tmp_path):
-    rows = [f"{name},single,to go,{name},walker:{name}?duration_s=1,high" for name in ("walk", "run", "jump")]
-    (tmp_path / "map.csv").write_text(
-        "\n".join(["label,kind,intention,semantic_group,file,confidence", *rows])
-    )
-    (tmp_path / "config.toml").write_text(
-        'name = "lights"\nmap = "map.csv"\n[clips.stimulus]\nwidth_px = 64\nheight_px = 64\n'
-    )
-    made = {}
-    for name, parallel in (("here", Parallelism()), ("ray", RAY)):
-        context = BuildContext(
-            cache_root=tmp_path / "cache", memory=tmp_path / "replies.sqlite", parallel=parallel
-        )
-        overrides = MakeOverrides(until="clips")
-        actpld.create().make(
-            tmp_path / "config.toml", out=tmp_path / name, overrides=overrides, context=context
-        )
-        made[name] = files_of(tmp_path / name)
-    assert made["ray"] == made["here"]
-    assert sum(path.suffix == ".mp4" for path in made["ray"]) == 3
