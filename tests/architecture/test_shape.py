@@ -186,11 +186,3 @@ def test_a_name_is_the_name_of_a_file_that_defines_create():
                 ]
                 found |= set(declared[0]) if declared else {path.stem.replace("_", "-")}
         assert set(catalog.names(kind)) == found
-
-
-def test_nothing_in_the_tree_names_this_machine():
-    home = os.path.expanduser("~")
-    root = Path(__file__).parents[2]
-    for path in [*root.glob("*.md"), *(root / "docs").rglob("*.md"), *FILES]:
-        text = path.read_text(encoding="utf-8")
-        assert home + "/" not in text, path

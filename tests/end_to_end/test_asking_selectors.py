@@ -88,16 +88,6 @@ def test_another_model_may_give_the_scores(vidence, questions):
         assert scoring.base_url in plan.split("selector_identity")[1].split("\n")[0]
 
 
-def test_a_model_without_probabilities_fails_the_questions_and_says_why(vidence, questions):
-    questions(n_clips=1, n_questions=1)
-    with OpenAIStub(answer="A") as server:
-        done = vidence("run", *command(server, "--frames", "2", "--out", "r"))
-    assert done.code != 0
-    outcome = vidence.trials("r")["0-0"].score.outcome
-    assert (outcome.stage, outcome.error) == ("selection", "DataError")
-    assert "Use a model that gives log-probabilities" in outcome.message
-
-
 def test_the_budget_of_a_run_counts_what_its_selector_asks(vidence, questions):
     questions(n_clips=1, n_questions=2)
     with OpenAIStub(answer="A", letter_logps=sure) as server:

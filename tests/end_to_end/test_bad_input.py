@@ -87,18 +87,6 @@ def test_bad_lines_are_listed_and_the_good_ones_asked(vidence, questions):
     assert "questions.jsonl:3" in strict.err
 
 
-def test_what_no_file_can_be_is_missing(vidence, questions):
-    path = questions(n_clips=2, n_questions=1)
-    (vidence.folder / "clip0.mp4").unlink()
-    (vidence.folder / "clip0.mp4").mkdir()
-    path.write_text(path.read_text().replace("clip1.mp4", "a" * 300 + ".mp4"))
-    done = vidence(*RUN, "phantom:single")
-    assert done.code == 2, done.err
-    assert "clip0.mp4 (a folder, and a file is needed)" in done.err
-    assert ".mp4 (File name too long)" in done.err
-    assert "Traceback" not in done.err
-
-
 def test_missing_media_are_listed_before_anything_is_asked(vidence, questions):
     questions(n_clips=2, n_questions=2)
     (vidence.folder / "clip1.mp4").unlink()

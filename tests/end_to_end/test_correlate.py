@@ -58,8 +58,6 @@ def test_a_point_for_each_value_over_runs_with_the_ceiling_and_the_sorted_figure
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--x", "all", "--y", "all"), "nothing to correlate"),
-        (("--with", "nowhere", "--x", "a", "--y", "b"), "nowhere"),
         (
             ("--with", "actpld-table3", "--x", "a", "--y", "b"),
             "has no column 'a'; its columns are Model, Type",
@@ -68,14 +66,9 @@ def test_a_point_for_each_value_over_runs_with_the_ceiling_and_the_sorted_figure
             ("--with", "actpld-table3", "--x", "3AFC", "--y", "3AFC", "--by", "level"),
             "--by, --as and --parser are",
         ),
-        (("even", "--x", "all", "--y", "all"), "1 point; a correlation needs three or more"),
-        (("even", "--x", "all", "--y", "all", "--over-runs"), "--over-runs takes run folders and --by TAG"),
-        (("even", "--x", "all", "--y", "all", "--cluster", "Model"), "--cluster and --within are for tables"),
     ],
 )
-def test_what_cannot_be_correlated_is_refused(vidence, leveled_runs, words, says):
-    if "even" in words:
-        leveled_runs(even=EVEN)
+def test_what_cannot_be_correlated_is_refused(vidence, words, says):
     done = vidence("correlate", *words)
     assert (done.code, says in done.err) == (2, True), done.err
     assert "Traceback" not in done.err

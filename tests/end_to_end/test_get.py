@@ -297,17 +297,6 @@ def test_what_was_fetched_is_diagnosed_and_audited(vidence, mmvu, monkeypatch) -
     assert found.plan.data == f"hf:yale-nlp/MMVU@{mmvu}"
 
 
-def test_videos_of_a_sample_are_those_that_run_samples(vidence, hub, mmvu) -> None:
-    sampled = ("--sample", "1", "--seed", "1")
-    done = vidence("get", "mmvu", "--media", *sampled, "--yes")
-    assert "--sample 1 --seed 1" in done.err
-    fetched = {path.rpartition("/videos/")[2] for _, path, _ in hub.requests if "/resolve/" in path}
-    vidence("run", "mmvu", "--model", "scripted:A", *sampled, "--out", "r", "--no-page", "--allow-missing")
-    [trial] = vidence.trials("r").values()
-    assert trial.selection.frames
-    assert len(fetched - {"validation.json"}) <= 2
-
-
 def test_videos_of_the_hubs_cache_lie_inside(vidence, mmvu) -> None:
     assert vidence("get", "mmvu", "--media", "--limit", "1", "--yes").code == 0
     run = ("run", "mmvu", "--model", MODEL, "--limit", "1", "--no-page", "--out", "r")

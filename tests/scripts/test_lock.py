@@ -59,18 +59,6 @@ def test_the_builds_for_the_cpu_come_from_what_sha256sum_says(script) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("ab torch", "expected what sha256sum says"),
-        (f"{'ab' * 32}  torch-2.0+cpu-x.whl", "write the hashes of"),
-    ],
-)
-def test_a_line_of_another_form_or_version_is_refused(script, line, said) -> None:
-    with pytest.raises(SystemExit, match=said):
-        script("lock").cpu_builds(line, pypi=["torch==2.1"])
-
-
 def test_an_address_never_gets_into_a_lock(script, tmp_path, monkeypatch) -> None:
     lock = script("lock")
     monkeypatch.setattr(lock, "FOLDER", tmp_path)

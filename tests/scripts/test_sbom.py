@@ -55,15 +55,3 @@ def test_the_library_of_the_format_reads_it(wheel) -> None:
     read = bom.Bom.from_json(json.loads(wheel.read(name)))
     assert read.validate()
     assert {str(part.purl) for part in read.components} >= {"pkg:pypi/msgspec", "pkg:pypi/torch"}
-
-
-def test_a_wheel_that_is_built_from_the_source_archive_has_it_too(tmp_path) -> None:
-    run = [sys.executable, "-m", "hatchling", "build", "--target"]
-    subprocess.run([*run, "sdist", "--directory", str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
-    [archive] = tmp_path.glob("*.tar.gz")
-    subprocess.run(["tar", "-xzf", str(archive)], cwd=tmp_path, check=True)
-    [source] = [path for path in tmp_path.iterdir() if path.is_dir()]
-    subprocess.run([*run, "wheel", "--directory", str(tmp_path)], cwd=source, check=True, capture_output=True)
-    [path] = tmp_path.glob("*.whl")
-    with zipfile.ZipFile(path) as built:
-        assert [name for name in built.namelist() if name.endswith("sboms/vidence.cdx.json")]

@@ -261,7 +261,8 @@ class FrameDesk:
             return failure(error, "selection")
         told = [f"retry {retry}: other frames after a reply that could not be read"] if retry else []
         told += [scores.note] if isinstance(scores, SearchResult) else []
-        told += few_words(view, found, len(frames))
+        if view.scoring is not None:
+            told += few_words(view, found, len(frames))
         return Selection(
             selector=view.rules.selector,
             version=view.selector.version,

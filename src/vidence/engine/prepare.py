@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import stat
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -312,7 +311,7 @@ class PreparedRun:
 
     def choice_order(self, item: Item, repeat: int) -> tuple[int, ...]:
         """The order in which choices are shown: the item's own, or one sampled for item and repeat."""
-        if not self.plan.shuffle_choices or item.answer_kind != "choice":
+        if item.answer_kind != "choice":
             return ()
         words = f"{self.plan.seed}/{item.item_id}/{repeat}".encode()
         rng = np.random.default_rng(list(hashlib.sha256(words).digest()))
@@ -355,10 +354,12 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
     )
     loaded, shows_media = load_questions(plan), plan.layout == "video" or traits.needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
+    limited = _limit_notes(plan) if traits.thins and model.looks else ()
+    has_fetched = cache_root is not None and (cache_root / FOLDER).is_dir()
     facts = msgspec.convert(
         machine_facts()
         | (pool.facts if pool else {})
-        | _origin(plan.data, cache_root)
+        | (_origin(plan.data, cache_root) if has_fetched and cache_root else {})
         | _asked_with(strategy, view, models)
         | {
             "benchmark_version": benchmark.version,
@@ -371,7 +372,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "n_items": len(loaded.items),
             "strata": _strata(loaded.items, plan, asked=items, model=model) if plan.stratum else (),
             "n_planned": len(items) * plan.repeats,
-            "notes": (*loaded.notes, *notes, *_limit_notes(plan, view, model), *prompter.notes(items)),
+            "notes": (*loaded.notes, *notes, *limited, *prompter.notes(items)),
             "problems": loaded.problems,
             "started_at": now.isoformat(timespec="seconds"),
         },
@@ -404,20 +405,16 @@ def _asked_with(strategy: Strategy, view: OpenView, models: Mapping[str, Model])
     }
 
 
-def _origin(data: str, cache_root: Path | None) -> dict[str, str]:
+def _origin(data: str, cache_root: Path) -> dict[str, str]:
     """Where the questions were fetched, as facts; nothing where they were not."""
-    if cache_root is None or not (cache_root / FOLDER).is_dir():  # nothing was ever fetched
-        return {}
     got = fetched_from(cache_root, data)
-    if got is None:
-        return {}
-    return {"release": got.release, "release_licence": got.licence, "fetched_at": got.fetched_at}
+    return (
+        {"release": got.release, "release_licence": got.licence, "fetched_at": got.fetched_at} if got else {}
+    )
 
 
-def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
+def _limit_notes(plan: Plan) -> tuple[str, ...]:
     """That a rule which says itself how many frames there are is limited by the plan."""
-    if not view.traits.thins or not model.looks:
-        return ()
     return (
         f"{plan.selector} shows {plan.n_frames} frames of a question at most: where it gives more they are "
         "thinned evenly; --frames N sets another limit",
@@ -594,29 +591,16 @@ def _with_media(
 
 
 def _absent_words(items: Sequence[Item], absent: Sequence[MediaPath], *, n_questions: int) -> str:
-    """Which media are missing, and which are there and are something else."""
+    """Which media are missing."""
     kinds = {medium.kind for item in items for medium in item.media}
     one = {frozenset({"video"}): "video", frozenset({"image"}): "image"}.get(frozenset(kinds), "medium")
     many = "media" if one == "medium" else f"{one}s"
-    lines = [f"  {path}{_what_is_there(path)}" for path in absent[:_MOST_LISTED]]
+    lines = [f"  {path}" for path in absent[:_MOST_LISTED]]
     if len(absent) > _MOST_LISTED:
         lines.append(f"  ... and {len(absent) - _MOST_LISTED:,} more")
     n = f"1 {one} is" if len(absent) == 1 else f"{len(absent):,} {many} are"
     need = "needs" if n_questions == 1 else "need"
     return "\n".join((f"{n} missing, which {n_questions:,} of {len(items):,} questions {need}:", *lines))
-
-
-def _what_is_there(path: MediaPath) -> str:
-    """What stands in the place of a medium, or keeps one from seeing it."""
-    if isinstance(path, Address):
-        return ""
-    try:
-        mode = path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return ""
-    except OSError as error:
-        return f" ({error.strerror})"
-    return " (a folder, and a file is needed)" if stat.S_ISDIR(mode) else " (a file, and a folder is needed)"
 
 
 def check_same(before: Facts, now: Facts, *, folder: Path) -> None:

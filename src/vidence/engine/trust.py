@@ -8,7 +8,6 @@ import hashlib
 import ipaddress
 import logging
 import os
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +18,11 @@ import msgspec
 
 from vidence.ask.models.http import HttpSettings
 from vidence.catalog import Spec, argument_field, names, settings_type
+from vidence.engine.config_file import read_config
 from vidence.engine.environment import Environment
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.specs import code_file, fields_of, named_specs
-from vidence.errors import TrustError, UsageError
+from vidence.errors import TrustError
 from vidence.media.address import Address, is_address, place
 from vidence.records import Record
 
@@ -111,7 +111,7 @@ def needs_of_spec(kind: str, spec_text: str, *, base: str = "") -> Iterator[Need
             given = spec.argument if field == argument_field(known) else ""
             if file := code_file(given or spec.options.get(field, "")):
                 yield Need(
-                    name=f"code {spec.name} {file} {_digest_of_file(Path(file))}",
+                    name=f"code {spec.name} {file} {_digest(Path(file))}",
                     words=f"to run the Python code of the file {file}",
                     entry=f"code = [{_quoted(file)}]",
                 )
@@ -144,28 +144,20 @@ def _server(spec: Spec, known: type[Record]) -> Iterator[Need]:
 def _code(spec: Spec, words: str) -> Need:
     options = "&".join(f"{k}={spec.options[k]}" for k in ("revision", "engine") if k in spec.options)
     return Need(
-        name=f"code {spec.name}:{spec.argument} {options} {_digest_of_code(Path(spec.argument))}",
+        name=f"code {spec.name}:{spec.argument} {options} {_digest(Path(spec.argument))}",
         words=f"{words} of the checkpoint {spec.argument}",
         entry=f"code = [{_quoted(spec.argument)}]",
     )
 
 
-def _digest_of_code(folder: Path) -> str:
-    """What tells the code of a folder from other code; empty where there is no such folder."""
+def _digest(path: Path) -> str:
+    """What tells the code of a file or folder from other code; empty where there is none to be read."""
     try:
-        files = sorted(folder.glob("**/*.py")) if folder.is_dir() else []
-        contents = [path.read_bytes() for path in files]
-    except OSError:  # whoever loads it says so
+        files = sorted(path.glob("**/*.py")) if path.is_dir() else [path] if path.suffix == ".py" else []
+        contents = [file.read_bytes() for file in files]
+    except OSError:  # loading it says so
         return ""
     return hashlib.sha256(b"\0".join(contents)).hexdigest()[:16] if files else ""
-
-
-def _digest_of_file(path: Path) -> str:
-    """What tells the code of a file from other code; empty where it cannot be read."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    except OSError:  # whoever loads it says so
-        return ""
 
 
 def origin_of(address: str) -> str:
@@ -337,14 +329,4 @@ def read_settings_file(path: Path | None) -> UserSettings:
     Raises:
         UsageError: it cannot be read, or holds something else.
     """
-    if path is None:
-        return UserSettings()
-    try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), UserSettings)
-    except FileNotFoundError:
-        return UserSettings()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(
-            f"the settings {path} cannot be used: {error}; expected code = [names of checkpoints], "
-            "media = [addresses] and a table [hosts] with NAME_OF_A_KEY = [addresses]"
-        ) from error
+    return UserSettings() if path is None or not path.exists() else read_config(path, UserSettings)

@@ -2,7 +2,6 @@
 
 import os
 import platform
-from datetime import timedelta
 from pathlib import Path
 
 import platformdirs
@@ -15,7 +14,6 @@ from vidence.engine.environment import (
     cache_root,
     environment,
     machine,
-    now,
 )
 from vidence.errors import UsageError
 
@@ -61,10 +59,6 @@ def test_there_is_a_worker_for_each_core_that_may_be_used(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert environment().n_workers == 1
-
-
-def test_the_time_has_its_zone():
-    assert now().utcoffset() == timedelta(0)
 
 
 def test_a_machine_is_named_with_its_container_where_that_is_known(monkeypatch):

@@ -12,7 +12,7 @@ from vidence.engine import engine as engine_module
 from vidence.engine.environment import Environment
 from vidence.engine.judges import judge_run
 from vidence.engine.plan import read_plan
-from vidence.errors import StoreError, TransientModelError, UsageError
+from vidence.errors import TransientModelError
 from vidence.records import Reply
 from vidence.report.results import load_run
 
@@ -161,20 +161,6 @@ def test_two_judges_that_differ_are_undecided_and_not_asked_again(folder, bench,
     assert [trial.score.value for trial in bench.trials()] == [0.0] * 3
     summary, _ = judge(folder, models, monkeypatch)
     assert (summary.n_tried, summary.n_answered_before) == (0, 3)
-
-
-def test_without_a_judge_model_it_says_what_to_give(folder):
-    with pytest.raises(UsageError, match="no judge model is named; say --judge-model"):
-        judge(folder, {})
-
-
-def test_what_is_no_run_is_refused(folder, tmp_path):
-    plan, _ = read_plan(folder)
-    environment = Environment(cache_root=tmp_path / "cache", n_workers=1)
-    with pytest.raises(StoreError, match="not a run folder"):
-        anyio.run(
-            lambda: judge_run(plan, tmp_path / "none", environment=environment, on_event=lambda event: None)
-        )
 
 
 def test_another_rule_of_the_panel_combines_the_verdicts_anew_and_asks_nobody(

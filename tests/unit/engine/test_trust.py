@@ -84,11 +84,11 @@ def test_settings_allow_servers_by_key_and_checkpoints_by_name(place):
     trust.check(wanted, source=Path("p.toml"), environment=place, is_trusted=False)
 
 
-@pytest.mark.parametrize("text", ["hosts = 3", "[host]\nA = []", "= =", '[hosts]\nA = "h.example"'])
-def test_settings_that_make_no_sense_are_refused(place, text):
-    place.settings_file.write_text(text)
-    with pytest.raises(UsageError, match="expected code"):
-        trust.read_settings_file(place.settings_file)
+def test_settings_that_make_no_sense_are_refused(place):
+    for text in ("hosts = 3", "[host]\nA = []", "= =", '[hosts]\nA = "h.example"'):
+        place.settings_file.write_text(text)
+        with pytest.raises(UsageError, match=r"settings\.toml"):
+            trust.read_settings_file(place.settings_file)
 
 
 def test_a_word_is_kept_for_exactly_what_it_was_given_for(place):

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import anyio
 import numpy as np
 import pytest
 
@@ -11,8 +10,7 @@ from vidence.ask.prompting.compose import ShownFrame
 from vidence.ask.prompting.templates import Templates
 from vidence.ask.selection.search import SearchResult
 from vidence.catalog import create
-from vidence.contracts import Loaded, Traits, View
-from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, DownDetector, Limits
+from vidence.contracts import Loaded, View
 from vidence.engine.prepare import choose_items, make_plan
 from vidence.engine.session import ShownSubject
 from vidence.engine.views import (
@@ -28,9 +26,6 @@ from vidence.engine.views import (
 from vidence.errors import (
     DataError,
     MissingMediaError,
-    RejectedRequestError,
-    ServerDownError,
-    TransientModelError,
 )
 from vidence.media.clip import Clip
 from vidence.media.encode import Encoding, Size, encode
@@ -119,7 +114,6 @@ def test_a_choice_of_nothing_is_refused_and_a_short_one_is_noted():
     check_some(view_of("none", 16), question)
     assert few_words(view, question, 12) == ["12 frames chosen, 16 allowed"]
     assert few_words(view, question, 16) == []
-    assert few_words(view_of("midpoints", 16), question, 12) == []
 
 
 def test_several_media_have_times_one_after_the_other():
@@ -144,11 +138,6 @@ def test_selectors_that_ignore_the_budget_choose_from_everything():
     assert len(shown([("video", 9), ("image", 1)], "all", 2)) == 10
 
 
-def test_text_only_needs_no_media():
-    assert not Traits.of(create("selector", "none")).needs_media
-    assert Traits.of(create("selector", "midpoints")).needs_media
-
-
 def test_a_path_of_another_kind_does_not_take_other_questions_along(tmp_path: Path):
     (tmp_path / "a.png").write_bytes(b"x")
     items = [
@@ -162,31 +151,6 @@ def test_a_path_of_another_kind_does_not_take_other_questions_along(tmp_path: Pa
     assert notes == ("1 of 2 questions are left out: their media are missing",)
     with pytest.raises(MissingMediaError, match="No question is left"):
         choose_items(replace(loaded, items=tuple(items[1:])), plan, model=create("model", "scripted:A"))
-
-
-def test_one_answer_shows_that_rejections_are_of_single_questions():
-    down = DownDetector(most=9, most_rejected=3)
-    down.on_reply()
-    for _ in range(10):
-        down.on_rejection(RejectedRequestError("too long"))
-    down.on_failure(TransientModelError("500"))  # and the count of failures in a row starts anew
-    assert (down._n_rejected, down._n_in_a_row) == (10, 1)
-
-
-def test_a_wait_that_nobody_sits_through_ends_the_run():
-    async def go() -> None:
-        limits = Limits(
-            in_flight=AdaptiveLimit(1, clock=anyio.current_time),
-            backoff=Backoff(rng=np.random.default_rng(0)),
-            budget=Budget(),
-            attempts=1,
-            timeout_s=1.0,
-        )
-        limits.check_wait(TransientModelError("busy", retry_after_s=60))
-        with pytest.raises(ServerDownError, match=r"asks to wait 99999 s \(busy\)"):
-            limits.check_wait(TransientModelError("busy", retry_after_s=99999))
-
-    anyio.run(go)
 
 
 def test_passes_are_counted_by_file_and_those_for_scores_apart():

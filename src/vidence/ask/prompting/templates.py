@@ -288,8 +288,8 @@ class Templates:
             digest=digest_of(file for file in files.values() if file.origin != _OURS),
             _files=MappingProxyType(files),
         )
-        for name, variables in ASIDES.items():
-            if "question" in variables:
+        for name in ASIDES if override is not None else ():  # those that vidence brings have it
+            if "question" in ASIDES[name]:
                 made.check_question(name)
         return made
 

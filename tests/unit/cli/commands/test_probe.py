@@ -9,7 +9,6 @@ from PIL import Image
 
 from vidence.cli.commands import probe as command
 from vidence.cli.commands.probe import probe
-from vidence.errors import UsageError
 from videos.stamped import write
 
 
@@ -46,12 +45,6 @@ def test_one_that_takes_too_long_is_stopped(film, monkeypatch):
     done = probed(str(film))
     assert done.return_value == 1
     assert "a.mp4: the decoder did not finish within 0.001 s" in done.stderr
-
-
-def test_one_that_takes_too_much_memory_is_stopped(film, monkeypatch):
-    monkeypatch.setenv("VIDENCE_WORKER_GB", "much")
-    with pytest.raises(UsageError, match="VIDENCE_WORKER_GB is 'much'"):
-        probed(str(film))
 
 
 def test_a_folder_of_images_is_frames(tmp_path):
