@@ -55,11 +55,16 @@ def plain_modules() -> dict[str, Path]:
     return {name: path for name, path in modules().items() if not path.name.startswith("__")}
 
 
-@cache
 def imported(path: Path, package: str = "") -> tuple[str, ...]:
     """Every dotted name that a file imports; relative imports are resolved in `package`."""
+    return imported_by(path.read_text(encoding="utf-8"), package)
+
+
+@cache
+def imported_by(text: str, package: str) -> tuple[str, ...]:
+    """The same of the text of a file."""
     names: list[str] = []
-    for statement in IMPORT.findall(path.read_text(encoding="utf-8")):
+    for statement in IMPORT.findall(text):
         try:
             (node,) = ast.parse(statement.strip()).body
         except SyntaxError:  # a line of words
