@@ -8,34 +8,6 @@ import pytest
 from vidence.cli.finding import all_commands
 
 
-def test_list_names_everything_that_has_a_file(vidence):
-    everything = vidence("list")
-    assert everything.code == 0
-    lines = ("benchmarks: ", "  actpld  ", "  table  ", "parsers: ", "  logp  ", "protocols: ", "prompts: ")
-    for line in lines:
-        assert f"\n{line}" in f"\n{everything.out}"
-    models = ["anthropic", "baseline", "gemini", "openai", "phantom", "python", "replay", "scripted"]
-    assert [line.split()[0] for line in vidence("list", "models").out.splitlines()] == [
-        *models,
-        "transformers",
-        "vllm",
-    ]
-    protocols = set(vidence("list", "protocols").out.split())
-    assert {"table/default", "mmvu/paper", "perceptioncomp/paper"} <= protocols
-
-
-def test_probe_tells_claims_from_facts_and_goes_on_after_a_bad_file(vidence, questions):
-    questions(n_clips=1)
-    (vidence.folder / "bad.mp4").write_text("no video")
-    done = vidence("probe", "bad.mp4", "clip0.mp4")
-    assert done.code == 1
-    assert "bad.mp4" in done.err
-    found = json.loads(done.out)
-    assert found["counted"]["n_frames"] == 40
-    assert found["claimed"]["n_frames"] == 40
-    assert (found["width_px"], found["height_px"]) == (96, 64)
-
-
 def test_doctor_decodes_and_shows_no_secret(vidence):
     vidence.env["OPENAI_API_KEY"] = "sk-very-secret"
     done = vidence("doctor", "--json", "doctor.json")
@@ -69,16 +41,6 @@ def two_runs(vidence, questions, begun):
 
     begun("two runs", run)
     return vidence
-
-
-def test_report_writes_a_page_json_and_csv(two_runs):
-    done = two_runs("report", "A", "--html", "a.html", "--csv", "a.csv", "--json", "a.json")
-    assert done.code == 0, done.err
-    assert "33.3 %" in done.out
-    assert (two_runs.folder / "a.html").stat().st_size > 10_000
-    with (two_runs.folder / "a.csv").open(newline="") as file:
-        assert len(list(csv.DictReader(file))) == 6
-    assert json.loads((two_runs.folder / "a.json").read_text())
 
 
 def test_several_runs_in_one_file(two_runs):

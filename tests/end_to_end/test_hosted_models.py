@@ -52,16 +52,6 @@ def test_anthropic_is_shown_the_frames_in_their_order_and_thinks(vidence, questi
     assert SECRET not in done.out + done.err
 
 
-def test_anthropic_is_not_asked_with_whole_videos(vidence, questions):
-    questions(n_clips=1, n_questions=1)
-    with AnthropicStub() as server:
-        run(vidence, f"anthropic:claude?base_url={server.base_url}", "--layout", "video")
-    [trial] = vidence.trials("r").values()
-    assert isinstance(trial.score.outcome, Failed)
-    assert "ask with frames" in trial.score.outcome.message
-    assert server.n_requests == 0
-
-
 def test_gemini_gets_each_whole_video_once(vidence, questions):
     questions(n_clips=2, n_questions=3)
     with GeminiStub(answer="Answer: A", processing=1) as server:

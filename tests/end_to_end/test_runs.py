@@ -26,16 +26,6 @@ def test_a_run_has_a_name_and_stands_in_the_list(vidence, questions):
     ]
 
 
-def test_a_list_without_runs_says_so(vidence):
-    (vidence.folder / "runs").mkdir()
-    done = vidence("runs")
-    assert (done.code, done.out) == (0, "")
-    assert "runs holds no run" in done.err
-    (vidence.folder / "runs" / "a").mkdir()
-    (vidence.folder / "runs" / "a" / "plan.toml").write_text("")
-    assert "unusable: runs/a is not a run folder" in vidence("runs").out
-
-
 def test_resume_names_a_run_anew_and_reports_use_the_name(vidence, questions):
     questions()
     assert vidence(*RUN, "scripted:A", "--out", "a", "--name", "first").code == 0
@@ -51,20 +41,6 @@ def test_resume_names_a_run_anew_and_reports_use_the_name(vidence, questions):
     assert [one["name"] for one in runs] == ["second", "other"]
 
 
-def test_a_folder_with_another_plan_says_what_differs(vidence, questions):
-    questions()
-    assert vidence(*RUN, "scripted:A", "--out", "a", "--frames", "4").code == 0
-    done = vidence(*RUN, "scripted:B", "--out", "a", "--frames", "8", "--temperature", "0.5")
-    assert done.code == 2
-    for line in (
-        'model: "scripted:A" there, "scripted:B" here',
-        "n_frames: 4 there, 8 here",
-        "sampling.temperature: 0.0 there, 0.5 here",
-        "vidence resume a",
-    ):
-        assert line in done.err
-
-
 def test_a_plan_is_repeated_in_a_new_folder(vidence, questions):
     questions()
     assert vidence(*RUN, "scripted:A", "--limit", "4", "--name", "Once", "--out", "runs/a").code == 0
@@ -77,17 +53,6 @@ def test_a_plan_is_repeated_in_a_new_folder(vidence, questions):
     first, repeated = (read_plan(vidence.folder / "runs" / name) for name in ("a", again.name))
     assert repeated[0] == first[0]
     assert repeated[1].n_planned == 4
-
-
-def test_flags_change_a_plan_that_is_repeated(vidence, questions):
-    questions()
-    assert vidence(*RUN, "scripted:A", "--limit", "4", "--where", "task=t1", "--out", "a").code == 0
-    changed = ("--model", "scripted:B?temperature=0.5", "--sample", "1", "--name", "B")
-    done = vidence("run", "--plan", "a", "--out", "b", "--no-page", *changed)
-    assert done.code == 0, done.err
-    plan = read_plan(vidence.folder / "b")[0]
-    assert (plan.model, plan.sampling.temperature, plan.limit, plan.sample) == ("scripted:B", 0.5, None, 1)
-    assert (plan.name, plan.where, plan.selector) == ("B", {"task": "t1"}, "none")
 
 
 def test_what_changed_since_a_plan_was_written_is_said(vidence, questions):
