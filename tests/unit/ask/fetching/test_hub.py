@@ -8,6 +8,7 @@ from huggingface_hub import constants, file_download
 from servers.hub import TOKEN
 from vidence.ask.fetching.address import HubAddress
 from vidence.ask.fetching.hub import Hub
+from vidence.ask.fetching.plain import github_base, read_web
 from vidence.errors import DataError
 
 SMALL, LARGE = b"[]", bytes(range(256)) * 40
@@ -140,3 +141,20 @@ def test_offline_and_unreachable_hubs_are_said(hub, client, tmp_path, monkeypatc
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(DataError, match="HF_HUB_OFFLINE is set"):
         Hub(tmp_path, endpoint=hub.url).listing(MMVU)
+
+
+def test_a_file_is_read_up_to_its_bound_or_a_way_out_is_said(hub) -> None:
+    hub.raw["a/b.json"] = b"[1, 2]"
+    assert read_web(f"{hub.url}/raw/a/b.json", most=6) == b"[1, 2]"
+    with pytest.raises(DataError, match="has more than 0 MB"):
+        read_web(f"{hub.url}/raw/a/b.json", most=5)
+    hub.raw["a/b.json"] = b"[]"
+    hub.faults["a/b.json"] = [503]
+    for url in (f"{hub.url}/raw/a/b.json", f"{hub.url}/raw/none", "http://127.0.0.1:9/x", "nowhere"):
+        with pytest.raises(DataError, match="with --questions FILE"):
+            read_web(url)
+
+
+def test_the_address_of_files_on_github_may_be_another() -> None:
+    assert github_base({}) == "https://raw.githubusercontent.com"
+    assert github_base({"VIDENCE_GITHUB_RAW": "http://127.0.0.1/raw/"}) == "http://127.0.0.1/raw"
