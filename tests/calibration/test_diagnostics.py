@@ -1,7 +1,6 @@
 """Diagnostics on planted truth: each recovers what was planted, and does no more asking than it must."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +17,6 @@ from vidence.ask.phantom.world import World, render
 from vidence.engine.diagnose import Account, diagnose, open_diagnostic
 from vidence.engine.environment import Environment
 from vidence.engine.prepare import make_plan
-from vidence.records import Item, Record
 from vidence.report.diagnosis import Diagnosed, load_diagnosed
 from vidence.tables.table import Table
 
@@ -36,14 +34,14 @@ class Found:
     account: Account
 
     @property
-    def by_item(self) -> dict[str, Record]:
+    def by_item(self):
         return {one.item.item_id: one.finding for one in self.diagnosed.examined}
 
     @property
-    def pairs(self) -> list[tuple[Item, Record]]:
+    def pairs(self):
         return [(one.item, one.finding) for one in self.diagnosed.examined]
 
-    def value(self, sheet: str, line: str, column: str) -> float:
+    def value(self, sheet, line, column):
         found = next(s for s in self.diagnosed.statements if isinstance(s, Table) and s.name == sheet)
         value = found.value(line, column)
         return value.value if hasattr(value, "value") else value
@@ -58,14 +56,14 @@ class Lab:
 
     def find(
         self,
-        name: str,
-        model: str,
+        name,
+        model,
         *,
-        options: Mapping[str, str] | None = None,
-        selector: str = "evidence",
-        n_frames: int = 16,
-        memory: str = "",
-    ) -> Found:
+        options=None,
+        selector="evidence",
+        n_frames=16,
+        memory="",
+    ):
         chosen = dict(options or {})
         number = sum(1 for _ in self.folder.glob("run-*"))
         out = self.folder / f"run-{number}"
@@ -77,7 +75,7 @@ class Lab:
         plan = make_plan("phantom", data=self.folder / "world", model=model, overrides=overrides)
         diagnostic = open_diagnostic(name, chosen)
 
-        async def go() -> Account:
+        async def go():
             return await diagnose(
                 diagnostic,
                 plan,
@@ -93,30 +91,37 @@ class Lab:
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+def lab(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
     return Lab(folder, render(folder / "world", SPEC, seed=SEED))
 
 
-def planted_demand(item: Item) -> int:
+def planted_demand(item):
     """How many frames a fuser needs of a ranking with the needed cards first."""
     return 0 if item.tags["leak"] == "yes" else int(item.tags["demand"])
 
 
-def middles_s(item: Item) -> list[float]:
+def middles_s(item):
     return [(e.start_s + e.end_s) / 2 for e in item.evidence]
 
 
-def midpoints_s(item: Item, n_frames: int) -> list[float]:
+def midpoints_s(item, n_frames):
     """The times of the frames at the middles of equal segments, worked out from the plan of the world."""
     video = next(v for v in plan_world(SPEC, seed=SEED).videos if v.path == item.media[0].path)
     times_s = video.times_s
     return [float(times_s[int(len(times_s) * (i + 0.5) / n_frames)]) for i in range(n_frames)]
 
 
-@pytest.mark.parametrize("mode", ["nested-bisect", "exhaustive", "official"])
-def test_mrfs_is_the_planted_demand_in_every_mode(lab: Lab, mode: str):
-    found = lab.find("mrfs", FUSER, options={"mode": mode}, memory=f"{mode}.sqlite")
+def test_mrfs_is_the_planted_demand_in_every_mode_and_a_later_search_asks_nothing(lab):
+    for mode in ("exhaustive", "nested-bisect", "official"):
+        found = lab.find("mrfs", FUSER, options={"mode": mode}, memory="shared.sqlite")
+        is_planted(found, mode)
+        # 17 prompts for each question, of which nothing is ever asked twice
+        assert found.account.n_asked == (30 * 17 if mode == "exhaustive" else 0)
+        assert (found.account.n_remembered > 0) == (mode != "exhaustive")
+
+
+def is_planted(found, mode):
     assert {i.item_id: f.mrfs for i, f in found.pairs} == {
         i.item_id: planted_demand(i) for i, _ in found.pairs
     }
@@ -126,23 +131,12 @@ def test_mrfs_is_the_planted_demand_in_every_mode(lab: Lab, mode: str):
     if mode == "nested-bisect":
         # without frames, with all, and at most ceil(log2 16) in between
         assert max(len(f.asked) for _, f in found.pairs) <= 2 + math.ceil(math.log2(16))
-        assert found.account.n_asked <= 27 * 6 + 3 * 2
     if mode == "exhaustive":
         assert {f.is_monotone for _, f in found.pairs} == {True}
         assert {len(f.asked) for _, f in found.pairs} == {17}
 
 
-def test_a_search_after_another_asks_nothing_new(lab: Lab):
-    first = lab.find("mrfs", FUSER, options={"mode": "exhaustive"}, memory="shared.sqlite")
-    again = lab.find("mrfs", FUSER, memory="shared.sqlite")
-    other = lab.find("mrfs", FUSER, options={"mode": "official"}, memory="shared.sqlite")
-    # 17 prompts for each question, of which nothing is ever asked twice
-    assert first.account.n_asked == 30 * 17
-    assert again.account.n_asked == other.account.n_asked == 0
-    assert again.account.n_remembered > 0
-
-
-def test_mrfs_with_a_retriever_in_place_of_the_annotation(lab: Lab):
+def test_mrfs_with_a_retriever_in_place_of_the_annotation(lab):
     # one frame of every needed card comes before a second of any: 4 frames in a second see every card
     ranking = "similarity:phantom-codes?grid=fps:4&embedder.distinct=true"
     found = lab.find("mrfs", FUSER, selector=ranking)
@@ -152,7 +146,7 @@ def test_mrfs_with_a_retriever_in_place_of_the_annotation(lab: Lab):
 
 
 @pytest.mark.parametrize(("model", "most"), [(SINGLE, 1), (FORGETFUL, 2), (BLIND, 0)])
-def test_what_a_model_cannot_fuse_has_no_demand(lab: Lab, model: str, most: int):
+def test_what_a_model_cannot_fuse_has_no_demand(lab, model, most):
     found = lab.find("mrfs", model)
     for item, finding in found.pairs:
         demand = planted_demand(item)
@@ -165,7 +159,7 @@ def test_what_a_model_cannot_fuse_has_no_demand(lab: Lab, model: str, most: int)
     assert found.value("categories", "undefined", "n") == undefined
 
 
-def test_a_fuser_shares_evenly_and_a_single_rests_on_one_frame(lab: Lab):
+def test_a_fuser_shares_evenly_and_a_single_rests_on_one_frame(lab):
     found = lab.find("frame-shares", FUSER)
     for item, finding in found.pairs:
         k = int(item.tags["demand"])
@@ -187,7 +181,7 @@ def test_a_fuser_shares_evenly_and_a_single_rests_on_one_frame(lab: Lab):
     assert found.account.n_asked == asked
 
 
-def test_modality_ratios_are_the_planted_ones(lab: Lab):
+def test_modality_ratios_are_the_planted_ones(lab):
     blind = lab.find("modality", BLIND, selector="midpoints")
     assert blind.value("modality", "full", "accuracy") == 0.1  # one question in ten gives its answer away
     assert blind.value("modality", "text", "ratio") == 1.0
@@ -207,7 +201,7 @@ def test_modality_ratios_are_the_planted_ones(lab: Lab):
     assert found.value("solved", "without-video", "questions") == 3
 
 
-def test_a_blind_panel_drops_exactly_the_leaky_questions(lab: Lab):
+def test_a_blind_panel_drops_exactly_the_leaky_questions(lab):
     for model in (FUSER, BLIND):
         found = lab.find("blind-panel", model, selector="midpoints")
         flagged = {i.item_id for i, f in found.pairs if f.is_flagged}
@@ -215,7 +209,7 @@ def test_a_blind_panel_drops_exactly_the_leaky_questions(lab: Lab):
         assert found.value("blind-panel", "flagged", "share") == 0.1
 
 
-def retrieved_s(item: Item, *, miss: float, n_frames: int) -> list[float]:
+def retrieved_s(item, *, miss, n_frames):
     """What a retriever shows that looks twice a second and misses what is planted; 10 frames per second."""
     retriever = phantom_codes.create(phantom_codes.Settings(miss=miss, seed=5))
     video = int(item.media[0].path.removeprefix("videos/v").removesuffix(".mp4"))
@@ -234,7 +228,7 @@ def retrieved_s(item: Item, *, miss: float, n_frames: int) -> list[float]:
     return [time_s for _, time_s in sorted(scored)[:n_frames]]
 
 
-def test_a_planted_retrieval_defect_is_a_retrieval_gap(lab: Lab):
+def test_a_planted_retrieval_defect_is_a_retrieval_gap(lab):
     chosen = "similarity:phantom-codes?grid=fps:2&embedder.distinct=true&embedder.miss=0.3&embedder.seed=5"
     found = lab.find("selector-gap", FUSER, selector="midpoints", n_frames=8, options={"selectors": chosen})
     parser = SimulatedModel(name="fuser")
@@ -253,7 +247,7 @@ def test_a_planted_retrieval_defect_is_a_retrieval_gap(lab: Lab):
     assert found.value("selector-gap", chosen, "fusion") == 0.0
 
 
-def test_a_planted_fusion_defect_is_a_fusion_gap(lab: Lab):
+def test_a_planted_fusion_defect_is_a_fusion_gap(lab):
     found = lab.find("selector-gap", FORGETFUL, selector="midpoints")
     parser = SimulatedModel(name="forgetful", memory=2)
     plan = [expected(parser, i, times_s=midpoints_s(i, 16)) for i, _ in found.pairs]
@@ -266,7 +260,7 @@ def test_a_planted_fusion_defect_is_a_fusion_gap(lab: Lab):
     assert found.value("selector-gap", "plan", "retrieval") == pytest.approx((12 - sum(plan)) / 30)
 
 
-def test_a_sweep_of_budgets_shows_the_planted_steps(lab: Lab):
+def test_a_sweep_of_budgets_shows_the_planted_steps(lab):
     found = lab.find("budgets", FUSER, selector="midpoints", options={"frames": "8|16|32"})
     enough = {"lasting": 8, "long": 16, "short": 32}
     n_of = dict.fromkeys(enough, 0)
@@ -282,7 +276,7 @@ def test_a_sweep_of_budgets_shows_the_planted_steps(lab: Lab):
     assert n_of["short"] > 0
 
 
-def test_a_search_finds_the_cards_by_looking_at_the_frames_it_wants(lab: Lab):
+def test_a_search_finds_the_cards_by_looking_at_the_frames_it_wants(lab):
     # in 24 seconds the first mosaic shows every second, and so every card that lasts as long
     chosen = "tstar:phantom-codes"
     found = lab.find("selector-gap", FUSER, selector="midpoints", n_frames=8, options={"selectors": chosen})
@@ -298,7 +292,7 @@ def test_a_search_finds_the_cards_by_looking_at_the_frames_it_wants(lab: Lab):
     assert n_few > 3
 
 
-def right_in_all(found: Found) -> dict[str, bool]:
+def right_in_all(found):
     return {item.item_id: all(t.mark.value == 1.0 for t in finding.turns) for item, finding in found.pairs}
 
 
@@ -306,7 +300,7 @@ def right_in_all(found: Found) -> dict[str, bool]:
     ("model", "reader"),
     [(FUSER, SimulatedModel(name="fuser")), ("phantom:letter-biased?letter=C", SimulatedModel(name="fuser"))],
 )
-def test_rotations_leave_who_knows(lab: Lab, model: str, reader: SimulatedModel):
+def test_rotations_leave_who_knows(lab, model, reader):
     """A letter throughout is right in one order of a question that is not known, and never in all."""
     found = lab.find("rotations", model, selector="midpoints")
     known = {i.item_id: expected(reader, i, times_s=midpoints_s(i, 16)) for i, _ in found.pairs}

@@ -65,13 +65,9 @@ def test_conditions_of_point_lights_are_compared_over_their_motions(vidence):
     for label in motions:
         upright, inverted = (item for item in items if item.tags["label"] == label)
         assert {*upright.choices} == {*inverted.choices}
-    replies = [
-        {
-            "item_id": i.item_id,
-            "text": i.answer if i.tags["condition"] == "upright" else "BCA"["ABC".index(i.answer)],
-        }
-        for i in items
-    ]
+    wrong = dict(zip("ABC", "BCA", strict=True))
+    said = [(i.item_id, i.answer if i.tags["condition"] == "upright" else wrong[i.answer]) for i in items]
+    replies = [{"item_id": name, "text": text} for name, text in said]
     (vidence.folder / "replies.jsonl").write_text("\n".join(map(json.dumps, replies)))
     asked = ("--data", "made", "--split", "label", "--no-shuffle-choices", "--model", "replay:replies.jsonl")
     assert vidence("run", "actpld", *asked, "--out", "run").code == 0

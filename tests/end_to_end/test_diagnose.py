@@ -4,10 +4,8 @@ import json
 import signal
 import sqlite3
 import time
-from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 
 import anyio
 import pytest
@@ -15,17 +13,17 @@ import pytest
 from servers.openai_stub import OpenAIStub
 from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.world import render
-from vidence.engine.diagnose import Account, diagnose, open_diagnostic
+from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.environment import Environment
 from vidence.engine.prepare import make_plan
 from vidence.errors import StoreError
 
 
-def asked(server: OpenAIStub) -> list[bytes]:
+def asked(server):
     return [seen.raw for seen in server.requests]
 
 
-def exhaustive(server: OpenAIStub) -> Sequence[str]:
+def exhaustive(server):
     """Nine prompts for each of twelve questions: without frames, and with one to eight."""
     return (
         "diagnose", "mrfs", "table", "--data", "questions.jsonl", "--out", "r", "--no-page", "--concurrency",
@@ -33,7 +31,7 @@ def exhaustive(server: OpenAIStub) -> Sequence[str]:
     )  # fmt: skip
 
 
-def kept_findings(folder: Path) -> list[tuple[str, str]]:
+def kept_findings(folder):
     with closing(sqlite3.connect(folder / "run.sqlite")) as db:
         return db.execute("SELECT item_id, json FROM findings ORDER BY seq").fetchall()
 
@@ -85,7 +83,7 @@ def test_findings_of_another_plan_are_refused(tmp_path):
     diagnostic = open_diagnostic("mrfs", {})
     environment = Environment(cache_root=tmp_path / "cache", n_workers=2)
 
-    async def go(model: str) -> Account:
+    async def go(model):
         overrides = {"selector": "evidence", "memory": str(tmp_path / "other.sqlite")}
         plan = make_plan("phantom", data=tmp_path / "world", model=model, overrides=overrides)
         return await diagnose(

@@ -6,10 +6,10 @@ The weights are random: the numbers mean nothing, the mechanics must hold.
 import json
 import math
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
+from conftest import IS_THOROUGH, need
 from servers.tiny_embedders import build_siglip2
 from servers.tiny_vlm import build
 from servers.tiny_vlm_server import TinyVlmServer
@@ -22,19 +22,16 @@ MOST = 4
 
 
 @pytest.fixture(scope="module")
-def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def weights(tmp_path_factory):
     return build(tmp_path_factory.mktemp("weights") / "tiny")
 
 
 @pytest.fixture
-def questions(data_dir: Path) -> Path:
-    path = data_dir / "questions.jsonl"
-    if not path.exists():
-        pytest.skip(f"{path} is not there; set VIDENCE_DATA to a folder with questions and clips")
-    return path
+def questions(data_dir):
+    return need(data_dir / "questions.jsonl")
 
 
-def diagnosis(vidence, name: str, questions: Path, model: str, *more: str) -> dict:
+def diagnosis(vidence, name, questions, model, *more):
     """What the command writes as JSON."""
     done = vidence(
         "diagnose", name, "table", "--data", str(questions), "--model", model, "--frames", str(MOST),
@@ -44,7 +41,7 @@ def diagnosis(vidence, name: str, questions: Path, model: str, *more: str) -> di
     return json.loads((vidence.folder / "found.json").read_text()) | {"err": done.err}
 
 
-def shown(body: dict) -> tuple[str, tuple[str, ...]]:
+def shown(body):
     """The words of a request, and its images in their order."""
     parts = body["messages"][-1]["content"]
     if isinstance(parts, str):
@@ -54,15 +51,15 @@ def shown(body: dict) -> tuple[str, tuple[str, ...]]:
     return words[words.index("Question:") :], tuple(images)  # before it stands how many frames there are
 
 
-def test_prefixes_nest_and_nothing_is_asked_twice(vidence, weights: Path, questions: Path):
-    asks = ("--set", f"max={MOST}", "--out")
+def test_prefixes_nest_and_nothing_is_asked_twice(vidence, weights, questions):
+    asks = (*(() if IS_THOROUGH else ("--limit", "4")), "--set", f"max={MOST}", "--out")
     with TinyVlmServer(weights) as server:
         model = f"openai:tiny?base_url={server.base_url}"
         whole = diagnosis(vidence, "mrfs", questions, model, "--set", "mode=exhaustive", *asks, "whole")
         n_items = len(whole["findings"])
         assert n_items > 0
         assert len(server.bodies) == n_items * (MOST + 1)
-        by_words: dict[str, dict[int, tuple[str, ...]]] = {}
+        by_words = {}
         for words, images in map(shown, server.bodies):
             by_words.setdefault(words, {})[len(images)] = images
         assert len(by_words) == n_items
@@ -83,8 +80,8 @@ def test_prefixes_nest_and_nothing_is_asked_twice(vidence, weights: Path, questi
             assert finding["right"][str(finding["mrfs"])] is True
 
 
-def test_probabilities_are_over_the_letters_alone(vidence, weights: Path, questions: Path):
-    asks = ("--limit", "6", "--set", "view=plan", "--out")
+def test_probabilities_are_over_the_letters_alone(vidence, weights, questions):
+    asks = ("--limit", "6" if IS_THOROUGH else "3", "--set", "view=plan", "--out")
     with TinyVlmServer(weights) as server:
         model = f"openai:tiny?base_url={server.base_url}"
         served = diagnosis(vidence, "frame-shares", questions, model, *asks, "served")
@@ -108,9 +105,7 @@ def test_probabilities_are_over_the_letters_alone(vidence, weights: Path, questi
             assert here["deltas"] == pytest.approx(other["deltas"], abs=1e-3)
 
 
-def test_selectors_that_ask_and_search_are_compared_on_real_clips(
-    vidence, weights: Path, questions: Path, tmp_path: Path
-):
+def test_selectors_that_ask_and_search_are_compared_on_real_clips(vidence, weights, questions, tmp_path):
     """FRAG by the model's own probabilities, T* by tiny SigLIP weights; a second time nothing is asked."""
     seeing = build_siglip2(tmp_path / "siglip")
     frag = "frag-scores:model?grid=uniform:6"

@@ -27,27 +27,6 @@ def test_the_correlation_is_not_the_most_hopeful_one_and_is_said(vidence):
     assert "assumed" not in vidence(*command, "--icc", "0").out
 
 
-def test_an_earlier_run_says_how_many_and_how_alike(vidence, tmp_path):
-    rows = [
-        {
-            "item_id": f"{v}-{i}",
-            "media": [{"path": f"{v}.mp4"}],
-            "question": "Which?",
-            "choices": ["long one", "no"],
-            "answer": "A" if v % 2 else "B",
-        }
-        for v in range(10)
-        for i in range(4)
-    ]
-    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    run = str(tmp_path / "run")
-    vidence("run", "table", "--data", str(tmp_path / "q.jsonl"), "--model", "baseline:longest", "--out", run)
-    said = vidence("power", "--run", run).out
-    # All questions about a video fare alike: 40 questions are worth 10.
-    assert "40 questions on 10 videos, correlation within a video 1.00: they count as 10" in said
-    assert "Two models around 50.0 %" in said
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -14,12 +14,12 @@ LETTERS = "BACBBCAB"
 class Server:
     """Answers each question anew as `LETTERS` says, and gives B 4 points and others 1."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.n_asked: dict[str, int] = {}
         self.kinds: list[str] = []
         self.temperatures: list[object] = []
 
-    def __call__(self, body: dict) -> str:
+    def __call__(self, body):
         parts = body["messages"][-1]["content"]
         words = (
             parts if isinstance(parts, str) else "\n".join(p["text"] for p in parts if p["type"] == "text")

@@ -6,12 +6,10 @@ shared, what is kept and what is counted must hold nevertheless.
 
 import json
 from collections import Counter
-from math import comb
-from pathlib import Path
 
 import pytest
 
-from conftest import need
+from conftest import IS_THOROUGH, need
 from servers.tiny_vlm import build
 from servers.tiny_vlm_server import TinyVlmServer
 from vidence.engine.store import RunStore
@@ -20,7 +18,7 @@ pytest.importorskip("torch", reason="needs the extra 'transformers'")
 pytest.importorskip("transformers", reason="needs the extra 'transformers'")
 pytestmark = pytest.mark.torch
 
-N_ITEMS, N_REPEATS = 10, 3
+N_ITEMS, N_REPEATS = (10, 3) if IS_THOROUGH else (2, 2)
 HINTS = ("What is asked about is seen.", "It is seen more than once.", "Look near the end, too.")
 
 
@@ -49,18 +47,14 @@ class Asked:
         _, sent = self("run", "table", "--strategy", strategy, "--out", out, *more)
         return self.vidence.trials(out), sent
 
-    def diagnosis(self, name, *more):
-        _, sent = self("diagnose", name, "table", "--out", name, "--json", "found.json", *more)
-        return json.loads((self.vidence.folder / "found.json").read_text())["findings"], sent
-
 
 @pytest.fixture(scope="module")
-def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def weights(tmp_path_factory):
     return build(tmp_path_factory.mktemp("weights") / "tiny")
 
 
 @pytest.fixture
-def asked(vidence, weights: Path, data_dir: Path):
+def asked(vidence, weights, data_dir):
     with TinyVlmServer(weights) as server:
         yield Asked(vidence, server, data_dir)
 
@@ -73,7 +67,6 @@ def test_every_strategy_goes_through_and_shares_its_candidates(asked):
     first = {item_id: t for (item_id, repeat), t in plain.items() if not repeat}
     texts = [{t.reply.text for (one, _), t in plain.items() if one == item_id} for item_id in first]
     assert any(len(some) > 1 for some in texts)  # else candidates would be one reply
-
     voted, sent = asked.run(f"self-consistency?n={N_REPEATS}", "vote")
     assert sent == []
     for item_id, trial in voted.items():
@@ -81,7 +74,6 @@ def test_every_strategy_goes_through_and_shares_its_candidates(asked):
         most = Counter(one for one in read if one is not None).most_common()
         said = getattr(trial.score.outcome, "answer", None)
         assert said in ({one for one, n in most if n == most[0][1]} or {None})
-
     best, sent = asked.run("best-of-n?m=1", "best", "--limit", "2")  # a reward writes up to 256 tokens
     assert len(best) == 2
     assert sent
@@ -89,7 +81,6 @@ def test_every_strategy_goes_through_and_shares_its_candidates(asked):
     for item_id, trial in best.items():  # a reward that is noise gives no points, and the earliest is kept
         assert [step.role for step in trial.steps][:2] == ["candidate", "candidate"]
         assert trial.reply.text == first[item_id].reply.text
-
     refined, sent = asked.run("self-refine?rounds=1", "refined")
     assert len(sent) == 2 * N_ITEMS
     for trial in refined.values():
@@ -97,30 +88,6 @@ def test_every_strategy_goes_through_and_shares_its_candidates(asked):
         assert trial.steps[0].reply.text == first[trial.item_id].reply.text
         assert trial.steps[0].is_remembered
         assert trial.reply == trial.steps[2].reply
-
     hinted, sent = asked.run("hints:2", "hinted")
     assert (len(hinted), len(sent)) == (N_ITEMS, N_ITEMS)
     assert all(HINTS[0] in words and HINTS[1] in words and HINTS[2] not in words for words in sent)
-
-
-def test_repeats_and_rotations_count_what_the_model_says(asked):
-    asked("run", "table", "--repeats", str(N_REPEATS), "--out", "plain")
-    with RunStore(asked.vidence.folder / "plain") as store:
-        marks = Counter({item["item_id"]: 0 for item in asked.items})
-        for trial in store.trials():
-            marks[trial.item_id] += int(trial.score.value)
-    found, sent = asked.diagnosis("repeats", "--set", f"n={N_REPEATS}")
-    assert sent == []
-    assert {one["item_id"]: sum(m["value"] for m in one["finding"]["marks"]) for one in found} == marks
-    statements = json.loads((asked.vidence.folder / "found.json").read_text())["statements"]
-    (sheet,) = [one for one in statements if one.get("name") == "repeats"]
-    column = [heading["key"] for heading in sheet["headings"]].index("pass@k")
-    pass_at = {entry["key"]: entry["values"][column]["value"] for entry in sheet["entries"]}
-    for k in range(1, N_REPEATS + 1):
-        at_k = [1 - comb(N_REPEATS - c, k) / comb(N_REPEATS, k) for c in marks.values()]
-        assert pass_at[str(k)] == pytest.approx(sum(at_k) / N_ITEMS)
-
-    found, sent = asked.diagnosis("rotations")
-    n_choices = {item["item_id"]: len(item["choices"]) for item in asked.items}
-    assert len(sent) == sum(n_choices.values()) - N_ITEMS  # the own order is that of the run
-    assert {one["item_id"]: len(one["finding"]["turns"]) for one in found} == n_choices

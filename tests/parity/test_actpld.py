@@ -6,7 +6,6 @@ The rows of tables 5 to 8 hold real descriptions by people, with the choices tha
 import csv
 import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -14,25 +13,23 @@ from conftest import need
 from vidence.ask.benchmarks import actpld
 from vidence.ask.scoring.description import branch
 from vidence.ask.scoring.label_words import LabelWords, known_words
-from vidence.contracts import Loaded
 from vidence.explain.published import published
-from vidence.records import Item
 
 pytestmark = pytest.mark.parity
 
 
-def table(path: Path) -> list[dict[str, str]]:
+def table(path):
     with need(path).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 @pytest.fixture(scope="module")
-def mapped(data_dir: Path) -> list[dict[str, str]]:
+def mapped(data_dir):
     return table(data_dir / "actpld_cmu_map.csv")
 
 
 @pytest.fixture(scope="module")
-def loaded(mapped: list[dict[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Loaded:
+def loaded(mapped, tmp_path_factory):
     """All mapped trials as a folder of ours, one clip each; the clips need not be there for loading."""
     folder = tmp_path_factory.mktemp("mapped")
     groups = {(kind, r[kind]): r["semantic_group"] for kind in ("label", "intention") for r in mapped}
@@ -48,11 +45,11 @@ def loaded(mapped: list[dict[str, str]], tmp_path_factory: pytest.TempPathFactor
     return actpld.create().load(folder, split="all", strict=True)
 
 
-def items_of(loaded: Loaded, task: str, target: str) -> list[Item]:
+def items_of(loaded, task, target):
     return [i for i in loaded.items if (i.tags["task"], i.tags["target"]) == (task, target)]
 
 
-def test_every_mapped_trial_is_asked_about(mapped: list[dict[str, str]], loaded: Loaded) -> None:
+def test_every_mapped_trial_is_asked_about(mapped, loaded):
     assert len(loaded.items) == 4 * len(mapped) == 4 * 310
     assert loaded.problems == ()
     sets = Counter(item.tags["cell"] for item in loaded.items)
@@ -63,9 +60,7 @@ def test_every_mapped_trial_is_asked_about(mapped: list[dict[str, str]], loaded:
 
 
 @pytest.mark.parametrize("target", ["label", "intention"])
-def test_distractors_are_never_of_the_groups_of_the_truth(
-    target: str, mapped: list[dict[str, str]], loaded: Loaded
-) -> None:
+def test_distractors_are_never_of_the_groups_of_the_truth(target, mapped, loaded):
     groups = {r[target]: r["semantic_group"] for r in mapped}
     for item in items_of(loaded, "3afc", target):
         right = item.choices[item.letters.index(item.answer)]
@@ -75,10 +70,10 @@ def test_distractors_are_never_of_the_groups_of_the_truth(
         assert len(wrong) == 2
         assert groups[right] not in wrong
     # From both sets and from all labels: 620 draws out of 76 or more bring nearly every one, none takes over.
-    kinds: dict[str, set[str]] = {}
+    kinds = {}
     for r in mapped:
         kinds.setdefault(r[target], set()).add(r["kind"])
-    used: dict[str, Counter[str]] = {"single": Counter(), "social": Counter()}
+    used = {"single": Counter(), "social": Counter()}
     for item in items_of(loaded, "3afc", target):
         used[item.tags["set"]].update(c for c in item.choices if c != item.tags[target])
     for asked_in, names in used.items():
@@ -89,13 +84,13 @@ def test_distractors_are_never_of_the_groups_of_the_truth(
     assert max(drawn.values()) <= 30
 
 
-def test_places_of_the_right_choice_are_balanced(loaded: Loaded) -> None:
+def test_places_of_the_right_choice_are_balanced(loaded):
     letters = Counter(item.answer for item in loaded.items if item.answer_kind == "choice")
     assert set(letters) == {"A", "B", "C"}
     assert all(abs(n - 620 / 3) < 50 for n in letters.values())
 
 
-def human_rows(checks_dir: Path) -> list[dict[str, object]]:
+def human_rows(checks_dir):
     tables = json.loads(need(checks_dir / "actpld" / "human_tables.json").read_text("utf-8"))["human"]
     assert {name: len(found["rows"]) for name, found in tables.items()} == {
         name: 30 for name in ("table5", "table6", "table7", "table8")
@@ -103,7 +98,7 @@ def human_rows(checks_dir: Path) -> list[dict[str, object]]:
     return [row for found in tables.values() for row in found["rows"]]
 
 
-def test_every_printed_label_has_words(checks_dir: Path, data_dir: Path) -> None:
+def test_every_printed_label_has_words(checks_dir, data_dir):
     printed = {choice for row in human_rows(checks_dir) for choice in row["choices"]}
     assert len(printed) == 75
     assert printed <= set(known_words())
@@ -111,7 +106,7 @@ def test_every_printed_label_has_words(checks_dir: Path, data_dir: Path) -> None
     assert listed <= set(known_words())
 
 
-def test_the_synonyms_that_the_paper_names_are_one(data_dir: Path) -> None:
+def test_the_synonyms_that_the_paper_names_are_one(data_dir):
     rows = table(data_dir / "labels" / "actpld_labels.csv")
     pairs = [
         (row["label"], row["canonical_after_A3_synonyms"])
@@ -126,7 +121,7 @@ def test_the_synonyms_that_the_paper_names_are_one(data_dir: Path) -> None:
         assert branch(LabelWords(text=label), [], said) == "evidence", (label, canonical)
 
 
-def test_descriptions_by_people_seldom_match_a_label_that_is_wrong(checks_dir: Path) -> None:
+def test_descriptions_by_people_seldom_match_a_label_that_is_wrong(checks_dir):
     """People described before they chose. Their words are free, so that rules find the label in some only."""
     n_right = n_wrong = right = wrong = 0
     for row in human_rows(checks_dir):
@@ -147,7 +142,7 @@ def test_descriptions_by_people_seldom_match_a_label_that_is_wrong(checks_dir: P
     assert wrong / n_wrong < 0.03
 
 
-def test_the_ceiling_that_is_printed_is_what_people_get_by_the_rules(checks_dir: Path) -> None:
+def test_the_ceiling_that_is_printed_is_what_people_get_by_the_rules(checks_dir):
     """Of 30 clips each: the descriptions that match, of people who chose right."""
     tables = json.loads(need(checks_dir / "actpld" / "human_tables.json").read_text("utf-8"))["human"]
     for name, people in (("actpld-table2", ("table7", "table8")), ("actpld-table3", ("table5", "table6"))):
@@ -162,5 +157,4 @@ def test_the_ceiling_that_is_printed_is_what_people_get_by_the_rules(checks_dir:
                     n_match += bool(branch(LabelWords(text=truth), rivals, row["description"]))
             shares.append(100 * n_match / len(rows))
         measure = published.load(name).columns[-1].measure
-        assert measure is not None
         assert f"reach {shares[0]:.2f} and {shares[1]:.2f} by label" in measure.by_rules

@@ -2,8 +2,6 @@
 
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,22 +12,22 @@ pytestmark = pytest.mark.parity
 
 
 @pytest.fixture(scope="module")
-def rows(checks_dir: Path) -> list[dict[str, Any]]:
+def rows(checks_dir):
     path = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
-    content: list[dict[str, Any]] = json.loads(path.read_text())
+    content = json.loads(path.read_text())
     if len(content) != 1114:
         pytest.skip(f"{path} holds {len(content)} of the 1,114 questions, and the figures are those of all")
     return content
 
 
-def test_always_answering_c_is_right_on_almost_a_third_of_perceptioncomp(rows: list[dict[str, Any]]) -> None:
+def test_always_answering_c_is_right_on_almost_a_third_of_perceptioncomp(rows):
     shares = constant_letter(["ABCDE"[row["answer_id"]] for row in rows])
     assert {letter: round(share * 1114) for letter, share in shares.items()} == {
         "A": 126, "B": 214, "C": 351, "D": 254, "E": 169,
     }  # fmt: skip
 
 
-def test_the_median_is_right_on_almost_half_of_the_numeric_items(rows: list[dict[str, Any]]) -> None:
+def test_the_median_is_right_on_almost_half_of_the_numeric_items(rows):
     bare = re.compile(r"\s*[-+]?\d+(\.\d+)?\s*")
     choices = [[str(row[f"answer_choice_{i}"]) for i in range(5)] for row in rows]
     numeric = [i for i, texts in enumerate(choices) if all(bare.fullmatch(text) for text in texts)]

@@ -8,34 +8,30 @@ import gzip
 import json
 import statistics
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
 from conftest import need
 from vidence.ask.benchmarks import mmvu, perceptioncomp, table
-from vidence.contracts import Loaded
-from vidence.records import Item
 
 pytestmark = pytest.mark.parity
 
 
-def tag_counts(items: Sequence[Item], tag: str) -> dict[str, int]:
+def tag_counts(items, tag):
     return dict(Counter(item.tags[tag] for item in items))
 
 
 @pytest.fixture(scope="module")
-def annotations(checks_dir: Path) -> Path:
+def annotations(checks_dir):
     return need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
 
 
 @pytest.fixture(scope="module")
-def released(annotations: Path) -> Loaded:
+def released(annotations):
     return perceptioncomp.create().load(annotations, split="all", strict=True)
 
 
-def test_perceptioncomp_has_every_released_question_under_its_key(released: Loaded) -> None:
+def test_perceptioncomp_has_every_released_question_under_its_key(released):
     assert [item.item_id for item in released.items] == [str(key) for key in range(1, 1115)]
     assert len({item.video_id for item in released.items}) == 273
     assert len({item.source_id for item in released.items}) == 167
@@ -48,7 +44,7 @@ def test_perceptioncomp_has_every_released_question_under_its_key(released: Load
     assert [letters[letter] for letter in "ABCDE"] == [126, 214, 351, 254, 169]
 
 
-def test_perceptioncomp_questions_are_the_released_words(annotations: Path, released: Loaded) -> None:
+def test_perceptioncomp_questions_are_the_released_words(annotations, released):
     for entry, item in zip(json.loads(annotations.read_bytes()), released.items, strict=True):
         assert item.question == entry["question"]
         assert list(item.choices) == [entry[f"answer_choice_{i}"] for i in range(5)]
@@ -56,7 +52,7 @@ def test_perceptioncomp_questions_are_the_released_words(annotations: Path, rele
         assert item.media[0].path == entry["video_id"] + ".mp4"
 
 
-def test_perceptioncomp_first_500_are_the_papers(annotations: Path) -> None:
+def test_perceptioncomp_first_500_are_the_papers(annotations):
     items = perceptioncomp.create().load(annotations, split="seed500", strict=True).items
     assert [item.item_id for item in items] == [str(key) for key in range(1, 501)]
     assert len({item.video_id for item in items}) == 87
@@ -67,7 +63,7 @@ def test_perceptioncomp_first_500_are_the_papers(annotations: Path) -> None:
     assert {item.tags["split"] for item in items} == {"seed500"}
 
 
-def test_perceptioncomp_quirks_are_tagged_and_noted(released: Loaded) -> None:
+def test_perceptioncomp_quirks_are_tagged_and_noted(released):
     by_id = {item.item_id: item for item in released.items}
     assert [i for i in by_id if "has_extra_option" in by_id[i].tags] == ["382"]
     twins = {i: item.tags["duplicate_of"] for i, item in by_id.items() if "duplicate_of" in item.tags}
@@ -78,7 +74,7 @@ def test_perceptioncomp_quirks_are_tagged_and_noted(released: Loaded) -> None:
     assert "609, 610, 611, 612, 613" in notes
 
 
-def test_perceptioncomp_levels_have_more_conditions_step_by_step(released: Loaded) -> None:
+def test_perceptioncomp_levels_have_more_conditions_step_by_step(released):
     # Counted apart from this package: 2.96, 3.21 and 3.78. There a mark of 9 among seven counts as nine,
     # which moves the last figure by less than 0.02.
     counts = {
@@ -91,23 +87,23 @@ def test_perceptioncomp_levels_have_more_conditions_step_by_step(released: Loade
 
 
 @pytest.fixture(scope="module")
-def validation(checks_dir: Path) -> Path:
+def validation(checks_dir):
     return need(checks_dir / "mmvu" / "validation.json.gz")
 
 
 @pytest.fixture(scope="module")
-def mmvu_loaded(validation: Path) -> Loaded:
+def mmvu_loaded(validation):
     return mmvu.create().load(validation, split="validation", strict=True)
 
 
 @pytest.fixture(scope="module")
-def stats(checks_dir: Path) -> dict[str, object]:
+def stats(checks_dir):
     found = json.loads(need(checks_dir / "mmvu" / "validation_stats.json").read_bytes())
     assert isinstance(found, dict)
     return found
 
 
-def test_mmvu_counts_are_the_published_ones(mmvu_loaded: Loaded, stats: dict[str, object]) -> None:
+def test_mmvu_counts_are_the_published_ones(mmvu_loaded, stats):
     items = mmvu_loaded.items
     assert len(items) == stats["n"]
     assert tag_counts(items, "question_type") == stats["by_type"]
@@ -125,15 +121,13 @@ def test_mmvu_counts_are_the_published_ones(mmvu_loaded: Loaded, stats: dict[str
     assert len({item.source_id for item in items}) == 453  # films; stats counts spellings of their addresses
 
 
-def test_mmvu_release_is_told_by_its_answers_and_those_that_moved_are_listed(
-    validation: Path, stats: dict[str, object], tmp_path: Path
-) -> None:
+def test_mmvu_release_is_told_by_its_answers_and_those_that_moved_are_listed(validation, stats, tmp_path):
     changes = stats["label_changes_v0_to_v1"]
     moved = [change["id"] for change in changes if change["field"] == "answer"]
     assert len(moved) == 6
     entries = {entry["id"]: entry for entry in json.loads(gzip.decompress(validation.read_bytes()))}
 
-    def load() -> Loaded:
+    def load():
         file = tmp_path / "validation.json"
         file.write_text(json.dumps(list(entries.values())), encoding="utf-8")
         return mmvu.create().load(file, split="validation")
@@ -155,9 +149,7 @@ def test_mmvu_release_is_told_by_its_answers_and_those_that_moved_are_listed(
     assert "neither known release" in mixed.notes[0]
 
 
-def test_mmvu_subjects_that_differ_from_the_folder_are_noted(
-    mmvu_loaded: Loaded, stats: dict[str, object]
-) -> None:
+def test_mmvu_subjects_that_differ_from_the_folder_are_noted(mmvu_loaded, stats):
     by_id = {item.item_id: item for item in mmvu_loaded.items}
     notes = "\n".join(mmvu_loaded.notes)
     for mismatch in stats["subject_vs_video_folder_mismatch"]:
@@ -167,7 +159,7 @@ def test_mmvu_subjects_that_differ_from_the_folder_are_noted(
         assert item.item_id in notes
 
 
-def test_our_questions_load_and_their_media_are_named_from_their_folder(data_dir: Path) -> None:
+def test_our_questions_load_and_their_media_are_named_from_their_folder(data_dir):
     file = need(data_dir / "questions.jsonl")
     found = table.create().load(file, split="all", strict=True)
     entries = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]

@@ -3,23 +3,22 @@
 import gzip
 import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from conftest import need
 from vidence.ask.benchmarks.mmvu import create as mmvu
 from vidence.ask.benchmarks.perceptioncomp import create as perceptioncomp
-from vidence.report.set_statistics import Described, describe
+from vidence.report.set_statistics import describe
 
 
 @pytest.fixture(scope="module")
-def described(checks_dir: Path) -> Described:
+def described(checks_dir):
     loaded = mmvu().load(need(checks_dir / "mmvu" / "validation.json.gz"), split="validation", strict=True)
     return describe(loaded.items, name="mmvu", crossed=[("discipline", "answer_kind")])
 
 
-def values(found: Described, table: str, row: str) -> tuple[object, ...]:
+def values(found, table, row):
     (one,) = (one for one in found.tables if one.name == table)
     return one.row(row).values
 
@@ -47,7 +46,7 @@ def test_counts_are_those_of_mmvu(described, checks_dir):
     }
 
 
-def table_of(found: Described, name: str):
+def table_of(found, name):
     (one,) = (one for one in found.tables if one.name == name)
     return one
 

@@ -1,7 +1,6 @@
 """MMVU's released questions read as drafts of experts, against figures that were counted elsewhere."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ pytestmark = pytest.mark.parity
 
 
 @pytest.fixture(scope="module")
-def built(checks_dir: Path, tmp_path_factory: pytest.TempPathFactory):
+def built(checks_dir, tmp_path_factory):
     path = need(checks_dir / "mmvu" / "validation.json.gz")
     root = tmp_path_factory.mktemp("released")
     (root / "mmvu.toml").write_text(f'name = "released"\nimport = "mmvu"\ndrafts = {json.dumps(str(path))}\n')

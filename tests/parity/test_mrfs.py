@@ -1,15 +1,12 @@
 """The official search against the released code, call by call; the others against its true minimum."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from conftest import need
-from subjects.simulated import Driven, Simulated, drive, times_shown
+from subjects.simulated import Simulated, drive, times_shown
 from vidence import catalog
-from vidence.contracts import Ask
 from vidence.errors import RejectedRequestError
 from vidence.records import Item, Reply
 
@@ -21,19 +18,18 @@ ERRORS = {"error", "video_error"}
 
 
 @pytest.fixture(scope="module")
-def cases(checks_dir: Path) -> list[dict[str, Any]]:
+def cases(checks_dir):
     path = need(checks_dir / "herbench" / "mrfs_official_vectors.json")
-    content: list[dict[str, Any]] = json.loads(path.read_text())
-    return content
+    return json.loads(path.read_text())
 
 
-def searched(case: dict[str, Any], mode: str) -> Driven:
+def searched(case, mode):
     """Drive a search with the model of the case: right, wrong or broken by the number of frames."""
     available = case["frames_available"]
     n_frames = case["max_frames"] if available is None else min(available, case["max_frames"])
     subject = Simulated(ITEM, {"ranked": tuple(float(t) for t in range(n_frames))})
 
-    def answers(ask: Ask) -> Reply:
+    def answers(ask):
         k = len(times_shown(ask))
         if k in case["error_ks"]:
             raise RejectedRequestError("out of memory")
@@ -46,7 +42,7 @@ def searched(case: dict[str, Any], mode: str) -> Driven:
     )
 
 
-def test_official_equals_the_released_code_call_by_call(cases: list[dict[str, Any]]) -> None:
+def test_official_equals_the_released_code_call_by_call(cases):
     assert cases
     for case in cases:
         driven = searched(case, "official")
@@ -63,7 +59,7 @@ def test_official_equals_the_released_code_call_by_call(cases: list[dict[str, An
             assert min(found.mrfs, found.n_delivered) == case["n_selected"], case
 
 
-def test_exhaustive_finds_the_true_minimum(cases: list[dict[str, Any]]) -> None:
+def test_exhaustive_finds_the_true_minimum(cases):
     whole = [c for c in cases if c["frames_available"] is None and not c["error_ks"]]
     whole = [c for c in whole if not c["text_only_correct"]]
     assert whole
@@ -71,7 +67,7 @@ def test_exhaustive_finds_the_true_minimum(cases: list[dict[str, Any]]) -> None:
         assert searched(case, "exhaustive").made.mrfs == case["exhaustive_min_if_defined"], case
 
 
-def test_bisection_agrees_wherever_answers_are_monotone(cases: list[dict[str, Any]]) -> None:
+def test_bisection_agrees_wherever_answers_are_monotone(cases):
     n_compared = 0
     for case in cases:
         full = searched(case, "exhaustive").made

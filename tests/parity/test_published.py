@@ -1,24 +1,21 @@
 """The tables that ship with the project hold every value of the tables that others read from the papers."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from conftest import need
 from vidence.explain.published import published
-from vidence.explain.published.printed_tables import PublishedRow, PublishedTable, is_blank, number
+from vidence.explain.published.printed_tables import is_blank, number
 
 pytestmark = pytest.mark.parity
 
 
-def read(checks_dir: Path, benchmark: str) -> dict[str, Any]:
+def read(checks_dir, benchmark):
     return json.loads(need(checks_dir / benchmark / "published_tables.json").read_text(encoding="utf-8"))
 
 
-def row_of(table: PublishedTable, **cells: str) -> PublishedRow:
+def row_of(table, **cells):
     """The only row with these texts in its columns."""
     [row] = [
         row
@@ -28,7 +25,7 @@ def row_of(table: PublishedTable, **cells: str) -> PublishedRow:
     return row
 
 
-def same(printed: str, expected: float | str | None) -> bool:
+def same(printed, expected):
     if expected is None:
         return is_blank(printed)
     if isinstance(expected, str):
@@ -37,9 +34,7 @@ def same(printed: str, expected: float | str | None) -> bool:
     return figure is not None and float(figure) == expected
 
 
-def differences(
-    table: PublishedTable, row: PublishedRow, pairs: dict[str, float | str | None]
-) -> Iterator[str]:
+def differences(table, row, pairs):
     for column, expected in pairs.items():
         printed = table.text(row, column)
         if not same(printed, expected):

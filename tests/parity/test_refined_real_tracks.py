@@ -14,7 +14,6 @@ from vidence.seeing.appearance import AppearanceSettings, rarity, read_appearanc
 from vidence.seeing.boxes import iou
 from vidence.seeing.merging import MergeSettings
 from vidence.seeing.refine import RefineSettings, refine
-from vidence.seeing.trackrank import TERMS, rank
 
 pytestmark = pytest.mark.parity
 
@@ -119,16 +118,3 @@ def test_bright_clothes_are_rarer_than_dark_ones(looks):
     far = dict(zip(ids, rarity(ids, whole).tolist(), strict=True))
     assert min(far[i] for i in ("25", "37", "41")) > max(far[i] for i in ("27", "9", "6"))
     assert far["25"] > np.median(list(far.values()))
-
-
-def test_appearance_changes_the_ranking(data_dir, looks):
-    before = load(data_dir, "PETS09-S2L1_tracker_result_devkit.txt")
-    found = refine(before, RefineSettings(steps=("smoothing",))).video
-    whole = {name[:-1]: (looks[name[:-1] + "a"] + looks[name[:-1] + "b"]) / 2 for name in looks}
-    with_looks = rank(found, appearances=whole)
-    column = TERMS.index("appearance")
-    known = [with_looks.track_ids.index(name) for name in whole]
-    assert with_looks.absent == ("associated_objects",)
-    assert (with_looks.terms[known, column] > 0).all()
-    assert with_looks.terms[:, column].max() == 1
-    assert with_looks.best_first != rank(found).best_first

@@ -37,7 +37,7 @@ def programs():
     return {part.split('"')[1]: part for part in text.split("\n---\n")}
 
 
-def drawn(released) -> set[str]:
+def drawn(released):
     """So many of keys 1 to 500 by category and level, at least one of each."""
     groups = defaultdict(list)
     for one in released.values():
@@ -61,7 +61,7 @@ def test_each_that_is_drawn_is_a_program_or_has_a_reason(released, programs):
     assert (len(programs), len(OTHERWISE)) == (58, 2)
 
 
-def typed(program: str) -> Typed:
+def typed(program):
     words = read_vocabulary(GOLDEN / "released.toml")
     (written,) = parse_compositions(program, source="released.txt")
     found = check_types(with_skills(written, words), words)
@@ -76,7 +76,6 @@ def test_every_program_is_typed_and_has_what_is_circled_and_the_type_of_the_opti
         named = {int(n) for line in re.findall(r"# circled ([\d ]+)", program) for n in line.split()}
         assert named == circled, (key, named, circled)
         assert len(found.composition.conditions) >= len(circled), key
-
         domain = found.domain
         options = [released[key][f"answer_choice_{n}"] for n in range(5)]
         is_number = all(NUMBER.match(one) for one in options) and domain != "number"

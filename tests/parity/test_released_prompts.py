@@ -1,7 +1,5 @@
 """The authors' released prompts are those whose SHA-256 is known: on clones of their repositories."""
 
-from pathlib import Path
-
 import pytest
 
 from vidence.ask.judging.templates import JudgeTemplates
@@ -12,7 +10,7 @@ pytestmark = pytest.mark.parity
 
 
 @pytest.mark.parametrize("name", sorted(released()))
-def test_every_text_of_a_clone_is_known(name: str, checks_dir: Path, tmp_path: Path) -> None:
+def test_every_text_of_a_clone_is_known(name, checks_dir, tmp_path):
     clone = checks_dir / "clones" / released()[name].repository.rpartition("/")[2]
     if not clone.is_dir():
         pytest.skip(f"{clone} is not there; set VIDENCE_CHECKS to a folder that has it")

@@ -1,7 +1,5 @@
 """Released sets through our exporters and back: the same questions, choices, answers and tags."""
 
-from pathlib import Path
-
 import pytest
 
 from conftest import need
@@ -17,13 +15,11 @@ SHARES = {"validation": 1 / 3, "test": 2 / 3}
 ABOUT = ReleaseRules(version="1.0.0", without_licence=("all",))
 
 
-def without(tags: dict[str, str], *names: str) -> dict[str, str]:
+def without(tags, *names):
     return {name: text for name, text in tags.items() if name not in names}
 
 
-def test_mmvu_comes_back_and_its_open_half_gives_nothing_of_the_hidden_one_away(
-    checks_dir: Path, tmp_path
-) -> None:
+def test_mmvu_comes_back_and_its_open_half_gives_nothing_of_the_hidden_one_away(checks_dir, tmp_path):
     path = need(checks_dir / "mmvu" / "validation.json.gz")
     loaded = mmvu().load(path, split="validation", strict=True)
     whole = release_set(
@@ -42,7 +38,7 @@ def test_mmvu_comes_back_and_its_open_half_gives_nothing_of_the_hidden_one_away(
     assert found.parts.hidden.tags == ()
 
 
-def test_perceptioncomp_comes_back_with_letters_as_choices(checks_dir: Path, tmp_path) -> None:
+def test_perceptioncomp_comes_back_with_letters_as_choices(checks_dir, tmp_path):
     path = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
     items = perceptioncomp().load(path, split="all").items
     found = release_set(
@@ -68,7 +64,7 @@ def test_perceptioncomp_comes_back_with_letters_as_choices(checks_dir: Path, tmp
     assert lettered, "some questions offer letters"
 
 
-def test_our_own_questions_of_clips_come_back(data_dir: Path, tmp_path) -> None:
+def test_our_own_questions_of_clips_come_back(data_dir, tmp_path):
     items = table().load(need(data_dir / "questions.jsonl"), split="all").items
     found = release_set(items, rules_of("items", "huggingface", about=ABOUT), SetMaterial(), into=tmp_path)
     assert found.losses == {"items": {}, "huggingface": {}}

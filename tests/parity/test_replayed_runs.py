@@ -5,10 +5,8 @@ import functools
 import gzip
 import json
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -27,7 +25,7 @@ ONE = "GPT-5-chat-latest@1-500"
 thorough = pytest.mark.skipif(not IS_THOROUGH, reason="replays other files; `make test-long` does")
 
 
-def response_files(checks_dir: Path) -> list[Path]:
+def response_files(checks_dir):
     folder = checks_dir / "perceptioncomp" / "responses"
     found = sorted(folder.glob("*.jsonl.gz"))
     if not found:
@@ -35,13 +33,13 @@ def response_files(checks_dir: Path) -> list[Path]:
     return found if IS_THOROUGH else [path for path in found if path.name.startswith(ONE)] or found[:1]
 
 
-def recorded(path: Path) -> dict[str, dict[str, Any]]:
+def recorded(path):
     """The rows of a recorded file by the key of the question."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return {str(row["question_key"]): row for row in map(json.loads, file)}
 
 
-def with_texts(path: Path, rows: dict[str, dict[str, Any]], folder: Path) -> Path:
+def with_texts(path, rows, folder):
     """The file itself; where rows have no text, a copy in which these said nothing."""
     if all("raw" in row for row in rows.values()):
         return path
@@ -51,7 +49,7 @@ def with_texts(path: Path, rows: dict[str, dict[str, Any]], folder: Path) -> Pat
     return copy
 
 
-def replay(responses: Path, annotations: Path, folder: Path, **overrides: object) -> Path:
+def replay(responses, annotations, folder, **overrides):
     """Run PerceptionComp over one recorded file, on what it has unless told; returns the run folder."""
     plan = make_plan(
         "perceptioncomp",
@@ -60,7 +58,7 @@ def replay(responses: Path, annotations: Path, folder: Path, **overrides: object
         overrides=overrides or {"recorded_only": True},
     )
 
-    async def go() -> None:
+    async def go():
         place = Environment(cache_root=folder / "cache")
         now = datetime(2026, 1, 1, tzinfo=UTC)
         await run(plan, folder / "run", environment=place, now=now, on_event=lambda event: None)
@@ -70,11 +68,11 @@ def replay(responses: Path, annotations: Path, folder: Path, **overrides: object
 
 
 @pytest.fixture(scope="module")
-def replayed(checks_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+def replayed(checks_dir, tmp_path_factory):
     """The run folder of a recorded file, made once."""
 
     @functools.cache
-    def folder_of(path: Path, **overrides: object) -> Path:
+    def folder_of(path, **overrides):
         annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
         folder = tmp_path_factory.mktemp("replayed")
         return replay(with_texts(path, recorded(path), folder), annotations, folder, **overrides)
@@ -82,7 +80,7 @@ def replayed(checks_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Call
     return folder_of
 
 
-def rows_of(run_folder: Path, parser: str, tmp_path: Path) -> dict[str, dict[str, str]]:
+def rows_of(run_folder, parser, tmp_path):
     """The CSV of a run as read by one parser, by item id."""
     path = tmp_path / f"{parser}.csv"
     write_csv([load_run(run_folder, parser=parser)], path)
@@ -90,7 +88,7 @@ def rows_of(run_folder: Path, parser: str, tmp_path: Path) -> dict[str, dict[str
         return {row["item_id"]: row for row in csv.DictReader(file)}
 
 
-def n_correct(rows: dict[str, dict[str, str]]) -> int:
+def n_correct(rows):
     return sum(float(row["correct"]) == 1.0 for row in rows.values())
 
 
@@ -152,7 +150,7 @@ def test_the_page_of_reproducing_prints_what_comes_out(checks_dir, replayed):
 
 
 @thorough
-def test_a_difference_that_hangs_on_the_parser_is_said_to(checks_dir: Path, replayed):
+def test_a_difference_that_hangs_on_the_parser_is_said_to(checks_dir, replayed):
     """Qwen2.5-VL-7B less GPT-5-chat-latest: -21.4 by `robust`, -3.8 and -16.0 by the released rules."""
     from vidence.report.comparison import compare_runs
     from vidence.report.comparison_sentences import sentences

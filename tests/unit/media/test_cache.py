@@ -16,20 +16,20 @@ _MIB = 1 << 20
 
 
 @pytest.fixture(autouse=True)
-def _warn_again() -> None:
+def _warn_again():
     warn_once.cache_clear()
 
 
-def frame(number: int, n_bytes: int = 1000) -> EncodedFrame:
+def frame(number, n_bytes=1000):
     data = number.to_bytes(4, "big") * (n_bytes // 4)
     return EncodedFrame(data=data, width_px=number + 1, height_px=7, digest=hashlib.sha256(data).hexdigest())
 
 
-def kept_bytes(root: Path) -> int:
+def kept_bytes(root):
     return sum(p.stat().st_size for p in (root / "frames").glob("*/*/*"))
 
 
-def test_a_frame_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_frame_comes_back_as_it_was(tmp_path):
     cache = FrameCache(tmp_path, max_bytes=_MIB)
     assert cache.get("hash", 5, "key") is None
     cache.put("hash", 5, "key", frame=frame(5))
@@ -39,7 +39,7 @@ def test_a_frame_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
-def test_a_file_that_is_not_whole_is_never_delivered(share: float, tmp_path: Path) -> None:
+def test_a_file_that_is_not_whole_is_never_delivered(share, tmp_path):
     cache = FrameCache(tmp_path, max_bytes=_MIB)
     cache.put("hash", 5, "key", frame=frame(5))
     (path,) = (tmp_path / "frames").glob("*/*/*")
@@ -51,7 +51,7 @@ def test_a_file_that_is_not_whole_is_never_delivered(share: float, tmp_path: Pat
     assert cache.get("hash", 5, "key") is None
 
 
-def test_the_bound_holds_over_many_short_lived_caches(tmp_path: Path) -> None:
+def test_the_bound_holds_over_many_short_lived_caches(tmp_path):
     for number in range(200):
         FrameCache(tmp_path, max_bytes=20_000).put("hash", number, "key", frame=frame(number))
         assert kept_bytes(tmp_path) <= 20_000
@@ -59,7 +59,7 @@ def test_the_bound_holds_over_many_short_lived_caches(tmp_path: Path) -> None:
     assert FrameCache(tmp_path, max_bytes=20_000).get("hash", 199, "key") == frame(199)
 
 
-def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
+def test_the_least_recently_used_go_first(tmp_path):
     cache = FrameCache(tmp_path, max_bytes=_MIB)
     for number in range(10):
         cache.put("hash", number, "key", frame=frame(number))
@@ -75,7 +75,7 @@ def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
     assert not (tmp_path / "none" / "frames").exists()
 
 
-def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path: Path, caplog) -> None:
+def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path, caplog):
     (tmp_path / "file").write_text("in the way")
     with caplog.at_level(logging.WARNING):
         for number in range(3):
@@ -85,8 +85,8 @@ def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path: Path, caplo
     assert FrameCache(tmp_path / "file", max_bytes=_MIB).get("hash", 1, "key") is None
 
 
-def test_a_full_disk_costs_one_warning_and_leaves_nothing_behind(tmp_path: Path, caplog, monkeypatch) -> None:
-    def full(self: Path, data: bytes) -> int:
+def test_a_full_disk_costs_one_warning_and_leaves_nothing_behind(tmp_path, caplog, monkeypatch):
+    def full(self, data):
         with self.open("wb") as file:
             file.write(data[:10])
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -100,7 +100,7 @@ def test_a_full_disk_costs_one_warning_and_leaves_nothing_behind(tmp_path: Path,
     assert kept_bytes(tmp_path) == 0
 
 
-def _work(root: str, first: int) -> int:
+def _work(root, first):
     """Puts and gets many frames beside another process; returns how many wrong ones it saw."""
     cache = FrameCache(Path(root), max_bytes=60_000)
     n_wrong = 0
@@ -113,7 +113,7 @@ def _work(root: str, first: int) -> int:
     return n_wrong
 
 
-def test_two_processes_share_a_folder(tmp_path: Path) -> None:
+def test_two_processes_share_a_folder(tmp_path):
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         assert pool.starmap(_work, [(str(tmp_path), 0), (str(tmp_path), 40)]) == [0, 0]
     FrameCache(tmp_path, max_bytes=60_000).trim()

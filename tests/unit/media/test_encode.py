@@ -3,7 +3,6 @@
 import hashlib
 import io
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,19 +25,19 @@ _PNG = Encoding(size=Size(), format="png")
 _JPEG = Encoding(size=Size(), format="jpeg")
 
 
-def noise(height: int, width: int, seed: int = 0) -> np.ndarray:
+def noise(height, width, seed=0):
     smooth = np.random.default_rng(seed).integers(0, 255, (height // 4 + 1, width // 4 + 1, 3), np.uint8)
     return smooth.repeat(4, axis=0).repeat(4, axis=1)[:height, :width].copy()
 
 
-def test_png_gives_back_the_same_pixels() -> None:
+def test_png_gives_back_the_same_pixels():
     image = noise(37, 53)
     frame = encode(image, _PNG)
     assert (frame.width_px, frame.height_px, frame.media_type) == (53, 37, "image/png")
     np.testing.assert_array_equal(decode_image(frame.data), image)
 
 
-def test_jpeg_is_what_its_options_say() -> None:
+def test_jpeg_is_what_its_options_say():
     image = noise(64, 96)[..., :1].repeat(3, axis=2)
     frame = encode(image, _JPEG)
     assert frame.media_type == "image/jpeg"
@@ -50,7 +49,7 @@ def test_jpeg_is_what_its_options_say() -> None:
     assert len(encode(image, Encoding(size=Size(), quality=40)).data) < len(frame.data)
 
 
-def test_the_key_tells_encodings_apart_and_is_safe_for_files() -> None:
+def test_the_key_tells_encodings_apart_and_is_safe_for_files():
     sizes = [Size(), Size.parse("short:720"), Size.parse("long:720"), Size.parse("short:72")]
     formats = [("jpeg", 5), ("jpeg", 85), ("png", 85)]
     keys = [Encoding(size=size, format=f, quality=q).key for size in sizes for f, q in formats]
@@ -62,7 +61,7 @@ def test_the_key_tells_encodings_apart_and_is_safe_for_files() -> None:
             Encoding(size=Size(), quality=quality)
 
 
-def test_bytes_that_are_no_image_are_an_error() -> None:
+def test_bytes_that_are_no_image_are_an_error():
     whole = encode(noise(64, 64), _JPEG).data
     buffer = io.BytesIO()
     Image.new("RGB", (6, 4)).save(buffer, "PPM")  # which Pillow alone knows
@@ -73,7 +72,7 @@ def test_bytes_that_are_no_image_are_an_error() -> None:
             decode_image(data)
 
 
-def test_a_montage_is_filled_row_by_row_and_black_where_empty() -> None:
+def test_a_montage_is_filled_row_by_row_and_black_where_empty():
     images = [np.full((10, 16, 3), 40 * (i + 1), np.uint8) for i in range(5)]
     whole = montage([encode(i, _PNG) for i in images], columns=3, rows=2, encoding=_PNG)
     pixels = decode_image(whole.data)
@@ -90,7 +89,7 @@ def test_a_montage_is_filled_row_by_row_and_black_where_empty() -> None:
 
 
 @pytest.mark.parametrize(("n", "columns", "rows"), [(0, 2, 2), (5, 2, 2), (1, 0, 2)])
-def test_a_montage_that_does_not_fit_is_refused(n: int, columns: int, rows: int) -> None:
+def test_a_montage_that_does_not_fit_is_refused(n, columns, rows):
     with pytest.raises(UsageError, match=f"{columns}x{rows} cannot hold {n} frames"):
         montage([encode(noise(8, 8), _PNG)] * n, columns=columns, rows=rows, encoding=_PNG)
 
@@ -109,14 +108,14 @@ def test_a_montage_that_does_not_fit_is_refused(n: int, columns: int, rows: int)
         ("long:10", (10000, 3), (10, 1)),
     ],
 )
-def test_sizes_limit_and_never_enlarge(text: str, given: tuple[int, int], expected: tuple[int, int]) -> None:
+def test_sizes_limit_and_never_enlarge(text, given, expected):
     size = Size.parse(text)
     assert size.fit(*given) == expected
     assert str(size) == text
 
 
 @pytest.mark.parametrize("text", ["", "720", "short", "short:", "short:0", "short:-4", "wide:3", "native:3"])
-def test_other_words_are_refused(text: str) -> None:
+def test_other_words_are_refused(text):
     with pytest.raises(UsageError, match="say native, short:PIXELS"):
         Size.parse(text)
     for kind, pixels in (("native", 5), ("short", 0), ("long", -1)):
@@ -125,7 +124,7 @@ def test_other_words_are_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", IMAGE_FORMATS)
-def test_these_formats_are_opened_from_files_and_from_bytes(name: str, tmp_path: Path) -> None:
+def test_these_formats_are_opened_from_files_and_from_bytes(name, tmp_path):
     buffer = io.BytesIO()
     Image.new("RGB", (6, 4)).save(buffer, name)
     path = tmp_path / "a.bin"  # what it holds counts, not its name
@@ -146,7 +145,7 @@ def test_these_formats_are_opened_from_files_and_from_bytes(name: str, tmp_path:
         (b"\0\0\0\x1cftypheic" + bytes(40), "HEIC"),
     ],
 )
-def test_another_format_is_refused_by_its_name(content: bytes, name: str, tmp_path: Path) -> None:
+def test_another_format_is_refused_by_its_name(content, name, tmp_path):
     path = tmp_path / "a.jpg"
     path.write_bytes(content)
     with pytest.raises(MediaError, match=rf"a\.jpg: is {name}, which is not opened; expected JPEG, PNG"):
@@ -155,7 +154,7 @@ def test_another_format_is_refused_by_its_name(content: bytes, name: str, tmp_pa
         open_image(content)
 
 
-def test_a_picture_has_a_bound_also_where_pillow_has_none(monkeypatch, tmp_path: Path) -> None:
+def test_a_picture_has_a_bound_also_where_pillow_has_none(monkeypatch, tmp_path):
     side = int(MOST_PIXELS**0.5) + 1
     path = tmp_path / "a.png"
     path.write_bytes(huge_png(side))

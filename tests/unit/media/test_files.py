@@ -12,35 +12,24 @@ import pytest
 from vidence.errors import DataError, MediaError
 from vidence.media.cache import warn_once
 from vidence.media.encode import Encoding, Size, decode_image
-from vidence.media.files import (
-    Delivery,
-    Job,
-    cached_facts,
-    deliver,
-    known_video,
-    missing,
-    outside,
-    read_facts,
-    resolve,
-)
+from vidence.media.files import Job, cached_facts, deliver, known_video, missing, outside, read_facts, resolve
 from vidence.media.video import Video
 from vidence.records import Item, Media
 from videos.special import MAKERS
 from videos.stamped import damage, packet_places, read_number, write
 
 
-def test_the_hash_is_that_of_the_file(plain) -> None:
+def test_the_hash_is_that_of_the_file(plain):
     facts = read_facts(plain, kind="video", cache_root=None)
     assert facts.content_hash == hashlib.sha256(plain.read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize("name", ["vfr", "raw", "turned-90"])
-def test_kept_facts_are_the_facts(name: str, clip, tmp_path: Path) -> None:
+def test_kept_facts_are_the_facts(name, clip, tmp_path):
     path = clip(name).path
     assert cached_facts(path, kind="video", cache_root=tmp_path) is None
     found = read_facts(path, kind="video", cache_root=tmp_path)
     kept = cached_facts(path, kind="video", cache_root=tmp_path)
-    assert kept is not None
     assert (kept.probe, kept.content_hash) == (found.probe, found.content_hash)
     np.testing.assert_array_equal(kept.times_s, found.times_s)
     video, _ = known_video(path, kind="video", cache_root=tmp_path)
@@ -49,10 +38,10 @@ def test_kept_facts_are_the_facts(name: str, clip, tmp_path: Path) -> None:
         np.testing.assert_array_equal(kept_image, image)
 
 
-def test_kept_facts_never_open_the_file(plain, tmp_path: Path, monkeypatch) -> None:
+def test_kept_facts_never_open_the_file(plain, tmp_path, monkeypatch):
     read_facts(plain, kind="video", cache_root=tmp_path)
 
-    def refuse(*_: object, **__: object) -> None:
+    def refuse(*_, **__):
         raise AssertionError("the file was opened")
 
     monkeypatch.setattr("av.open", refuse)
@@ -60,7 +49,7 @@ def test_kept_facts_never_open_the_file(plain, tmp_path: Path, monkeypatch) -> N
     assert cached_facts(plain, kind="video", cache_root=tmp_path) is not None
 
 
-def test_a_swapped_file_is_another_file(plain, tmp_path: Path) -> None:
+def test_a_swapped_file_is_another_file(plain, tmp_path):
     path, cache = tmp_path / "a.mp4", tmp_path / "cache"
     shutil.copy(plain, path)
     before = read_facts(path, kind="video", cache_root=cache)
@@ -73,7 +62,7 @@ def test_a_swapped_file_is_another_file(plain, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00", b"not what it was", b"\x80"])
-def test_a_damaged_keep_is_ignored(content: bytes, plain, tmp_path: Path) -> None:
+def test_a_damaged_keep_is_ignored(content, plain, tmp_path):
     read_facts(plain, kind="video", cache_root=tmp_path)
     (place,) = (tmp_path / "facts").glob("*/*")
     place.write_bytes(content)
@@ -81,7 +70,7 @@ def test_a_damaged_keep_is_ignored(content: bytes, plain, tmp_path: Path) -> Non
     assert read_facts(plain, kind="video", cache_root=tmp_path).probe.counted.n_frames == 120
 
 
-def test_a_cache_that_cannot_be_written_does_no_harm(plain, tmp_path: Path, caplog) -> None:
+def test_a_cache_that_cannot_be_written_does_no_harm(plain, tmp_path, caplog):
     warn_once.cache_clear()
     (tmp_path / "file").write_text("in the way")
     for _ in range(2):
@@ -90,14 +79,14 @@ def test_a_cache_that_cannot_be_written_does_no_harm(plain, tmp_path: Path, capl
     assert len(caplog.records) == 1
 
 
-def test_a_file_that_is_still_being_written_is_an_error(plain, tmp_path: Path, monkeypatch) -> None:
+def test_a_file_that_is_still_being_written_is_an_error(plain, tmp_path, monkeypatch):
     path = tmp_path / "growing.mp4"
     shutil.copy(plain, path)
     from vidence.media import files
 
     hash_of = files._hash_of
 
-    def grow(where: Path, kind: str) -> str:
+    def grow(where, kind):
         with where.open("ab") as file:
             file.write(b"more")
         return hash_of(where, kind)
@@ -107,7 +96,7 @@ def test_a_file_that_is_still_being_written_is_an_error(plain, tmp_path: Path, m
         read_facts(path, kind="video", cache_root=tmp_path)
 
 
-def test_every_kind_of_file_keeps_its_table(clip, tmp_path: Path) -> None:
+def test_every_kind_of_file_keeps_its_table(clip, tmp_path):
     counted = {
         n
         for n in MAKERS
@@ -120,25 +109,25 @@ def test_every_kind_of_file_keeps_its_table(clip, tmp_path: Path) -> None:
 _PNG = Encoding(size=Size(), format="png")
 
 
-def job(path: Path, indices: tuple[int, ...], *, cache: Path | None = None, **options: object) -> Job:
+def job(path, indices, *, cache=None, **options):
     settings = {"kind": "video", "encoding": _PNG, "cache_max_bytes": 1 << 26} | options
     return Job(
         path=str(path), frame_indices=indices, cache_root=None if cache is None else str(cache), **settings
     )
 
 
-def numbers(delivery: Delivery) -> dict[int, int]:
+def numbers(delivery):
     return {index: read_number(decode_image(frame.data)) for index, frame in delivery.frames.items()}
 
 
-def test_frames_come_encoded_and_counted(plain) -> None:
+def test_frames_come_encoded_and_counted(plain):
     delivery = deliver(job(plain, (100, 3, 64, 3)))
     assert numbers(delivery) == {3: 3, 64: 64, 100: 100}
     assert list(delivery.frames) == [3, 64, 100]
     assert (delivery.n_decoded, delivery.n_from_cache, delivery.problems) == (3, 0, {})
 
 
-def test_only_what_is_missing_is_decoded(plain, tmp_path: Path, monkeypatch) -> None:
+def test_only_what_is_missing_is_decoded(plain, tmp_path, monkeypatch):
     first = deliver(job(plain, (3, 64), cache=tmp_path))
     second = deliver(job(plain, (3, 64, 100), cache=tmp_path))
     assert (second.n_decoded, second.n_from_cache) == (1, 2)
@@ -149,7 +138,7 @@ def test_only_what_is_missing_is_decoded(plain, tmp_path: Path, monkeypatch) -> 
     assert third.frames == second.frames
 
 
-def test_other_encodings_and_copies(plain, tmp_path: Path) -> None:
+def test_other_encodings_and_copies(plain, tmp_path):
     cache = tmp_path / "cache"
     deliver(job(plain, (3,), cache=cache))
     small = Encoding(size=Size.parse("short:54"), format="png")
@@ -160,7 +149,7 @@ def test_other_encodings_and_copies(plain, tmp_path: Path) -> None:
     assert deliver(job(tmp_path / "copy.mp4", (3,), cache=cache)).n_from_cache == 1
 
 
-def test_a_damaged_file_gives_the_whole_frames_and_names_the_others(plain, tmp_path: Path) -> None:
+def test_a_damaged_file_gives_the_whole_frames_and_names_the_others(plain, tmp_path):
     start = packet_places(plain)[60][0]
     path = damage(plain, tmp_path / "d.mp4", places=[start + 40], n_bytes=120)
     for cache in (None, tmp_path / "cache", tmp_path / "cache"):
@@ -171,7 +160,7 @@ def test_a_damaged_file_gives_the_whole_frames_and_names_the_others(plain, tmp_p
         assert "frame 400 does not exist; there are 120" in delivery.problems[400]
 
 
-def test_images_and_folders_are_delivered_too(tmp_path: Path, plain) -> None:
+def test_images_and_folders_are_delivered_too(tmp_path, plain):
     from PIL import Image
 
     folder = tmp_path / "frames"
@@ -182,7 +171,7 @@ def test_images_and_folders_are_delivered_too(tmp_path: Path, plain) -> None:
     assert numbers(deliver(job(folder / "9.png", (0,), kind="image", cache=tmp_path))) == {0: 9}
 
 
-def test_two_processes_deliver_into_one_cache(plain, tmp_path: Path) -> None:
+def test_two_processes_deliver_into_one_cache(plain, tmp_path):
     jobs = [job(plain, tuple(range(start, 120, 10)), cache=tmp_path) for start in (0, 0, 2, 2)]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         deliveries = list(pool.map(deliver, jobs))
@@ -192,11 +181,11 @@ def test_two_processes_deliver_into_one_cache(plain, tmp_path: Path) -> None:
     assert deliveries[0].frames == deliveries[1].frames
 
 
-def asking(item_id: str, *media: Media) -> Item:
+def asking(item_id, *media):
     return Item(item_id=item_id, question="?", answer="A", choices=("x", "y"), media=media)
 
 
-def test_a_medium_lies_by_its_path_or_else_by_its_url(tmp_path: Path) -> None:
+def test_a_medium_lies_by_its_path_or_else_by_its_url(tmp_path):
     assert resolve(tmp_path, Media(path="clips/a b.mp4")) == tmp_path / "clips" / "a b.mp4"
     assert resolve(tmp_path / "q", Media(path="../a.mp4")).resolve() == (tmp_path / "a.mp4").resolve()
     assert resolve(Path("elsewhere"), Media(path=str(tmp_path / "a.mp4"))) == tmp_path / "a.mp4"
@@ -217,12 +206,12 @@ def test_a_medium_lies_by_its_path_or_else_by_its_url(tmp_path: Path) -> None:
         "http://[::1/a.mp4",
     ],
 )
-def test_a_url_that_leads_out_of_the_folder_is_refused(tmp_path: Path, url: str) -> None:
+def test_a_url_that_leads_out_of_the_folder_is_refused(tmp_path, url):
     with pytest.raises(DataError, match=r"leads out of|is no URL"):
         resolve(tmp_path, Media(url=url))
 
 
-def test_media_outside_the_folder_are_found_however_they_are_named(tmp_path: Path) -> None:
+def test_media_outside_the_folder_are_found_however_they_are_named(tmp_path):
     root, other = tmp_path / "data", tmp_path / "other"
     (root / "h").mkdir(parents=True)
     (root / "frames").mkdir()
@@ -262,7 +251,7 @@ def test_media_outside_the_folder_are_found_however_they_are_named(tmp_path: Pat
     assert outside(tmp_path / "by-link", [asking("1", Media(path="c.mp4"))]) == ()
 
 
-def test_missing_lists_each_absent_file_once_in_order(tmp_path: Path) -> None:
+def test_missing_lists_each_absent_file_once_in_order(tmp_path):
     (tmp_path / "there.mp4").write_bytes(b"x")
     items = [
         asking("1", Media(path="z.mp4")),
@@ -289,7 +278,7 @@ def test_missing_lists_each_absent_file_once_in_order(tmp_path: Path) -> None:
     assert missing(tmp_path, right) == ()
 
 
-def test_frames_of_another_file_than_was_meant_are_not_delivered(plain, tmp_path: Path, monkeypatch) -> None:
+def test_frames_of_another_file_than_was_meant_are_not_delivered(plain, tmp_path, monkeypatch):
     """What is decoded is what the hash was checked of."""
     path = tmp_path / "a.mp4"
     shutil.copy(plain, path)
@@ -302,7 +291,7 @@ def test_frames_of_another_file_than_was_meant_are_not_delivered(plain, tmp_path
     shutil.copy(plain, path)
     read = Video.read
 
-    def exchange(self: Video, *more: object, **named: object) -> object:
+    def exchange(self, *more, **named):
         made = read(self, *more, **named)
         path.write_bytes(b"another")
         return made
@@ -312,7 +301,7 @@ def test_frames_of_another_file_than_was_meant_are_not_delivered(plain, tmp_path
         deliver(job(path, (5,), cache=tmp_path / "cache"))
 
 
-def test_in_the_cache_of_the_hub_the_contents_of_the_same_data_set_are_inside(tmp_path: Path) -> None:
+def test_in_the_cache_of_the_hub_the_contents_of_the_same_data_set_are_inside(tmp_path):
     sets = [tmp_path / f"datasets--a--{name}" for name in "bc"]
     for folder in sets:
         (folder / "blobs").mkdir(parents=True)

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-from pathlib import Path
 
 import av
 import pytest
@@ -12,11 +11,11 @@ from vidence.errors import MediaError
 from vidence.media.silent import without_sound
 
 
-def digest(path: Path) -> str:
+def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def pictures(path: Path) -> list[tuple[float, bytes]]:
+def pictures(path):
     with av.open(str(path)) as source:
         frames = source.decode(video=0)
         return [(float(frame.time), frame.to_ndarray(format="rgb24").tobytes()) for frame in frames]
@@ -26,7 +25,7 @@ def pictures(path: Path) -> list[tuple[float, bytes]]:
     ("name", "codec", "sound"),
     [("a.mp4", "mpeg4", "aac"), ("a.mkv", "mpeg4", "aac"), ("a.webm", "libvpx", "libopus")],
 )
-def test_the_pictures_stay_and_the_sound_goes(tmp_path: Path, name: str, codec: str, sound: str) -> None:
+def test_the_pictures_stay_and_the_sound_goes(tmp_path, name, codec, sound):
     path = write(tmp_path / name, codec=codec, sound=sound)
     before = path.read_bytes()
     made = without_sound(path, content_hash=digest(path), cache_root=tmp_path / "cache", max_bytes=2**30)
@@ -46,10 +45,10 @@ def test_the_pictures_stay_and_the_sound_goes(tmp_path: Path, name: str, codec: 
     assert {one.name for one in made.path.parent.iterdir()} == {made.path.name, "written"}
 
 
-def test_copies_are_bounded_and_none_goes_that_may_still_be_sent(tmp_path: Path) -> None:
+def test_copies_are_bounded_and_none_goes_that_may_still_be_sent(tmp_path):
     cache, hour_ns = tmp_path / "cache", 3_600_000_000_000
 
-    def made(number: int) -> Path:
+    def made(number):
         path = tmp_path / f"{number}.mkv"
         if not path.exists():
             write(path, codec="mpeg4", sound="aac", n_frames=number)
@@ -65,7 +64,7 @@ def test_copies_are_bounded_and_none_goes_that_may_still_be_sent(tmp_path: Path)
     assert [path.exists() for path in copies] == [False, True, True]
 
 
-def test_a_file_without_sound_is_sent_itself(tmp_path: Path) -> None:
+def test_a_file_without_sound_is_sent_itself(tmp_path):
     path = write(tmp_path / "a.mp4", codec="mpeg4", sound=None)
     made = without_sound(path, content_hash=digest(path), cache_root=tmp_path / "cache", max_bytes=2**30)
     assert (made.path, made.digest, made.is_copy) == (path, digest(path), False)

@@ -1,7 +1,5 @@
 """Images and folders of images as media."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from PIL import Image
@@ -13,7 +11,7 @@ from vidence.media.video import FrameProblem, open_video
 from videos.stamped import HEIGHT, WIDTH, cut_off, read_number
 
 
-def stamped(number: int) -> np.ndarray:
+def stamped(number):
     """A grey picture with a number, RGB."""
     image = np.full((HEIGHT, WIDTH, 3), 120, np.uint8)
     for bit in range(12):
@@ -21,13 +19,13 @@ def stamped(number: int) -> np.ndarray:
     return image
 
 
-def save(path: Path, number: int, **options: object) -> Path:
+def save(path, number, **options):
     Image.fromarray(stamped(number)).save(path, **options)
     return path
 
 
 @pytest.mark.parametrize("suffix", ["jpg", "png", "webp", "bmp"])
-def test_an_image_is_a_medium_with_one_frame(suffix: str, tmp_path: Path) -> None:
+def test_an_image_is_a_medium_with_one_frame(suffix, tmp_path):
     video = open_video(save(tmp_path / f"a.{suffix}", 1234), kind="image")
     assert video.n_frames == 1
     assert video.times_s.tolist() == [0.0]
@@ -52,7 +50,7 @@ _STORED_AS = {
 
 
 @pytest.mark.parametrize("orientation", _STORED_AS)
-def test_exif_orientation_is_honoured(orientation: int, tmp_path: Path) -> None:
+def test_exif_orientation_is_honoured(orientation, tmp_path):
     upright = stamped(99)
     upright[60:, :40] = (200, 30, 30)
     exif = Image.Exif()
@@ -68,7 +66,7 @@ def test_exif_orientation_is_honoured(orientation: int, tmp_path: Path) -> None:
     assert read_number(small) == 99
 
 
-def test_what_is_transparent_is_white(tmp_path: Path) -> None:
+def test_what_is_transparent_is_white(tmp_path):
     rgba = np.zeros((20, 20, 4), np.uint8)
     rgba[:10, :, 3] = 255
     rgba[10:15, :, 3] = 102
@@ -80,14 +78,14 @@ def test_what_is_transparent_is_white(tmp_path: Path) -> None:
     assert image[15:].min() == 255
 
 
-def test_grey_of_sixteen_bits_is_scaled_not_clipped(tmp_path: Path) -> None:
+def test_grey_of_sixteen_bits_is_scaled_not_clipped(tmp_path):
     path = tmp_path / "a.png"
     Image.fromarray(np.linspace(0, 65535, 256).astype(np.uint16).reshape(16, 16)).save(path)
     (image,) = open_video(path, kind="image").frames([0])
     np.testing.assert_array_equal(image[..., 0].ravel(), np.arange(256))
 
 
-def test_a_folder_is_a_video_of_one_image_per_second_in_natural_order(tmp_path: Path) -> None:
+def test_a_folder_is_a_video_of_one_image_per_second_in_natural_order(tmp_path):
     for number in (1, 2, 10, 9, 100):
         save(tmp_path / f"frame_{number}.png", number)
     save(tmp_path / ".hidden.png", 5)
@@ -99,7 +97,7 @@ def test_a_folder_is_a_video_of_one_image_per_second_in_natural_order(tmp_path: 
 
 
 @pytest.mark.parametrize("suffix", ["jpg", "png"])
-def test_a_damaged_image_in_a_folder_is_a_problem_of_that_frame(suffix: str, tmp_path: Path) -> None:
+def test_a_damaged_image_in_a_folder_is_a_problem_of_that_frame(suffix, tmp_path):
     for number in range(4):
         save(tmp_path / f"{number}.{suffix}", number)
     cut_off(tmp_path / f"2.{suffix}", tmp_path / f"2.{suffix}", share=0.6)
@@ -112,9 +110,7 @@ def test_a_damaged_image_in_a_folder_is_a_problem_of_that_frame(suffix: str, tmp
 
 @pytest.mark.parametrize("suffix", ["jpg", "png", "webp", "bmp", "gif", "tif"])
 @pytest.mark.parametrize("share", [0.05, 0.6])
-def test_an_image_cut_off_anywhere_gives_an_error_that_names_it(
-    suffix: str, share: float, tmp_path: Path
-) -> None:
+def test_an_image_cut_off_anywhere_gives_an_error_that_names_it(suffix, share, tmp_path):
     path = save(tmp_path / f"whole.{suffix}", 1234)
     cut_off(path, tmp_path / f"cut.{suffix}", share=share)
     try:
@@ -138,9 +134,7 @@ def test_an_image_cut_off_anywhere_gives_an_error_that_names_it(
         ("file", b"hello", "frames", "is a file; the kind 'frames' takes a folder"),
     ],
 )
-def test_errors_name_the_file(
-    name: str, content: bytes | None, kind: str, reason: str, tmp_path: Path
-) -> None:
+def test_errors_name_the_file(name, content, kind, reason, tmp_path):
     path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
@@ -150,7 +144,7 @@ def test_errors_name_the_file(
     assert reason in str(found.value)
 
 
-def test_the_hash_of_a_folder_follows_its_images(tmp_path: Path) -> None:
+def test_the_hash_of_a_folder_follows_its_images(tmp_path):
     folder, cache = tmp_path / "frames", tmp_path / "cache"
     folder.mkdir()
     for number in range(3):
@@ -162,7 +156,7 @@ def test_the_hash_of_a_folder_follows_its_images(tmp_path: Path) -> None:
     assert read_facts(folder, kind="frames", cache_root=cache).content_hash != before.content_hash
 
 
-def test_a_folder_that_changes_behind_an_open_video_is_an_error(tmp_path: Path) -> None:
+def test_a_folder_that_changes_behind_an_open_video_is_an_error(tmp_path):
     save(tmp_path / "0.png", 0)
     video = open_video(tmp_path, kind="frames")
     save(tmp_path / "1.png", 1)

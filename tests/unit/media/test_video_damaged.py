@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from vidence.media.video import FrameProblem, Video, open_video
+from vidence.media.video import FrameProblem, open_video
 from videos.special import truncated
 from videos.stamped import RATE, copy, damage, packet_places, read_number, write
 
 
-def delivered(video: Video, *, threads: int = 1) -> dict[int, np.ndarray | FrameProblem]:
+def delivered(video, *, threads=1):
     return dict(enumerate(video.frames(range(video.n_frames), threads=threads)))
 
 
 @pytest.mark.parametrize("suffix", ["mp4", "mkv", "ts"])
-def test_a_truncated_file_gives_what_is_there(suffix: str, clip_folder) -> None:
+def test_a_truncated_file_gives_what_is_there(suffix, clip_folder):
     path = truncated(clip_folder, suffix)
     video = open_video(path)
     assert 40 < video.n_frames < 90
@@ -29,7 +29,7 @@ def test_a_truncated_file_gives_what_is_there(suffix: str, clip_folder) -> None:
 
 
 @pytest.mark.parametrize("n_shown", [60, 119])
-def test_frames_that_an_edit_leaves_out_are_not_lost(n_shown: int, clip_folder) -> None:
+def test_frames_that_an_edit_leaves_out_are_not_lost(n_shown, clip_folder):
     """The header counts all 120 frames, and an edit list that ends earlier hides the last of them."""
     content = write(clip_folder / "whole.mp4", codec="mpeg4", options={"bf": "0"}).read_bytes()
     place = content.index(b"elst") + 12
@@ -42,7 +42,7 @@ def test_frames_that_an_edit_leaves_out_are_not_lost(n_shown: int, clip_folder) 
 
 
 @pytest.mark.parametrize("name", ["avi", "mpeg4-avi", "mpeg4-avi-b", "mjpeg"])
-def test_half_a_frame_at_the_end_is_no_frame(name: str, clip, clip_folder) -> None:
+def test_half_a_frame_at_the_end_is_no_frame(name, clip, clip_folder):
     source = clip(name).path
     places = packet_places(source)
     start, size, _, _ = places[70]
@@ -58,7 +58,7 @@ def test_half_a_frame_at_the_end_is_no_frame(name: str, clip, clip_folder) -> No
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("suffix", ["mp4", "mkv", "ts"])
-def test_damage_spoils_the_rest_of_its_group_and_nothing_else(suffix, threads, plain, clip_folder) -> None:
+def test_damage_spoils_the_rest_of_its_group_and_nothing_else(suffix, threads, plain, clip_folder):
     whole = plain if suffix == "mp4" else copy(plain, clip_folder / f"sound.{suffix}")
     pristine = open_video(whole)
     # The first packets of the second group of pictures (frames 30 to 59), behind their headers.
@@ -87,7 +87,7 @@ def test_damage_spoils_the_rest_of_its_group_and_nothing_else(suffix, threads, p
 
 
 @pytest.mark.parametrize("name", ["avi", "raw"])
-def test_damage_in_files_that_are_counted_spoils_a_group(name: str, clip, clip_folder) -> None:
+def test_damage_in_files_that_are_counted_spoils_a_group(name, clip, clip_folder):
     source = clip(name).path
     pristine = open_video(source)
     content = source.read_bytes()
@@ -106,7 +106,7 @@ def test_damage_in_files_that_are_counted_spoils_a_group(name: str, clip, clip_f
 
 
 @pytest.mark.parametrize("name", ["h264", "ts", "hevc-open", "vp9", "av1", "mpeg4", "gif"])
-def test_no_damage_crashes_the_reader(name: str, clip, clip_folder) -> None:
+def test_no_damage_crashes_the_reader(name, clip, clip_folder):
     source = clip(name).path
     size = source.stat().st_size
     for seed in range(2):

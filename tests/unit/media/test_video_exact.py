@@ -7,26 +7,26 @@ from av.video.reformatter import Interpolation
 
 from vidence.media.encode import Size
 from vidence.media.video import FrameProblem, open_video
-from videos.special import MAKERS, Clip
+from videos.special import MAKERS
 from videos.stamped import HEIGHT, WIDTH, read_number
 
 _TURNS = {"turned-90": -1, "turned-180": 2, "turned-270": 1}
 _FLAGS = int(Interpolation.AREA)  # what `pixels.py` pins, for frames that are not scaled
 
 
-def stored(name: str, image: np.ndarray) -> np.ndarray:
+def stored(name, image):
     """An upright picture as it lies in the file."""
     if name == "mirrored":
         return image[:, ::-1]
     return np.rot90(image, -_TURNS.get(name, 0))
 
 
-def upright(name: str, image: np.ndarray) -> np.ndarray:
+def upright(name, image):
     """A stored picture as it is to be shown."""
     return image[:, ::-1] if name == "mirrored" else np.rot90(image, _TURNS.get(name, 0))
 
 
-def in_order(clip: Clip, wanted: set[int]) -> dict[int, np.ndarray]:
+def in_order(clip, wanted):
     """Frames of a plain decode from start to end, as they are stored."""
     with av.open(str(clip.path)) as container:
         return {
@@ -39,7 +39,7 @@ def in_order(clip: Clip, wanted: set[int]) -> dict[int, np.ndarray]:
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_times_and_counts_are_those_that_were_written(name: str, clip, opened) -> None:
+def test_times_and_counts_are_those_that_were_written(name, clip, opened):
     made, video = clip(name), opened(name)
     assert video.n_frames == len(made.numbers)
     np.testing.assert_allclose(video.times_s, made.times_s, rtol=0, atol=made.tick_s)
@@ -53,7 +53,7 @@ def test_times_and_counts_are_those_that_were_written(name: str, clip, opened) -
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_random_frames_are_exact_and_the_same_as_in_a_plain_decode(name: str, clip, opened) -> None:
+def test_random_frames_are_exact_and_the_same_as_in_a_plain_decode(name, clip, opened):
     made, video = clip(name), opened(name)
     rng = np.random.default_rng(5)
     asked = [
@@ -69,7 +69,7 @@ def test_random_frames_are_exact_and_the_same_as_in_a_plain_decode(name: str, cl
 
 
 @pytest.mark.parametrize("name", ["hevc-open", "vp9", "av1", "open-gop", "intra-refresh", "cut", "raw"])
-def test_every_single_frame_is_exact_when_asked_alone(name: str, clip, opened) -> None:
+def test_every_single_frame_is_exact_when_asked_alone(name, clip, opened):
     made, video = clip(name), opened(name)
     for index in range(0, video.n_frames, 11):
         (image,) = video.frames([index])
@@ -78,7 +78,7 @@ def test_every_single_frame_is_exact_when_asked_alone(name: str, clip, opened) -
 
 
 @pytest.mark.parametrize("name", ["vfr", "cut", "offset", "ts", "avi"])
-def test_the_frame_at_a_time_is_the_last_that_has_begun(name: str, clip, opened) -> None:
+def test_the_frame_at_a_time_is_the_last_that_has_begun(name, clip, opened):
     made, video = clip(name), opened(name)
     times = np.array(made.times_s)
     for time_s in (0.0, 0.31, 1.0, 1.49, float(times[7]), float(times[-1])):
@@ -90,7 +90,7 @@ def test_the_frame_at_a_time_is_the_last_that_has_begun(name: str, clip, opened)
 
 
 @pytest.mark.parametrize("name", ["turned-90", "turned-180", "turned-270", "mirrored"])
-def test_turned_videos_are_shown_upright(name: str, clip) -> None:
+def test_turned_videos_are_shown_upright(name, clip):
     made = clip(name)
     video = open_video(made.path)
     lies = name in {"turned-90", "turned-270"}
@@ -102,7 +102,7 @@ def test_turned_videos_are_shown_upright(name: str, clip) -> None:
     assert read_number(stored(name, image)) == 17
 
 
-def test_what_the_header_claims_is_kept_apart(clip) -> None:
+def test_what_the_header_claims_is_kept_apart(clip):
     plain, vfr, webm, cut, raw = (
         open_video(clip(n).path).probe for n in ("h264", "vfr", "vp9", "cut", "raw")
     )
@@ -116,7 +116,7 @@ def test_what_the_header_claims_is_kept_apart(clip) -> None:
     assert raw.claimed.duration_s is None
 
 
-def test_frames_that_do_not_exist_are_problems_that_name_the_file(plain) -> None:
+def test_frames_that_do_not_exist_are_problems_that_name_the_file(plain):
     video = open_video(plain)
     images = video.frames([100, 3, 100, 64, 3])  # indices may repeat and come in any order
     assert [read_number(image) for image in images] == [100, 3, 100, 64, 3]
@@ -129,7 +129,7 @@ def test_frames_that_do_not_exist_are_problems_that_name_the_file(plain) -> None
         assert f"frame {index} does not exist; there are 120" in problem.message
 
 
-def test_scaling_agrees_with_a_mean_over_the_area(plain) -> None:
+def test_scaling_agrees_with_a_mean_over_the_area(plain):
     video = open_video(plain)
     (large,) = video.frames([50])
     (small,) = video.frames([50], size=Size.parse("short:54"))

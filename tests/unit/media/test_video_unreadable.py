@@ -3,7 +3,6 @@
 import pickle
 import re
 import wave
-from pathlib import Path
 
 import av
 import numpy as np
@@ -18,7 +17,7 @@ from videos.soundtrack import sound
 from videos.stamped import copy, cut_off, write
 
 
-def broken(folder: Path, name: str) -> Path:
+def broken(folder, name):
     path = folder / name
     match name:
         case "empty.mp4":
@@ -52,7 +51,7 @@ def broken(folder: Path, name: str) -> Path:
         ("folder.mp4", "is a folder"),
     ],
 )
-def test_the_error_says_which_file_and_why(name: str, reason: str, tmp_path: Path) -> None:
+def test_the_error_says_which_file_and_why(name, reason, tmp_path):
     path = broken(tmp_path, name)
     for cache_root in (None, tmp_path / "cache"):
         with pytest.raises(MediaError) as found:
@@ -62,7 +61,7 @@ def test_the_error_says_which_file_and_why(name: str, reason: str, tmp_path: Pat
         assert str(pickle.loads(pickle.dumps(found.value))) == str(found.value)  # noqa: S301 - our own bytes
 
 
-def test_sound_beside_a_video_is_noticed(plain, tmp_path: Path) -> None:
+def test_sound_beside_a_video_is_noticed(plain, tmp_path):
     path = tmp_path / "both.mkv"
     with av.open(str(plain)) as reader, av.open(str(path), "w") as writer:
         stream = reader.streams.video[0]
@@ -94,7 +93,7 @@ def test_sound_beside_a_video_is_noticed(plain, tmp_path: Path) -> None:
         ("tone.wav", r"its format \(wav\) is not opened; expected one of mov, matroska, .*convert it"),
     ],
 )
-def test_a_format_that_is_not_opened_is_named(name: str, reason: str, plain, tmp_path: Path) -> None:
+def test_a_format_that_is_not_opened_is_named(name, reason, plain, tmp_path):
     """A playlist was read through: its hash was not that of what was decoded."""
     copy(plain, tmp_path / "a.ts")
     (tmp_path / "a.mp4").write_bytes(plain.read_bytes())
@@ -111,20 +110,20 @@ def test_a_format_that_is_not_opened_is_named(name: str, reason: str, plain, tmp
     assert av.logging.get_level() is None
 
 
-def test_the_file_that_is_named_has_no_part_in_another_format(plain, tmp_path: Path) -> None:
+def test_the_file_that_is_named_has_no_part_in_another_format(plain, tmp_path):
     path = tmp_path / "film.jpg"
     path.write_bytes(plain.read_bytes())
     assert open_video(path).n_frames == 120
 
 
 @pytest.mark.parametrize("claimed_px", [16, 14_000])
-def test_a_picture_that_is_too_large_is_not_decoded(claimed_px: int, tmp_path: Path) -> None:
+def test_a_picture_that_is_too_large_is_not_decoded(claimed_px, tmp_path):
     path = video_of_png(tmp_path / "huge.mov", huge_png(14_000), claimed_px=claimed_px)
     with pytest.raises(MediaError, match=r"too large \(14000x14000\); expected at most 178,956,970 pixels"):
         open_video(path)
 
 
-def test_edits_have_a_bound(tmp_path: Path) -> None:
+def test_edits_have_a_bound(tmp_path):
     path = write(tmp_path / "a.mp4", numbers=range(8))
     whole = path.read_bytes()
     path.write_bytes(with_edits(whole, 1_001))
@@ -143,7 +142,7 @@ def test_edits_have_a_bound(tmp_path: Path) -> None:
         open_video(path)
 
 
-def test_a_codec_that_nobody_decodes_is_an_error(plain, tmp_path: Path) -> None:
+def test_a_codec_that_nobody_decodes_is_an_error(plain, tmp_path):
     path = tmp_path / "a.mp4"
     path.write_bytes(plain.read_bytes().replace(b"avc1", b"zzzz"))
     with pytest.raises(MediaError, match=r"a\.mp4: no decoder is known for its video stream"):
@@ -152,13 +151,13 @@ def test_a_codec_that_nobody_decodes_is_an_error(plain, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["video", "image", "frames"])
 @pytest.mark.parametrize("name", ["a" * 300, "a\0b", "/dev/null", "a.mp4/b"])
-def test_a_name_that_no_file_can_have_is_an_error(kind: str, name: str, tmp_path: Path) -> None:
+def test_a_name_that_no_file_can_have_is_an_error(kind, name, tmp_path):
     (tmp_path / "a.mp4").write_bytes(b"x")
     with pytest.raises(MediaError):
         read_facts(tmp_path / name, kind=kind, cache_root=tmp_path / "cache")
 
 
-def test_an_unknown_kind_is_refused(plain) -> None:
+def test_an_unknown_kind_is_refused(plain):
     with pytest.raises(UsageError, match="'film'; say video, image, frames"):
         read_facts(plain, kind="film", cache_root=None)
     with pytest.raises(UsageError, match="'film'"):

@@ -4,7 +4,6 @@ import os
 import stat
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +18,7 @@ def _umask():
     os.umask(before)
 
 
-def rights(path: Path) -> int:
+def rights(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
@@ -39,7 +38,7 @@ def test_after_an_error_the_old_file_is_there_and_nothing_else(tmp_path, error):
     path = tmp_path / "a"
     path.write_bytes(b"old")
 
-    def half() -> None:
+    def half():
         with whole_file(path) as unfinished:
             unfinished.write_bytes(b"half")
             raise error
@@ -99,7 +98,7 @@ def test_a_folder_that_goes_away_is_made_again(tmp_path, monkeypatch):
     path, n = tmp_path / "folder" / "a", iter(range(9))
     real = whole.os.open
 
-    def gone(*args: object, **settings: object) -> int:
+    def gone(*args, **settings):
         if next(n) == 0:
             path.parent.rmdir()
         return real(*args, **settings)

@@ -1,7 +1,5 @@
 """Names of joints: maps that come along, prefixes, maps of users."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from vidence.pointlight.body_maps import best_map, body_map
 from vidence.pointlight.motion import Motion
 
 
-def motion(names: tuple[str, ...]) -> Motion:
+def motion(names):
     positions = np.random.default_rng(1).normal(size=(4, len(names), 3))
     return Motion(positions_m=positions, is_valid=np.ones((4, len(names)), bool), names=names, fps=30.0)
 
@@ -41,7 +39,7 @@ MOCAPBANK = (
     ("words", "expected"),
     [(MIXAMO, "mixamo"), (SMPLX, "points"), (PLUG_IN_GAIT, "plug-in-gait"), (MOCAPBANK, "mocapbank")],
 )
-def test_files_are_known_by_their_names(words: str, expected: str):
+def test_files_are_known_by_their_names(words, expected):
     names = (*words.split(), *(["Head end"] if expected == "mocapbank" else []))
     assert best_map(names).name == expected
     assert set(SETS["13"]) <= set(points_of(names))
@@ -51,7 +49,7 @@ def test_files_are_known_by_their_names(words: str, expected: str):
         assert body(motion(prefixed)).names == SETS["13"]
 
 
-def test_a_map_of_the_users_names_the_points(tmp_path: Path):
+def test_a_map_of_the_users_names_the_points(tmp_path):
     known = body_map("bandai").points
     rows = [f"{point} = {[f'Rig_{n}' for n in names]}" for point, names in known.items()]
     path = tmp_path / "own.toml"
@@ -78,7 +76,7 @@ def test_a_map_of_the_users_names_the_points(tmp_path: Path):
         ("is_marker = true\n[points]\nhead = 'a'", "is_marker"),
     ],
 )
-def test_maps_that_are_none_say_what_is_wrong(tmp_path: Path, text: str, said: str):
+def test_maps_that_are_none_say_what_is_wrong(tmp_path, text, said):
     path = tmp_path / "own.toml"
     path.write_text(text)
     with pytest.raises(UsageError, match=said):

@@ -1,7 +1,6 @@
 """From dots to pictures and files: discs, sheets, videos, sidecars."""
 
 from fractions import Fraction
-from pathlib import Path
 
 import av
 import msgspec
@@ -16,9 +15,8 @@ from vidence.pointlight.drawing import contact_sheet, evenly, frames
 from vidence.pointlight.figures import Staging, staged
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.specs import StimulusSpec, spec_of
-from vidence.pointlight.stimulus import Stimulus, make_stimulus
+from vidence.pointlight.stimulus import make_stimulus
 from vidence.pointlight.writing import (
-    Sidecar,
     motion_digest,
     numbered_pictures,
     passed,
@@ -30,7 +28,7 @@ from vidence.pointlight.writing import (
 )
 
 
-def walking(n_frames: int = 12) -> Motion:
+def walking(n_frames=12):
     """Two points, one that stands and one that moves along x."""
     places = np.zeros((n_frames, 2, 3))
     places[:, 1, 0] = np.linspace(0.5, 1.5, n_frames)
@@ -40,11 +38,11 @@ def walking(n_frames: int = 12) -> Motion:
     )
 
 
-def spec(**overrides: object) -> StimulusSpec:
+def spec(**overrides):
     return StimulusSpec(**{"width_px": 96, "height_px": 64, "fps": None, "dot_radius_px": 3.0} | overrides)
 
 
-def kept_of(made: Stimulus) -> Sidecar:
+def kept_of(made):
     staging = Staging(sources=("walking",))
     return sidecar(made, [walking()], passed(frames(made)), vidence="1", staging=staging)
 
@@ -83,7 +81,7 @@ def test_blocks_do_not_change_a_pixel():
     assert whole.shape == (12, 64, 96, 3)
 
 
-def test_a_stimulus_can_be_made_again_bit_for_bit(tmp_path: Path):
+def test_a_stimulus_can_be_made_again_bit_for_bit(tmp_path):
     made = make_stimulus([walking()], spec(scramble="both", n_noise=4, seed=9))
     path = tmp_path / "stimulus.json"
     path.write_bytes(msgspec.json.encode(kept_of(made)))
@@ -91,7 +89,7 @@ def test_a_stimulus_can_be_made_again_bit_for_bit(tmp_path: Path):
     assert np.array_equal(np.stack(list(frames(made))), np.stack(list(frames(again))))
 
 
-def test_other_motions_and_other_pixels_are_told(tmp_path: Path):
+def test_other_motions_and_other_pixels_are_told(tmp_path):
     made = make_stimulus([walking()], spec())
     kept = kept_of(made)
     with pytest.raises(DataError, match="not what the stimulus was made from"):
@@ -114,7 +112,7 @@ def test_the_digest_of_a_motion_knows_places_names_and_rate():
     assert motion_digest(walking()) == motion_digest(walking())
 
 
-def test_videos_have_every_frame_at_its_time(tmp_path: Path):
+def test_videos_have_every_frame_at_its_time(tmp_path):
     made = make_stimulus([walking()], spec())
     pictures = list(frames(made))
     path = tmp_path / "clip.mp4"
@@ -127,7 +125,7 @@ def test_videos_have_every_frame_at_its_time(tmp_path: Path):
     assert np.abs(last.astype(int) - pictures[11]).mean() < 4
 
 
-def test_a_lossless_video_has_the_very_pixels_at_the_exact_times(tmp_path: Path):
+def test_a_lossless_video_has_the_very_pixels_at_the_exact_times(tmp_path):
     made = make_stimulus([walking(), walking()], spec(colours="two", n_noise=3, dot_radius_px=1.6))
     pictures = list(frames(made))
     path = tmp_path / "clip.mp4"
@@ -139,7 +137,7 @@ def test_a_lossless_video_has_the_very_pixels_at_the_exact_times(tmp_path: Path)
     assert all(np.array_equal(f.to_ndarray(format="rgb24"), p) for f, p in zip(found, pictures, strict=True))
 
 
-def test_colours_are_tagged_and_come_back_and_files_are_the_same_each_time(tmp_path: Path):
+def test_colours_are_tagged_and_come_back_and_files_are_the_same_each_time(tmp_path):
     made = make_stimulus([walking(), walking()], spec(colours="two", dot_radius_px=12.0, px_per_m=20.0))
     for name in ("a", "b"):
         write_video(frames(made), tmp_path / f"{name}.mp4", fps=24.0)
@@ -154,7 +152,7 @@ def test_colours_are_tagged_and_come_back_and_files_are_the_same_each_time(tmp_p
 
 def test_pictures_pass_one_at_a_time():
     made = make_stimulus([walking(200)], spec())
-    seen: list[int] = []
+    seen = []
 
     def pictures():
         for number, picture in enumerate(frames(made)):
@@ -165,7 +163,7 @@ def test_pictures_pass_one_at_a_time():
     assert len(seen) == 200
 
 
-def test_what_cannot_be_written_is_refused(tmp_path: Path):
+def test_what_cannot_be_written_is_refused(tmp_path):
     pictures = list(frames(make_stimulus([walking()], spec(width_px=95))))
     for name, picture_list, words in (
         ("a.mp4", pictures, "even"),
@@ -176,7 +174,7 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path):
             write_video(picture_list, tmp_path / name, fps=24.0)
 
 
-def test_pictures_are_numbered_and_nothing_is_overwritten(tmp_path: Path):
+def test_pictures_are_numbered_and_nothing_is_overwritten(tmp_path):
     pictures = list(frames(make_stimulus([walking()], spec())))
     with numbered_pictures(tmp_path / "clip") as add:
         passed(pictures, [add])

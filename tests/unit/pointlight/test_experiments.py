@@ -4,7 +4,6 @@ import json
 import runpy
 import sys
 import types
-from pathlib import Path
 
 import pytest
 
@@ -12,10 +11,10 @@ from vidence.pointlight.drawing import frames
 from vidence.pointlight.experiments import dots_of, write_player
 from vidence.pointlight.figures import staged
 from vidence.pointlight.specs import spec_of
-from vidence.pointlight.stimulus import Stimulus, make_stimulus
+from vidence.pointlight.stimulus import make_stimulus
 
 
-def shown() -> Stimulus:
+def shown():
     """A walk with two noise dots; the head is hidden in some frames."""
     (figure,) = staged(["walker:walk?duration_s=0.4"])
     figure.is_valid[8:16, figure.index("head")] = False
@@ -41,7 +40,7 @@ def test_places_are_those_of_the_pictures():
 class Screen:
     """A screen of 60 refreshes per second that PsychoPy would show, and what was drawn on it."""
 
-    def __init__(self, *, hz: float = 60.0, late_at: int = -1, escape_at: int = -1) -> None:
+    def __init__(self, *, hz=60.0, late_at=-1, escape_at=-1):
         self.hz, self.late_at, self.escape_at = hz, late_at, escape_at
         self.flips: list[tuple[list[tuple[float, float]], list[float]]] = []
         self.windows: list[dict[str, object]] = []
@@ -49,28 +48,28 @@ class Screen:
         screen = self
 
         class Window:
-            def __init__(self, **given: object) -> None:
+            def __init__(self, **given):
                 screen.windows.append(given)
 
-            def getActualFrameRate(self) -> float:
+            def getActualFrameRate(self):
                 return screen.hz
 
-            def flip(self) -> float:
+            def flip(self):
                 screen.now_s += 1 / screen.hz + (0.05 if len(screen.flips) == screen.late_at else 0.0)
                 if screen.drawn is not None:
                     screen.flips.append(screen.drawn)
                 screen.drawn = None
                 return screen.now_s
 
-            def close(self) -> None:
+            def close(self):
                 screen.is_closed = True
 
         class ElementArrayStim:
-            def __init__(self, win: object, **given: object) -> None:
+            def __init__(self, win, **given):
                 self.given = given
                 screen.group = given
 
-            def draw(self) -> None:
+            def draw(self):
                 screen.drawn = (self.xys, self.opacities)
 
         self.drawn = None
@@ -79,11 +78,11 @@ class Screen:
         self.core = types.SimpleNamespace(Clock=lambda: clock)
         self.event = types.SimpleNamespace(getKeys=self.keys)
 
-    def keys(self, timeStamped: object) -> list[tuple[str, float]]:
+    def keys(self, timeStamped):
         return [("escape", self.now_s)] if len(self.flips) >= self.escape_at > 0 else []
 
 
-def played(folder: Path, screen: Screen, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
+def played(folder, screen, monkeypatch, *words):
     monkeypatch.setitem(sys.modules, "psychopy", types.SimpleNamespace(
         core=screen.core, event=screen.event, visual=screen.visual))  # fmt: skip
     monkeypatch.setattr(sys, "argv", ["play.py", "--log", str(folder / "log.csv"), *words])

@@ -8,7 +8,6 @@ import pytest
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.figures import staged
 from vidence.pointlight.framing import belt, extent, heading_deg, planted_feet, turned
-from vidence.pointlight.motion import Motion
 from vidence.pointlight.specs import StimulusSpec, View
 from vidence.pointlight.stimulus import make_stimulus
 from vidence.pointlight.walker import ACTIONS
@@ -16,21 +15,21 @@ from vidence.pointlight.walker import ACTIONS
 ON_THE_SPOT = tuple(action for action in ACTIONS if action not in {"walk", "run"})
 
 
-def figure(words: str) -> Motion:
+def figure(words):
     return staged([f"walker:{words}"])[0]
 
 
-def ankles(motion: Motion) -> np.ndarray:
+def ankles(motion):
     return np.stack([motion.positions_m[:, motion.index(f"{s}_ankle")] for s in ("left", "right")], axis=1)
 
 
 @pytest.mark.parametrize("action", ON_THE_SPOT)
-def test_actions_on_the_spot_are_the_same_on_the_belt(action: str):
+def test_actions_on_the_spot_are_the_same_on_the_belt(action):
     assert np.allclose(np.ptp(belt(figure(action)), axis=0), 0.0)
 
 
 @pytest.mark.parametrize(("words", "speed_m_s"), [("walk?duration_s=6", 1.3), ("run?duration_s=6", 3.2)])
-def test_the_belt_of_a_gait_runs_evenly_and_planted_feet_go_with_it(words: str, speed_m_s: float):
+def test_the_belt_of_a_gait_runs_evenly_and_planted_feet_go_with_it(words, speed_m_s):
     moving = figure(words)
     path, feet = belt(moving), ankles(moving)
     speed = np.linalg.norm(np.diff(path, axis=0), axis=1) * moving.fps
@@ -55,7 +54,7 @@ def test_who_walks_and_then_stands_and_bows_has_feet_that_stand():
 
 
 @pytest.mark.parametrize("degrees", [0.0, 37.0, -120.0, 180.0])
-def test_whoever_is_turned_faces_the_viewer_again(degrees: float):
+def test_whoever_is_turned_faces_the_viewer_again(degrees):
     plain = figure("wave")
     away = replace(plain, positions_m=turned(plain.positions_m, degrees))
     assert (heading_deg([away]) + degrees + 180) % 360 - 180 == pytest.approx(0.0, abs=2.0)
@@ -76,7 +75,7 @@ def test_of_two_the_first_stands_on_the_left():
 
 @pytest.mark.parametrize("framing", ["fixed", "follow"])
 @pytest.mark.parametrize("action", ["run", "wave"])
-def test_scale_and_centre_are_the_same_from_all_sides_and_all_fits(action: str, framing: str):
+def test_scale_and_centre_are_the_same_from_all_sides_and_all_fits(action, framing):
     moving = figure(action)
     scales = set()
     for yaw_deg in range(0, 360, 30):
@@ -89,7 +88,7 @@ def test_scale_and_centre_are_the_same_from_all_sides_and_all_fits(action: str, 
 
 @pytest.mark.parametrize("pitch_deg", [0, 30, 90])
 @pytest.mark.parametrize("roll_deg", [0, 45])
-def test_what_is_tilted_or_near_fits_too(pitch_deg: float, roll_deg: float):
+def test_what_is_tilted_or_near_fits_too(pitch_deg, roll_deg):
     for yaw_deg in (0, 45, 90):
         view = View(
             projection="perspective", yaw_deg=yaw_deg, pitch_deg=pitch_deg, roll_deg=roll_deg, distance_m=4

@@ -11,14 +11,14 @@ from vidence.pointlight.specs import spec_of
 from vidence.pointlight.stimulus import make_stimulus
 
 
-def paths(n_frames: int = 30, n_dots: int = 5, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def paths(n_frames=30, n_dots=5, *, seed=0):
     """Random walks, all of them seen."""
     rng = np.random.default_rng(seed)
     return np.cumsum(rng.normal(size=(n_frames, n_dots, 2)), axis=0), np.ones((n_frames, n_dots), bool)
 
 
 @given(st.integers(2, 40), st.integers(0, 2**32 - 1))
-def test_another_phase_is_a_turn_of_the_steps(n_frames: int, seed: int):
+def test_another_phase_is_a_turn_of_the_steps(n_frames, seed):
     places, valid = paths(n_frames, seed=seed)
     shifts = np.random.default_rng(seed).integers(0, n_frames - 1, 5)
     moved, seen = other_phases(places, valid, dots=np.arange(5), shifts=shifts)
@@ -43,7 +43,7 @@ def test_a_hidden_dot_is_hidden_in_its_copies_as_long_and_makes_no_step_that_is_
 
 
 @pytest.mark.parametrize("phases", [False, True])
-def test_every_copy_has_the_steps_of_its_dot_and_each_dot_is_copied_as_often(phases: bool):
+def test_every_copy_has_the_steps_of_its_dot_and_each_dot_is_copied_as_often(phases):
     places, valid = paths()
     box = np.array([[-20.0, -20.0], [20.0, 20.0]])
     made, _, copied = mask_scrambled(places, valid, 15, box=box, phases=phases, rng=np.random.default_rng(3))

@@ -18,10 +18,7 @@ OUT_KNEE_M, OUT_ANKLE_M = 0.0475 + 0.007, 0.035 + 0.007
 
 
 def legs(n_frames=60, *, knee_deg=(5.0, 70.0), yaw_deg=30.0):
-    """A body that walks on the spot, seen from `yaw_deg`: its true joints, and its markers.
-
-    Thighs swing by 25 degrees and are turned outwards by 10; knees bend. Facing +z, left is +x.
-    """
+    """A body that walks on the spot, seen from `yaw_deg`: its true joints, and its markers."""
     phase = np.linspace(0, 4 * np.pi, n_frames)
     view = Rotation.from_euler("y", yaw_deg, degrees=True)
     waist = np.tile(WAIST, (n_frames, 1, 1))

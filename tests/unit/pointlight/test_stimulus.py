@@ -13,7 +13,7 @@ from vidence.pointlight.stimulus import in_time, make_stimulus, without_dots
 NAMES = ("left_hip", "left_knee", "left_ankle", "head")
 
 
-def moving(n_frames: int = 40, *, fps: float = 40.0, shift_m: float = 0.0) -> Motion:
+def moving(n_frames=40, *, fps=40.0, shift_m=0.0):
     """Four points at heights 1, 0.5, 0 and 1.7 m that walk along x at 1 m/s; the ankle swings in z."""
     time_s = np.arange(n_frames) / fps
     places = np.zeros((n_frames, 4, 3))
@@ -25,7 +25,7 @@ def moving(n_frames: int = 40, *, fps: float = 40.0, shift_m: float = 0.0) -> Mo
     )
 
 
-def spec(**overrides: object) -> StimulusSpec:
+def spec(**overrides):
     return StimulusSpec(**{"width_px": 200, "height_px": 200, "fps": None} | overrides)
 
 
@@ -47,7 +47,7 @@ def test_perspective_makes_near_things_larger_and_leaves_the_centre_alone():
 
 
 @pytest.mark.parametrize("wrong", [{"yaw_deg": np.nan}, {"distance_m": 0.0}])
-def test_views_that_make_no_sense_are_refused(wrong: dict[str, float]):
+def test_views_that_make_no_sense_are_refused(wrong):
     with pytest.raises(UsageError):
         View(**wrong)
 
@@ -194,7 +194,7 @@ def test_points_that_are_not_seen_are_not_shown():
         {"step": 0},
     ],
 )
-def test_specs_that_make_no_sense_are_refused(wrong: dict[str, float]):
+def test_specs_that_make_no_sense_are_refused(wrong):
     with pytest.raises(UsageError, match=next(iter(wrong))):
         spec_of({name: str(value) for name, value in wrong.items()})
 

@@ -6,18 +6,17 @@ import pytest
 from vidence.errors import UsageError
 from vidence.pointlight.body import ARMS_AND_LEGS, body
 from vidence.pointlight.gaits import ANKLE_HEIGHT, SHANK, THIGH, bent_leg, stride_length_m
-from vidence.pointlight.motion import Motion
 from vidence.pointlight.walker import ACTIONS, WalkerSpec, walker, walker_of
 
 RIGID = [pair for pair in ARMS_AND_LEGS if pair[0].split("_")[1] != "shoulder" or pair[1].endswith("elbow")]
 
 
-def at(motion: Motion, name: str) -> np.ndarray:
+def at(motion, name):
     return motion.positions_m[:, motion.index(name)]
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_limbs_keep_their_lengths_and_feet_stay_above_the_floor(action: str):
+def test_limbs_keep_their_lengths_and_feet_stay_above_the_floor(action):
     motion = walker(WalkerSpec(action=action, duration_s=4.0))
     for a, b in RIGID:
         lengths = np.linalg.norm(at(motion, a) - at(motion, b), axis=1)
@@ -29,7 +28,7 @@ def test_limbs_keep_their_lengths_and_feet_stay_above_the_floor(action: str):
 
 
 @pytest.mark.parametrize("speed", [0.6, 1.3, 2.0])
-def test_walking_goes_at_its_speed_with_one_foot_on_the_ground(speed: float):
+def test_walking_goes_at_its_speed_with_one_foot_on_the_ground(speed):
     motion = walker(WalkerSpec(action="walk", speed_m_s=speed, duration_s=6.0))
     pelvis = at(motion, "pelvis")
     assert np.polyfit(np.arange(len(pelvis)) / 60.0, pelvis[:, 2], 1)[0] == pytest.approx(speed)
@@ -53,7 +52,7 @@ def test_legs_and_arms_swing_against_each_other():
 
 
 @pytest.mark.parametrize(("action", "share_in_flight"), [("run", 0.22), ("jump", 0.495 / 2.5), ("bow", 0.0)])
-def test_in_flight_the_body_follows_gravity(action: str, share_in_flight: float):
+def test_in_flight_the_body_follows_gravity(action, share_in_flight):
     fps = 240.0
     motion = walker(WalkerSpec(action=action, duration_s=5.0, fps=fps))
     falling = np.diff(at(motion, "pelvis")[:, 1], n=2) * fps**2

@@ -1,7 +1,6 @@
 """A small run whose numbers can be checked by hand."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,7 +18,6 @@ from vidence.records import (
     ImagePart,
     Item,
     Media,
-    Outcome,
     Prompt,
     Refused,
     Reply,
@@ -32,7 +30,7 @@ from vidence.records import (
     Usage,
 )
 from vidence.report.page import write_page
-from vidence.report.results import Run, load_run
+from vidence.report.results import load_run
 
 COLOURS = ("red", "green", "blue", "black")
 
@@ -75,7 +73,7 @@ FACTS = Facts(
 )
 
 
-def question(item_id: str, video: str, answer: str, **fields: object) -> Item:
+def question(item_id, video, answer, **fields):
     made = {
         "item_id": item_id,
         "media": (Media(path=f"{video}.mp4"),),
@@ -87,9 +85,9 @@ def question(item_id: str, video: str, answer: str, **fields: object) -> Item:
     return Item(**made)
 
 
-def marked(item: Item, outcome: Outcome, **fields: object) -> Trial:
+def marked(item, outcome, **fields):
     """A trial marked the way letters are: right or wrong; free answers wait."""
-    value: float | None = float(isinstance(outcome, Answered) and outcome.answer == item.answer)
+    value = float(isinstance(outcome, Answered) and outcome.answer == item.answer)
     if item.answer_kind == "text" and isinstance(outcome, Answered):
         value = None
     scorer = "robust" if item.answer_kind == "choice" else "needs-judge"
@@ -97,11 +95,11 @@ def marked(item: Item, outcome: Outcome, **fields: object) -> Trial:
     return Trial(item_id=item.item_id, score=score, **fields)
 
 
-def said(text: str, **fields: object) -> Reply:
+def said(text, **fields):
     return Reply(text=text, usage=Usage(input_tokens=1000, output_tokens=10), **fields)
 
 
-def shown() -> dict[str, object]:
+def shown():
     frames = tuple(FrameRef(frame_index=i * 10, time_s=i * 0.4) for i in range(4))
     parts = (
         TextPart(text="Look at these frames."),
@@ -152,16 +150,7 @@ class Builder:
     said = staticmethod(said)
     shown = staticmethod(shown)
 
-    def write(
-        self,
-        name: str = "run-a",
-        /,
-        *,
-        items: Sequence[Item] = ITEMS,
-        trials: Sequence[Trial] = TRIALS,
-        facts: dict[str, object] | None = None,
-        **plan: object,
-    ) -> Path:
+    def write(self, name="run-a", /, *, items=ITEMS, trials=TRIALS, facts=None, **plan):
         folder = self.folder / name
         folder.mkdir()
         write_plan(
@@ -173,11 +162,11 @@ class Builder:
                 store.add(trial)
         return folder
 
-    def load(self, name: str = "run-a", /, **options: object) -> Run:
+    def load(self, name="run-a", /, **options):
         """Write a run and load it."""
         return load_run(self.write(name, **options))
 
-    def asked(self, name, marks, /, *, tags=(), per_video=1, fields=None, **options) -> Run:
+    def asked(self, name, marks, /, *, tags=(), per_video=1, fields=None, **options):
         """A run of a question for each mark: 1 right, 0 wrong, None unread, or an outcome; A is right."""
         items = [
             question(f"q{i}", f"v{i // per_video}", "A", tags=tags[i] if tags else {}, **(fields or {}))
@@ -190,13 +179,13 @@ class Builder:
 
 
 @pytest.fixture
-def runs(tmp_path: Path) -> Builder:
+def runs(tmp_path):
     """Writes run folders into a temporary folder."""
     return Builder(tmp_path)
 
 
 @pytest.fixture
-def rng() -> np.random.Generator:
+def rng():
     return np.random.default_rng(0)
 
 

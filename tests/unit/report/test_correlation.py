@@ -3,7 +3,6 @@
 import csv
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,7 +38,7 @@ D,Intention,27,24
 
 
 @pytest.fixture
-def table(tmp_path: Path):
+def table(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text(TABLE)
     path.with_suffix(".toml").write_text('names = ["Model", "Type"]\n')

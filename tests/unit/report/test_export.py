@@ -74,7 +74,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(runs, tmp_path):
 
 
 def test_a_full_disk_is_a_clear_error(runs, tmp_path, monkeypatch):
-    def no_room(self: Path, content: bytes) -> int:
+    def no_room(self, content):
         raise OSError(28, "No space left on device")
 
     run = runs.load()

@@ -54,7 +54,6 @@ def test_the_figure_has_a_bar_for_every_run(runs):
     cells = [asked(runs, "a", n_right=24, label="good"), asked(runs, "b", n_right=6, label="bad")]
     table = bars(cells)
     drawing = draw_figure(table)
-    assert drawing is not None
     assert drawing.svg.count('class="bar"') == 2
     assert [shown(table, row.key, "items").text for row in table.rows] == ["24", "24"]
 

@@ -1,7 +1,6 @@
 """The runs of a panel one after the other: one that cannot go on stops no other, and money is for all."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,13 +13,13 @@ from vidence.errors import BudgetSpentError, ModelError, UsageError
 from vidence.report.panel_runs import AskedPanel, ask_panel, read_panel
 
 
-def cells(tmp_path: Path, *, n: int, **settings: object) -> list[PanelRun]:
+def cells(tmp_path, *, n, **settings):
     plan = make_plan("table", data=tmp_path, model="scripted:A", overrides=settings)
     place = {"benchmark": "table", "condition": "", "plan": plan}
     return [PanelRun(**place, model=f"m{i}", folder=tmp_path / f"m{i}") for i in range(n)]
 
 
-def spent(cost: float, *, n_failed: int = 0) -> Summary:
+def spent(cost, *, n_failed=0):
     return Summary(n_planned=1, n_answered_before=0, cost=cost, n_failed=n_failed)
 
 
@@ -67,7 +66,7 @@ def test_a_run_keeps_a_smaller_limit_of_its_own_and_free_ones_have_none(tmp_path
     assert limits == [0.5, None]
 
 
-def looked_into(runs: list[PanelRun]) -> list[Examination]:
+def looked_into(runs):
     return [Examination(run=run, diagnostic=open_diagnostic("mrfs", {}), options={}) for run in runs]
 
 

@@ -170,7 +170,6 @@ def test_a_stratified_sample_has_a_table_with_the_weighted_mean(runs, rng):
     tables = {table.name: table for table in score_tables(run, rng=rng)}
     sample = tables["sample"]
     weighted = sample.estimate("all", "accuracy")
-    assert weighted is not None
     assert weighted.value == pytest.approx(30 / 90)
     assert weighted.low < 30 / 90 < weighted.high
     assert tables["score"].estimate("headline", "accuracy").value == pytest.approx(30 / 36)

@@ -18,8 +18,8 @@ from vidence.report.set_statistics import (
 )
 
 
-def item(name: str, **changes: object) -> Item:
-    settings: dict[str, object] = {
+def item(name, **changes):
+    settings = {
         "item_id": name,
         "media": (Media(path="a.mp4"),),
         "question": "Who is first?",
@@ -48,7 +48,7 @@ SET = (
 )
 
 
-def values(found, table: str, row: str) -> tuple[object, ...]:
+def values(found, table, row):
     (one,) = (one for one in found.tables if one.name == table)
     return one.row(row).values
 

@@ -12,7 +12,6 @@ NAN = float("nan")
 
 def test_boxes_are_cut_to_the_frame():
     cut = keep_usable(track("a", [(-10, -5, 20, 30), (90, 40, 130, 70)]), width_px=100, height_px=50)
-    assert cut is not None
     assert cut.boxes_px.tolist() == [[0, 0, 20, 30], [90, 40, 100, 50]]
     assert keep_usable(cut, width_px=100, height_px=50) is cut
 
@@ -34,7 +33,6 @@ def test_boxes_are_cut_to_the_frame():
 )
 def test_a_box_that_cannot_be_used_goes_and_the_others_stay(box):
     found = keep_usable(track("a", [(0, 0, 5, 5), box, (1, 1, 6, 6)]), width_px=100, height_px=50)
-    assert found is not None
     assert found.frame_indices.tolist() == [0, 2]
     assert found.boxes_px.tolist() == [[0, 0, 5, 5], [1, 1, 6, 6]]
     assert keep_usable(track("a", [box]), width_px=100, height_px=50) is None
@@ -118,7 +116,6 @@ def standing(n=20, *, centre=(500, 500), size=(55, 100), kind="person"):
 def test_each_limit_drops_with_its_own_reason_and_the_first_one_counts(one, expected):
     assert reason(one) == expected
     why = why_dropped(standing(n=7), PAPER, width_px=1000, height_px=1000)
-    assert why is not None
     assert (why.what, why.stage, why.detail) == ("a", "hard-filter", "7 frames, at least 20 (0.67 s)")
 
 

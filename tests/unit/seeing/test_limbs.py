@@ -66,7 +66,7 @@ def test_limbs_of_a_person_go_and_people_stay(tracks, stay):
 HEIGHT = 576
 
 
-def seen(feet, heights, sure) -> Detections:
+def seen(feet, heights, sure):
     feet, heights = np.asarray(feet, float), np.asarray(heights, float)
     n = len(feet)
     return Detections(

@@ -48,11 +48,7 @@ def test_truth_against_itself_is_perfect():
 
 
 def test_a_switch_in_the_middle():
-    """One of two people changes id after half of ten frames: 1 switch of 20 boxes, 15 of 20 keep theirs.
-
-    HOTA: all boxes right at every threshold, so it is the root of association accuracy, the mean over boxes
-    of (10*1 + 5*0.5 + 5*0.5) / 20 = 0.75.
-    """
+    """One of two people changes id after half of ten frames: 1 switch of 20 boxes, 15 of 20 keep theirs."""
     result = [(f, 1, 0) for f in range(10)] + [(f, 7 if f < 5 else 8, 100) for f in range(10)]
     found = measure(rows(TRUTH), rows(result))
     assert found.n_switches == 1

@@ -15,7 +15,7 @@ NAN = float("nan")
 EVERYONE = RefineSettings(steps=("gaps", "smoothing", "merging"))
 
 
-def video(tracks) -> TrackedVideo:
+def video(tracks):
     """A video of the paper's frame rate."""
     return subjects.video(tracks, fps=30.0)
 

@@ -13,13 +13,13 @@ RED, BLUE, DARK = (np.eye(3, dtype=np.float32)[i] for i in range(3))
 N = 100
 
 
-def dyed(*colours) -> np.ndarray:
+def dyed(*colours):
     """Looks of length 1, one for each of some mixtures of colours."""
     mixed = np.array(colours, np.float32)
     return mixed / np.linalg.norm(mixed, axis=1, keepdims=True)
 
 
-def looked(track, vectors) -> TrackAppearance:
+def looked(track, vectors):
     return TrackAppearance(frame_indices=track.frame_indices, vectors=np.asarray(vectors, np.float32))
 
 

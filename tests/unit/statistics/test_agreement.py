@@ -26,15 +26,15 @@ FEW = Resampling(n_boot=100)
 NAN = math.nan
 
 
-def generator(seed: int = 0) -> np.random.Generator:
+def generator(seed=0):
     return np.random.default_rng(seed)
 
 
-def names(n: int) -> list[str]:
+def names(n):
     return [str(i) for i in range(n)]
 
 
-def test_two_runs_are_counted() -> None:
+def test_two_runs_are_counted():
     found = item_agreement(
         [1, 1, 1, 0, 0], [1, 1, 0, 1, 0], clusters=["a", "a", "b", "b", "c"], rng=generator(), settings=FEW
     )
@@ -46,7 +46,7 @@ def test_two_runs_are_counted() -> None:
     assert (found.same.n, found.same.n_clusters) == (5, 3)
 
 
-def test_cohens_kappa_is_that_of_statsmodels() -> None:
+def test_cohens_kappa_is_that_of_statsmodels():
     rng = generator(2)
     first = rng.choice(list("ABCD"), 300)
     second = np.where(rng.random(300) < 0.6, first, rng.choice(list("ABCDE"), 300))
@@ -59,13 +59,13 @@ def test_cohens_kappa_is_that_of_statsmodels() -> None:
     assert (wide.low, wide.high) == pytest.approx((theirs.kappa_low, theirs.kappa_upp), abs=0.02)
 
 
-def test_kappa_does_not_exist_where_both_always_say_the_same_one() -> None:
+def test_kappa_does_not_exist_where_both_always_say_the_same_one():
     found = cohen_kappa(["A", "A"], ["A", "A"], clusters=["a", "b"], rng=generator(), settings=FEW)
     assert math.isnan(found.value)
     assert "does not exist" in found.method
 
 
-def test_agreement_on_nothing_is_refused() -> None:
+def test_agreement_on_nothing_is_refused():
     given = {"clusters": ["a", "b"], "rng": generator()}
     with pytest.raises(UsageError, match="same items in the same order"):
         item_agreement([1, 0], [1], **given)
@@ -86,7 +86,7 @@ ALPHA_RATINGS = [
 @pytest.mark.parametrize(
     ("measurement", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
 )
-def test_alpha_of_krippendorffs_example(measurement: str, alpha: float) -> None:
+def test_alpha_of_krippendorffs_example(measurement, alpha):
     table = np.array(ALPHA_RATINGS).T
     found = krippendorff_alpha(table, measurement=measurement, rng=generator(), settings=FEW)
     assert found.value == pytest.approx(alpha, abs=0.0005)
@@ -95,7 +95,7 @@ def test_alpha_of_krippendorffs_example(measurement: str, alpha: float) -> None:
     assert found.method.startswith(f"Krippendorff's alpha, {measurement}; cluster bootstrap")
 
 
-def test_alpha_of_two_raters_without_gaps_worked_out_by_hand() -> None:
+def test_alpha_of_two_raters_without_gaps_worked_out_by_hand():
     # Krippendorff (2011), section A: 14 ratings of 0, 6 of 1, four pairs apart; 1 - 19 * 4 / (14 * 6).
     first = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0]
     second = [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
@@ -112,7 +112,7 @@ def test_alpha_of_two_raters_without_gaps_worked_out_by_hand() -> None:
     assert (found.n, found.n_clusters) == (2, 2)
 
 
-def pairwise_alpha(table: np.ndarray) -> float:
+def pairwise_alpha(table):
     """Alpha with squared distances as the mean within items over the mean over all pairs, item by item."""
     rows = [[v for v in row if not math.isnan(v)] for row in table.tolist()]
     rows = [row for row in rows if len(row) > 1]
@@ -125,7 +125,7 @@ def pairwise_alpha(table: np.ndarray) -> float:
     return 1 - within / overall
 
 
-def test_alpha_of_intervals_is_one_less_the_ratio_of_distances() -> None:
+def test_alpha_of_intervals_is_one_less_the_ratio_of_distances():
     rng = generator(5)
     table = np.round(rng.normal(size=(40, 1)) + rng.normal(0, 0.5, (40, 4)), 1)
     table[rng.random(table.shape) < 0.3] = NAN
@@ -133,7 +133,7 @@ def test_alpha_of_intervals_is_one_less_the_ratio_of_distances() -> None:
     assert found.value == pytest.approx(pairwise_alpha(table))
 
 
-def test_alpha_draws_videos_where_they_are_known() -> None:
+def test_alpha_draws_videos_where_they_are_known():
     rng = generator(6)
     truth = np.repeat(rng.integers(0, 5, 30), 4)
     # Raters who disagree, disagree on a whole video.
@@ -157,12 +157,12 @@ def test_alpha_draws_videos_where_they_are_known() -> None:
         ([[1, NAN], [NAN, NAN]], "none of 2 items has two ratings"),
     ],
 )
-def test_alpha_of_what_is_no_table_is_refused(ratings: object, said: str) -> None:
+def test_alpha_of_what_is_no_table_is_refused(ratings, said):
     with pytest.raises(UsageError, match=said):
         krippendorff_alpha(ratings, measurement="nominal", rng=generator())
 
 
-def test_a_planted_reliability_comes_back() -> None:
+def test_a_planted_reliability_comes_back():
     """Means over 8 raters of things with variance 1 and noise 2: 1 / (1 + 2 / 8) = 0.8."""
     rng = np.random.default_rng(0)
     things = rng.normal(size=4000)
@@ -170,7 +170,7 @@ def test_a_planted_reliability_comes_back() -> None:
     assert reliability(scores, rng=rng, n_splits=50) == pytest.approx(0.8, abs=0.02)
 
 
-def test_nothing_in_common_few_raters_and_flat_halves_have_none() -> None:
+def test_nothing_in_common_few_raters_and_flat_halves_have_none():
     rng = np.random.default_rng(1)
     assert math.isnan(reliability(rng.normal(size=(3, 10)), rng=rng))
     assert math.isnan(reliability(np.ones((6, 10)), rng=rng))
@@ -179,12 +179,12 @@ def test_nothing_in_common_few_raters_and_flat_halves_have_none() -> None:
         reliability([[1.0, math.nan]], rng=rng)
 
 
-def test_the_ceiling_is_the_root_of_the_product() -> None:
+def test_the_ceiling_is_the_root_of_the_product():
     assert ceiling(0.64, 0.25) == pytest.approx(0.4)
     assert math.isnan(ceiling(math.nan, 0.5))
 
 
-def test_a_reliability_is_the_stepped_up_mean_of_the_correlations_of_halves() -> None:
+def test_a_reliability_is_the_stepped_up_mean_of_the_correlations_of_halves():
     scores = np.random.default_rng(4).random((5, 6)) + np.arange(6) / 2
     draws, found = np.random.default_rng(7), []
     for _ in range(12):
@@ -198,7 +198,7 @@ def test_a_reliability_is_the_stepped_up_mean_of_the_correlations_of_halves() ->
     assert math.isnan(stepped_up(0.0))
 
 
-def test_four_raters_of_three_things_are_enough_and_fewer_are_not() -> None:
+def test_four_raters_of_three_things_are_enough_and_fewer_are_not():
     scores = np.array([[0.0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 4]])
     assert reliability(scores, rng=np.random.default_rng(0), n_splits=5) > 0.9
     assert math.isnan(reliability(scores[:3], rng=np.random.default_rng(0), n_splits=5))

@@ -8,7 +8,7 @@ from scipy import stats
 
 from conftest import IS_THOROUGH
 from vidence.errors import UsageError
-from vidence.statistics.answer_keys import PositionBias, letter_balance, position_bias, simulated_p
+from vidence.statistics.answer_keys import letter_balance, position_bias, simulated_p
 
 
 def test_a_lopsided_key_is_found_and_a_balanced_one_is_not(rng):
@@ -41,9 +41,7 @@ def test_keys_that_are_none_are_refused(rng, right, sizes, draws, words):
         letter_balance(right, n_choices=sizes, rng=rng, n_draws=draws)
 
 
-def measure(
-    read: str | list[str | None], right: str, n_choices: int | list[int] = 4, *, n_draws: int = 999
-) -> PositionBias:
+def measure(read, right, n_choices=4, *, n_draws=999):
     """Letters as words: ``measure("ABC", "ABD")``; a blank is no answer."""
     letters = [None if letter == " " else letter for letter in read]
     counts = [n_choices] * len(right) if isinstance(n_choices, int) else n_choices
@@ -52,7 +50,7 @@ def measure(
     )
 
 
-def test_letters_are_counted() -> None:
+def test_letters_are_counted():
     found = measure("AABC D", "ABBCCA")
     assert found.letters == ("A", "B", "C", "D")
     assert found.right == (2, 2, 2, 0)
@@ -64,14 +62,14 @@ def test_letters_are_counted() -> None:
     assert found.right_shares == pytest.approx((1 / 3, 1 / 3, 1 / 3, 0))
 
 
-def test_wrong_answers_are_expected_alike_on_the_other_choices() -> None:
+def test_wrong_answers_are_expected_alike_on_the_other_choices():
     # Wrong: B read as A with 4 choices (A, C, D a third each) and A read as D with 5 (a quarter each).
     found = measure("ADC", "BAC", [4, 5, 3])
     assert found.wrong_read == (1, 0, 0, 1, 0)
     assert found.wrong_expected == pytest.approx((1 / 3, 1 / 4, 1 / 3 + 1 / 4, 1 / 3 + 1 / 4, 1 / 4))
 
 
-def test_a_letter_that_is_no_choice_of_its_item_counts_as_wrong_and_apart() -> None:
+def test_a_letter_that_is_no_choice_of_its_item_counts_as_wrong_and_apart():
     found = measure("EAB", "AAB", 4)
     assert found.n_outside == 1
     assert found.read == (1, 1, 0, 0)
@@ -79,7 +77,7 @@ def test_a_letter_that_is_no_choice_of_its_item_counts_as_wrong_and_apart() -> N
     assert found.wrong_read == (0, 0, 0, 0)
 
 
-def test_wrong_answers_that_fall_on_all_others_alike_are_no_bias() -> None:
+def test_wrong_answers_that_fall_on_all_others_alike_are_no_bias():
     # Every pair of right and other letter once.
     pairs = [(r, w) for r in "ABCD" for w in "ABCD" if r != w]
     found = measure([w for _, w in pairs], "".join(r for r, _ in pairs))
@@ -87,14 +85,14 @@ def test_wrong_answers_that_fall_on_all_others_alike_are_no_bias() -> None:
     assert found.p_value == 1.0
 
 
-def test_a_good_parser_of_unbalanced_answers_is_not_biased() -> None:
+def test_a_good_parser_of_unbalanced_answers_is_not_biased():
     # Right on 90 of 100 C and wrong on A, B, D alike: C is read most, as it is right most.
     found = measure("C" * 90 + "ABD" * 3 + "A", "C" * 100)
     assert found.read_shares[2] == 0.9
     assert found.p_value > 0.5
 
 
-def test_the_p_value_is_that_of_the_chi_square_test_for_large_counts() -> None:
+def test_the_p_value_is_that_of_the_chi_square_test_for_large_counts():
     # The right letter is always A: wrong answers are one multinomial on B, C, D.
     counts = {"B": 120, "C": 90, "D": 102}
     read = "".join(letter * count for letter, count in counts.items())
@@ -105,7 +103,7 @@ def test_the_p_value_is_that_of_the_chi_square_test_for_large_counts() -> None:
 
 
 @pytest.mark.parametrize("read", ["ABCD", "    "])
-def test_without_wrong_answers_there_is_no_test(read: str) -> None:
+def test_without_wrong_answers_there_is_no_test(read):
     found = measure(read, "ABCD")
     assert math.isnan(found.p_value)
     assert found.method == "no test: no wrong answer was read"
@@ -114,7 +112,7 @@ def test_without_wrong_answers_there_is_no_test(read: str) -> None:
     assert found.wrong_read == (0, 0, 0, 0)
 
 
-def test_what_makes_no_sense_is_refused() -> None:
+def test_what_makes_no_sense_is_refused():
     with pytest.raises(UsageError, match="0 letters read, 0 right"):
         measure("", "")
     with pytest.raises(UsageError, match="1 letters read, 2 right and 2 counts"):
@@ -127,7 +125,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         measure("A", "A", n_draws=0)
 
 
-def test_an_unbiased_guesser_of_skewed_answers_is_flagged_as_rarely_as_it_should_be() -> None:
+def test_an_unbiased_guesser_of_skewed_answers_is_flagged_as_rarely_as_it_should_be():
     rng = np.random.default_rng(5)
     n_flagged, n = 0, 400 if IS_THOROUGH else 100
     for _ in range(n):
@@ -138,7 +136,7 @@ def test_an_unbiased_guesser_of_skewed_answers_is_flagged_as_rarely_as_it_should
     assert n_flagged / n == pytest.approx(0.1, abs=3 * math.sqrt(0.1 * 0.9 / n))
 
 
-def test_a_count_far_from_a_large_expected_one_is_no_surprise() -> None:
+def test_a_count_far_from_a_large_expected_one_is_no_surprise():
     # Pearson: (3 - 1)^2 / 1 + 2 (3 - 4)^2 / 4 = 4.5 as seen; the simulation has 0 + 2 (2 - 4)^2 / 4 = 2.
     seen, drawn = np.array([3, 3, 3]), np.array([[1, 2, 6]])
     assert simulated_p(seen, drawn, np.array([1.0, 4.0, 4.0])) == 0.5

@@ -18,7 +18,7 @@ from vidence.statistics.intervals import mean_interval
 from vidence.statistics.paired import compare
 
 
-def test_guessing_is_the_mean_of_one_over_the_choices() -> None:
+def test_guessing_is_the_mean_of_one_over_the_choices():
     assert guess_rate([5, 5, 5]) == pytest.approx(0.2)
     assert guess_rate([2, 4]) == pytest.approx(0.375)
     for n_choices in ([], [4, 0]):
@@ -26,12 +26,12 @@ def test_guessing_is_the_mean_of_one_over_the_choices() -> None:
             guess_rate(n_choices)
 
 
-def test_constant_letter_gives_the_share_of_each() -> None:
+def test_constant_letter_gives_the_share_of_each():
     assert constant_letter(["B", "B", "A", "D"]) == {"A": 0.25, "B": 0.5, "C": 0.0, "D": 0.25}
     assert constant_letter(["A", "B"], n_choices=[2, 4]) == {"A": 0.5, "B": 0.5, "C": 0.0, "D": 0.0}
 
 
-def test_constant_letter_refuses_what_makes_no_sense() -> None:
+def test_constant_letter_refuses_what_makes_no_sense():
     with pytest.raises(UsageError, match="no answers"):
         constant_letter([])
     with pytest.raises(UsageError, match="'b' is no choice letter"):
@@ -42,7 +42,7 @@ def test_constant_letter_refuses_what_makes_no_sense() -> None:
         constant_letter(["A", "C"], n_choices=[2, 2])
 
 
-def test_the_longest_and_the_shortest_choice_are_none_where_several_are() -> None:
+def test_the_longest_and_the_shortest_choice_are_none_where_several_are():
     assert longest_choice(["aa", "bbbb", "ccc"]) == 1
     assert longest_choice(["a       ", "bb"]) == 1
     assert longest_choice(["aa", "bbbb", "cccc"]) is None
@@ -74,7 +74,7 @@ def test_the_longest_and_the_shortest_choice_are_none_where_several_are() -> Non
         (["12"], 0),
     ],
 )
-def test_the_median_number_is_found(choices: list[str], expected: int | None) -> None:
+def test_the_median_number_is_found(choices, expected):
     assert numeric_median(choices) == expected
 
 
@@ -82,11 +82,11 @@ def test_the_median_number_is_found(choices: list[str], expected: int | None) ->
     "option",
     ["two", "3-2", "2 and 3", "2-3-4", "10:30", "1/2", "GA783FY", "1,2345", "1.2.3", "", "2 of 5", "1,5"],
 )
-def test_there_is_no_median_unless_each_choice_has_one_number(option: str) -> None:
+def test_there_is_no_median_unless_each_choice_has_one_number(option):
     assert numeric_median(["1", option, "3"]) is None
 
 
-def test_the_size_of_a_range_is_its_middle() -> None:
+def test_the_size_of_a_range_is_its_middle():
     assert choice_sizes(["3-5", "-3", "1,000 to 2,000 m", "from 6 until 8", "Between 2 and 3 s", "6~7"]) == (
         4, -3, 1500, 7, 2.5, 6.5,
     )  # fmt: skip
@@ -103,20 +103,20 @@ def test_the_size_of_a_range_is_its_middle() -> None:
         (["1", "2", "many"], [None] * 4),
     ],
 )
-def test_rules_of_sizes_find_what_has_that_rank_alone(choices: list[str], found: list[int | None]) -> None:
+def test_rules_of_sizes_find_what_has_that_rank_alone(choices, found):
     assert [pick(choices) for _, pick in SIZE_RULES.values()] == found
     # There is no rank beyond the choices.
     assert [size_rank(rank)(["1", "2"]) for rank in (2, -3, -2)] == [None, None, 0]
 
 
-def test_the_margin_over_a_rule_is_the_paired_difference() -> None:
+def test_the_margin_over_a_rule_is_the_paired_difference():
     score, rule, videos = [1, 1, 0, 1, 1, 0], [0, 1, 0, 0, 1, 1], ["a", "a", "b", "b", "c", "c"]
     found = margin(score, rule, clusters=videos, level=0.9)
     assert found == compare(score, rule, clusters=videos, level=0.9).difference
     assert found.value == pytest.approx(1 / 6)
 
 
-def test_the_margin_over_guessing_is_the_score_moved_by_the_chance() -> None:
+def test_the_margin_over_guessing_is_the_score_moved_by_the_chance():
     # All right; the differences vary only with the number of choices.
     score, chances = [1] * 6, [0.25, 0.2] * 3
     found = margin(score, chances, clusters=list("abcdef"))
@@ -132,7 +132,7 @@ def test_the_margin_over_guessing_is_the_score_moved_by_the_chance() -> None:
         margin([1, 0], [0.5], clusters=["a", "b"])
 
 
-def test_a_margin_over_groups_counts_each_group_alike() -> None:
+def test_a_margin_over_groups_counts_each_group_alike():
     # Ten of one group, all right; two of another, none right: a micro margin of 10/12 - 1/4.
     score, groups = [1.0] * 10 + [0.0] * 2, ["a"] * 10 + ["b"] * 2
     videos = [f"v{n}" for n in range(12)]

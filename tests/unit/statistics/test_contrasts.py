@@ -13,7 +13,7 @@ from vidence.statistics.contrasts import LEAST_VIDEOS, contrast, trend_weights
 DIFFERENCE = {"a": 1.0, "b": -1.0}
 
 
-def test_without_shared_videos_and_one_item_each_it_is_the_test_of_welch() -> None:
+def test_without_shared_videos_and_one_item_each_it_is_the_test_of_welch():
     rng = np.random.default_rng(3)
     x, y = (rng.random(12) < 0.7).astype(float), (rng.random(9) < 0.4).astype(float)
     found = contrast(
@@ -35,7 +35,7 @@ def test_without_shared_videos_and_one_item_each_it_is_the_test_of_welch() -> No
     assert found.n_shared == 0
 
 
-def test_where_every_video_has_one_item_of_each_it_is_the_paired_test() -> None:
+def test_where_every_video_has_one_item_of_each_it_is_the_paired_test():
     rng = np.random.default_rng(4)
     x, y = (rng.random((2, 20)) < [[0.8], [0.5]]).astype(float)
     clusters = [f"v{i}" for i in range(20)]
@@ -50,7 +50,7 @@ def test_where_every_video_has_one_item_of_each_it_is_the_paired_test() -> None:
     assert found.estimate.low == pytest.approx(found.estimate.value - stats.t.ppf(0.975, 19) * error)
 
 
-def test_the_error_and_its_freedom_are_those_of_cr2_written_with_matrices() -> None:
+def test_the_error_and_its_freedom_are_those_of_cr2_written_with_matrices():
     """Cell means as regressors, independent errors: Pustejovsky & Tipton (2018), section 2, item by item."""
     rng = np.random.default_rng(5)
     n = 40
@@ -81,7 +81,7 @@ def test_the_error_and_its_freedom_are_those_of_cr2_written_with_matrices() -> N
     assert found.estimate.low == pytest.approx(max(-0.5, found.estimate.value - half))
 
 
-def test_a_group_that_is_all_alike_does_not_count_as_known() -> None:
+def test_a_group_that_is_all_alike_does_not_count_as_known():
     # 3 of 30 wrong against 0 of 10: the test of Fisher says 0.56.
     x = [1.0] * 27 + [0.0] * 3 + [1.0] * 10
     found = contrast(
@@ -95,7 +95,7 @@ def test_a_group_that_is_all_alike_does_not_count_as_known() -> None:
     assert alike.p_value == pytest.approx(1)
 
 
-def test_videos_that_differ_in_the_same_way_do_not_make_it_certain() -> None:
+def test_videos_that_differ_in_the_same_way_do_not_make_it_certain():
     """Every video has the same difference, so that the difference shows no variance."""
     clusters, x = [f"v{i}" for i in range(10)], [1.0, 0.0] * 5
     found = contrast(x * 2, clusters=clusters * 2, groups=["a"] * 10 + ["b"] * 10, weights=DIFFERENCE)
@@ -103,7 +103,7 @@ def test_videos_that_differ_in_the_same_way_do_not_make_it_certain() -> None:
     assert found.estimate.low < 0 < found.estimate.high
 
 
-def test_too_few_videos_in_a_group_have_no_interval() -> None:
+def test_too_few_videos_in_a_group_have_no_interval():
     n = LEAST_VIDEOS - 1
     found = contrast(
         [1.0, 0.0] * 20,
@@ -116,7 +116,7 @@ def test_too_few_videos_in_a_group_have_no_interval() -> None:
     assert (found.p_value, found.verdict) == (1.0, "too few videos")
 
 
-def test_the_weights_of_a_trend_give_the_slope_of_the_means() -> None:
+def test_the_weights_of_a_trend_give_the_slope_of_the_means():
     means = [0.9, 0.6, 0.7, 0.2]
     weights = trend_weights(["w", "x", "y", "z"])
     slope = sum(weight * mean for weight, mean in zip(weights.values(), means, strict=True))
@@ -133,7 +133,7 @@ def test_the_weights_of_a_trend_give_the_slope_of_the_means() -> None:
 
 
 @pytest.mark.parametrize(("n_videos", "icc", "shared"), [(12, 0.3, False), (12, 0.0, True), (40, 0.5, True)])
-def test_the_interval_holds_the_truth(n_videos: int, icc: float, shared: bool) -> None:
+def test_the_interval_holds_the_truth(n_videos, icc, shared):
     rng, n_hits, n_runs = np.random.default_rng(6), 0, 400 if IS_THOROUGH else 120
     shares = (0.8, 0.5)
     groups = [group for _ in range(n_videos) for group in "aabb"]
@@ -164,7 +164,7 @@ def test_the_interval_holds_the_truth(n_videos: int, icc: float, shared: bool) -
         ({"level": 1.0}, "level 1.0"),
     ],
 )
-def test_what_is_no_contrast_is_refused(changed: dict[str, object], said: str) -> None:
+def test_what_is_no_contrast_is_refused(changed, said):
     usual = {
         "values": [1, 0, 1, 0], "clusters": [*"vwxy"], "groups": [*"aabb"], "weights": DIFFERENCE, **changed
     }  # fmt: skip
@@ -174,6 +174,6 @@ def test_what_is_no_contrast_is_refused(changed: dict[str, object], said: str) -
 
 
 @pytest.mark.parametrize("labels", [[], ["a"], ["a", "a"]])
-def test_a_trend_needs_different_groups(labels: list[str]) -> None:
+def test_a_trend_needs_different_groups(labels):
     with pytest.raises(UsageError, match="expected two different groups"):
         trend_weights(labels)

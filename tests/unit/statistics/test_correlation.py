@@ -14,17 +14,17 @@ from vidence.statistics.resampling import Resampling
 FEW = Resampling(n_boot=50)
 
 
-def generator(seed: int = 0) -> np.random.Generator:
+def generator(seed=0):
     return np.random.default_rng(seed)
 
 
-def points(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def points(n, seed=1):
     rng = generator(seed)
     x = rng.normal(size=n)
     return x, 0.6 * x + rng.normal(size=n)
 
 
-def test_pearson_is_that_of_scipy_with_its_interval() -> None:
+def test_pearson_is_that_of_scipy_with_its_interval():
     x, y = points(40)
     found, theirs = pearson(x, y, rng=generator(), settings=FEW), stats.pearsonr(x, y)
     interval = theirs.confidence_interval(0.95)
@@ -34,7 +34,7 @@ def test_pearson_is_that_of_scipy_with_its_interval() -> None:
     assert found.bootstrap.method.startswith("Pearson's r; pairs drawn with replacement; cluster bootstrap")
 
 
-def test_spearman_is_that_of_scipy_ties_included() -> None:
+def test_spearman_is_that_of_scipy_ties_included():
     x, y = np.round(points(50, seed=3), 0)
     found, theirs = spearman(x, y, rng=generator(), settings=FEW), stats.spearmanr(x, y)
     assert (found.value, found.p_value) == (pytest.approx(theirs.statistic), pytest.approx(theirs.pvalue))
@@ -42,7 +42,7 @@ def test_spearman_is_that_of_scipy_ties_included() -> None:
 
 
 @pytest.mark.parametrize(("error", "factor"), [("fieller", 1.06), ("fisher", 1.0), ("bonett-wright", None)])
-def test_each_error_of_rho_gives_its_own_interval(error: str, factor: float | None) -> None:
+def test_each_error_of_rho_gives_its_own_interval(error, factor):
     x, y = points(30)
     found = spearman(x, y, rng=generator(), error=error, settings=FEW)
     variance = 1 + found.value**2 / 2 if factor is None else factor
@@ -52,7 +52,7 @@ def test_each_error_of_rho_gives_its_own_interval(error: str, factor: float | No
     assert error in found.fisher.method
 
 
-def test_the_bootstrap_agrees_with_scipy() -> None:
+def test_the_bootstrap_agrees_with_scipy():
     x, y = points(60, seed=5)
     ours = pearson(x, y, rng=generator(1), settings=Resampling(n_boot=3000)).bootstrap
     theirs = stats.bootstrap(
@@ -62,7 +62,7 @@ def test_the_bootstrap_agrees_with_scipy() -> None:
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.03)
 
 
-def test_points_that_belong_together_are_drawn_together() -> None:
+def test_points_that_belong_together_are_drawn_together():
     x, y = points(10, seed=7)
     models = [f"m{i}" for i in range(10) for _ in range(8)]
     copied = np.repeat(x, 8), np.repeat(y, 8)
@@ -74,14 +74,14 @@ def test_points_that_belong_together_are_drawn_together() -> None:
     assert together.high - together.low > 1.5 * (alone.high - alone.low)
 
 
-def test_a_perfect_line_has_an_interval_without_width() -> None:
+def test_a_perfect_line_has_an_interval_without_width():
     found = pearson([1, 2, 3, 4], [2, 4, 6, 8], rng=generator(), settings=FEW)
     assert (found.value, found.fisher.low, found.fisher.high) == pytest.approx((1, 1, 1))
     falling = spearman([1, 2, 3, 4], [9, 4, 1, 0], rng=generator(), settings=FEW)
     assert (falling.value, falling.fisher.low, falling.fisher.high) == pytest.approx((-1, -1, -1))
 
 
-def test_three_points_have_no_interval_of_fisher() -> None:
+def test_three_points_have_no_interval_of_fisher():
     found = spearman([1, 2, 3], [1, 3, 2], rng=generator(), settings=FEW)
     assert found.value == pytest.approx(0.5)
     assert math.isnan(found.fisher.low)
@@ -101,19 +101,19 @@ def test_three_points_have_no_interval_of_fisher() -> None:
         ([1, 2, 3], [2, 2, 2], "all values of y are 2.0"),
     ],
 )
-def test_what_has_no_correlation_is_refused(x: list[float], y: list[float], said: str) -> None:
+def test_what_has_no_correlation_is_refused(x, y, said):
     with pytest.raises(UsageError, match=said):
         pearson(x, y, rng=generator())
 
 
 @pytest.mark.parametrize(("x", "y"), [([0, 1, 0, 1, 1], [1, 9, 2, 7, 4]), ([1, 9, 2, 7, 4], [0, 1, 0, 1, 1])])
-def test_right_and_wrong_can_be_correlated(x: list[int], y: list[int]) -> None:
+def test_right_and_wrong_can_be_correlated(x, y):
     """Values that differ by exactly 1 do vary."""
     found = pearson(x, y, rng=np.random.default_rng(0))
     assert found.bootstrap.low < found.value < found.bootstrap.high
 
 
-def test_whole_clusters_are_permuted_with_their_strata() -> None:
+def test_whole_clusters_are_permuted_with_their_strata():
     """Three clusters with two points each: six orders, counted here one by one."""
     x, y = [1.0, 4.0, 2.0, 6.0, 3.0, 5.0], [2.0, 5.0, 1.0, 6.0, 4.0, 3.0]
     clusters, strata = [*"aabbcc"], [*"stststs"][:6]
@@ -130,7 +130,7 @@ def test_whole_clusters_are_permuted_with_their_strata() -> None:
     ) == pytest.approx(expected)
 
 
-def test_clusters_that_share_their_luck_are_not_taken_for_many_points() -> None:
+def test_clusters_that_share_their_luck_are_not_taken_for_many_points():
     """Two points of each of 6 models are nearly copies: taken one by one they find too much."""
     rng, n_alone, n_together = generator(3), 0, 0
     clusters, strata = [f"m{i}" for i in range(6) for _ in "st"], [*"st"] * 6
@@ -146,7 +146,7 @@ def test_clusters_that_share_their_luck_are_not_taken_for_many_points() -> None:
 @pytest.mark.parametrize(
     ("clusters", "strata"), [([*"aab"], [*"sts"]), ([*"aaab"], [*"stst"]), ([*"aabb"], [*"ssst"])]
 )
-def test_clusters_without_the_same_strata_cannot_be_permuted(clusters: list[str], strata: list[str]) -> None:
+def test_clusters_without_the_same_strata_cannot_be_permuted(clusters, strata):
     values = [1.0, 2.0, 3.0, 4.0][: len(clusters)]
     with pytest.raises(UsageError, match="expected each cluster once in each stratum"):
         cluster_permutation(values, values[::-1], clusters=clusters, strata=strata, rng=generator())
@@ -163,7 +163,7 @@ def test_tau_b_of_several_rows_with_ties():
 
 
 @pytest.mark.parametrize("kind", ["pearson", "spearman"])
-def test_drawn_orders_move_whole_clusters_and_count_the_one_that_was_seen(kind: str) -> None:
+def test_drawn_orders_move_whole_clusters_and_count_the_one_that_was_seen(kind):
     """Eight clusters have more orders than are tried: 5039 are drawn."""
     rng = generator(7)
     x, y = rng.normal(size=16), rng.normal(size=16)

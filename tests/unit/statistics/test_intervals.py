@@ -27,11 +27,11 @@ VALUES = [1, 0, 1, 1]
 CLUSTERS = ["a", "a", "b", "b"]
 
 
-def generator(seed: int = 0) -> np.random.Generator:
+def generator(seed=0):
     return np.random.default_rng(seed)
 
 
-def clustered_sample(n_clusters: int, seed: int) -> tuple[np.ndarray, list[str]]:
+def clustered_sample(n_clusters, seed):
     """Right and wrong answers of videos of different size and difficulty."""
     rng = generator(seed)
     sizes = rng.integers(1, 12, n_clusters)
@@ -40,7 +40,7 @@ def clustered_sample(n_clusters: int, seed: int) -> tuple[np.ndarray, list[str]]
     return (rng.random(len(clusters)) < difficulty).astype(float), clusters
 
 
-def test_reasons_and_methods_say_sources_where_clusters_are_sources() -> None:
+def test_reasons_and_methods_say_sources_where_clusters_are_sources():
     one, three = Clusters("aa", noun="source"), Clusters("abc", noun="source")
     found = mean_interval([1, 0], clusters=one)
     assert (found.reason, found.clustered_by) == ("too few sources (1)", "source")
@@ -50,7 +50,7 @@ def test_reasons_and_methods_say_sources_where_clusters_are_sources() -> None:
     assert compare([1, 0], [0, 0], clusters=one).verdict == "too few sources"
 
 
-def test_two_clusters_give_the_interval_worked_out_by_hand() -> None:
+def test_two_clusters_give_the_interval_worked_out_by_hand():
     # Sums of deviations from 0.75: -0.5 and 0.5, each scaled by sqrt(2), over 4: variance 1 / 16. One degree
     # of freedom: t 12.706; on the scale of the logit 1.0986 -+ 12.706 * 0.25 / 0.1875.
     found = mean_interval(VALUES, clusters=CLUSTERS)
@@ -63,7 +63,7 @@ def test_two_clusters_give_the_interval_worked_out_by_hand() -> None:
     assert found.method == "mean; logit, clustered error CR2, t with 1.0 degrees of freedom"
 
 
-def test_a_share_mirrors() -> None:
+def test_a_share_mirrors():
     values, clusters = clustered_sample(12, seed=3)
     found = mean_interval(values, clusters=clusters)
     other = mean_interval(1 - values, clusters=clusters)
@@ -71,9 +71,7 @@ def test_a_share_mirrors() -> None:
 
 
 @pytest.mark.parametrize(("value", "low", "high"), [(1.0, 0.566, 1.0), (0.0, 0.0, 0.434)])
-def test_videos_that_are_all_alike_have_wilsons_interval_of_as_many_trials(
-    value: float, low: float, high: float
-) -> None:
+def test_videos_that_are_all_alike_have_wilsons_interval_of_as_many_trials(value, low, high):
     # 30 of 30 on 5 videos.
     found = mean_interval([value] * 30, clusters=[f"v{i % 5}" for i in range(30)])
     assert (round(found.low, 3), round(found.high, 3)) == (low, high)
@@ -83,7 +81,7 @@ def test_videos_that_are_all_alike_have_wilsons_interval_of_as_many_trials(
     assert (found.dof, found.reason) == (None, "")
 
 
-def test_videos_that_are_alike_between_the_ends_keep_a_width() -> None:
+def test_videos_that_are_alike_between_the_ends_keep_a_width():
     # Every video has one right and one wrong; up to 0.278 of the videos may be of another kind.
     found = mean_interval([1, 0] * 10, clusters=[f"v{i // 2}" for i in range(20)])
     assert wilson_end(10, 0.95) == pytest.approx(proportion(0, 10).high)
@@ -92,7 +90,7 @@ def test_videos_that_are_alike_between_the_ends_keep_a_width() -> None:
     assert mean_interval([1 / 3] * 9, clusters=list("aabbbccdd"), bounds=UNBOUNDED).reason == alike()
 
 
-def test_a_single_cluster_has_no_interval_and_says_so() -> None:
+def test_a_single_cluster_has_no_interval_and_says_so():
     for found in (
         mean_interval([1, 0], clusters=["a", "a"]),
         mean_interval([1, 1], clusters=["a", "a"]),
@@ -111,14 +109,14 @@ def test_a_single_cluster_has_no_interval_and_says_so() -> None:
     assert (found.reason, found.value) == ("too few videos (2)", 0.5)
 
 
-def test_the_one_interval_is_the_same_in_any_units() -> None:
+def test_the_one_interval_is_the_same_in_any_units():
     values, clusters = clustered_sample(9, seed=4)
     share = mean_interval(values, clusters=clusters)
     frames = mean_interval(1 + 15 * values, clusters=clusters, bounds=(1, 16))
     assert (frames.low, frames.high) == pytest.approx((1 + 15 * share.low, 1 + 15 * share.high))
 
 
-def test_what_has_no_bounds_has_the_interval_of_scipy() -> None:
+def test_what_has_no_bounds_has_the_interval_of_scipy():
     values = generator(2).normal(size=25)
     low, high = stats.t.interval(0.9, 24, loc=values.mean(), scale=stats.sem(values))
     found = mean_interval(values, clusters=[str(i) for i in range(25)], bounds=UNBOUNDED, level=0.9)
@@ -129,7 +127,7 @@ def test_what_has_no_bounds_has_the_interval_of_scipy() -> None:
     assert 5 < cut.high < math.inf
 
 
-def test_macro_is_the_mean_of_the_groups() -> None:
+def test_macro_is_the_mean_of_the_groups():
     # Group x: 1/1, group y: 1/3; micro would be 2/4.
     found = mean_interval([1, 1, 0, 0], groups=["x", "y", "y", "y"], clusters=["a", "a", "b", "c"])
     assert found.value == pytest.approx(2 / 3)
@@ -138,7 +136,7 @@ def test_macro_is_the_mean_of_the_groups() -> None:
     assert "groups on a single video: 1" in found.method
 
 
-def test_a_group_on_a_single_video_counts_as_one_question() -> None:
+def test_a_group_on_a_single_video_counts_as_one_question():
     values, groups = [1, 1, 1, 0, 1, 0, 1], ["x", "x", "x", "y", "y", "y", "y"]
     clusters = ["a", "a", "a", "b", "c", "d", "e"]
     mean = ClusteredMean.of(values, clusters=clusters, groups=groups)
@@ -148,7 +146,7 @@ def test_a_group_on_a_single_video_counts_as_one_question() -> None:
     assert 0 < found.low < 0.75 < found.high < 1
 
 
-def test_the_interval_of_a_difference_leaves_out_zero_where_its_p_value_is_small() -> None:
+def test_the_interval_of_a_difference_leaves_out_zero_where_its_p_value_is_small():
     for seed in range(40):
         values, clusters = clustered_sample(6, seed=seed)
         shifted = np.clip(values - generator(seed).integers(0, 2, len(values)), -1, 1)
@@ -158,9 +156,7 @@ def test_the_interval_of_a_difference_leaves_out_zero_where_its_p_value_is_small
 
 
 @pytest.mark.parametrize(("n_videos", "is_clear"), [(2, False), (5, False), (6, True)])
-def test_videos_that_all_differ_alike_are_as_sure_as_so_many_throws_of_a_coin(
-    n_videos: int, is_clear: bool
-) -> None:
+def test_videos_that_all_differ_alike_are_as_sure_as_so_many_throws_of_a_coin(n_videos, is_clear):
     mean = ClusteredMean.of([1.0] * 2 * n_videos, clusters=[f"v{i // 2}" for i in range(2 * n_videos)])
     found, p_value = mean.difference()
     assert p_value == pytest.approx(2.0 ** (1 - n_videos))
@@ -171,20 +167,20 @@ def test_videos_that_all_differ_alike_are_as_sure_as_so_many_throws_of_a_coin(
     )
 
 
-def test_no_difference_at_all_has_an_interval_around_zero() -> None:
+def test_no_difference_at_all_has_an_interval_around_zero():
     found, p_value = ClusteredMean.of([0.0] * 12, clusters=[f"v{i // 2}" for i in range(12)]).difference()
     assert p_value == 1
     assert (found.low, found.high) == pytest.approx((-exact_end(6, 0.95), exact_end(6, 0.95)))
 
 
-def test_differences_without_bounds_that_are_alike_have_a_p_value_and_no_interval() -> None:
+def test_differences_without_bounds_that_are_alike_have_a_p_value_and_no_interval():
     found, p_value = ClusteredMean.of([3.0] * 6, clusters=list("abcdef")).difference(bounds=UNBOUNDED)
     assert (p_value, found.reason) == (pytest.approx(2.0**-5), alike())
     assert math.isnan(found.low)
 
 
 @pytest.mark.parametrize(("n_apart", "is_clear"), [(4, False), (5, False), (6, True)])
-def test_fewer_than_six_questions_that_differ_are_no_clear_difference(n_apart: int, is_clear: bool) -> None:
+def test_fewer_than_six_questions_that_differ_are_no_clear_difference(n_apart, is_clear):
     # Of 60 questions on 60 videos; t alone has p 0.044 where four differ, the exact test of McNemar 0.125.
     mean = ClusteredMean.of([1.0] * n_apart + [0.0] * (60 - n_apart), clusters=[str(i) for i in range(60)])
     found, p_value = mean.difference()
@@ -193,7 +189,7 @@ def test_fewer_than_six_questions_that_differ_are_no_clear_difference(n_apart: i
     assert found.low >= 0
 
 
-def test_many_means_at_once_have_the_ends_and_p_values_of_one() -> None:
+def test_many_means_at_once_have_the_ends_and_p_values_of_one():
     values, clusters = clustered_sample(7, seed=5)
     layout = ClusteredMean.of(values, clusters=clusters).layout
     drawn = generator(8).binomial(layout.counts[:, 0].astype(int), 0.3, size=(20, 7)).astype(float)[..., None]
@@ -211,7 +207,7 @@ def test_many_means_at_once_have_the_ends_and_p_values_of_one() -> None:
         assert mean.difference()[1] == pytest.approx(found_p[i])
 
 
-def test_clustered_error_is_the_double_sum_of_the_paper() -> None:
+def test_clustered_error_is_the_double_sum_of_the_paper():
     values, clusters = clustered_sample(12, seed=6)
     deviations = values - values.mean()
     names = np.array(clusters)
@@ -232,14 +228,14 @@ def test_clustered_error_is_the_double_sum_of_the_paper() -> None:
     # Newcombe (1998), table I, method 3.
     [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
 )
-def test_wilson_against_published_values(k: int, n: int, low: float, high: float) -> None:
+def test_wilson_against_published_values(k, n, low, high):
     estimate = proportion(k, n)
     assert estimate.value == k / n
     assert (round(estimate.low, 4), round(estimate.high, 4)) == (low, high)
     assert (estimate.n, estimate.n_clusters) == (n, n)
 
 
-def test_wilson_against_scipy() -> None:
+def test_wilson_against_scipy():
     theirs = stats.binomtest(37, 91).proportion_ci(confidence_level=0.8, method="wilson")
     ours = proportion(37, 91, level=0.8)
     assert (proportion(0, 7).low, proportion(7, 7).high) == (0.0, 1.0)
@@ -247,13 +243,13 @@ def test_wilson_against_scipy() -> None:
 
 
 @pytest.mark.parametrize(("k", "n"), [(1, 0), (0, 0), (-1, 5), (6, 5)])
-def test_what_is_no_proportion_is_refused(k: int, n: int) -> None:
+def test_what_is_no_proportion_is_refused(k, n):
     with pytest.raises(UsageError, match=f"{k} of {n}"):
         proportion(k, n)
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 95.0, math.nan])
-def test_a_level_that_is_no_probability_is_refused(level: float) -> None:
+def test_a_level_that_is_no_probability_is_refused(level):
     with pytest.raises(UsageError, match=r"0\.95"):
         mean_interval(VALUES, clusters=CLUSTERS, level=level)
     with pytest.raises(UsageError, match=r"0\.95"):
@@ -262,14 +258,14 @@ def test_a_level_that_is_no_probability_is_refused(level: float) -> None:
         proportion(1, 2, level=level)
 
 
-def test_values_outside_the_bounds_are_refused() -> None:
+def test_values_outside_the_bounds_are_refused():
     with pytest.raises(UsageError, match="values from 0 to 16; expected 0 to 1 "):
         mean_interval([0, 16], clusters=["a", "b"])
     with pytest.raises(UsageError, match="values from -2 to 0; expected -1 to 1 "):
         ClusteredMean.of([-2, 0], clusters=["a", "b"]).difference()
 
 
-def test_labels_must_match_the_values() -> None:
+def test_labels_must_match_the_values():
     with pytest.raises(UsageError, match="1 clusters for 2 values"):
         mean_interval([1, 0], clusters=["a"])
     with pytest.raises(UsageError, match="3 groups for 2 values"):
@@ -287,7 +283,7 @@ def test_labels_must_match_the_values() -> None:
     # A percentile bootstrap of videos holds the truth in 0.55, 0.69 and 0.74 of these.
     [([4] * 5, 0.05), ([2, 3, 5, 8, 13, 3, 4, 2, 6, 4], 0.05), ([8, 8, 8], 0.5)],
 )
-def test_the_interval_holds_the_truth_where_videos_are_few(sizes: list[int], share: float) -> None:
+def test_the_interval_holds_the_truth_where_videos_are_few(sizes, share):
     layout = Layout.of(np.array(sizes, float)[:, None])
     totals = generator(31).binomial(sizes, share, size=(4000, len(sizes))).astype(float)[..., None]
     means = layout.mean(totals)

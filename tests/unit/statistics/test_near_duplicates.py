@@ -12,7 +12,7 @@ from vidence.statistics import near_duplicates
 from vidence.statistics.near_duplicates import difference_hash, gather, near_pairs, resemblance, shingles
 
 
-def by_definition(first: str, second: str) -> float:
+def by_definition(first, second):
     """The Jaccard index of the five-character pieces of two texts that need no normalising."""
     pieces = [{t[i : i + 5] for i in range(max(1, len(t) - 4))} for t in (first, second)]
     return len(pieces[0] & pieces[1]) / len(pieces[0] | pieces[1])

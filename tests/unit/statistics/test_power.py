@@ -3,7 +3,6 @@
 import itertools
 import math
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ from vidence.statistics.power import (
 )
 
 
-def generator(seed: int = 0) -> np.random.Generator:
+def generator(seed=0):
     return np.random.default_rng(seed)
 
 
@@ -36,12 +35,12 @@ paired_detectable = partial(power.paired_detectable, rng=generator())
 paired_needed = partial(power.paired_needed, rng=generator())
 
 
-def alone(n: int) -> Design:
+def alone(n):
     """Every question on a video of its own."""
     return Design(n_items=n, n_clusters=n)
 
 
-def test_questions_of_one_video_count_less() -> None:
+def test_questions_of_one_video_count_less():
     design = Design(n_items=1000, n_clusters=100, icc=0.2)
     assert design.design_effect == pytest.approx(1 + 9 * 0.2)
     assert design.n_effective == pytest.approx(1000 / 2.8)
@@ -60,12 +59,12 @@ def test_questions_of_one_video_count_less() -> None:
         {"n_items": 10, "n_clusters": 2, "sizes": (5, 4)},
     ],
 )
-def test_a_design_that_cannot_be_is_refused(wrong: dict[str, Any]) -> None:
+def test_a_design_that_cannot_be_is_refused(wrong):
     with pytest.raises(UsageError, match="expected"):
         Design(**wrong)
 
 
-def test_the_correlation_within_videos_worked_out_by_hand() -> None:
+def test_the_correlation_within_videos_worked_out_by_hand():
     # Means 1 and 5 around 3: between 2 * 4 + 2 * 4 = 16; within 4 * 1 / 2 = 2; (16 - 2) / (16 + 2).
     assert intraclass_correlation([0, 2, 4, 6], clusters=["a", "a", "b", "b"]) == pytest.approx(14 / 18)
     assert intraclass_correlation([1, 1, 3, 3], clusters=["a", "a", "b", "b"]) == pytest.approx(1.0)
@@ -75,7 +74,7 @@ def test_the_correlation_within_videos_worked_out_by_hand() -> None:
             intraclass_correlation([0, 1], clusters=clusters)
 
 
-def test_the_correlation_within_videos_of_uneven_size_is_found() -> None:
+def test_the_correlation_within_videos_of_uneven_size_is_found():
     rng = np.random.default_rng(3)
     sizes = rng.integers(1, 9, 2000)
     owner = np.repeat(np.arange(2000), sizes)
@@ -83,7 +82,7 @@ def test_the_correlation_within_videos_of_uneven_size_is_found() -> None:
     assert intraclass_correlation(values, clusters=[str(i) for i in owner]) == pytest.approx(0.3, abs=0.03)
 
 
-def test_discordance_from_accuracies_and_correlation() -> None:
+def test_discordance_from_accuracies_and_correlation():
     assert discordance(0.6, 0.4, correlation=0) == pytest.approx(0.6 * 0.6 + 0.4 * 0.4)
     # The same run twice is never apart, opposite runs always.
     assert discordance(0.3, 0.3, correlation=1) == pytest.approx(0)
@@ -113,9 +112,7 @@ def test_discordance_from_accuracies_and_correlation() -> None:
         (0.5, 1.0, 0, None),
     ],
 )
-def test_discordance_of_what_cannot_be(
-    first: float, second: float, correlation: float, said: str | None
-) -> None:
+def test_discordance_of_what_cannot_be(first, second, correlation, said):
     if said is None:
         # A run that is always right, or never, is correlated with nothing; the correlation plays no part.
         assert discordance(first, second, correlation=correlation) == pytest.approx(0.5)
@@ -126,14 +123,14 @@ def test_discordance_of_what_cannot_be(
 
 @pytest.mark.parametrize("n", [200, 2000])
 @pytest.mark.parametrize("gain", [0.01, 0.05, 0.1])
-def test_power_is_that_of_statsmodels(n: int, gain: float) -> None:
+def test_power_is_that_of_statsmodels(n, gain):
     # Variance of a difference in {-1, 0, 1}: discordance less the square of its mean.
     effect = gain / math.sqrt(0.2 - gain**2)
     theirs = TTestPower().power(effect, n, 0.05)
     assert paired_power(gain, discordance=0.2, design=alone(n)) == pytest.approx(theirs, abs=1e-6)
 
 
-def test_power_has_no_holes_and_grows() -> None:
+def test_power_has_no_holes_and_grows():
     for n in (80, 800, 5000):
         powers = [paired_power(gain, discordance=0.5, design=alone(n)) for gain in np.linspace(0, 0.5, 200)]
         assert powers[0] == pytest.approx(0.05)
@@ -141,14 +138,14 @@ def test_power_has_no_holes_and_grows() -> None:
         assert powers[-1] <= 1.0
 
 
-def test_a_difference_without_any_spread_is_found_where_it_could_be() -> None:
+def test_a_difference_without_any_spread_is_found_where_it_could_be():
     assert paired_power(1.0, discordance=1.0, design=alone(5)) == 0.0
     assert paired_power(1.0, discordance=1.0, design=alone(6)) == 1.0
     assert paired_power(1.0, discordance=1.0, design=alone(60)) == 1.0
     assert unpaired_power(1.0, 1.0, designs=(alone(5), alone(5))) == pytest.approx(0.05)
 
 
-def test_the_detectable_difference_has_the_power_and_is_the_textbook_one() -> None:
+def test_the_detectable_difference_has_the_power_and_is_the_textbook_one():
     design = Design(n_items=1114, n_clusters=273, icc=0.1)
     found = paired_detectable(discordance=0.3, design=design, power=0.9, level=0.99)
     assert paired_power(found, discordance=0.3, design=design, level=0.99) == pytest.approx(0.9, abs=1e-6)
@@ -157,7 +154,7 @@ def test_the_detectable_difference_has_the_power_and_is_the_textbook_one() -> No
     assert many == pytest.approx((1.95996 + 0.84162) * math.sqrt(0.2 / 100_000), rel=1e-3)
 
 
-def test_a_run_that_is_too_small_finds_nothing() -> None:
+def test_a_run_that_is_too_small_finds_nothing():
     assert paired_detectable(discordance=0.2, design=alone(3)) == math.inf
     assert paired_detectable(discordance=0.3, design=alone(5)) == math.inf
     assert unpaired_detectable(0.99, design=alone(20)) == math.inf
@@ -166,7 +163,7 @@ def test_a_run_that_is_too_small_finds_nothing() -> None:
 
 
 @pytest.mark.parametrize(("size", "icc"), [(1.0, 0.0), (4.0, 0.2), (5.5, 1.0)])
-def test_the_needed_run_is_the_smallest(size: float, icc: float) -> None:
+def test_the_needed_run_is_the_smallest(size, icc):
     like = Design(n_items=round(10 * size), n_clusters=10, icc=icc)
     found = paired_needed(0.03, discordance=0.25, like=like)
     assert found.n_items == math.ceil(found.n_clusters * size)
@@ -176,7 +173,7 @@ def test_the_needed_run_is_the_smallest(size: float, icc: float) -> None:
     assert paired_power(0.03, discordance=0.25, design=smaller) < 0.8
 
 
-def test_unpaired_runs_need_the_textbook_number() -> None:
+def test_unpaired_runs_need_the_textbook_number():
     # Fleiss, without continuity and pooling: (1.96 + 0.842)^2 (p q + p q) / d^2.
     wanted = (1.95996 + 0.84162) ** 2 * (0.5 * 0.5 + 0.55 * 0.45) / 0.05**2
     found = unpaired_needed(0.5, 0.55)
@@ -188,7 +185,7 @@ def test_unpaired_runs_need_the_textbook_number() -> None:
     assert gain == pytest.approx(0.05, abs=1e-4)
 
 
-def test_two_small_runs_have_as_many_degrees_of_freedom_as_videos_less_two() -> None:
+def test_two_small_runs_have_as_many_degrees_of_freedom_as_videos_less_two():
     designs = Design(n_items=12, n_clusters=4, icc=0.0), Design(n_items=30, n_clusters=5, icc=0.0)
     distance = 0.4 / math.sqrt(0.4 * 0.6 / 12 + 0.8 * 0.2 / 30)
     critical = stats.t.ppf(0.975, 7)
@@ -211,7 +208,7 @@ def test_two_small_runs_have_as_many_degrees_of_freedom_as_videos_less_two() -> 
         (lambda: unpaired_needed(0.5, 0.5), "a difference of 0"),
     ],
 )
-def test_plans_that_make_no_sense_are_refused(call, said: str) -> None:
+def test_plans_that_make_no_sense_are_refused(call, said):
     with pytest.raises(UsageError, match=said):
         call()
 
@@ -221,9 +218,7 @@ def test_plans_that_make_no_sense_are_refused(call, said: str) -> None:
     [(5, 10, 0.0, 0.5), (6, 1, 0.0, 0.6), (8, 2, 0.0, 0.5), (10, 30, 0.2, 0.1), (60, 5, 0.3, 0.3),
      (50, 2, 0.2, 0.1), (300, 2, 0.1, 0.2)],
 )  # fmt: skip
-def test_a_planned_paired_run_finds_what_it_promises(
-    n_videos: int, each: int, icc: float, apart: float
-) -> None:
+def test_a_planned_paired_run_finds_what_it_promises(n_videos, each, icc, apart):
     """Simulated runs, other than the code's, put through `compare`."""
     rng = generator(21)
     clusters = [f"v{i}" for i in range(n_videos) for _ in range(each)]
@@ -248,14 +243,14 @@ def test_a_planned_paired_run_finds_what_it_promises(
     assert n_found / n_trials == pytest.approx(planned, abs=0.05 if IS_THOROUGH else 0.09)
 
 
-def test_a_simulated_plan_takes_its_draws_from_the_generator() -> None:
+def test_a_simulated_plan_takes_its_draws_from_the_generator():
     design = Design(n_items=60, n_clusters=20, icc=0.1)
     found = {power.paired_power(0.2, discordance=0.3, design=design, rng=generator(i)) for i in (1, 1, 2)}
     assert len(found) == 2
     assert max(found) - min(found) < 5 * math.sqrt(0.5 / N_SIMULATED)
 
 
-def test_a_design_takes_the_sizes_of_its_videos() -> None:
+def test_a_design_takes_the_sizes_of_its_videos():
     equal = Design.of(["a", "a", "b", "b", "c", "c"], icc=0.2)
     assert equal.design_effect == pytest.approx(Design(n_items=6, n_clusters=3, icc=0.2).design_effect)
     assert equal.dof == pytest.approx(2)
@@ -271,7 +266,7 @@ def test_a_design_takes_the_sizes_of_its_videos() -> None:
     )
 
 
-def test_a_planned_unpaired_run_finds_what_it_promises() -> None:
+def test_a_planned_unpaired_run_finds_what_it_promises():
     rng = np.random.default_rng(22)
     n, first, second = 400, 0.5, 0.6
     planned = unpaired_power(first, second, designs=(alone(n), alone(n)))

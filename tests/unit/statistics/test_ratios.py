@@ -17,13 +17,11 @@ student = partial(mean_interval, bounds=UNBOUNDED)
 FEW = Resampling(n_boot=400)
 
 
-def generator(seed: int = 0) -> np.random.Generator:
+def generator(seed=0):
     return np.random.default_rng(seed)
 
 
-def paired(
-    n_videos: int, *, seed: int, shares: tuple[float, float]
-) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def paired(n_videos, *, seed, shares):
     """Right and wrong answers under two conditions, on videos of different ease with 1 to 6 questions."""
     rng = generator(seed)
     sizes = rng.integers(1, 7, n_videos)
@@ -34,7 +32,7 @@ def paired(
     return control, full, videos
 
 
-def test_the_ratio_of_table_5_from_its_two_accuracies() -> None:
+def test_the_ratio_of_table_5_from_its_two_accuracies():
     # Human-R, image over video: 11.08 / 41.40 = 26.8 per cent, as printed.
     first, second = np.zeros(442), np.zeros(442)
     first[:49], second[:183] = 1, 1
@@ -47,7 +45,7 @@ def test_the_ratio_of_table_5_from_its_two_accuracies() -> None:
     assert found.is_bounded
 
 
-def test_at_the_ends_of_fiellers_interval_the_t_test_is_just_on_its_edge() -> None:
+def test_at_the_ends_of_fiellers_interval_the_t_test_is_just_on_its_edge():
     control, full, videos = paired(40, seed=3, shares=(0.3, 0.7))
     found = ratio_of_means(control, full, clusters=videos, rng=generator(), settings=FEW).fieller
     assert found.low < found.value < found.high
@@ -58,7 +56,7 @@ def test_at_the_ends_of_fiellers_interval_the_t_test_is_just_on_its_edge() -> No
     assert high.high == pytest.approx(0, abs=1e-12)
 
 
-def test_g_is_one_where_zero_is_just_on_the_edge_of_the_lower_mean() -> None:
+def test_g_is_one_where_zero_is_just_on_the_edge_of_the_lower_mean():
     # Eight values with mean m and a known error: shift them until the t interval just touches 0.
     noise = np.array([1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0])
     videos = [str(i) for i in range(8)]
@@ -78,7 +76,7 @@ def test_g_is_one_where_zero_is_just_on_the_edge_of_the_lower_mean() -> None:
 
 
 @pytest.mark.parametrize("shares", [(0.15, 0.45), (0.4, 0.45)])
-def test_both_intervals_hold_the_planted_ratio_as_often_as_they_say(shares: tuple[float, float]) -> None:
+def test_both_intervals_hold_the_planted_ratio_as_often_as_they_say(shares):
     # ease * share stays below 1 here, so the ratio of the two chances is that of the shares.
     held, n = np.zeros(2), 300 if IS_THOROUGH else 100
     for seed in range(n):
@@ -91,7 +89,7 @@ def test_both_intervals_hold_the_planted_ratio_as_often_as_they_say(shares: tupl
     assert (held / n < min(0.95 + error, 1.001)).all()
 
 
-def test_pairing_makes_the_interval_narrow() -> None:
+def test_pairing_makes_the_interval_narrow():
     same = np.array([1.0, 0, 1, 1, 0, 1, 0, 1])
     videos = [str(i) for i in range(8)]
     found = ratio_of_means(same, same, clusters=videos, rng=generator(), settings=FEW)
@@ -102,14 +100,14 @@ def test_pairing_makes_the_interval_narrow() -> None:
     assert "says nothing" in found.bootstrap.method
 
 
-def test_repeats_are_averaged_by_item() -> None:
+def test_repeats_are_averaged_by_item():
     videos = ["a", "a", "b", "c"]
     first, second = [[1, 0], [1, 1], [0, 0], [0, 1]], [1, 1, 0, 1]
     found = ratio_of_means(first, second, clusters=videos, rng=generator(), settings=FEW)
     assert found.bootstrap.value == pytest.approx(0.5 / 0.75)
 
 
-def test_a_lower_mean_of_nothing_has_no_ratio() -> None:
+def test_a_lower_mean_of_nothing_has_no_ratio():
     found = ratio_of_means([1, 0, 1], [0, 0, 0], clusters=["a", "b", "c"], rng=generator(), settings=FEW)
     assert math.isnan(found.bootstrap.value)
     assert math.isinf(found.g)
@@ -122,7 +120,7 @@ def test_a_lower_mean_of_nothing_has_no_ratio() -> None:
     assert "single cluster" in found.fieller.method
 
 
-def test_what_does_not_go_together_is_refused() -> None:
+def test_what_does_not_go_together_is_refused():
     with pytest.raises(UsageError, match="2 values above the line and 3 below"):
         ratio_of_means([1, 0], [1, 0, 1], clusters=["a", "b"], rng=generator())
     with pytest.raises(UsageError, match="finite"):

@@ -21,7 +21,7 @@ from vidence.statistics.repeats import (
 )
 
 
-def test_repeats_are_averaged_by_item() -> None:
+def test_repeats_are_averaged_by_item():
     assert over_repeats([[1, 0, 0.5], [1, 1, 1]]).tolist() == [0.5, 1.0]
     assert over_repeats([1, 0, 0.5]).tolist() == [1.0, 0.0, 0.5]
 
@@ -35,12 +35,12 @@ def test_repeats_are_averaged_by_item() -> None:
         ([], "at least one value"),
     ],
 )
-def test_what_is_no_table_of_repeats_is_refused(values: object, said: str) -> None:
+def test_what_is_no_table_of_repeats_is_refused(values, said):
     with pytest.raises(UsageError, match=said):
         over_repeats(values)
 
 
-def test_the_summary_is_the_t_interval_over_repeats() -> None:
+def test_the_summary_is_the_t_interval_over_repeats():
     # Mean 3, variance 1; Student's t at 0.975 with 2 degrees of freedom is 4.303 (any table).
     summary = summarise([2, 3, 4])
     assert summary.variance == pytest.approx(1.0)
@@ -59,7 +59,7 @@ def test_the_summary_is_the_t_interval_over_repeats() -> None:
     assert "single repeat" in summary.mean.method
 
 
-def test_components_worked_out_by_hand() -> None:
+def test_components_worked_out_by_hand():
     # Item means 0.5, 1, 0, 0.5 on two videos; variance within: 0.5, 0, 0, 0.5, so 0.25 on average.
     found = components([[1, 0], [1, 1], [0, 0], [0, 1]], clusters=["a", "a", "b", "b"])
     assert found.mean.value == 0.5
@@ -73,7 +73,7 @@ def test_components_worked_out_by_hand() -> None:
     assert (found.n_items, found.n_clusters, found.n_repeats) == (4, 2, 2)
 
 
-def test_one_video_or_one_item_leaves_unknown_what_cannot_be_known() -> None:
+def test_one_video_or_one_item_leaves_unknown_what_cannot_be_known():
     alone = components([[1, 0], [1, 1]], clusters=["a", "a"])
     assert math.isnan(alone.sampling_error)
     assert alone.repeat_error > 0
@@ -84,14 +84,14 @@ def test_one_video_or_one_item_leaves_unknown_what_cannot_be_known() -> None:
     assert found.repeat_error == pytest.approx(math.sqrt(0.5 / 4))
 
 
-def test_components_need_two_repeats_of_each_item() -> None:
+def test_components_need_two_repeats_of_each_item():
     with pytest.raises(UsageError, match="two or more"):
         components([[1], [0]], clusters=["a", "b"])
     with pytest.raises(UsageError, match="one row for each item"):
         components([1, 0], clusters=["a", "b"])
 
 
-def test_components_find_what_was_simulated() -> None:
+def test_components_find_what_was_simulated():
     rng = np.random.default_rng(7)
     n_clusters, per_cluster, n_repeats = 300, 4, 3
     clusters = [f"v{i}" for i in range(n_clusters) for _ in range(per_cluster)]
@@ -107,7 +107,7 @@ def test_components_find_what_was_simulated() -> None:
     assert found.total_error == pytest.approx(clustered_error(values.mean(axis=1), clusters=clusters))
 
 
-def test_components_of_a_mean_over_groups_count_each_group_alike() -> None:
+def test_components_of_a_mean_over_groups_count_each_group_alike():
     values = np.array([[1, 1], [1, 0], [0, 0], [0, 1]])
     groups, videos = ["a", "a", "a", "b"], ["u", "v", "w", "x"]
     found = components(values, clusters=videos, groups=groups)
@@ -119,7 +119,7 @@ def test_components_of_a_mean_over_groups_count_each_group_alike() -> None:
     assert alone == components(values, clusters=videos, groups=["all"] * 4)
 
 
-def _by_subsets(marks: tuple[int, ...], k: int) -> tuple[float, float]:
+def _by_subsets(marks, k):
     """The share of all ways to take k repeats in which one is right, and in which all are."""
     subsets = list(itertools.combinations(marks, k))
     return (
@@ -130,7 +130,7 @@ def _by_subsets(marks: tuple[int, ...], k: int) -> tuple[float, float]:
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("n_right", [0, 1, 2, 4, 5])
-def test_pass_at_and_pass_all_are_shares_of_subsets(n_right: int, k: int) -> None:
+def test_pass_at_and_pass_all_are_shares_of_subsets(n_right, k):
     marks = (1,) * n_right + (0,) * (5 - n_right)
     found = pass_at([n_right], n_repeats=5, k=k)[0], pass_all([n_right], n_repeats=5, k=k)[0]
     assert found == pytest.approx(_by_subsets(marks, k))
@@ -139,13 +139,13 @@ def test_pass_at_and_pass_all_are_shares_of_subsets(n_right: int, k: int) -> Non
 @pytest.mark.parametrize(
     ("n_right", "k", "said"), [([1], 0, "0 of 3"), ([1], 4, "4 of 3"), ([4], 2, "0 to 3")]
 )
-def test_impossible_counts_of_repeats_are_refused(n_right: list[int], k: int, said: str) -> None:
+def test_impossible_counts_of_repeats_are_refused(n_right, k, said):
     for chance in (pass_at, pass_all):
         with pytest.raises(UsageError, match=said):
             chance(n_right, n_repeats=3, k=k)
 
 
-def test_the_best_of_k_is_the_mean_over_all_subsets() -> None:
+def test_the_best_of_k_is_the_mean_over_all_subsets():
     rng = np.random.default_rng(3)
     for _ in range(150):
         n = int(rng.integers(1, 9))
@@ -158,7 +158,7 @@ def test_the_best_of_k_is_the_mean_over_all_subsets() -> None:
         assert best_of(ranks, values, k=k) == pytest.approx(np.mean(found))
 
 
-def test_the_vote_of_k_is_the_mean_over_all_subsets() -> None:
+def test_the_vote_of_k_is_the_mean_over_all_subsets():
     rng = np.random.default_rng(4)
     for _ in range(150):
         n = int(rng.integers(1, 9))
@@ -174,7 +174,7 @@ def test_the_vote_of_k_is_the_mean_over_all_subsets() -> None:
 
 
 @pytest.mark.parametrize(("k", "n", "said"), [(0, 3, "0 of 3"), (4, 3, "4 of 3"), (1, 2, "2 values for 3")])
-def test_impossible_subsets_are_refused(k: int, n: int, said: str) -> None:
+def test_impossible_subsets_are_refused(k, n, said):
     with pytest.raises(UsageError, match=said):
         best_of([1, 2, 3], [1.0] * n, k=k)
     with pytest.raises(UsageError, match=said):

@@ -11,18 +11,18 @@ from vidence.statistics import resampling
 from vidence.statistics.resampling import Resampling, cluster_draws, percentile_estimate, sign_flip
 
 
-def generator(seed: int = 0) -> np.random.Generator:
+def generator(seed=0):
     return np.random.default_rng(seed)
 
 
 @pytest.mark.parametrize("wrong", [{"n_boot": 0}, {"level": 1.0}, {"level": 95}])
-def test_settings_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
+def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(UsageError, match="expected"):
         Resampling(**wrong)
     assert Resampling(n_boot=1).n_boot == 1
 
 
-def test_every_draw_has_as_many_clusters_as_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_draw_has_as_many_clusters_as_there_are(monkeypatch):
     whole = np.concatenate(list(cluster_draws(7, generator(3), 50)))
     assert whole.shape == (50, 7)
     assert (whole.sum(axis=1) == 7).all()
@@ -30,17 +30,17 @@ def test_every_draw_has_as_many_clusters_as_there_are(monkeypatch: pytest.Monkey
     assert (np.concatenate(list(cluster_draws(7, generator(3), 50))) == whole).all()
 
 
-def test_each_cluster_is_drawn_once_on_average() -> None:
+def test_each_cluster_is_drawn_once_on_average():
     drawn = np.concatenate(list(cluster_draws(5, generator(), 20_000)))
     # Standard error of each mean: sqrt(0.8 / 20000) = 0.006.
     assert drawn.mean(axis=0) == pytest.approx([1.0] * 5, abs=0.03)
 
 
-def estimate(value: float, draws: list[float], n_clusters: int = 9) -> resampling.Estimate:
+def estimate(value, draws, n_clusters=9):
     return percentile_estimate(value, np.array(draws), size=(20, n_clusters), name="thing", level=0.5)
 
 
-def test_the_interval_lies_between_quartiles_of_the_draws() -> None:
+def test_the_interval_lies_between_quartiles_of_the_draws():
     found = estimate(2.0, [0, 1, 2, 3, 4])
     assert (found.value, found.low, found.high, found.n, found.n_clusters) == (2.0, 1.0, 3.0, 20, 9)
     assert found.method == "thing; cluster bootstrap, percentile, 5 draws"
@@ -58,16 +58,14 @@ def test_the_interval_lies_between_quartiles_of_the_draws() -> None:
         (1.0, [math.nan, math.nan], 9, "no interval: it exists in none of 2 draws"),
     ],
 )
-def test_where_there_is_no_interval_the_method_says_why(
-    value: float, draws: list[float], n_clusters: int, said: str
-) -> None:
+def test_where_there_is_no_interval_the_method_says_why(value, draws, n_clusters, said):
     found = estimate(value, draws, n_clusters)
     assert math.isnan(found.low)
     assert math.isnan(found.high)
     assert found.method == f"thing; {said}"
 
 
-def share_of_all_swaps(sums: list[float]) -> float:
+def share_of_all_swaps(sums):
     seen = abs(sum(sums))
     totals = [
         abs(sum(s * v for s, v in zip(signs, sums, strict=True)))
@@ -79,14 +77,14 @@ def share_of_all_swaps(sums: list[float]) -> float:
 @pytest.mark.parametrize(
     "sums", [[3.0], [1.0, 1.0], [2.0, -1.0, 4.0], [0.1, 0.2, -0.3, 0.4, 0.0, 0.7], [1.0] * 10]
 )
-def test_few_clusters_are_swapped_in_every_way(sums: list[float]) -> None:
+def test_few_clusters_are_swapped_in_every_way(sums):
     p_values, method = sign_flip(np.array(sums)[:, None], rng=generator(), n_flips=9999)
     assert p_values.tolist() == [share_of_all_swaps(sums)]
     assert method == "cluster sign-flip, all swaps"
     assert sign_flip(np.zeros((4, 1)), rng=generator(), n_flips=10)[0].tolist() == [1.0]
 
 
-def test_several_tests_share_the_swaps_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_tests_share_the_swaps_and_blocks_change_nothing(monkeypatch):
     sums = np.add(generator(1).normal(size=(30, 3)), [0.0, 0.3, 1.0])
     together, _ = sign_flip(sums, rng=generator(2), n_flips=500)
     assert [
@@ -99,13 +97,13 @@ def test_several_tests_share_the_swaps_and_blocks_change_nothing(monkeypatch: py
 
 
 @pytest.mark.parametrize(("n_flips", "said"), [(3, "all swaps"), (2, "2 random swaps")])
-def test_all_swaps_are_tried_where_there_are_no_more_than_the_flips_and_one(n_flips, said) -> None:
+def test_all_swaps_are_tried_where_there_are_no_more_than_the_flips_and_one(n_flips, said):
     # Three clusters: four swaps, since the first sign stays.
     sums = np.array([[1.0], [2.0], [-0.5]])
     assert said in sign_flip(sums, rng=generator(), n_flips=n_flips)[1]
 
 
-def test_random_swaps_are_those_of_the_generator_one_by_one() -> None:
+def test_random_swaps_are_those_of_the_generator_one_by_one():
     sums = generator(4).normal([0.2, 0.5], size=(12, 2))
     found, method = sign_flip(np.vstack([sums, np.zeros((3, 2))]), rng=generator(9), n_flips=50)
     signs = 1 - 2 * generator(9).integers(0, 2, size=(50, 12), dtype=np.int8).astype(float)
@@ -120,7 +118,7 @@ CLUSTERS = (["a", "a", "b"], ["a", "b", "b", "c"])
 
 
 @pytest.mark.parametrize("cells", [2**20, 7])
-def test_groups_equal_draws_done_one_by_one(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_equal_draws_done_one_by_one(cells, monkeypatch):
     monkeypatch.setattr(resampling, "BLOCK_CELLS", cells)
     known = []
     for block in resampling.cluster_draws(3, np.random.default_rng(5), 200):
@@ -151,26 +149,24 @@ def test_groups_equal_draws_done_one_by_one(cells: int, monkeypatch: pytest.Monk
         ([1.0], [math.nan], (["a"], ["a"]), "not a finite number"),
     ],
 )
-def test_groups_that_cannot_be_compared_are_refused(
-    first: list[float], second: list[float], clusters: tuple[list[str], list[str]], message: str
-) -> None:
+def test_groups_that_cannot_be_compared_are_refused(first, second, clusters, message):
     with pytest.raises(UsageError, match=message):
         resampling.difference_of_groups(first, second, clusters=clusters, rng=np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("values", [[], [[1.0]], 1.0])
-def test_what_is_no_row_is_refused(values: object) -> None:
+def test_what_is_no_row_is_refused(values):
     with pytest.raises(UsageError, match="expected one row with at least one value"):
         resampling.as_values(values)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
-def test_a_value_that_is_no_number_is_named_with_its_position(bad: float) -> None:
+def test_a_value_that_is_no_number_is_named_with_its_position(bad):
     with pytest.raises(UsageError, match="at position 1 is not a finite number"):
         resampling.as_values([0.0, bad, bad])
 
 
-def test_labels_are_sorted_and_told_by_position() -> None:
+def test_labels_are_sorted_and_told_by_position():
     names, codes = resampling.as_labels(["b", "a", "b"], 3, what="videos")
     assert names == ("a", "b")
     assert codes.tolist() == [1, 0, 1]
@@ -181,7 +177,7 @@ def test_labels_are_sorted_and_told_by_position() -> None:
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95])
-def test_a_level_lies_between_0_and_1(level: float) -> None:
+def test_a_level_lies_between_0_and_1(level):
     resampling.check_level(0.95)
     with pytest.raises(UsageError, match="expected a number between 0 and 1"):
         resampling.check_level(level)

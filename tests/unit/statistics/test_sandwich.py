@@ -14,13 +14,13 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "statistics" / "clubsandwich.jso
 SETS = json.loads(GOLDEN.read_text(encoding="utf-8"))["sets"]
 
 
-def mean_of(one: dict) -> ClusteredMean:
+def mean_of(one):
     names = [f"v{c}" for c in one["clusters"]], [f"g{g}" for g in one["groups"]]
     return ClusteredMean.of(one["values"], clusters=names[0], groups=names[1])
 
 
 @pytest.mark.parametrize("one", SETS, ids=[one["name"] for one in SETS])
-def test_means_errors_and_intervals_are_those_of_clubsandwich(one: dict) -> None:
+def test_means_errors_and_intervals_are_those_of_clubsandwich(one):
     mean = mean_of(one)
     assert mean.value == pytest.approx(one["value"], rel=1e-12)
     assert math.sqrt(mean.variance) == pytest.approx(one["error"], rel=1e-10)
@@ -29,12 +29,8 @@ def test_means_errors_and_intervals_are_those_of_clubsandwich(one: dict) -> None
     assert (found.low, found.high) == pytest.approx((one["low"], one["high"]), rel=1e-9)
 
 
-def dense(values: np.ndarray, clusters: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
-    """The CR2 variance of the mean of the group means, and its degrees of freedom, by the definition.
-
-    One indicator for each group; the residuals of a cluster times (I - H)^(-1/2) of its own block; the
-    degrees of freedom from the matrix of the quadratic form in independent errors.
-    """
+def dense(values, clusters, groups):
+    """The CR2 variance of the mean of the group means, and its degrees of freedom, by the definition."""
     labels = np.unique(groups)
     x = (groups[:, None] == labels).astype(float)
     bread = np.linalg.inv(x.T @ x)
@@ -53,7 +49,7 @@ def dense(values: np.ndarray, clusters: np.ndarray, groups: np.ndarray) -> tuple
 
 
 @pytest.mark.parametrize("n_groups", [1, 2, 4])
-def test_the_closed_form_is_the_definition_with_matrices(n_groups: int) -> None:
+def test_the_closed_form_is_the_definition_with_matrices(n_groups):
     rng = np.random.default_rng(n_groups)
     sizes = rng.integers(1, 20, 14)
     clusters = np.repeat(np.arange(14), sizes)
@@ -65,7 +61,7 @@ def test_the_closed_form_is_the_definition_with_matrices(n_groups: int) -> None:
     assert mean.layout.dof == pytest.approx(dof)
 
 
-def test_five_thousand_clusters_in_forty_groups_take_no_matrix_of_items() -> None:
+def test_five_thousand_clusters_in_forty_groups_take_no_matrix_of_items():
     assert Layout.of(np.array([[60.0], *[[1.0]] * 90])).dof < 7  # a large cluster leaves few degrees
     counts = np.random.default_rng(0).integers(0, 3, (5000, 40)).astype(float)
     layout = Layout.of(counts[counts.sum(axis=1) > 0])
@@ -74,7 +70,7 @@ def test_five_thousand_clusters_in_forty_groups_take_no_matrix_of_items() -> Non
     assert layout.n_single == 0
 
 
-def test_clusters_are_counted_by_the_group_that_lies_in_the_fewest() -> None:
+def test_clusters_are_counted_by_the_group_that_lies_in_the_fewest():
     layout = Layout.of(np.array([[1.0, 2.0, 1.0], [3.0, 1.0, 0.0], [1.0, 0.0, 0.0], [2.0, 5.0, 0.0]]))
     assert (layout.n_clusters, layout.n_groups) == (4, 3)
     assert layout.n_alike == 1

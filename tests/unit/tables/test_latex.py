@@ -18,7 +18,7 @@ PRINTED = {
 }
 
 
-def printed(text: str) -> str:
+def printed(text):
     """What TeX prints for the escapes of plain ASCII; anything that is left special is an error."""
     out, i = "", 0
     while i < len(text):
@@ -213,8 +213,6 @@ def test_unequal_sides_of_an_interval_are_both_written(low, high, written):
     assert_sound(text)
     assert f"x & {written} \\\\" in text
 
-
-# ------------------------------------------------------------------------------------------ by TeX itself
 
 DOCUMENT = r"""\documentclass{article}
 \usepackage[T1]{fontenc}

@@ -7,7 +7,7 @@ import pytest
 from vidence.tables.svg import Tick, axis, dot, dot_swatch, interval, line, rect, scale, shorten, text, whole
 
 
-def parsed(svg: str) -> ET.Element:
+def parsed(svg):
     return ET.fromstring(svg)  # noqa: S314 - our own drawing
 
 

@@ -9,10 +9,8 @@ from vidence.tables.table import (
     DASH,
     Cell,
     Column,
-    Kind,
     Row,
     Table,
-    Value,
     has_interval,
     percent,
     show,
@@ -71,7 +69,7 @@ ESTIMATE = Estimate(value=0.431, low=0.39, high=0.472, level=0.95, n=500, n_clus
     ("value", "text"),
     [(0.0000999, "< 0.001"), (0.001, "0.001"), (0.0421, "0.042"), (0.4567, "0.46"), (1.0, "1.00")],
 )
-def test_small_p_values_are_never_printed_as_nothing(value: float, text: str) -> None:
+def test_small_p_values_are_never_printed_as_nothing(value, text):
     assert show(value, "p").text == text
     assert show(value, "p").value == value  # files get it in full
     assert show(math.nan, "p").text == show(None, "p").text == DASH
@@ -90,7 +88,7 @@ def test_small_p_values_are_never_printed_as_nothing(value: float, text: str) ->
         (12345.6, "12,346"),
     ],
 )
-def test_numbers_have_two_digits_where_they_say_something(value: float, text: str) -> None:
+def test_numbers_have_two_digits_where_they_say_something(value, text):
     assert show(value, "number").text == text
     # Ends of an interval are printed like its value.
     few = Estimate(value=0.001, low=-0.0002, high=2.0, level=0.95, n=9, n_clusters=9, method="t")
@@ -100,9 +98,9 @@ def test_numbers_have_two_digits_where_they_say_something(value: float, text: st
     assert percent(1.0, digits=0) == "100"
 
 
-def test_values_keep_their_kind() -> None:
-    values: tuple[Value, ...] = (0.123, 1234, "words", None)
-    kinds: tuple[Kind, ...] = ("share", "number", "number", "number")
+def test_values_keep_their_kind():
+    values = (0.123, 1234, "words", None)
+    kinds = ("share", "number", "number", "number")
     columns = tuple(Column(key=str(i), title="x", kind=kind) for i, kind in enumerate(kinds))
     row = Row(key="a", label="A", values=values, detail="d")
     table = Table(name="s", title="S", label="l", columns=columns, rows=(row,))
@@ -132,12 +130,12 @@ def test_values_keep_their_kind() -> None:
         ("number", "0.43", "0.39 to 0.47"),
     ],
 )
-def test_estimates_say_their_interval(kind: Kind, text: str, detail: str) -> None:
+def test_estimates_say_their_interval(kind, text, detail):
     cell = show(ESTIMATE, kind)
     assert (cell.text, cell.detail, cell.value, cell.estimate) == (text, detail, 0.431, ESTIMATE)
 
 
-def test_cells_say_what_their_values_cannot() -> None:
+def test_cells_say_what_their_values_cannot():
     cell = show(Cell(value=0.25, kind="share", detail="on 3", mark="best"), "number")
     assert (cell.text, cell.detail, cell.value, cell.mark) == ("25.0", "on 3", 0.25, "best")
     cell = show(Cell(value=1.0, text="clear"), "text")
@@ -146,7 +144,7 @@ def test_cells_say_what_their_values_cannot() -> None:
     assert show(Cell(value=ESTIMATE, detail=""), "share").detail == ""
 
 
-def test_without_an_interval_the_reason_stands_in_its_place() -> None:
+def test_without_an_interval_the_reason_stands_in_its_place():
     nothing = {"low": math.nan, "high": math.nan}
     few = msgspec.structs.replace(ESTIMATE, **nothing, reason="too few videos (1)")
     assert show(few, "share").detail == "too few videos (1)"
@@ -155,14 +153,14 @@ def test_without_an_interval_the_reason_stands_in_its_place() -> None:
     assert show(msgspec.structs.replace(ESTIMATE, **nothing), "share").detail == "no interval"
 
 
-def test_ends_that_only_rounding_keeps_apart_are_no_interval() -> None:
+def test_ends_that_only_rounding_keeps_apart_are_no_interval():
     third = 1 / 3
     same = msgspec.structs.replace(ESTIMATE, value=third, low=third, high=third + 1e-15)
     assert not has_interval(same)
     assert has_interval(msgspec.structs.replace(same, high=third + 1e-6))
 
 
-def test_a_row_of_videos_says_where_estimates_come_from() -> None:
+def test_a_row_of_videos_says_where_estimates_come_from():
     columns = tuple(Column(key=key, title=key, kind="share") for key in "abc")
     other = msgspec.structs.replace(ESTIMATE, n_clusters=ESTIMATE.n_clusters + 5)
     rows = [
@@ -171,7 +169,6 @@ def test_a_row_of_videos_says_where_estimates_come_from() -> None:
     ]
     n = ESTIMATE.n_clusters
     found = videos_row(rows, columns)
-    assert found is not None
     assert [show(value).text for value in found.values] == [str(n), f"{n} to {n + 5}", DASH]
     assert videos_cell(9).detail == "few"
     assert videos_cell(10).detail == ""

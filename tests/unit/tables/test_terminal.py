@@ -45,11 +45,11 @@ def test_long_tables_and_signs_of_footnotes():
     assert "S" in printed(table())
 
 
-def lines_of(table: Table, *, width: int = 80) -> list[str]:
+def lines_of(table, *, width=80):
     return [line.rstrip() for line in printed(table, width=width).splitlines()]
 
 
-def wide(*labels: str, n: int, title: str = "a column") -> Table:
+def wide(*labels, n, title="a column"):
     return Table(
         name="t",
         title="Wide",

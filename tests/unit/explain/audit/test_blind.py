@@ -75,11 +75,9 @@ def test_boards_of_questions_and_of_their_lists():
         item_id="q", media=(Media(path="v.mp4"),), question="Which?", choices=("a", "b", "c"), answer="B"
     )
     found = board_of(item)
-    assert found is not None
     assert (found.right, found.cluster) == ({1}, item.source_id)
     listed = "Two shots:\n1. A dog.\n2. A cat.\nWhich?"
     made = statements_of(listed, [2], cluster="v")
-    assert made is not None
     assert (made.texts, made.right) == (("A dog.", "A cat."), {1})
     assert statements_of(listed, [], cluster="v") is None
     assert statements_of(listed, [1, 2], cluster="v") is None
@@ -97,7 +95,6 @@ def test_a_reader_who_is_right_in_60_percent_of_twenty_is_found():
         made.append(board(texts, right, str(i % 5)))
     found = blind_test(made, rng=rng)
     above = found.above(0.05)
-    assert above is not None
     assert (above.key, above.n, above.chance) == ("longest", 20, pytest.approx(0.2))
     assert above.score == pytest.approx(0.6)
     assert found.verdict(0.05) == "above"

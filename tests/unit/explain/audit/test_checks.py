@@ -6,7 +6,7 @@ from vidence.explain.audit.checks import MOST_CHOICES, exact_form, text_reasons
 from vidence.records import Item
 
 
-def kinds(**fields: object) -> list[str]:
+def kinds(**fields):
     settings = {"item_id": "q", "question": "What is lifted?", "choices": ("a cup", "a lamp"), "answer": "A"}
     return [reason.kind for reason in text_reasons(Item(**settings | fields))]
 

@@ -7,12 +7,7 @@ import pytest
 
 from vidence.explain.audit.key import read_key
 from vidence.explain.audit.reasons import note, severe, suspect, warning
-from vidence.explain.audit.sheets import (
-    MOST_SUSPECTS,
-    letters_sheet,
-    reasons_sheet,
-    suspects_sheet,
-)
+from vidence.explain.audit.sheets import MOST_SUSPECTS, letters_sheet, reasons_sheet, suspects_sheet
 from vidence.records import Evidence, Item, Media
 
 

@@ -1,7 +1,6 @@
 """Best of N on readers and reward models whose behaviour is planted."""
 
 import numpy as np
-import pytest
 
 from conftest import IS_THOROUGH
 from subjects.planted_readers import Candidates, GradedReward, candidate_subjects, item, perfect
@@ -9,7 +8,6 @@ from subjects.simulated import drive
 from subjects.stated import column, curves, marks, stated
 from vidence import catalog
 from vidence.contracts import Examined
-from vidence.errors import UsageError
 from vidence.explain.diagnostics.best_of_n import BestOfNFinding
 
 P = 0.4
@@ -89,20 +87,6 @@ def test_points_that_cannot_be_read_rank_last_and_are_counted():
     assert first.points["self"] == (None,) * 8
     assert first.picked["self"] == {"0": 0, "1": 0, "2": 0, "3": 0}
     assert "Points that could not be read rank last (self: 8)." in tables(one, found)["best-of-n"].note
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"m": "0"}, "an m of 1 or more"),
-        ({"m": "9"}, "m"),
-        ({"rewards": "self|self"}, "different values"),
-        ({"rewards": "oracle"}, "is no spec of a model"),
-    ],
-)
-def test_other_options_are_refused(options, said):
-    with pytest.raises(UsageError, match=said):
-        make(**options)
 
 
 def two_questions():

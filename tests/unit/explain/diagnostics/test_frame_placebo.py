@@ -1,16 +1,15 @@
 """Which frames are the evidence, and what they do against a placebo where that is planted."""
 
 import math
-from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
 import pytest
 
 from conftest import IS_THOROUGH
-from subjects.simulated import Driven, Simulated, drive, times_shown
+from subjects.simulated import Simulated, drive, times_shown
 from vidence import catalog
-from vidence.contracts import Ask, Diagnostic, Examined
+from vidence.contracts import Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.frame_placebo import (
     PlaceboDeltas,
@@ -27,7 +26,7 @@ EVIDENCE = (5.0, 25.0, 45.0)
 APART = (14.0, 34.0, 54.0)
 
 
-def item(number: int = 0) -> Item:
+def item(number=0):
     spans = tuple(Evidence(start_s=t - 5, end_s=t + 5) for t in EVIDENCE)
     media = (Media(path=f"v{number // 5}.mp4"),)
     return Item(
@@ -35,23 +34,20 @@ def item(number: int = 0) -> Item:
     )
 
 
-def diagnostic(**options: str) -> Diagnostic:
+def diagnostic(**options):
     spec = catalog.Spec(name="frame-shares", options={"placebo": "n", **options})
-    made: Diagnostic = catalog.create("diagnostic", spec)
-    return made
+    return catalog.create("diagnostic", spec)
 
 
-def measured(
-    answers: Callable[[Ask], Reply], *, number: int = 0, apart: Sequence[float] = APART, **options: str
-) -> Driven:
+def measured(answers, *, number=0, apart=APART, **options):
     views = {"frames": EVIDENCE, "placebo": tuple(sorted((*EVIDENCE, *apart)))}
     return drive(diagnostic(**options).examine(Simulated(item(number), views)), answers)
 
 
-def reader(worth: Sequence[float], noise: float, rng: np.random.Generator) -> Callable[[Ask], Reply]:
+def reader(worth, noise, rng):
     """Each frame of the evidence adds so many nats to the logit of C; noise comes with every prompt."""
 
-    def answers(ask: Ask) -> Reply:
+    def answers(ask):
         shown = times_shown(ask)
         logit = 3.0 - sum(worth) + sum(w for t, w in zip(EVIDENCE, worth, strict=True) if t in shown)
         logit += noise * float(rng.standard_normal())
@@ -62,22 +58,22 @@ def reader(worth: Sequence[float], noise: float, rng: np.random.Generator) -> Ca
     return answers
 
 
-def table_of(found: Sequence[Examined]) -> Table:
+def table_of(found):
     said = diagnostic().summarise(found, rng=np.random.default_rng(0), level=0.95)
     (table,) = (one for one in said if isinstance(one, Table) and one.name == "placebo")
     return table
 
 
-def planted(worth: Sequence[float], noise: float, n: int = 400 if IS_THOROUGH else 150) -> Table:
+def planted(worth, noise, n=400 if IS_THOROUGH else 150):
     rng = np.random.default_rng(4)
     return table_of(
         [Examined(item=item(i), finding=measured(reader(worth, noise, rng), number=i).made) for i in range(n)]
     )
 
 
-def number(table: Table, column: str, row: str = "all") -> float:
+def number(table, column, row="all"):
     value = table.value(row, column)
-    return value.value if isinstance(value, Estimate) else float(value)  # type: ignore[arg-type]
+    return value.value if isinstance(value, Estimate) else float(value)
 
 
 # Independent noise on the logit, three frames: top-1 share.
@@ -85,23 +81,21 @@ def number(table: Table, column: str, row: str = "all") -> float:
     ("worth", "noise", "top"),
     [((0, 0, 0), 0.3, 0.75), ((0, 0, 0), 1.0, 0.74), ((1, 1, 1), 0.3, 0.43), ((2, 0, 0), 0.3, 0.88)],
 )
-def test_what_is_planted_is_recovered(worth: tuple[float, ...], noise: float, top: float) -> None:
+def test_what_is_planted_is_recovered(worth, noise, top):
     table = planted(worth, noise)
     assert number(table, "top") == pytest.approx(top, abs=0.05)
     assert number(table, "floor") == pytest.approx(0.75, abs=0.06)
     beyond, effect = table.value("all", "beyond"), table.value("all", "effect")
-    assert isinstance(beyond, Estimate)
-    assert isinstance(effect, Estimate)
     if not any(worth):
         assert beyond.low < 0 < beyond.high
         assert effect.low < 0 < effect.high
-        assert float(table.value("all", "p_holm")) > 0.05  # type: ignore[arg-type]
+        assert float(table.value("all", "p_holm")) > 0.05
     else:
         assert effect.low > 0.05
         assert (beyond.low > 0) == (worth == (2, 0, 0))
 
 
-def test_an_evidence_that_does_nothing_is_seldom_said_to_do_something() -> None:
+def test_an_evidence_that_does_nothing_is_seldom_said_to_do_something():
     rng, n_clear, n = np.random.default_rng(6), 0, 40 if IS_THOROUGH else 15
     for _ in range(n):
         deltas = rng.standard_normal((50, 6)) + rng.standard_normal((50, 1))
@@ -111,12 +105,11 @@ def test_an_evidence_that_does_nothing_is_seldom_said_to_do_something() -> None:
         ]
         found = [Examined(item=item(i), finding=one) for i, one in enumerate(findings)]
         effect = table_of(found).value("all", "effect")
-        assert isinstance(effect, Estimate)
         n_clear += not effect.low < 0 < effect.high
     assert n_clear <= 0.15 * n  # expected 0.05 n
 
 
-def test_the_placebo_is_asked_behind_the_frames_alone() -> None:
+def test_the_placebo_is_asked_behind_the_frames_alone():
     driven = measured(reader((1, 1, 1), 0.0, np.random.default_rng(0)))
     assert [len(one) for one in driven.rounds] == [4, 7]
     every = tuple(sorted((*EVIDENCE, *APART)))
@@ -130,7 +123,7 @@ def test_the_placebo_is_asked_behind_the_frames_alone() -> None:
     assert made.placebo_why == ""
 
 
-def test_the_figures_without_a_placebo_are_as_before() -> None:
+def test_the_figures_without_a_placebo_are_as_before():
     answers = reader((1, 1, 1), 0.0, np.random.default_rng(0))
     plain = drive(
         catalog.create("diagnostic", "frame-shares").examine(Simulated(item(), {"frames": EVIDENCE})), answers
@@ -140,7 +133,7 @@ def test_the_figures_without_a_placebo_are_as_before() -> None:
     assert plain.placebo_deltas == ()
 
 
-def test_where_fewer_frames_lie_apart_there_is_no_floor_and_it_is_said() -> None:
+def test_where_fewer_frames_lie_apart_there_is_no_floor_and_it_is_said():
     answers = reader((1, 1, 1), 0.3, np.random.default_rng(1))
     found = [
         Examined(item=item(i), finding=measured(answers, number=i, apart=APART[:1]).made) for i in range(12)
@@ -151,7 +144,7 @@ def test_where_fewer_frames_lie_apart_there_is_no_floor_and_it_is_said() -> None
     assert "12 questions have fewer frames apart than evidence, and no floor." in table.note
 
 
-def test_where_no_frame_lies_apart_that_is_the_reason() -> None:
+def test_where_no_frame_lies_apart_that_is_the_reason():
     answers = reader((1, 1, 1), 0.3, np.random.default_rng(1))
     driven = measured(answers, apart=())
     assert driven.made.placebo_deltas == ()
@@ -165,8 +158,8 @@ def test_where_no_frame_lies_apart_that_is_the_reason() -> None:
     assert "placebo" not in {one.name for one in said}
 
 
-def test_a_model_without_log_probabilities_beside_the_placebo_says_why() -> None:
-    def answers(ask: Ask) -> Reply:
+def test_a_model_without_log_probabilities_beside_the_placebo_says_why():
+    def answers(ask):
         known = reader((1, 1, 1), 0.0, np.random.default_rng(0))(ask)
         return known if not set(times_shown(ask)) & set(APART) else Reply(text="C")
 
@@ -175,20 +168,20 @@ def test_a_model_without_log_probabilities_beside_the_placebo_says_why() -> None
     assert found.placebo_why.startswith("no log-probabilities: ")
 
 
-def beside(evidence: Sequence[float], placebo: Sequence[float]) -> PlaceboDeltas:
+def beside(evidence, placebo):
     return PlaceboDeltas(
         item=item(), is_right=True, evidence=tuple(evidence), placebo=tuple(placebo), alone=tuple(evidence)
     )
 
 
-def test_shares_of_positive_deltas() -> None:
+def test_shares_of_positive_deltas():
     assert top_share((1.0, 3.0, -5.0)) == 0.75
     assert top_share((0.0, -1.0)) is None
     assert not math.isnan(beside((1, 2), (0, 1)).effect)
 
 
 @pytest.mark.parametrize("view", ["ranked", "plan"])
-def test_a_placebo_of_other_frames_than_the_evidence_is_refused(view: str) -> None:
+def test_a_placebo_of_other_frames_than_the_evidence_is_refused(view):
     with pytest.raises(UsageError, match=f"placebo=n with view={view}"):
         diagnostic(view=view)
     with pytest.raises(UsageError, match="expected one of"):
@@ -197,21 +190,21 @@ def test_a_placebo_of_other_frames_than_the_evidence_is_refused(view: str) -> No
     assert (views["placebo"].selector, views["placebo"].n_frames) == ("evidence-apart", 8)
 
 
-def asked_for(n_spans: int, **changes: object) -> Item:
+def asked_for(n_spans, **changes):
     """A question with spans of ten seconds."""
     spans = tuple(Evidence(start_s=20.0 * i, end_s=20.0 * i + 10) for i in range(n_spans))
     item = Item(item_id="q1", question="?", choices=tuple("vwxyz"), answer="C", evidence=spans)
     return msgspec.structs.replace(item, **changes)
 
 
-def test_spans_that_overlap_give_different_frames() -> None:
+def test_spans_that_overlap_give_different_frames():
     spans = (Evidence(start_s=0.0, end_s=10.0), Evidence(start_s=0.0, end_s=10.0))
     item = asked_for(0, evidence=spans)
     assert evidence_positions(item, (4.0, 5.0, 6.0)) == [0, 1]
     assert evidence_positions(item, (5.0,)) == [0]
 
 
-def test_a_span_shorter_than_a_frame_has_the_one_on_screen() -> None:
+def test_a_span_shorter_than_a_frame_has_the_one_on_screen():
     item = asked_for(0, evidence=(Evidence(start_s=3.2, end_s=3.3), Evidence(start_s=8.0, end_s=9.0)))
     assert evidence_positions(item, (1.0, 3.0, 4.0, 8.5)) == [1, 3]
     # At its very start, too, and the latest of those before it.
@@ -223,7 +216,7 @@ def test_a_span_shorter_than_a_frame_has_the_one_on_screen() -> None:
     assert evidence_positions(item, (3.0, 6.0)) == [0]
 
 
-def test_open_ends_and_listed_frames() -> None:
+def test_open_ends_and_listed_frames():
     item = asked_for(0, evidence=(Evidence(end_s=10.0), Evidence(start_s=20.0)))
     assert evidence_positions(item, (2.0, 5.0, 8.0, 20.0, 26.0, 30.0)) == [1, 4]
     listed = asked_for(0, evidence=(Evidence(frames=(3, 5)), Evidence(note="?")))
@@ -239,16 +232,14 @@ def test_open_ends_and_listed_frames() -> None:
         (("image", "image"), (0.0, 0.0), [0, 1]),
     ],
 )
-def test_single_images_beside_the_video_are_evidence(
-    kinds: tuple[str, ...], times: tuple[float, ...], kept: list[int]
-) -> None:
+def test_single_images_beside_the_video_are_evidence(kinds, times, kept):
     """A picture at 0 s or behind the video lies in no span, though its time does."""
     media = tuple(Media(path=f"m{i}", kind=kind) for i, kind in enumerate(kinds))
     assert evidence_positions(asked_for(2, media=media), times) == kept
     assert stills_of(asked_for(2, media=media), len(times)) <= set(kept)
 
 
-def test_frames_apart_are_as_many_as_those_of_the_evidence_and_spread() -> None:
+def test_frames_apart_are_as_many_as_those_of_the_evidence_and_spread():
     item, times = asked_for(2), (4.0, 12.0, 14.0, 16.0, 26.0, 40.0, 50.0)
     evidence, apart = placebo_positions(item, (4.0, 26.0), times)
     assert (evidence, apart) == ([0, 4], [2, 5])
@@ -258,7 +249,7 @@ def test_frames_apart_are_as_many_as_those_of_the_evidence_and_spread() -> None:
     assert positions == ([0, 2, 4], [3, 5])
 
 
-def test_frames_of_the_evidence_that_are_not_shown_are_no_placebo() -> None:
+def test_frames_of_the_evidence_that_are_not_shown_are_no_placebo():
     item, times = asked_for(2), (4.0, 8.0, 26.0, 40.0)
     assert placebo_positions(item, (4.0, 26.0), times) == ([0, 2], [3])
     assert placebo_positions(item, (4.0, 26.0), (4.0, 8.0, 26.0)) == ([0, 2], [])

@@ -6,27 +6,27 @@ from subjects.evidenced import diagnostic, said_by, sheet
 from vidence.contracts import Examined
 from vidence.explain.diagnostics.frame_shares import FrameSharesFinding
 from vidence.records import Estimate, Failed, Item, Media
-from vidence.tables.charts import Statement, Violins
+from vidence.tables.charts import Violins
 
 
-def item(number: int) -> Item:
+def item(number):
     media = (Media(path=f"v{number % 5}.mp4"),)
     return Item(item_id=f"q{number}", media=media, question="?", choices=("a", "b"), answer="A")
 
 
-def shared(*shares: float, right: bool = True, entropy: float = 0.5) -> FrameSharesFinding:
+def shared(*shares, right=True, entropy=0.5):
     return FrameSharesFinding(
         is_right=right, chosen="A", shares=shares, top_share=max(shares), entropy=entropy
     )
 
 
-def summary(*findings: FrameSharesFinding | Failed) -> dict[str, Statement]:
+def summary(*findings):
     examined = [Examined(item=item(i), finding=one) for i, one in enumerate(findings)]
     return said_by(diagnostic("frame-shares", {}), examined)
 
 
-def number(value: object) -> float:
-    return value.value if isinstance(value, Estimate) else float(value)  # type: ignore[arg-type]
+def number(value):
+    return value.value if isinstance(value, Estimate) else float(value)
 
 
 MIXED = (
@@ -40,7 +40,7 @@ MIXED = (
 )
 
 
-def test_right_and_wrong_answers_are_compared() -> None:
+def test_right_and_wrong_answers_are_compared():
     said = summary(*MIXED)
     assert next(iter(said)) == "frame-shares"
     head = sheet(said, "frame-shares")
@@ -64,7 +64,7 @@ def test_right_and_wrong_answers_are_compared() -> None:
     assert groups == {"answered right": (0.5, 0.6), "answered wrong": (0.8, 1.0)}
 
 
-def test_what_was_left_out_is_counted() -> None:
+def test_what_was_left_out_is_counted():
     left_out = sheet(summary(*MIXED), "questions")
     counts = {e.key: e.values[1] for e in left_out.rows if e.values[1]}
     one_each = ("no positive evidence", "fewer than two frames", "failed", "floored")
@@ -72,7 +72,7 @@ def test_what_was_left_out_is_counted() -> None:
     assert number(left_out.value("failed", "share")) == pytest.approx(1 / 7)
 
 
-def test_one_group_alone_has_no_difference() -> None:
+def test_one_group_alone_has_no_difference():
     said = summary(*MIXED[:2])
     head = sheet(said, "frame-shares")
     assert [e.key for e in head.rows] == ["all", "right", "wrong"]

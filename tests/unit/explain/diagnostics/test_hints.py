@@ -8,35 +8,33 @@ from subjects import evidenced, hint_readers
 from subjects.evidenced import estimate, reply, said_by, sheet, value
 from subjects.hint_readers import VIEWS, climber, is_told, parrot, searcher, swayed
 from subjects.simulated import Simulated, drive, times_shown
-from vidence.contracts import Ask, Diagnostic, Examined, SetDiagnostic, View
+from vidence.contracts import SetDiagnostic, View
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.hints import ForeignHint, Settings, filler, foreign_hints
-from vidence.records import Item
-from vidence.tables.charts import Chart, Statement
 
 N = 60
 
 
-def item(number: int, **changes: object) -> Item:
+def item(number, **changes):
     return msgspec.structs.replace(hint_readers.item(number), **changes)
 
 
-def diagnostic(items: list[Item], **options: str) -> Diagnostic:
+def diagnostic(items, **options):
     one = evidenced.diagnostic("hints", options)
     assert isinstance(one, SetDiagnostic)
     return one.of_items(items)
 
 
-def examined(items: list[Item], reader: evidenced.Reader, **options: str) -> list[Examined]:
+def examined(items, reader, **options):
     one = diagnostic(items, **options)
     return evidenced.examine_all(one, items, lambda number: VIEWS, reader)
 
 
-def said(items: list[Item], reader: evidenced.Reader, **options: str) -> dict[str, Statement]:
+def said(items, reader, **options):
     return said_by(diagnostic(items, **options), examined(items, reader, **options))
 
 
-def test_the_evidence_has_the_budget_of_the_plan() -> None:
+def test_the_evidence_has_the_budget_of_the_plan():
     one = evidenced.diagnostic("hints", {})
     assert one.views(selector="aks", n_frames=16) == {
         "plan": View(selector="aks", n_frames=16),
@@ -46,7 +44,7 @@ def test_the_evidence_has_the_budget_of_the_plan() -> None:
     assert list(alone.views(selector="a", n_frames=1)) == ["plan"]
 
 
-def test_all_conditions_are_asked_together_and_levels_are_cumulative() -> None:
+def test_all_conditions_are_asked_together_and_levels_are_cumulative():
     items = [item(0), item(2)]
     driven = drive(diagnostic(items).examine(Simulated(items[0], VIEWS)), lambda ask: reply(items[0], True))
     (asks,) = driven.rounds
@@ -72,7 +70,7 @@ def test_all_conditions_are_asked_together_and_levels_are_cumulative() -> None:
     assert [len(line.split()) for line in made.splitlines()] == [3, 200]
 
 
-def test_fewer_hints_give_those_levels_only_and_none_gives_nothing() -> None:
+def test_fewer_hints_give_those_levels_only_and_none_gives_nothing():
     items = [item(0, hints=("A cause.", "The hand.")), item(1, hints=()), item(2, evidence=())]
     found = [one.finding for one in examined(items, searcher)]
     assert list(found[0].marks) == ["L0", "L1", "L2"]
@@ -87,7 +85,7 @@ def test_fewer_hints_give_those_levels_only_and_none_gives_nothing() -> None:
     assert value(statements, "levels", "L3", "questions") == 1
 
 
-def test_an_empty_hint_is_refused() -> None:
+def test_an_empty_hint_is_refused():
     one = diagnostic([item(1)])
     with pytest.raises(UsageError, match="'q0000': hint 2 is empty; expected a text"):
         drive(
@@ -96,12 +94,12 @@ def test_an_empty_hint_is_refused() -> None:
 
 
 @pytest.mark.parametrize("levels", ["0", ""])
-def test_levels_without_a_hint_are_refused(levels: str) -> None:
+def test_levels_without_a_hint_are_refused(levels):
     with pytest.raises(UsageError, match=r"gives no hint; expected levels such as 0\|1\|2\|3"):
         Settings(levels=tuple(int(one) for one in levels))
 
 
-def test_foreign_hints_are_of_another_source_and_of_the_same_domain_where_there_is_one() -> None:
+def test_foreign_hints_are_of_another_source_and_of_the_same_domain_where_there_is_one():
     items = [item(n) for n in range(8)]
     found = foreign_hints(items, Settings())
     for one in items:
@@ -120,7 +118,7 @@ def test_foreign_hints_are_of_another_source_and_of_the_same_domain_where_there_
     assert "2 foreign hints not known to be of the same domain" in sheet(said(alone, searcher), "hints").note
 
 
-def test_the_gain_of_who_looks_where_it_is_told_is_recovered() -> None:
+def test_the_gain_of_who_looks_where_it_is_told_is_recovered():
     statements = said([item(n) for n in range(N)], searcher)
     for line, planted in {
         "gain": 0.4, "less-foreign": 0.4, "less-filler": 0.4, "foreign": 0.0, "filler": 0.0,
@@ -137,21 +135,20 @@ def test_the_gain_of_who_looks_where_it_is_told_is_recovered() -> None:
     assert value(statements, "levels", "L3", "gain") == pytest.approx(0.4)
     assert "give answers away" not in sheet(statements, "hints").note
     chart = statements["hints:curve"]
-    assert isinstance(chart, Chart)
     assert [one.label for one in chart.series] == [
         "with the video", "words alone", "hints of another question", "words that say nothing",
     ]  # fmt: skip
     assert [round(point.y.value, 3) for point in chart.series[0].points] == [0.3, 0.3, 0.3, 0.7]
 
 
-def test_the_gain_of_each_level_is_recovered() -> None:
+def test_the_gain_of_each_level_is_recovered():
     statements = said([item(n) for n in range(N)], climber)
     gains = [value(statements, "levels", f"L{level}", "gain") for level in (1, 2, 3)]
     assert gains == pytest.approx([0.1, 0.2, 0.4])
     assert value(statements, "hints", "words", "difference") == 0.0
 
 
-def test_a_hint_that_leaks_is_caught_by_the_words_alone() -> None:
+def test_a_hint_that_leaks_is_caught_by_the_words_alone():
     statements = said([item(n) for n in range(N)], parrot)
     assert value(statements, "hints", "gain", "difference") == pytest.approx(0.7)
     assert value(statements, "hints", "words", "difference") == pytest.approx(1.0)
@@ -159,7 +156,7 @@ def test_a_hint_that_leaks_is_caught_by_the_words_alone() -> None:
     assert "they give answers away" in sheet(statements, "hints").note
 
 
-def test_a_placebo_takes_away_what_it_gains_itself() -> None:
+def test_a_placebo_takes_away_what_it_gains_itself():
     statements = said([item(n) for n in range(N)], swayed)
     assert value(statements, "hints", "gain", "difference") == pytest.approx(0.3)
     assert value(statements, "hints", "foreign", "difference") == pytest.approx(0.3)
@@ -167,18 +164,18 @@ def test_a_placebo_takes_away_what_it_gains_itself() -> None:
     assert value(statements, "hints", "less-filler", "difference") == pytest.approx(0.0)
 
 
-def test_gains_of_guessers_lie_in_their_intervals() -> None:
+def test_gains_of_guessers_lie_in_their_intervals():
     rng = np.random.default_rng(3)
     drawn = {(i, told): rng.random() < (0.6 if told else 0.35) for i in range(400) for told in (True, False)}
 
-    def guesser(asked: Item, ask: Ask) -> bool:
+    def guesser(asked, ask):
         return bool(drawn[int(asked.item_id[1:]), is_told(asked, ask)])
 
     found = estimate(said([item(n) for n in range(400)], guesser), "hints", "less-foreign", "difference")
     assert found.low <= 0.25 <= found.high
 
 
-def test_how_often_a_question_is_asked_at_most() -> None:
+def test_how_often_a_question_is_asked_at_most():
     # Four levels, the words alone with and without hints, foreign hints, filler, and the evidence.
     one = evidenced.diagnostic("hints", {})
     assert one.most_asks(item(0), n_frames=8) == 9

@@ -9,22 +9,21 @@ import pytest
 from subjects import evidenced
 from subjects.simulated import Simulated, drive, examined, told, value
 from subjects.stated import column, stated
-from vidence.contracts import Ask, Diagnostic, Examined
+from vidence.contracts import Ask, Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import ReplyScore
 from vidence.explain.diagnostics.rotations import OrderAnswer, RotationsFinding
 from vidence.records import Item, Media, Reply
-from vidence.tables.table import Table
 
 Answers = Callable[[Ask], Reply]
 N = 400
 
 
-def diagnostic(**options: str) -> Diagnostic:
+def diagnostic(**options):
     return evidenced.diagnostic("rotations", options)
 
 
-def item(number: int = 1, n_choices: int = 5) -> Item:
+def item(number=1, n_choices=5):
     return Item(
         item_id=f"q{number:04d}",
         media=(Media(path=f"v{number // 2}.mp4"),),
@@ -35,16 +34,16 @@ def item(number: int = 1, n_choices: int = 5) -> Item:
     )
 
 
-def says(text_of: Callable[[Item], str], asked: Item) -> Answers:
+def says(text_of, asked):
     """Always the choice with this text, wherever it is shown."""
     return lambda ask: Reply(text="ABCDE"[ask.prompt.choices.index(text_of(asked))])
 
 
-def right(asked: Item) -> str:
+def right(asked):
     return asked.choices[ord(asked.answer) - ord("A")]
 
 
-def test_each_choice_is_shown_once_at_each_place_and_the_own_order_first() -> None:
+def test_each_choice_is_shown_once_at_each_place_and_the_own_order_first():
     subject = Simulated(item(), {"plan": (0.0, 1.0)})
     driven = drive(diagnostic().examine(subject), lambda _: Reply(text="A"))
     assert len(driven.rounds) == 1
@@ -57,15 +56,15 @@ def test_each_choice_is_shown_once_at_each_place_and_the_own_order_first() -> No
 
 
 @pytest.mark.parametrize("orders", ["1", "0", "all", "-2", ""])
-def test_orders_that_rotate_nothing_are_refused(orders: str) -> None:
+def test_orders_that_rotate_nothing_are_refused(orders):
     with pytest.raises(
         UsageError, match=re.escape(f"rotations: orders={orders}; expected cyclic, or a number")
     ):
         diagnostic(orders=orders)
 
 
-def test_habits_are_told_apart() -> None:
-    def all_of(n: int, answers: Callable[[Item], Answers]) -> dict[str, Table]:
+def test_habits_are_told_apart():
+    def all_of(n, answers):
         return told(diagnostic(), [examined(diagnostic(), one, answers(one)) for one in map(item, range(n))])
 
     knows = all_of(10, lambda one: says(right, one))
@@ -80,13 +79,12 @@ def test_habits_are_told_apart() -> None:
     liked = {one.item_id: one.choices[int(rng.integers(5))] for one in map(item, range(N))}
     keeps = all_of(N, lambda one: says(lambda i: liked[i.item_id], one))
     share = keeps["rotations"].estimate("all", "share")
-    assert share is not None
     assert share.low <= 0.2 <= share.high
     assert value(keeps["rotations"], "all", "text") == pytest.approx(0.2)
     assert value(keeps["follows"], "wrong", "text") == 1.0
 
 
-def test_independent_guesses_get_the_power_of_the_chance() -> None:
+def test_independent_guesses_get_the_power_of_the_chance():
     rng = np.random.default_rng(4)
     three = diagnostic(orders="3")
     found = told(
@@ -98,13 +96,12 @@ def test_independent_guesses_get_the_power_of_the_chance() -> None:
     )
     assert value(found["rotations"], "all", "anew") == pytest.approx(0.008)
     stated = found["rotations"].estimate("all", "share")
-    assert stated is not None
     assert stated.low <= 0.008 <= stated.high
     for followed in ("text", "letter"):
         assert value(found["follows"], "all", followed) == pytest.approx(0.2, abs=0.03)
 
 
-def test_an_answer_that_was_not_read_follows_nothing() -> None:
+def test_an_answer_that_was_not_read_follows_nothing():
     replies = iter("C???C")
     one = examined(diagnostic(), item(2), lambda _: Reply(text=next(replies)))
     assert isinstance(one.finding, RotationsFinding)
@@ -122,7 +119,7 @@ def test_an_answer_that_was_not_read_follows_nothing() -> None:
         Item(item_id="q", question="?", choices=("only",), answer="A"),
     ],
 )
-def test_questions_without_two_choices_are_counted_and_not_asked(asked: Item) -> None:
+def test_questions_without_two_choices_are_counted_and_not_asked(asked):
     subject = Simulated(asked, {"plan": ()})
     driven = drive(diagnostic().examine(subject), lambda _: Reply(text="A"))
     assert driven.asks == []
@@ -133,7 +130,7 @@ def test_questions_without_two_choices_are_counted_and_not_asked(asked: Item) ->
 ORDERS = ((), (1, 2, 0), (2, 0, 1))
 
 
-def turned(number: int, own: str, answers: str, *, n_choices: int = 3) -> tuple[Item, RotationsFinding]:
+def turned(number, own, answers, *, n_choices=3):
     """A question whose right choice is `own`, and the choices that its answers name; ``?`` is none."""
     asked = Item(
         item_id=f"q{number}",
@@ -154,7 +151,7 @@ def turned(number: int, own: str, answers: str, *, n_choices: int = 3) -> tuple[
     return asked, RotationsFinding(turns=tuple(turns))
 
 
-def test_what_four_questions_say_worked_out_by_hand() -> None:
+def test_what_four_questions_say_worked_out_by_hand():
     """Letters that were said: B A A; B B and none; A B; none, B and A."""
     four = (
         turned(0, "B", "BBC"),
@@ -187,7 +184,7 @@ def test_what_four_questions_say_worked_out_by_hand() -> None:
     assert "1 questions have no first answer that was read." in follows.note
 
 
-def test_a_question_is_asked_once_with_each_order() -> None:
+def test_a_question_is_asked_once_with_each_order():
     one = examined(diagnostic(orders="3"), item(), lambda _: Reply(text="A"))
     assert isinstance(one.finding, RotationsFinding)
     assert len(one.finding.turns) == 3

@@ -20,36 +20,32 @@ from subjects.evidenced import (
     value,
 )
 from subjects.simulated import Simulated, drive, times_shown
-from vidence.contracts import Ask, Diagnostic, Examined, View
-from vidence.errors import UsageError
+from vidence.contracts import Examined, View
 from vidence.explain.diagnostics.conditions import PLAN
-from vidence.explain.diagnostics.selector_gap import ORACLE, TEXT, GapFinding, recall
-from vidence.records import Evidence, Item, Media, Reply
-from vidence.tables.charts import Statement
+from vidence.explain.diagnostics.selector_gap import ORACLE, TEXT, recall
+from vidence.records import Evidence, Media, Reply
 
 SELECTORS = {"selectors": "good|poor"}
 
 
-def diagnostic(**options: str) -> Diagnostic:
+def diagnostic(**options):
     return evidenced.diagnostic("selector-gap", options)
 
 
-def examined(
-    items: list[Item], views: evidenced.Views, parser: evidenced.Reader, **options: str
-) -> list[Examined]:
+def examined(items, views, parser, **options):
     return examine_all(diagnostic(**options), items, views, parser)
 
 
-def said(found: list[Examined], **options: str) -> dict[str, Statement]:
+def said(found, **options):
     return said_by(diagnostic(**options), found)
 
 
-def forgetful(asked: Item, ask: Ask) -> bool:
+def forgetful(asked, ask):
     """Sees everything that is shown, and puts nothing together."""
     return False
 
 
-def views(number: int) -> dict[str, tuple[float, ...]]:
+def views(number):
     """The plan finds all in 2 of 10 questions, ``good`` in 7, ``poor`` never; the evidence always."""
     return {
         PLAN: frames(3 if number % 10 < 2 else 1),
@@ -59,7 +55,7 @@ def views(number: int) -> dict[str, tuple[float, ...]]:
     }
 
 
-def test_everything_is_shown_with_one_budget() -> None:
+def test_everything_is_shown_with_one_budget():
     one = diagnostic(selectors="aks:clip:W|bolt:clip:W?power=3")
     found = one.views(selector="midpoints", n_frames=16)
     assert found == {
@@ -73,7 +69,7 @@ def test_everything_is_shown_with_one_budget() -> None:
     assert one.models() == {}
 
 
-def test_all_frames_of_a_question_are_asked_together() -> None:
+def test_all_frames_of_a_question_are_asked_together():
     driven = drive(diagnostic(**SELECTORS).examine(Simulated(item(), views(9))), lambda ask: Reply(text="A"))
     assert len(driven.rounds) == 1
     shown = [times_shown(ask) for ask in driven.asks]
@@ -106,9 +102,7 @@ def test_all_frames_of_a_question_are_asked_together() -> None:
         ([], [1.0], 0.0, None),
     ],
 )
-def test_recall_counts_the_spans_that_have_a_frame(
-    spans: list[tuple[float | None, float | None]], times: list[float], slack: float, share: float | None
-) -> None:
+def test_recall_counts_the_spans_that_have_a_frame(spans, times, slack, share):
     evidence = tuple(Evidence(start_s=start, end_s=end) for start, end in spans)
     asked = msgspec.structs.replace(item(), evidence=evidence)
     assert recall(asked, times, slack_s=slack) == share
@@ -117,7 +111,7 @@ def test_recall_counts_the_spans_that_have_a_frame(
     assert recall(listed, [1.0]) is recall(several, [1.0]) is None
 
 
-def test_a_fuser_loses_only_in_retrieval() -> None:
+def test_a_fuser_loses_only_in_retrieval():
     items = [item(n) for n in range(200)]
     found = said(examined(items, views, fuser, **SELECTORS), **SELECTORS)
     gaps = {PLAN: 0.8, "good": 0.3, "poor": 1.0}
@@ -140,7 +134,7 @@ def test_a_fuser_loses_only_in_retrieval() -> None:
     assert sheet(found, "selector-gap").value(TEXT, "fusion") is None
 
 
-def test_who_fuses_nothing_loses_only_in_fusion() -> None:
+def test_who_fuses_nothing_loses_only_in_fusion():
     found = said(examined([item(n) for n in range(40)], views, forgetful, **SELECTORS), **SELECTORS)
     for name in (PLAN, "good", "poor"):
         assert value(found, "selector-gap", name, "retrieval") == 0.0
@@ -150,7 +144,7 @@ def test_who_fuses_nothing_loses_only_in_fusion() -> None:
         assert value(found, "lost", name, "fusion") == 1.0
 
 
-def test_both_gaps_are_recovered_and_add_up() -> None:
+def test_both_gaps_are_recovered_and_add_up():
     # Half of the questions are fused; what a selector finds does not depend on which half.
     items = [item(n) for n in range(400)]
     found = said(examined(items, views, half_fuser, **SELECTORS), **SELECTORS)
@@ -168,11 +162,11 @@ def test_both_gaps_are_recovered_and_add_up() -> None:
     assert (interval.n, interval.n_clusters) == (400, 200)
 
 
-def test_right_without_the_evidence_makes_the_gap_negative() -> None:
-    def contrary(asked: Item, ask: Ask) -> bool:
+def test_right_without_the_evidence_makes_the_gap_negative():
+    def contrary(asked, ask):
         return n_seen(ask) == 1
 
-    def shown(number: int) -> dict[str, tuple[float, ...]]:
+    def shown(number):
         return {PLAN: frames(1), ORACLE: INSIDE}
 
     found = said(examined([item(n) for n in range(8)], shown, contrary))
@@ -182,7 +176,7 @@ def test_right_without_the_evidence_makes_the_gap_negative() -> None:
     assert math.isnan(value(found, "selector-gap", PLAN, "retrieval_share"))
 
 
-def test_tags_part_the_questions() -> None:
+def test_tags_part_the_questions():
     items = [item(n, kind="fused" if n % 4 < 2 else "not") for n in range(40)]
     found = said(examined(items, views, half_fuser, **SELECTORS), **SELECTORS)
     assert value(found, "selector-gap:kind", "fused", "fusion") == 0.0
@@ -192,29 +186,27 @@ def test_tags_part_the_questions() -> None:
     assert value(found, "selector-gap:kind", "fused", "evidence-frames") == 1.0
 
 
-def one_of_three(number: int) -> dict[str, tuple[float, ...]]:
+def one_of_three(number):
     return {PLAN: frames(1), ORACLE: INSIDE}
 
 
-def test_without_evidence_a_question_can_be_skipped() -> None:
+def test_without_evidence_a_question_can_be_skipped():
     asked = [item(0), item(1, has_evidence=False)]
     found = examined(asked, one_of_three, fuser, missing="skip")
-    assert isinstance(found[1].finding, GapFinding)
     assert found[1].finding.marks == {}
     headline = sheet(said(found, missing="skip"), "selector-gap")
     assert headline.value(PLAN, "questions") == 1
     assert "1 were not asked" in headline.note
 
 
-def test_without_evidence_the_frames_of_the_plan_can_stand_in() -> None:
+def test_without_evidence_the_frames_of_the_plan_can_stand_in():
     asked = [item(0), item(1, has_evidence=False)]
 
-    def shown(number: int) -> dict[str, tuple[float, ...]]:
+    def shown(number):
         found = {PLAN: frames(1), ORACLE: INSIDE}
         return found if number == 0 else {PLAN: frames(1)}
 
     found = examined(asked, shown, fuser, missing="fill")
-    assert isinstance(found[1].finding, GapFinding)
     assert found[1].finding.is_filled
     assert found[1].finding.marks[ORACLE] == found[1].finding.marks[PLAN]
     statements = said(found, missing="fill")
@@ -227,25 +219,9 @@ def test_without_evidence_the_frames_of_the_plan_can_stand_in() -> None:
     assert value(statements, "recall", PLAN, "questions") == 1
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"selectors": "plan|frag"}, "'plan' is shown anyway"),
-        ({"selectors": "frag|frag"}, "different values"),
-        ({"missing": "ignore"}, "expected one of fill, refuse, skip"),
-        ({"slack_s": "-1"}, "0 or above"),
-        ({"slack_s": "inf"}, "0 or above"),
-        ({"slack_s": "some"}, "cannot be read"),
-    ],
-)
-def test_options_that_cannot_be_are_refused(options: dict[str, str], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        diagnostic(**options)
-
-
-def test_shares_end_at_nothing_and_everything_and_gaps_do_not() -> None:
+def test_shares_end_at_nothing_and_everything_and_gaps_do_not():
     # One of ten questions on five videos is lost: Student's t reaches beyond both ends.
-    def shown(number: int) -> dict[str, tuple[float, ...]]:
+    def shown(number):
         return {PLAN: frames(0 if number == 0 else 3), ORACLE: INSIDE}
 
     items = [item(n, kind="odd" if n % 2 else "even") for n in range(20)]

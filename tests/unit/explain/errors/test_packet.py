@@ -20,7 +20,7 @@ from vidence.explain.errors.packet import (
 ODD = {"knowledge": 0.5}
 
 
-def replies(standings: str) -> dict[str, Candidate]:
+def replies(standings):
     names = {"+": "right", "-": "wrong", "?": "none"}
     return {f"q{i:04}": Candidate(item=item(i), standing=names[sign]) for i, sign in enumerate(standings)}
 

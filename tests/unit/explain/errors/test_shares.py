@@ -6,7 +6,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from vidence.explain.errors.labels import Label
 from vidence.explain.errors.shares import agreements, chain_steps, kind_shares, labellings, report
 from vidence.explain.errors.taxonomies import load_taxonomy
 
@@ -113,7 +112,7 @@ def test_a_chain_that_breaks_off_is_no_longer_counted(plant):
     rows = [row.row for row in planted.packet.rows]
     reached = ("right", "right", "not reached", "not reached")
     second = ("right", "wrong", "not reached", "not reached")
-    labels: list[Label] = [
+    labels = [
         msgspec.structs.replace(planted.label(rows[0], kind="reasoning-chain"), verdicts=reached),
         msgspec.structs.replace(planted.label(rows[1], kind="reasoning-chain"), verdicts=second),
         planted.label(rows[2], kind="reasoning-chain"),

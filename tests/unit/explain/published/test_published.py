@@ -101,7 +101,6 @@ def test_rows_by_target_become_columns_beside_a_run():
     rows = {row.name: [cell.text for cell in row.cells[1:]] for row in social.rows}
     assert rows["Gemini 2.5 Pro"] == ["41.27", "53.97", "48.48", "56.06"]
     measure = social.columns[4].measure
-    assert measure is not None
     # Logs of the choice and free descriptions alike, by who marked them; never both at once.
     assert measure.where == {"set": ("social",), "target": ("intention",)}
     assert (measure.parser, measure.alike) == (("description-match",), "task")

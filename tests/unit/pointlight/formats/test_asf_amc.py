@@ -16,11 +16,7 @@ def amc(tmp_path):
 
 
 def test_points_are_where_paper_says(amc, tmp_path):
-    """Frame 1: the leg hangs from (1, 2, 3). Frame 2: the root turns by 90° about y, the shin by 90° about x.
-
-    The knee bends about the x axis of the turned body: the shin, hanging, first goes to -z and is then turned
-    by the root to -x.
-    """
+    """Frame 1: the leg hangs from (1, 2, 3). Frame 2: root turned by 90° about y, shin by 90° about x."""
     motion = read_motion(amc)
     assert motion.names == ("root", "thigh", "shin")
     assert motion.parents == (-1, 0, 1)
@@ -42,10 +38,7 @@ def test_points_are_where_paper_says(amc, tmp_path):
 
 
 def test_the_axes_of_a_bone_turn_its_angles(tmp_path):
-    """The x axis of the thigh is the y axis of the world: 90° about it leave a hanging bone where it is.
-
-    Its y axis is the -x axis of the world: 90° about it take -y to +z.
-    """
+    """The x axis of the thigh is the y axis of the world: 90° about it leave a hanging bone where it is."""
     write(tmp_path, "07.asf", ASF.format(length="0.45"))
     about_x = AMC.replace("thigh 0 0 0", "thigh 90 0 0", 1)
     about_y = AMC.replace("thigh 0 0 0", "thigh 0 90 0", 1)

@@ -22,10 +22,7 @@ def draws():
 
 @pytest.fixture
 def cell(runs):
-    """Write a run whose questions are right where `right` says so, and give its cell.
-
-    `right` is an array of truth values, or a share that draws of `seed` give.
-    """
+    """Write a run whose questions are right where `right` says so, and give its cell."""
     n_made = 0
 
     def make(

@@ -129,7 +129,6 @@ def test_a_matrix_has_the_values_of_a_tag_by_models_with_chance(cell, grid, draw
     assert told == ["0.0", "100.0", "50.0"]
     assert shown(table, "value:order", "chance").text == "25.0"
     drawing = draw_figure(table)
-    assert drawing is not None
     assert [words for _, words in drawing.legend] == ["m", "n", "chance"]
 
 

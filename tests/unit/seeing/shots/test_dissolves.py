@@ -8,20 +8,20 @@ from vidence.seeing.shots.dissolves import DissolveMeter
 SIZE = (27, 48)
 
 
-def picture(seed: int) -> np.ndarray:
+def picture(seed):
     """Blobs of four cells."""
     coarse = np.random.default_rng(seed).integers(10, 245, (7, 12, 3))
     return np.kron(coarse, np.ones((4, 4, 1)))[: SIZE[0], : SIZE[1]]
 
 
-def found(pictures) -> list[tuple[int, int]]:
+def found(pictures):
     meter = DissolveMeter()
     for one in pictures:
         meter.see(np.clip(np.round(one), 0, 255).astype(np.uint8))
     return [(gap.first_frame, gap.clear_frame) for gap in meter.gaps()]
 
 
-def dissolve(n: int, *, still: int = 30) -> list[np.ndarray]:
+def dissolve(n, *, still=30):
     one, other = picture(1), picture(2)
     shares = np.clip((np.arange(2 * still + n) - still + 1) / (n + 1), 0, 1)
     return [(1 - share) * one + share * other for share in shares]
