@@ -442,6 +442,11 @@ def test_settings_that_would_say_nothing_are_refused(overrides, said):
         plan(**overrides)
 
 
+def test_a_mapping_of_columns_is_kept_whole():
+    assert "question=q" in str(plan(map="item_id=i,question=q,answer=a").map)
+    assert plan(map=None).map is None
+
+
 def test_a_name_of_the_hub_that_is_no_path_is_answered_with_the_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError, match="say vidence get hf:lab/set, and then --data hf:lab/set"):

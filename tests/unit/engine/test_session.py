@@ -97,6 +97,23 @@ def test_frames_are_for_models_that_look_and_for_diagnostics(plan, bench, fake_m
     assert within(plan, bench.folder, look)[0::2] == (True, False)
 
 
+def test_what_was_composed_ahead_is_the_plain_question_alone(plan, bench):
+    async def look(session):
+        seen = []
+
+        async def note(subject):
+            subject.compose_ahead("one")
+            turned = subject.prompt("one", order=(2, 1, 0))
+            seen.append((subject.prompt("one") == subject.prompt("one", ()), subject.n_repeats, str(turned)))
+
+        await session.work([(session.prepared.items[0], 0)], note, n_consumers=1, count=DecodeCount())
+        return seen
+
+    views = {"one": View(selector="none", n_frames=1)}
+    [(is_same, n_repeats, turned)] = within(plan, bench.folder, look, views=views)
+    assert (is_same, n_repeats, "A. blue" in turned) == (True, 1, True)
+
+
 def test_models_have_their_identity_and_are_closed_whatever_happens(plan, bench, fake_model, monkeypatch):
     models = {plan.model: fake_model(identity="main"), "scripted:B": fake_model(identity="other")}
     monkeypatch.setattr(engine_module, "create", lambda kind, spec: models[spec])
