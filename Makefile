@@ -48,7 +48,7 @@ WITH_RFDETR := tests/conformance/test_detectors.py tests/unit/seeing/detectors/t
 # Clusters, browsers, attacks, floods, the crawl of every page by every role, the boards over real films with all that
 # is made again after them, and tutorials that are followed word for word: `make test-long`.
 LONG := tests/long tests/browser tests/hostile tests/unit/studio/test_access.py tests/architecture/test_wings.py \
-	tests/end_to_end/test_studio_load.py tests/end_to_end/test_studio_postgres.py \
+	tests/end_to_end/test_studio_load.py tests/end_to_end/test_studio_postgres.py tests/end_to_end/test_street.py \
 	tests/end_to_end/test_make_killed.py \
 	tests/parity/test_boards_on_real_video.py tests/parity/test_counts_on_pets.py \
 	tests/architecture/test_parity_skips.py tests/docs/test_docs_site.py tests/docs/test_docs_notebooks.py \

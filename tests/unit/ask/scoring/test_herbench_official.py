@@ -3,6 +3,7 @@
 import pytest
 
 from vidence import catalog
+from vidence.ask.scoring import perceptioncomp
 from vidence.records import Answered, Item, Reply, Unreadable
 
 ITEM = Item(item_id="q", question="?", choices=("a", "b", "c", "d", "e"), answer="A")
@@ -63,7 +64,7 @@ def test_official_rules(name: str, text: str, expected: str | None) -> None:
     ],
 )  # fmt: skip
 def test_the_rule_that_gave_the_letter(name: str, text: str, rule: str) -> None:
-    assert catalog.create("parser", f"perceptioncomp-{name}").read(ITEM, Reply(text=text)).rule == rule
+    assert perceptioncomp.create(f"perceptioncomp-{name}").read(ITEM, Reply(text=text)).rule == rule
 
 
 @pytest.mark.parametrize("name", NAMES)
