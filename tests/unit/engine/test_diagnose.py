@@ -136,6 +136,8 @@ def findings(folder, diagnostic, out="run", options=None):
     name = diagnosis_name(diagnostic.name, options or {})
     with RunStore(folder / out) as store:
         found = store.findings(name, diagnostic.finding)
+        assert all(store.finding(name, i, diagnostic.finding) == one.finding for i, one in found.items())
+        assert store.finding(name, "no such question", diagnostic.finding) is None
     return {item_id: one.finding for item_id, one in found.items()}
 
 

@@ -69,6 +69,7 @@ def loaded(questions: tuple[Item, ...], root: Path = Path()) -> Loaded:
 
 
 def test_what_a_spec_says_about_drawing_goes_to_the_plan():
+    assert (plan().shuffle_choices, plan().repeats, plan().seed) == (False, 1, 0)
     made = make_plan(
         "table",
         data=Path("q.jsonl"),

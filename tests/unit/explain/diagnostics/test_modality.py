@@ -277,4 +277,4 @@ def test_what_a_guesser_gets_of_each_flag():
     # Of four choices a guess is right in 1/4; one condition right and two wrong are 1/4 * 3/4 * 3/4.
     chances = {flag.key: flag.chance(0.25) for flag in FLAGS}
     assert chances["without-video"] == chances["one-frame"] == 0.25
-    assert chances["needs-frames"] == pytest.approx(9 / 64)
+    assert chances["needs-frames"] == chances["needs-order"] == pytest.approx(9 / 64)
