@@ -36,7 +36,8 @@ FOCUS = """() => {
   const one = document.activeElement;
   if (one === document.body) return null;
   if (one.type === "date" || one.type === "datetime-local") return "";  // the browser draws rings within
-  const box = one.getBoundingClientRect(), style = getComputedStyle(one);
+  const lines = [...one.getClientRects()].sort((a, b) => b.width * b.height - a.width * a.height);
+  const box = lines[0] ?? one.getBoundingClientRect(), style = getComputedStyle(one);  // words may wrap
   const from = Math.max(box.left, 0), to = Math.min(box.right, innerWidth);
   const isOfIt = (at) => at !== null && (one.contains(at) || at.closest("label")?.control === one);
   let shown_px = 0;
@@ -47,7 +48,7 @@ FOCUS = """() => {
   if (isInSight && hasRing) return "";
   return `${isInSight ? "no ring" : "out of sight"}: ${one.outerHTML.slice(0, 120)}`;
 }"""
-STOPS = 40
+STOPS = 25
 HEIGHTS_PX = {1400: 900, 400: 800}
 LARGEST_BYTES = 120_000
 

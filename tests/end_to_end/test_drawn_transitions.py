@@ -10,7 +10,7 @@ from conftest import IS_THOROUGH
 from vidence.catalog import create
 
 TOLERANCE = 2
-NETWORK_LENGTHS, N_SHOT = ((6, 20, 40), 90) if IS_THOROUGH else ((20,), 50)
+NETWORK_LENGTHS, N_SHOT = ((6, 20, 40), 60) if IS_THOROUGH else ((20,), 50)
 
 
 def joined(behind, before, n: int, *, kind: str):

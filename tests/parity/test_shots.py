@@ -70,8 +70,8 @@ def test_hard_cuts_and_most_fades_of_any_labelled_film_are_found(data_dir, name)
     """Recall and precision are bounded for hard cuts alone; a gap inside what is gradual is not judged."""
     n_cuts = n_missed = n_wrong = n_gradual = n_faded = 0
     for film in labelled_films(data_dir):
-        if not IS_THOROUGH and film.path.stem == BUNNY:
-            continue  # the longest
+        if film.path.stem == BUNNY and (not IS_THOROUGH or name == "transnetv2"):
+            continue  # the longest; a network sees a part of it below
         gaps = found_gaps(film.path, opened(name))
         missed, wrong = judged(gaps, film.cuts, film.gradual)
         n_cuts, n_missed, n_wrong = n_cuts + len(film.cuts), n_missed + len(missed), n_wrong + len(wrong)
