@@ -35,7 +35,7 @@ EFFECTS = {
     "gemini-2.5-pro-preview-06-05_1fps": (-0.4, -2.5, 1.6),
     "llava-onevision-qwen2-7b-ov-chat-hf_1fps": (-1.8, -5.0, 1.6),
 }
-# Runs of three models on an eighth of the questions say the same; `make test-long` replays all models on half.
+# Three models on an eighth of the questions say the same; `make test-long` replays all models on half.
 MODELS, STEP = (None, 2) if IS_THOROUGH else (list(EFFECTS)[:3], 8)
 
 
