@@ -211,9 +211,9 @@ def test_a_failure_stays_the_failure_it_is_when_the_parser_cannot_mark_it(bench,
 
     monkeypatch.setattr(PreparedRun, "parser_for", lambda self, item: BrokenParser(ValueError()))
     bench.run(fake_model(turn=turn))
-    assert bench.trials()[0].score.outcome == Failed(
-        stage="model", error="RejectedRequestError", message="too long"
-    )
+    [trial] = bench.trials()
+    assert trial.score.outcome == Failed(stage="model", error="RejectedRequestError", message="too long")
+    assert trial.prompt is not None  # it was sent
 
 
 def test_a_prompt_that_cannot_be_made_fails_its_question_only(bench, fake_model, monkeypatch):
@@ -234,6 +234,7 @@ def test_a_prompt_that_cannot_be_made_fails_its_question_only(bench, fake_model,
     assert first.score.outcome == Failed(
         stage="prompting", error="MediaError", message="q0.png: the frame cannot be decoded"
     )
+    assert first.prompt is None
     assert isinstance(second.score.outcome, Answered)
 
 

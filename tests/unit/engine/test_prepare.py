@@ -198,6 +198,8 @@ def test_media_outside_the_folder_are_named_once_and_can_be_refused(tmp_path: Pa
     assert (note.count(".mp4"), ", ..." in note, "media_inside" in note) == (3, True, True)
     with pytest.raises(DataError, match="5 media lie outside"):
         choose_items(questions, plan(media_inside=True), model=Looker())
+    _, (single,) = choose_items(loaded(tuple(some[:2]), tmp_path / "data"), plan(), model=Looker())
+    assert single.startswith("1 medium lies outside")
     assert len(ids(questions, plan(media_inside=True))) == 10  # of a model that looks at nothing
 
 

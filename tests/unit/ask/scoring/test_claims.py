@@ -13,6 +13,7 @@ from vidence.ask.scoring.claims import (
     claims,
     is_corrected,
     probabilities,
+    read_said,
     several_questions,
 )
 from vidence.ask.scoring.letters import Reading
@@ -205,3 +206,16 @@ def test_a_line_is_read_once_however_often_it_is_said(monkeypatch):
     monkeypatch.setattr(robust, "_read_line", counting)
     assert read("hm\n" * 10_000 + "B") == "B"
     assert n_read == 2
+
+
+def test_a_choice_with_its_reason_is_read_where_it_is_marked_as_the_answer():
+    for said in ("black, because it is dark", "black because of the coat"):
+        assert read_said(ITEM, said, is_marked=True) == Reading("D", "choice-text")
+        assert read_said(ITEM, said, is_marked=False) is None
+
+
+def test_choices_that_are_repeated_whole_are_no_claims():
+    repeated = "\n".join(f"{letter}. {colour}" for letter, colour in zip(ITEM.letters, COLOURS, strict=True))
+    assert read(f"{repeated}\nB") == "B"
+    assert read(f"{repeated}\n\nIt is black.") == "D"
+    assert read(repeated) is None

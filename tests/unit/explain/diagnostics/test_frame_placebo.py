@@ -254,3 +254,8 @@ def test_frames_of_the_evidence_that_are_not_shown_are_no_placebo():
     assert placebo_positions(item, (4.0, 26.0), times) == ([0, 2], [3])
     assert placebo_positions(item, (4.0, 26.0), (4.0, 8.0, 26.0)) == ([0, 2], [])
     assert placebo_positions(item, (4.0, 26.0), (12.0, 40.0)) == ([], [])
+
+
+def test_the_effect_is_what_the_evidence_costs_beyond_the_placebo():
+    deltas = PlaceboDeltas(item=item(), is_right=True, evidence=(3.0, 2.0), placebo=(1.0, 0.0), alone=(1.0,))
+    assert (deltas.effect, deltas.is_matched) == (2.0, True)

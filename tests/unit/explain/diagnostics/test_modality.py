@@ -221,6 +221,7 @@ def test_guessing_is_counted_out():
     assert value(statements, "solved", "one-frame-only", "chance") == pytest.approx(0.25 * 0.75)
     assert sheet(statements, "solved").value("one-frame-only", "known") is None
     assert "Guessing alone gets 25.0 %" in sheet(statements, "modality").note
+    assert "repeats right" not in sheet(statements, "solved").note
 
 
 def test_open_questions_cannot_be_guessed():

@@ -121,6 +121,7 @@ def test_a_short_video_is_searched_as_far_as_it_goes(mode):
 def test_without_frames_there_is_no_demand(mode):
     found = examined(lambda _: False, n=0, mode=mode)
     assert (found.made.category, found.made.error) == ("error", "no frames: the ranking is empty")
+    assert found.made.n_steps == 0
     assert found.made.asked == (0,)
     assert examined(lambda _: True, n=0, mode=mode).made.category == "text-only"
 
