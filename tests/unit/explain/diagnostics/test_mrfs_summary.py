@@ -87,7 +87,7 @@ def test_categories_are_shares_of_all_questions():
     needs = {"text-only": (0.25, 2), "visual-required": (0.375, 3)}
     assert shares == needs | {"undefined": (0.25, 2), "error": (0.125, 1)}
     heights = {point.x: point.y.value for point in summary(MIXED)["distribution"].series[0].points}
-    assert (min(heights), sum(heights.values())) == (1.0, pytest.approx(1))
+    assert (min(heights), max(heights), sum(heights.values())) == (1.0, 16.0, pytest.approx(1))
     assert {x for x, y in heights.items() if y} == {4.0, 9.0, 11.0}
     ten = [Examined(item=item(i), finding=finding(k)) for i, k in enumerate((1, 2, 2, 3, 4, 6, 8, 8, 9, 16))]
     head = sheet(summary(ten), "mrfs")
