@@ -112,7 +112,7 @@ def test_where_nobody_watches_nothing_is_drawn_but_troubles_are_said() -> None:
 
 def test_of_many_troubles_the_first_are_said_and_that_there_are_more() -> None:
     console = Console(file=io.StringIO(), force_terminal=False, width=200)
-    lines = shown_after(console, *(MediaTrouble(message=f"{i}.mp4") for i in range(25))).splitlines()
+    lines = shown_after(console, *(MediaTrouble(message=f"{i}.mp4") for i in range(21))).splitlines()
     assert lines[0].endswith("0.mp4")
     assert lines[-1].endswith("more troubles; the report counts them")
     assert sum("more troubles" in line for line in lines) == 1

@@ -158,7 +158,7 @@ def test_repeats_differ_and_equal_questions_are_sent_once(bench, fake_model):
     model = fake_model()
     summary = bench.run(model, repeats=3)
     assert sorted(r.sample for r in model.asked) == [0, 1, 2]
-    assert (summary.n_tried, summary.n_remembered) == (6, 3)
+    assert (summary.n_planned, summary.n_tried, summary.n_remembered) == (6, 6, 3)
 
 
 # ------------------------------------------------------------------ plug-ins that break
