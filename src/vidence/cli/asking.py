@@ -33,8 +33,7 @@ def go(plan: Plan, folder: Path, ending: Ending) -> int:
     page_path = folder / "report.html"
     if summary.n_tried == 0 and ending.json_path is None and (page_path.exists() or not ending.page):
         say(console, f"nothing is left to ask; see vidence report {folder}")
-        if summary.n_left_out:
-            _say_left_out(summary, console)
+        _say_left_out(summary, console)
         return NOT_ALL if summary.n_left_out else 0
     from vidence.cli.commands.report import show_run
 
@@ -83,8 +82,7 @@ def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens:
     if summary.judge_input_tokens or summary.judge_output_tokens:
         read, wrote = summary.judge_input_tokens, summary.judge_output_tokens
         say(console, f"the judges read {read} tokens and wrote {wrote}")
-    if summary.n_judge_errors or summary.n_scores_kept or summary.n_undecided:
-        _say_judged(summary, folder, console)
+    _say_judged(summary, folder, console)
     if summary.n_failed:
         failed = f"{several(summary.n_failed, 'question')} failed"
         why = f", which counts as wrong: {sentence(str(summary.failures))}"
@@ -93,8 +91,7 @@ def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens:
         cut = f"{summary.n_cut:,} of {several(summary.n_tried, 'reply', many='replies')} cut off"
         limit = "of the server" if max_tokens is None else f"of {max_tokens:,} tokens"
         say(console, (cut, "yellow"), f" at the limit {limit}; --max-tokens sets a higher one")
-    if summary.n_left_out:
-        _say_left_out(summary, console)
+    _say_left_out(summary, console)
 
 
 def _say_judged(summary: Summary, folder: Path, console: Console) -> None:
@@ -113,5 +110,6 @@ def _say_judged(summary: Summary, folder: Path, console: Console) -> None:
 
 
 def _say_left_out(summary: Summary, console: Console) -> None:
-    lines = f"{several(summary.n_left_out, 'line')} of the questions left out"
-    say(console, (lines, "red"), ": no usable question is there. --strict stops at the first")
+    if n := summary.n_left_out:
+        lines = f"{several(n, 'line')} of the questions left out"
+        say(console, (lines, "red"), ": no usable question is there. --strict stops at the first")

@@ -261,8 +261,7 @@ class FrameDesk:
             return failure(error, "selection")
         told = [f"retry {retry}: other frames after a reply that could not be read"] if retry else []
         told += [scores.note] if isinstance(scores, SearchResult) else []
-        if view.scoring is not None:
-            told += few_words(view, found, len(frames))
+        told += few_words(view, found, len(frames))
         return Selection(
             selector=view.rules.selector,
             version=view.selector.version,

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import stat
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -29,7 +30,7 @@ from vidence.contracts import (
     View,
 )
 from vidence.engine.environment import cache_root
-from vidence.engine.get import FOLDER, command_for, fetched_from, noted
+from vidence.engine.get import command_for, fetched_from, noted
 from vidence.engine.plan import (
     MUST_AGREE,
     Facts,
@@ -301,17 +302,15 @@ class PreparedRun:
     strategy: Strategy
     prompter: Prompter
     parser: Scorer
-    text_parser: Scorer | None
+    text_parser: Scorer
 
     def parser_for(self, item: Item) -> Scorer:
         """Choices are read by the plan's parser; texts by its text parser, or they wait for a judge."""
-        if item.answer_kind == "choice" or self.text_parser is None:
-            return self.parser
-        return self.text_parser
+        return self.parser if item.answer_kind == "choice" else self.text_parser
 
     def choice_order(self, item: Item, repeat: int) -> tuple[int, ...]:
         """The order in which choices are shown: the item's own, or one sampled for item and repeat."""
-        if item.answer_kind != "choice":
+        if not self.plan.shuffle_choices or item.answer_kind != "choice":
             return ()
         words = f"{self.plan.seed}/{item.item_id}/{repeat}".encode()
         rng = np.random.default_rng(list(hashlib.sha256(words).digest()))
@@ -354,12 +353,10 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
     )
     loaded, shows_media = load_questions(plan), plan.layout == "video" or traits.needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
-    limited = _limit_notes(plan) if traits.thins and model.looks else ()
-    has_fetched = cache_root is not None and (cache_root / FOLDER).is_dir()
     facts = msgspec.convert(
         machine_facts()
         | (pool.facts if pool else {})
-        | (_origin(plan.data, cache_root) if has_fetched and cache_root else {})
+        | _origin(plan.data, cache_root)
         | _asked_with(strategy, view, models)
         | {
             "benchmark_version": benchmark.version,
@@ -372,13 +369,12 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "n_items": len(loaded.items),
             "strata": _strata(loaded.items, plan, asked=items, model=model) if plan.stratum else (),
             "n_planned": len(items) * plan.repeats,
-            "notes": (*loaded.notes, *notes, *limited, *prompter.notes(items)),
+            "notes": (*loaded.notes, *notes, *_limit_notes(plan, view, model), *prompter.notes(items)),
             "problems": loaded.problems,
             "started_at": now.isoformat(timespec="seconds"),
         },
         Facts,
     )
-    has_texts = any(item.answer_kind != "choice" for item in items)
     return PreparedRun(
         plan=plan,
         facts=facts,
@@ -388,7 +384,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
         strategy=strategy,
         prompter=prompter,
         parser=create("parser", plan.parser),
-        text_parser=create("parser", plan.text_parser) if has_texts else None,
+        text_parser=create("parser", plan.text_parser),
     )
 
 
@@ -405,16 +401,18 @@ def _asked_with(strategy: Strategy, view: OpenView, models: Mapping[str, Model])
     }
 
 
-def _origin(data: str, cache_root: Path) -> dict[str, str]:
+def _origin(data: str, cache_root: Path | None) -> dict[str, str]:
     """Where the questions were fetched, as facts; nothing where they were not."""
-    got = fetched_from(cache_root, data)
-    return (
-        {"release": got.release, "release_licence": got.licence, "fetched_at": got.fetched_at} if got else {}
-    )
+    got = None if cache_root is None else fetched_from(cache_root, data)
+    if got is None:
+        return {}
+    return {"release": got.release, "release_licence": got.licence, "fetched_at": got.fetched_at}
 
 
-def _limit_notes(plan: Plan) -> tuple[str, ...]:
+def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
     """That a rule which says itself how many frames there are is limited by the plan."""
+    if not view.traits.thins or not model.looks:
+        return ()
     return (
         f"{plan.selector} shows {plan.n_frames} frames of a question at most: where it gives more they are "
         "thinned evenly; --frames N sets another limit",
@@ -591,16 +589,29 @@ def _with_media(
 
 
 def _absent_words(items: Sequence[Item], absent: Sequence[MediaPath], *, n_questions: int) -> str:
-    """Which media are missing."""
+    """Which media are missing, and which are there and are something else."""
     kinds = {medium.kind for item in items for medium in item.media}
     one = {frozenset({"video"}): "video", frozenset({"image"}): "image"}.get(frozenset(kinds), "medium")
     many = "media" if one == "medium" else f"{one}s"
-    lines = [f"  {path}" for path in absent[:_MOST_LISTED]]
+    lines = [f"  {path}{_what_is_there(path)}" for path in absent[:_MOST_LISTED]]
     if len(absent) > _MOST_LISTED:
         lines.append(f"  ... and {len(absent) - _MOST_LISTED:,} more")
     n = f"1 {one} is" if len(absent) == 1 else f"{len(absent):,} {many} are"
     need = "needs" if n_questions == 1 else "need"
     return "\n".join((f"{n} missing, which {n_questions:,} of {len(items):,} questions {need}:", *lines))
+
+
+def _what_is_there(path: MediaPath) -> str:
+    """What stands in the place of a medium, or keeps one from seeing it."""
+    if isinstance(path, Address):
+        return ""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as error:
+        return f" ({error.strerror})"
+    return " (a folder, and a file is needed)" if stat.S_ISDIR(mode) else " (a file, and a folder is needed)"
 
 
 def check_same(before: Facts, now: Facts, *, folder: Path) -> None:

@@ -295,8 +295,7 @@ class Session:
             shown = {item.item_id: views for item in items}
         subjects = []
         for item, repeat in group:
-            is_drawn = self.is_run and self.prepared.plan.shuffle_choices
-            order = self.prepared.choice_order(item, repeat) if is_drawn else ()
+            order = self.prepared.choice_order(item, repeat) if self.is_run else ()
             subjects.append(
                 ShownSubject(
                     item=item.with_order(order),

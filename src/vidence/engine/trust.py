@@ -22,7 +22,7 @@ from vidence.engine.config_file import read_config
 from vidence.engine.environment import Environment
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.specs import code_file, fields_of, named_specs
-from vidence.errors import TrustError
+from vidence.errors import TrustError, UsageError
 from vidence.media.address import Address, is_address, place
 from vidence.records import Record
 
@@ -329,4 +329,12 @@ def read_settings_file(path: Path | None) -> UserSettings:
     Raises:
         UsageError: it cannot be read, or holds something else.
     """
-    return UserSettings() if path is None or not path.exists() else read_config(path, UserSettings)
+    if path is None:
+        return UserSettings()
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return UserSettings()
+    except OSError as error:
+        raise UsageError(f"the settings {path} cannot be read: {error.strerror}") from error
+    return read_config(path, UserSettings)

@@ -171,7 +171,7 @@ def check_some(view: OpenView, question: Clipped) -> None:
 def few_words(view: OpenView, question: Clipped, n_chosen: int) -> list[str]:
     """A note where a selector that goes by scores chose fewer frames than the budget and the video allow."""
     wanted = min(view.rules.n_frames, question.clip.n_frames)
-    if view.rules.retry or n_chosen >= wanted:
+    if view.rules.retry or n_chosen >= wanted or view.scoring is None:
         return []
     return [f"{n_chosen} frames chosen, {view.rules.n_frames} allowed"]
 

@@ -28,7 +28,7 @@ from vidence.engine.prepare import (
     prepare,
     run_name,
 )
-from vidence.errors import DataError, MediaError, MissingMediaError, StoreError, UsageError
+from vidence.errors import DataError, MediaError, MissingMediaError, StoreError, UnknownNameError, UsageError
 from vidence.records import Item, Media
 
 
@@ -178,6 +178,9 @@ def test_hundreds_of_missing_files_are_all_in_the_error_and_some_in_its_message(
     assert len(caught.value.missing) == 300
     assert "and 280 more" in str(caught.value)
     assert str(caught.value).count("\n") < 30
+    (tmp_path / "0.mp4").mkdir()
+    with pytest.raises(MissingMediaError, match=r"0\.mp4 \(a folder, and a file is needed\)"):
+        choose_items(questions, plan(), model=Looker())
     kept, notes = choose_items(questions, plan(allow_missing=True), model=Looker())
     assert [i.item_id for i in kept] == ["whole"]
     assert notes == ("300 of 301 questions are left out: their media are missing",)
@@ -260,6 +263,8 @@ def test_preparing_says_what_was_met(tmp_path: Path):
     assert found.facts.started_at == "2026-01-01T00:00:00+00:00"
     assert "questions.jsonl:2" in found.facts.problems[0]
     assert found.parser_for(found.items[0]).name == "robust"
+    with pytest.raises(UnknownNameError, match="Did you mean 'needs-judge'"):  # though no text is asked for
+        prepared(msgspec.structs.replace(made, text_parser="needs-juge"))
     (tmp_path / "questions.jsonl").write_text(
         '{"item_id": "a", "question": "?", "answer_kind": "text", "answer": "x"}'
     )

@@ -89,6 +89,8 @@ def test_settings_that_make_no_sense_are_refused(place):
         place.settings_file.write_text(text)
         with pytest.raises(UsageError, match=r"settings\.toml"):
             trust.read_settings_file(place.settings_file)
+    with pytest.raises(UsageError, match=r"the settings .* cannot be read: Not a directory"):
+        trust.read_settings_file(place.settings_file / "inner")
 
 
 def test_a_word_is_kept_for_exactly_what_it_was_given_for(place):

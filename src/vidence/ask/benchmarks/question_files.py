@@ -150,8 +150,7 @@ def _check(item: Item) -> None:
     _check_choices(item)
     for i, media in enumerate(item.media):
         _check_media(f"media[{i}]", media)
-    if item.steps or item.evidence:
-        _check_reasons(item)
+    _check_reasons(item)
 
 
 def _check_reasons(item: Item) -> None:
@@ -181,8 +180,7 @@ def _check_media(field: str, media: Media) -> None:
             place_of_url(media.url)
         except DataError as error:
             raise FieldError(f"{field}.url", str(error)) from error
-    if not (media.start_s is media.end_s is None):
-        _check_span(field, media)
+    _check_span(field, media)
 
 
 def _check_choices(item: Item) -> None:
