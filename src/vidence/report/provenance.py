@@ -100,8 +100,6 @@ def not_asked(run: Run) -> str:
 
 def wording(run: Run) -> str:
     """Whose words the prompts of a run are, by the templates that its trials name."""
-    if run.plan.prompts_dir is None:  # templates that vidence brings
-        return _WORDINGS["own"]
     labels = dict.fromkeys(t.prompt.template for t in _sent(run) if t.prompt is not None)
     found = list(dict.fromkeys(wording_of(label) for label in labels if label)) or ["own"]
     return " and ".join(_WORDINGS[one] for one in found)

@@ -32,7 +32,7 @@ def with_template(run, *labels):
             prompt = msgspec.structs.replace(trial.prompt, template=labels[i % len(labels)])
             trial = msgspec.structs.replace(trial, prompt=prompt)
         rows.append(replace(row, trial=trial))
-    return replace(run, rows=tuple(rows), plan=msgspec.structs.replace(run.plan, prompts_dir="own"))
+    return replace(run, rows=tuple(rows))
 
 
 def test_a_model_was_asked_as_its_trials_say(runs):
