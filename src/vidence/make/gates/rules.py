@@ -265,7 +265,6 @@ class ReviewRules(ReviewFolder, omit_defaults=True):
     share: Share = 0.15
     least_stratum: Count = 3
     each_task: CountOrNone = 0
-    folder: str = "review"
     level: Annotated[float, Meta(gt=0, lt=1)] = 0.95
     most_rejected: Share = 0.3
     frames: Count = 6
