@@ -246,7 +246,9 @@ def test_pages_are_looked_up_only_where_that_is_wanted(tmp_path, monkeypatch):
 
 def test_a_video_that_is_here_says_how_long_it_is_and_shows_its_frames(tmp_path):
     reader = tmp_path / "reader.py"
-    reader.write_text(READER)
+    reader.write_text(
+        READER.replace("(prompt, choices):", "(prompt, images, choices):\n    assert len(images) == 1")
+    )
     more = f'[models]\neye = "python:{reader}:reads"\n[gates]\none_frame = "eye"\n'
     work = configured(tmp_path, f'media = "films"\nshuffle = false\n{more}')
     root = work.root
@@ -265,6 +267,8 @@ def test_a_video_that_is_here_says_how_long_it_is_and_shows_its_frames(tmp_path)
     (item,) = work.lines("items.jsonl")
     assert item["media"][0]["sha256"] == hashlib.sha256(film.read_bytes()).hexdigest()
     assert item["tags"]["left_open"] == "one-frame"
+    (verdict,) = (one for one in work.lines("verdicts.jsonl") if one["gate"] == "one-frame")
+    assert (verdict["decision"], verdict["n_right"], verdict.get("n_unusable", 0)) == ("open", 1, 0)
     assert work.dropped() == {
         "beats": ("concepts", "dropped-by-people"),
         "flask": ("videos", "media-failed"),
