@@ -44,7 +44,8 @@ class Phase(Record, omit_defaults=True):
     on a canvas) or ``none``. `aids` tells participants what they may use. `limit_s` ends the phase, by the
     server's clock, `trial_limit_s` a trial. `items` ``wrong`` asks again what was answered wrong in the phase
     before. `shows` is what the page shows. With `may_change` answers can be changed until the phase ends. A
-    phase opens when the one before has ended, and not before `opens_at` (ISO 8601).
+    phase opens when the one before has ended, and not before `opens_at` (ISO 8601). Point lights are played
+    `most_plays` times at most (0: any); a trial with more than `most_late` late frames is a technical failure.
     """
 
     name: str
@@ -57,6 +58,8 @@ class Phase(Record, omit_defaults=True):
     shows: tuple[Shown, ...] = ("question",)
     may_change: bool = False
     opens_at: str = ""
+    most_plays: CountOrNone = 0
+    most_late: CountOrNone | None = None
 
 
 class Field(Record, omit_defaults=True):
@@ -123,8 +126,8 @@ class Exclude(Record, omit_defaults=True):
     """Rules by which participants are left out, fixed before the first begins.
 
     Left out is who answers less than `catch_below` of the catch trials right, whose median trial is
-    `faster_than_s`, who did not calibrate (`without_calibration`), or reports technical failures in more than
-    `problems_above` of the trials.
+    `faster_than_s`, who did not calibrate (`without_calibration`), or has technical failures (`Study.failed`)
+    in more than `problems_above` of the trials.
     """
 
     catch_below: Share | None = None
@@ -152,7 +155,8 @@ class Study(Record, omit_defaults=True):
     for `vidence run`; or of a file of items, by its path. `runs` are run folders whose replies, frames or
     wrong answers are shown. `design` ``crossed`` gives every item to every person, ``split`` deals items out,
     ``latin-square`` rotates the conditions of the phases over people and items. `order` is ``mixed`` within
-    a phase, or as ``given``. Texts of `consent` and `debrief` are files beside study.toml.
+    a phase, or as ``given``. Texts of `consent` and `debrief` are files beside study.toml. Where a study
+    `calibrates` the size of the screen, point lights are `canvas_cm` wide on it.
     """
 
     format: Literal["vidence-study/1"] = "vidence-study/1"
@@ -174,6 +178,7 @@ class Study(Record, omit_defaults=True):
     order: Literal["mixed", "given"] = "mixed"
     shuffle_choices: bool = False
     calibrates: bool = False
+    canvas_cm: Annotated[float, Meta(gt=0)] = 10.0
     practice: Practice = Practice()
     catch: Catch = Catch()
     consent: str = ""
@@ -193,6 +198,12 @@ class Study(Record, omit_defaults=True):
             if phase.name == name:
                 return phase
         raise UnknownNameError("phase", name, [phase.name for phase in self.phases])
+
+    def failed(self, response: "Response") -> bool:
+        """Whether a trial failed technically: by its `problem`, or by more late frames than its phase allows."""
+        limits = {phase.name: phase.most_late for phase in self.phases}
+        most_late = limits.get(response.trial.phase)
+        return bool(response.problem) or (most_late is not None and response.late_frames > most_late)
 
 
 @dataclass(frozen=True, kw_only=True)
