@@ -403,6 +403,7 @@ class Verdict(Record):
     contradiction: str = ""
 
 
+NEEDS_JUDGE = "needs-judge"  # of a score: the scorer that leaves free answers to a judge
 UNDECIDED = "Undecided"  # of a score: every judge gave a verdict, and they are tied
 
 
@@ -423,6 +424,15 @@ class Score(Record):
     points: float | None = None
     verdicts: tuple[Verdict, ...] = ()
     unanswered: tuple[Verdict, ...] = ()
+
+    @property
+    def counted(self) -> float | None:
+        """`value` as it enters a mean: None where a judge is still to be asked.
+
+        While a free answer waits for its judge, a free question without an answer waits too: a mean
+        over the bad ones alone would say nothing.
+        """
+        return None if self.scorer == NEEDS_JUDGE else self.value
 
     @property
     def is_undecided(self) -> bool:

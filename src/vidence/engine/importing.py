@@ -275,8 +275,8 @@ async def import_log(
     if (folder / PLAN_FILE).exists():
         raise StoreError(f"{folder} holds a run already; choose another --out")
     replies_file = folder / f"{_name_of(log)}.jsonl"
-    _write(folder / ITEMS_FILE, log.items)
-    _write(replies_file, log.replies)
+    write_records(folder / ITEMS_FILE, log.items)
+    write_records(replies_file, log.replies)
     told = f"imported from {log.layout}: {log.path.name}, {log.model}"
     given: PlanOverrides = {
         "media": None if log.media_root is None else str(log.media_root),
@@ -303,7 +303,12 @@ async def import_log(
     return summary
 
 
-def _write(path: Path, records: Iterable[Record]) -> None:
+def write_records(path: Path, records: Iterable[Record]) -> None:
+    """Write records as JSON lines, whole or not at all, with mode 600.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path, mode=PRIVATE) as unfinished:

@@ -11,7 +11,7 @@ from vidence.ask.judging.panel import combine
 from vidence.ask.judging.verdict_request import TemplateJudge
 from vidence.contracts import Ask, Flow, Judge, MadeT, Scorer, Together, together
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
-from vidence.records import Failed, Item, Prompt, Reply, Sampling, Score, Unreadable, Verdict
+from vidence.records import Failed, Item, Outcome, Prompt, Reply, Sampling, Score, Unreadable, Verdict
 from vidence.text import without_thinking
 
 MOST_READ_CHARACTERS = 200_000
@@ -21,8 +21,8 @@ RECORDED = frozenset({"replay", "scripted"})
 _log = logging.getLogger(__name__)
 
 
-def score_reply(item: Item, said: Reply | Failed, parser: Scorer) -> Score:
-    """The score of a reply (or of its absence) by rules; a parser that breaks fails only this item."""
+def score_reply(item: Item, said: Reply | Outcome, parser: Scorer) -> Score:
+    """The score of a reply, or of an outcome, by rules; a parser that breaks fails only this item."""
     try:
         return _read(item, said, parser)
     except UsageError as error:
@@ -35,9 +35,9 @@ def score_reply(item: Item, said: Reply | Failed, parser: Scorer) -> Score:
         )
 
 
-def _read(item: Item, said: Reply | Failed, parser: Scorer) -> Score:
+def _read(item: Item, said: Reply | Outcome, parser: Scorer) -> Score:
     try:
-        if isinstance(said, Failed):
+        if not isinstance(said, Reply):
             return parser.mark(item, said)
         return parser.mark(item, _too_long(said) or parser.read(item, said))
     except Exception as error:

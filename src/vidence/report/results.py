@@ -14,6 +14,7 @@ from vidence.engine.scoring import score_reply
 from vidence.engine.store import RunStore
 from vidence.errors import StoreError
 from vidence.records import (
+    NEEDS_JUDGE,
     Answered,
     Failed,
     Item,
@@ -24,8 +25,7 @@ from vidence.records import (
 )
 
 SEED = 0  # of every interval and test of a report: the same numbers from the same runs, bit for bit
-# The scorer that leaves free answers to a judge.
-WAITING = "needs-judge"
+WAITING = NEEDS_JUDGE
 OUTCOMES: tuple[OutcomeName, ...] = ("answered", "unreadable", "refused", "failed")
 Status: TypeAlias = Literal[
     "right", "partly", "wrong", "unreadable", "refused", "failed", "unjudged", "undecided", "unmarked"
@@ -57,12 +57,8 @@ class Row:
 
     @property
     def correct(self) -> float | None:
-        """1.0 for right, 0.0 for wrong, None where a judge is still to be asked.
-
-        While a free answer waits for its judge, a free question without an answer waits too: a mean
-        over the bad ones alone would say nothing.
-        """
-        return None if self.score.scorer == WAITING else self.score.value
+        """1.0 for right, 0.0 for wrong, None where no score is known (`Score.counted`)."""
+        return self.score.counted
 
     @property
     def read(self) -> str:

@@ -1,0 +1,346 @@
+"""Submitted answers to questions with hidden answers: read, checked, and scored where the answers are."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+
+from vidence.ask.benchmarks.question_files import lettered, said_answer
+from vidence.ask.files import FieldError, explained, usable
+from vidence.ask.mapping.columns import Row
+from vidence.ask.mapping.rows import read_rows
+from vidence.contracts import Scorer
+from vidence.engine.environment import Environment
+from vidence.engine.evaluate import Summary, opened_run
+from vidence.engine.events import Listener, Started, TrialStored
+from vidence.engine.importing import ITEMS_FILE, write_records
+from vidence.engine.judges import judge_run
+from vidence.engine.plan import PLAN_FILE, Plan, PlanOverrides
+from vidence.engine.prepare import PreparedRun, make_plan
+from vidence.engine.scoring import score_reply
+from vidence.engine.session import opened_session
+from vidence.engine.store import RunStore
+from vidence.errors import DataError, StoreError
+from vidence.records import (
+    Answered,
+    Clusters,
+    Estimate,
+    Failed,
+    Item,
+    Record,
+    Reply,
+    Score,
+    Trial,
+    Unreadable,
+)
+from vidence.statistics.intervals import mean_interval
+
+SUBMISSION_FILE: Final = "submission.jsonl"
+MOST_REPEATS: Final = 100
+MOST_NAMED: Final = 5
+"""Lines of each fault that are named."""
+_MOST_CHARACTERS: Final = 60
+_NOT_SUBMITTED = Failed(
+    stage="model", error="RejectedRequestError", message="the submission has no answer to this question"
+)
+_EMPTY = Unreadable(reason="the submission leaves the answer empty")
+_OUTSIDE = Unreadable(reason="the submitted answer is none of the options")
+
+
+class SubmittedAnswer(Record):
+    """An answer to one question: a line of a submission.
+
+    `answer` is the letter of a choice in the item's own order, or the text of an open answer; it counts.
+    `reply` are the words that it was read from, for a judge; an empty `answer` is read from them.
+    """
+
+    item_id: Annotated[str, msgspec.Meta(min_length=1)]
+    answer: str
+    reply: str = ""
+    repeat: Annotated[int, msgspec.Meta(ge=0, lt=MOST_REPEATS)] = 0
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Which trial it answers."""
+        return self.item_id, self.repeat
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submission:
+    """The rows of a submission, and the place of each in its file."""
+
+    path: Path
+    rows: tuple[SubmittedAnswer, ...]
+    places: tuple[str, ...]
+
+
+class Fault(Record):
+    """What is wrong with some lines of a submission; the first `MOST_NAMED` are named."""
+
+    n: int = 0
+    lines: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, lines: Sequence[str]) -> "Fault":
+        """The fault of these lines."""
+        return cls(n=len(lines), lines=tuple(lines[:MOST_NAMED]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmissionCheck:
+    """A submission set against the questions that it is about; nothing here depends on a right answer.
+
+    `rows` has the answers to known questions, at most one for each trial, letters for choices. `unknown` ids
+    are left out, of `doubled` ones the first counts; `missing` answers, and those `outside` the options,
+    count as wrong.
+    """
+
+    items: tuple[Item, ...]
+    rows: tuple[SubmittedAnswer, ...]
+    n_repeats: int
+    unknown: Fault
+    doubled: Fault
+    missing: Fault
+    outside: Fault
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether each question has an answer among its options, and nothing else is there."""
+        return not any(one.n for one in (self.unknown, self.doubled, self.missing, self.outside))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is wrong, a sentence for each fault; empty where nothing is."""
+        said = (
+            (self.unknown, "unknown id", "unknown ids", "left out"),
+            (self.doubled, "id given again", "ids given again", "the first line of each counts"),
+            (self.missing, "missing answer", "missing answers", "counted as wrong"),
+            (self.outside, "answer outside the options", "answers outside the options", "counted as wrong"),
+        )
+        return tuple(
+            _sentence(fault, one if fault.n == 1 else many, end) for fault, one, many, end in said if fault.n
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmissionScore:
+    """The score of a submission.
+
+    `values` has the mean score of each question over its repeats, by its id; None where it waits for a judge.
+    `estimate` is the mean that the plan's headline asks for, with its interval; None where nothing is scored.
+    `judged` is what judges did, where some were asked.
+    """
+
+    plan: Plan
+    values: Mapping[str, float | None]
+    estimate: Estimate | None
+    judged: Summary | None = None
+
+
+# --------------------------------------------------------------------------- reading and checking
+
+
+def read_submission(path: Path) -> Submission:
+    """The rows of a submission: a run folder, its ``submission.jsonl``, or a table with the same columns.
+
+    Raises:
+        DataError: no such file, or a row that is no answer; the message has its line.
+        UsageError: the file needs a library that is not installed.
+    """
+    file = path / SUBMISSION_FILE if path.is_dir() else path
+    if path.is_dir() and not file.exists():
+        raise DataError(
+            f"{path} has no {SUBMISSION_FILE}; expected the folder of a run on questions with hidden answers"
+        )
+    rows, places = [], []
+    for place, row in read_rows(file, what="submitted answers").lines:
+        try:
+            rows.append(_submitted(usable(row)))
+        except FieldError as error:
+            raise DataError(f"{file}, line {place}: {error}") from error
+        places.append(f"line {place}")
+    return Submission(path=file, rows=tuple(rows), places=tuple(places))
+
+
+def _submitted(row: Row) -> SubmittedAnswer:
+    """The answer in one row; further columns are left alone."""
+    known = [name for name in SubmittedAnswer.__struct_fields__ if row.get(name) not in (None, "")]
+    if absent := [name for name in ("item_id", "answer") if name not in row]:
+        columns = ", ".join(name for name in row if not name.startswith("@"))
+        raise FieldError(absent[0], f"no such column; found {columns}; expected item_id, answer and reply")
+    fields = {"answer": ""} | {name: row[name] for name in known}
+    for name in ("item_id", "answer"):  # numbers in a table are texts here
+        if isinstance(fields.get(name), int | float) and not isinstance(fields[name], bool):
+            fields[name] = str(fields[name])
+    try:
+        return msgspec.convert(fields, SubmittedAnswer, strict=False)
+    except msgspec.ValidationError as error:
+        raise explained(error, record=SubmittedAnswer) from error
+
+
+def checked(submission: Submission, items: Sequence[Item]) -> SubmissionCheck:
+    """Set a submission against the questions, which may be without their answers."""
+    by_id = {item.item_id: item for item in items}
+    rows: dict[tuple[str, int], SubmittedAnswer] = {}
+    unknown, doubled, outside = [], [], []
+    for row, place in zip(submission.rows, submission.places, strict=True):
+        item, line = by_id.get(row.item_id), f"{place}: {_short(row.item_id)}"
+        if item is None:
+            unknown.append(line)
+        elif row.key in rows:
+            doubled.append(line)
+        else:
+            rows[row.key] = _in_letters(row, item)
+            if _is_outside(rows[row.key], item):
+                options = f"{item.letters[0]} to {item.letters[-1]}"
+                outside.append(f"{line}: {_short(row.answer)}, expected {options}")
+    n_repeats = 1 + max((repeat for _, repeat in rows), default=0)
+    trials = [(item.item_id, repeat) for item in items for repeat in range(n_repeats)]
+    missing = [
+        _short(item_id) + (f", repeat {repeat}" if n_repeats > 1 else "")
+        for item_id, repeat in trials
+        if (item_id, repeat) not in rows
+    ]
+    return SubmissionCheck(
+        items=tuple(items),
+        rows=tuple(rows[key] for key in trials if key in rows),
+        n_repeats=n_repeats,
+        unknown=Fault.of(unknown),
+        doubled=Fault.of(doubled),
+        missing=Fault.of(missing),
+        outside=Fault.of(outside),
+    )
+
+
+def _in_letters(row: SubmittedAnswer, item: Item) -> SubmittedAnswer:
+    """The row with the letter of a choice for its answer, given as a letter or a text; as it is otherwise."""
+    if item.answer_kind == "text" or not row.answer:
+        return row
+    try:
+        letter = lettered(msgspec.structs.replace(item, answer=row.answer)).answer
+    except FieldError:
+        return row
+    return msgspec.structs.replace(row, answer=letter)
+
+
+def _is_outside(row: SubmittedAnswer, item: Item) -> bool:
+    return item.answer_kind == "choice" and row.answer != "" and row.answer not in item.letters
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…")
+
+
+def _sentence(fault: Fault, what: str, end: str) -> str:
+    more = f"; and {fault.n - len(fault.lines):,} more" if fault.n > len(fault.lines) else ""
+    return f"{fault.n:,} {what} ({end}): {'; '.join(fault.lines)}{more}"
+
+
+# --------------------------------------------------------------------------- scoring
+
+
+async def score_submission(
+    check: SubmissionCheck,
+    folder: Path,
+    *,
+    overrides: PlanOverrides,
+    environment: Environment,
+    now: datetime,
+    on_event: Listener,
+) -> SubmissionScore:
+    """Score a checked submission as a run: the plan's parsers, then its judges where it names some.
+
+    The run folder that comes of it holds the questions with their answers, and can be reported and compared.
+
+    Args:
+        check: what `checked` returned for the questions with their answers.
+        folder: the run folder; it must not hold a run.
+        overrides: fields of the plan, such as `parser`, `headline`, `judge` and `judge_models`.
+        environment: cache and workers.
+        now: written into the facts of the run.
+        on_event: told of each trial.
+
+    Raises:
+        DataError: the submission answers none of the questions.
+        StoreError: the folder holds a run, or cannot be written.
+        VidenceError: a judge cannot be opened or asked; verdicts so far are kept.
+    """
+    if not check.rows:
+        raise DataError(f"the submission answers none of the {len(check.items):,} questions; check its ids")
+    if (folder / PLAN_FILE).exists():
+        raise StoreError(f"{folder} holds a run already; choose another --out")
+    write_records(folder / ITEMS_FILE, (_written(item) for item in check.items))
+    write_records(folder / SUBMISSION_FILE, check.rows)
+    model = f"replay:{folder / SUBMISSION_FILE}?text=answer&sample=repeat"
+    given: PlanOverrides = {**overrides, "repeats": check.n_repeats}
+    plan = make_plan("table", data=folder / ITEMS_FILE, model=model, overrides=given)
+    by_rules = msgspec.structs.replace(plan, judge_models=())
+    async with opened_session(by_rules, environment=environment, now=now, on_event=on_event) as session:
+        trials = tuple(_trials(session.prepared, check, is_judged=bool(plan.judge_models)))
+        with opened_run(folder, session.prepared) as store:
+            on_event(Started(n_planned=len(trials), n_answered_before=0))
+            for trial in trials:
+                store.add(trial)
+                on_event(TrialStored(trial=trial, cost=0.0))
+    judged = None
+    if plan.judge_models:
+        judged = await judge_run(plan, folder, environment=environment, on_event=on_event)
+    return _score_of(folder, plan, judged)
+
+
+def _written(item: Item) -> Item:
+    return msgspec.structs.replace(item, answer=said_answer(item))
+
+
+def _trials(prepared: PreparedRun, check: SubmissionCheck, *, is_judged: bool) -> Iterator[Trial]:
+    rows = {row.key: row for row in check.rows}
+    for item in prepared.items:
+        for repeat in range(check.n_repeats):
+            row, parser = rows.get((item.item_id, repeat)), prepared.parser_for(item)
+            reply, score = _read(row, item, parser)
+            if is_judged and reply is None:  # no judge sees it, so that it would wait for ever, in no mean
+                score = msgspec.structs.replace(score, scorer="submission", value=0.0)
+            yield Trial(item_id=item.item_id, repeat=repeat, reply=reply, score=score)
+
+
+def _read(row: SubmittedAnswer | None, item: Item, parser: Scorer) -> tuple[Reply | None, Score]:
+    """The words that stand for a submitted answer, and its score.
+
+    The whole reply is kept where the parser reads the submitted answer from it, so that a judge sees what it
+    would see in a run; a letter read in another order of the choices, or another answer, stands alone.
+    """
+    words = "" if row is None else row.reply or row.answer
+    if row is None or not words.strip():
+        return None, score_reply(item, _NOT_SUBMITTED if row is None else _EMPTY, parser)
+    if _is_outside(row, item):
+        return None, score_reply(item, _OUTSIDE, parser)
+    whole = Reply(text=words)
+    ruled = score_reply(item, whole, parser)
+    is_so = isinstance(ruled.outcome, Answered) and ruled.outcome.answer == row.answer.strip()
+    if is_so or not row.answer:
+        return whole, ruled
+    outcome = Answered(answer=row.answer.strip(), rule="submitted")
+    alone = said_answer(msgspec.structs.replace(item, answer=row.answer)) if item.choices else row.answer
+    return Reply(text=alone), score_reply(item, outcome, parser)
+
+
+def _score_of(folder: Path, plan: Plan, judged: Summary | None) -> SubmissionScore:
+    """What the trials of a run folder amount to."""
+    with RunStore(folder) as store:
+        items = store.items()
+        known: dict[str, list[float]] = {item.item_id: [] for item in items}
+        for trial in store.trials(are_brief=True):
+            if (value := trial.score.counted) is not None:
+                known[trial.item_id].append(value)
+    values = {item_id: sum(some) / len(some) if some else None for item_id, some in known.items()}
+    scored = [item for item in items if known[item.item_id]]
+    kind, _, tag = plan.headline.partition(":")
+    groups = [item.tags.get(tag, "(none)") for item in scored] if kind == "macro" else None
+    estimate = None
+    if scored:
+        means = [sum(some) / len(some) for some in known.values() if some]
+        estimate = mean_interval(means, clusters=Clusters.of(scored), groups=groups)
+    return SubmissionScore(plan=plan, values=values, estimate=estimate, judged=judged)
