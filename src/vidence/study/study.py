@@ -43,9 +43,10 @@ class Phase(Record, omit_defaults=True):
     of the benchmark's protocol), ``frames-of RUN`` (those that a stored run was sent), ``dots`` (point lights
     on a canvas) or ``none``. `aids` tells participants what they may use. `limit_s` ends the phase, by the
     server's clock, `trial_limit_s` a trial. `items` ``wrong`` asks again what was answered wrong in the phase
-    before. `shows` is what the page shows. With `may_change` answers can be changed until the phase ends. A
-    phase opens when the one before has ended, and not before `opens_at` (ISO 8601). Point lights are played
-    `most_plays` times at most (0: any); a trial with more than `most_late` late frames is a technical failure.
+    before. `shows` is what the page shows, `fields` are those of the form that it asks for (empty: all). With
+    `may_change` answers can be changed until the phase ends. A phase opens when the one before has ended, and
+    not before `opens_at` (ISO 8601). Point lights are played `most_plays` times at most (0: any); a trial
+    with more than `most_late` late frames is a technical failure.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Phase(Record, omit_defaults=True):
     trial_limit_s: Seconds | None = None
     items: Literal["all", "wrong"] = "all"
     shows: tuple[Shown, ...] = ("question",)
+    fields: tuple[str, ...] = ()
     may_change: bool = False
     opens_at: str = ""
     most_plays: CountOrNone = 0
@@ -66,14 +68,15 @@ class Field(Record, omit_defaults=True):
     """One thing that a participant fills in.
 
     `kind` is ``answer`` (the item's own: a choice, or a text), ``text``, ``options`` (one of `options`),
-    ``scale`` (a whole number from `low` to `high`), ``kinds`` (a kind of the taxonomy `options[0]`), ``pair``
-    (which of two replies is better) or ``span`` (two times of the video, in seconds). What is `is_frozen` is
-    sent to the server and cannot be changed before the fields behind it are handed out. A field that `needs`
-    another, as ``NAME=VALUE``, is shown only with that value.
+    ``scale`` (a whole number from `low` to `high`), ``kinds`` (a kind of the taxonomy `options[0]`, or of the
+    benchmark's own), ``quote`` (words of the reply that is shown), ``pair`` (which of two replies is better:
+    ``first``, ``second`` or ``tie``) or ``span`` (two times of the video in seconds, as ``1.5-3.25``). What
+    is `is_frozen` is sent to the server and cannot be changed before the fields behind it are handed out. A
+    field that `needs` another, as ``NAME=VALUE``, is shown only with that value.
     """
 
     name: str
-    kind: Literal["answer", "text", "options", "scale", "kinds", "pair", "span"]
+    kind: Literal["answer", "text", "options", "scale", "kinds", "quote", "pair", "span"]
     title: str = ""
     options: tuple[str, ...] = ()
     low: int = 0
@@ -169,6 +172,7 @@ class Study(Record, omit_defaults=True):
     media: str = ""
     protocol: str = ""
     where: dict[str, str] = msgspec.field(default_factory=dict)
+    allow_missing: bool = False
     runs: tuple[str, ...] = ()
     draw: Draw = Draw()
     design: Literal["crossed", "split", "latin-square"] = "crossed"
@@ -198,6 +202,21 @@ class Study(Record, omit_defaults=True):
             if phase.name == name:
                 return phase
         raise UnknownNameError("phase", name, [phase.name for phase in self.phases])
+
+    def fields_of(self, phase: Phase) -> tuple[Field, ...]:
+        """The fields that are filled in in a phase, in its order.
+
+        Raises:
+            UsageError: the phase names a field that the form does not have.
+        """
+        if not phase.fields:
+            return self.form
+        known = {field.name: field for field in self.form}
+        if unknown := [name for name in phase.fields if name not in known]:
+            raise UsageError(
+                f"the phase {phase.name!r} asks for the field {unknown[0]!r}; the form has {', '.join(known)}"
+            )
+        return tuple(known[name] for name in phase.fields)
 
     def failed(self, response: "Response") -> bool:
         """Whether a trial failed technically: by its `problem`, or by more late frames than its phase allows."""
