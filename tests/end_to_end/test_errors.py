@@ -121,7 +121,7 @@ def test_people_are_imported_and_a_model_stands_beside_them(packet):
             "say either --same N, the same questions for all runs, or --wrong N",
         ),
         (("draw", "even", "--same", "3", "--out", "p"), "no taxonomy belongs to table; say --taxonomy"),
-        (("draw", "even", "--wrong", "99", "--taxonomy", "mmvu", "--out", "p"), "say --wrong 12 at most"),
+        (("draw", "even", "--wrong", "99", "--taxonomy", "mmvu", "--out", "p"), "draw 12 at most"),
         (
             ("draw", "even", "even", "--same", "3", "--taxonomy", "mmvu", "--out", "p"),
             "two runs are called 'even'",

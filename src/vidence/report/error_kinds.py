@@ -112,9 +112,9 @@ def draw(
 
 
 def write_packet(
-    folder: Path, packet: Packet, taxonomy: Taxonomy, *, pictures: Mapping[str, ContactSheet]
+    folder: Path, packet: Packet, taxonomy: Taxonomy | None, *, pictures: Mapping[str, ContactSheet]
 ) -> tuple[Path, ...]:
-    """Write packet, key, page, sheet and pictures into a folder that has no packet yet.
+    """Write packet, key, pictures, and with a taxonomy page and sheet, into a folder that has no packet yet.
 
     Raises:
         UsageError: there is one, whose labels would belong to other rows.
@@ -128,10 +128,13 @@ def write_packet(
         write_file(folder / name, picture.jpeg)
     contents: dict[str, str | bytes] = {
         PACKET_FILE: rows_as_jsonl(packet.rows),
-        SHEET_FILE: sheet(packet.rows),
-        PAGE_FILE: page(packet, taxonomy, pictures=pictures),
         KEY_FILE: rows_as_jsonl([packet.key]),
     }
+    if taxonomy is not None:
+        contents |= {
+            SHEET_FILE: sheet(packet.rows),
+            PAGE_FILE: page(packet, taxonomy, pictures=pictures),
+        }
     for name, content in contents.items():
         write_file(folder / name, content)
     return tuple(folder / name for name in contents)

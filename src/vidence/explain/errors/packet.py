@@ -66,13 +66,17 @@ class Candidate(Record):
     frames_note: str = ""
 
 
-class Draw(Record):
-    """How replies are drawn, see `draw_questions`, and the name of the taxonomy, or its file."""
+class Draw(Record, omit_defaults=True):
+    """How replies are drawn, see `draw_questions`, and the name of the taxonomy, or its file.
+
+    `n` None draws all. The rows are the wrong replies among the drawn ones, with `are_all` the others too.
+    """
 
     taxonomy: str
     rule: Rule
-    n: int
+    n: int | None
     seed: int
+    are_all: bool = False
 
 
 class DrawnReply(Record, omit_defaults=True):
@@ -122,8 +126,9 @@ class Packet(Record):
 def draw_questions(runs: Mapping[str, Mapping[str, Candidate]], draw: Draw) -> dict[str, tuple[str, ...]]:
     """The ids of the questions that are drawn for each run.
 
-    ``same`` draws `n` questions of those that every run answered and got a mark for, and takes all replies to
-    them. ``wrong`` draws `n` wrong replies of each run. Who is drawn depends on the seed and the ids alone.
+    ``same`` draws `n` questions of those that every run answered and got a mark for (with `are_all`: that
+    have a reply in every run), and takes all replies to them. ``wrong`` draws `n` wrong replies of each run.
+    What is drawn depends on the seed and the ids alone.
 
     Raises:
         UsageError: no runs, or fewer questions than are to be drawn.
@@ -134,24 +139,30 @@ def draw_questions(runs: Mapping[str, Mapping[str, Candidate]], draw: Draw) -> d
     n, seed = draw.n, draw.seed
     if not runs:
         raise UsageError("no runs to draw from; name one run folder or more")
-    if n < 1:
+    if n is not None and n < 1:
         raise UsageError(f"{n} replies to draw; expected one or more")
     if draw.rule == "same":
-        marked = [{i for i, one in own.items() if one.standing != "none"} for own in runs.values()]
-        common = set.intersection(*marked)
-        if len(common) < n:
+        usable = [
+            {i for i, one in own.items() if one.standing != "none" or (draw.are_all and one.reply)}
+            for own in runs.values()
+        ]
+        common = set.intersection(*usable)
+        if len(common) < (n or 1):
             raise UsageError(
-                f"{len(common)} questions have a marked reply in every run, {n} are to be drawn; "
-                f"say --same {len(common)} at most"
+                f"{len(common)} questions have a {'' if draw.are_all else 'marked '}reply in every run, "
+                f"{n or 'all'} are to be drawn; "
+                f"draw {len(common)} at most"
             )
         chosen = _ranked(common, f"same/{seed}")[:n]
         return dict.fromkeys(runs, tuple(chosen))
     drawn = {}
     for run, own in runs.items():
         wrong = [item_id for item_id, one in own.items() if one.standing == "wrong"]
-        if len(wrong) < n:
-            most = f"say --wrong {len(wrong)} at most" if wrong else "leave this run out"
-            raise UsageError(f"{run} has {len(wrong)} wrong replies, {n} are to be drawn of each run; {most}")
+        if len(wrong) < (n or 1):
+            most = f"draw {len(wrong)} at most" if wrong else "leave this run out"
+            raise UsageError(
+                f"{run} has {len(wrong)} wrong replies, {n or 'all'} are to be drawn of each run; {most}"
+            )
         drawn[run] = tuple(_ranked(wrong, f"wrong/{seed}/{run}")[:n])
     return drawn
 
@@ -175,16 +186,21 @@ def make_packet(
         UsageError: as `draw_questions`; none of the drawn replies is wrong.
     """
     questions, seed = draw_questions(runs, draw), draw.seed
-    wrong = [(run, i) for run, chosen in questions.items() for i in chosen if is_wrong(runs[run][i])]
-    if not wrong:
+    pairs = [
+        (run, i)
+        for run, chosen in questions.items()
+        for i in chosen
+        if draw.are_all or is_wrong(runs[run][i])
+    ]
+    if not pairs:
         raise UsageError("none of the drawn replies is wrong; there is nothing to label")
-    ids = {pair: _row_id(seed, "/".join(pair)) for pair in wrong}
+    ids = {pair: _row_id(seed, "/".join(pair)) for pair in pairs}
     rows = {
         row: _shown(row, runs[pair[0]][pair[1]], picture=pictures.get(pair, "")) for pair, row in ids.items()
     }
     key = Key(
         draw=draw,
-        benchmark=runs[wrong[0][0]][wrong[0][1]].item.benchmark,
+        benchmark=runs[pairs[0][0]][pairs[0][1]].item.benchmark,
         noun=source_noun(one.item for own in runs.values() for one in own.values()),
         runs={run: folders[run] for run in runs},
         drawn=tuple(
@@ -283,7 +299,8 @@ def read_packet(folder: Path) -> Packet:
     path = folder / KEY_FILE
     if not path.exists():
         raise DataError(
-            f"{folder} is no packet of errors: it has no {KEY_FILE}; vidence errors draw makes one"
+            f"{folder} holds no drawn replies: it has no {KEY_FILE}; vidence errors draw or vidence study "
+            "draw writes it"
         )
     try:
         key = msgspec.json.decode(path.read_bytes(), type=Key)
@@ -291,7 +308,7 @@ def read_packet(folder: Path) -> Packet:
         raise DataError(f"{path} cannot be read: {error}") from error
     rows = read_jsonl(folder / PACKET_FILE, PacketLine)
     if {row.row for row in rows} != set(key.reply_of()) or len(rows) != len(key.reply_of()):
-        raise DataError(f"{folder / PACKET_FILE} does not have the rows of {path}; draw the packet anew")
+        raise DataError(f"{folder / PACKET_FILE} does not have the rows of {path}; draw once more")
     for row in rows:
         if row.picture and not _PICTURE.fullmatch(row.picture):
             raise DataError(f"{folder / PACKET_FILE}: {row.picture!r} is no picture in {folder / PICTURES}")

@@ -260,9 +260,10 @@ def report(
 def _sentences(packet: Packet, found: Sequence[Labelling], taxonomy: Taxonomy) -> Iterator[str]:
     key, draw = packet.key, packet.key.draw
     runs = several(len(key.runs), "run")
-    how = f"wrong replies, {draw.n:,} of each of {runs}"
+    n = f"{draw.n:,}" if draw.n else "all"
+    how = f"wrong replies, {n} of each of {runs}"
     if draw.rule == "same":
-        how = f"questions, {draw.n:,}, the same for {runs}"
+        how = f"questions, {n}, the same for {runs}"
     n_wrong = sum(one.is_wrong for one in key.drawn)
     yield f"{taxonomy.title}. Drawn with the seed {draw.seed}: {how}; {n_wrong:,} replies are wrong."
     if n_left := sum(key.left_out.values()):

@@ -47,8 +47,8 @@ def test_wrong_replies_are_drawn_of_each_run():
 @pytest.mark.parametrize(
     ("rule", "n", "says"),
     [
-        ("same", 9, "8 questions have a marked reply in every run, 9 are to be drawn; say --same 8 at most"),
-        ("wrong", 5, "b has 4 wrong replies, 5 are to be drawn of each run; say --wrong 4 at most"),
+        ("same", 9, "8 questions have a marked reply in every run, 9 are to be drawn; draw 8 at most"),
+        ("wrong", 5, "b has 4 wrong replies, 5 are to be drawn of each run; draw 4 at most"),
         ("wrong", 0, "0 replies to draw; expected one or more"),
     ],
 )
@@ -84,7 +84,7 @@ def test_right_replies_have_no_row(plant):
 
 def test_a_packet_is_read_as_it_was_written(plant, tmp_path):
     packet = plant({"a": ODD}, n=20).packet
-    with pytest.raises(DataError, match=r"is no packet of errors: it has no key\.json"):
+    with pytest.raises(DataError, match=r"holds no drawn replies: it has no key\.json"):
         read_packet(tmp_path)
     (tmp_path / KEY_FILE).write_bytes(rows_as_jsonl([packet.key]))
     (tmp_path / PACKET_FILE).write_bytes(rows_as_jsonl(packet.rows))

@@ -1,0 +1,207 @@
+"""What a trial page shows beside the media: the question, and replies of runs without their names."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from pathlib import Path
+from typing import Final
+
+from vidence.errors import DataError, UsageError
+from vidence.explain.errors.packet import Draw as PacketDraw
+from vidence.explain.errors.packet import Packet, PacketLine, read_packet
+from vidence.explain.errors.taxonomies import Taxonomy, load_taxonomy, taxonomy_of
+from vidence.records import Evidence, Item, Record
+from vidence.report.error_kinds import draw as draw_packet
+from vidence.report.error_kinds import write_packet
+from vidence.report.results import load_run
+from vidence.study.study import Field, Phase, PlannedTrial, Shown, Study, StudyFile
+
+PAIR: Final = ("first", "second", "tie")
+"""What a field of the kind ``pair`` can be."""
+
+
+class ShownReply(Record, omit_defaults=True):
+    """A reply without the name of its run; `picture` is a file of the study with frames it saw."""
+
+    reply: str
+    reasoning: str = ""
+    answer: str = ""
+    outcome: str = ""
+    frames_note: str = ""
+    picture: str = ""
+
+
+class ShownTrial(Record, omit_defaults=True):
+    """What a trial page shows beside the media, as far as its phase shows it; the rest is empty.
+
+    `choices` are in the order in which they are shown. `replies` are two on a trial with a pair. `reference`
+    is the right answer, with its letter; `label` the same without.
+    """
+
+    question: str = ""
+    choices: tuple[str, ...] = ()
+    replies: tuple[ShownReply, ...] = ()
+    reference: str = ""
+    rationale: str = ""
+    knowledge: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    conditions: tuple[str, ...] = ()
+    label: str = ""
+
+    @property
+    def words(self) -> str:
+        """All words of the replies, in which a quote is looked for."""
+        return "\n".join(part for one in self.replies for part in (one.reasoning, one.reply) if part)
+
+
+class ReplyTrial(Record, omit_defaults=True):
+    """A reply that is put to people: as `PlannedTrial`, `other` is the run of the second reply of a pair."""
+
+    item_id: str
+    run: str
+    other: str = ""
+
+
+# --------------------------------------------------------------------------- drawing
+
+
+def shows_replies(study: Study) -> bool:
+    """Whether trials show replies of `Study.runs`."""
+    return any("reply" in phase.shows for phase in study.phases)
+
+
+def fields_of(study: Study, phase: Phase) -> tuple[Field, ...]:
+    """The fields that are filled in in a phase.
+
+    Raises:
+        UsageError: the phase names a field that the form does not have.
+    """
+    known = {field.name: field for field in study.form}
+    if unknown := [name for name in phase.fields if name not in known]:
+        raise UsageError(f"phase {phase.name!r} asks for {unknown[0]!r}; the form has {', '.join(known)}")
+    return tuple(known[name] for name in phase.fields) if phase.fields else study.form
+
+
+def draw_replies(file: StudyFile, *, cache_root: Path | None) -> Packet:
+    """Draw the replies of a study, and write them beside its study.toml as `vidence errors` reads them.
+
+    With a field of the kind ``kinds`` the drawn replies that are wrong are shown, otherwise all. The files
+    say whose replies they are: participants do not get them.
+
+    Raises:
+        UsageError: there are no runs, or fewer replies than are to be drawn; a packet is there.
+        StoreError: a run folder or a file cannot be read or written.
+    """
+    study = file.study
+    if study.draw.of == "items" or not study.runs:
+        raise UsageError(
+            f'{file.path}: trials show replies; name runs, and say draw.of = "same" (questions that all '
+            'answered) or "wrong" (wrong replies of each)'
+        )
+    runs = [load_run(file.folder / folder) for folder in study.runs]
+    kinds = next((field for field in study.form if field.kind == "kinds"), None)
+    name = ""
+    if kinds is not None:
+        name = kinds.options[0] if kinds.options else taxonomy_of(run.plan.benchmark for run in runs)
+        name = str((file.folder / name).resolve()) if name.endswith(".toml") else name
+        load_taxonomy(name)
+    drawn, pictures = draw_packet(
+        runs,
+        PacketDraw(
+            taxonomy=name, rule=study.draw.of, n=study.draw.n, seed=study.draw.seed, are_all=kinds is None
+        ),
+        cache_root=cache_root,
+    )
+    write_packet(file.folder, drawn, None, pictures=pictures)
+    return drawn
+
+
+def taxonomy_in(folder: Path) -> Taxonomy | None:
+    """The kinds of errors that the replies of a study are labelled with; None where they are not."""
+    name = read_packet(folder).key.draw.taxonomy
+    return load_taxonomy(name) if name else None
+
+
+def reply_trials(study: Study, phase: Phase, packet: Packet) -> tuple[ReplyTrial, ...]:
+    """The trials of a phase over the drawn replies, in an order that says nothing of the runs.
+
+    A phase with a field of the kind ``pair`` shows each two replies to a question; which stands first is
+    drawn.
+    """
+    if not any(field.kind == "pair" for field in fields_of(study, phase)):
+        reply_of = packet.key.reply_of()
+        drawn = (reply_of[row.row] for row in packet.rows)
+        return tuple(ReplyTrial(item_id=one.item_id, run=one.run) for one in drawn)
+    return tuple(_pairs(packet))
+
+
+def _pairs(packet: Packet) -> Iterator[ReplyTrial]:
+    reply_of = packet.key.reply_of()
+    rows: dict[str, list[PacketLine]] = {}
+    for row in packet.rows:
+        rows.setdefault(reply_of[row.row].item_id, []).append(row)
+    for item_id, own in rows.items():
+        for first, second in combinations(own, 2):
+            text = f"pair/{packet.key.draw.seed}/{first.row}/{second.row}"
+            is_turned = hashlib.sha256(text.encode()).digest()[0] % 2
+            pair = (second, first) if is_turned else (first, second)
+            run, other = (reply_of[one.row].run for one in pair)
+            yield ReplyTrial(item_id=item_id, run=run, other=other)
+
+
+# --------------------------------------------------------------------------- showing
+
+
+def lines_of(packet: Packet) -> dict[tuple[str, str], PacketLine]:
+    """The rows of a packet by run and question."""
+    shown = packet.shown()
+    return {(one.run, one.item_id): shown[row] for row, one in packet.key.reply_of().items()}
+
+
+def shown_trial(
+    item: Item, trial: PlannedTrial, phase: Phase, *, lines: Mapping[tuple[str, str], PacketLine]
+) -> ShownTrial:
+    """What the page of a trial shows.
+
+    Args:
+        item: the question, in its own order.
+        trial: the trial; of a reply the choices stand as the model was shown them.
+        phase: says what is shown.
+        lines: the drawn replies, see `lines_of`; empty where trials show none.
+
+    Raises:
+        DataError: the reply was not drawn.
+    """
+    shows, asked, own = phase.shows, item.with_order(trial.choice_order), []
+    for run in filter(None, (trial.run, trial.other)):
+        if (run, trial.item_id) not in lines:
+            raise DataError(f"the reply of {run!r} to {trial.item_id!r} was not drawn; draw the study again")
+        own.append(lines[run, trial.item_id])
+    choices, answer = (own[0].choices, own[0].gold) if own else (asked.choices, asked.answer)
+    text = choices[ord(answer) - ord("A")] if choices and answer else answer
+
+    def when(part: Shown, value: str) -> str:
+        return value if part in shows else ""
+
+    return ShownTrial(
+        question=when("question", asked.question),
+        choices=choices if "question" in shows else (),
+        replies=tuple(map(_shown, own)) if "reply" in shows else (),
+        reference=when("reference", f"{answer}. {text}" if choices and answer else answer),
+        rationale=when("rationale", asked.rationale),
+        knowledge=asked.knowledge if "knowledge" in shows else (),
+        evidence=asked.evidence if "evidence" in shows else (),
+        conditions=own[0].conditions if own and "question" in shows else (),
+        label=when("label", text),
+    )
+
+
+def _shown(line: PacketLine) -> ShownReply:
+    return ShownReply(
+        reply=line.reply,
+        reasoning=line.reasoning,
+        answer=line.answer,
+        outcome=line.outcome,
+        frames_note=line.frames_note,
+        picture=line.picture,
+    )
