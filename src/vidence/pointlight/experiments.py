@@ -1,6 +1,6 @@
 """A stimulus in numbers, and as a folder that an experiment shows with PsychoPy or jsPsych."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.media.lights import Light, LightFrame, Lights, light_player
 from vidence.media.whole import write_whole
 from vidence.pointlight.stimulus import Stimulus
 from vidence.records import Record
@@ -79,10 +80,31 @@ def _rounded(values: NDArray[np.float64]) -> list[float | None]:
     return [round(v, _DIGITS) + 0.0 if np.isfinite(v) else None for v in values.tolist()]
 
 
+def lights_of(stimulus: Stimulus) -> Lights:
+    """What a browser needs of a stimulus to draw it, to a hundredth of a pixel."""
+    dots = dots_of(stimulus)
+    return Lights(
+        width_px=dots.width_px,
+        height_px=dots.height_px,
+        fps=dots.fps,
+        background=dots.background,
+        radius_px=dots.radius_px,
+        dots=tuple(Light(rgb=dot.rgb) for dot in dots.dots),
+        frames=tuple(
+            LightFrame(x_px=_short(f.x_px), y_px=_short(f.y_px), visible=tuple(map(int, f.visible)))
+            for f in dots.frames
+        ),
+    )
+
+
+def _short(values: Sequence[float | None]) -> tuple[float | None, ...]:
+    return tuple(None if v is None else round(v, 2) for v in values)
+
+
 Player: TypeAlias = Literal["psychopy", "jspsych"]
 _FILES: Final[Mapping[Player, Mapping[str, str]]] = {
     "psychopy": {"play.py": "play.py.txt"},
-    "jspsych": {"index.html": "page.html", "point-light.js": "point-light.js", "trial.js": "trial.js"},
+    "jspsych": {"index.html": "page.html", "trial.js": "trial.js"},
 }
 PLAYERS: Final[tuple[Player, ...]] = tuple(_FILES)
 
@@ -103,4 +125,5 @@ def write_player(player: Player, stimulus: Stimulus, folder: Path) -> None:
     if player == "psychopy":
         write_whole(folder / "dots.json", numbers)
     else:
+        write_whole(folder / "point-light.js", light_player())
         write_whole(folder / "dots.js", b"window.videnceDots = " + numbers + b";\n")

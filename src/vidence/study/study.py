@@ -219,7 +219,7 @@ class Study(Record, omit_defaults=True):
         return tuple(known[name] for name in phase.fields)
 
     def failed(self, response: "Response") -> bool:
-        """Whether a trial failed technically: by its `problem`, or by more late frames than its phase allows."""
+        """Whether a trial failed technically: by its `problem`, or more late frames than its phase allows."""
         limits = {phase.name: phase.most_late for phase in self.phases}
         most_late = limits.get(response.trial.phase)
         return bool(response.problem) or (most_late is not None and response.late_frames > most_late)

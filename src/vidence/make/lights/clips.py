@@ -14,10 +14,11 @@ from vidence.make.lights.parts import of_part
 from vidence.make.lights.trials import Trial, with_paths
 from vidence.make.pipeline.cache import MadeAway
 from vidence.make.pipeline.material import Dropped
+from vidence.media.lights import lights_path
 from vidence.media.whole import whole_file, write_whole
 from vidence.pointlight.checks import inspect
 from vidence.pointlight.drawing import frames
-from vidence.pointlight.experiments import Dots, dots_of
+from vidence.pointlight.experiments import Dots, dots_of, lights_of
 from vidence.pointlight.figures import Staging, is_walker
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.specs import StimulusSpec, spec_of
@@ -128,7 +129,7 @@ class ClipJob:
         return dots_of(self.stimulus()[2])
 
     def make(self) -> ClipResult:
-        """The clip and its sidecar, written; or why there is none."""
+        """The clip, its sidecar and its lights, written; or why there is none."""
         try:
             staging, figures, stimulus = self.stimulus()
         except (DataError, UsageError) as error:
@@ -155,6 +156,7 @@ class ClipJob:
                 digest = passed(frames(stimulus), [add])
             kept = sidecar(stimulus, figures, digest, vidence=__version__, staging=staging)
             write_whole(path.with_suffix(".json"), msgspec.json.encode(kept))
+            write_whole(lights_path(path), msgspec.json.encode(lights_of(stimulus)))
         made = ClipMade(
             clip_id=self.trial.clip_id,
             path=path.relative_to(self.folder).as_posix(),

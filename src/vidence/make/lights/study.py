@@ -9,7 +9,6 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +21,7 @@ from vidence.ask.files import FieldError, csv_rows, usable
 from vidence.errors import DataError, UsageError
 from vidence.make.lights.sheets import template, window_of
 from vidence.make.lights.tables import ClipChoices
+from vidence.media.lights import light_player
 from vidence.media.whole import write_whole
 from vidence.pointlight.experiments import Dots
 from vidence.records import Record
@@ -275,7 +275,7 @@ def _page(form: int, trials: Sequence[_Trial], *, rules: StudyRules, texts: tupl
         for trial in trials
     ]
     said = msgspec.json.encode([form, items, msgspec.to_builtins(rules), texts])
-    player = resources.files("vidence.pointlight").joinpath("players", "point-light.js").read_text("utf-8")
+    player = light_player().decode()
     return template("pld_study.html").render(
         form=form,
         study=hashlib.sha256(said).hexdigest()[:16],

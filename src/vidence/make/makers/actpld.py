@@ -38,9 +38,10 @@ from vidence.make.pipeline.session import (
     StageRow,
     working_folder,
 )
+from vidence.media.lights import lights_path
 from vidence.media.whole import write_whole
 
-NAME, VERSION = "actpld", 3
+NAME, VERSION = "actpld", 4
 
 
 class ActpldConfig(MakerConfig, omit_defaults=True):
@@ -148,8 +149,9 @@ class _Build(Session):
         dropped: list[Dropped] = []
         for clip_id, result in self.compute_apart("clips", units).made.items():
             made = result.value
-            if made.clip is not None and not (self.out / made.clip.path).exists():
-                made = jobs[clip_id].make()  # somebody has deleted the film
+            film = None if made.clip is None else self.out / made.clip.path
+            if film is not None and not (film.exists() and lights_path(film).exists()):
+                made = jobs[clip_id].make()  # a file was deleted
             if made.clip is not None:
                 kept[clip_id] = made.clip
             if made.dropped is not None:

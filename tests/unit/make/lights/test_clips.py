@@ -35,7 +35,7 @@ def test_a_clip_is_written_with_what_it_was_made_from(tmp_path):
     assert hashlib.sha256(path.read_bytes()).hexdigest() == clip.sha256
     video = open_video(path)
     assert video.n_frames == clip.n_frames == round(clip.fps)  # one second
-    assert sorted(p.name for p in path.parent.iterdir()) == ["one.json", "one.mp4"]
+    assert sorted(p.name for p in path.parent.iterdir()) == ["one.dots.json", "one.json", "one.mp4"]
     assert json.loads(path.with_suffix(".json").read_bytes())["n_frames"] == clip.n_frames
 
 

@@ -2,8 +2,10 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from vidence.ask.benchmarks.actpld import create as actpld_benchmark
@@ -15,6 +17,7 @@ from vidence.make.lights.trials import Trial, files_of, motion_files, read_map
 from vidence.make.makers.actpld import create
 from vidence.make.pipeline.ledger import StageEnded, UnitDone
 from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides, Session
+from vidence.media.lights import lights_path, read_lights
 from vidence.media.video import open_video
 from vidence.report.results import load_run
 
@@ -125,6 +128,20 @@ def test_clips_hold_the_whole_motion(made: Path):
     assert len(kept["figures"]) == 2
 
 
+def test_the_lights_of_a_clip_lie_beside_it_and_are_its_picture(made: Path):
+    clip = made / "clips" / "walk-walker-walk-duration_s-2.mp4"
+    lights = read_lights(lights_path(clip))
+    assert (len(lights.frames), lights.fps, lights.width_px) == (60, 30, 64)
+    (picture,) = open_video(clip).frames([30])
+    lit = np.argwhere(picture.max(axis=2) > 128)
+    frame = lights.frames[30]
+    for x, y, visible in zip(frame.x_px, frame.y_px, frame.visible, strict=True):
+        if visible:
+            distances = np.hypot(lit[:, 1] + 0.5 - (32 + x), lit[:, 0] + 0.5 - (32 - y))
+            assert distances.min() < 1.5
+    assert not re.search("walk|elbow|joint", lights_path(clip).read_text())
+
+
 def test_forms_and_key_fit_the_questions_of_the_benchmark(made: Path):
     with (made / "study" / "key.csv").open() as file:
         key = {row["trial_id"]: row for row in csv.DictReader(file)}
@@ -200,7 +217,9 @@ def test_a_second_session_makes_nothing_again(studio: Path, made: Path):
     assert [e.was_cached for e in heard if isinstance(e, UnitDone)] == [True] * 4
     assert (made / "clips.csv").read_bytes() == before
     (made / "clips" / "walk-walker-walk-duration_s-2.mp4").unlink()
+    (made / "clips" / "run-walker-run-duration_s-2.dots.json").unlink()
     make(config)
+    assert read_lights(made / "clips" / "run-walker-run-duration_s-2.dots.json").fps == 30
     assert open_video(made / "clips" / "walk-walker-walk-duration_s-2.mp4").n_frames == 60
 
 

@@ -1,0 +1,80 @@
+"""Point lights of a clip as the numbers that a browser draws, in a file beside the clip."""
+
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from vidence.errors import DataError
+from vidence.records import Record
+
+_Pixels = Annotated[int, Meta(ge=1)]
+
+
+class Light(Record):
+    """One point of light: its colour."""
+
+    rgb: tuple[int, int, int]
+
+
+class LightFrame(Record):
+    """All points in one frame, in the order of `Lights.dots`.
+
+    `x_px` and `y_px` count from the middle of the picture to the right and up; a point that is not `visible`
+    has no place (None).
+    """
+
+    x_px: tuple[float | None, ...]
+    y_px: tuple[float | None, ...]
+    visible: tuple[Annotated[int, Meta(ge=0, le=1)], ...]
+
+
+class Lights(Record):
+    """A clip of point lights as ``players/point-light.js`` draws it; it names neither joints nor sources."""
+
+    width_px: _Pixels
+    height_px: _Pixels
+    fps: Annotated[float, Meta(gt=0)]
+    background: Annotated[int, Meta(ge=0, le=255)]
+    radius_px: Annotated[float, Meta(gt=0)]
+    dots: tuple[Light, ...]
+    frames: Annotated[tuple[LightFrame, ...], Meta(min_length=1)]
+
+
+def lights_path(clip: Path) -> Path:
+    """Where the lights of a clip lie: ``walk.mp4`` has ``walk.dots.json``."""
+    return clip.with_suffix(".dots.json")
+
+
+def read_lights(path: Path) -> Lights:
+    """The lights in a file.
+
+    Raises:
+        DataError: there is no such file, it holds something else, or a frame has not all points.
+    """
+    try:
+        lights = msgspec.json.decode(path.read_bytes(), type=Lights)
+    except OSError as error:
+        raise DataError(
+            f"{path}: no point lights can be read here ({error.strerror}); `vidence make actpld` writes them "
+            "beside each clip"
+        ) from error
+    except msgspec.DecodeError as error:
+        raise DataError(
+            f"{path}: these are no point lights ({error}); run `vidence make actpld` again"
+        ) from error
+    n_dots = len(lights.dots)
+    for number, frame in enumerate(lights.frames):
+        sizes = {len(frame.x_px), len(frame.y_px), len(frame.visible)}
+        if sizes != {n_dots}:
+            raise DataError(
+                f"{path}: frame {number} has {', '.join(map(str, sorted(sizes)))} points; expected {n_dots}"
+            )
+    return lights
+
+
+def light_player() -> bytes:
+    """The script that draws lights on a canvas, ``point-light.js``."""
+    return resources.files("vidence.media").joinpath("players", "point-light.js").read_bytes()
