@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
-from typing import Final
 
 from vidence.errors import DataError, UsageError
 from vidence.explain.errors.packet import Draw as PacketDraw
@@ -14,10 +13,7 @@ from vidence.records import Evidence, Item, Record
 from vidence.report.error_kinds import draw as draw_packet
 from vidence.report.error_kinds import write_packet
 from vidence.report.results import load_run
-from vidence.study.study import Field, Phase, PlannedTrial, Shown, Study, StudyFile
-
-PAIR: Final = ("first", "second", "tie")
-"""What a field of the kind ``pair`` can be."""
+from vidence.study.study import Phase, PlannedTrial, Shown, Study, StudyFile
 
 
 class ShownReply(Record, omit_defaults=True):
@@ -70,18 +66,6 @@ def shows_replies(study: Study) -> bool:
     return any("reply" in phase.shows for phase in study.phases)
 
 
-def fields_of(study: Study, phase: Phase) -> tuple[Field, ...]:
-    """The fields that are filled in in a phase.
-
-    Raises:
-        UsageError: the phase names a field that the form does not have.
-    """
-    known = {field.name: field for field in study.form}
-    if unknown := [name for name in phase.fields if name not in known]:
-        raise UsageError(f"phase {phase.name!r} asks for {unknown[0]!r}; the form has {', '.join(known)}")
-    return tuple(known[name] for name in phase.fields) if phase.fields else study.form
-
-
 def draw_replies(file: StudyFile, *, cache_root: Path | None) -> Packet:
     """Draw the replies of a study, and write them beside its study.toml as `vidence errors` reads them.
 
@@ -128,7 +112,7 @@ def reply_trials(study: Study, phase: Phase, packet: Packet) -> tuple[ReplyTrial
     A phase with a field of the kind ``pair`` shows each two replies to a question; which stands first is
     drawn.
     """
-    if not any(field.kind == "pair" for field in fields_of(study, phase)):
+    if not any(field.kind == "pair" for field in study.fields_of(phase)):
         reply_of = packet.key.reply_of()
         drawn = (reply_of[row.row] for row in packet.rows)
         return tuple(ReplyTrial(item_id=one.item_id, run=one.run) for one in drawn)

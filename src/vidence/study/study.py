@@ -69,14 +69,15 @@ class Field(Record, omit_defaults=True):
 
     `kind` is ``answer`` (the item's own: a choice, or a text), ``text``, ``options`` (one of `options`),
     ``scale`` (a whole number from `low` to `high`), ``kinds`` (a kind of the taxonomy `options[0]`, or of the
-    benchmark's own), ``quote`` (words of the reply that is shown), ``pair`` (which of two replies is better:
-    ``first``, ``second`` or ``tie``) or ``span`` (two times of the video in seconds, as ``1.5-3.25``). What
-    is `is_frozen` is sent to the server and cannot be changed before the fields behind it are handed out. A
-    field that `needs` another, as ``NAME=VALUE``, is shown only with that value.
+    benchmark's own), ``quote`` (words of the reply that is shown), ``verdicts`` (right, wrong, partial or not
+    reached for each condition of the question, separated by semicolons), ``pair`` (which of two replies is
+    better: ``first``, ``second`` or ``tie``) or ``span`` (two times of the video in seconds, as
+    ``1.5-3.25``). What is `is_frozen` is sent to the server and cannot be changed before the fields behind it
+    are handed out. A field that `needs` another, as ``NAME=VALUE``, is shown only with that value.
     """
 
     name: str
-    kind: Literal["answer", "text", "options", "scale", "kinds", "quote", "pair", "span"]
+    kind: Literal["answer", "text", "options", "scale", "kinds", "quote", "verdicts", "pair", "span"]
     title: str = ""
     options: tuple[str, ...] = ()
     low: int = 0

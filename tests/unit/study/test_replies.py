@@ -4,7 +4,7 @@ import pytest
 
 from subjects.planted_errors import item, plant
 from vidence.errors import DataError, UsageError
-from vidence.study.replies import fields_of, lines_of, reply_trials, shown_trial, shows_replies
+from vidence.study.replies import lines_of, reply_trials, shown_trial, shows_replies
 from vidence.study.study import Field, Phase, PlannedTrial, Study
 
 FORM = (Field(name="kind", kind="kinds"), Field(name="better", kind="pair"))
@@ -52,7 +52,7 @@ def test_a_reply_that_was_not_drawn_and_a_field_that_is_not_there_are_refused():
     trial = PlannedTrial(place=0, phase="a", item_id="q0001", condition="none", run="o3")
     with pytest.raises(DataError, match="the reply of 'o3' to 'q0001' was not drawn"):
         shown_trial(item(1), trial, ONE, lines=lines_of(planted.packet))
-    with pytest.raises(UsageError, match="phase 'c' asks for 'score'; the form has kind, better"):
-        fields_of(STUDY, Phase(name="c", fields=("score",)))
+    with pytest.raises(UsageError, match="phase 'c' asks for the field 'score'; the form has kind, better"):
+        STUDY.fields_of(Phase(name="c", fields=("score",)))
     assert shows_replies(STUDY)
     assert not shows_replies(Study(phases=(Phase(name="a"),)))

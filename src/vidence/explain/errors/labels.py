@@ -71,8 +71,8 @@ def label_of(
     known = [kind.name for kind in taxonomy.labels]
     if given.kind not in known:
         return f"kind {given.kind!r} is none of {', '.join(known)}"
-    if given.quote and _plain(given.quote) not in _plain(shown.words):
-        return f"the quote {_short(given.quote)!r} is not in the reply; copy words of the reply as they stand"
+    if given.quote and (fault := quote_fault(given.quote, shown.words)):
+        return fault
     if by == "model" and not given.quote and shown.words.strip():
         return "no quote; a model's label needs words of the reply that show the error"
     verdicts = _verdicts(given.verdicts, len(shown.conditions), taxonomy=taxonomy)
@@ -94,12 +94,24 @@ def label_of(
     return label
 
 
+def quote_fault(quote: str, words: str) -> str:
+    """Why a quote cannot be taken: it is not in the words of the reply; blanks and line ends do not count."""
+    if _plain(quote) in _plain(words):
+        return ""
+    return f"the quote {_short(quote)!r} is not in the reply; copy words of the reply as they stand"
+
+
 def _verdicts(text: str, n_conditions: int, *, taxonomy: Taxonomy) -> tuple[Verdict, ...] | str:
+    if text and not taxonomy.has_verdicts:
+        return "verdicts, but the taxonomy has none; leave the column empty"
+    return verdicts_of(text, n_conditions)
+
+
+def verdicts_of(text: str, n_conditions: int) -> tuple[Verdict, ...] | str:
+    """The verdicts in a text, separated by semicolons, one for each condition; or why there are none."""
     words = _listed(text)
     if not words:
         return ()
-    if not taxonomy.has_verdicts:
-        return "verdicts, but the taxonomy has none; leave the column empty"
     found: list[Verdict] = []
     for word in words:
         verdict = next((one for one in VERDICTS if one == word.casefold()), None)
