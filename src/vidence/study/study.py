@@ -2,7 +2,7 @@
 
 import hashlib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -44,7 +44,8 @@ class Phase(Record, omit_defaults=True):
     on a canvas) or ``none``. `aids` tells participants what they may use. `limit_s` ends the phase, by the
     server's clock, `trial_limit_s` a trial. `items` ``wrong`` asks again what was answered wrong in the phase
     before. `shows` is what the page shows, `fields` are those of the form that it asks for (empty: all). With
-    `may_change` answers can be changed until the phase ends. A phase opens when the one before has ended, and
+    `may_change` answers can be changed until the phase ends. In a phase that `keeps`, answers of the phase
+    before stay where no other is given (`Study.answers_in`). A phase opens when the one before has ended, and
     not before `opens_at` (ISO 8601). Point lights are played `most_plays` times at most (0: any); a trial
     with more than `most_late` late frames is a technical failure.
     """
@@ -59,6 +60,7 @@ class Phase(Record, omit_defaults=True):
     shows: tuple[Shown, ...] = ("question",)
     fields: tuple[str, ...] = ()
     may_change: bool = False
+    keeps: bool = False
     opens_at: str = ""
     most_plays: CountOrNone = 0
     most_late: CountOrNone | None = None
@@ -218,6 +220,25 @@ class Study(Record, omit_defaults=True):
                 f"the phase {phase.name!r} asks for the field {unknown[0]!r}; the form has {', '.join(known)}"
             )
         return tuple(known[name] for name in phase.fields)
+
+    def answers_in(self, phase: str, responses: "Iterable[Response]") -> "tuple[Response, ...]":
+        """The answers that a participant has at the end of a phase to what is asked (no practice, no catch).
+
+        These are the participant's own in the phase and, where it `keeps`, those of the phase before to items
+        that were not answered in it.
+        """
+        responses = tuple(responses)
+        own = {
+            (r.trial.item_id, r.trial.repeat, r.trial.run): r
+            for r in responses
+            if r.trial.kind == "asked" and r.trial.phase == phase
+        }
+        at = self.phases.index(self.phase(phase))
+        if not (at and self.phases[at].keeps):
+            return tuple(own.values())
+        before = self.answers_in(self.phases[at - 1].name, responses)
+        kept = {(r.trial.item_id, r.trial.repeat, r.trial.run): r for r in before}
+        return tuple((kept | own).values())
 
     def failed(self, response: "Response") -> bool:
         """Whether a trial failed technically: by its `problem`, or more late frames than its phase allows."""

@@ -1,10 +1,13 @@
 // A player for point-light stimuli that draws dots on a canvas, and a jsPsych plugin around it (7 and 8).
 //
 // videncePointLight.play(canvas, dots, {repeats, onEnd}) draws by the screen's clock: at each refresh the frame
-// that is due, never one twice as fast. `played` tells how many frames were shown, skipped and late.
+// that is due, never one twice as fast. `played` tells how many frames were shown and skipped, and which were late:
+// `late` has [frame, ms after it was due] of each that missed the refresh after it was due, or was never shown.
 // The plugin is jsPsychVidencePointLight; its parameters are described in `info`.
 (function (root) {
   "use strict";
+
+  const REFRESH_MS = 1000 / 60 + 3.3; // a screen of 60 Hz, and a little for clocks that differ
 
   function drawFrame(canvas, dots, number) {
     const context = canvas.getContext("2d", { alpha: false });
@@ -34,7 +37,7 @@
   function play(canvas, dots, options = {}) {
     const repeats = options.repeats ?? 1;
     const nFrames = dots.frames.length;
-    const played = { n_frames: nFrames, n_shown: 0, n_skipped: 0, n_late: 0, latest_ms: 0, ended: false };
+    const played = { n_frames: nFrames, n_shown: 0, n_skipped: 0, late: [], latest_ms: 0, ended: false };
     let begun = null;
     let last = -1;
     let request = 0;
@@ -42,19 +45,21 @@
       if (begun === null) begun = now;
       // Half a millisecond keeps a refresh that comes a hair too early from showing the frame before.
       const due = Math.floor(((now - begun + 0.5) * dots.fps) / 1000);
+      const lateMs = (number) => now - begun - (1000 * number) / dots.fps;
+      for (let number = last + 1; number < Math.min(due, nFrames * repeats); number += 1) {
+        played.n_skipped += 1;
+        played.late.push([number, Math.round(lateMs(number))]);
+      }
       if (due >= nFrames * repeats) {
-        played.n_skipped += nFrames * repeats - 1 - last;
         played.ended = true;
         clear(canvas, dots);
         if (options.onEnd) options.onEnd(played);
         return;
       }
       if (due !== last) {
-        const lateMs = now - begun - (1000 * due) / dots.fps;
-        played.n_skipped += due - last - 1;
         played.n_shown += 1;
-        played.latest_ms = Math.max(played.latest_ms, lateMs);
-        if (due - last > 1) played.n_late += 1;
+        played.latest_ms = Math.max(played.latest_ms, lateMs(due));
+        if (lateMs(due) > REFRESH_MS) played.late.push([due, Math.round(lateMs(due))]);
         last = due;
         drawFrame(canvas, dots, due % nFrames);
       }
