@@ -16,6 +16,7 @@ from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
 
 STUDY_FILE: Final = "study.toml"
+FRAMES_OF: Final = "frames-of"
 Seconds: TypeAlias = Annotated[float, Meta(gt=0)]
 Amount: TypeAlias = Annotated[float, Meta(ge=0)]
 Shown: TypeAlias = Literal["question", "reply", "reference", "rationale", "knowledge", "evidence", "label"]
@@ -40,8 +41,8 @@ class Phase(Record, omit_defaults=True):
     """One pass over the trials.
 
     `condition` is ``whole`` (a player), ``once`` (the server stops serving after one view), ``frames`` (those
-    of the benchmark's protocol), ``frames-of RUN`` (those that a stored run was sent), ``dots`` (point lights
-    on a canvas) or ``none``. `aids` tells participants what they may use. `limit_s` ends the phase, by the
+    of the benchmark's protocol), ``frames-of RUN`` (those that a stored run was sent; without RUN the first
+    of `Study.runs`), ``dots`` (point lights on a canvas) or ``none``. `aids` tells participants what they may use. `limit_s` ends the phase, by the
     server's clock, `trial_limit_s` a trial. `items` ``wrong`` asks again what was answered wrong in the phase
     before. `shows` is what the page shows, `fields` are those of the form that it asks for (empty: all). With
     `may_change` answers can be changed until the phase ends. In a phase that `keeps`, answers of the phase
@@ -291,6 +292,13 @@ def read_study(path: Path) -> StudyFile:
             raise UnknownNameError("preset", own.preset, presets())
         base = resources.files("vidence.study").joinpath("presets", f"{own.preset}.toml").read_text("utf-8")
         study = msgspec.convert(_merged(tomllib.loads(base), raw), Study)
+    phases = tuple(
+        msgspec.structs.replace(phase, condition=f"{FRAMES_OF} {study.runs[0]}")
+        if phase.condition == FRAMES_OF and study.runs
+        else phase
+        for phase in study.phases
+    )
+    study = msgspec.structs.replace(study, phases=phases)
     return StudyFile(path=path, study=study, sha256=hashlib.sha256(content).hexdigest())
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.study.study import Phase, PlannedTrial, Response, Study
+from vidence.study.study import Phase, PlannedTrial, Response, Study, read_study
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,18 @@ def test_answers_stay_where_a_phase_keeps_and_no_other_is_given():
     assert letters("open") == {"a": "A", "b": "B", "c": "A"}
     assert letters("oracle") == {"a": "A", "b": "B", "c": "C"}
     assert letters("after") == {}
+
+
+@pytest.mark.parametrize("name", ["exam", "frames-of", "free", "point-light", "rewatch"])
+def test_presets_of_baselines_are_studies_that_own_settings_change(tmp_path, name):
+    (tmp_path / "study.toml").write_text(
+        f'preset = "{name}"\nitems = "mmvu"\nruns = ["r"]\n[draw]\nseed = 9\n'
+    )
+    study = read_study(tmp_path).study
+    assert (study.items, study.draw.seed) == ("mmvu", 9)
+    assert study.instructions
+    assert [field.name for field in study.form][-1] == "answer"
+    assert [phase.name for phase in study.phases if not phase.aids] == []
+    assert [p.condition for p in study.phases if p.condition.startswith("frames-of")] == (
+        ["frames-of r"] if name == "frames-of" else []
+    )
