@@ -312,9 +312,13 @@ class PreparedRun:
         """The order in which choices are shown: the item's own, or one sampled for item and repeat."""
         if not self.plan.shuffle_choices or item.answer_kind != "choice":
             return ()
-        words = f"{self.plan.seed}/{item.item_id}/{repeat}".encode()
-        rng = np.random.default_rng(list(hashlib.sha256(words).digest()))
-        return tuple(int(i) for i in rng.permutation(len(item.choices)))
+        return shuffled(f"{self.plan.seed}/{item.item_id}/{repeat}", len(item.choices))
+
+
+def shuffled(words: str, n: int) -> tuple[int, ...]:
+    """An order of `n` choices, which follows from the words."""
+    rng = np.random.default_rng(list(hashlib.sha256(words.encode()).digest()))
+    return tuple(int(i) for i in rng.permutation(n))
 
 
 def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for itself

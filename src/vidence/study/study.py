@@ -21,6 +21,8 @@ Seconds: TypeAlias = Annotated[float, Meta(gt=0)]
 Amount: TypeAlias = Annotated[float, Meta(ge=0)]
 Shown: TypeAlias = Literal["question", "reply", "reference", "rationale", "knowledge", "evidence", "label"]
 """What a trial page shows beside the media. `reference` is the right answer, which labelling needs."""
+PAIR: Final = ("first", "second", "tie")
+"""What a field of the kind ``pair`` can be."""
 TrialKind: TypeAlias = Literal["practice", "asked", "catch"]
 
 

@@ -1,0 +1,233 @@
+"""Which trials a participant gets, and in which order: by the seed and the participant's slot alone."""
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from vidence.engine.prepare import shuffled
+from vidence.errors import UsageError
+from vidence.records import Item
+from vidence.study.drawing import Drawn, Stimulus, ranked
+from vidence.study.study import Phase, PlannedTrial, Response, Study
+from vidence.text import normal_form
+
+
+def assignment(study: Study, drawn: Drawn, slot: int) -> tuple[PlannedTrial, ...]:
+    """All trials of one participant but those that depend on what was answered, in the order of their places.
+
+    Practice comes first. Catch trials are spread over each phase and are never its first. Phases that ask
+    again what was wrong have places kept for them, see `wrong_trials`.
+
+    Args:
+        study: the study.
+        drawn: what was drawn for it.
+        slot: of the participant, from 0; a design is complete after `Study.n_people` of them.
+    """
+    deal = _Deal(study, drawn, slot)
+    trials = [
+        deal.trial(one, study.phases[0], place=place, kind="practice")
+        for place, one in enumerate(drawn.practice)
+    ]
+    for phase in study.phases:
+        if phase.items == "all":
+            trials += deal.phase_trials(phase, deal.asked_in(phase), first=deal.first_place(phase))
+    return tuple(trials)
+
+
+def wrong_trials(
+    study: Study, drawn: Drawn, slot: int, *, phase: str, wrong: Collection[str]
+) -> tuple[PlannedTrial, ...]:
+    """The trials of a phase that asks again what was wrong in the one before.
+
+    Args:
+        study: the study.
+        drawn: what was drawn for it.
+        slot: of the participant.
+        phase: the name of the phase.
+        wrong: the ids of the items, see `wrong_items`.
+
+    Raises:
+        UsageError: the phase asks all items.
+    """
+    asking = study.phase(phase)
+    if asking.items != "wrong":
+        raise UsageError(f"phase {phase!r} asks all items; expected one with items = 'wrong'")
+    deal = _Deal(study, drawn, slot)
+    again = [one for one in deal.asked_in(asking) if one[0].item_id in wrong and not one[1]]
+    return deal.phase_trials(asking, again, first=deal.first_place(asking)) if again else ()
+
+
+def all_trials(
+    study: Study, drawn: Drawn, slot: int, *, responses: Sequence[Response], items: Mapping[str, Item]
+) -> tuple[PlannedTrial, ...]:
+    """All trials of one participant as far as their answers so far decide them, in the order of their places.
+
+    Args:
+        study: the study.
+        drawn: what was drawn for it.
+        slot: of the participant.
+        responses: what was filled in so far.
+        items: the drawn items.
+    """
+    trials = [*assignment(study, drawn, slot)]
+    for place, phase in enumerate(study.phases):
+        if phase.items == "wrong":
+            before = study.phases[place - 1]
+            own = [one for one in trials if one.phase == before.name and one.kind == "asked"]
+            wrong = wrong_items(study, own, responses=responses, items=items)
+            trials += wrong_trials(study, drawn, slot, phase=phase.name, wrong=wrong)
+    return tuple(sorted(trials, key=lambda one: one.place))
+
+
+def wrong_items(
+    study: Study, trials: Sequence[PlannedTrial], *, responses: Sequence[Response], items: Mapping[str, Item]
+) -> tuple[str, ...]:
+    """The ids of the items that were not answered right in some trials.
+
+    A choice is right by its letter. A text is right where it is the answer up to case, marks and blanks:
+    another wording is asked again, and a judge marks it after the end.
+    """
+    name = answer_field(study)
+    given = {one.trial.place: one.values.get(name, "") for one in responses}
+    return tuple(one.item_id for one in trials if not is_right(items[one.item_id], given.get(one.place, "")))
+
+
+def is_right(item: Item, value: str) -> bool:
+    """Whether a value is the answer of an item, by its letter or word for word."""
+    if item.answer_kind == "choice":
+        return value == item.answer
+    return bool(value.strip()) and normal_form(value) == normal_form(item.answer)
+
+
+def answer_field(study: Study) -> str:
+    """The name of the field that holds the answer to the item; empty where there is none."""
+    return next((field.name for field in study.form if field.kind == "answer"), "")
+
+
+def own_letter(trial: PlannedTrial, shown: str) -> str:
+    """The letter in the item's own order of a choice that stood under a letter on the page.
+
+    >>> own_letter(PlannedTrial(place=0, phase="p", item_id="q", condition="none", choice_order=(2, 0)), "A")
+    'C'
+    """
+    if not trial.choice_order:
+        return shown
+    place = ord(shown) - ord("A") if len(shown) == 1 else -1
+    return chr(ord("A") + trial.choice_order[place]) if 0 <= place < len(trial.choice_order) else ""
+
+
+class _Deal:
+    """The hand of one participant: a stimulus and the number of its repeat, for each phase."""
+
+    def __init__(self, study: Study, drawn: Drawn, slot: int) -> None:
+        self.study, self.drawn, self.slot = study, drawn, slot
+        self.seed = study.draw.seed
+
+    # ------------------------------------------------------------------ which
+
+    def asked_in(self, phase: Phase) -> list[tuple[Stimulus, int]]:
+        """What is asked in a phase, in its order; a phase of wrong ones has what the one before has."""
+        place = self.study.phases.index(phase)
+        if phase.items == "wrong":
+            return self.asked_in(self.study.phases[place - 1])
+        shown = self.drawn.shown_in(phase.name)
+        rank = {one: i for i, one in enumerate(ranked(shown, f"deal/{self.seed}", name=_name))}
+        again: list[Stimulus] = []
+        if self.study.design == "split":
+            shown = tuple(
+                one for one in shown if self.slot % self.study.n_people in self._people(rank[one], len(rank))
+            )
+            n_again = round(self.study.overlap.again * len(shown))
+            again = ranked(shown, f"again/{self.seed}/{self.slot}", name=_name)[:n_again]
+        elif self.study.design == "latin-square":
+            rotated = [one for one in self.study.phases if one.items == "all"]
+            turn = rotated.index(phase)
+            shown = tuple(one for one in shown if (rank[one] + self.slot) % len(rotated) == turn)
+        salt = f"order/{self.seed}/{self.slot}/{phase.name}"
+        if self.study.order == "mixed":
+            shown = tuple(ranked(shown, salt, name=_name))
+            again = ranked(again, f"{salt}/again", name=_name)
+        return [*((one, 0) for one in shown), *((one, 1) for one in again)]
+
+    def _people(self, rank: int, n: int) -> tuple[int, ...]:
+        """Who gets a stimulus of the design ``split``, by its rank among `n`."""
+        n_people = self.study.n_people
+        first = rank % n_people
+        if rank >= round(self.study.overlap.two * n):
+            return (first,)
+        return first, (first + 1 + rank // n_people % (n_people - 1)) % n_people
+
+    # ------------------------------------------------------------------ in which order
+
+    def first_place(self, phase: Phase) -> int:
+        """The place of the first trial of a phase: all phases before it keep as many as they can have."""
+        before = self.study.phases[: self.study.phases.index(phase)]
+        n_catch = self.study.catch.n
+        return len(self.drawn.practice) + sum(len(self.asked_in(one)) + n_catch for one in before)
+
+    def phase_trials(
+        self, phase: Phase, asked: Sequence[tuple[Stimulus, int]], *, first: int
+    ) -> tuple[PlannedTrial, ...]:
+        """The trials of a phase, catch trials among them, from a place on."""
+        trials = [self.trial(one, phase, repeat=repeat) for one, repeat in asked]
+        for at, item_id in sorted(self._catch(phase, len(trials)), reverse=True):
+            expected = self.drawn.catch[item_id]
+            one = self.trial(Stimulus(item_id=item_id), phase, kind="catch")
+            trials.insert(at, msgspec.structs.replace(one, expected=expected))
+        return tuple(msgspec.structs.replace(one, place=first + i) for i, one in enumerate(trials))
+
+    def _catch(self, phase: Phase, n_asked: int) -> list[tuple[int, str]]:
+        """Before which trial each catch trial of a phase stands: one in each equal part, never the first."""
+        n = self.study.catch.n
+        if not n or not n_asked:
+            return []
+        place = self.study.phases.index(phase)
+        known = ranked(self.drawn.catch, f"catch/{self.seed}/{self.slot}")
+        chosen = [known[(place * n + i) % len(known)] for i in range(n)]
+        rng = np.random.default_rng(_seed(f"catch/{self.seed}/{self.slot}/{phase.name}"))
+        edges = np.linspace(1, n_asked + 1, n + 1)
+        places = [
+            int(rng.integers(int(edges[i]), max(int(edges[i]), int(edges[i + 1]) - 1) + 1)) for i in range(n)
+        ]
+        return list(zip(places, chosen, strict=True))
+
+    def trial(
+        self, shown: Stimulus, phase: Phase, *, place: int = 0, kind: str = "asked", repeat: int = 0
+    ) -> PlannedTrial:
+        """A stimulus as a trial; which of two replies stands first is drawn for each participant."""
+        run, other = shown.run, shown.other
+        if other and _seed(f"side/{self.seed}/{self.slot}/{_name(shown)}")[0] % 2:
+            run, other = other, run
+        is_catch = kind == "catch"
+        return msgspec.convert(
+            {
+                "place": place,
+                "phase": phase.name,
+                "kind": kind,
+                "item_id": shown.item_id,
+                "repeat": repeat,
+                "condition": "none" if is_catch and not self.study.catch.items else phase.condition,
+                "choice_order": shown.choice_order or self._choice_order(shown.item_id, repeat),
+                "run": run,
+                "other": other,
+            },
+            PlannedTrial,
+        )
+
+    def _choice_order(self, item_id: str, repeat: int) -> tuple[int, ...]:
+        """The order of the choices; that of slot 0 is the one in which models are shown them."""
+        n_choices = self.drawn.n_choices.get(item_id, 0)
+        if not self.study.shuffle_choices or not n_choices:
+            return ()
+        own = f"/{self.slot}" if self.slot else ""
+        return shuffled(f"{self.seed}/{item_id}/{repeat}{own}", n_choices)
+
+
+def _name(shown: Stimulus) -> str:
+    return "/".join((shown.item_id, shown.run, shown.other))
+
+
+def _seed(words: str) -> list[int]:
+    return list(hashlib.sha256(words.encode()).digest())

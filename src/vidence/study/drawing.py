@@ -1,0 +1,415 @@
+"""Draw what a study puts to people: items of a set, or replies of runs; practice and catch trials apart."""
+
+import hashlib
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal, TypeVar
+
+import msgspec
+
+from vidence.ask.benchmarks.question_files import said_answer, seen_from
+from vidence.ask.fetching.address import is_address as is_on_hub
+from vidence.catalog import create, names
+from vidence.contracts import Loaded
+from vidence.engine.environment import Environment
+from vidence.engine.plan import Plan, PlanOverrides, read_plan
+from vidence.engine.prepare import (
+    NOBODY,
+    changed_plan,
+    choose_items,
+    load_questions,
+    make_plan,
+    media_root_of,
+)
+from vidence.engine.samples import no_such_tag
+from vidence.errors import DataError, UsageError
+from vidence.media.address import Address, MediaPath, is_address
+from vidence.media.files import located
+from vidence.media.whole import write_file
+from vidence.records import Item, Record
+from vidence.study.problems import misfits, problems
+from vidence.study.study import Draw, Field, Study, StudyFile
+from vidence.tables.table import several
+
+DRAWN_FILE, ITEMS_FILE = "drawn.json", "drawn.jsonl"
+_LOOKS: Final = "scripted:"
+"""A model that looks at media, so that those which are missing are found."""
+_CATCH: Final = ("amber", "indigo", "scarlet", "emerald")
+"""The choices of catch trials that no file has."""
+ThingT = TypeVar("ThingT", bound=Hashable)
+
+
+class Stimulus(Record, omit_defaults=True):
+    """What a trial shows: an item, and of replies the `run` whose it is; `other` is the second of a pair.
+
+    `choice_order` is that in which the model of the reply was shown the choices.
+    """
+
+    item_id: str
+    run: str = ""
+    other: str = ""
+    choice_order: tuple[int, ...] = ()
+
+
+class Drawn(Record, omit_defaults=True):
+    """What was drawn for a study, by ids.
+
+    `study_sha256` is that of the study.toml by which it was drawn. `asked` are in the order of the set; a
+    phase whose trials show something else, such as pairs, has its own in `by_phase`. `catch` has the right
+    answer to each catch trial, `n_choices` how many choices an item has, where it has any.
+    """
+
+    format: Literal["vidence-drawn/1"] = "vidence-drawn/1"
+    study_sha256: str
+    benchmark: str
+    asked: tuple[Stimulus, ...]
+    by_phase: dict[str, tuple[Stimulus, ...]] = msgspec.field(default_factory=dict)
+    practice: tuple[Stimulus, ...] = ()
+    catch: dict[str, str] = msgspec.field(default_factory=dict)
+    n_choices: dict[str, int] = msgspec.field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def shown_in(self, phase: str) -> tuple[Stimulus, ...]:
+        """What the trials of a phase show."""
+        return self.by_phase.get(phase, self.asked)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnStudy:
+    """What was drawn, with its items, whose media are named as they are seen from the folder of the study."""
+
+    drawn: Drawn
+    items: tuple[Item, ...]
+
+
+# --------------------------------------------------------------------------- the set
+
+
+def study_plan(file: StudyFile, *, model: str = NOBODY, cache_root: Path | None = None) -> Plan:
+    """The plan by which `vidence run` would put the whole set of a study to a model.
+
+    It is that of the benchmark's own protocol. Without `Study.items`, the questions are those of the first
+    run.
+
+    Raises:
+        UsageError: the study names neither, or something that is not there.
+        DataError: a benchmark that was not fetched; the message has the command that does.
+    """
+    study = file.study
+    overrides: PlanOverrides = {
+        "split": study.split or None,
+        "media": _place(file.folder, study.media) or None,
+        "where": study.where or None,
+        "allow_missing": study.allow_missing or None,
+    }
+    if study.items:
+        if study.protocol:
+            overrides["protocol"] = study.protocol
+        is_benchmark = study.items in names("benchmark")
+        data = _place(file.folder, study.data if is_benchmark else study.items)
+        if not is_benchmark and not Path(data).exists():
+            raise UsageError(
+                f"items of {file.path} is {study.items!r}, and there is no file {data}; give a file of items "
+                f"or a benchmark: {', '.join(names('benchmark'))}"
+            )
+        name = study.items if is_benchmark else "table"
+        path = Path(data) if data else None
+        return make_plan(name, data=path, model=model, overrides=overrides, cache=cache_root)
+    if not study.runs:
+        raise UsageError(
+            f"{file.path} names nothing that is asked; set items to a benchmark or a file of items, or runs "
+            "to run folders"
+        )
+    plan = read_plan(file.folder / study.runs[0])[0]
+    whole = msgspec.structs.replace(plan, limit=None, sample=None, sample_by=None, recorded_only=False)
+    whole = msgspec.structs.replace(whole, repeats=1, shuffle_choices=False, name="")
+    return changed_plan(whole, model=model, overrides=overrides)
+
+
+def _place(folder: Path, text: str) -> str:
+    """A path of study.toml, which is relative to its folder; addresses stay what they are."""
+    return text if not text or is_address(text) or is_on_hub(text) else str(folder.resolve() / text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Set:
+    """Questions with the plan by which they are asked."""
+
+    plan: Plan
+    loaded: Loaded
+
+    @property
+    def root(self) -> MediaPath:
+        return media_root_of(self.plan, self.loaded)
+
+    def usable(self) -> Sequence[Item]:
+        """The questions that can be drawn."""
+        model = create("model", _LOOKS if self.plan.allow_missing else NOBODY)
+        return choose_items(self.loaded, self.plan, model=model)[0]
+
+    def check_media(self, items: Sequence[Item]) -> None:
+        """See that all media of some of the questions are there.
+
+        Raises:
+            MissingMediaError: some are not; the message lists them.
+        """
+        some = replace(self.loaded, items=tuple(items))
+        if items:
+            choose_items(some, self.plan, model=create("model", _LOOKS))
+
+    def seen_from(self, folder: Path, items: Iterable[Item]) -> list[Item]:
+        """Items with their media as they are seen from a folder."""
+        root = self.root
+        if not isinstance(root, Address):
+            return [seen_from(folder, item, root) for item in items]
+        return [
+            msgspec.structs.replace(
+                item,
+                media=tuple(msgspec.structs.replace(one, path=str(located(root, one))) for one in item.media),
+            )
+            for item in items
+        ]
+
+
+def _load(plan: Plan) -> _Set:
+    return _Set(plan=plan, loaded=load_questions(plan))
+
+
+# --------------------------------------------------------------------------- drawing
+
+
+def draw(file: StudyFile, *, environment: Environment) -> DrawnStudy:
+    """Draw a study: which items or replies, which of them for practice, which catch trials.
+
+    It depends on study.toml, the set and the runs alone; a question that is added to the set moves no other
+    past another.
+
+    Raises:
+        UsageError: the study cannot be put to people as it is; the message has all that is wrong.
+        DataError: questions or runs cannot be read; `MissingMediaError` lists media that are not there.
+    """
+    if found := problems(file):
+        raise UsageError(_listed(file, found))
+    study = file.study
+    main = _load(study_plan(file, cache_root=environment.cache_root))
+    known = {item.item_id: item for item in main.usable()}
+    pool = [Stimulus(item_id=i) for i in ranked(known, f"items/{study.draw.seed}")]
+    n_practice = 0 if study.practice.items else study.practice.n
+    asked, practice = drawn_from(pool, study.draw, known, n_practice=n_practice)
+    places = {item_id: place for place, item_id in enumerate(known)}
+    asked = sorted(asked, key=lambda one: places[one.item_id])
+    chosen = {one.item_id: known[one.item_id] for one in (*asked, *practice)}
+    main.check_media(list(chosen.values()) if shows_media(study) else [])
+    items = main.seen_from(file.folder, chosen.values())
+    extra, practice_ids = _of_file(file, study.practice.items, study.practice.n, environment=environment)
+    items += extra
+    practice += [Stimulus(item_id=i) for i in practice_ids]
+    caught = _catch_items(file, environment=environment)
+    items += [item for item, _ in caught]
+    if found := (*_twice(items), *misfits(file, items, [one.item_id for one in asked])):
+        raise UsageError(_listed(file, found))
+    drawn = Drawn(
+        study_sha256=file.sha256,
+        benchmark=main.plan.benchmark,
+        asked=tuple(asked),
+        practice=tuple(practice),
+        catch={item.item_id: expected for item, expected in caught},
+        n_choices={item.item_id: len(item.choices) for item in items if item.answer_kind == "choice"},
+        notes=main.loaded.notes,
+    )
+    return DrawnStudy(drawn=drawn, items=tuple(items))
+
+
+def shows_media(study: Study) -> bool:
+    """Whether a phase shows anything of the media."""
+    return any(phase.condition != "none" for phase in study.phases)
+
+
+def _listed(file: StudyFile, found: Sequence[str]) -> str:
+    return f"{file.path} cannot be put to people as it is:" + "".join(f"\n  {one}" for one in found)
+
+
+def drawn_from(
+    pool: Sequence[Stimulus], wanted: Draw, items: Mapping[str, Item], *, n_practice: int = 0
+) -> tuple[list[Stimulus], list[Stimulus]]:
+    """What is asked, and what is set aside for practice.
+
+    Args:
+        pool: what can be drawn, in the order in which it is.
+        wanted: how many, and of which tag.
+        items: the items of the pool by id.
+        n_practice: how many are set aside.
+
+    Raises:
+        UsageError: there are too few, or the number cannot be the same for each value of the tag.
+    """
+    n = wanted.n or len(pool) - n_practice
+    if n < 1 or n + n_practice > len(pool):
+        apart = f" and {n_practice} set aside for practice" if n_practice else ""
+        raise UsageError(
+            f"{max(n, 1):,} are to be drawn{apart}, and there are {len(pool):,}; set n of [draw] to "
+            f"{max(0, len(pool) - n_practice):,} at most, or draw of a larger set"
+        )
+    if not wanted.by:
+        return list(pool[n_practice:][:n] if wanted.n is None else pool[:n]), list(
+            pool[:n_practice] if wanted.n is None else pool[n : n + n_practice]
+        )
+    strata: dict[str, list[Stimulus]] = {}
+    for one in pool:
+        if wanted.by in items[one.item_id].tags:
+            strata.setdefault(items[one.item_id].tags[wanted.by], []).append(one)
+    if not strata:
+        raise no_such_tag(wanted.by, list(items.values()))
+    each, rest = divmod(n, len(strata)) if wanted.n else (min(map(len, strata.values())), 0)
+    if rest:
+        raise UsageError(
+            f"{n} are to be drawn, the same number of each of the {len(strata)} values of {wanted.by!r} "
+            f"({', '.join(sorted(strata))}); set n of [draw] to a multiple of {len(strata)}"
+        )
+    few = [f"{value} ({len(own)})" for value, own in sorted(strata.items()) if len(own) < each]
+    if few:
+        raise UsageError(
+            f"{each} are to be drawn of each value of {wanted.by!r}, and there are fewer of "
+            f"{', '.join(few)}; set n of [draw] to {len(strata) * min(map(len, strata.values()))} at most"
+        )
+    asked = [one for _, own in sorted(strata.items()) for one in own[:each]]
+    left = [one for one in pool if one not in set(asked)]
+    if len(left) < n_practice:
+        raise UsageError(
+            f"{several(n_practice, 'trial')} of practice are to be set aside, and {len(left)} are left; "
+            "draw fewer, or name a file of items in [practice]"
+        )
+    return asked, left[:n_practice]
+
+
+def ranked(things: Iterable[ThingT], salt: str, *, name: Callable[[ThingT], str] = str) -> list[ThingT]:
+    """Things in an order that the salt decides; another thing among them moves none past another."""
+    return sorted(things, key=lambda one: hashlib.sha256(f"study/{salt}/{name(one)}".encode()).digest())
+
+
+# --------------------------------------------------------------------------- practice and catch trials
+
+
+def _of_file(
+    file: StudyFile, name: str, n: int, *, environment: Environment
+) -> tuple[list[Item], tuple[str, ...]]:
+    """Items of a file of practice or catch trials, and their ids: the first `n`, or all where that is 0."""
+    if not name:
+        return [], ()
+    data = file.folder.resolve() / name
+    if not data.is_file():
+        raise UsageError(f"{file.path}: there is no file {data}; give a file of items beside study.toml")
+    own = _load(make_plan("table", data=data, model=NOBODY, overrides={}, cache=environment.cache_root))
+    items = own.usable()
+    if len(items) < n:
+        raise UsageError(f"{data} has {several(len(items), 'item')}, {n} are wanted; add some, or want fewer")
+    items = items[: n or None]
+    own.check_media(items if shows_media(file.study) else [])
+    return own.seen_from(file.folder, items), tuple(item.item_id for item in items)
+
+
+def _catch_items(file: StudyFile, *, environment: Environment) -> list[tuple[Item, str]]:
+    """The items of catch trials with their right answers: those of a file, or some that ask for an option."""
+    study = file.study
+    if study.catch.items:
+        items = _of_file(file, study.catch.items, 0, environment=environment)[0]
+        if len(items) < study.catch.n:
+            raise UsageError(
+                f"{study.catch.items} has {several(len(items), 'item')}, {study.catch.n} catch trials are "
+                "wanted in each phase; add some, or want fewer"
+            )
+        return [(item, item.answer) for item in items]
+    field = catch_field(study)
+    if not study.catch.n or field is None:
+        return []
+    found = []
+    for number in range(study.catch.n * len(study.phases)):
+        item_id = f"catch-{number + 1}"
+        expected = ranked(options_of(field) or _CATCH, f"{item_id}/{study.draw.seed}")[0]
+        is_choice = field.kind == "answer"
+        item = Item(
+            item_id=item_id,
+            question=f"This trial checks that questions are read. Please give the answer {expected}.",
+            choices=_CATCH if is_choice else (),
+            answer="ABCD"[_CATCH.index(expected)] if is_choice else expected,
+            answer_kind="choice" if is_choice else "text",
+        )
+        found.append((item, item.answer))
+    return found
+
+
+def catch_field(study: Study) -> Field | None:
+    """The field that catch trials ask for: the first whose values are a choice."""
+    choosing = ("answer", "options", "scale")
+    return next((field for field in study.form if field.kind in choosing and not field.needs), None)
+
+
+def options_of(field: Field) -> tuple[str, ...]:
+    """What a field of options or of a scale can be."""
+    if field.kind == "scale":
+        return tuple(str(value) for value in range(field.low, field.high + 1))
+    return field.options if field.kind == "options" else ()
+
+
+def _twice(items: Sequence[Item]) -> list[str]:
+    ids = [item.item_id for item in items]
+    twice = sorted({one for one in ids if ids.count(one) > 1})
+    return [
+        f"two items have the id {one!r}; change that in the file of practice or of catch trials"
+        for one in twice[:5]
+    ]
+
+
+# --------------------------------------------------------------------------- files
+
+
+def write_drawn(file: StudyFile, study: DrawnStudy) -> tuple[Path, ...]:
+    """Write `DRAWN_FILE` and `ITEMS_FILE` beside study.toml; the items first, each whole.
+
+    Raises:
+        UsageError: another draw is there, to which answers may belong.
+        StoreError: a file cannot be written.
+    """
+    path = file.folder / DRAWN_FILE
+    if path.exists() and read_drawn(file.folder) != study.drawn:
+        raise UsageError(
+            f"{path} is another draw of this study, and answers may belong to it; copy study.toml into a new "
+            "folder, or remove the file if there are no answers yet"
+        )
+    said = (msgspec.structs.replace(item, answer=said_answer(item)) for item in study.items)
+    write_file(file.folder / ITEMS_FILE, b"".join(msgspec.json.encode(item) + b"\n" for item in said))
+    write_file(path, msgspec.json.format(msgspec.json.encode(study.drawn)) + b"\n")
+    return path, file.folder / ITEMS_FILE
+
+
+def read_drawn(folder: Path) -> Drawn:
+    """What was drawn for the study in a folder.
+
+    Raises:
+        DataError: nothing was, or the file cannot be read.
+    """
+    path = folder / DRAWN_FILE
+    if not path.exists():
+        raise DataError(
+            f"{folder} has no {DRAWN_FILE}: nothing is drawn yet; run vidence study draw {folder}"
+        )
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Drawn)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read: {error}; draw the study again") from error
+
+
+def read_items(folder: Path) -> dict[str, Item]:
+    """The drawn items of the study in a folder by their ids, practice and catch trials among them.
+
+    Raises:
+        DataError: nothing was drawn, or the file cannot be read.
+    """
+    path = folder / ITEMS_FILE
+    if not path.exists():
+        raise DataError(
+            f"{folder} has no {ITEMS_FILE}: nothing is drawn yet; run vidence study draw {folder}"
+        )
+    plan = make_plan("table", data=path, model=NOBODY, overrides={"strict": True})
+    return {item.item_id: item for item in load_questions(plan).items}

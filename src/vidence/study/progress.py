@@ -1,0 +1,364 @@
+"""What a participant sees next, and what may be taken from them: by the log and the server's clock alone."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal, TypeAlias
+
+from vidence.errors import UsageError
+from vidence.explain.errors.taxonomies import Taxonomy
+from vidence.study.study import PAIR, Event, Field, Phase, PlannedTrial, Response, Study
+
+GRACE_S: Final = 5.0
+"""How long after the end of a phase or a trial what was sent in time is still taken."""
+Act: TypeAlias = Literal["save", "freeze", "submit"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Consent:
+    """The instructions and the text of consent; nothing is kept before it is given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """The size of the participant's screen is measured."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Begin:
+    """A phase is open and its clock stands; it starts when the participant begins."""
+
+    phase: Phase
+    n_trials: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """A trial: `place_in_phase` counts from 0 among the `n_in_phase` of its phase (or of practice).
+
+    `fields_open` can be filled in, `frozen` are the values that cannot be changed any more. With
+    `may_leave` the participant can go to any trial of the phase. `seconds_left` is None without a limit.
+    """
+
+    planned: PlannedTrial
+    fields_open: tuple[str, ...]
+    frozen: dict[str, str]
+    seconds_left: float | None
+    place_in_phase: int
+    n_in_phase: int
+    may_leave: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Review:
+    """All trials of a phase are answered and can be changed until the participant or the clock ends it."""
+
+    phase: Phase
+    places: tuple[int, ...]
+    seconds_left: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting:
+    """The next phase opens later."""
+
+    phase: Phase
+    until: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Debrief:
+    """All phases have ended; the debriefing is shown, and behind it the end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """Nothing more comes."""
+
+    state: Literal["declined", "withdrawn", "finished"]
+
+
+Step: TypeAlias = Consent | Calibration | Begin | Trial | Review | Waiting | Debrief | Ended
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """One participant's way through a study, as far as the log knows it.
+
+    `trials` are those of `assignment.all_trials`; `responses` are by place, also those that were saved and
+    not submitted (without `answered_at`); `n_choices` are those of the drawn items. `kinds` are those of the
+    fields ``kinds``.
+    """
+
+    study: Study
+    trials: Sequence[PlannedTrial]
+    events: Sequence[Event]
+    responses: Mapping[int, Response]
+    n_choices: Mapping[str, int]
+    kinds: Taxonomy | None = None
+
+    # ------------------------------------------------------------------ where they are
+
+    def step(self, now: datetime, *, place: int | None = None) -> Step:
+        """What the participant sees.
+
+        Args:
+            now: the server's time.
+            place: of the trial that they went to, in a phase whose answers may be changed.
+        """
+        if ended := self._ended():
+            return ended
+        if not self._at("consented"):
+            return Consent()
+        if self.study.calibrates and not self._at("calibrated"):
+            return Calibration()
+        practice = [one for one in self.trials if one.kind == "practice"]
+        if open_now := [one for one in practice if self._is_open(one, now)]:
+            return self._trial(open_now[0], practice, now)
+        for phase in self.study.phases:
+            own = self.of_phase(phase)
+            if not own or self.phase_ended(phase, now) is not None:
+                continue
+            return self._in_phase(phase, own, now, place=place)
+        return Debrief()
+
+    def _ended(self) -> Ended | None:
+        kinds = {event.kind for event in self.events}
+        if "withdrawn" in kinds:
+            return Ended(state="withdrawn")
+        if "declined" in kinds:
+            return Ended(state="declined")
+        return Ended(state="finished") if "finished" in kinds else None
+
+    def _in_phase(
+        self, phase: Phase, own: Sequence[PlannedTrial], now: datetime, *, place: int | None
+    ) -> Step:
+        if self._at("phase-began", note=phase.name) is None:
+            opens_at = datetime.fromisoformat(phase.opens_at) if phase.opens_at else now
+            if opens_at > now:
+                return Waiting(phase=phase, until=opens_at)
+            return Begin(phase=phase, n_trials=len(own))
+        wanted = next((one for one in own if one.place == place), None)
+        if wanted is not None and phase.may_change and not self._is_late(wanted, now):
+            return self._trial(wanted, own, now)
+        left = [one for one in own if self._is_open(one, now)]
+        if left:
+            return self._trial(left[0], own, now)
+        return Review(
+            phase=phase,
+            places=tuple(one.place for one in own),
+            seconds_left=_left(self._phase_end(phase), now),
+        )
+
+    def _trial(self, planned: PlannedTrial, own: Sequence[PlannedTrial], now: datetime) -> Trial:
+        phase = self.study.phase(planned.phase)
+        is_timed = planned.kind != "practice"
+        ends = [self._trial_end(planned), self._phase_end(phase) if is_timed else None]
+        seconds = [one for end in ends if (one := _left(end, now)) is not None]
+        return Trial(
+            planned=planned,
+            fields_open=tuple(field.name for field in self._fields_open(planned)),
+            frozen={name: self._values(planned).get(name, "") for name in self._frozen(planned)},
+            seconds_left=min(seconds) if seconds else None,
+            place_in_phase=list(own).index(planned),
+            n_in_phase=len(own),
+            may_leave=is_timed and phase.may_change,
+        )
+
+    # ------------------------------------------------------------------ clocks
+
+    def of_phase(self, phase: Phase) -> tuple[PlannedTrial, ...]:
+        """The trials of a phase; practice is before all phases."""
+        return tuple(one for one in self.trials if one.phase == phase.name and one.kind != "practice")
+
+    def phase_ended(self, phase: Phase, now: datetime) -> datetime | None:
+        """When a phase ended; None where it has not begun or goes on.
+
+        It ends by its clock, by the participant's word, or (where nothing may be changed) when its last
+        trial is answered or has run out.
+        """
+        if self._at("phase-began", note=phase.name) is None:
+            return None
+        ends = [self._at("phase-ended", note=phase.name), self._phase_end(phase)]
+        own = self.of_phase(phase)
+        if not phase.may_change and own and not any(self._is_open(one, now) for one in own):
+            ends.append(max(self._closed_at(one) or now for one in own))
+        over = [end for end in ends if end is not None and end <= now]
+        return min(over) if over else None
+
+    def _phase_end(self, phase: Phase) -> datetime | None:
+        began = self._at("phase-began", note=phase.name)
+        return None if began is None or phase.limit_s is None else began + timedelta(seconds=phase.limit_s)
+
+    def _trial_end(self, planned: PlannedTrial) -> datetime | None:
+        limit_s, shown = self.study.phase(planned.phase).trial_limit_s, self._at("shown", place=planned.place)
+        return None if limit_s is None or shown is None else shown + timedelta(seconds=limit_s)
+
+    def _closed_at(self, planned: PlannedTrial) -> datetime | None:
+        answered = self._answered_at(planned)
+        return answered if answered is not None else self._trial_end(planned)
+
+    def _answered_at(self, planned: PlannedTrial) -> datetime | None:
+        response = self.responses.get(planned.place)
+        at = response.answered_at if response is not None else ""
+        return datetime.fromisoformat(at) if at else None
+
+    def _is_late(self, planned: PlannedTrial, now: datetime) -> bool:
+        end = self._trial_end(planned)
+        return end is not None and end <= now
+
+    def _is_open(self, planned: PlannedTrial, now: datetime) -> bool:
+        return self._answered_at(planned) is None and not self._is_late(planned, now)
+
+    def _at(self, kind: str, *, note: str | None = None, place: int | None = None) -> datetime | None:
+        """When something happened first."""
+        for event in self.events:
+            if event.kind == kind and note in (None, event.note) and place in (None, event.place):
+                return datetime.fromisoformat(event.at)
+        return None
+
+    # ------------------------------------------------------------------ what may be taken
+
+    def admit(
+        self, act: Act, values: Mapping[str, str], *, place: int, now: datetime, field: str = ""
+    ) -> None:
+        """See that something sent about a trial may be taken; nothing is changed.
+
+        Args:
+            act: ``save`` what was filled in so far, ``freeze`` the field `field`, or ``submit`` the trial.
+            values: those of the trial, letters in the item's own order; empty ones are not filled in, and
+                those of frozen fields can be left out.
+            place: of the trial.
+            now: the server's time.
+            field: the field that is frozen.
+
+        Raises:
+            UsageError: it may not; the message can be shown to the participant.
+        """
+        if ended := self._ended():
+            words = {"finished": "you have finished it", "withdrawn": "you have withdrawn from it"}
+            raise UsageError(f"the study is over for you: {words.get(ended.state, 'you have declined it')}")
+        planned = next((one for one in self.trials if one.place == place), None)
+        if planned is None or not self._at("consented"):
+            raise UsageError("this trial is not one of yours; go back to the page of the study")
+        self._check_open(planned, now)
+        values = {name: value for name, value in values.items() if value.strip()}
+        held = self._values(planned)
+        for name in self._frozen(planned):
+            if values.setdefault(name, held.get(name, "")) != held.get(name, ""):
+                raise UsageError(f"{name} was sent as {held.get(name)!r} and cannot be changed any more")
+        known = {one.name: one for one in self._fields_open(planned, values)}
+        self._check_values(known, values, planned)
+        if act == "freeze":
+            if field not in known or not known[field].is_frozen or field not in values:
+                raise UsageError(f"{field} cannot be sent now; fill it in first")
+        elif act == "submit":
+            self._check_whole(planned, values)
+
+    def _check_open(self, planned: PlannedTrial, now: datetime) -> None:
+        phase, grace = self.study.phase(planned.phase), timedelta(seconds=GRACE_S)
+        if planned.kind != "practice" and self._at("phase-began", note=phase.name) is None:
+            raise UsageError("this part of the study has not begun yet")
+        if self._answered_at(planned) is not None and not phase.may_change:
+            raise UsageError("this trial is answered, and answers cannot be changed here")
+        if planned.kind != "practice":
+            later = self.study.phases[self.study.phases.index(phase) + 1 :]
+            is_past = any(self._at("phase-began", note=one.name) for one in later)
+            ended_at, end = self._at("phase-ended", note=phase.name), self._phase_end(phase)
+            if is_past or ended_at is not None or (end is not None and end + grace < now):
+                raise UsageError("this part of the study has ended; its answers are as they were at its end")
+        end = self._trial_end(planned)
+        if end is not None and end + grace < now:
+            raise UsageError("the time for this trial has run out; go on with the next")
+
+    def _values(self, planned: PlannedTrial) -> Mapping[str, str]:
+        response = self.responses.get(planned.place)
+        return {} if response is None else response.values
+
+    def _frozen(self, planned: PlannedTrial) -> tuple[str, ...]:
+        place = planned.place
+        return tuple(e.note for e in self.events if e.kind == "frozen" and e.place == place)
+
+    def _fields_open(self, planned: PlannedTrial, values: Mapping[str, str] | None = None) -> list[Field]:
+        """The fields that can be filled in: up to the first that is still to be frozen."""
+        values, frozen = self._values(planned) if values is None else values, self._frozen(planned)
+        found = []
+        for field in fields_with(self.study.fields_of(self.study.phase(planned.phase)), values):
+            if field.name in frozen:
+                continue
+            found.append(field)
+            if field.is_frozen:
+                break
+        return found
+
+    def _check_values(
+        self, known: Mapping[str, Field], values: Mapping[str, str], planned: PlannedTrial
+    ) -> None:
+        n_choices, frozen = self.n_choices.get(planned.item_id, 0), self._frozen(planned)
+        for name in values.keys() - set(frozen):
+            if name not in known:
+                raise UsageError(f"{name} is not asked for on this trial; leave it out")
+            field = known[name]
+            if why := value_problem(field, values[name], n_choices=n_choices, kinds=self.kinds):
+                raise UsageError(f"{field.title or name}: {why}")
+
+    def _check_whole(self, planned: PlannedTrial, values: Mapping[str, str]) -> None:
+        frozen = self._frozen(planned)
+        for field in fields_with(self.study.fields_of(self.study.phase(planned.phase)), values):
+            name = field.title or field.name
+            if field.is_frozen and field.name not in frozen:
+                raise UsageError(f"{name}: send it before the rest is shown")
+            if not field.is_optional and field.name not in values:
+                raise UsageError(f"{name} is empty; fill it in")
+
+
+def fields_with(fields: Iterable[Field], values: Mapping[str, str]) -> tuple[Field, ...]:
+    """The fields that are shown with some values: one that needs another value is left out."""
+    return tuple(
+        field
+        for field in fields
+        if not field.needs or values.get(field.needs.partition("=")[0]) == field.needs.partition("=")[2]
+    )
+
+
+def value_problem(field: Field, value: str, *, n_choices: int = 0, kinds: Taxonomy | None = None) -> str:
+    """Why a field cannot have a value, which is not empty; empty where it can.
+
+    Args:
+        field: the field.
+        value: what was filled in.
+        n_choices: of the item; 0 where it is answered by a text.
+        kinds: those of a field ``kinds``.
+    """
+    known: Sequence[str] = ()
+    match field.kind:
+        case "answer":
+            known = [chr(ord("A") + i) for i in range(n_choices)]
+        case "options":
+            known = field.options
+        case "scale":
+            known = [str(one) for one in range(field.low, field.high + 1)]
+        case "kinds":
+            known = [kind.name for kind in kinds.labels] if kinds is not None else ()
+        case "pair":
+            known = PAIR
+        case "span":
+            return _span_problem(value)
+        case _:
+            return ""
+    return (
+        f"{value!r} is none of {', '.join(known)}; choose one of them" if known and value not in known else ""
+    )
+
+
+def _span_problem(value: str) -> str:
+    start, dash, end = value.partition("-")
+    try:
+        is_span = bool(dash) and 0 <= float(start) < float(end) < float("inf")
+    except ValueError:
+        is_span = False
+    return "" if is_span else f"{value!r} is no span; give two times in seconds, such as 1.5-3.25"
+
+
+def _left(end: datetime | None, now: datetime) -> float | None:
+    return None if end is None else max(0.0, (end - now).total_seconds())
