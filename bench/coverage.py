@@ -5,8 +5,8 @@
 Everything is simulated with the code that makes the numbers of reports and comparisons: 8 shares, 7 numbers
 of videos from 2 to 300, videos of equal and of unequal size and with one that holds 40 % of the questions,
 and answers that go together within a video (beta-binomial) as much as an intra-class correlation of 0, 0.2
-and 0.5 says. Prints Markdown, or writes it between the marks in a page. About five minutes on one core; with
-``--quick`` a little over one.
+and 0.5 says; then studies of people (`people.py`). Prints Markdown, or writes it between the marks in a page.
+About nine minutes on one core; with ``--quick`` two.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from people import people_tables
 
 from vidence.statistics.intervals import p_values, share_ends
 from vidence.statistics.power import Design, paired_detectable
@@ -241,6 +242,23 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(line)} |" for line in lines]
 
 
+def crossed(n_runs: int, rng: np.random.Generator) -> list[str]:
+    """How good the interval over people and items is."""
+    said, rows, worst = people_tables(n_runs, rng)
+    heads = ["people", "designs", "people and videos crossed", "videos alone", "width, points"]
+    wrong = ["two phases that are alike", "people and a model that are alike"]
+    named = ["people", "items", "on a video", "answered", "share", "variance of people, of items"]
+    return [
+        said,
+        "",
+        *table([*heads, *wrong], rows),
+        "",
+        "The eight worst designs:",
+        "",
+        *table([*named, "coverage, %"], worst),
+    ]
+
+
 def page(n_runs: int, seed: int) -> str:
     """The tables, as Markdown."""
     rng = np.random.default_rng(seed)
@@ -264,6 +282,10 @@ def page(n_runs: int, seed: int) -> str:
             "less 0.8.",
             "",
             *promises(TIMES_PROMISED * n_runs, rng),
+            "",
+            "## How often the interval over people and items holds the truth",
+            "",
+            *crossed(n_runs // 2, np.random.default_rng(seed)),
         ]
     )
 

@@ -152,7 +152,7 @@ class SharedParts:
         )
 
 
-ClusterNoun: TypeAlias = Literal["source", "video"]
+ClusterNoun: TypeAlias = Literal["source", "video", "person"]
 
 
 def source_noun(items: Iterable[Item]) -> ClusterNoun:
@@ -522,7 +522,8 @@ class Estimate(Record, omit_defaults=True):
 
     ``[low, high]`` is the interval at `level`; both are NaN where no interval can be computed, and `reason`
     says why, such as ``too few videos (1)``. `dof` are the degrees of freedom of Student's t; None where none
-    was used. `clustered_by` says what the `n_clusters` are.
+    was used. `clustered_by` says what the `n_clusters` are. Where people and clusters are crossed factors,
+    `n_people` counts the people; otherwise it is 0.
     """
 
     value: float
@@ -535,3 +536,4 @@ class Estimate(Record, omit_defaults=True):
     dof: float | None = None
     reason: str = ""
     clustered_by: ClusterNoun = "video"
+    n_people: int = 0

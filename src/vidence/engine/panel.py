@@ -17,6 +17,7 @@ from vidence.catalog import parse_spec, settings_type
 from vidence.engine.caller_objects import spec_of
 from vidence.engine.diagnose import option_texts
 from vidence.engine.environment import Environment
+from vidence.engine.people import person_folders
 from vidence.engine.plan import Plan, PlanOverrides, read_overrides, read_plan
 from vidence.engine.prepare import make_plan
 from vidence.engine.specs import label as label_of
@@ -79,8 +80,9 @@ class PanelModel(ModelFacts):
 class PanelFolder(ModelFacts):
     """A run folder that is there already: asked elsewhere, made of recorded replies, or of people.
 
-    `folder` is relative to the file of the panel. `model` and `condition` are its place among the others; by
-    default the name of the run, and none.
+    `folder` is relative to the file of the panel. That of a study, or a pattern such as
+    ``study/people/*-open`` for a single of its phases, is a row of all its people. `model` and `condition`
+    are its place among the others; by default the name of the run, and none.
     """
 
     folder: str
@@ -270,15 +272,16 @@ def given_runs(panel: PanelFile, *, beside: Path) -> tuple[PanelRun, ...]:
     found = []
     for one in panel.runs:
         folder = beside / one.folder
-        plan, _ = read_plan(folder)
+        people = person_folders(folder)
+        plan, _ = read_plan(people[0] if people else folder)
         titles = [
             entry.name for entry in panel.benchmarks if entry.name and entry.benchmark == plan.benchmark
         ]
-        about = one.facts()
+        about = msgspec.structs.replace(one.facts(), people=one.people or bool(people))
         found.append(
             PanelRun(
                 benchmark=titles[0] if len(titles) == 1 else plan.benchmark,
-                model=one.model or label_of(plan),
+                model=one.model or ("people" if people else label_of(plan)),
                 condition=one.condition,
                 plan=plan,
                 folder=folder,

@@ -13,6 +13,7 @@ import numpy as np
 
 from vidence.contracts import Diagnostic, Examined, RunDiagnostic
 from vidence.engine.diagnose import open_diagnostic
+from vidence.engine.people import person_folders
 from vidence.engine.plan import Plan, read_plan
 from vidence.engine.specs import label
 from vidence.engine.store import Header, RunStore, diagnosis_name
@@ -88,6 +89,8 @@ def excerpts(folder: Path, page: Path, *, level: float = 0.95) -> tuple[Excerpt,
     Raises:
         StoreError: not a run folder, or a damaged one.
     """
+    if person_folders(folder):
+        return ()
     with RunStore(folder) as store:
         headers = store.diagnoses()
     return tuple(_excerpt(folder, page, header, level=level) for header in headers.values())

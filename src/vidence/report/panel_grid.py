@@ -51,7 +51,9 @@ class GridCell:
         return bool(self.run.rows) and not self.run.is_silent
 
     def headers(self) -> dict[str, Header]:
-        """What diagnostics found in the folder, by the names under which it is kept."""
+        """What diagnostics found in the folder, by the names under which it is kept; of people nothing."""
+        if self.run.people:
+            return {}
         with RunStore(self.run.folder) as store:
             return store.diagnoses()
 

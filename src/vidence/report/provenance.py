@@ -13,10 +13,12 @@ from vidence.errors import UsageError
 from vidence.records import Failed, Trial, VideoPart
 from vidence.report.results import Row, Run
 
-Origin: TypeAlias = Literal["asked", "recorded", "rule", "made"]
+Origin: TypeAlias = Literal["asked", "recorded", "rule", "made", "people"]
 # Models that ask nobody, by name; all others are sent the prompt.
 _ORIGINS: Mapping[str, Origin] = {
     "replay": "recorded",
+    "person": "people",
+    "people": "people",
     "baseline": "rule",
     "phantom": "made",
     "scripted": "made",
@@ -57,6 +59,8 @@ def how_asked(run: Run) -> str:
             how = f"recorded replies, {_declared(run)}"
         case "rule":
             how = _RULE
+        case "people":
+            how = _people(run)
         case _:
             plan = run.plan
             shown = f"{plan.style}, {frames_shown(run)}, {plan.selector}"
@@ -75,6 +79,8 @@ def asked_sentence(run: Run, name: str) -> str:
     match origin_of(run):
         case "recorded" | "rule":
             return f"{name} was not asked: {how}."
+        case "people":
+            return f"{name} was answered by {how}."
         case "made":
             return f"{name} was asked: {how}. It is no model: its replies are made up.{_never_sent(run)}"
         case _:
@@ -94,6 +100,8 @@ def not_asked(run: Run) -> str:
             return f"No model was asked: the replies were recorded elsewhere, {_declared(run)}."
         case "rule":
             return "No model was asked: the answers are those of a rule that sees neither frames nor prompt."
+        case "people":
+            return f"No model was asked: the answers are of {_people(run)}."
         case _:
             return ""
 
@@ -125,6 +133,8 @@ def shown_note(run: Run, row: Row) -> str:
             return "A recorded reply: what was shown is not known."
         case "rule":
             return "A rule: nothing is shown to it."
+        case "people":
+            return "A person: the study says what was shown."
         case _:
             return "" if was_sent(row.trial) else "Nothing was sent: the trial failed before."
 
@@ -136,6 +146,8 @@ def prompt_note(run: Run, row: Row) -> str:
             return f"A recorded reply: the prompt is not known; {_declared(run)}."
         case "rule":
             return "A rule: no prompt was sent."
+        case "people":
+            return "A person: no prompt was sent."
         case _:
             return "" if was_sent(row.trial) else "No prompt was sent: the trial failed before."
 
@@ -151,7 +163,7 @@ def diagnosed_note(plan: Plan, *, kinds: Collection[str], prompts_digest: str) -
     words = planned_wording(plan, kinds=kinds, prompts_digest=prompts_digest)
     how = f"{plan.protocol} protocol, {words}; {plan.style}"
     match origin_of_model(plan.model):
-        case "recorded":
+        case "recorded" | "people":
             return (
                 "No model was asked: the replies were recorded elsewhere and stay the same whatever frames a "
                 "condition shows, so nothing follows from differences between conditions."
@@ -205,6 +217,12 @@ def _declared(run: Run) -> str:
     return (
         f"declared as asked with {declared!r}" if declared else "nothing is declared of how they were asked"
     )
+
+
+def _people(run: Run) -> str:
+    """How many people; of one, that the interval holds for this person."""
+    n = max(1, len(run.people))
+    return f"{n} people" if n > 1 else "one person, whose interval is by videos alone"
 
 
 def _marked_by(run: Run) -> str:

@@ -1,6 +1,6 @@
 """The trials of a run folder, ready to be counted: each with its question and the score that counts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -9,10 +9,11 @@ import msgspec
 
 from vidence.catalog import create
 from vidence.contracts import Scorer
+from vidence.engine.people import person_folders, person_of
 from vidence.engine.plan import Facts, Plan, read_plan
 from vidence.engine.scoring import score_reply
 from vidence.engine.store import RunStore
-from vidence.errors import StoreError
+from vidence.errors import StoreError, UsageError
 from vidence.records import (
     NEEDS_JUDGE,
     Answered,
@@ -25,6 +26,8 @@ from vidence.records import (
 )
 
 SEED = 0  # of every interval and test of a report: the same numbers from the same runs, bit for bit
+PEOPLE = "people"
+"""What the row of the people of a study is called, and the model of its plan."""
 WAITING = NEEDS_JUDGE
 OUTCOMES: tuple[OutcomeName, ...] = ("answered", "unreadable", "refused", "failed")
 Status: TypeAlias = Literal[
@@ -48,12 +51,14 @@ STATUSES: dict[Status, str] = {
 class Row:
     """One trial beside its question, whose choices stand in the order in which they were shown.
 
-    `score` is the score as the chosen parser gives it.
+    `score` is the score as the chosen parser gives it. `person` is who answered, where a run is that of
+    several people.
     """
 
     item: Item
     trial: Trial
     score: Score
+    person: str = ""
 
     @property
     def correct(self) -> float | None:
@@ -117,6 +122,11 @@ class Run:
     are_brief: bool = False
 
     @property
+    def people(self) -> tuple[str, ...]:
+        """Who answered, by pseudonym, where this is what several run folders of people hold."""
+        return tuple(dict.fromkeys(row.person for row in self.rows if row.person))
+
+    @property
     def is_silent(self) -> bool:
         """Whether the model never answered: there are trials, and all failed for want of a reply."""
         outcomes = [row.score.outcome for row in self.rows]
@@ -166,10 +176,10 @@ def with_prompts(run: Run, rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def load_run(folder: Path, *, parser: str | None = None, are_brief: bool = False) -> Run:
-    """Read a run folder.
+    """Read a run folder, or those of the people of a study as a single run.
 
     Args:
-        folder: the folder that ``vidence run`` wrote.
+        folder: the folder that ``vidence run`` wrote, or what `person_folders` reads.
         parser: None takes the scores as they were stored. A name reads every stored reply again
             with the parser of that name.
         are_brief: leave out what was sent, which takes as much memory as all else; `with_prompts` gives it.
@@ -177,7 +187,14 @@ def load_run(folder: Path, *, parser: str | None = None, are_brief: bool = False
     Raises:
         StoreError: not a run folder, damaged, or of another format.
         UnknownNameError: no parser has that name.
+        UsageError: people whose run folders do not belong together.
     """
+    if folders := person_folders(folder):
+        return _pooled(folder, [_load(one, parser=parser, are_brief=False) for one in folders])
+    return _load(folder, parser=parser, are_brief=are_brief)
+
+
+def _load(folder: Path, *, parser: str | None, are_brief: bool) -> Run:
     plan, facts = read_plan(folder)
     scorer: Scorer | None = None if parser is None else create("parser", parser)
     with RunStore(folder) as store:
@@ -201,3 +218,52 @@ def load_run(folder: Path, *, parser: str | None = None, are_brief: bool = False
         parser=plan.parser if parser is None else parser,
         are_brief=are_brief,
     )
+
+
+def _pooled(folder: Path, runs: Sequence[Run]) -> Run:
+    """The answers of people as one run; repeats count on from person to person, so that no two are alike.
+
+    Raises:
+        UsageError: people of different studies, or who were marked in different ways.
+    """
+    first = runs[0]
+    for run in runs[1:]:
+        for what, of in _MARKED_ALIKE.items():
+            if of(run) != of(first):
+                raise UsageError(
+                    f"{first.folder} and {run.folder} differ in the {what} ({of(first)!r} and {of(run)!r}), "
+                    "so they are no row of people; name run folders of one phase of one study"
+                )
+    most = 1 + max((row.trial.repeat for run in runs for row in run.rows), default=0)
+    rows = [
+        replace(
+            row,
+            person=person_of(run.folder),
+            trial=msgspec.structs.replace(row.trial, repeat=row.trial.repeat + place * most),
+        )
+        for place, run in enumerate(runs)
+        for row in run.rows
+    ]
+    return Run(
+        folder=folder,
+        name=PEOPLE,
+        plan=msgspec.structs.replace(first.plan, model=PEOPLE, name=PEOPLE, repeats=1),
+        facts=msgspec.structs.replace(
+            first.facts,
+            n_items=len({row.item.item_id for row in rows}),
+            n_planned=sum(run.facts.n_planned for run in runs),
+            problems=tuple(dict.fromkeys(one for run in runs for one in run.facts.problems)),
+        ),
+        rows=tuple(rows),
+        parser=first.parser,
+    )
+
+
+_MARKED_ALIKE: Mapping[str, Callable[[Run], str]] = {
+    "benchmark": lambda run: run.plan.benchmark,
+    "split": lambda run: run.plan.split,
+    "data": lambda run: run.facts.content_hash,
+    "average": lambda run: run.plan.headline,
+    "parser": lambda run: run.parser,
+}
+"""What the runs of people have in common."""

@@ -14,6 +14,7 @@ from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Estimate, Item, OutcomeName, source_noun
 from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import longest_choice, margin, numeric_median
+from vidence.statistics.crossed import crossed_interval
 from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, ClusteredMean, mean_interval
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
@@ -249,8 +250,28 @@ class Aggregate:
         return cls(rows=rows, scored=scored, groups=groups)
 
     def estimate(self, draws: Draws) -> Estimate | None:
-        """The mean score with its interval; None where no question is scored."""
+        """The mean score with its interval; None where no question is scored.
+
+        Of several people it is the mean over their answers, with people and sources crossed.
+        """
+        if len({row.person for row in self.rows}) > 1:
+            return self._over_people(draws)
         return draws.average(self.scored.values, clusters=self.scored.clusters, groups=self.groups)
+
+    def _over_people(self, draws: Draws) -> Estimate | None:
+        of_item = {item.item_id: i for i, item in enumerate(self.scored.items)}
+        rows = [(row, row.correct) for row in self.rows]
+        known = [(row, value, of_item[row.item.item_id]) for row, value in rows if value is not None]
+        if not known:
+            return None
+        places = [place for *_, place in known]
+        return crossed_interval(
+            [value for _, value, _ in known],
+            people=[row.person for row, *_ in known],
+            clusters=self.scored.clusters.part(places),
+            groups=None if self.groups is None else [self.groups[i] for i in places],
+            level=draws.level,
+        )
 
     def values_of(self, value: Callable[[Row], float | None]) -> NDArray[np.float64]:
         """Something else of each scored question, the mean over its trials; shape (n_items,).

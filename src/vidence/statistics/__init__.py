@@ -7,6 +7,8 @@ literature.
 Means and shares
     * clustered mean: `intervals.mean_interval`, with the error CR2 and its degrees of freedom [#bell2002]_
       [#pustejovsky2018]_ on the scale of the logit; `intervals.clustered_error` [#miller2024]_
+    * mean over answers of several people, with people and videos as crossed factors:
+      `crossed.crossed_interval` [#cameron2011]_ [#cameron2015]_
     * share of independent trials: `intervals.proportion`, with Wilson's interval [#wilson1927]_
     * ratio of two means: `ratios.ratio_of_means`, with Fieller's interval [#fieller1954]_
     * several runs of the same questions: `repeats.summarise`, `repeats.components` [#searle1992]_
@@ -45,6 +47,10 @@ References:
     .. [#cameron2008] Cameron, Gelbach & Miller, "Bootstrap-based improvements for inference with clustered
        errors",
        2008.
+    .. [#cameron2011] Cameron, Gelbach & Miller, "Robust inference with multiway clustering", Journal of
+       Business & Economic Statistics 29, 2011.
+    .. [#cameron2015] Cameron & Miller, "A practitioner's guide to cluster-robust inference", Journal of Human
+       Resources 50, 2015.
     .. [#cohen1960] Cohen, "A coefficient of agreement for nominal scales", 1960.
     .. [#connor1987] Connor, "Sample size for testing differences in proportions for the paired-sample
        design", 1987.

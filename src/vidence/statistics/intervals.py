@@ -28,14 +28,19 @@ SHARE: Bounds = (0.0, 1.0)
 UNBOUNDED: Bounds = (-math.inf, math.inf)
 
 
+def plural(noun: ClusterNoun) -> str:
+    """What several clusters are called."""
+    return "people" if noun == "person" else f"{noun}s"
+
+
 def alike(noun: ClusterNoun = "video") -> str:
     """The reason, in `Estimate.reason`, of figures that have no bounds where clusters do not differ."""
-    return f"all {noun}s are alike"
+    return f"all {plural(noun)} are alike"
 
 
 def too_few(n_clusters: int, noun: ClusterNoun = "video") -> str:
     """The reason, in `Estimate.reason`, of figures that so few clusters say nothing certain about."""
-    return f"too few {noun}s ({n_clusters})"
+    return f"too few {plural(noun)} ({n_clusters})"
 
 
 # --------------------------------------------------------------------------- the rules, for many at once
@@ -248,7 +253,7 @@ class ClusteredMean:
                 ends, level=level, method=f"{name}; logit, {self._t()}", dof=self.layout.dof
             )
         return self._estimate(
-            ends, level=level, method=f"{name}; Wilson, {n_alike} {self.noun}s that are alike"
+            ends, level=level, method=f"{name}; Wilson, {n_alike} {plural(self.noun)} that are alike"
         )
 
     def difference(
@@ -297,7 +302,7 @@ class ClusteredMean:
         else:
             other = exact_end(layout.n_alike, level)
             ends = (1 - other) * self.value + other * low, (1 - other) * self.value + other * high
-            method = f"{name}; exact, {layout.n_alike} {self.noun}s that are alike"
+            method = f"{name}; exact, {layout.n_alike} {plural(self.noun)} that are alike"
             found = self._estimate(ends, level=level, method=method)
         if is_finite and p_value >= 1 - level:
             found = msgspec.structs.replace(found, low=min(found.low, 0.0), high=max(found.high, 0.0))

@@ -19,6 +19,7 @@ from vidence.statistics.agreement import (
 from vidence.statistics.answer_keys import letter_balance, position_bias
 from vidence.statistics.chance import guess_rate, margin
 from vidence.statistics.correlation import pearson, spearman
+from vidence.statistics.crossed import crossed_interval as crossed_mean
 from vidence.statistics.intervals import clustered_error
 from vidence.statistics.intervals import mean_interval as clustered_mean
 from vidence.statistics.intervals import proportion as wilson
@@ -49,6 +50,7 @@ __all__ = [
     "clustered_mean",
     "cohen_kappa",
     "compact_letter_display",
+    "crossed_mean",
     "discordance",
     "fieller_ratio",
     "guess_rate",

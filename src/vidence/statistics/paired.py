@@ -16,7 +16,7 @@ from vidence.statistics.repeats import over_repeats
 
 # ``clear``: the difference can be told from 0 at the level; ``not clear``: it cannot; ``too few ...``:
 # there is no interval, so nothing can be told whatever the scores are.
-Verdict: TypeAlias = Literal["clear", "not clear", "too few videos", "too few sources"]
+Verdict: TypeAlias = Literal["clear", "not clear", "too few videos", "too few sources", "too few people"]
 
 
 class McNemar(Record):
@@ -74,6 +74,8 @@ def verdict(p_value: float, difference: Estimate) -> Verdict:
         difference: the difference; its level is that of the test.
     """
     if difference.reason:
+        if "people" in difference.reason:
+            return "too few people"
         return "too few sources" if difference.clustered_by == "source" else "too few videos"
     return "clear" if p_value < 1 - difference.level else "not clear"
 

@@ -1,0 +1,57 @@
+"""The run folders of the people of a study, which are read together as a single row."""
+
+from pathlib import Path
+from typing import Final
+
+from vidence.engine.plan import PLAN_FILE
+from vidence.errors import UsageError
+
+PEOPLE_FOLDER: Final = "people"
+"""In a study: a run folder for each person, `P03`, or for each person and phase, `P03-PHASE`."""
+_MARK: Final = "*"
+
+
+def person_of(folder: Path) -> str:
+    """The pseudonym in the name of a run folder.
+
+    >>> person_of(Path("study/people/P03-open")), phase_of(Path("study/people/P03-open"))
+    ('P03', 'open')
+    """
+    return folder.name.partition("-")[0]
+
+
+def phase_of(folder: Path) -> str:
+    """The phase in the name of a run folder; empty where the study has one phase."""
+    return folder.name.partition("-")[2]
+
+
+def person_folders(folder: Path) -> tuple[Path, ...]:
+    """The run folders of people that a path stands for; none where it is a run folder itself, or no study.
+
+    Args:
+        folder: the folder of a study with a single phase, or a pattern such as ``study/people/*-open``.
+
+    Raises:
+        UsageError: nothing that fits the pattern, a study without run folders, or one of several phases.
+    """
+    if _MARK in folder.name:
+        found = _runs_in(folder.parent, folder.name)
+        if not found:
+            raise UsageError(f"no run folder is called {folder}; expected people of a study there")
+        return found
+    if (folder / PLAN_FILE).exists() or not (folder / PEOPLE_FOLDER).is_dir():
+        return ()
+    found = _runs_in(folder / PEOPLE_FOLDER, _MARK)
+    if not found:
+        raise UsageError(
+            f"{folder / PEOPLE_FOLDER} holds no run folder; `vidence study close {folder}` writes those of "
+            "its people"
+        )
+    if len(phases := dict.fromkeys(map(phase_of, found))) > 1:
+        patterns = ", ".join(str(folder / PEOPLE_FOLDER / f"*-{phase}") for phase in phases)
+        raise UsageError(f"{folder} has several phases; name one of them: {patterns}")
+    return found
+
+
+def _runs_in(folder: Path, pattern: str) -> tuple[Path, ...]:
+    return tuple(sorted(one for one in folder.glob(pattern) if (one / PLAN_FILE).exists()))
