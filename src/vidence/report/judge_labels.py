@@ -15,9 +15,11 @@ from vidence.tables.table import several
 
 MOST_POINTS = 4.0
 """The scale of people and of the judges that give points, from 0."""
-_COLUMNS = ("item_id", "model", "repeat", "rater", "correct", "score", "beats")
+_COLUMNS = ("item_id", "model", "repeat", "rater", "correct", "score", "beats", "ties")
 _NEEDED = ("item_id", "model", "rater", "correct")
 _SHOWN = 5
+SEPARATOR = ";"
+"""Between the names of runs in one cell."""
 _TRUE, _FALSE = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false", "no"})
 
 Key: TypeAlias = tuple[str, str, int]
@@ -25,16 +27,20 @@ Key: TypeAlias = tuple[str, str, int]
 
 
 class Label(Record):
-    """What one rater said of one reply."""
+    """What one rater said of one reply.
+
+    `beats` are the runs whose replies to the same question it is better than, `ties` those whose replies are
+    as good. `correct` is None where the rater compared it alone.
+    """
 
     run: str
     item_id: str
     repeat: int
     rater: str
-    correct: float
+    correct: float | None
     points: float | None = None
-    beats: str = ""
-    """The run whose reply to the same question it is better than; empty where the rater named none."""
+    beats: tuple[str, ...] = ()
+    ties: tuple[str, ...] = ()
 
     @property
     def key(self) -> Key:
@@ -63,8 +69,14 @@ class Labels:
 
 def majority(labels: Sequence[Label]) -> float | None:
     """What most raters say; None for a tie, or where there are none."""
-    mean = sum(label.correct for label in labels) / len(labels) if labels else 0.5
-    return None if mean == 0.5 else float(mean > 0.5)
+    mean = mean_correct(labels)
+    return None if mean in (None, 0.5) else float(mean > 0.5)
+
+
+def mean_correct(labels: Sequence[Label]) -> float | None:
+    """The share of raters that find the reply right; None where no one marked it."""
+    given = [label.correct for label in labels if label.correct is not None]
+    return sum(given) / len(given) if given else None
 
 
 def mean_points(labels: Sequence[Label]) -> float | None:
@@ -74,7 +86,7 @@ def mean_points(labels: Sequence[Label]) -> float | None:
 
 
 def read_labels(path: Path, *, names: Mapping[str, str], replies: frozenset[Key]) -> Labels:
-    """Read a table of labels: ``item_id, model, repeat, rater, correct, score, beats``.
+    """Read a table of labels: ``item_id, model, repeat, rater, correct, score, beats, ties``.
 
     Args:
         path: the file.
@@ -128,7 +140,7 @@ def _label(
     if missing:
         raise DataError(
             f"{place}: no column {missing[0]!r}; a table of labels has {', '.join(_NEEDED)}, and may have "
-            "repeat, score and beats"
+            "repeat, score, beats and ties"
         )
     texts = {name: _text(row.get(name)) for name in _COLUMNS}
     repeat = texts["repeat"] or "0"
@@ -136,10 +148,13 @@ def _label(
         raise DataError(f"{place}, column 'repeat': expected a whole number from 0, found {repeat!r}")
     if not texts["rater"]:
         raise DataError(f"{place}, column 'rater': expected a name, found nothing")
-    correct, points = _correct(place, texts["correct"]), _points(place, texts["score"])
-    for column in ("model", "beats"):
-        if texts[column] and texts[column] not in names:
-            return None, f"{place}: no run is called {texts[column]!r} ({column}; known: {_known(names)})"
+    is_compared = bool(texts["beats"] or texts["ties"])
+    correct = None if is_compared and not texts["correct"] else _correct(place, texts["correct"])
+    points = _points(place, texts["score"])
+    others = {column: _listed(texts[column], names) for column in ("beats", "ties")}
+    for column, named in {"model": (texts["model"],), **others}.items():
+        if unknown := [name for name in named if name and name not in names]:
+            return None, f"{place}: no run is called {unknown[0]!r} ({column}; known: {_known(names)})"
     label = Label(
         run=names.get(texts["model"], ""),
         item_id=texts["item_id"],
@@ -147,13 +162,21 @@ def _label(
         rater=texts["rater"],
         correct=correct,
         points=points,
-        beats=names.get(texts["beats"], ""),
+        beats=tuple(names[name] for name in others["beats"]),
+        ties=tuple(names[name] for name in others["ties"]),
     )
     if label.key not in replies:
         return None, f"{place}: {texts['model']!r} has no reply to {label.item_id!r}, repeat {label.repeat}"
-    if label.beats == label.run:
+    if label.run in (*label.beats, *label.ties):
         raise DataError(f"{place}, column 'beats': a reply cannot be better than itself ({label.run!r})")
     return label, ""
+
+
+def _listed(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
+    """The runs in a cell, several parted by ``;``."""
+    if text in names:
+        return (text,)
+    return tuple(filter(None, (part.strip() for part in text.split(SEPARATOR))))
 
 
 def _text(value: object) -> str:

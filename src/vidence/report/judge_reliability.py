@@ -15,7 +15,15 @@ from vidence.engine.specs import short_name
 from vidence.errors import DataError, UsageError
 from vidence.records import Estimate, Record
 from vidence.report import judge_figures as figures
-from vidence.report.judge_labels import Key, Labels, majority, mean_points, read_labels, run_by_name
+from vidence.report.judge_labels import (
+    Key,
+    Labels,
+    majority,
+    mean_correct,
+    mean_points,
+    read_labels,
+    run_by_name,
+)
 from vidence.report.results import Run
 from vidence.report.side_by_side import run_names
 from vidence.statistics.intervals import mean_interval
@@ -122,8 +130,8 @@ def material(runs: Sequence[Run], lines: Sequence[JudgedReply], labels: Labels |
         replies=replies,
         judges=_judges(keys, lines),
         labels=labels,
-        n_tied=sum(mark is None and bool(some) for mark, some in zip(people, given, strict=True)),
-        means=_numbers(sum(label.correct for label in some) / len(some) if some else None for some in given),
+        n_tied=sum(mean_correct(some) == 0.5 for some in given),
+        means=_numbers(map(mean_correct, given)),
     )
 
 
@@ -265,10 +273,11 @@ def _votes(given: Material) -> dict[tuple[int, int], float]:
     position = {key: i for i, key in enumerate(given.keys)}
     found: Counter[tuple[int, int]] = Counter()
     for label in given.labels.labels if given.labels else ():
-        other = position.get((label.beats, label.item_id, label.repeat))
-        if label.beats and other is not None:
-            one = position[label.key]
-            found[min(one, other), max(one, other)] += 1 if one < other else -1
+        one = position[label.key]
+        for run, vote in (*((run, 1) for run in label.beats), *((run, 0) for run in label.ties)):
+            other = position.get((run, label.item_id, label.repeat))
+            if other is not None:
+                found[min(one, other), max(one, other)] += vote if one < other else -vote
     return dict(found)
 
 

@@ -23,8 +23,8 @@ def read(tmp_path):
 def test_a_row_is_a_label_of_one_rater_on_one_reply(read):
     found = read("q1,openai:gpt-4o,0,al,1,4,qwen\nq2,qwen,,bo,no,,\n")
     first, second = found.labels
-    assert (first.key, first.correct, first.points, first.beats) == (("gpt", "q1", 0), 1.0, 4.0, "qwen")
-    assert (second.key, second.correct, second.points, second.beats) == (("qwen", "q2", 0), 0.0, None, "")
+    assert (first.key, first.correct, first.points, first.beats) == (("gpt", "q1", 0), 1.0, 4.0, ("qwen",))
+    assert (second.key, second.correct, second.points, second.beats) == (("qwen", "q2", 0), 0.0, None, ())
     assert found.raters == ("al", "bo")
 
 

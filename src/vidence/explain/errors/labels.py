@@ -28,8 +28,10 @@ _SEPARATOR = ";"
 class Label(Record, omit_defaults=True):
     """What one labeller said of one row.
 
-    `kind` is the kind of the error that decides, `quote` are words of the reply that show it, `verdicts` one
-    for each condition.
+    `kind` is the kind of the error that decides, `second` another kind that occurs, `quote` are words of the
+    reply that show the error, `evidence` is what in the video shows it, `step` the step of the reply at which
+    it goes wrong, from 1. `verdicts` has one for each condition. `repeat` is 1 where the labeller got the
+    row a second time.
     """
 
     row: str
@@ -40,6 +42,10 @@ class Label(Record, omit_defaults=True):
     kind: str
     quote: str = ""
     verdicts: tuple[Verdict, ...] = ()
+    second: str = ""
+    evidence: str = ""
+    step: int | None = None
+    repeat: int = 0
 
     @property
     def first_wrong(self) -> int | None:
@@ -53,6 +59,10 @@ class UncheckedLabel(Record, omit_defaults=True):
     kind: str
     quote: str = ""
     verdicts: str = ""
+    second: str = ""
+    evidence: str = ""
+    step: int | None = None
+    repeat: int = 0
 
 
 def label_of(
@@ -71,6 +81,10 @@ def label_of(
     known = [kind.name for kind in taxonomy.labels]
     if given.kind not in known:
         return f"kind {given.kind!r} is none of {', '.join(known)}"
+    if given.second and given.second not in known:
+        return f"second kind {given.second!r} is none of {', '.join(known)}"
+    if given.second == given.kind:
+        return f"second kind {given.second!r} is the first, too; leave it empty, or name another"
     if given.quote and (fault := quote_fault(given.quote, shown.words)):
         return fault
     if by == "model" and not given.quote and shown.words.strip():
@@ -87,6 +101,10 @@ def label_of(
         kind=given.kind,
         quote=given.quote,
         verdicts=verdicts,
+        second=given.second,
+        evidence=given.evidence,
+        step=given.step,
+        repeat=given.repeat,
     )
     needs = {kind.name for kind in taxonomy.kinds if kind.needs_wrong}
     if label.kind in needs and verdicts and label.first_wrong is None:

@@ -59,15 +59,23 @@ class Labelling:
         )
 
     def weights(self) -> dict[Reply, dict[str, float]]:
-        """For each labelled reply the share of its labels of each kind; several labellers count alike."""
+        """For each labelled reply the share of its labels of each kind; several labellers count alike.
+
+        Of a labeller who saw a reply twice the first label counts.
+        """
         found: dict[Reply, Counter[str]] = {}
         for label in self.labels:
-            found.setdefault((label.run, label.item_id), Counter())[label.kind] += 1
+            if not label.repeat:
+                found.setdefault((label.run, label.item_id), Counter())[label.kind] += 1
         return {reply: {k: n / kinds.total() for k, n in kinds.items()} for reply, kinds in found.items()}
 
-    def kinds(self, labeller: str) -> dict[Reply, str]:
-        """What one labeller said of each reply."""
-        return {(one.run, one.item_id): one.kind for one in self.labels if one.labeller == labeller}
+    def kinds(self, labeller: str, *, repeat: int = 0) -> dict[Reply, str]:
+        """What one labeller said of each reply, or said of it the second time."""
+        return {
+            (one.run, one.item_id): one.kind
+            for one in self.labels
+            if (one.labeller, one.repeat) == (labeller, repeat)
+        }
 
 
 def labellings(key: Key, labels: Sequence[Label]) -> tuple[Labelling, ...]:
@@ -92,6 +100,7 @@ class KindShare:
 
     `counts` and `shares` are by run; `over_settings` is the mean of the shares of the runs, `pooled` the
     share of all errors. `over_settings` is None where a run has no labelled error, or there is one run alone.
+    `n_second` labels name it as a second kind.
     """
 
     kind: str
@@ -99,6 +108,7 @@ class KindShare:
     shares: Mapping[str, Estimate]
     over_settings: Estimate | None
     pooled: Estimate
+    n_second: int = 0
 
 
 def kind_shares(labelling: Labelling, taxonomy: Taxonomy, *, level: float) -> tuple[KindShare, ...]:
@@ -125,9 +135,15 @@ def kind_shares(labelling: Labelling, taxonomy: Taxonomy, *, level: float) -> tu
         over = None
         if is_whole:
             over = mean_interval(values, clusters=clusters, groups=run_of, level=level)
-        pooled = mean_interval(values, clusters=clusters, level=level)
         found.append(
-            KindShare(kind=kind.name, counts=counts, shares=shares, over_settings=over, pooled=pooled)
+            KindShare(
+                kind=kind.name,
+                counts=counts,
+                shares=shares,
+                over_settings=over,
+                pooled=mean_interval(values, clusters=clusters, level=level),
+                n_second=sum(one.second in parts and not one.repeat for one in labelling.labels),
+            )
         )
     return tuple(found)
 
@@ -148,10 +164,15 @@ class Agreement:
 def agreements(
     found: Sequence[Labelling], *, rng: np.random.Generator, level: float
 ) -> tuple[Agreement, ...]:
-    """People with each other, and models with people, each on the replies that both labelled."""
+    """People with each other and themselves, and models with people, on replies that both labelled."""
     people = {name: one.kinds(name) for one in found if one.by == "person" for name in one.labellers}
+    again = {name: one.kinds(name, repeat=1) for one in found if one.by == "person" for name in one.labellers}
     models = {one.name: one.kinds(one.name) for one in found if one.by == "model"}
-    pairs = [*combinations(people.items(), 2), *((m, p) for m in models.items() for p in people.items())]
+    pairs = [
+        *combinations(people.items(), 2),
+        *((own, (f"{own[0]} again", again[own[0]])) for own in people.items()),
+        *((m, p) for m in models.items() for p in people.items()),
+    ]
     made = []
     for (a, first), (b, second) in pairs:
         both = [o for o in found[0].key.drawn if (o.run, o.item_id) in first.keys() & second.keys()]
@@ -260,10 +281,10 @@ def report(
 def _sentences(packet: Packet, found: Sequence[Labelling], taxonomy: Taxonomy) -> Iterator[str]:
     key, draw = packet.key, packet.key.draw
     runs = several(len(key.runs), "run")
-    n = f"{draw.n:,}" if draw.n else "all"
-    how = f"wrong replies, {n} of each of {runs}"
+    n_drawn = f"{draw.n:,}" if draw.n else "all"
+    how = f"wrong replies, {n_drawn} of each of {runs}"
     if draw.rule == "same":
-        how = f"questions, {n}, the same for {runs}"
+        how = f"questions, {n_drawn}, the same for {runs}"
     n_wrong = sum(one.is_wrong for one in key.drawn)
     yield f"{taxonomy.title}. Drawn with the seed {draw.seed}: {how}; {n_wrong:,} replies are wrong."
     if n_left := sum(key.left_out.values()):
@@ -313,6 +334,8 @@ def _shares(one: Labelling, taxonomy: Taxonomy, shares: Sequence[KindShare]) -> 
     if any(row.over_settings is not None for row in shares):
         measures.append(share("mean", lambda row: row.over_settings, "mean over settings", group=together))
     measures.append(share("pooled", lambda row: row.pooled, group=together))
+    if any(row.n_second for row in shares):
+        measures.append(count("second", lambda row: row.n_second, "also named", group="labels"))
     said = (
         "Shares of the labelled errors, with intervals by source. They sum to 1: where one falls, others "
         "rise. "

@@ -1,0 +1,374 @@
+"""What people said of replies and items, as the files and tables that the rest of vidence reads."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from vidence.errors import DataError
+from vidence.explain.errors.labels import Label, UncheckedLabel, keep_labels, label_of, read_labels
+from vidence.explain.errors.packet import read_packet
+from vidence.explain.errors.shares import report as errors_report
+from vidence.explain.errors.taxonomies import Taxonomy
+from vidence.media.whole import write_file
+from vidence.records import Clusters, Estimate, Item, source_noun
+from vidence.report.export import make_folder
+from vidence.report.judge_labels import SEPARATOR
+from vidence.statistics.agreement import krippendorff_alpha
+from vidence.statistics.intervals import mean_interval
+from vidence.statistics.resampling import Resampling
+from vidence.study.forms import PAIR
+from vidence.study.replies import taxonomy_in
+from vidence.study.study import Field, Participant, Phase, Response, Study, StudyFile
+from vidence.study.windows import SHOWS, WINDOW, windows_of, windows_table
+from vidence.tables.export import csv_text
+from vidence.tables.table import Measure, RowSpec, Table, count, lines, number, share, tabulate
+from vidence.text import first_lines
+
+FOLDER: Final = "labels"
+HUMAN_FILE, HUMAN_RATIONALE_FILE = "human.csv", "human-rationale.csv"
+WINDOWS_FILE, RATINGS_FILE = "windows.csv", "ratings.csv"
+CORRECT, SCORE = "correct", "score"
+"""The fields of the preset ``judge`` beside the pair."""
+_HUMAN_COLUMNS = ("item_id", "model", "repeat", "rater", "correct", "score", "beats", "ties")
+
+
+def counted(participants: Iterable[Participant], responses: Iterable[Response]) -> tuple[Response, ...]:
+    """The responses that are data: not practice or catch trials, without a problem, of people who count."""
+    out = {one.name for one in participants if one.excluded or one.state == "withdrawn"}
+    return tuple(
+        one
+        for one in responses
+        if one.participant not in out and one.trial.kind == "asked" and not one.problem
+    )
+
+
+# --------------------------------------------------------------------------- files
+
+
+def write_labels(
+    file: StudyFile, responses: Sequence[Response], *, items: Mapping[str, Item]
+) -> tuple[Path, ...]:
+    """Write what `vidence errors`, `vidence judges` and `vidence make actpld` read of a study.
+
+    Args:
+        file: the study; files are written beside it.
+        responses: those that count, see `counted`.
+        items: the drawn items.
+
+    Returns:
+        The files: none for a study that only asks for answers.
+
+    Raises:
+        DataError: a response is no label; the message names each.
+        StoreError: a file cannot be written.
+    """
+    study, folder = file.study, file.folder / FOLDER
+    contents: dict[Path, str | bytes] = {}
+    if any(field.kind == "kinds" for field in study.form):
+        labels = error_labels(file, responses)
+        for name in dict.fromkeys(label.labeller for label in labels):
+            own = [label for label in labels if label.labeller == name]
+            path, lines_of_labels = keep_labels(file.folder, own, labeller=name, by="person")
+            contents[path] = lines_of_labels
+        for path in (folder / "people").glob("*.jsonl"):
+            if path not in contents:  # of someone who no longer counts
+                path.unlink()
+    for name, rationale in ((HUMAN_FILE, False), (HUMAN_RATIONALE_FILE, True)):
+        if rows := human_rows(study, responses, rationale=rationale):
+            contents[folder / name] = csv_text([_HUMAN_COLUMNS, *rows], is_data=True)
+    if {SHOWS, WINDOW} <= {field.name for field in study.form}:
+        contents[folder / WINDOWS_FILE] = windows_table(windows_of(responses, items))
+    if rows := [row for one in rated(study) for row in _long(one, responses)]:
+        heading = ("item_id", "run", "phase", "field", "participant", "repeat", "value")
+        contents[folder / RATINGS_FILE] = csv_text([heading, *rows], is_data=True)
+    for path, content in contents.items():
+        make_folder(path.parent)
+        write_file(path, content)
+    return tuple(contents)
+
+
+def error_labels(file: StudyFile, responses: Iterable[Response]) -> tuple[Label, ...]:
+    """Labels of kinds of errors, by the kinds of the form's fields, and the names ``evidence`` and ``step``.
+
+    Raises:
+        DataError: a response is no label of the taxonomy, or of a reply that was not drawn.
+    """
+    study, packet, taxonomy = file.study, read_packet(file.folder), _taxonomy(file.folder)
+    shown, reply_of = packet.shown(), packet.key.reply_of()
+    row_of = {(one.run, one.item_id): row for row, one in reply_of.items()}
+    named = {kind: [f.name for f in study.form if f.kind == kind] for kind in ("kinds", "quote", "verdicts")}
+    kind, *others = named["kinds"]
+    labels, faults = [], []
+    for one in responses:
+        values, trial = one.values, one.trial
+        if not values.get(kind):
+            continue
+        row = row_of.get((trial.run, trial.item_id))
+        if row is None:
+            faults.append(f"{one.participant}, trial {trial.place}: its reply was not drawn")
+            continue
+        given = UncheckedLabel(
+            kind=values[kind],
+            second=next((values.get(name, "") for name in others), ""),
+            quote=next((values.get(name, "") for name in named["quote"]), ""),
+            verdicts=next((values.get(name, "") for name in named["verdicts"]), ""),
+            evidence=values.get("evidence", ""),
+            step=int(values["step"]) if values.get("step", "").isdecimal() else None,
+            repeat=trial.repeat,
+        )
+        label = label_of(
+            given, shown[row], reply_of[row], labeller=one.participant, by="person", taxonomy=taxonomy
+        )
+        if isinstance(label, str):
+            faults.append(f"{one.participant}, trial {trial.place}: {label}")
+        else:
+            labels.append(label)
+    if faults:
+        raise DataError(f"{file.folder}: responses that are no labels:\n{first_lines(faults)}")
+    return tuple(labels)
+
+
+def _taxonomy(folder: Path) -> Taxonomy:
+    taxonomy = taxonomy_in(folder)
+    if taxonomy is None:
+        raise DataError(f"{folder}: its replies were drawn without kinds of errors; draw the study again")
+    return taxonomy
+
+
+def human_rows(
+    study: Study, responses: Iterable[Response], *, rationale: bool
+) -> list[tuple[str | float | None, ...]]:
+    """The lines of a table of labels for `vidence judges`: marks of replies, and which of two is better.
+
+    Args:
+        study: the study.
+        responses: those that count.
+        rationale: of the phases that show the rationale, or of the others.
+    """
+    arm = {phase.name for phase in study.phases if ("rationale" in phase.shows) == rationale}
+    pair = next((field.name for field in study.form if field.kind == "pair"), "")
+    marks: dict[tuple[str, str, str], dict[str, str]] = {}
+    others: dict[tuple[str, str, str], dict[str, list[str]]] = {}
+    for one in responses:
+        trial, values = one.trial, one.values
+        if trial.phase not in arm or not trial.run or trial.repeat:
+            continue
+        if values.get(CORRECT):
+            marks[trial.item_id, trial.run, one.participant] = values
+        if trial.other and values.get(pair) in PAIR:
+            runs = (trial.run, trial.other) if values[pair] != "second" else (trial.other, trial.run)
+            column = "ties" if values[pair] == "tie" else "beats"
+            own = others.setdefault((trial.item_id, runs[0], one.participant), {"beats": [], "ties": []})
+            own[column].append(runs[1])
+    rows: list[tuple[str | float | None, ...]] = []
+    for key in dict.fromkeys([*marks, *others]):
+        item_id, run, rater = key
+        values, than = marks.get(key, {}), others.get(key, {})
+        correct = {"right": "1", "wrong": "0"}.get(values.get(CORRECT, ""))
+        compared = (SEPARATOR.join(than.get(column, ())) for column in ("beats", "ties"))
+        rows.append((item_id, run, 0, rater, correct, values.get(SCORE), *compared))
+    return rows
+
+
+# --------------------------------------------------------------------------- ratings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rated:
+    """A field that people rate with in a phase: a scale, options, or which of two is better."""
+
+    phase: Phase
+    field: Field
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What it can be, in order."""
+        if self.field.kind == "scale":
+            return tuple(map(str, range(self.field.low, self.field.high + 1)))
+        return PAIR if self.field.kind == "pair" else self.field.options
+
+    @property
+    def title(self) -> str:
+        """The field and its phase."""
+        return f"{self.field.title or self.field.name} ({self.phase.name})"
+
+    def ratings(self, responses: Iterable[Response]) -> dict[tuple[str, str], dict[str, str]]:
+        """For each item, or each reply to it, what each participant said, the first time.
+
+        Of a pair that was shown the other way round the answer is turned back.
+        """
+        found: dict[tuple[str, str], dict[str, str]] = {}
+        for one in responses:
+            value, trial = one.values.get(self.field.name, ""), one.trial
+            if trial.phase != self.phase.name or trial.repeat or value not in self.options:
+                continue
+            first, second = sorted((trial.run, trial.other))
+            if self.field.kind == "pair" and first != trial.run:
+                value = {"first": "second", "second": "first"}.get(value, value)
+            unit = trial.item_id, f"{first} and {second}" if first else trial.run
+            found.setdefault(unit, {})[one.participant] = value
+        return found
+
+
+def rated(study: Study) -> tuple[Rated, ...]:
+    """What people rate with in a study; a scale that may be left empty is a note and no rating."""
+    kinds = ("scale", "options", "pair")
+    return tuple(
+        Rated(phase=phase, field=field)
+        for phase in study.phases
+        for field in study.fields_of(phase)
+        if field.kind in kinds and not field.is_optional
+    )
+
+
+def _long(one: Rated, responses: Iterable[Response]) -> Iterator[tuple[str | float | None, ...]]:
+    for given in responses:
+        value, trial = given.values.get(one.field.name), given.trial
+        if value and trial.phase == one.phase.name and one.field.kind != "pair":
+            name = one.field.name
+            yield trial.item_id, trial.run, trial.phase, name, given.participant, trial.repeat, value
+
+
+def label_sections(
+    file: StudyFile,
+    responses: Sequence[Response],
+    *,
+    items: Mapping[str, Item],
+    rng: np.random.Generator,
+    level: float = 0.95,
+) -> tuple[Table, ...]:
+    """The tables of labels and ratings of a study; none where it only asks for answers.
+
+    Args:
+        file: the study.
+        responses: those that count, see `counted`.
+        items: the drawn items.
+        rng: where the draws of intervals come from.
+        level: of the intervals.
+    """
+    tables: list[Table] = []
+    if any(field.kind == "kinds" for field in file.study.form):
+        packet, taxonomy = read_packet(file.folder), _taxonomy(file.folder)
+        models = [one for one in read_labels(file.folder, packet, taxonomy=taxonomy) if one.by == "model"]
+        labels = [*error_labels(file, responses), *models]
+        tables += errors_report(packet, labels, taxonomy, rng=rng, level=level).tables
+    given = {one: ratings for one in rated(file.study) if (ratings := one.ratings(responses))}
+    for one, ratings in given.items():
+        if one.field.kind == "pair":  # first and second are other runs on other trials
+            continue
+        tables.append(_values(one, ratings))
+        if one.field.kind == "options" and len(one.options) == 2:
+            tables.append(_votes(one, ratings, items=items, level=level))
+    if agreed := _agreements(given, items=items, rng=rng, level=level):
+        tables.append(agreed)
+    return tuple(tables)
+
+
+Ratings = Mapping[tuple[str, str], Mapping[str, str]]
+
+
+def _values(one: Rated, ratings: Ratings) -> Table:
+    """How often each value was given."""
+    given = [value for own in ratings.values() for value in own.values()]
+    several = [set(own.values()) for own in ratings.values() if len(own) > 1]
+    return tabulate(
+        f"ratings:{one.phase.name}:{one.field.name}",
+        one.title,
+        label="rating",
+        rows=(RowSpec(value, value, value) for value in one.options),
+        measures=(
+            count("ratings", given.count, "ratings"),
+            share("share", lambda value: given.count(value) / len(given), "share of the ratings, %"),
+            count("agreed", lambda value: several.count({value}), "all agree"),
+        ),
+        notes=(f"{len(ratings):,} were rated, {len(several):,} of them by several people.",),
+    )
+
+
+def _votes(one: Rated, ratings: Ratings, *, items: Mapping[str, Item], level: float) -> Table:
+    """Of how many the first option holds: where any rater says so, where most do, and where all do.
+
+    Source: MMVU, section 2, footnote 1 (one of three annotators is enough).
+    Departs: the paper prints that rule alone; most and all stand below it.
+    """
+    yes = one.options[0]
+    shares = [sum(value == yes for value in own.values()) / len(own) for own in ratings.values()]
+    clusters = [items[item_id].source_id for item_id, _ in ratings]
+    rules = {
+        "any": [x > 0 for x in shares],
+        "majority": [x > 0.5 for x in shares],
+        "all": [x == 1 for x in shares],
+    }
+    raters = sorted({len(own) for own in ratings.values()})
+
+    def of(votes: Sequence[bool]) -> Estimate:
+        return mean_interval(np.array(votes, float), clusters=clusters, level=level)
+
+    measures: list[Measure[Sequence[bool]]] = [
+        count("n", sum, yes),
+        count("of", len, "of"),
+        share("share", of),
+    ]
+    return tabulate(
+        f"votes:{one.phase.name}:{one.field.name}",
+        f"{one.title}: {yes}, by how many of its raters",
+        label="raters",
+        rows=[RowSpec(rule, rule, votes) for rule, votes in rules.items()],
+        measures=measures,
+        notes=(f"Raters of each: {', '.join(map(str, raters))}.",),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Agreed:
+    n: int
+    n_raters: int
+    same: Estimate
+    alpha: Estimate
+
+
+def _agreements(
+    given: Mapping[Rated, Ratings], *, items: Mapping[str, Item], rng: np.random.Generator, level: float
+) -> Table | None:
+    """Krippendorff's alpha of each field: ordinal for scales, nominal for options."""
+    found: dict[str, _Agreed] = {}
+    for one, ratings in given.items():
+        several = {unit: own for unit, own in ratings.items() if len(own) > 1}
+        if not several:
+            continue
+        raters = sorted({name for own in several.values() for name in own})
+        code = {value: place for place, value in enumerate(one.options)}
+        table = [[code[own[name]] if name in own else np.nan for name in raters] for own in several.values()]
+        some = [items[item_id] for item_id, _ in several]
+        clusters = Clusters((item.source_id for item in some), noun=source_noun(some))
+        same = [float(len(set(own.values())) == 1) for own in several.values()]
+        found[one.title] = _Agreed(
+            n=len(several),
+            n_raters=len(raters),
+            same=mean_interval(same, clusters=clusters, level=level),
+            alpha=krippendorff_alpha(
+                table,
+                measurement="ordinal" if one.field.kind == "scale" else "nominal",
+                rng=rng,
+                clusters=clusters,
+                settings=Resampling(level=level),
+            ),
+        )
+    if not found:
+        return None
+    return tabulate(
+        "ratings-agreement",
+        "How far people agree",
+        label="rating",
+        rows=lines(found.items()),
+        measures=(
+            count("n", lambda one: one.n, "rated by several"),
+            count("raters", lambda one: one.n_raters, "people"),
+            share("same", lambda one: one.same, "all the same, %"),
+            number("alpha", lambda one: one.alpha, "Krippendorff's alpha"),
+        ),
+        notes=("Alpha is ordinal for scales and nominal for options.",),
+    )
