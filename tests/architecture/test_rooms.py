@@ -14,7 +14,7 @@ from vidence import catalog
 PACKAGE = Path(vidence.__file__).parent
 TESTS = Path(__file__).parents[1]
 UNIT = TESTS / "unit"
-MOST_FOLDERS, MOST_FILES = 14, 7
+MOST_FOLDERS, MOST_FILES = 15, 7
 # Read by their lines, since to parse every file takes ten times as long.
 IMPORT = re.compile(r"^[ \t]*((?:from [\w.]+ import \([^)]*\)|(?:from [\w.]+ )?import [^\n]*))", re.MULTILINE)
 

@@ -1,7 +1,7 @@
 """Which trials a participant gets, and in which order: by the seed and the participant's slot alone."""
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -75,23 +75,31 @@ def all_trials(
     for place, phase in enumerate(study.phases):
         if phase.items == "wrong":
             before = study.phases[place - 1]
-            own = [one for one in trials if one.phase == before.name and one.kind == "asked"]
-            wrong = wrong_items(study, own, responses=responses, items=items)
+            at = place - 1
+            while study.phases[at].keeps and study.phases[at].items == "wrong":
+                at -= 1
+            asked = [t.item_id for t in trials if t.phase == study.phases[at].name and t.kind == "asked"]
+            wrong = wrong_items(study, asked, before=before.name, responses=responses, items=items)
             trials += wrong_trials(study, drawn, slot, phase=phase.name, wrong=wrong)
     return tuple(sorted(trials, key=lambda one: one.place))
 
 
 def wrong_items(
-    study: Study, trials: Sequence[PlannedTrial], *, responses: Sequence[Response], items: Mapping[str, Item]
-) -> tuple[str, ...]:
-    """The ids of the items that were not answered right in some trials.
+    study: Study,
+    asked: Iterable[str],
+    *,
+    before: str,
+    responses: Iterable[Response],
+    items: Mapping[str, Item],
+) -> frozenset[str]:
+    """The ids of those asked items to which a participant has no right answer at the end of a phase.
 
     A choice is right by its letter. A text is right where it is the answer up to case, marks and blanks:
     another wording is asked again, and a judge marks it after the end.
     """
     name = answer_field(study)
-    given = {one.trial.place: one.values.get(name, "") for one in responses}
-    return tuple(one.item_id for one in trials if not is_right(items[one.item_id], given.get(one.place, "")))
+    given = {one.trial.item_id: one.values.get(name, "") for one in study.answers_in(before, responses)}
+    return frozenset(i for i in asked if not is_right(items[i], given.get(i, "")))
 
 
 def is_right(item: Item, value: str) -> bool:

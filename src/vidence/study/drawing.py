@@ -28,6 +28,7 @@ from vidence.media.address import Address, MediaPath, is_address
 from vidence.media.files import located
 from vidence.media.whole import write_file
 from vidence.records import Item, Record
+from vidence.study.forms import options_of
 from vidence.study.problems import misfits, problems
 from vidence.study.study import Draw, Field, Study, StudyFile
 from vidence.tables.table import several
@@ -343,13 +344,6 @@ def catch_field(study: Study) -> Field | None:
     """The field that catch trials ask for: the first whose values are a choice."""
     choosing = ("answer", "options", "scale")
     return next((field for field in study.form if field.kind in choosing and not field.needs), None)
-
-
-def options_of(field: Field) -> tuple[str, ...]:
-    """What a field of options or of a scale can be."""
-    if field.kind == "scale":
-        return tuple(str(value) for value in range(field.low, field.high + 1))
-    return field.options if field.kind == "options" else ()
 
 
 def _twice(items: Sequence[Item]) -> list[str]:

@@ -9,17 +9,17 @@ from vidence.engine.plan import PLAN_FILE
 from vidence.errors import DataError, UsageError
 from vidence.explain.errors.taxonomies import load_taxonomy
 from vidence.records import Item
-from vidence.study.study import Field, Phase, Study, StudyFile
+from vidence.study.forms import options_of
+from vidence.study.study import FRAMES_OF, Field, Phase, Study, StudyFile
 from vidence.text import some
 
 CONDITIONS: Final = ("whole", "once", "frames", "dots", "none")
-FRAMES_OF: Final = "frames-of "
 _MOST_IDS = 5
 
 
 def frames_run(condition: str) -> str:
     """The run folder of a condition ``frames-of RUN``, as study.toml names it; empty for another one."""
-    return condition.removeprefix(FRAMES_OF).strip() if condition.startswith(FRAMES_OF) else ""
+    return condition.removeprefix(f"{FRAMES_OF} ").strip() if condition.startswith(f"{FRAMES_OF} ") else ""
 
 
 def problems(file: StudyFile) -> tuple[str, ...]:
@@ -163,8 +163,8 @@ def _of_needs(field: Field, before: Sequence[Field]) -> Iterator[str]:
     other = next((one for one in before if one.name == name), None)
     if not equals or other is None:
         yield f"it needs {field.needs!r}; expected NAME=VALUE with a field before it"
-    elif other.kind == "options" and value not in other.options:
-        yield f"it needs {value!r} of {name!r}, which can be {', '.join(other.options)}; name one of them"
+    elif (known := options_of(other)) and value not in known:
+        yield f"it needs {value!r} of {name!r}, which can be {', '.join(known)}; name one of them"
 
 
 # --------------------------------------------------------------------------- people and files

@@ -1,13 +1,17 @@
 """What a participant sees next, and what may be taken from them: by the log and the server's clock alone."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias
 
+import msgspec
+
 from vidence.errors import UsageError
 from vidence.explain.errors.taxonomies import Taxonomy
-from vidence.study.study import PAIR, Event, Field, Phase, PlannedTrial, Response, Study
+from vidence.study.forms import faults_of, is_asked
+from vidence.study.replies import ShownTrial
+from vidence.study.study import Event, Field, Phase, PlannedTrial, Response, Study
 
 GRACE_S: Final = 5.0
 """How long after the end of a phase or a trial what was sent in time is still taken."""
@@ -36,8 +40,9 @@ class Begin:
 class Trial:
     """A trial: `place_in_phase` counts from 0 among the `n_in_phase` of its phase (or of practice).
 
-    `fields_open` can be filled in, `frozen` are the values that cannot be changed any more. With
-    `may_leave` the participant can go to any trial of the phase. `seconds_left` is None without a limit.
+    `fields_open` can be filled in, `frozen` are the values that cannot be changed any more, `kept` those of
+    the phase before that stay where nothing else is given. With `may_leave` the participant can go to any
+    trial of the phase, and end the phase. `seconds_left` is None without a limit.
     """
 
     planned: PlannedTrial
@@ -47,6 +52,7 @@ class Trial:
     place_in_phase: int
     n_in_phase: int
     may_leave: bool = False
+    kept: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +92,8 @@ class Course:
     """One participant's way through a study, as far as the log knows it.
 
     `trials` are those of `assignment.all_trials`; `responses` are by place, also those that were saved and
-    not submitted (without `answered_at`); `n_choices` are those of the drawn items. `kinds` are those of the
-    fields ``kinds``.
+    not submitted (without `answered_at`); `n_choices` are those of the drawn items. `taxonomy` has the kinds
+    of errors; `shown` what trials show, by place, in which quotes are looked for.
     """
 
     study: Study
@@ -95,7 +101,8 @@ class Course:
     events: Sequence[Event]
     responses: Mapping[int, Response]
     n_choices: Mapping[str, int]
-    kinds: Taxonomy | None = None
+    taxonomy: Taxonomy | None = None
+    shown: Mapping[int, ShownTrial] = field(default_factory=dict)
 
     # ------------------------------------------------------------------ where they are
 
@@ -163,7 +170,18 @@ class Course:
             place_in_phase=list(own).index(planned),
             n_in_phase=len(own),
             may_leave=is_timed and phase.may_change,
+            kept=self._kept(planned),
         )
+
+    def _kept(self, planned: PlannedTrial) -> Mapping[str, str]:
+        phase = self.study.phase(planned.phase)
+        before = self.study.phases[max(0, self.study.phases.index(phase) - 1)]
+        if planned.kind != "asked" or not phase.keeps or before is phase:
+            return {}
+        of = (planned.item_id, planned.repeat, planned.run)
+        kept = self.study.answers_in(before.name, self.responses.values())
+        trials = {(r.trial.item_id, r.trial.repeat, r.trial.run): r.values for r in kept}
+        return trials.get(of, {})
 
     # ------------------------------------------------------------------ clocks
 
@@ -247,13 +265,11 @@ class Course:
         for name in self._frozen(planned):
             if values.setdefault(name, held.get(name, "")) != held.get(name, ""):
                 raise UsageError(f"{name} was sent as {held.get(name)!r} and cannot be changed any more")
-        known = {one.name: one for one in self._fields_open(planned, values)}
-        self._check_values(known, values, planned)
+        self._check_values(act, values, planned)
         if act == "freeze":
-            if field not in known or not known[field].is_frozen or field not in values:
+            freezing = [one.name for one in self._fields_open(planned, values) if one.is_frozen]
+            if field not in freezing or field not in values:
                 raise UsageError(f"{field} cannot be sent now; fill it in first")
-        elif act == "submit":
-            self._check_whole(planned, values)
 
     def _check_open(self, planned: PlannedTrial, now: datetime) -> None:
         phase, grace = self.study.phase(planned.phase), timedelta(seconds=GRACE_S)
@@ -283,81 +299,32 @@ class Course:
         """The fields that can be filled in: up to the first that is still to be frozen."""
         values, frozen = self._values(planned) if values is None else values, self._frozen(planned)
         found = []
-        for field in fields_with(self.study.fields_of(self.study.phase(planned.phase)), values):
-            if field.name in frozen:
+        for one in self.study.fields_of(self.study.phase(planned.phase)):
+            if one.name in frozen or not is_asked(one, values):
                 continue
-            found.append(field)
-            if field.is_frozen:
+            found.append(one)
+            if one.is_frozen:
                 break
         return found
 
-    def _check_values(
-        self, known: Mapping[str, Field], values: Mapping[str, str], planned: PlannedTrial
-    ) -> None:
-        n_choices, frozen = self.n_choices.get(planned.item_id, 0), self._frozen(planned)
-        for name in values.keys() - set(frozen):
-            if name not in known:
-                raise UsageError(f"{name} is not asked for on this trial; leave it out")
-            field = known[name]
-            if why := value_problem(field, values[name], n_choices=n_choices, kinds=self.kinds):
-                raise UsageError(f"{field.title or name}: {why}")
-
-    def _check_whole(self, planned: PlannedTrial, values: Mapping[str, str]) -> None:
-        frozen = self._frozen(planned)
-        for field in fields_with(self.study.fields_of(self.study.phase(planned.phase)), values):
-            name = field.title or field.name
-            if field.is_frozen and field.name not in frozen:
-                raise UsageError(f"{name}: send it before the rest is shown")
-            if not field.is_optional and field.name not in values:
-                raise UsageError(f"{name} is empty; fill it in")
-
-
-def fields_with(fields: Iterable[Field], values: Mapping[str, str]) -> tuple[Field, ...]:
-    """The fields that are shown with some values: one that needs another value is left out."""
-    return tuple(
-        field
-        for field in fields
-        if not field.needs or values.get(field.needs.partition("=")[0]) == field.needs.partition("=")[2]
-    )
-
-
-def value_problem(field: Field, value: str, *, n_choices: int = 0, kinds: Taxonomy | None = None) -> str:
-    """Why a field cannot have a value, which is not empty; empty where it can.
-
-    Args:
-        field: the field.
-        value: what was filled in.
-        n_choices: of the item; 0 where it is answered by a text.
-        kinds: those of a field ``kinds``.
-    """
-    known: Sequence[str] = ()
-    match field.kind:
-        case "answer":
-            known = [chr(ord("A") + i) for i in range(n_choices)]
-        case "options":
-            known = field.options
-        case "scale":
-            known = [str(one) for one in range(field.low, field.high + 1)]
-        case "kinds":
-            known = [kind.name for kind in kinds.labels] if kinds is not None else ()
-        case "pair":
-            known = PAIR
-        case "span":
-            return _span_problem(value)
-        case _:
-            return ""
-    return (
-        f"{value!r} is none of {', '.join(known)}; choose one of them" if known and value not in known else ""
-    )
-
-
-def _span_problem(value: str) -> str:
-    start, dash, end = value.partition("-")
-    try:
-        is_span = bool(dash) and 0 <= float(start) < float(end) < float("inf")
-    except ValueError:
-        is_span = False
-    return "" if is_span else f"{value!r} is no span; give two times in seconds, such as 1.5-3.25"
+    def _check_values(self, act: Act, values: Mapping[str, str], planned: PlannedTrial) -> None:
+        held, n_choices = self._frozen(planned), self.n_choices.get(planned.item_id, 0)
+        now_open = self._fields_open(planned, values)
+        if act != "submit":
+            now_open = [msgspec.structs.replace(one, is_optional=True) for one in now_open]
+        phase = self.study.phase(planned.phase)
+        fields = [one for one in self.study.fields_of(phase) if one.name in held]
+        faults = faults_of(
+            [*fields, *now_open],
+            values,
+            shown=self.shown.get(planned.place, ShownTrial()),
+            letters=[chr(ord("A") + i) for i in range(n_choices)],
+            taxonomy=self.taxonomy,
+        )
+        if faults:
+            raise UsageError("; ".join(faults))
+        if act == "submit" and now_open and now_open[-1].is_frozen:
+            raise UsageError(f"{now_open[-1].name}: send it before the rest is shown")
 
 
 def _left(end: datetime | None, now: datetime) -> float | None:

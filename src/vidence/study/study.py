@@ -21,8 +21,6 @@ Seconds: TypeAlias = Annotated[float, Meta(gt=0)]
 Amount: TypeAlias = Annotated[float, Meta(ge=0)]
 Shown: TypeAlias = Literal["question", "reply", "reference", "rationale", "knowledge", "evidence", "label"]
 """What a trial page shows beside the media. `reference` is the right answer, which labelling needs."""
-PAIR: Final = ("first", "second", "tie")
-"""What a field of the kind ``pair`` can be."""
 TrialKind: TypeAlias = Literal["practice", "asked", "catch"]
 
 
@@ -44,13 +42,13 @@ class Phase(Record, omit_defaults=True):
 
     `condition` is ``whole`` (a player), ``once`` (the server stops serving after one view), ``frames`` (those
     of the benchmark's protocol), ``frames-of RUN`` (those that a stored run was sent; without RUN the first
-    of `Study.runs`), ``dots`` (point lights on a canvas) or ``none``. `aids` tells participants what they may use. `limit_s` ends the phase, by the
-    server's clock, `trial_limit_s` a trial. `items` ``wrong`` asks again what was answered wrong in the phase
-    before. `shows` is what the page shows, `fields` are those of the form that it asks for (empty: all). With
-    `may_change` answers can be changed until the phase ends. In a phase that `keeps`, answers of the phase
-    before stay where no other is given (`Study.answers_in`). A phase opens when the one before has ended, and
-    not before `opens_at` (ISO 8601). Point lights are played `most_plays` times at most (0: any); a trial
-    with more than `most_late` late frames is a technical failure.
+    of `Study.runs`), ``dots`` (point lights on a canvas) or ``none``. `aids` tells participants what they may
+    use. `limit_s` ends the phase, by the server's clock, `trial_limit_s` a trial. `items` ``wrong`` asks
+    again what was answered wrong in the phase before. `shows` is what the page shows, `fields` are those of
+    the form that it asks for (empty: all). With `may_change` answers can be changed until the phase ends. In
+    a phase that `keeps`, answers of the phase before stay where no other is given (`Study.answers_in`). A
+    phase opens when the one before has ended, and not before `opens_at` (ISO 8601). Point lights are played
+    `most_plays` times at most (0: any); a trial with more than `most_late` late frames failed.
     """
 
     name: str
@@ -241,7 +239,8 @@ class Study(Record, omit_defaults=True):
             return tuple(own.values())
         before = self.answers_in(self.phases[at - 1].name, responses)
         kept = {(r.trial.item_id, r.trial.repeat, r.trial.run): r for r in before}
-        return tuple((kept | own).values())
+        given = {key: r for key, r in own.items() if key not in kept or any(r.values.values())}
+        return tuple((kept | given).values())
 
     def failed(self, response: "Response") -> bool:
         """Whether a trial failed technically: by its `problem`, or more late frames than its phase allows."""

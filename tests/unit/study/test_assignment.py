@@ -117,9 +117,7 @@ def test_phases_of_wrong_answers_keep_their_places_and_ask_what_was_wrong():
     assert [t.place for t in oracle] == [9, 10, 11]
     assert oracle[0].kind == "asked"
     assert [t for t in every if t.phase != "oracle"] == list(fixed)
-    right = [msg for msg in responses if msg.trial.item_id not in ("q1", "q4")]
     assert wrong_trials(asking, put, 0, phase="oracle", wrong=()) == ()
-    assert len(right) == 4
     with pytest.raises(UsageError, match="asks all items; expected one with items = 'wrong'"):
         wrong_trials(asking, put, 0, phase="last", wrong=["q1"])
 
