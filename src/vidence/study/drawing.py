@@ -30,7 +30,8 @@ from vidence.media.whole import write_file
 from vidence.records import Item, Record
 from vidence.study.forms import options_of
 from vidence.study.problems import misfits, problems
-from vidence.study.study import Draw, Field, Study, StudyFile
+from vidence.study.replies import DrawnReplies, draw_replies, reply_trials, shows_replies, write_replies
+from vidence.study.study import Draw, Field, Phase, Study, StudyFile
 from vidence.tables.table import several
 
 DRAWN_FILE, ITEMS_FILE = "drawn.json", "drawn.jsonl"
@@ -82,6 +83,7 @@ class DrawnStudy:
 
     drawn: Drawn
     items: tuple[Item, ...]
+    replies: DrawnReplies | None = None
 
 
 # --------------------------------------------------------------------------- the set
@@ -197,7 +199,13 @@ def draw(file: StudyFile, *, environment: Environment) -> DrawnStudy:
     known = {item.item_id: item for item in main.usable()}
     pool = [Stimulus(item_id=i) for i in ranked(known, f"items/{study.draw.seed}")]
     n_practice = 0 if study.practice.items else study.practice.n
-    asked, practice = drawn_from(pool, study.draw, known, n_practice=n_practice)
+    replies, by_phase = None, dict[str, tuple[Stimulus, ...]]()
+    if shows_replies(study):
+        replies = draw_replies(file, cache_root=environment.cache_root)
+        by_phase = {phase.name: _stimuli(study, phase, replies) for phase in study.phases}
+        pool = [Stimulus(item_id=i) for i in _ids_of(replies, known)]
+    wanted = Draw() if replies is not None else study.draw
+    asked, practice = drawn_from(pool, wanted, known, n_practice=n_practice)
     places = {item_id: place for place, item_id in enumerate(known)}
     asked = sorted(asked, key=lambda one: places[one.item_id])
     chosen = {one.item_id: known[one.item_id] for one in (*asked, *practice)}
@@ -214,12 +222,36 @@ def draw(file: StudyFile, *, environment: Environment) -> DrawnStudy:
         study_sha256=file.sha256,
         benchmark=main.plan.benchmark,
         asked=tuple(asked),
+        by_phase=by_phase,
         practice=tuple(practice),
         catch={item.item_id: expected for item, expected in caught},
         n_choices={item.item_id: len(item.choices) for item in items if item.answer_kind == "choice"},
         notes=main.loaded.notes,
     )
-    return DrawnStudy(drawn=drawn, items=tuple(items))
+    return DrawnStudy(drawn=drawn, items=tuple(items), replies=replies)
+
+
+def _stimuli(study: Study, phase: Phase, replies: DrawnReplies) -> tuple[Stimulus, ...]:
+    """What the trials of a phase over replies show."""
+    return tuple(
+        Stimulus(item_id=one.item_id, run=one.run, other=one.other)
+        for one in reply_trials(study, phase, replies.packet)
+    )
+
+
+def _ids_of(replies: DrawnReplies, known: Mapping[str, Item]) -> tuple[str, ...]:
+    """The ids of the questions that drawn replies are to.
+
+    Raises:
+        DataError: a question is not in the set.
+    """
+    ids = tuple(dict.fromkeys(one.item_id for one in replies.packet.key.drawn if one.row))
+    if absent := [item_id for item_id in ids if item_id not in known]:
+        raise DataError(
+            f"{several(len(absent), 'question')} with drawn replies are not in the set, the first "
+            f"{absent[0]!r}; name the set that the runs were asked in items and data"
+        )
+    return ids
 
 
 def shows_media(study: Study) -> bool:
@@ -371,6 +403,8 @@ def write_drawn(file: StudyFile, study: DrawnStudy) -> tuple[Path, ...]:
             f"{path} is another draw of this study, and answers may belong to it; copy study.toml into a new "
             "folder, or remove the file if there are no answers yet"
         )
+    if study.replies is not None:
+        write_replies(file.folder, study.replies)
     said = (msgspec.structs.replace(item, answer=said_answer(item)) for item in study.items)
     write_file(file.folder / ITEMS_FILE, b"".join(msgspec.json.encode(item) + b"\n" for item in said))
     write_file(path, msgspec.json.format(msgspec.json.encode(study.drawn)) + b"\n")

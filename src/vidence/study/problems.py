@@ -10,6 +10,7 @@ from vidence.errors import DataError, UsageError
 from vidence.explain.errors.taxonomies import load_taxonomy
 from vidence.records import Item
 from vidence.study.forms import options_of
+from vidence.study.replies import shows_replies
 from vidence.study.study import FRAMES_OF, Field, Phase, Study, StudyFile
 from vidence.text import some
 
@@ -29,6 +30,7 @@ def problems(file: StudyFile) -> tuple[str, ...]:
         *_of_phases(file),
         *_of_form(study),
         *_of_people(study),
+        *(_of_replies(study) if shows_replies(study) else ()),
         *_of_files(file),
     )
 
@@ -191,6 +193,13 @@ def _of_people(study: Study) -> Iterator[str]:
         yield "[practice] names a file, and n is 0; set n to how many trials of practice there are"
     if study.catch.items and not study.catch.n:
         yield "[catch] names a file, and n is 0; set n to how many catch trials each phase has"
+
+
+def _of_replies(study: Study) -> Iterator[str]:
+    if study.practice.n and not study.practice.items:
+        yield "no drawn reply is set aside for practice; name a file of items in [practice], or set n to 0"
+    if study.draw.by:
+        yield "by of [draw] is about items, and trials show replies; leave it out"
 
 
 def _has_no_catch(study: Study) -> bool:

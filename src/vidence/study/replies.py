@@ -2,16 +2,18 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 from vidence.errors import DataError, UsageError
+from vidence.explain.errors.packet import KEY_FILE, Packet, PacketLine, read_packet
 from vidence.explain.errors.packet import Draw as PacketDraw
-from vidence.explain.errors.packet import Packet, PacketLine, read_packet
 from vidence.explain.errors.taxonomies import Taxonomy, load_taxonomy, taxonomy_of
 from vidence.records import Evidence, Item, Record
 from vidence.report.error_kinds import draw as draw_packet
 from vidence.report.error_kinds import write_packet
+from vidence.report.questions import ContactSheet
 from vidence.report.results import load_run
 from vidence.study.study import Phase, PlannedTrial, Shown, Study, StudyFile
 
@@ -66,15 +68,22 @@ def shows_replies(study: Study) -> bool:
     return any("reply" in phase.shows for phase in study.phases)
 
 
-def draw_replies(file: StudyFile, *, cache_root: Path | None) -> Packet:
-    """Draw the replies of a study, and write them beside its study.toml as `vidence errors` reads them.
+@dataclass(frozen=True, kw_only=True)
+class DrawnReplies:
+    """The replies of a study, with the pictures of their frames by the names of their files."""
 
-    With a field of the kind ``kinds`` the drawn replies that are wrong are shown, otherwise all. The files
-    say whose replies they are: participants do not get them.
+    packet: Packet
+    pictures: Mapping[str, ContactSheet]
+
+
+def draw_replies(file: StudyFile, *, cache_root: Path | None) -> DrawnReplies:
+    """Draw the replies of a study.
+
+    With a field of the kind ``kinds`` the drawn replies that are wrong are shown, otherwise all.
 
     Raises:
-        UsageError: there are no runs, or fewer replies than are to be drawn; a packet is there.
-        StoreError: a run folder or a file cannot be read or written.
+        UsageError: there are no runs, or fewer replies than are to be drawn.
+        StoreError: a run folder cannot be read.
     """
     study = file.study
     if study.draw.of == "items" or not study.runs:
@@ -89,15 +98,27 @@ def draw_replies(file: StudyFile, *, cache_root: Path | None) -> Packet:
         name = kinds.options[0] if kinds.options else taxonomy_of(run.plan.benchmark for run in runs)
         name = str((file.folder / name).resolve()) if name.endswith(".toml") else name
         load_taxonomy(name)
-    drawn, pictures = draw_packet(
+    packet, pictures = draw_packet(
         runs,
         PacketDraw(
             taxonomy=name, rule=study.draw.of, n=study.draw.n, seed=study.draw.seed, are_all=kinds is None
         ),
         cache_root=cache_root,
     )
-    write_packet(file.folder, drawn, None, pictures=pictures)
-    return drawn
+    return DrawnReplies(packet=packet, pictures=pictures)
+
+
+def write_replies(folder: Path, replies: DrawnReplies) -> None:
+    """Write drawn replies beside study.toml, as `vidence errors` reads them; those that are there stay.
+
+    The files say whose replies they are: participants do not get them.
+
+    Raises:
+        UsageError: other replies are there.
+        StoreError: a file cannot be written.
+    """
+    if not (folder / KEY_FILE).exists() or read_packet(folder) != replies.packet:
+        write_packet(folder, replies.packet, None, pictures=replies.pictures)
 
 
 def taxonomy_in(folder: Path) -> Taxonomy | None:

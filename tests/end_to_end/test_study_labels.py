@@ -1,0 +1,182 @@
+"""Studies over replies of runs: drawn, dealt, labelled, and read by vidence errors and judges."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from vidence.engine.environment import Environment
+from vidence.errors import UsageError
+from vidence.explain.errors.packet import read_packet
+from vidence.study.assignment import assignment
+from vidence.study.drawing import draw, read_drawn, read_items, write_drawn
+from vidence.study.labels import label_sections, write_labels
+from vidence.study.replies import lines_of, shown_trial, taxonomy_in
+from vidence.study.study import Response, read_study
+
+RUNS = {"even": "10" * 12, "odd": "01" * 11 + "00"}
+ERRORS = """
+preset = "errors"
+runs = ["../even", "../odd"]
+[draw]
+of = "wrong"
+n = 10
+[[phases]]
+name = "errors"
+condition = "none"
+shows = ["question", "reply", "reference"]
+[[form]]
+name = "kind"
+kind = "kinds"
+options = ["mmvu"]
+[[form]]
+name = "quote"
+kind = "quote"
+is_optional = true
+"""
+JUDGE = 'preset = "judge"\nn_people = 2\nruns = ["../even", "../odd"]\n[draw]\nof = "same"\nn = 8\n'
+
+
+@pytest.fixture
+def study(vidence, leveled_runs):
+    """Draws a study of two runs; gives its file."""
+    leveled_runs(**RUNS)
+
+    def make(text, *, name="s"):
+        folder = vidence.folder / name
+        folder.mkdir(exist_ok=True)
+        (folder / "study.toml").write_text(text)
+        file = read_study(folder)
+        write_drawn(file, draw(file, environment=Environment(cache_root=vidence.folder / "cache")))
+        return file
+
+    return make
+
+
+def answered(file, values):
+    """What each person says of each trial of theirs."""
+    drawn = read_drawn(file.folder)
+    return [
+        Response(participant=f"P0{slot + 1}", trial=trial, values=values(slot, trial))
+        for slot in range(file.study.n_people)
+        for trial in assignment(file.study, drawn, slot)
+    ]
+
+
+def test_errors_are_labelled_in_a_study_and_reported_by_vidence_errors(vidence, study):
+    file = study(ERRORS)
+    kind = {"even": "logical", "odd": "other"}
+    responses = answered(file, lambda slot, trial: {"kind": kind[trial.run]})
+    units = {(one.trial.run, one.trial.item_id, one.trial.repeat, one.participant) for one in responses}
+    # 20 wrong replies; a fifth by two people, and each gets a tenth of theirs again.
+    assert len(units) == len(responses) == 20 + 4 + sum(one.trial.repeat for one in responses) == 26
+    write_labels(file, responses, items=read_items(file.folder))
+    done = vidence("errors", "report", "s", "--json", "r.json")
+    assert done.code == 0, done.err
+    tables = {table["name"]: table for table in json.loads((vidence.folder / "r.json").read_text())["tables"]}
+    found = {line["key"]: line for line in tables["kinds:people"]["lines"]}
+    assert [found[what][f"n:{run}"]["value"] for run, what in kind.items()] == [10, 10]
+    assert found["logical"]["pooled"]["value"] == pytest.approx(0.5)
+    assert "20 of 20 wrong replies are labelled by people (P01, P02)" in " ".join(done.out.split())
+    text = "".join((file.folder / "drawn.json").read_text().split())
+    assert '"run":"even"' in text  # the operator's file; what a page shows says nothing of it
+    packet, phase = read_packet(file.folder), file.study.phases[0]
+    pages = [
+        shown_trial(read_items(file.folder)[one.trial.item_id], one.trial, phase, lines=lines_of(packet))
+        for one in responses
+    ]
+    assert {page.reference for page in pages} == {"A. yes"}
+    assert {page.replies[0].reply for page in pages} == {"B"}
+    assert not any(word in repr(pages) for word in ("even", "odd", "q1", "replay"))
+    assert taxonomy_in(file.folder).title == "MMVU, errors"
+
+
+def test_a_study_is_drawn_once_and_again_the_same(vidence, study):
+    file = study(ERRORS)
+    before = {path.name: path.read_bytes() for path in file.folder.iterdir()}
+    study(ERRORS)
+    assert {path.name: path.read_bytes() for path in file.folder.iterdir()} == before
+    for text, says in (
+        (ERRORS.replace("n = 10", "n = 5"), "another draw of this study"),
+        (ERRORS.replace("n = 10", "n = 13"), "even has 12 wrong replies, 13 are to be drawn of each run"),
+        (ERRORS.replace("n = 10", 'n = 10\nby = "level"'), "by of [draw] is about items"),
+        (f"{ERRORS}[practice]\nn = 2\n", "no drawn reply is set aside for practice"),
+    ):
+        with pytest.raises(UsageError) as refused:
+            study(text)
+        assert says in str(refused.value)
+    # Another set than the runs were asked.
+    (vidence.folder / "other").mkdir()
+    lines = (vidence.folder / "items.jsonl").read_text().splitlines()[:3]
+    (vidence.folder / "other/few.jsonl").write_text("\n".join(lines))
+    with pytest.raises(Exception, match="with drawn replies are not in the set"):
+        study(ERRORS.replace("runs =", 'items = "few.jsonl"\nruns ='), name="other")
+
+
+def test_marks_and_pairs_of_a_study_give_the_figures_of_the_same_table_by_hand(vidence, study):
+    file = study(JUDGE)
+
+    def says(slot, trial):
+        right = {run: RUNS[run][int(trial.item_id[1:])] == "1" for run in RUNS}
+        if trial.phase.startswith("pairs"):
+            if slot and trial.item_id == drawn[0]:
+                return {"better": "tie"}
+            return {"better": "first" if right[trial.run] >= right[trial.other] else "second"}
+        is_right = right[trial.run] != (slot == 1 and trial.item_id == drawn[1])
+        return {"correct": "right" if is_right else "wrong", "score": "4" if is_right else "1"}
+
+    drawn = [one.item_id for one in read_drawn(file.folder).asked]
+    responses = answered(file, says)
+    assert len(responses) == 2 * 2 * (16 + 8)
+    paths = write_labels(file, responses, items=read_items(file.folder))
+    assert [path.name for path in paths] == ["human.csv", "human-rationale.csv", "ratings.csv"]
+    verdicts = (
+        "--judge-model",
+        'scripted:{"extracted_answer":"A","correct":true}',
+        "--judge",
+        "mmvu-official",
+    )
+    done = vidence("judges", "even", "odd", *verdicts, "--lines", "l.jsonl")
+    assert done.code == 0, done.err
+    # The same by hand: one row for each person and reply, the pair in the row of its better reply.
+    rows = []
+    for slot in (0, 1):
+        for item_id in drawn:
+            n = int(item_id[1:])
+            right = {run: (RUNS[run][n] == "1") != (slot == 1 and item_id == drawn[1]) for run in RUNS}
+            truth = {run: RUNS[run][n] == "1" for run in RUNS}
+            for run, other in (("even", "odd"), ("odd", "even")):
+                is_tie = slot == 1 and item_id == drawn[0]
+                beats = other if truth[run] > truth[other] and not is_tie else ""
+                ties = other if is_tie and run == "even" else ""
+                rows.append(
+                    [item_id, run, f"P0{slot + 1}", int(right[run]), 4 if right[run] else 1, beats, ties]
+                )
+    with (vidence.folder / "hand.csv").open("w", newline="") as sheet:
+        csv.writer(sheet).writerows(
+            [["item_id", "model", "rater", "correct", "score", "beats", "ties"], *rows]
+        )
+    found = {}
+    for name, path in (
+        ("study", "s/labels/human.csv"),
+        ("arm", "s/labels/human-rationale.csv"),
+        ("hand", "hand.csv"),
+    ):
+        done = vidence(
+            "judges", "even", "odd", "--human", path, "--recorded", "l.jsonl", "--json", f"{name}.json"
+        )
+        assert done.code == 0, done.err
+        found[name] = json.loads((vidence.folder / f"{name}.json").read_text())["judges"]
+    assert found["study"] == found["arm"] == found["hand"]
+    (wins,) = found["study"]["wins"]
+    assert (wins["n"], wins["n_ties_judge"]) == (8, 8)
+    assert found["study"]["agreement"][0]["n"] == 16 - found["study"]["n_tied"]
+    assert found["study"]["n_tied"] == 2
+    tables = {
+        table.name: table
+        for table in label_sections(
+            file, responses, items=read_items(file.folder), rng=np.random.default_rng(0)
+        )
+    }
+    assert tables["ratings:marks:correct"].value("right", "ratings") == sum(row[3] for row in rows)
