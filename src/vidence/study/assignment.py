@@ -9,7 +9,8 @@ import numpy as np
 from vidence.engine.prepare import shuffled
 from vidence.errors import UsageError
 from vidence.records import Item
-from vidence.study.drawing import Drawn, Stimulus, ranked
+from vidence.study.drawing import Drawn, ranked
+from vidence.study.replies import Stimulus
 from vidence.study.study import Phase, PlannedTrial, Response, Study
 from vidence.text import normal_form
 

@@ -30,8 +30,15 @@ from vidence.media.whole import write_file
 from vidence.records import Item, Record
 from vidence.study.forms import options_of
 from vidence.study.problems import misfits, problems
-from vidence.study.replies import DrawnReplies, draw_replies, reply_trials, shows_replies, write_replies
-from vidence.study.study import Draw, Field, Phase, Study, StudyFile
+from vidence.study.replies import (
+    DrawnReplies,
+    Stimulus,
+    draw_replies,
+    reply_trials,
+    shows_replies,
+    write_replies,
+)
+from vidence.study.study import Draw, Field, Study, StudyFile
 from vidence.tables.table import several
 
 DRAWN_FILE, ITEMS_FILE = "drawn.json", "drawn.jsonl"
@@ -40,18 +47,6 @@ _LOOKS: Final = "scripted:"
 _CATCH: Final = ("amber", "indigo", "scarlet", "emerald")
 """The choices of catch trials that no file has."""
 ThingT = TypeVar("ThingT", bound=Hashable)
-
-
-class Stimulus(Record, omit_defaults=True):
-    """What a trial shows: an item, and of replies the `run` whose it is; `other` is the second of a pair.
-
-    `choice_order` is that in which the model of the reply was shown the choices.
-    """
-
-    item_id: str
-    run: str = ""
-    other: str = ""
-    choice_order: tuple[int, ...] = ()
 
 
 class Drawn(Record, omit_defaults=True):
@@ -202,7 +197,7 @@ def draw(file: StudyFile, *, environment: Environment) -> DrawnStudy:
     replies, by_phase = None, dict[str, tuple[Stimulus, ...]]()
     if shows_replies(study):
         replies = draw_replies(file, cache_root=environment.cache_root)
-        by_phase = {phase.name: _stimuli(study, phase, replies) for phase in study.phases}
+        by_phase = {phase.name: reply_trials(study, phase, replies.packet) for phase in study.phases}
         pool = [Stimulus(item_id=i) for i in _ids_of(replies, known)]
     wanted = Draw() if replies is not None else study.draw
     asked, practice = drawn_from(pool, wanted, known, n_practice=n_practice)
@@ -229,14 +224,6 @@ def draw(file: StudyFile, *, environment: Environment) -> DrawnStudy:
         notes=main.loaded.notes,
     )
     return DrawnStudy(drawn=drawn, items=tuple(items), replies=replies)
-
-
-def _stimuli(study: Study, phase: Phase, replies: DrawnReplies) -> tuple[Stimulus, ...]:
-    """What the trials of a phase over replies show."""
-    return tuple(
-        Stimulus(item_id=one.item_id, run=one.run, other=one.other)
-        for one in reply_trials(study, phase, replies.packet)
-    )
 
 
 def _ids_of(replies: DrawnReplies, known: Mapping[str, Item]) -> tuple[str, ...]:

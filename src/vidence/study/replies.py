@@ -52,12 +52,16 @@ class ShownTrial(Record, omit_defaults=True):
         return "\n".join(part for one in self.replies for part in (one.reasoning, one.reply) if part)
 
 
-class ReplyTrial(Record, omit_defaults=True):
-    """A reply that is put to people: as `PlannedTrial`, `other` is the run of the second reply of a pair."""
+class Stimulus(Record, omit_defaults=True):
+    """What a trial shows: an item, and of replies the `run` whose it is; `other` is the second of a pair.
+
+    `choice_order` is that in which the model of the reply was shown the choices.
+    """
 
     item_id: str
-    run: str
+    run: str = ""
     other: str = ""
+    choice_order: tuple[int, ...] = ()
 
 
 # --------------------------------------------------------------------------- drawing
@@ -127,7 +131,7 @@ def taxonomy_in(folder: Path) -> Taxonomy | None:
     return load_taxonomy(name) if name else None
 
 
-def reply_trials(study: Study, phase: Phase, packet: Packet) -> tuple[ReplyTrial, ...]:
+def reply_trials(study: Study, phase: Phase, packet: Packet) -> tuple[Stimulus, ...]:
     """The trials of a phase over the drawn replies, in an order that says nothing of the runs.
 
     A phase with a field of the kind ``pair`` shows each two replies to a question; which stands first is
@@ -136,11 +140,11 @@ def reply_trials(study: Study, phase: Phase, packet: Packet) -> tuple[ReplyTrial
     if not any(field.kind == "pair" for field in study.fields_of(phase)):
         reply_of = packet.key.reply_of()
         drawn = (reply_of[row.row] for row in packet.rows)
-        return tuple(ReplyTrial(item_id=one.item_id, run=one.run) for one in drawn)
+        return tuple(Stimulus(item_id=one.item_id, run=one.run) for one in drawn)
     return tuple(_pairs(packet))
 
 
-def _pairs(packet: Packet) -> Iterator[ReplyTrial]:
+def _pairs(packet: Packet) -> Iterator[Stimulus]:
     reply_of = packet.key.reply_of()
     rows: dict[str, list[PacketLine]] = {}
     for row in packet.rows:
@@ -151,7 +155,7 @@ def _pairs(packet: Packet) -> Iterator[ReplyTrial]:
             is_turned = hashlib.sha256(text.encode()).digest()[0] % 2
             pair = (second, first) if is_turned else (first, second)
             run, other = (reply_of[one.row].run for one in pair)
-            yield ReplyTrial(item_id=item_id, run=run, other=other)
+            yield Stimulus(item_id=item_id, run=run, other=other)
 
 
 # --------------------------------------------------------------------------- showing

@@ -7,7 +7,8 @@ import pytest
 from vidence.errors import UsageError
 from vidence.records import Item
 from vidence.study.assignment import all_trials, assignment, own_letter, wrong_trials
-from vidence.study.drawing import Drawn, Stimulus
+from vidence.study.drawing import Drawn
+from vidence.study.replies import Stimulus
 from vidence.study.study import Catch, Draw, Field, Overlap, Phase, Practice, Response, Study
 
 ANSWER = (Field(name="answer", kind="answer"),)

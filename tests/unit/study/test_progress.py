@@ -6,7 +6,7 @@ import pytest
 
 from vidence.errors import UsageError
 from vidence.study.assignment import assignment
-from vidence.study.drawing import Drawn, Stimulus
+from vidence.study.drawing import Drawn
 from vidence.study.progress import (
     GRACE_S,
     Begin,
@@ -19,6 +19,7 @@ from vidence.study.progress import (
     Trial,
     Waiting,
 )
+from vidence.study.replies import Stimulus
 from vidence.study.study import Event, Field, Phase, Practice, Response, Study
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)

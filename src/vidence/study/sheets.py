@@ -1,0 +1,313 @@
+"""A study on sheets: a CSV for each person, with what the pages show, and the rows of filled ones."""
+
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from pathlib import Path
+from typing import Final
+
+from vidence.errors import DataError, UsageError
+from vidence.explain.errors.packet import read_packet
+from vidence.explain.errors.taxonomies import Taxonomy
+from vidence.records import Item
+from vidence.study.assignment import all_trials, own_letter
+from vidence.study.drawing import Drawn, read_drawn, read_items
+from vidence.study.forms import faults_of, options_of
+from vidence.study.replies import ShownTrial, lines_of, shown_trial, shows_replies, taxonomy_in
+from vidence.study.study import Field, Participant, PlannedTrial, Response, Study, StudyFile
+from vidence.tables.export import csv_text
+from vidence.tables.table import several
+from vidence.text import first_lines
+
+FOLDER: Final = "sheets"
+TRIAL: Final = "trial"
+_ID = re.compile(r"P(\d{2,})-(\d+)-([a-z]{6})")
+_LETTERS = str.maketrans("0123456789abcdef", "bcdfghjklmnpqrst")
+
+
+def sheet_problems(study: Study) -> tuple[str, ...]:
+    """What of a study a sheet cannot hold to; none for a study that can be filled in on sheets."""
+    found = []
+    for phase in study.phases:
+        if phase.items == "wrong":
+            found.append(f"phase {phase.name!r} depends on what was answered before")
+        if phase.condition in {"once", "dots"}:
+            found.append(f"phase {phase.name!r} shows its media as {phase.condition!r}")
+        if phase.limit_s or phase.trial_limit_s:
+            found.append(f"phase {phase.name!r} has a time limit")
+    found += [
+        f"field {field.name!r} is frozen before others are shown" for field in study.form if field.is_frozen
+    ]
+    return tuple(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SheetStudy:
+    """A drawn study with all that its sheets show."""
+
+    file: StudyFile
+    drawn: Drawn
+    items: Mapping[str, Item]
+    taxonomy: Taxonomy | None
+
+    @classmethod
+    def read(cls, file: StudyFile) -> "SheetStudy":
+        """The drawn study in the folder of `file`.
+
+        Raises:
+            UsageError: a sheet cannot hold to what the study asks for.
+            DataError: nothing is drawn.
+        """
+        if found := sheet_problems(file.study):
+            raise UsageError(
+                f"{file.path} cannot be put on sheets: {'; '.join(found)}. Use vidence study open"
+            )
+        return cls(
+            file=file,
+            drawn=read_drawn(file.folder),
+            items=read_items(file.folder),
+            taxonomy=taxonomy_in(file.folder) if shows_replies(file.study) else None,
+        )
+
+    def trials(self, slot: int) -> tuple[PlannedTrial, ...]:
+        """The trials of a participant; practice is for pages, which tell the answer."""
+        trials = all_trials(self.file.study, self.drawn, slot, responses=(), items=self.items)
+        return tuple(trial for trial in trials if trial.kind != "practice")
+
+    def shown(self, trials: Sequence[PlannedTrial]) -> tuple[ShownTrial, ...]:
+        """What each trial shows."""
+        study, folder = self.file.study, self.file.folder
+        replies = lines_of(read_packet(folder)) if shows_replies(study) else {}
+        return tuple(
+            shown_trial(self.items[one.item_id], one, study.phase(one.phase), lines=replies) for one in trials
+        )
+
+    def id_of(self, slot: int, trial: PlannedTrial) -> str:
+        """The id of a row: whose it is, its place, and six letters that tell draws apart."""
+        name = name_of(slot)
+        words = "/".join(
+            (self.drawn.study_sha256, name, str(trial.place), trial.item_id, trial.run, trial.other)
+        )
+        return f"{name}-{trial.place}-{hashlib.sha256(words.encode()).hexdigest()[:6].translate(_LETTERS)}"
+
+
+def name_of(slot: int) -> str:
+    """The pseudonym of a slot.
+
+    >>> name_of(0)
+    'P01'
+    """
+    return f"P{slot + 1:02}"
+
+
+# --------------------------------------------------------------------------- blank
+
+
+def blank_sheet(study: SheetStudy, slot: int) -> str:
+    """The sheet of a participant as CSV: a row for each trial, what it shows, and its fields to fill in."""
+    form, trials = study.file.study.form, study.trials(slot)
+    rows = [
+        {TRIAL: study.id_of(slot, trial), **_cells(study, trial, shown)}
+        for trial, shown in zip(trials, study.shown(trials), strict=True)
+    ]
+    heading = [*dict.fromkeys(name for row in rows for name in row), *(field.name for field in form)]
+    return csv_text([heading, *([row.get(name, "") for name in heading] for row in rows)])
+
+
+def _cells(study: SheetStudy, trial: PlannedTrial, shown: ShownTrial) -> dict[str, str]:
+    item, phase = study.items[trial.item_id], study.file.study.phase(trial.phase)
+    media = [one.path or one.url or "" for one in item.media] if phase.condition != "none" else []
+    cells = {
+        "phase": phase.title or phase.name,
+        "media": "\n".join(media),
+        "question": shown.question,
+        "choices": "\n".join(f"{chr(ord('A') + i)}. {text}" for i, text in enumerate(shown.choices)),
+        "conditions": "\n".join(shown.conditions),
+        "right answer": shown.reference,
+        "label": shown.label,
+        "why": shown.rationale,
+        "knowledge": "\n".join(shown.knowledge),
+        "evidence": "\n".join(
+            f"e{i}: {one.start_s}-{one.end_s} s {one.note}" for i, one in enumerate(shown.evidence, 1)
+        ),
+    }
+    for n, reply in enumerate(shown.replies, 1):
+        own = f"reply {n}" if len(shown.replies) > 1 else "reply"
+        cells |= {
+            f"reasoning of {own}": reply.reasoning,
+            own: reply.reply or reply.outcome,
+            f"frames of {own}": "\n".join(filter(None, (reply.frames_note, reply.picture))),
+        }
+    cells["asked for"] = ", ".join(field.name for field in study.file.study.fields_of(phase))
+    fields = {field.name for field in study.file.study.form}
+    return {f"{name} shown" if name in fields else name: text for name, text in cells.items() if text}
+
+
+def how_to_fill(study: SheetStudy) -> str:
+    """What the columns of sheets are: a line for each field, with what can be filled in."""
+    taxonomy = study.taxonomy
+    lines = [study.file.study.instructions.strip(), ""]
+    for field in study.file.study.form:
+        options = options_of(field, taxonomy=taxonomy)
+        words = [field.title or field.name, f"one of {', '.join(options)}" if options else "", _said(field)]
+        lines.append(f"{field.name}: {'; '.join(filter(None, words))}")
+    kinds = taxonomy.kinds if taxonomy else ()
+    lines += ["", *(f"{kind.name}: {kind.title}. {kind.says}" for kind in kinds)]
+    return "\n".join(lines).strip() + "\n"
+
+
+def _said(field: Field) -> str:
+    parts = ["may be empty"] if field.is_optional else []
+    return ", ".join([*parts, *([f"only where {field.needs}"] if field.needs else [])])
+
+
+# --------------------------------------------------------------------------- filled
+
+
+@dataclass(frozen=True, kw_only=True)
+class SheetAnswers:
+    """What filled sheets say: the same records that pages give."""
+
+    participants: tuple[Participant, ...]
+    responses: tuple[Response, ...]
+
+
+def read_sheets(study: SheetStudy, paths: Sequence[Path], *, at: str) -> SheetAnswers:
+    """The responses in filled sheets; rows without any value are not answered.
+
+    Args:
+        study: the drawn study.
+        paths: the files, one for each person.
+        at: the time that the responses get, ISO 8601 in UTC.
+
+    Raises:
+        DataError: a file cannot be read, or rows cannot be used: all are named with their lines, and nothing
+            is taken.
+    """
+    reading = _Reading(study=study, at=at)
+    for path in paths:
+        for line, cells in _lines(path, [field.name for field in study.file.study.form]):
+            reading.add(f"{path}, line {line}", cells)
+    if faults := reading.faults:
+        raise DataError(
+            f"{several(len(faults), 'problem')} in {several(len(paths), 'sheet')}, and nothing was taken:\n"
+            f"{first_lines(faults)}"
+        )
+    if not reading.responses:
+        raise DataError(f"{', '.join(map(str, paths))}: no row has a value; fill in the columns of the form")
+    return SheetAnswers(
+        participants=tuple(_participants(reading.known, reading.responses, at=at)),
+        responses=tuple(reading.responses.values()),
+    )
+
+
+@dataclass(kw_only=True)
+class _Reading:
+    """Sheets while they are read: responses and the places of their rows by id, trials by slot and id."""
+
+    study: SheetStudy
+    at: str
+    faults: list[str] = dataclass_field(default_factory=list)
+    responses: dict[str, Response] = dataclass_field(default_factory=dict)
+    where: dict[str, str] = dataclass_field(default_factory=dict)
+    known: dict[int, dict[str, tuple[PlannedTrial, ShownTrial]]] = dataclass_field(default_factory=dict)
+
+    def add(self, place: str, cells: Mapping[str, str]) -> None:
+        """Take a row, or say what is wrong with it."""
+        study, row = self.study.file.study, cells[TRIAL]
+        values = {field.name: cells[field.name] for field in study.form if cells[field.name]}
+        planned = self._planned(row)
+        if planned is None:
+            self.faults.append(
+                f"{place}: {row!r} is no trial of this study; keep the column as it was written"
+            )
+        elif values and row in self.where:
+            self.faults.append(f"{place}: a second row of {row}, after {self.where[row]}; keep one")
+        elif values:
+            self.where[row] = place
+            trial, shown = planned
+            values = _own_letters(study, trial, values)
+            wrong = faults_of(
+                study.fields_of(study.phase(trial.phase)),
+                values,
+                shown=shown,
+                letters=self.study.items[trial.item_id].letters,
+                taxonomy=self.study.taxonomy,
+            )
+            self.faults += (f"{place}: {fault}" for fault in wrong)
+            who = row.partition("-")[0]
+            self.responses[row] = Response(participant=who, trial=trial, values=values, answered_at=self.at)
+
+    def _planned(self, row: str) -> tuple[PlannedTrial, ShownTrial] | None:
+        found = _ID.fullmatch(row)
+        if found is None:
+            return None
+        slot = int(found[1]) - 1
+        if slot not in self.known:
+            trials = self.study.trials(slot)
+            shown = self.study.shown(trials)
+            self.known[slot] = {
+                self.study.id_of(slot, trial): (trial, page)
+                for trial, page in zip(trials, shown, strict=True)
+            }
+        return self.known[slot].get(row)
+
+
+def _own_letters(study: Study, trial: PlannedTrial, values: Mapping[str, str]) -> dict[str, str]:
+    """The values with letters of the item's own order; one that is no letter of the trial stays as it is."""
+    answers = {field.name for field in study.form if field.kind == "answer"}
+    return {
+        name: own_letter(trial, value.upper()) or value if name in answers and len(value) == 1 else value
+        for name, value in values.items()
+    }
+
+
+def _participants(
+    known: Mapping[int, Mapping[str, object]], answered: Collection[str], *, at: str
+) -> Iterator[Participant]:
+    """Those who filled in a row; who filled in all of theirs has finished."""
+    for slot, rows in sorted(known.items()):
+        n = sum(row in answered for row in rows)
+        if n:
+            is_whole = n == len(rows)
+            yield Participant(
+                name=name_of(slot),
+                slot=slot,
+                state="finished" if is_whole else "begun",
+                recruited="file",
+                ended_at=at if is_whole else "",
+            )
+
+
+def _lines(path: Path, fields: Sequence[str]) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """The rows of a sheet, each with the line that it ends on."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is no CSV in UTF-8 ({error}); save it once more, as 'CSV UTF-8'") from error
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        heading = [name.strip() for name in next(reader, [])]
+        if missing := [name for name in (TRIAL, *fields) if name not in heading]:
+            raise DataError(
+                f"{path}: line 1: no column {missing[0]!r}; expected those of the sheet that was written"
+            )
+        for cells in reader:
+            if len(cells) > len(heading):
+                raise DataError(
+                    f"{path}: line {reader.line_num}: {len(cells)} cells, the heading has {len(heading)}"
+                )
+            if any(cells):
+                filled = [*cells, *[""] * (len(heading) - len(cells))]
+                yield (
+                    reader.line_num,
+                    {name: cell.strip() for name, cell in zip(heading, filled, strict=True)},
+                )
+    except csv.Error as error:
+        raise DataError(f"{path}: line {reader.line_num}: {error}") from error
