@@ -18,10 +18,11 @@ import seed_review
 import serve_team
 
 from subjects.gated import draft, questions
+from subjects.hidden_board import hidden_split
 from subjects.street_set import StreetSet
 
 _RUN_AT = datetime(2026, 11, 20, 8, tzinfo=UTC)
-AUTHOR, RESEARCHER = "Amy", "Rita"
+AUTHOR, RESEARCHER, SUBMITTER = "Amy", "Rita", "Finn"
 
 
 def main(folder: Path, password: str) -> None:
@@ -69,6 +70,7 @@ def fill(folder: Path, world: Path, password: str) -> None:
     add_user(RESEARCHER, password, roles=("researcher",))
     add_hints()
     draw_questions(folder / "drawn")
+    open_board(folder / "hidden", password, cache=folder / "cache")
 
 
 def add_hints() -> None:
@@ -114,6 +116,32 @@ def draw_questions(folder: Path) -> None:
     (made / "items.jsonl").write_bytes(b"\n".join(lines))
     project = add_project("made", "herbench", title="Made questions")
     MadeSetRow.objects.create(project=project, folder=str(made), people_folder=str(people))
+
+
+def open_board(folder: Path, password: str, *, cache: Path) -> None:
+    """The board of a hidden split with scores of three teams, and one submission that waits."""
+    from vidence.studio import leaderboard
+    from vidence.studio.accounts import Profile, add_user
+    from vidence.studio.scoring import Marker, open_vault, work
+    from vidence.studio.settings import current
+
+    split = hidden_split(folder, 200)
+    limits = leaderboard.Limits(most_a_day=5, most_in_all=20)
+    row = leaderboard.open_board(split.release, "", limits, title="Things on a table")
+    items, data = leaderboard.items_of(row), current().settings.data
+    marker = Marker(overrides={}, environment=Environment(cache_root=cache), clock=current().settings.clock)
+    for name, team, counts in (
+        ("Noor", "North Lab", (118,)),
+        (SUBMITTER, "Red Pandas", (96, 99, 131)),
+        ("Uli", "Uniform frames", (96,)),
+    ):
+        user = add_user(name, password, roles=("submitter",), profile=Profile(team=team))
+        for n in counts:
+            leaderboard.accept(user, leaderboard.read(split.right(n), items))
+            work(open_vault(split.vault, row, data=data, is_judged=False), marker)
+        if name == SUBMITTER:
+            waiting = (user, leaderboard.read(split.right(140), items))
+    leaderboard.accept(*waiting)
 
 
 if __name__ == "__main__":

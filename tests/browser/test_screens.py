@@ -355,6 +355,24 @@ def of_the_viewer(to: Looked):
     to.look(page, "view-set")
 
 
+def of_the_board(to: Looked):
+    """The board of a hidden split, and the page that takes submissions."""
+    to.look(to.at("Finn", "/", "Studio"), "start-of-submitters")
+    to.look(to.at("Finn", "/board", "Board"), "board")
+    page = to.at("Finn", "/board/submit", "Submit")
+    to.look(page, "submit")
+    broken = {
+        "name": "submission.jsonl",
+        "mimeType": "text/plain",
+        "buffer": b'{"item_id": "x", "answer": "A"}',
+    }
+    page.get_by_label("Answers").set_input_files(broken)
+    page.get_by_label("Answers").press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("200 missing ids")
+    to.look(page, "submit-refused")
+
+
 def of_exported_pages(to: Looked):
     """The same as files that need no server."""
     pages = to.team.folder / "pages"
@@ -374,6 +392,7 @@ FAMILIES: tuple[Callable[[Looked], None], ...] = (
     of_reviewers,
     of_boards,
     of_the_viewer,
+    of_the_board,
     of_exported_pages,
 )
 

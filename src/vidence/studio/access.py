@@ -10,11 +10,13 @@ from django.urls import URLPattern, URLResolver, path
 
 from vidence.errors import UsageError
 
-Role = Literal["researcher", "author", "reviewer", "meta", "operator"]
+Role = Literal["researcher", "author", "reviewer", "meta", "operator", "submitter"]
 Rule = Role | Literal["anyone"]
-ROLES: Final[tuple[Role, ...]] = ("researcher", "author", "reviewer", "meta", "operator")
-EVERY_ROLE: Final[frozenset[Rule]] = frozenset(ROLES)
+ROLES: Final[tuple[Role, ...]] = ("researcher", "author", "reviewer", "meta", "operator", "submitter")
+SIGNED_IN: Final[frozenset[Rule]] = frozenset(ROLES)
 """All who have signed in."""
+EVERY_ROLE: Final[frozenset[Rule]] = SIGNED_IN - {"submitter"}
+"""All who work on projects; submitters see the board alone."""
 ANYONE: Final[frozenset[Rule]] = frozenset({"anyone"})
 """Also those who have not signed in."""
 SAFE: Final = ("GET", "HEAD", "OPTIONS")
@@ -49,7 +51,7 @@ class Person:
 
     def is_in(self, project: str) -> bool:
         """Whether the person has a say in a project at all."""
-        return project in self.roles or "" in self.roles
+        return not EVERY_ROLE.isdisjoint(self.roles_in(project))
 
 
 class RoutedView(functools.partial[HttpResponseBase]):
@@ -71,7 +73,7 @@ def route(
         pattern: as Django's `path` takes it.
         view: answers; plain or async.
         name: by which `reverse` finds it.
-        roles: who may; `EVERY_ROLE` for all who have signed in, `ANYONE` for all.
+        roles: who may; `EVERY_ROLE` for all who work on projects, `SIGNED_IN`, `ANYONE` for all.
         to: the methods that it answers; say "POST" where something is changed.
     """
     routed = RoutedView(view)
@@ -95,7 +97,7 @@ def refuse_open_routes(patterns: Iterable[URLPattern | URLResolver]) -> None:
     Raises:
         UsageError: one has none.
     """
-    known = EVERY_ROLE | ANYONE
+    known = SIGNED_IN | ANYONE
     for where, one in rules(patterns):
         said = getattr(one.callback, "roles", None)
         if not said or not said <= known:

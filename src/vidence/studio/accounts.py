@@ -31,12 +31,14 @@ class Profile(Record):
     """Optional facts of a new account.
 
     `shown` is its name on pages, `name` by default; `pseudonym` the one in files, by default the next
-    that is free. With `has_first_password` the person has to choose another one before anything else.
+    that is free. With `has_first_password` the person has to choose another one before anything else. `team`
+    is that for which a submitter submits answers to the board.
     """
 
     shown: str = ""
     pseudonym: str = ""
     has_first_password: bool = False
+    team: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +84,7 @@ def add_user(
         (key, NAME_LENGTH),
         (about.shown, NAME_LENGTH),
         (about.pseudonym, MOST_PSEUDONYM),
+        (about.team, NAME_LENGTH),
     ):
         if len(text) > most:
             raise UsageError(f"a name of {len(text)} signs; expected {most} at most")
@@ -98,6 +101,7 @@ def add_user(
             pseudonym=pseudonym,
             created_at=current().settings.clock(),
             has_first_password=about.has_first_password,
+            team=team_of(about.team),
         )
         user.set_password(password)
         user.save()
@@ -254,6 +258,12 @@ def refuse_password(password: str) -> None:
         validate_password(password)
     except ValidationError as error:
         raise UsageError(" ".join(error.messages)) from error
+
+
+def team_of(name: str) -> str:
+    """The name of a team as accounts have it: that of a known team where both are the same to `key_of`."""
+    known = UserRow.objects.exclude(team="").values_list("team", flat=True).distinct()
+    return next((one for one in known if key_of(one) == key_of(name)), " ".join(name.split()))
 
 
 def key_of(name: str) -> str:

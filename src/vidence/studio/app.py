@@ -115,7 +115,7 @@ def settings_of_django(studio: Studio) -> dict[str, object]:
         ],
         "DATA_UPLOAD_MAX_MEMORY_SIZE": MOST_BYTES,
         "DATA_UPLOAD_MAX_NUMBER_FIELDS": 2_000,
-        "DATA_UPLOAD_MAX_NUMBER_FILES": 0,
+        "DATA_UPLOAD_MAX_NUMBER_FILES": 1,  # a submission
         "STATIC_URL": "/static/",
         "USE_TZ": True,
         "TIME_ZONE": "UTC",

@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 
-from vidence.studio.access import ANYONE, ROLES, SAFE, SOLO, Person, Role, RoutedView
+from vidence.studio.access import ANYONE, EVERY_ROLE, ROLES, SAFE, SOLO, Person, Role, RoutedView
 from vidence.studio.accounts import person_of_user
 from vidence.studio.pages.faults import closed
 from vidence.studio.settings import current
@@ -89,9 +89,11 @@ def for_templates(request: HttpRequest) -> dict[str, object]:
     """What every page is drawn with: the person who looks, and the kind of studio."""
     person = getattr(request, "person", None)
     settings = current().settings
+    roles = person.roles_in(None) if person is not None else frozenset()
     return {
         "person": person,
-        "roles": person.roles_in(None) if person is not None else frozenset(),
+        "roles": roles,
+        "works": not EVERY_ROLE.isdisjoint(roles),
         "mode": settings.mode,
         "export": settings.export,
         "pulse": settings.pulse,

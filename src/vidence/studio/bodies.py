@@ -1,4 +1,4 @@
-"""What a browser may send: no page takes files, and no database of Postgres takes the sign NUL."""
+"""What a browser may send: bounded bodies, and no text with the sign NUL, which no Postgres takes."""
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Final, cast

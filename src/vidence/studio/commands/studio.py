@@ -318,10 +318,13 @@ class User(Record):
     act: Annotated[Literal["add", "list", "roles", "password", "close"], argument()]
     place: Kept
     name: Annotated[str, argument()] = ""
-    roles: Annotated[str, flag("Of researcher, author, reviewer, meta, operator.", metavar="ROLE,…")] = ""
+    roles: Annotated[
+        str, flag("Of researcher, author, reviewer, meta, operator, submitter.", metavar="ROLE,…")
+    ] = ""
     project: Annotated[str, flag("In this one only; default: in all.", metavar="SLUG")] = ""
     shown: Annotated[str, flag("The name on pages (default: NAME).", metavar="NAME")] = ""
     pseudonym: Annotated[str, flag("The name in files (default: p001, p002, ...).", metavar="NAME")] = ""
+    team: Annotated[str, flag("The team of a new submitter on the board.")] = ""
     password_stdin: Annotated[
         bool, flag("The password is the first line of the input, and nothing is asked.")
     ] = False
@@ -345,7 +348,7 @@ def change_user(given: User) -> None:
     where = f" in {project}" if project else ""
     if act == "add":
         password = _password(from_stdin=given.password_stdin)
-        profile = accounts.Profile(shown=given.shown, pseudonym=given.pseudonym)
+        profile = accounts.Profile(shown=given.shown, pseudonym=given.pseudonym, team=given.team)
         user = accounts.add_user(name, password, roles=_listed(roles), project=project, profile=profile)
         click.echo(f"{user.name} is {user.pseudonym} in files: {roles}{where}")
     elif act == "roles":

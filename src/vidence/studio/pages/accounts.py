@@ -15,7 +15,7 @@ from vidence.studio.pages.answers import row_named
 from vidence.studio.records.people import MembershipRow, ProjectRow, UserRow
 from vidence.studio.settings import current
 
-_FIELDS: Final = ("act", "name", "shown", "pseudonym", "project")
+_FIELDS: Final = ("act", "name", "shown", "pseudonym", "project", "team")
 _ALONE: Final = "a studio of one person has no accounts; a team is served with: vidence studio serve DIR"
 
 
@@ -69,7 +69,9 @@ def _done(request: HttpRequest, said: Mapping[str, str]) -> tuple[UserRow, str] 
     typed = request.POST.get("password", "")
     password = typed or kept.first_password()
     if act == "make":
-        profile = kept.Profile(shown=said["shown"], pseudonym=said["pseudonym"], has_first_password=True)
+        profile = kept.Profile(
+            shown=said["shown"], pseudonym=said["pseudonym"], has_first_password=True, team=said["team"]
+        )
         user = kept.add_user(
             said["name"], password, roles=roles, project=said["project"], profile=profile, by=by
         )

@@ -15,9 +15,10 @@ from django.urls import reverse
 
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.review.protocol import Protocol, load_protocol, protocol_bytes, protocol_names
-from vidence.studio.access import BOTH, EVERY_ROLE, ITEM, PROJECT, route
+from vidence.studio.access import BOTH, EVERY_ROLE, ITEM, PROJECT, SIGNED_IN, route
 from vidence.studio.hint_trials import closed
 from vidence.studio.history import history_of
+from vidence.studio.leaderboard import board_here
 from vidence.studio.pages.answers import item_named, whole_number
 from vidence.studio.projects import RuleText, add_project, folder_below, languages_in, read_rules
 from vidence.studio.records.items import ItemRow
@@ -155,11 +156,12 @@ def start(request: HttpRequest) -> HttpResponse:
         return redirect("runs")
     person = request.person
     projects = [one for one in ProjectRow.objects.order_by("slug") if person.is_in(one.slug)]
-    return render(request, "start.html", {"paths": current().settings.paths, "projects": projects})
+    told = {"paths": current().settings.paths, "projects": projects, "has_board": board_here() is not None}
+    return render(request, "start.html", told)
 
 
 urls = [
-    route("", start, name="start", roles=EVERY_ROLE),
+    route("", start, name="start", roles=SIGNED_IN),
     route("new-project", begin, name="new-project", roles={"operator"}, to=BOTH),
     route(f"{PROJECT}/", project_page, name="project", roles=EVERY_ROLE),
     route(f"{ITEM}/", item_page, name="item", roles=EVERY_ROLE),

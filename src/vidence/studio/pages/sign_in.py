@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 
-from vidence.studio.access import ANYONE, BOTH, EVERY_ROLE, SOLO, route
+from vidence.studio.access import ANYONE, BOTH, SIGNED_IN, SOLO, route
 from vidence.studio.accounts import key_of
 from vidence.studio.audit import note
 from vidence.studio.auth import LET_IN
@@ -155,6 +155,6 @@ def password(request: HttpRequest) -> HttpResponse:
 urls = [
     route("enter", enter, name="enter", roles=ANYONE),
     route("sign-in", SignIn.as_view(), name="sign-in", roles=ANYONE, to=BOTH),
-    route("sign-out", sign_out, name="sign-out", roles=EVERY_ROLE, to=("POST",)),
-    route("password", password, name="password", roles=EVERY_ROLE, to=BOTH),
+    route("sign-out", sign_out, name="sign-out", roles=SIGNED_IN, to=("POST",)),
+    route("password", password, name="password", roles=SIGNED_IN, to=BOTH),
 ]

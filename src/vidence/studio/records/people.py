@@ -61,7 +61,8 @@ class GuidelineRow(models.Model):
 class UserRow(AbstractBaseUser):
     """An account. `name` is what is typed, `pseudonym` what stands in files, `key` the name to compare with.
 
-    With `has_first_password` the person has to choose another one before anything else.
+    With `has_first_password` the person has to choose another one before anything else. `team` is for which
+    team the person submits answers to the board; empty for none.
     """
 
     public = public_id()
@@ -72,6 +73,7 @@ class UserRow(AbstractBaseUser):
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField()
     has_first_password = models.BooleanField(default=False)
+    team = models.CharField(max_length=NAME_LENGTH, blank=True, default="")
     last_login = None
     objects = BaseUserManager()
     USERNAME_FIELD = "key"

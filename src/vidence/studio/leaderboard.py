@@ -1,0 +1,273 @@
+"""The board of a hidden split: opened from a public release; submissions checked, counted and ranked.
+
+Nothing here knows a right answer, or where one is: `scoring`, which runs in another process, does.
+"""
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from django.db import transaction
+from django.db.models import QuerySet
+
+from vidence.engine.submission import SUBMISSION_FILE, SubmissionCheck, checked, read_submission
+from vidence.errors import DataError, UsageError
+from vidence.make.pipeline.output import json_lines
+from vidence.make.release.hidden import row_of, rows_of
+from vidence.records import Item, Record
+from vidence.studio.audit import note
+from vidence.studio.records.people import UserRow
+from vidence.studio.records.submissions import LeaderboardRow, SubmissionRow
+from vidence.studio.settings import current
+
+_QUESTIONS: Final = "questions-{}.jsonl"
+
+
+class HiddenItem(Item):
+    """A question of a hidden split as it is released."""
+
+    answer: str = ""
+
+
+class Limits(Record):
+    """How many submissions of a team are scored on a day of UTC and in all, and the last day."""
+
+    most_a_day: int
+    most_in_all: int
+    last_day: datetime | None = None
+
+
+class Left(Record):
+    """How many submissions a team may still send."""
+
+    today: int
+    in_all: int
+
+
+class Standing(Record):
+    """A team on the board: its best shown score in whole points, with its rank, which equal scores share."""
+
+    rank: int
+    team: str
+    points: int
+    day: str
+    strata: dict[str, dict[str, tuple[int, int]]]
+    """By tag and value the points and the number of questions; empty before the end."""
+
+
+# --------------------------------------------------------------------------- opening
+
+
+def open_board(release: Path, split: str, limits: Limits, *, title: str = "") -> LeaderboardRow:
+    """Open the board of a hidden split in this studio, or give it other limits, another end or title.
+
+    Args:
+        release: the public folder that ``vidence release --hide`` wrote, with the format ``items``.
+        split: the hidden split; empty where there is only one.
+        limits: of each team.
+        title: the name on pages; by default that of the folder.
+
+    Raises:
+        UsageError: no such split, another board is open here, or the board has ended.
+        DataError: the questions cannot be read.
+    """
+    split, items = _hidden_split(release, split)
+    content = json_lines(items)
+    sha256 = hashlib.sha256(content).hexdigest()
+    now = current().settings.clock()
+    with transaction.atomic():
+        board = LeaderboardRow.objects.select_for_update().first() or LeaderboardRow(opened_at=now)
+        if board.pk and board.items_sha256 != sha256:
+            raise UsageError(
+                f"here is the board of {board.title!r}; open that of {release} in another folder"
+            )
+        if board.pk and has_ended(board, now):
+            raise UsageError("this board has ended, and its strata are shown; it is not opened again")
+        board.title, board.split = title or board.title or release.resolve().name, split
+        board.items, board.items_sha256, board.n_items = content.decode(), sha256, len(items)
+        board.is_open_ended = any(item.answer_kind == "text" for item in items)
+        board.most_a_day, board.most_in_all = limits.most_a_day, limits.most_in_all
+        day = limits.last_day
+        board.ends_at = day and datetime.combine(day.date() + timedelta(days=1), time(), UTC)
+        board.save()
+        note("board-opened", about=board.title, details=msgspec.to_builtins(limits))
+    return board
+
+
+def _hidden_split(release: Path, split: str) -> tuple[str, list[Item]]:
+    """The hidden split of a release of this name, or the only one; its questions without words and media."""
+    head, tail = _QUESTIONS.split("{}")
+    splits = sorted(one.name[len(head) : -len(tail)] for one in release.glob(_QUESTIONS.format("*")))
+    chosen = [one for one in splits if one == split or not split]
+    if len(chosen) != 1:
+        raise UsageError(
+            f"{release} has the hidden splits {', '.join(splits) or 'none'}; expected "
+            f"{repr(split) if split else 'one, or --split'}, in a folder that vidence release --hide SPLIT "
+            "wrote with the format items"
+        )
+    released = rows_of(release / _QUESTIONS.format(chosen[0]), HiddenItem)
+    blank = [
+        Item(
+            item_id=one.item_id,
+            question="",
+            choices=one.choices,
+            answer="",
+            answer_kind=one.answer_kind,
+            tags=one.tags,
+        )
+        for one in released
+    ]
+    return chosen[0], blank
+
+
+def board_here() -> LeaderboardRow | None:
+    """The board of this studio; None where none is open."""
+    found: LeaderboardRow | None = LeaderboardRow.objects.first()
+    return found
+
+
+def items_of(board: LeaderboardRow) -> tuple[Item, ...]:
+    """The public questions of a board."""
+    lines = board.items.encode().splitlines()
+    return tuple(row_of(line, Item, place=Path(board.title)) for line in lines)
+
+
+def has_ended(board: LeaderboardRow, now: datetime) -> bool:
+    """Whether nothing is taken any more."""
+    return board.ends_at is not None and now >= board.ends_at
+
+
+# --------------------------------------------------------------------------- submitting
+
+
+def read(content: bytes, items: Sequence[Item]) -> SubmissionCheck:
+    """Read a submission and set it against the questions.
+
+    Raises:
+        DataError: a line is no answer, or the answers are not one for each question among its options.
+    """
+    with tempfile.TemporaryDirectory(prefix="vidence-board-") as folder:
+        path = Path(folder) / SUBMISSION_FILE
+        path.write_bytes(content)
+        try:
+            check = checked(read_submission(path), items)
+        except DataError as error:
+            raise DataError(str(error).replace(str(path), SUBMISSION_FILE)) from error
+    if not check.is_clean:
+        raise DataError("\n".join(_faults(check)))
+    return check
+
+
+def _faults(check: SubmissionCheck) -> list[str]:
+    """What is wrong with a submission: a sentence for each kind, with the first lines of it."""
+    kinds = (
+        ("unknown id(s)", check.unknown),
+        ("id(s) given again", check.doubled),
+        ("missing id(s)", check.missing),
+        ("answer(s) outside the options", check.outside),
+    )
+    return [
+        f"{fault.n:,} {kind.replace('(s)', '' if fault.n == 1 else 's')}: {'; '.join(fault.lines)}"
+        f"{'; …' if fault.n > len(fault.lines) else ''}"
+        for kind, fault in kinds
+        if fault.n
+    ]
+
+
+def accept(user: UserRow, check: SubmissionCheck) -> SubmissionRow:
+    """Count a checked submission and queue it, in one transaction.
+
+    What failed through no fault of the team does not count.
+
+    Raises:
+        UsageError: no board, no team, the board has ended, the team has none left, or sent the same before.
+    """
+    now = current().settings.clock()
+    answers = json_lines(check.rows)
+    sha256 = hashlib.sha256(answers).hexdigest()
+    with transaction.atomic():
+        board = LeaderboardRow.objects.select_for_update().first()
+        team = UserRow.objects.values_list("team", flat=True).get(pk=user.pk)
+        if board is None or not team:
+            raise UsageError("no board is open here, or your account has no team; ask an operator")
+        if has_ended(board, now):
+            raise UsageError("the board has ended; nothing was kept")
+        same = counted(team).filter(sha256=sha256).first()
+        if same is not None:
+            raise UsageError(
+                f"your team sent the same answers on {same.at:%Y-%m-%d %H:%M} UTC; not counted again"
+            )
+        n_failed = SubmissionRow.objects.filter(team=team, state="failed").count()
+        if n_failed >= board.most_in_all:
+            raise UsageError(f"{n_failed} submissions of your team could not be scored; ask an operator why")
+        rest = left(board, team, now)
+        if not rest.in_all:
+            raise UsageError(
+                f"your team has sent all of its {board.most_in_all} submissions; nothing was kept"
+            )
+        if not rest.today:
+            raise UsageError(
+                f"your team has sent its {board.most_a_day} submissions of today; send this one after "
+                "midnight UTC; nothing was kept"
+            )
+        row = SubmissionRow(team=team, user=user, at=now, day=now.date(), answers=answers.decode())
+        row.sha256, row.state = sha256, "queued"
+        row.save(force_insert=True)
+        note("submitted", by=user.pseudonym, about=team)
+    return row
+
+
+def counted(team: str) -> "QuerySet[SubmissionRow]":
+    """The submissions of a team that count against its limits."""
+    return SubmissionRow.objects.filter(team=team).exclude(state="failed")
+
+
+def left(board: LeaderboardRow, team: str, now: datetime) -> Left:
+    """How many submissions a team may still send."""
+    rows = counted(team)
+    in_all = max(0, board.most_in_all - rows.count())
+    today = max(0, board.most_a_day - rows.filter(day=now.date()).count())
+    return Left(today=min(today, in_all), in_all=in_all)
+
+
+# --------------------------------------------------------------------------- what is shown
+
+
+def is_out(row: SubmissionRow, board: LeaderboardRow, now: datetime) -> bool:
+    """Whether what became of a submission is shown.
+
+    Where answers are judged, the time until a score would tell which of them needed no judge; there it is
+    shown from the next day on.
+    """
+    return row.state == "scored" and (not board.is_open_ended or row.scored_at.date() < now.date())
+
+
+def best_of(team: str) -> SubmissionRow | None:
+    """The submission of a team with its best shown score."""
+    found: SubmissionRow | None = (
+        SubmissionRow.objects.filter(team=team, state="scored", points__isnull=False)
+        .order_by("-points")
+        .first()
+    )
+    return found
+
+
+def standings(board: LeaderboardRow, now: datetime) -> list[Standing]:
+    """The teams by their best shown scores."""
+    rows = SubmissionRow.objects.filter(state="scored", points__isnull=False).order_by("points", "-at", "-pk")
+    best = {row.team: row for row in rows.defer("answers") if is_out(row, board, now)}
+    ranked = sorted(best.values(), key=lambda row: (-row.points, row.at))
+    return [
+        Standing(
+            rank=1 + sum(other.points > row.points for other in ranked),
+            team=row.team,
+            points=row.points,
+            day=f"{row.day}",
+            strata=row.strata if has_ended(board, now) else {},
+        )
+        for row in ranked
+    ]

@@ -1,0 +1,267 @@
+"""The scorer of a board: a process of its own, which alone reads the vault and leases jobs from the database.
+
+Of the answers only this comes into the database: whole points that the Ladder shows (`rules.ladder`), and
+after the end whole points by stratum. What was scored is kept in the vault: a scorer that was killed before
+it wrote back asks no judge again, and leaves a job alone that another scorer has leased since.
+"""
+
+import shutil
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import anyio
+import msgspec
+from django.db import transaction
+from django.db.models import Q
+
+from vidence.engine.environment import Environment
+from vidence.engine.plan import PlanOverrides
+from vidence.engine.submission import Submission, SubmittedAnswer, checked, score_submission
+from vidence.errors import ModelError, StoreError, UsageError, VidenceError
+from vidence.make.release.hidden import row_of, rows_of
+from vidence.media.whole import PRIVATE, make_private, write_whole
+from vidence.records import Item, Record
+from vidence.studio.leaderboard import best_of, has_ended, items_of
+from vidence.studio.records.submissions import LeaderboardRow, SubmissionRow
+from vidence.studio.rules.ladder import beats, whole_points
+
+LEASE: Final = timedelta(minutes=3)
+"""How long a job belongs to a scorer of which nothing more is heard."""
+MOST_LEASES: Final = 3
+"""A job that was taken so often and not scored has failed."""
+_RENEWED_S: Final = 30.0
+_SCORED: Final = "scored"
+_REPLIES: Final = "replies.sqlite"
+_VALUES: Final = "values.json"
+_OTHERS: Final = 0o077
+_MOST_VALUES: Final = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vault:
+    """The folder of the hidden answers, and the whole questions in it."""
+
+    folder: Path
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marker:
+    """What answers are scored with: judges, cache and workers, the clock."""
+
+    overrides: PlanOverrides
+    environment: Environment
+    clock: Callable[[], datetime]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A leased submission."""
+
+    public: uuid.UUID
+    team: str
+    lease: str
+    answers: bytes
+
+
+class Done(Record):
+    """What became of one job: why it could not be scored, empty where it was."""
+
+    team: str
+    reason: str = ""
+
+
+def open_vault(folder: Path, board: LeaderboardRow, *, data: Path, is_judged: bool) -> Vault:
+    """Read the whole questions of a board.
+
+    Args:
+        folder: what ``vidence release --hide`` wrote outside the release.
+        board: of which split.
+        data: the folder of the studio, which the server may read.
+        is_judged: whether a judge model is there.
+
+    Raises:
+        UsageError: it lies where the server reads, others may read it, it is that of another release, or
+            answers in words have no judge.
+        DataError: it cannot be read.
+    """
+    if data.resolve() in (folder.resolve(), *folder.resolve().parents):
+        raise UsageError(f"{folder} lies in the folder of the studio, which the server reads; move it out")
+    if folder.is_dir() and folder.stat().st_mode & _OTHERS:
+        raise UsageError(f"others may read {folder}; expected its owner only: chmod -R go-rwx {folder}")
+    items = {item.item_id: item for item in rows_of(folder / f"{board.split}.jsonl", Item)}
+    public = items_of(board)
+    if [(one.item_id, one.choices) for one in public if one.item_id in items] != [
+        (one.item_id, one.choices) for one in items.values()
+    ] or len(public) != len(items):
+        raise UsageError(
+            f"{folder} has not the questions of the board {board.title!r}; expected the folder that the same "
+            "vidence release wrote outside of it"
+        )
+    if board.is_open_ended and not is_judged:
+        raise UsageError("some questions are answered in words, which a judge scores; say --judge-model SPEC")
+    return Vault(folder=folder, items=tuple(items.values()))
+
+
+# --------------------------------------------------------------------------- leases
+
+
+def take(now: datetime) -> Job | None:
+    """Lease the oldest submission that waits; None where none does."""
+    with transaction.atomic():
+        waiting = SubmissionRow.objects.filter(state="queued").filter(
+            Q(leased_until=None) | Q(leased_until__lte=now)
+        )
+        waiting.filter(n_leases__gte=MOST_LEASES).update(state="failed", lease="")
+        row = waiting.select_for_update().order_by("pk").first()
+        if row is None:
+            return None
+        row.lease, row.leased_until, row.n_leases = uuid.uuid4().hex, now + LEASE, row.n_leases + 1
+        row.save(update_fields=["lease", "leased_until", "n_leases"])
+    return Job(public=row.public, team=row.team, lease=row.lease, answers=row.answers.encode())
+
+
+def renew(job: Job, now: datetime) -> None:
+    """Go on holding a job."""
+    SubmissionRow.objects.filter(public=job.public, lease=job.lease).update(leased_until=now + LEASE)
+
+
+def give_back(job: Job, now: datetime) -> None:
+    """Let a job be taken again after a while, or let it fail when it was taken often enough."""
+    with transaction.atomic():
+        row = SubmissionRow.objects.select_for_update().get(public=job.public)
+        if row.state == "queued" and row.lease == job.lease:
+            row.state = "failed" if row.n_leases >= MOST_LEASES else "queued"
+            row.lease, row.leased_until = "", now + LEASE
+            row.save(update_fields=["state", "lease", "leased_until"])
+
+
+def finish(job: Job, vault: Vault, values: Mapping[str, float], *, now: datetime) -> bool:
+    """Write the score of a job back, as far as the Ladder shows it.
+
+    Returns:
+        Whether the job was still ours.
+    """
+    with transaction.atomic():
+        LeaderboardRow.objects.select_for_update().get()  # of two submissions of a team the second is later
+        row = SubmissionRow.objects.select_for_update().get(public=job.public)
+        if row.state != "queued" or row.lease != job.lease:
+            return False
+        best = best_of(row.team)
+        is_shown = best is None or beats(values, _kept(vault, best.public))
+        row.points = whole_points(values) if is_shown else None
+        row.state, row.lease, row.leased_until, row.scored_at = _SCORED, "", None, now
+        row.save(update_fields=["points", "state", "lease", "leased_until", "scored_at"])
+    return True
+
+
+# --------------------------------------------------------------------------- scoring
+
+
+def work(vault: Vault, marker: Marker) -> Done | None:
+    """Score the next submission; None where none waits."""
+    job = take(marker.clock())
+    if job is None:
+        return None
+    try:
+        is_ours = finish(job, vault, score(job, vault, marker), now=marker.clock())
+    except VidenceError as error:
+        give_back(job, marker.clock())
+        return Done(team=job.team, reason=str(error))
+    return Done(team=job.team, reason="" if is_ours else "another scorer has taken it since")
+
+
+def score(job: Job, vault: Vault, marker: Marker) -> dict[str, float]:
+    """The value of each question; the lease is renewed meanwhile.
+
+    Raises:
+        ModelError: a judge did not reply.
+        VidenceError: it cannot be scored.
+    """
+    folder = vault.folder / _SCORED / str(job.public)
+    if not (folder / _VALUES).exists():
+        with ThreadPoolExecutor(1) as threads:
+            scoring = threads.submit(_score, job, vault, marker)
+            while not wait([scoring], timeout=_RENEWED_S).done:
+                renew(job, marker.clock())
+            values = scoring.result()
+        _keep(folder, values)
+    return _kept(vault, job.public)
+
+
+def _score(job: Job, vault: Vault, marker: Marker) -> dict[str, float]:
+    """Score the answers of a job in a new run folder in the vault, by the ordinary scorers."""
+    rows = tuple(row_of(line, SubmittedAnswer, place=Path(job.team)) for line in job.answers.splitlines())
+    places = tuple(f"line {n}" for n, _ in enumerate(rows, 1))
+    folder = vault.folder / _SCORED / str(job.public)
+    shutil.rmtree(folder, ignore_errors=True)  # of a scorer that was killed
+    make_private(folder)
+    scored = anyio.run(
+        partial(
+            score_submission,
+            checked(Submission(path=folder, rows=rows, places=places), vault.items),
+            folder,
+            overrides={**marker.overrides, "memory": str(vault.folder / _REPLIES)},
+            environment=marker.environment,
+            now=marker.clock(),
+            on_event=lambda _event: None,
+        )
+    )
+    values = {name: value for name, value in scored.values.items() if value is not None}
+    if len(values) < len(vault.items):
+        raise ModelError(f"judges gave no verdict on {len(vault.items) - len(values):,} answers")
+    return values
+
+
+def _keep(folder: Path, values: Mapping[str, float]) -> None:
+    try:
+        write_whole(folder / _VALUES, msgspec.json.encode(values), mode=PRIVATE, is_durable=True)
+    except OSError as error:
+        raise StoreError(f"{folder / _VALUES} cannot be written: {error.strerror}") from error
+
+
+def _kept(vault: Vault, public: uuid.UUID) -> dict[str, float]:
+    """The values of a submission that was scored.
+
+    Raises:
+        StoreError: they are not in the vault.
+    """
+    path = vault.folder / _SCORED / str(public) / _VALUES
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, float])
+    except (OSError, msgspec.DecodeError) as error:
+        raise StoreError(f"{path} cannot be read ({error}); expected the vault that scored before") from error
+
+
+def write_strata(vault: Vault, board: LeaderboardRow, now: datetime) -> int:
+    """After the end, write the points of the best submission of each team by the public tags; how many."""
+    if not has_ended(board, now) or SubmissionRow.objects.filter(state="queued").exists():
+        return 0
+    rows = [best_of(team) for team in SubmissionRow.objects.values_list("team", flat=True).distinct()]
+    n_written = 0
+    for row in filter(None, rows):
+        if not row.strata:
+            row.strata = strata_of(items_of(board), _kept(vault, row.public))
+            row.save(update_fields=["strata"])
+            n_written += 1
+    return n_written
+
+
+def strata_of(items: Sequence[Item], values: Mapping[str, float]) -> dict[str, dict[str, tuple[int, int]]]:
+    """Points and number of questions by tag and value, of tags with 2 to 20 values."""
+    groups: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    for item in items:
+        for tag, value in item.tags.items():
+            groups[tag][value][item.item_id] = values[item.item_id]
+    return {
+        tag: {value: (whole_points(some), len(some)) for value, some in sorted(by_value.items())}
+        for tag, by_value in sorted(groups.items())
+        if 1 < len(by_value) <= _MOST_VALUES
+    }

@@ -1,0 +1,44 @@
+"""Opening a board: which split, which limits; and what is refused."""
+
+import shutil
+
+import pytest
+
+from subjects.hidden_board import hidden_split, open_board
+from vidence.errors import UsageError
+
+
+@pytest.fixture(scope="module")
+def split(tmp_path_factory):
+    return hidden_split(tmp_path_factory.mktemp("hidden"), 8)
+
+
+def test_it_is_opened_once_and_gets_other_limits(team, split, tmp_path):
+    from vidence.studio import leaderboard
+
+    open_board(team, split, tmp_path)
+    open_board(team, split, tmp_path, most_a_day=1)
+    row = leaderboard.board_here()
+    assert (row.title, row.split, row.n_items, row.most_a_day) == ("table-1.0.0", "test", 8, 1)
+    items = leaderboard.items_of(row)
+    assert [one.item_id for one in items] == list(split.key)
+    assert {(one.answer, one.question, one.rationale) for one in items} == {("", "", "")}
+    other = hidden_split(tmp_path / "other", 7)
+    with pytest.raises(UsageError, match=r"here is the board of 'table-1\.0\.0'"):
+        open_board(team, other, tmp_path)
+
+
+def test_a_folder_without_the_split_is_refused(team, split, tmp_path):
+    from vidence.studio.leaderboard import Limits, open_board
+
+    limits = Limits(most_a_day=1, most_in_all=1)
+    with pytest.raises(UsageError, match="has the hidden splits none; expected one"):
+        open_board(tmp_path, "", limits)
+    with pytest.raises(UsageError, match="has the hidden splits test; expected 'dev'"):
+        open_board(split.release, "dev", limits)
+    two = tmp_path / "two"
+    shutil.copytree(split.release, two)
+    shutil.copy(two / "questions-test.jsonl", two / "questions-dev.jsonl")
+    with pytest.raises(UsageError, match="the hidden splits dev, test; expected one, or --split"):
+        open_board(two, "", limits)
+    assert open_board(two, "dev", limits, title="Tables").title == "Tables"
