@@ -10,7 +10,7 @@ import msgspec
 
 from vidence.errors import DataError, UsageError
 from vidence.installation import __version__
-from vidence.make.lights.parts import of_part
+from vidence.make.lights.parts import of_part, of_window
 from vidence.make.lights.trials import Trial, with_paths
 from vidence.make.pipeline.cache import MadeAway
 from vidence.make.pipeline.material import Dropped
@@ -100,6 +100,7 @@ class ClipJob:
             "points": trial.points,
             "subjects": "+".join(trial.subjects),
             "condition": trial.condition,
+            "window": "-".join(f"{at_s:g}" for at_s in trial.window or ()),
             "settings": ";".join(f"{key}={value}" for key, value in trial.settings.items()),
             **{f"option-{key}": value for key, value in trial.options.items()},
             **{
@@ -122,6 +123,8 @@ class ClipJob:
         spec = self._spec()
         view = msgspec.structs.replace(spec.view, yaw_deg=spec.view.yaw_deg + trial.yaw_deg)
         spec = of_part(msgspec.structs.replace(spec, view=view), trial.part, figures)
+        if trial.window is not None:
+            spec = of_window(spec, trial.window, figures)
         return staging, figures, make_stimulus(figures, spec)
 
     def dots(self) -> Dots:

@@ -8,6 +8,7 @@ import msgspec
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.specs import StimulusSpec
+from vidence.pointlight.stimulus import in_time
 from vidence.records import Record
 
 _HAIR = 1e-6
@@ -99,6 +100,35 @@ def of_part(spec: StimulusSpec, chosen: RecordingPart, figures: Sequence[Motion]
     n_wanted = min(n_wanted, n_shown - start)
     return msgspec.structs.replace(
         spec, trim_share=0.0, start_frame=start, n_frames=(n_wanted - 1) // spec.step + 1
+    )
+
+
+def of_window(spec: StimulusSpec, window: tuple[float, float], figures: Sequence[Motion]) -> StimulusSpec:
+    """The settings under which a stimulus shows a window of what it showed; rounded to its frames.
+
+    Args:
+        spec: how the motion is shown.
+        window: from when to when, in seconds of the clip that `spec` gives.
+        figures: one or two on one clock.
+
+    Raises:
+        DataError: the window begins behind the end of the clip.
+    """
+    n_all = in_time(figures, msgspec.structs.replace(spec, start_frame=0, n_frames=None, step=1))[0].n_frames
+    shown = in_time(figures, spec)[0]
+    first, end = (round(at_s * shown.fps) for at_s in window)
+    if first >= shown.n_frames:
+        raise DataError(
+            f"the window is from {window[0]:g} to {window[1]:g} s, and the clip ends at "
+            f"{shown.n_frames / shown.fps:.3f} s; was the study about another clip?"
+        )
+    start = spec.start_frame
+    if start is None:
+        start = (n_all - (shown.n_frames - 1) * spec.step - 1) // 2
+    return msgspec.structs.replace(
+        spec,
+        start_frame=start + first * spec.step,
+        n_frames=max(1, min(end, shown.n_frames) - first),
     )
 
 

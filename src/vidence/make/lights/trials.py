@@ -58,7 +58,8 @@ class Trial(Record, omit_defaults=True):
     `partners` who was recorded with them and is not shown, `take` the recording that several files are of.
     `part` is what of the recording is shown, `points` which points (empty: as the clips have them),
     `options` are those of the reader of its files, and `settings` those of the stimulus. `condition` is the
-    name of the way in which the motion is shown; clips of one motion are compared over it.
+    name of the way in which the motion is shown; clips of one motion are compared over it. Of the clip that
+    comes of it all, `window` is kept, in its seconds.
     """
 
     clip_id: str
@@ -81,6 +82,7 @@ class Trial(Record, omit_defaults=True):
     options: dict[str, str] = msgspec.field(default_factory=dict)
     condition: str = ""
     settings: dict[str, str] = msgspec.field(default_factory=dict)
+    window: tuple[float, float] | None = None
 
     @property
     def motion(self) -> str:

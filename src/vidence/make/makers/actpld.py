@@ -40,6 +40,8 @@ from vidence.make.pipeline.session import (
 )
 from vidence.media.lights import lights_path
 from vidence.media.whole import write_whole
+from vidence.study.windows import ClipWindow, read_windows
+from vidence.tables.table import several
 
 NAME, VERSION = "actpld", 4
 
@@ -51,7 +53,9 @@ class ActpldConfig(MakerConfig, omit_defaults=True):
     these `confidence` are used (empty: all), and only these `sets`. `labels` is a table of your own with
     words, synonyms and features; without it one is made from all rows of the map, also those that no clip
     shows: wrong choices are drawn from all labels. `rows` fills empty cells of the map, by patterns of the
-    id, label, condition or file of its rows. `panel` names the models of ``panel.toml``.
+    id, label, condition or file of its rows. `windows` is a table of a study in which people judged the
+    clips: each is cut to the part that shows its label, and left out where nothing does. `panel` names the
+    models of ``panel.toml``.
     """
 
     map: str
@@ -60,6 +64,7 @@ class ActpldConfig(MakerConfig, omit_defaults=True):
     confidence: tuple[str, ...] = ("high",)
     sets: tuple[str, ...] = ("single", "social")
     licence: str = ""
+    windows: str = ""
     rows: dict[str, dict[str, str | int | float]] = msgspec.field(default_factory=dict)
     clips: ClipRules = ClipRules()
     study: StudyRules = StudyRules()
@@ -84,12 +89,16 @@ class _Build(Session):
         self.began("rows", len(read.taken))
         kept: dict[str, Trial] = {}
         dropped = list(read.dropped)
+        windows = _windows(self.root / self.config.windows, read.trials) if self.config.windows else {}
         for trial in read.trials:
+            window = windows.get(trial.clip_id)
             reason, detail = self._unwanted(trial, n_kept=len(kept))
+            if not reason and window is not None and window.shows == "no":
+                reason, detail = "label-not-shown", f"{window.n_agree} of {window.n_people} people say so"
             if reason:
                 dropped.append(Dropped(what=trial.clip_id, stage="rows", reason=reason, detail=detail))
             else:
-                kept[trial.clip_id] = trial
+                kept[trial.clip_id] = trial if window is None else _cut(trial, window)
         self.close("rows", unit="rows", taken=read.taken, kept=list(kept), dropped=dropped)
         if not kept:
             raise DataError(
@@ -252,6 +261,27 @@ class _Build(Session):
         return super().end()
 
 
+def _windows(path: Path, trials: Sequence[Trial]) -> dict[str, ClipWindow]:
+    """The windows of a table, all of clips of the map.
+
+    Raises:
+        DataError: it cannot be read, or a clip is not in the map.
+    """
+    windows, known = read_windows(path), {trial.clip_id for trial in trials}
+    if strange := [clip_id for clip_id in windows if clip_id not in known]:
+        raise DataError(
+            f"{path}: {several(len(strange), 'clip')} that the map does not make, the first {strange[0]!r}; "
+            "name the windows of a study of these clips"
+        )
+    return windows
+
+
+def _cut(trial: Trial, window: ClipWindow) -> Trial:
+    if window.start_s is None or window.end_s is None:
+        return trial
+    return msgspec.structs.replace(trial, window=(window.start_s, window.end_s))
+
+
 def _doubts(clips: Sequence[ClipMade]) -> bytes:
     """What is doubtful about each clip, and what was mended."""
     rows = [
@@ -286,7 +316,9 @@ class ActpldMaker:
     def check(self, config: Path) -> None:
         """Read the configuration, the map and the folder of motions; errors as for `make`."""
         read = read_config(config, ActpldConfig)
-        read_map(config.parent / read.map, read.rows)
+        trials = read_map(config.parent / read.map, read.rows).trials
+        if read.windows:
+            _windows(config.parent / read.windows, trials)
         read.study.texts(config.parent)
         panel_table(read.panel, config.parent, title=read.name, root=config.parent, people=None)
         if read.motions:

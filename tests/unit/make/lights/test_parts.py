@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from vidence.errors import DataError, UsageError
-from vidence.make.lights.parts import RecordingPart, of_part
+from vidence.make.lights.parts import RecordingPart, of_part, of_window
 from vidence.pointlight.motion import Motion, MotionSource
 from vidence.pointlight.specs import StimulusSpec
+from vidence.pointlight.stimulus import in_time
 
 
 def motion(n_frames: int = 120, *, fps: float = 60.0, first: int = 0) -> Motion:
@@ -86,3 +87,25 @@ def test_what_is_not_there_is_told(part, said):
 def test_parts_that_make_no_sense_are_refused(given, said):
     with pytest.raises(UsageError, match=said):
         RecordingPart(**given)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        StimulusSpec(fps=30.0),
+        StimulusSpec(fps=30.0, trim_share=0.1),
+        StimulusSpec(fps=60.0, n_frames=90),
+        StimulusSpec(fps=60.0, step=2, n_frames=40),
+        StimulusSpec(fps=60.0, step=2),
+        StimulusSpec(fps=60.0, start_frame=11, n_frames=70),
+    ],
+)
+def test_a_window_is_a_part_of_the_frames_of_the_clip(spec):
+    (whole,) = in_time([motion()], spec)
+    (cut,) = in_time([motion()], of_window(spec, (0.5, 1.0), [motion()]))
+    first, end = round(0.5 * whole.fps), round(1.0 * whole.fps)
+    assert np.array_equal(cut.positions_m, whole.positions_m[first:end])
+    (late,) = in_time([motion()], of_window(spec, (0.5, 9.0), [motion()]))
+    assert np.array_equal(late.positions_m, whole.positions_m[first:])
+    with pytest.raises(DataError, match="was the study about another clip"):
+        of_window(spec, (2.5, 3.0), [motion()])

@@ -235,6 +235,43 @@ def test_overrides_narrow_a_session(studio: Path):
         make(config, until="fils")
 
 
+def test_windows_of_a_study_change_what_is_cut(studio: Path, made: Path):
+    lines = (made / "clips.csv").read_text().splitlines()
+    clips = {row["label"]: row["clip_id"] for row in csv.DictReader(lines)}
+    head = "clip_id,shows,start_s,end_s,n_people,n_agree\n"
+    rows = f"{clips['walk']},part,0.5,1.5,2,2\n{clips['run']},no,,,3,2\n{clips['jump']},unsettled,,,2,1\n"
+    (studio / "windows.csv").write_text(head + rows)
+    config = configured(studio, "cut")
+    text = (studio / "one.toml").read_text().replace("[study]", 'windows = "windows.csv"\n[study]')
+    config.write_text(text.replace('"one"', '"cut"'))
+    built = make(config)
+    n_frames = {}
+    for folder in (made, built.folder):
+        for path in (folder / "clips").glob("*.mp4"):
+            n_frames[folder == made, path.stem] = len(read_lights(lights_path(path)).frames)
+    assert n_frames[False, clips["walk"]] == 30 < n_frames[True, clips["walk"]]
+    assert (False, clips["run"]) not in n_frames
+    assert n_frames[False, clips["jump"]] == n_frames[True, clips["jump"]]
+    dropped = [json.loads(line) for line in (built.folder / "dropped.jsonl").read_text().splitlines()]
+    (gone,) = (one for one in dropped if one["what"] == clips["run"])
+    assert (gone["reason"], gone["detail"]) == ("label-not-shown", "2 of 3 people say so")
+    for table, says in (
+        (head + "dance,no,,,1,1\n", "1 clip that the map does not make, the first 'dance'"),
+        (head + f"{clips['walk']},part,,,1,1\n", "line 2: start_s and end_s belong to shows = part"),
+        (head + f"{clips['walk']},part,2,1,1,1\n", "line 2: the window is from 2 to 1 s"),
+        (head + f"{clips['walk']},maybe,,,1,1\n", "line 2: Invalid enum value 'maybe'"),
+        (head + f"{clips['walk']},no,,,1,1\n" * 2, "line 3: a second window of"),
+        (head.replace("shows", "says") + f"{clips['walk']},no,,,1,1\n", "line 2: Object contains unknown"),
+    ):
+        (studio / "windows.csv").write_text(table)
+        with pytest.raises(DataError) as refused:
+            create().check(config)
+        assert says in str(refused.value)
+    (studio / "windows.csv").unlink()
+    with pytest.raises(DataError, match="cannot be read as a table of windows"):
+        make(config)
+
+
 def test_a_map_that_wants_nothing_is_told(studio: Path):
     config = configured(studio, "three", 'confidence = ["certain"]\n')
     with pytest.raises(DataError, match="no row is wanted"):
