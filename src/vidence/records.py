@@ -76,7 +76,8 @@ class Item(Record, omit_defaults=True):
     For `answer_kind` ``choice`` the loaders turn `answer` into the letter of the right choice;
     `choices` holds bare texts without letters. `source_id` names the film, place or recording that the media
     were cut from, where several are of one (in Python it is given as `source`). `steps` is the rationale in
-    single steps of reasoning, where it was written so.
+    single steps of reasoning, where it was written so. An empty `answer` is hidden: such a question can be
+    asked, and not scored.
     """
 
     item_id: str
@@ -85,7 +86,7 @@ class Item(Record, omit_defaults=True):
     source: str = msgspec.field(default="", name="source_id")
     question: str
     choices: tuple[str, ...] = ()
-    answer: str
+    answer: str = ""
     answer_kind: Literal["choice", "text"] = "choice"
     tags: dict[str, str] = {}
     evidence: tuple[Evidence, ...] = ()
@@ -114,6 +115,11 @@ class Item(Record, omit_defaults=True):
         """The letters of the choices, ``A`` first."""
         return tuple(chr(ord("A") + i) for i in range(len(self.choices)))
 
+    @property
+    def is_hidden(self) -> bool:
+        """Whether the answer is not there."""
+        return not self.answer
+
     def with_order(self, order: tuple[int, ...]) -> "Item":
         """The same question with its choices in another order, and the letter of its answer moved along.
 
@@ -127,10 +133,8 @@ class Item(Record, omit_defaults=True):
             return self
         if sorted(order) != list(range(len(self.choices))):
             raise ValueError(f"{order} is no order of {len(self.choices)} choices")
-        shown_at = order.index(ord(self.answer) - ord("A"))
-        return msgspec.structs.replace(
-            self, choices=tuple(self.choices[i] for i in order), answer=chr(ord("A") + shown_at)
-        )
+        answer = chr(ord("A") + order.index(ord(self.answer) - ord("A"))) if self.answer else ""
+        return msgspec.structs.replace(self, choices=tuple(self.choices[i] for i in order), answer=answer)
 
 
 class SharedParts:
@@ -404,6 +408,7 @@ class Verdict(Record):
 
 
 NEEDS_JUDGE = "needs-judge"  # of a score: the scorer that leaves free answers to a judge
+ANSWER_HIDDEN = "answer-hidden"  # of a score: that of a reply to a question whose answer is not there
 UNDECIDED = "Undecided"  # of a score: every judge gave a verdict, and they are tied
 
 
@@ -411,10 +416,10 @@ class Score(Record):
     """How one outcome was marked.
 
     `value` is 1.0 for right and 0.0 for wrong; unreadable, refused and failed count 0.0. It is None
-    where marking needs a judge that was not asked yet (`scorer` is then ``needs-judge``). `points` is a
-    finer mark on the scorer's own scale. `verdicts` holds what the judges said: one, or one of each
-    member of a panel. `unanswered` holds the verdicts of judges that were asked later and gave none: the
-    score is the one from before.
+    where marking needs a judge that was not asked yet (`scorer` is then ``needs-judge``), or an answer that
+    is hidden (``answer-hidden``). `points` is a finer mark on the scorer's own scale. `verdicts` holds what
+    the judges said: one, or one of each member of a panel. `unanswered` holds the verdicts of judges that
+    were asked later and gave none: the score is the one from before.
     """
 
     outcome: Outcome

@@ -12,6 +12,7 @@ from vidence.engine.display import watched
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
 from vidence.engine.plan import Plan
+from vidence.engine.store import SUBMISSION_FILE
 from vidence.records import Record
 from vidence.text import sentence
 
@@ -92,6 +93,14 @@ def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens:
         limit = "of the server" if max_tokens is None else f"of {max_tokens:,} tokens"
         say(console, (cut, "yellow"), f" at the limit {limit}; --max-tokens sets a higher one")
     _say_left_out(summary, console)
+    if summary.n_hidden:
+        n = several(summary.n_hidden, "question")
+        say(
+            console,
+            ("answers hidden", "yellow"),
+            f": {n}; submission written to {folder / SUBMISSION_FILE}; score it where the answers are with: "
+            f"vidence score {folder} --answers FOLDER",
+        )
 
 
 def _say_judged(summary: Summary, folder: Path, console: Console) -> None:

@@ -86,8 +86,8 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
         on_event: told of what happens.
 
     Raises:
-        UsageError: the plan sends whole videos, of which no part can be shown, or draws replies at
-            temperature 0 where several to one prompt are wanted.
+        UsageError: all answers are hidden, the plan sends whole videos, of which no part can be shown, or
+            draws replies at temperature 0 where several to one prompt are wanted.
         StoreError: the folder holds another run, or findings of something else.
         VidenceError: it cannot go on; every finding so far is kept.
     """
@@ -104,6 +104,12 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
         views=diagnostic.views(selector=plan.selector, n_frames=plan.n_frames),
         others=diagnostic.models(),
     ) as session:
+        hidden = [item for item in session.prepared.items if item.is_hidden]
+        if len(hidden) == len(session.prepared.items):
+            raise UsageError(
+                f"answers hidden: those of the {len(hidden):,} questions, which a diagnostic needs; give "
+                "questions with their answers"
+            )
         if isinstance(diagnostic, SetDiagnostic):
             diagnostic = diagnostic.of_items(session.prepared.items)
         facts = session.prepared.facts
@@ -148,8 +154,9 @@ async def _examine_all(session: Session, diagnostic: Diagnostic, store: RunStore
     prepared = session.prepared
     known = store.findings(name, diagnostic.finding)
     done = {item_id for item_id, one in known.items() if not isinstance(one.finding, Failed)}
-    todo = [item for item in prepared.items if item.item_id not in done]
-    account = Account(n_planned=len(prepared.items), n_before=len(prepared.items) - len(todo))
+    items = [item for item in prepared.items if not item.is_hidden]  # the notes count the others
+    todo = [item for item in items if item.item_id not in done]
+    account = Account(n_planned=len(items), n_before=len(items) - len(todo))
     session.on_event(
         Started(
             n_planned=account.n_planned,

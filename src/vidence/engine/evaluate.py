@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio.to_thread
 import msgspec
 
+from vidence.ask.benchmarks.question_files import said_answer
 from vidence.engine.engine import LONG_CHARACTERS, AskCount, Context
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, TrialStored
@@ -19,11 +20,12 @@ from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.engine.prepare import PreparedRun, check_same
 from vidence.engine.session import Session, ShownSubject, opened_session
 from vidence.engine.specs import differing
-from vidence.engine.store import RUN_FILE, RunStore
+from vidence.engine.store import RUN_FILE, SUBMISSION_FILE, RunStore
 from vidence.engine.views import DecodeCount
 from vidence.errors import MediaError, MissingKeyError, StoreError, UsageError
-from vidence.media.whole import make_private
-from vidence.records import Failed, Trial
+from vidence.explain.diagnostics.conditions import own_letter
+from vidence.media.whole import PRIVATE, make_private, write_whole
+from vidence.records import Answered, Failed, Trial
 
 _MOST_KINDS = 3  # of errors that are named
 _MOST_MESSAGES = 2
@@ -69,6 +71,8 @@ class Summary:
     n_planned: int
     n_answered_before: int
     n_left_out: int = 0
+    n_hidden: int = 0
+    """Questions with hidden answers, to which the folder has a submission."""
     decoding: DecodeCount = field(default_factory=DecodeCount)
     n_tried: int = 0
     n_failed: int = 0
@@ -117,7 +121,9 @@ async def run(
     try:
         async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
             with opened_run(folder, session.prepared) as store:
-                return await _answer_all(session, store)
+                summary = await _answer_all(session, store)
+                summary.n_hidden = write_submission(session.prepared, store, folder)
+                return summary
     except MissingKeyError:
         if is_new:
             _remove_unbegun(folder)
@@ -144,6 +150,39 @@ def opened_run(folder: Path, prepared: PreparedRun) -> Iterator[RunStore]:
         store.put_items(prepared.items)
         write_plan(folder, plan, facts)
         yield store
+
+
+def write_submission(prepared: PreparedRun, store: RunStore, folder: Path) -> int:
+    """Write what was answered to questions with hidden answers, as `engine.submission` reads it.
+
+    An answer is a letter in the item's own order of the choices, or a text; empty where none could be read.
+
+    Returns:
+        How many such questions there are; where there are none, nothing is written.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    hidden = {item.item_id: item for item in prepared.items if item.is_hidden}
+    if not hidden:
+        return 0
+    rows = []
+    for trial in store.trials(are_brief=True):
+        if (item := hidden.get(trial.item_id)) is None:
+            continue
+        outcome, answer = trial.score.outcome, ""
+        if isinstance(outcome, Answered):
+            answer = own_letter(outcome.answer, trial.choice_order) if item.choices else outcome.answer
+        answer = said_answer(msgspec.structs.replace(item, answer=answer))
+        said = "" if trial.reply is None else trial.reply.text
+        row: dict[str, str | int] = {"item_id": trial.item_id, "answer": answer, "reply": said}
+        rows.append(row | ({"repeat": trial.repeat} if prepared.plan.repeats > 1 else {}))
+    try:
+        content = b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
+        write_whole(folder / SUBMISSION_FILE, content, mode=PRIVATE)
+    except OSError as error:
+        raise StoreError(f"cannot write {folder / SUBMISSION_FILE}: {error.strerror}") from error
+    return len(hidden)
 
 
 def _remove_unbegun(folder: Path) -> None:

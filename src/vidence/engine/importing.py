@@ -19,7 +19,7 @@ from vidence.ask.mapping.rows import Table, find_files, read_rows
 from vidence.ask.models.answers import finish_of
 from vidence.contracts import Loaded
 from vidence.engine.environment import Environment
-from vidence.engine.evaluate import opened_run
+from vidence.engine.evaluate import opened_run, write_submission
 from vidence.engine.events import Listener, Started, TrialStored
 from vidence.engine.plan import PLAN_FILE, Facts, Plan, PlanOverrides, read_overrides
 from vidence.engine.prepare import PreparedRun, load_questions, make_plan
@@ -300,6 +300,7 @@ async def import_log(
             for trial in trials:
                 store.add(trial)
                 on_event(TrialStored(trial=trial, cost=0.0))
+            write_submission(prepared, store, folder)
     return summary
 
 

@@ -41,7 +41,7 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
         on_event: told of every trial.
 
     Raises:
-        UsageError: no judge model is named.
+        UsageError: no judge model is named, or all answers are hidden.
         StoreError: not a run folder, or another process works in it.
         VidenceError: the judges cannot go on; every verdict so far is kept.
     """
@@ -57,6 +57,7 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
         pool = add_judges(engine, plan, judging)
         facts = msgspec.convert(msgspec.to_builtins(facts) | pool.facts, type(facts))
         with RunStore(folder, is_writer=True) as store:
+            check_known(store.items(), folder)
             # Written first: whatever happens, the folder says by whom its verdicts are.
             write_plan(folder, plan, facts)
             _forget_other_failures(store, pool)
@@ -66,6 +67,19 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
             )
     summary.close(Budget(), judging)
     return summary
+
+
+def check_known(items: Sequence[Item], folder: Path) -> None:
+    """See that a judge can be asked about a run.
+
+    Raises:
+        UsageError: the answers of all its questions are hidden.
+    """
+    if items and all(item.is_hidden for item in items):
+        raise UsageError(
+            f"answers hidden: a judge needs those of the {len(items):,} questions of {folder}; where they "
+            f"are, `vidence score {folder} --answers FOLDER --judge-model SPEC` judges the submission"
+        )
 
 
 async def _judge_all(
@@ -80,9 +94,14 @@ async def _judge_all(
     n_stored = store.n_stored()
     # Verdicts under another rule of the panel are combined anew; they come out of the memory.
     todo = [
-        (t, t.reply) for t in trials if t.reply is not None and (is_new_rule or not pool.has_judged(t.score))
+        (t, t.reply)
+        for t in trials
+        if t.reply is not None
+        and not items[t.item_id].is_hidden
+        and (is_new_rule or not pool.has_judged(t.score))
     ]
     summary = Summary(n_planned=len(trials), n_answered_before=len(trials) - len(todo))
+    summary.n_hidden = sum(item.is_hidden for item in items.values())
     on_event(Started(n_planned=summary.n_planned, n_answered_before=summary.n_answered_before))
 
     async def judge(one: tuple[Trial, Reply]) -> None:
@@ -285,8 +304,9 @@ def _cases(name: str, folder: Path, plan: Plan) -> Iterable[_Case]:
     parser: Scorer = create("parser", plan.text_parser)
     with RunStore(folder) as store:
         items = {item.item_id: item for item in store.items()}
+        check_known(tuple(items.values()), folder)
         for trial in list(store.trials(are_brief=True)):
-            if trial.reply is None:
+            if trial.reply is None or items[trial.item_id].is_hidden:
                 continue
             shown = items[trial.item_id].with_order(trial.choice_order)
             if shown.answer_kind == "choice":

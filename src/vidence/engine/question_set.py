@@ -1,7 +1,7 @@
 """The questions that a command is about: a file, or a benchmark; and the file that it writes them to."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -77,6 +77,25 @@ class LoadedSet:
     plan: Plan
     loaded: Loaded
     items: tuple[Item, ...]
+
+    def with_answers(self, *, doing: str, is_partial: bool = False) -> "LoadedSet":
+        """The set for what needs the answers of its questions.
+
+        Args:
+            doing: what needs them, for the message.
+            is_partial: leave out the questions whose answers are hidden, and say how many.
+
+        Raises:
+            UsageError: answers are hidden; with `is_partial` those of all questions.
+        """
+        kept = tuple(item for item in self.items if not item.is_hidden)
+        if not (n_hidden := len(self.items) - len(kept)):
+            return self
+        said = f"answers hidden: {n_hidden:,} of {len(self.items):,} questions of {self.name}"
+        if not (is_partial and kept):
+            raise UsageError(f"{said}; {doing} needs them: give the questions with their answers")
+        say(Screen(stderr=True), f"{said}, left out")
+        return replace(self, items=kept)
 
 
 def items_in(items: Iterable[Item], path: Path, *, media_root: Path) -> None:

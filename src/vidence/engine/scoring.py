@@ -11,7 +11,18 @@ from vidence.ask.judging.panel import combine
 from vidence.ask.judging.verdict_request import TemplateJudge
 from vidence.contracts import Ask, Flow, Judge, MadeT, Scorer, Together, together
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
-from vidence.records import Failed, Item, Outcome, Prompt, Reply, Sampling, Score, Unreadable, Verdict
+from vidence.records import (
+    ANSWER_HIDDEN,
+    Failed,
+    Item,
+    Outcome,
+    Prompt,
+    Reply,
+    Sampling,
+    Score,
+    Unreadable,
+    Verdict,
+)
 from vidence.text import without_thinking
 
 MOST_READ_CHARACTERS = 200_000
@@ -22,24 +33,28 @@ _log = logging.getLogger(__name__)
 
 
 def score_reply(item: Item, said: Reply | Outcome, parser: Scorer) -> Score:
-    """The score of a reply, or of an outcome, by rules; a parser that breaks fails only this item."""
+    """The score of a reply, or of an outcome, by rules; a parser that breaks fails only this item.
+
+    Where the answer is hidden the reply is read, and has no value.
+    """
     try:
         return _read(item, said, parser)
     except UsageError as error:
         broken = Failed(stage="scoring", error=type(error.__cause__ or error).__name__, message=str(error))
         return Score(
             outcome=said if isinstance(said, Failed) else broken,
-            value=0.0,
-            scorer=parser.name,
+            value=None if item.is_hidden else 0.0,
+            scorer=ANSWER_HIDDEN if item.is_hidden else parser.name,
             scorer_version=parser.version,
         )
 
 
 def _read(item: Item, said: Reply | Outcome, parser: Scorer) -> Score:
     try:
-        if not isinstance(said, Reply):
-            return parser.mark(item, said)
-        return parser.mark(item, _too_long(said) or parser.read(item, said))
+        outcome = (_too_long(said) or parser.read(item, said)) if isinstance(said, Reply) else said
+        if item.is_hidden:
+            return Score(outcome=outcome, value=None, scorer=ANSWER_HIDDEN, scorer_version=1)
+        return parser.mark(item, outcome)
     except Exception as error:
         _log.debug("the parser broke", exc_info=True)
         raise UsageError(
@@ -87,8 +102,8 @@ class JudgePool:
     rule: str = "majority"
 
     def score(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
-        """The score of a reply; `ruled` where the judge leaves it at what the rules say."""
-        if isinstance(ruled.outcome, Failed):
+        """The score of a reply; `ruled` where the judge leaves it at what the rules say, or has no answer."""
+        if isinstance(ruled.outcome, Failed) or item.is_hidden:
             return ruled
         found = yield from together([self._verdict(one, item, reply, ruled=ruled) for one in self.models])
         return found[0] if len(found) == 1 or found[0] is ruled else combine(found, rule=self.rule)

@@ -37,6 +37,7 @@ from vidence.records import (
 )
 
 RUN_FILE, PLAN_NAME, _LOCK_FILE = "run.sqlite", "plan.toml", "lock.sqlite"
+SUBMISSION_FILE = "submission.jsonl"
 RUN_FORMAT = "vidence-run/2"
 _NOT_FAILED = ("answered", "unreadable", "refused")
 _LOG_TRIES, _LOG_WAIT_S = 600, 0.05

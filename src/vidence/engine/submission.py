@@ -8,22 +8,25 @@ from typing import Annotated, Final
 
 import msgspec
 
+from vidence.ask import files
 from vidence.ask.benchmarks.question_files import lettered, said_answer
-from vidence.ask.files import FieldError, explained, usable
+from vidence.ask.files import FieldError, decoded, explained, text_of, usable
 from vidence.ask.mapping.columns import Row
 from vidence.ask.mapping.rows import read_rows
-from vidence.contracts import Scorer
+from vidence.catalog import create, names
+from vidence.contracts import AskingRules, Benchmark, Scorer
+from vidence.engine.engine import Context
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Summary, opened_run
 from vidence.engine.events import Listener, Started, TrialStored
 from vidence.engine.importing import ITEMS_FILE, write_records
-from vidence.engine.judges import judge_run
+from vidence.engine.limits import Budget
 from vidence.engine.plan import PLAN_FILE, Plan, PlanOverrides
 from vidence.engine.prepare import PreparedRun, make_plan
 from vidence.engine.scoring import score_reply
-from vidence.engine.session import opened_session
-from vidence.engine.store import RunStore
-from vidence.errors import DataError, StoreError
+from vidence.engine.session import each, opened_session
+from vidence.engine.store import SUBMISSION_FILE, RunStore
+from vidence.errors import DataError, StoreError, UnknownNameError, UsageError
 from vidence.records import (
     Answered,
     Clusters,
@@ -38,7 +41,7 @@ from vidence.records import (
 )
 from vidence.statistics.intervals import mean_interval
 
-SUBMISSION_FILE: Final = "submission.jsonl"
+ANSWERS_FILE: Final = "answers.jsonl"
 MOST_REPEATS: Final = 100
 MOST_NAMED: Final = 5
 """Lines of each fault that are named."""
@@ -73,6 +76,7 @@ class Submission:
     """The rows of a submission, and the place of each in its file."""
 
     path: Path
+    content_hash: str
     rows: tuple[SubmittedAnswer, ...]
     places: tuple[str, ...]
 
@@ -156,13 +160,40 @@ def read_submission(path: Path) -> Submission:
             f"{path} has no {SUBMISSION_FILE}; expected the folder of a run on questions with hidden answers"
         )
     rows, places = [], []
-    for place, row in read_rows(file, what="submitted answers").lines:
+    table = read_rows(file, what="submitted answers")
+    for place, row in table.lines:
         try:
             rows.append(_submitted(usable(row)))
         except FieldError as error:
             raise DataError(f"{file}, line {place}: {error}") from error
         places.append(f"line {place}")
-    return Submission(path=file, rows=tuple(rows), places=tuple(places))
+    content_hash = table.file.content_hash
+    return Submission(path=file, content_hash=content_hash, rows=tuple(rows), places=tuple(places))
+
+
+def hidden_items(folder: Path, split: str | None = None) -> tuple[Item, ...]:
+    """The whole items of a hidden split, from the folder that ``vidence release --hide`` wrote outside.
+
+    Args:
+        folder: that of the answers.
+        split: which; None where there is only one.
+
+    Raises:
+        DataError: it is no such folder, or what is there cannot be read.
+        UsageError: no such split, or several of which one must be named.
+    """
+    rows = files.objects(files.read(folder / ANSWERS_FILE, what="hidden answers"))
+    splits = sorted({text_of(row, "split") for _, row in rows})
+    if split is None and len(splits) > 1:
+        raise UsageError(f"{folder} has answers of {', '.join(splits)}; name one with --split")
+    if split is not None and split not in splits:
+        raise UnknownNameError("hidden split", split, splits)
+    file = files.read(folder / f"{split or splits[0]}.jsonl")
+    decoder = msgspec.json.Decoder(Item)
+    try:
+        return tuple(decoded(row, decoder) for _, row in files.objects(file))
+    except FieldError as error:
+        raise DataError(f"{file.path} is not as vidence release writes it: {error}") from error
 
 
 def _submitted(row: Row) -> SubmittedAnswer:
@@ -175,6 +206,8 @@ def _submitted(row: Row) -> SubmittedAnswer:
     for name in ("item_id", "answer"):  # numbers in a table are texts here
         if isinstance(fields.get(name), int | float) and not isinstance(fields[name], bool):
             fields[name] = str(fields[name])
+    if isinstance(fields["answer"], str):
+        fields["answer"] = fields["answer"].strip()
     try:
         return msgspec.convert(fields, SubmittedAnswer, strict=False)
     except msgspec.ValidationError as error:
@@ -242,6 +275,25 @@ def _sentence(fault: Fault, what: str, end: str) -> str:
 # --------------------------------------------------------------------------- scoring
 
 
+def rules_for(items: Sequence[Item], *, is_judged: bool) -> PlanOverrides:
+    """How answers to these questions are scored by default: as the protocol of their benchmark says.
+
+    Args:
+        items: the questions.
+        is_judged: whether a judge model is named; only then a judge is.
+    """
+    rules = AskingRules()
+    if items and items[0].benchmark in names("benchmark"):
+        made: Benchmark = create("benchmark", items[0].benchmark)
+        rules = next(iter(made.protocols.values()))
+    found: PlanOverrides = {
+        "parser": rules.parser,
+        "text_parser": rules.text_parser,
+        "headline": rules.headline,
+    }
+    return {**found, "judge": rules.judge} if is_judged else found
+
+
 async def score_submission(
     check: SubmissionCheck,
     folder: Path,
@@ -277,25 +329,35 @@ async def score_submission(
     model = f"replay:{folder / SUBMISSION_FILE}?text=answer&sample=repeat"
     given: PlanOverrides = {**overrides, "repeats": check.n_repeats}
     plan = make_plan("table", data=folder / ITEMS_FILE, model=model, overrides=given)
-    by_rules = msgspec.structs.replace(plan, judge_models=())
-    async with opened_session(by_rules, environment=environment, now=now, on_event=on_event) as session:
-        trials = tuple(_trials(session.prepared, check, is_judged=bool(plan.judge_models)))
+    async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
+        trials = tuple(_trials(session.prepared, check, is_judged=session.pool is not None))
+        summary = Summary(n_planned=len(trials), n_answered_before=0)
         with opened_run(folder, session.prepared) as store:
             on_event(Started(n_planned=len(trials), n_answered_before=0))
-            for trial in trials:
+
+            async def score(one: tuple[Item, Trial]) -> None:
+                item, trial = one
+                if session.pool is not None and trial.reply is not None:
+                    judging = session.pool.score(item, trial.reply, ruled=trial.score)
+                    judged = await session.engine.drive(judging, Context(item_id=item.item_id))
+                    trial = msgspec.structs.replace(trial, score=judged)
                 store.add(trial)
+                summary.add(trial)
                 on_event(TrialStored(trial=trial, cost=0.0))
-    judged = None
-    if plan.judge_models:
-        judged = await judge_run(plan, folder, environment=environment, on_event=on_event)
-    return _score_of(folder, plan, judged)
+
+            await each(trials, score, n_consumers=plan.concurrency)
+            summary.close(Budget(), session.judging)
+    return _score_of(folder, plan, summary if plan.judge_models else None)
 
 
 def _written(item: Item) -> Item:
     return msgspec.structs.replace(item, answer=said_answer(item))
 
 
-def _trials(prepared: PreparedRun, check: SubmissionCheck, *, is_judged: bool) -> Iterator[Trial]:
+def _trials(
+    prepared: PreparedRun, check: SubmissionCheck, *, is_judged: bool
+) -> Iterator[tuple[Item, Trial]]:
+    """The trials as the parsers score them, each with its question."""
     rows = {row.key: row for row in check.rows}
     for item in prepared.items:
         for repeat in range(check.n_repeats):
@@ -303,7 +365,7 @@ def _trials(prepared: PreparedRun, check: SubmissionCheck, *, is_judged: bool) -
             reply, score = _read(row, item, parser)
             if is_judged and reply is None:  # no judge sees it, so that it would wait for ever, in no mean
                 score = msgspec.structs.replace(score, scorer="submission", value=0.0)
-            yield Trial(item_id=item.item_id, repeat=repeat, reply=reply, score=score)
+            yield item, Trial(item_id=item.item_id, repeat=repeat, reply=reply, score=score)
 
 
 def _read(row: SubmittedAnswer | None, item: Item, parser: Scorer) -> tuple[Reply | None, Score]:
@@ -319,10 +381,10 @@ def _read(row: SubmittedAnswer | None, item: Item, parser: Scorer) -> tuple[Repl
         return None, score_reply(item, _OUTSIDE, parser)
     whole = Reply(text=words)
     ruled = score_reply(item, whole, parser)
-    is_so = isinstance(ruled.outcome, Answered) and ruled.outcome.answer == row.answer.strip()
+    is_so = isinstance(ruled.outcome, Answered) and ruled.outcome.answer == row.answer
     if is_so or not row.answer:
         return whole, ruled
-    outcome = Answered(answer=row.answer.strip(), rule="submitted")
+    outcome = Answered(answer=row.answer, rule="submitted")
     alone = said_answer(msgspec.structs.replace(item, answer=row.answer)) if item.choices else row.answer
     return Reply(text=alone), score_reply(item, outcome, parser)
 

@@ -94,14 +94,16 @@ def _score(run: Run) -> Estimate:
         UsageError: trials are missing, or wait for a judge, or the model never answered.
     """
     found = headline_accuracy(run, draws=Draws(rng=np.random.default_rng(SEED)))
-    n_waiting = sum(row.correct is None for row in run.rows)
-    if run.n_missing:
+    n_waiting = sum(row.correct is None and not row.item.is_hidden for row in run.rows)
+    if run.no_score:
+        why = run.no_score
+    elif run.n_missing:
         why = f"{run.n_missing:,} of {run.facts.n_planned:,} trials are missing; go on with vidence resume"
     elif n_waiting:
         replies = "1 reply waits" if n_waiting == 1 else f"{n_waiting:,} replies wait"
         why = f"{replies} for a judge; ask one with vidence judge"
     elif found is None:
-        why = "its model never answered" if run.rows else "it has no trials"
+        why = "it has no trials"
     else:
         return found
     raise UsageError(f"{run.folder} has no score to publish: {why}")

@@ -46,7 +46,7 @@ class Run(results.Run):
 
     def __repr__(self) -> str:
         score = self.accuracy
-        why = "the model never answered" if self.is_silent else "no question is scored"
+        why = self.no_score or "no question is scored"
         said = why if score is None else f"accuracy {100 * score.value:.1f} %"
         missing = f" of {self.facts.n_planned}" if self.n_missing else ""
         return f"Run({str(self.folder)!r}, {label(self.plan)!r}, {len(self)}{missing} trials, {said})"

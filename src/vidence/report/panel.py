@@ -132,9 +132,9 @@ def bars(cells: Sequence[PanelCell]) -> Table:
 def _best(cells: Sequence[PanelCell], *, draws: Draws) -> tuple[str | None, str]:
     """The label of the run that is best on a benchmark and told apart from all others, and a note.
 
-    One whose model never answered has no score, and is not the best.
+    One whose model never answered, or whose answers are hidden, has no score, and is not the best.
     """
-    cells = [cell for cell in cells if not cell.run.is_silent and not cell.is_people]
+    cells = [cell for cell in cells if not cell.run.no_score and not cell.is_people]
     if len(cells) < 2:
         return None, ""
     paired = pair_where_possible([cell.run for cell in cells])

@@ -47,8 +47,8 @@ class GridCell:
 
     @property
     def has_score(self) -> bool:
-        """Whether there are trials, and the model ever answered."""
-        return bool(self.run.rows) and not self.run.is_silent
+        """Whether there are trials, the model ever answered, and an answer is known."""
+        return bool(self.run.rows) and not self.run.no_score
 
     def headers(self) -> dict[str, Header]:
         """What diagnostics found in the folder, by the names under which it is kept; of people nothing."""

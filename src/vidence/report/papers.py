@@ -48,10 +48,9 @@ def paper_sections(
         UsageError: printed tables are wanted and none is about what these runs were asked.
     """
     sections = []
-    if any(map(declared, {run.plan.benchmark for run in runs})):
-        sections.append(
-            Section(title=_AS_PAPER, tables=paper_tables(runs, draws=draws, people=people), place="after")
-        )
+    tables = paper_tables(runs, draws=draws, people=people)
+    if tables and any(map(declared, {run.plan.benchmark for run in runs})):
+        sections.append(Section(title=_AS_PAPER, tables=tables, place="after"))
     if with_published:
         sections.append(
             Section(
@@ -194,7 +193,7 @@ def _meaning(column: PaperColumn) -> str:
 
 def column_cell(run: Run, column: PaperColumn, *, draws: Draws) -> Cell:
     """What stands in one column for one run; a dash where the run has nothing for it."""
-    if run.is_silent:
+    if run.no_score:
         return Cell()
     rows = column_rows(run, column)
     if column.of == "points":

@@ -1,5 +1,6 @@
 """What other parsers make of the same replies; nobody is asked again."""
 
+import math
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -65,7 +66,8 @@ class _ParserReading:
         for row, score in zip(rows, scores, strict=True):
             again = Row(item=row.item, trial=row.trial, score=score)
             letters.append(sys.intern(again.read))
-            marks.append(again.correct or 0.0)
+            if not row.item.is_hidden:
+                marks.append(again.correct or 0.0)
         return cls(letters=tuple(letters), share=float(np.mean(marks)) if marks else float("nan"))
 
 
@@ -79,11 +81,13 @@ def _counts(read: Mapping[str, _ParserReading], *, base: str) -> Table:
         return sum(a != b for a, b in zip(letters[name], letters[other], strict=True))
 
     def line(name: str) -> TableRow:
-        gain = "" if name == base or not n else f"{100 * (shares[name] - shares[base]):+.1f}"
+        gain = (
+            "" if name == base or math.isnan(shares[name]) else f"{100 * (shares[name] - shares[base]):+.1f}"
+        )
         values = (
             sum(map(bool, letters[name])),
             n_different(name, base),
-            Cell(value=shares[name], detail=gain),
+            Cell(value=None if math.isnan(shares[name]) else shares[name], detail=gain),
             *("·" if other == name else n_different(name, other) for other in letters),
         )
         return TableRow(key=name, label=name, detail="this report" if name == base else "", values=values)

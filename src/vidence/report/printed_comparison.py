@@ -160,7 +160,7 @@ def _fits(run: Run, table: PublishedTable, *, draws: Draws) -> _Fit:
         cell = Cell()
         if measure is not None and (rows := chosen(run.rows, measure.where)):
             kept, why = measured_rows(run, rows, measure)
-            why = "the model never answered" if run.is_silent else why
+            why = run.no_score or why
             if why:
                 fit.reasons.setdefault(why, []).append(column.name)
             else:
@@ -183,6 +183,8 @@ def measured_rows(run: Run, rows: Sequence[Row], measure: Measure) -> tuple[Sequ
     if why := "; ".join(_unlike(run, measure)):
         return (), why
     kept, why = scored_alike(rows, parser=measure.parser, alike=measure.alike)
+    if n_hidden := sum(row.item.is_hidden for row in rows):
+        return (), f"{n_hidden:,} of {len(rows):,} answers are hidden, and the rest is another subset"
     n_waiting = sum(row.score.scorer == WAITING for row in kept)
     if n_waiting:
         return (), f"{n_waiting:,} of {len(kept):,} replies wait for a judge, and the rest is another subset"
@@ -198,9 +200,11 @@ def scored_alike(rows: Sequence[Row], *, parser: Sequence[str], alike: str) -> t
         alike: a tag in which they must agree, or nothing.
     """
     groups: dict[str, list[Row]] = {}
-    for row in rows:
+    for row in (row for row in rows if not row.item.is_hidden):
         groups.setdefault(row.item.tags.get(alike, "") if alike else "", []).append(row)
     fitting = {value: some for value, some in groups.items() if not _strangers(some, parser)}
+    if not groups:
+        return (), "answers hidden"
     if len(fitting) > 1:
         return (), f"the run mixes {' and '.join(fitting)}, which the paper does not"
     if not fitting:

@@ -227,7 +227,10 @@ def _people(run: Run) -> str:
 
 def _marked_by(run: Run) -> str:
     """The parsers and judges that scored a run, with the models and the wording of judges."""
-    by = " + ".join(name for name, _ in Counter(row.score.scorer for row in run.rows).most_common())
+    scored = Counter(row.score.scorer for row in run.rows if not row.item.is_hidden)
+    if not scored:
+        return "answers hidden"
+    by = " + ".join(name for name, _ in scored.most_common())
     models = dict.fromkeys(v.judge_model for row in run.rows for v in row.score.verdicts)
     if not models:
         return f"scored by {by}"

@@ -31,7 +31,16 @@ PEOPLE = "people"
 WAITING = NEEDS_JUDGE
 OUTCOMES: tuple[OutcomeName, ...] = ("answered", "unreadable", "refused", "failed")
 Status: TypeAlias = Literal[
-    "right", "partly", "wrong", "unreadable", "refused", "failed", "unjudged", "undecided", "unmarked"
+    "right",
+    "partly",
+    "wrong",
+    "unreadable",
+    "refused",
+    "failed",
+    "unjudged",
+    "undecided",
+    "unmarked",
+    "hidden",
 ]
 # What becomes of a trial, and how to say it.
 STATUSES: dict[Status, str] = {
@@ -44,6 +53,7 @@ STATUSES: dict[Status, str] = {
     "unjudged": "judge error",
     "undecided": "judges undecided",
     "unmarked": "waits for a judge",
+    "hidden": "read, answer hidden",
 }
 
 
@@ -97,7 +107,7 @@ class Row:
             return self.outcome
         match self.correct:
             case None:
-                return "unmarked"
+                return "hidden" if self.item.is_hidden else "unmarked"
             case 1.0:
                 return "right"
             case 0.0:
@@ -133,6 +143,20 @@ class Run:
         return bool(outcomes) and all(isinstance(one, Failed) and one.stage == "model" for one in outcomes)
 
     @property
+    def n_hidden(self) -> int:
+        """How many questions have a trial and a hidden answer: they are in no score."""
+        return len({row.item.item_id for row in self.rows if row.item.is_hidden})
+
+    @property
+    def no_score(self) -> str:
+        """Why the run has no score whatever is judged; empty where it may have one."""
+        if self.is_silent:
+            return "the model never answered"
+        if self.rows and self.n_hidden == len({row.item.item_id for row in self.rows}):
+            return "answers hidden"
+        return ""
+
+    @property
     def n_missing(self) -> int:
         """How many planned trials are not there (the run was stopped, or is still going on)."""
         return max(0, self.facts.n_planned - len(self.rows))
@@ -152,9 +176,7 @@ def read_again(item: Item, trial: Trial, scorer: Scorer) -> Score:
     stored = trial.score
     if item.answer_kind == "text":
         return stored
-    if trial.reply is None:
-        return scorer.mark(item, stored.outcome)
-    return score_reply(item, trial.reply, scorer)
+    return score_reply(item, stored.outcome if trial.reply is None else trial.reply, scorer)
 
 
 def with_prompts(run: Run, rows: Sequence[Row]) -> Sequence[Row]:

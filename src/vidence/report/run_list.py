@@ -43,6 +43,8 @@ class ListedRun(Record):
     n_answered: int = 0
     n_failed: int = 0
     average: str = ""
+    n_hidden: int = 0
+    """Questions whose answers are hidden; a run of these alone has no score."""
     score: float | None = None
     low: float | None = None
     high: float | None = None
@@ -169,6 +171,7 @@ def _made(folder: Path) -> _KeptLine:
         n_answered=len(run.rows) - n_failed,
         n_failed=n_failed,
         average=run.plan.headline,
+        n_hidden=run.n_hidden,
         score=None if score is None else score.value,
         low=ends[0],
         high=ends[1],

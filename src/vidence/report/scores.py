@@ -86,7 +86,8 @@ class ScoredQuestions:
 
     Shapes: `values` (n_items,): the mean of the scores of a question over its repeats, 0 to 1.
     `clusters` names the source of each question. `n_outcomes` counts the trials of these
-    questions. `n_unscored` counts the questions beside them that wait for a judge.
+    questions. `n_unscored` counts the questions beside them that wait for a judge, `n_hidden` those whose
+    answers are hidden.
     """
 
     items: tuple[Item, ...]
@@ -94,6 +95,7 @@ class ScoredQuestions:
     clusters: Clusters
     n_outcomes: dict[OutcomeName, int]
     n_unscored: int
+    n_hidden: int
 
     @property
     def n_videos(self) -> int:
@@ -115,12 +117,14 @@ class ScoredQuestions:
         scores = _by_question(rows, value)
         items = {row.item.item_id: row.item for row in rows}
         kept = tuple(item for item_id, item in items.items() if scores[item_id])
+        n_hidden = sum(item.is_hidden for item in items.values())
         return cls(
             items=kept,
             values=np.array([sum(scores[i.item_id]) / len(scores[i.item_id]) for i in kept], np.float64),
             clusters=Clusters.of(kept, noun=noun),
             n_outcomes=dict(Counter(row.outcome for row in rows if scores[row.item.item_id])),
-            n_unscored=len(items) - len(kept),
+            n_unscored=len(items) - len(kept) - n_hidden,
+            n_hidden=n_hidden,
         )
 
 
@@ -309,17 +313,17 @@ def accuracy(rows: Sequence[Row], average: str, *, draws: Draws) -> Estimate | N
 def headline_accuracy(run: Run, *, draws: Draws) -> Estimate | None:
     """The number that a run was made for, by the average of its plan.
 
-    None where no question is scored, or where the model never answered: nothing was measured then, and 0
-    would say that all answers were wrong.
+    None where no question is scored, the answers are hidden, or the model never answered: nothing was
+    measured then, and 0 would say that all answers were wrong.
     """
-    return None if run.is_silent else accuracy(run.rows, run.plan.headline, draws=draws)
+    return None if run.no_score else accuracy(run.rows, run.plan.headline, draws=draws)
 
 
 def check_answered(run: Run) -> None:
     """See that a run has a score that can be set against another.
 
     Raises:
-        UsageError: it has no trials, or its model never answered.
+        UsageError: it has no trials, its model never answered, or its answers are hidden.
     """
     if not run.rows:
         raise UsageError(f"{run.folder} has no trials yet; `vidence resume {run.folder}` asks")
@@ -327,6 +331,11 @@ def check_answered(run: Run) -> None:
         raise UsageError(
             f"{run.folder} has no score, since its model never answered; `vidence resume {run.folder}` asks "
             "again"
+        )
+    if run.no_score:
+        raise UsageError(
+            f"{run.folder} has no score: answers hidden; where the answers are, `vidence score {run.folder} "
+            "--answers FOLDER` makes a run that has one"
         )
 
 
@@ -540,8 +549,8 @@ def _accuracy(draws: Draws) -> Measure[Aggregate]:
     return share("accuracy", lambda one: one.estimate(draws), note="with its interval")
 
 
-def _no_accuracy() -> Measure[Aggregate]:
-    return share("accuracy", lambda _: None, note="none: the model never answered")
+def _no_accuracy(why: str) -> Measure[Aggregate]:
+    return share("accuracy", lambda _: None, note=f"none: {why}")
 
 
 def _measures(run: Run, rules: SimpleRules, *, draws: Draws) -> tuple[Measure[Aggregate], ...]:
@@ -557,12 +566,16 @@ def _measures(run: Run, rules: SimpleRules, *, draws: Draws) -> tuple[Measure[Ag
     unscored: Measure[Aggregate] = count(
         "unmarked", lambda one: one.scored.n_unscored, "not scored", note="wait for a judge; in no mean"
     )
+    hidden: Measure[Aggregate] = count(
+        "hidden", lambda one: one.scored.n_hidden, "answers hidden", note="in no mean"
+    )
     return (
         *_sizes(run),
-        _no_accuracy() if run.is_silent else _accuracy(draws),
+        _no_accuracy(run.no_score) if run.no_score else _accuracy(draws),
         *map(rule, RULES),
         *map(outcome, OUTCOMES),
         *([unscored] if ScoredQuestions.of(run.rows).n_unscored else []),
+        *([hidden] if run.n_hidden else []),
     )
 
 

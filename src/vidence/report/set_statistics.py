@@ -174,8 +174,8 @@ def words_table(items: Sequence[Item]) -> Table:
         parts.append(("choice-question", "... with choices", [i.question for i in chosen]))
         parts.append(("open-question", "... open", [i.question for i in free]))
     parts.append(("option", "option", [text for i in chosen for text in i.choices]))
-    parts.append(("choice-answer", "right option", [right_text(i) for i in chosen]))
-    parts.append(("open-answer", "open answer", [i.answer for i in free]))
+    parts.append(("choice-answer", "right option", [right_text(i) for i in chosen if i.answer]))
+    parts.append(("open-answer", "open answer", [i.answer for i in free if i.answer]))
     parts.append(("rationale", "rationale", [i.rationale for i in items if i.rationale]))
     rows = [
         Row(key=key, label=label, values=(len(texts), *_spread([n_words(one) for one in texts])))
@@ -316,7 +316,7 @@ def _outside(facts: _Facts) -> Iterator[str]:
 
 def _letters_table(items: Sequence[Item]) -> Table | None:
     """How often each letter is right; None where nothing has choices."""
-    letters = Counter(item.answer for item in items if item.choices and item.answer_kind == "choice")
+    letters = Counter(item.answer for item in items if item.choices and item.answer)
     total = letters.total()
     if not total:
         return None

@@ -75,7 +75,10 @@ def outcome_table(run: Run) -> Table:
     found = Counter(row.status for row in run.rows)
     total = len(run.rows) + run.n_missing
     counts = [(str(status), title, found[status]) for status, title in STATUSES.items()]
-    counts = [c for c in counts if c[2] or c[0] not in {"partly", "unjudged", "undecided", "unmarked"}]
+    rare = {"partly", "unjudged", "undecided", "unmarked", "hidden"}
+    if run.no_score:
+        rare |= {"right", "wrong"}
+    counts = [c for c in counts if c[2] or c[0] not in rare]
     if run.n_missing:
         counts.append(("missing", "not asked yet", run.n_missing))
     n_cut = sum(row.trial.reply is not None and row.trial.reply.finish == "length" for row in run.rows)
@@ -143,7 +146,10 @@ def position_table(run: Run, *, rng: np.random.Generator) -> Table:
     rows = [
         row
         for row in run.rows
-        if row.item.answer_kind == "choice" and row.item.choices and row.trial.repeat == 0
+        if row.item.answer_kind == "choice"
+        and row.item.choices
+        and row.trial.repeat == 0
+        and not row.item.is_hidden
     ]
     bias = None
     if rows:
@@ -300,7 +306,7 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         run: the run.
         score: its first table, named ``score``.
     """
-    sentences = [_silence(run)] if run.is_silent else [*_scored(run, score), *_cut_off(run)]
+    sentences = [_silence(run)] if run.is_silent else [*_hidden(run, score), *_cut_off(run)]
     if left_out := run.facts.left_out:
         sentences.append(left_out)
     if said := not_asked(run):
@@ -322,6 +328,17 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
             "were not asked yet."
         )
     return tuple(sentences)
+
+
+def _hidden(run: Run, score: Table) -> list[str]:
+    """The score, and how many answers are hidden; that there is no score where all are."""
+    if not run.n_hidden:
+        return _scored(run, score)
+    n = several(run.n_hidden, "question")
+    how = f"`vidence score {run.folder} --answers FOLDER` scores the submission where the answers are."
+    if run.no_score:
+        return [f"No score: answers hidden, of all {n}. {how}"]
+    return [*_scored(run, score), f"Answers hidden, and in no score: {n}. {how}"]
 
 
 def _scored(run: Run, score: Table) -> list[str]:

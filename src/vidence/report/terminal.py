@@ -43,7 +43,7 @@ def draw(run: Run, tables: Sequence[Table], console: Console) -> None:
         console.print()
         for sentence in headline(run, by_name["score"]):
             console.print(plain(sentence))
-    if not run.is_silent:
+    if not run.no_score:
         _draw_scores([table for table in tables if table.figure == "scores"], console)
     for name in _WHOLE:
         if name in by_name:

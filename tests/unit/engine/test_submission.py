@@ -115,7 +115,7 @@ def test_what_is_missing_outside_or_empty_counts_as_wrong_with_a_judge_too(tmp_p
     score = scored(check, tmp_path / "run", judge="rule-first", judge_models=("scripted:no",))
     assert score.values == {"q3": 1.0} | {f"q{i}": 0.0 for i in (0, 1, 2, 4, 5, 6, 7)}
     assert score.judged is not None
-    assert score.judged.n_failed == 0
+    assert score.judged.n_judge_errors == 0
 
 
 def test_a_table_of_the_users_own_is_read_and_repeats_are_averaged(tmp_path):

@@ -147,7 +147,7 @@ def test_a_model_that_never_answered_has_no_score_not_the_score_0(runs, draws):
     assert "the model never answered" in repr(opened)
     line = listed(run.folder)
     assert (line.score, line.low, line.status) == (None, None, "failures")
-    with pytest.raises(UsageError, match="its model never answered"):
+    with pytest.raises(UsageError, match="the model never answered"):
         eval_results([run], task="lab/set:all")
     answered = runs.load("answered", items=runs.items[:6], trials=runs.trials[:6])
     for refused in (

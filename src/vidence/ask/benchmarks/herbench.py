@@ -186,7 +186,8 @@ class Herbench:
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read every task file in the folder `data`, in the order of their names, or the file `data`.
 
-        A question without the letter of its answer is left out: it is never taken for an A.
+        A question without the letter of its answer is left out: it is never taken for an A. Where nothing at
+        all tells of an answer, it is hidden.
 
         Raises:
             DataError: no task file there or nothing usable in them, or with `strict` a bad entry.
@@ -291,7 +292,8 @@ def _item(stem: str, row: _Row, revision: str) -> Item:
     choices = _bare(row.candidates)
     letters = [_letter(i) for i in range(len(choices))]
     answer = (row.answer_choice or "").strip()
-    if answer not in letters:
+    is_hidden = (row.answer_choice, row.answer_index, row.answer_text) == (None, None, None)
+    if answer not in letters and not is_hidden:
         seen = "absent" if row.answer_choice is None else f"{row.answer_choice!r} found"
         raise FieldError("answer_choice", f"{seen}; expected one of {', '.join(letters)}")
     metadata = row.metadata or _Metadata()

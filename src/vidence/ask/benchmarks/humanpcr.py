@@ -87,7 +87,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     level: str
     media: tuple[Media, ...]
     question: str
-    answer: str
+    answer: str = ""
     dimension: str | None = None
     task: str | None = None
     options: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """MMVU: expert questions in 27 subjects, the validation split of 1,000 questions.
 
-625 questions have five choices; 375 are open and need a judge. The test split is hidden.
+625 questions have five choices; 375 are open and need a judge. The answers of the test split are hidden.
 """
 
 import re
@@ -82,11 +82,14 @@ _YOUTUBE = re.compile(
     r"(?:https?://)?(?:www\.|m\.)?(?:youtube\.com/(?:watch\?(?:[^#]*&)?v=|shorts/|embed/|live/)|youtu\.be/)"
     r"(?P<film>[\w-]{11})(?![\w-])"
 )
-_HIDDEN = "The test split of mmvu is hidden: its authors grade the answers sent to them"
 _EXPECTED = (
     "validation.json of the dataset yale-nlp/MMVU or of github.com/yale-nlp/MMVU (folder data), or a "
     "folder that holds it together with the folder videos"
 )
+_FILES = {
+    "validation": ("validation.json", "data/validation.json"),
+    "test": ("test.json", "data/test.json", "questions-test.json"),
+}
 
 
 class _Metadata(msgspec.Struct, frozen=True):
@@ -105,7 +108,7 @@ class _Row(msgspec.Struct, frozen=True):
     metadata: _Metadata
     question: str
     choices: dict[str, str]
-    answer: str
+    answer: str | None = None
     youtube_url: str = ""
 
 
@@ -155,7 +158,7 @@ class Mmvu:
         "For research. The videos are Creative Commons on YouTube, by the paper; no licence is stated for "
         "the questions: ask the authors before other use."
     )
-    splits: tuple[str, ...] = ("validation",)
+    splits: tuple[str, ...] = tuple(_FILES)
     protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
     paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
     release = Release(
@@ -165,35 +168,36 @@ class Mmvu:
     )
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
-        """Read ``validation.json``, or find it in the folder `data`.
+        """Read ``validation.json`` or ``test.json``, or find it in the folder `data`.
 
         `revision` is the date of the release that the answers belong to, or ``unknown``.
 
         Raises:
             DataError: no such file there or nothing usable in it, or with `strict` a bad entry.
-            UsageError: a split that does not exist, or the hidden test split (also as a file).
+            UsageError: a split that does not exist, or questions of the test split for those of another.
         """
-        if split == "test":
-            raise UsageError(f"{_HIDDEN}; expected split 'validation'")
         check_split(self.name, split, self.splits)
-        file = files.read(locate(data, ("validation.json", "data/validation.json"), what=_EXPECTED))
+        expected = _EXPECTED if split == "validation" else _EXPECTED.replace("validation.json", "test.json")
+        file = files.read(locate(data, _FILES[split], what=expected))
         gathering = QuestionReader(file, strict=strict, id_field="id")
         decoder = msgspec.json.Decoder(_Row)
         rows: list[tuple[str, bytes, _Row]] = []
         for line, text in files.elements(file):
-            if (item_id := text_of(text, "id")).startswith("test_"):
+            if split != "test" and (item_id := text_of(text, "id")).startswith("test_"):
                 raise UsageError(
-                    f"{file.path}:{line}: {item_id!r} found. {_HIDDEN}; expected validation.json"
+                    f"{file.path}:{line}: {item_id!r} found, of the test split; say --split test (its "
+                    "answers are hidden, and its authors score it), or give validation.json"
                 )
             with gathering.row(line, text):
                 rows.append((line, text, decoded(text, decoder)))
-        revision, said_of_it = _release({row.id: row.answer for *_, row in rows})
+        known = {row.id: row.answer.strip() for *_, row in rows if row.answer}
+        revision, said_of_it = _release(known) if known else ("unknown", "")
         for line, text, row in rows:
             with gathering.row(line, text):
                 gathering.keep(_item(row, revision))
         moved = [row.id for *_, row in rows if _folder(row) != row.metadata.subject]
         what = "have a video in the folder of another subject; metadata.subject is used"
-        gathering.notes.extend((said_of_it, *several(moved, what)))
+        gathering.notes.extend((*([said_of_it] if said_of_it else []), *several(moved, what)))
         return gathering.loaded(media_root=_media_root(data, file.path), revision=revision)
 
 
@@ -221,7 +225,7 @@ def _item(row: _Row, revision: str) -> Item:
         source=youtube_id(row.youtube_url),
         question=row.question,
         choices=tuple(row.choices[letter] for letter in _LETTERS) if is_choice else (),
-        answer=row.answer.strip(),
+        answer=(row.answer or "").strip(),
         answer_kind="choice" if is_choice else "text",
         tags={
             "subject": subject,

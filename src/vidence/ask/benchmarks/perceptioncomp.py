@@ -69,7 +69,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     video_id: str
     question: str
-    answer_id: int
+    answer_id: int | None = None
     answer: str = ""
     category: str
     difficulty: int
@@ -229,7 +229,7 @@ def _is_of_paper(key: str) -> bool:
 
 
 def _item(row: _Row, skills: Skills) -> Item:
-    if not 0 <= row.answer_id < _N_CHOICES:
+    if row.answer_id is not None and not 0 <= row.answer_id < _N_CHOICES:
         raise FieldError("answer_id", f"{row.answer_id} found; expected 0 to {_N_CHOICES - 1}")
     if row.difficulty not in (1, 2, 3):
         raise FieldError("difficulty", f"{row.difficulty} found; expected 1, 2 or 3")
@@ -249,7 +249,7 @@ def _item(row: _Row, skills: Skills) -> Item:
         source=film_of(row.video_id),
         question=row.question,
         choices=row.choices,
-        answer=chr(ord("A") + row.answer_id),
+        answer="" if row.answer_id is None else chr(ord("A") + row.answer_id),
         tags=tags,
     )
     return checked(item)
@@ -304,7 +304,7 @@ def _with_twins(items: Sequence[Item]) -> list[Item]:
 
 
 def _notes(rows: Sequence[_Row]) -> tuple[str, ...]:
-    differing = [row.key for row in rows if 0 <= row.answer_id < _N_CHOICES and _differs(row)]
+    differing = [row.key for row in rows if _differs(row)]
     extra = [row.key for row in rows if row.answer_choice_5 is not None]
     return (
         *several(differing, "have an answer text other than the choice of answer_id, which is used"),
@@ -313,6 +313,8 @@ def _notes(rows: Sequence[_Row]) -> tuple[str, ...]:
 
 
 def _differs(row: _Row) -> bool:
+    if row.answer_id is None or not 0 <= row.answer_id < _N_CHOICES:
+        return False
     return bool(row.answer) and row.answer != row.choices[row.answer_id]
 
 

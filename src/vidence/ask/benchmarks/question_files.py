@@ -78,7 +78,7 @@ def checked(item: Item) -> Item:
         FieldError: the first thing wrong with it.
     """
     _check(item)
-    if item.answer_kind == "choice" and item.answer not in item.letters:
+    if item.answer_kind == "choice" and item.answer not in ("", *item.letters):
         raise FieldError("answer", f"{item.answer!r} found; expected one of {', '.join(item.letters)}")
     return item
 
@@ -86,11 +86,13 @@ def checked(item: Item) -> Item:
 def lettered(item: Item) -> Item:
     """The item with the letter of the right choice for its answer, given as a letter or as its text.
 
+    A hidden answer stays so.
+
     Raises:
         FieldError: the first thing wrong with it.
     """
     _check(item)
-    if item.answer_kind == "text":
+    if item.answer_kind == "text" or item.is_hidden:
         return item
     answer = item.answer.strip()
     choices = dict(zip(item.letters, map(str.strip, item.choices), strict=True))
@@ -139,9 +141,11 @@ def seen_from(folder: Path, item: Item, media_root: Path) -> Item:
 
 
 def _check(item: Item) -> None:
-    for name in ("item_id", "question", "answer"):
+    for name in ("item_id", "question"):
         if not getattr(item, name).strip():
             raise FieldError(name, "empty; expected a text")
+    if item.answer and not item.answer.strip():
+        raise FieldError("answer", "blank; expected a text, or nothing at all where the answer is hidden")
     if item.source and not item.source.strip():
         raise FieldError("source_id", "blank; expected the name of the film or recording, or nothing")
     for i, hint in enumerate(item.hints):
@@ -326,6 +330,7 @@ def remarks(items: Sequence[Item]) -> tuple[str, ...]:
         "have choices that carry letters of their own; letters are added when a question is asked": (
             lambda i: bool(i.choices) and _LETTERED.match(i.choices[0]) is not None
         ),
+        "have a hidden answer: they can be asked, and not scored": lambda i: i.is_hidden,
         "name no media": lambda i: not i.media,
         "are about media that other questions give to another source_id": (
             lambda i: bool(i.media) and source.setdefault(i.video_id, i.source_id) != i.source_id

@@ -30,8 +30,8 @@ from vidence.records import Item, Record
 _PARQUET = ".parquet"
 _LINES = (".jsonl", ".ndjson")
 _SUFFIXES = (*_LINES, ".json", ".csv")
-REQUIRED = ("item_id", "question", "answer")
-TEXTS = (*REQUIRED, "benchmark", "source_id", "answer_kind", "rationale")
+REQUIRED = ("item_id", "question")
+TEXTS = (*REQUIRED, "answer", "benchmark", "source_id", "answer_kind", "rationale")
 LISTS = ("choices", "hints", "knowledge", "steps")
 NESTED = ("evidence", "provenance", "tags")
 MEDIA = ("media", "video", "media_kind", "start_s", "end_s")

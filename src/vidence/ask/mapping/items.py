@@ -231,11 +231,9 @@ class ItemReader:
             return self._text("answer", row)
         value = self._answer(row)
         text = words_of(value, self.mapping.answer).strip()
-        if not text:
-            raise FieldError(
-                "answer", f"nothing in {self.mapping.answer!r}; such a question cannot be scored"
-            )
-        if not choices:
+        if not text and self.mapping.answer.partition(".")[0] not in row:
+            raise FieldError("answer", f"no {self.mapping.answer!r}; expected it, empty where it is hidden")
+        if not choices or not text:
             return text
         match self.mapping.answer_is:
             case "number-from-0" | "number-from-1" as form:

@@ -91,6 +91,8 @@ class DescriptionMatch:
         said = description_in(reply)
         if not said:
             return with_cut_off(Unreadable(reason="the reply has no words beside its reasoning"), reply)
+        if item.is_hidden and item.answer_kind == "choice":
+            return Unreadable(reason="this parser reads with the answer, which is hidden")
         if item.answer_kind == "text":
             return Answered(answer=said, rule="whole-reply")
         chosen = read_text(item, reply.text)

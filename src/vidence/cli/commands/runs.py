@@ -74,6 +74,7 @@ def _status(one: "ListedRun") -> str:
 
 def _score(one: "ListedRun") -> str:
     if one.score is None:
-        return ""
+        return "answers hidden" if one.n_hidden else ""
     interval = "" if one.low is None or one.high is None else f" [{100 * one.low:.1f}, {100 * one.high:.1f}]"
-    return f"{100 * one.score:.1f}{interval}"
+    hidden = f", {one.n_hidden:,} hidden" if one.n_hidden else ""
+    return f"{100 * one.score:.1f}{interval}{hidden}"

@@ -133,7 +133,7 @@ def gate(given: Gate) -> int:
     from vidence.make.gates.verdicts import filter_items
 
     drop, shown = given.decisions, screen(given.out, given.json_path)
-    read = given.questions.load()
+    read = given.questions.load().with_answers(doing="a gate")
     if given.by is not None:
         kept, sentences = _by_verdicts(given.by, read.items, drop=drop)
         tables: tuple[Table, ...] = ()

@@ -86,7 +86,7 @@ def release(given: Release) -> int:
     from vidence.make.release.sets import SetRules, release_set
 
     shown = screen(given.json_path)
-    read = QuestionSet(what=given.what, media=given.media).load()
+    read = QuestionSet(what=given.what, media=given.media).load().with_answers(doing="a release")
     items, root = inside_one_folder(read.items, read.loaded.media_root)
     rules = SetRules(
         name=given.name or Path(given.what).name.partition(".")[0],

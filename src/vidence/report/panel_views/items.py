@@ -73,7 +73,7 @@ def _table(item_id: str, rows: list[Found]) -> Table:
         label=Column(key="name", title="model"),
         rows=(RowSpec(f"trial:{i}", at[0].label, at, detail=at[0].benchmark) for i, at in enumerate(rows)),
         measures=measures,
-        notes=(item.question, _choices(item), f"Answer: {item.answer}."),
+        notes=(item.question, _choices(item), f"Answer: {item.answer or 'hidden'}."),
     )
 
 

@@ -85,7 +85,7 @@ def test_quirks_are_noted_and_a_clean_file_has_no_notes(tmp_path: Path) -> None:
     [
         ({"answer_id": 5}, "answer_id: 5 found; expected 0 to 4"),
         ({"answer_id": -1}, "answer_id: -1 found"),
-        ({"answer_id": "2"}, "answer_id: Expected `int`, got `str`"),
+        ({"answer_id": "2"}, "answer_id: Expected `int | null`, got `str`"),
         ({"difficulty": 0}, "difficulty: 0 found; expected 1, 2 or 3"),
         ({"answer_choice_4": None}, "answer_choice_4: absent"),
         ({"key": "1"}, "item_id: '1' was used on line 2 before"),

@@ -129,7 +129,7 @@ def test_cells_that_cannot_be_read_are_named(tmp_path: Path, header: str, row: s
         ("item_id,question,answer,choics", r"q\.csv:1: 'choics': unknown column; did you mean 'choices'\?"),
         ("item_id,question,answer,zzz", r"'zzz': unknown column; known: item_id"),
         ("item_id,question,answer,question", "'question' is there twice"),
-        ("question,choices", r"no column item_id and answer; expected a first line"),
+        ("question,choices", r"no column item_id; expected a first line"),
     ],
 )
 def test_a_wrong_header_is_refused(tmp_path: Path, header: str, expected: str) -> None:

@@ -24,7 +24,7 @@ def test_the_published_schema_is_that_of_the_record() -> None:
     published = json.loads((DOCS / "item-format.schema.json").read_text(encoding="utf-8"))
     assert normal(json.dumps(published)) == normal(json.dumps(item_schema()))
     item = published["$defs"]["Item"]
-    assert item["required"] == ["item_id", "question", "answer"]
+    assert item["required"] == ["item_id", "question"]
     assert item["additionalProperties"] is False
     assert set(item["properties"]) == set(Item.__struct_encode_fields__)
 

@@ -1,0 +1,82 @@
+"""Score a submission to a hidden split, where its answers are."""
+
+from pathlib import Path
+from typing import Annotated
+
+from vidence.cli.asking import say_summary
+from vidence.console.flags import JSON, NOT_ALL, PAGE, argument, command, flag
+from vidence.console.screen import Screen, say
+from vidence.engine.display import watched
+from vidence.engine.environment import environment, now
+from vidence.engine.plan import MOST_NAME, PlanOverrides, plan_part
+from vidence.engine.trust import needs_of_spec, remember
+from vidence.records import Record
+
+SECTION = "Ask"
+
+_FIELDS = ("parser", "judge", "judge_models", "judge_prompts_dir")
+_SETTINGS = ("text_parser", "headline", "judge_panel", "judge_price_in", "judge_price_out")
+
+
+class Score(Record):
+    """Which submission is scored, and where the answers are."""
+
+    submission: Annotated[Path, argument()]
+    answers: Annotated[
+        Path,
+        flag("The folder of answers that vidence release --hide wrote.", metavar="FOLDER"),
+    ]
+    split: Annotated[str | None, flag("The hidden split, where there are several.")] = None
+    overrides: Annotated[PlanOverrides, plan_part(only=_FIELDS, settings=_SETTINGS)]
+    out: Annotated[Path | None, flag("Run folder (default: runs/scored-...).")] = None
+    page: Annotated[bool, PAGE] = True
+    json_path: Annotated[Path | None, JSON] = None
+
+
+@command()
+def score(given: Score) -> int:
+    """Score SUBMISSION: a run folder, its submission.jsonl, or a table of item_id and answer.
+
+    What is unknown, missing, doubled or outside the options is counted; the exit code is then 3. The score is
+    that of a run with the same replies; the folder that comes of it holds the answers.
+    """
+    from vidence.cli.commands.report import show_run
+    from vidence.engine.submission import (
+        checked,
+        hidden_items,
+        read_submission,
+        rules_for,
+        score_submission,
+    )
+    from vidence.report.run_list import keep_line
+
+    console, place = Screen(stderr=True), environment()
+    items = hidden_items(given.answers, given.split)
+    submission = read_submission(given.submission)
+    check = checked(submission, items)
+    judges = given.overrides.get("judge_models") or ()
+    remember((need for spec in judges for need in needs_of_spec("model", spec)), environment=place)
+    folder = given.out or Path("runs") / f"scored-{submission.content_hash[:12]}"
+    for sentence in check.sentences:
+        say(console, (sentence, "yellow"))
+    overrides: PlanOverrides = {
+        "name": given.submission.resolve().stem[:MOST_NAME],
+        **rules_for(items, is_judged=bool(judges)),
+        **given.overrides,
+    }
+    scored = watched(
+        lambda listen: score_submission(
+            check, folder, overrides=overrides, environment=place, now=now(), on_event=listen
+        ),
+        console,
+        doing="scoring",
+        what=f"the score in {folder}",
+        kept="the submission is as it was",
+    )
+    keep_line(folder)
+    show_run(folder, page=folder / "report.html" if given.page else None, json_path=given.json_path)
+    n_errors = 0
+    if (judged := scored.judged) is not None:
+        n_errors, judged.n_failed = judged.n_judge_errors, 0  # what failed besides is missing
+        say_summary(judged, folder, console)
+    return NOT_ALL if n_errors or not check.is_clean else 0
