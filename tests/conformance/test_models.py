@@ -42,6 +42,10 @@ def _replay(folder: Path, _: OpenAIStub) -> Example:
     return str(path), {}
 
 
+def _person(folder: Path, server: OpenAIStub) -> Example:
+    return "P03", {"answers": _replay(folder, server)[0]}
+
+
 def _transformers(folder: Path, _: OpenAIStub) -> Example:
     for library in ("torch", "transformers"):
         pytest.importorskip(library, reason=f"{library} is not installed (extra 'transformers')")
@@ -65,6 +69,7 @@ EXAMPLES: dict[str, Callable[[Path, OpenAIStub], Example]] = {
     "baseline": lambda *_: ("random", {}),
     "gemini": _served,
     "openai": _served,
+    "person": _person,
     "phantom": lambda *_: ("fuser", {}),
     "python": lambda *_: (f"{FUNCTIONS}:answer", {}),
     "replay": _replay,

@@ -82,12 +82,14 @@ class Plan(Record):
     """Everything that decides what a run asks and how; each flag of ``vidence run`` is one field.
 
     `protocol` is the set of rules that the fields below started from. Nothing is judged while `judge_models`
-    is empty; several are a panel.
+    is empty; several are a panel. Of the questions only those are asked that were drawn for the study in the
+    folder `study`, where it names one.
     """
 
     format: Literal["vidence-plan/1"] = FORMAT
     benchmark: str
     data: str
+    study: str = ""
     media: Annotated[
         str | None,
         flag(
@@ -480,6 +482,8 @@ class Facts(Record):
     n_planned: int
     strata: tuple[Stratum, ...] = ()
     """Those of a stratified sample."""
+    study_sha256: str = ""
+    """Of the study.toml by which the questions were drawn."""
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     started_at: str
@@ -499,6 +503,7 @@ class Facts(Record):
 # What must not have changed when a run is taken up again, and how to say it.
 MUST_AGREE = {
     "content_hash": "the question files have changed",
+    "study_sha256": "the study was drawn again",
     "benchmark_version": "this version of vidence reads the benchmark differently",
     "prompts_digest": "the prompt templates have changed",
     "selector_version": "this version of vidence selects frames differently",

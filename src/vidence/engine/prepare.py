@@ -41,7 +41,7 @@ from vidence.engine.plan import (
     machine_facts,
     read_overrides,
 )
-from vidence.engine.samples import drawn, no_such_tag, strata_met
+from vidence.engine.samples import drawn, no_such_tag, read_draw, strata_met
 from vidence.engine.scoring import JudgePool
 from vidence.engine.specs import check_overrides, check_secrets, with_whole_paths, without_sampling
 from vidence.engine.views import OpenView
@@ -371,6 +371,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "terms": benchmark.terms,
             "media_root": str(media_root_of(plan, loaded).resolve()),
             "n_items": len(loaded.items),
+            "study_sha256": read_draw(Path(plan.study)).study_sha256 if plan.study else "",
             "strata": _strata(loaded.items, plan, asked=items, model=model) if plan.stratum else (),
             "n_planned": len(items) * plan.repeats,
             "notes": (*loaded.notes, *notes, *_limit_notes(plan, view, model), *prompter.notes(items)),
@@ -437,6 +438,9 @@ def narrowed(
         UsageError: no question has such a tag.
     """
     kept, notes = items, list[str]()
+    if plan.study:
+        kept = read_draw(Path(plan.study)).of(items)
+        notes.append(f"only the {len(kept)} questions that were drawn for the study {plan.study} are asked")
     for tag, value in plan.where.items():
         values = sorted({i.tags[tag] for i in items if tag in i.tags})
         if not values:
@@ -653,6 +657,8 @@ def run_name(plan: Plan) -> str:
     spec = parse_spec(plan.model)
     words = [plan.benchmark, spec.name, Path(spec.argument).name if "/" in spec.argument else spec.argument]
     clean = "-".join("".join(c if c.isalnum() or c in "._" else "-" for c in w) for w in words if w)
-    unnamed = msgspec.structs.replace(plan, name="")
+    unnamed = msgspec.to_builtins(msgspec.structs.replace(plan, name=""))
+    if not plan.study:  # the name of a run from before there were studies
+        del unnamed["study"]
     digest = hashlib.sha256(msgspec.json.encode(unnamed, order="sorted")).hexdigest()
     return f"{clean[:60].strip('-')}-{digest[:8]}"

@@ -2,13 +2,18 @@
 
 import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TypeAlias
 
+import msgspec
 import numpy as np
 
 from vidence.engine.plan import Plan, Stratum
-from vidence.errors import UsageError
+from vidence.errors import DataError, UsageError
 from vidence.records import Item
+
+DRAWN_FILE = "drawn.json"
+"""What was drawn for a study, in its folder."""
 
 Drawn: TypeAlias = tuple[Sequence[Item], list[str]]
 """The questions in the order of the release, and what to say of them."""
@@ -28,6 +33,50 @@ def drawn(items: Sequence[Item], plan: Plan) -> Drawn:
         places = np.random.default_rng(plan.seed).choice(len(items), plan.sample, replace=False)
         return [items[place] for place in np.sort(places)], []
     return items, []
+
+
+class _Asked(msgspec.Struct):
+    item_id: str
+
+
+class StudyDraw(msgspec.Struct):
+    """The part of `DRAWN_FILE` that a run reads: which questions are asked, by which study.toml."""
+
+    study_sha256: str
+    asked: tuple[_Asked, ...]
+
+    def of(self, items: Sequence[Item]) -> list[Item]:
+        """The drawn questions among those of a set, in the order of the set.
+
+        Raises:
+            UsageError: one of them is not in the set.
+        """
+        ids = {one.item_id for one in self.asked}
+        kept = [item for item in items if item.item_id in ids]
+        if len(kept) < len(ids):
+            lost = sorted(ids - {item.item_id for item in kept})
+            raise UsageError(
+                f"{len(lost)} of {len(ids)} questions that were drawn for the study are not in the set, such "
+                f"as {lost[0]!r}; give the data by which it was drawn, or draw it again"
+            )
+        return kept
+
+
+def read_draw(folder: Path) -> StudyDraw:
+    """What was drawn for the study in a folder.
+
+    Raises:
+        DataError: nothing was, or the file cannot be read.
+    """
+    path = folder / DRAWN_FILE
+    if not path.exists():
+        raise DataError(
+            f"{folder} has no {DRAWN_FILE}: nothing is drawn yet; run vidence study draw {folder}"
+        )
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=StudyDraw)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read: {error}; draw the study again") from error
 
 
 def strata_met(items: Sequence[Item], asked: Sequence[Item], tag: str) -> tuple[Stratum, ...]:

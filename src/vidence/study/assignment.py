@@ -218,7 +218,7 @@ class _Deal:
                 "item_id": shown.item_id,
                 "repeat": repeat,
                 "condition": "none" if is_catch and not self.study.catch.items else phase.condition,
-                "choice_order": shown.choice_order or self._choice_order(shown.item_id, repeat),
+                "choice_order": self._choice_order(shown.item_id, repeat),
                 "run": run,
                 "other": other,
             },

@@ -22,7 +22,7 @@ from vidence.engine.prepare import (
     make_plan,
     media_root_of,
 )
-from vidence.engine.samples import no_such_tag
+from vidence.engine.samples import DRAWN_FILE, no_such_tag, read_draw
 from vidence.errors import DataError, UsageError
 from vidence.media.address import Address, MediaPath, is_address
 from vidence.media.files import located
@@ -41,7 +41,7 @@ from vidence.study.replies import (
 from vidence.study.study import Draw, Field, Study, StudyFile
 from vidence.tables.table import several
 
-DRAWN_FILE, ITEMS_FILE = "drawn.json", "drawn.jsonl"
+ITEMS_FILE: Final = "drawn.jsonl"
 _LOOKS: Final = "scripted:"
 """A model that looks at media, so that those which are missing are found."""
 _CATCH: Final = ("amber", "indigo", "scarlet", "emerald")
@@ -404,11 +404,8 @@ def read_drawn(folder: Path) -> Drawn:
     Raises:
         DataError: nothing was, or the file cannot be read.
     """
+    read_draw(folder)
     path = folder / DRAWN_FILE
-    if not path.exists():
-        raise DataError(
-            f"{folder} has no {DRAWN_FILE}: nothing is drawn yet; run vidence study draw {folder}"
-        )
     try:
         return msgspec.json.decode(path.read_bytes(), type=Drawn)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -173,6 +173,7 @@ def _of_needs(field: Field, before: Sequence[Field]) -> Iterator[str]:
 
 
 def _of_people(study: Study) -> Iterator[str]:
+    yield from _of_set_aside(study)
     overlap, n_people = study.overlap, study.n_people
     if (overlap.two or overlap.again) and study.design != "split":
         yield f"[overlap] goes with the design 'split', and design is {study.design!r}; set one of them"
@@ -181,14 +182,19 @@ def _of_people(study: Study) -> Iterator[str]:
     asking = [phase for phase in study.phases if phase.items == "all"]
     if study.design == "latin-square" and len(asking) < 2:
         yield f"a Latin square rotates phases, and {len(asking)} asks all; add one, or set another design"
-    if study.catch.n and not study.catch.items and _has_no_catch(study):
-        yield "catch trials ask for an option, and no field has any; name a file of items in [catch]"
-    if study.catch.items and all(field.kind != "answer" for field in study.form):
-        yield "catch trials of a file ask for its answers, and no field of the form is an 'answer'; add one"
     if study.exclude.catch_below is not None and not study.catch.n:
         yield "catch_below of [exclude] goes by catch trials, and there are none; set n of [catch]"
     if study.exclude.without_calibration and not study.calibrates:
         yield "without_calibration of [exclude] needs calibrates = true, or everyone is left out"
+
+
+def _of_set_aside(study: Study) -> Iterator[str]:
+    if study.catch.n and not study.catch.items and _has_no_catch(study):
+        yield "catch trials ask for an option, and no field has any; name a file of items in [catch]"
+    if study.catch.items and all(field.kind != "answer" for field in study.form):
+        yield "catch trials of a file ask for its answers, and no field of the form is an 'answer'; add one"
+    if study.practice.n and not study.practice.items and any("reply" in one.shows for one in study.phases):
+        yield "practice is not drawn of replies; name a file of items in [practice], or set n to 0"
     if study.practice.items and not study.practice.n:
         yield "[practice] names a file, and n is 0; set n to how many trials of practice there are"
     if study.catch.items and not study.catch.n:

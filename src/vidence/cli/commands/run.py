@@ -10,7 +10,7 @@ from vidence.cli.asking import Ending, go
 from vidence.console.flags import TRUST, argument, command, flag
 from vidence.console.screen import say
 from vidence.engine.environment import environment
-from vidence.engine.plan import MUST_AGREE, PlanOverrides, plan_part, read_plan, read_source
+from vidence.engine.plan import MUST_AGREE, Plan, PlanOverrides, plan_part, read_plan, read_source
 from vidence.engine.prepare import changed_plan, default_folder, make_plan, new_folder
 from vidence.engine.specs import differing
 from vidence.engine.trust import begun, repeated
@@ -27,10 +27,18 @@ class _RunCommand(click.Command):
         if ctx.resilient_parsing:  # a shell completes a word
             return rest
         needed = [p for p in self.params if p.name in {"benchmark", "model"}]
+        if ctx.params.get("study_path") is not None:
+            needed = [p for p in needed if p.name == "model"]
+            if ctx.params.get("benchmark") or ctx.params.get("data") or ctx.params.get("plan_path"):
+                raise click.UsageError(
+                    "--study names the questions; leave BENCHMARK, --data and --plan out.", ctx=ctx
+                )
         if ctx.params.get("plan_path") is None:
             for parameter in needed:
                 if ctx.params.get(parameter.name or "") is None:
                     raise click.MissingParameter(ctx=ctx, param=parameter)
+            if ctx.params.get("phase") and ctx.params.get("study_path") is None:
+                raise click.UsageError("--phase goes with --study.", ctx=ctx)
             if ctx.params.get("trust"):
                 raise click.UsageError(
                     "--trust goes with --plan: what you type yourself needs none.", ctx=ctx
@@ -58,6 +66,14 @@ class Run(Record):
             "--plan",
         ),
     ] = None
+    study_path: Annotated[
+        Path | None,
+        flag(
+            "Ask what was drawn for this study, as its people are asked; a study.toml or its folder.",
+            "--study",
+        ),
+    ] = None
+    phase: Annotated[str, flag("With --study: the phase whose plan is followed (default: the first).")] = ""
     overrides: Annotated[PlanOverrides, plan_part(settings=())]
     out: Annotated[Path | None, flag("Run folder (default: runs/ and a name of its own).")] = None
     trust: Annotated[bool, TRUST] = False
@@ -73,10 +89,24 @@ def run(given: Run) -> int:
     """
     if given.plan_path is not None:
         return _repeat(given.plan_path, given)
-    plan = make_plan(str(given.benchmark), data=given.data, model=str(given.model), overrides=given.overrides)
+    plan = _plan(given)
     folder = given.out or default_folder(plan)
     begun(plan, folder=folder, environment=environment())
     return go(plan, folder, given.ending)
+
+
+def _plan(given: Run) -> Plan:
+    """The plan for a benchmark, or for what was drawn for a study."""
+    if given.study_path is None:
+        return make_plan(
+            str(given.benchmark), data=given.data, model=str(given.model), overrides=given.overrides
+        )
+    from vidence.study.running import model_plan
+    from vidence.study.study import read_study
+
+    return model_plan(
+        read_study(given.study_path), model=str(given.model), phase=given.phase, overrides=given.overrides
+    )
 
 
 def _repeat(path: Path, given: Run) -> int:

@@ -1,0 +1,103 @@
+"""Who is left out by the rules of a study, and what each participant is paid."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from statistics import median
+
+import msgspec
+
+from vidence.records import Record
+from vidence.study.assignment import answer_field
+from vidence.study.drawing import catch_field
+from vidence.study.folder import StudyAnswers
+from vidence.study.study import Participant, Response, Study
+
+
+def excluded(study: Study, answers: StudyAnswers) -> StudyAnswers:
+    """The answers with the rules of `Exclude` that each participant falls under written beside them."""
+    participants = tuple(
+        msgspec.structs.replace(one, excluded=rules_against(study, one, answers.of(one.name)))
+        for one in answers.participants
+    )
+    return StudyAnswers(participants=participants, responses=answers.responses, events=answers.events)
+
+
+def rules_against(study: Study, participant: Participant, responses: Sequence[Response]) -> tuple[str, ...]:
+    """The names of the rules of `Exclude` by which a participant is left out.
+
+    A catch trial that was not answered is not right. Practice counts for no rule; the median time is that of
+    the answered trials that are data.
+    """
+    rules, found = study.exclude, []
+    caught = [one for one in responses if one.trial.kind == "catch"]
+    if rules.catch_below is not None and caught:
+        right = sum(is_caught_right(study, one) for one in caught) / len(caught)
+        if right < rules.catch_below:
+            found.append("catch_below")
+    asked = [one for one in responses if one.trial.kind == "asked"]
+    seconds = [one.seconds for one in asked if one.answered_at]
+    if rules.faster_than_s is not None and seconds and median(seconds) < rules.faster_than_s:
+        found.append("faster_than_s")
+    if rules.without_calibration and participant.calibration_px_per_cm is None:
+        found.append("without_calibration")
+    failed = sum(study.failed(one) for one in asked) / len(asked) if asked else 0.0
+    if rules.problems_above is not None and failed > rules.problems_above:
+        found.append("problems_above")
+    return tuple(found)
+
+
+def is_caught_right(study: Study, response: Response) -> bool:
+    """Whether a catch trial was answered as it asks."""
+    field = catch_field(study)
+    name = answer_field(study) if study.catch.items or field is None else field.name
+    return response.values.get(name, "").strip().casefold() == response.trial.expected.strip().casefold()
+
+
+class Wage(Record):
+    """What one participant is paid: the parts of `Pay`, and their sum, in its currency.
+
+    `hours` are those of the phases, each from its begin to its end or last answer by the server's clock;
+    `n_right` is settled after the end.
+    """
+
+    participant: str
+    hours: float
+    n_answers: int
+    n_right: int
+    amount: float
+
+
+def wages(study: Study, answers: StudyAnswers, *, n_right: Mapping[str, int]) -> tuple[Wage, ...]:
+    """What the participants who began are paid; who was left out by a rule is paid as everyone.
+
+    Args:
+        study: the study.
+        answers: all answers.
+        n_right: how many of each participant's answers are right; nothing is paid for what is not there.
+    """
+    return tuple(
+        _wage(study, one, answers, n_right=n_right.get(one.name, 0))
+        for one in answers.participants
+        if one.began_at
+    )
+
+
+def _wage(study: Study, one: Participant, answers: StudyAnswers, *, n_right: int) -> Wage:
+    asked = [r for r in answers.of(one.name) if r.trial.kind == "asked" and r.answered_at]
+    hours = sum(_seconds_in(phase.name, one.name, answers) for phase in study.phases) / 3600
+    pay = study.pay
+    amount = pay.flat + pay.per_hour * hours + pay.per_answer * len(asked) + pay.per_right * n_right
+    return Wage(
+        participant=one.name, hours=hours, n_answers=len(asked), n_right=n_right, amount=round(amount, 2)
+    )
+
+
+def _seconds_in(phase: str, participant: str, answers: StudyAnswers) -> float:
+    """How long a phase took a participant; without a log, as from sheets, the sum of its trials."""
+    own = [r for r in answers.of(participant) if r.trial.phase == phase and r.trial.kind != "practice"]
+    at = {e.kind: e.at for e in reversed(answers.events_of(participant)) if e.note == phase}
+    if "phase-began" not in at:
+        return sum(r.seconds for r in own)
+    ended = at.get("phase-ended") or max((r.answered_at for r in own), default="")
+    began = datetime.fromisoformat(at["phase-began"])
+    return max(0.0, (datetime.fromisoformat(ended or at["phase-began"]) - began).total_seconds())

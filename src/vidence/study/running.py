@@ -1,0 +1,201 @@
+"""From a study to run folders: of each person's answers, and of a model that is put through the same plan."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from vidence.engine.environment import Environment
+from vidence.engine.evaluate import run
+from vidence.engine.events import Listener
+from vidence.engine.importing import write_records
+from vidence.engine.plan import Plan, PlanOverrides, flag_of, read_plan
+from vidence.engine.prepare import changed_plan
+from vidence.errors import StoreError, UsageError
+from vidence.explain.errors.packet import rows_as_jsonl
+from vidence.records import Item, Record
+from vidence.study.assignment import all_trials, answer_field
+from vidence.study.drawing import Drawn, read_drawn, read_items, study_plan
+from vidence.study.exclusion import excluded
+from vidence.study.folder import StudyAnswers
+from vidence.study.problems import frames_run
+from vidence.study.study import Phase, Response, Study, StudyFile
+
+PEOPLE_FOLDER: Final = "people"
+ANSWERS_FILE: Final = "answers.jsonl"
+_OF_ITEMS: Final = ("where", "split", "limit", "sample", "sample_by", "seed", "shuffle_choices", "media")
+_OF_FRAMES: Final = ("selector", "n_frames", "size", "layout", "jpeg_quality")
+
+
+class PersonAnswer(Record):
+    """One answer as ``person:`` models read it; `text` is empty where nothing was answered."""
+
+    item_id: str
+    text: str
+    reasoning: str = ""
+
+
+# --------------------------------------------------------------------------- people
+
+
+async def write_people(
+    file: StudyFile, answers: StudyAnswers, *, environment: Environment, now: datetime, on_event: Listener
+) -> tuple[StudyAnswers, tuple[Path, ...]]:
+    """Make a run folder of each person and phase: who finished and falls under no rule of `Exclude`.
+
+    A phase has all items that were planned for the person in it. What was not answered is asked all the
+    same and counts as wrong. A phase that keeps has the answers of the phase before with the new ones in
+    their place.
+
+    Returns:
+        The answers with the exclusions beside the participants, and the run folders.
+
+    Raises:
+        DataError: nothing was drawn, or questions cannot be read.
+        StoreError: a folder cannot be written, or holds another run.
+    """
+    study, drawn, items = file.study, read_drawn(file.folder), read_items(file.folder)
+    answers = excluded(study, answers)
+    folders: list[Path] = []
+    for person in answers.participants:
+        if person.state != "finished" or person.excluded:
+            for phase in study.phases:
+                _remove(file.folder / PEOPLE_FOLDER / f"{person.name}-{phase.name}")
+            _remove(file.folder / PEOPLE_FOLDER / person.name)
+            continue
+        own = answers.of(person.name)
+        phases = {
+            phase.name: rows
+            for phase in study.phases
+            if (rows := tuple(_rows(study, drawn, phase, slot=person.slot, responses=own, items=items)))
+        }
+        for name, rows in phases.items():
+            called = f"{person.name}-{name}" if len(phases) > 1 else person.name
+            folder = file.folder / PEOPLE_FOLDER / called
+            plan = _person_plan(file, called, rows, folder=folder, cache_root=environment.cache_root)
+            await run(plan, folder, environment=environment, now=now, on_event=on_event)
+            folders.append(folder)
+    return answers, tuple(folders)
+
+
+def _remove(folder: Path) -> None:
+    """Remove the run folder of a participant, if there is one.
+
+    Raises:
+        StoreError: it cannot be removed.
+    """
+    try:
+        if (folder / ANSWERS_FILE).is_file():
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise StoreError(
+            f"cannot remove {folder}, of a participant who is out or answered otherwise: {error}"
+        ) from error
+
+
+def _rows(
+    study: Study,
+    drawn: Drawn,
+    phase: Phase,
+    *,
+    slot: int,
+    responses: tuple[Response, ...],
+    items: Mapping[str, Item],
+) -> Iterator[PersonAnswer]:
+    """The answers of a person in a phase to the items that were planned; none where it asks for no answer."""
+    name = answer_field(study)
+    if not name or all(field.name != name for field in study.fields_of(phase)):
+        return
+    given = {r.trial.item_id: r.values for r in study.answers_in(phase.name, responses) if not r.trial.repeat}
+    names = {phase.name}
+    for place in range(study.phases.index(phase), 0, -1):
+        if not study.phases[place].keeps:
+            break
+        names.add(study.phases[place - 1].name)
+    trials = all_trials(study, drawn, slot, responses=responses, items=items)
+    planned = (t.item_id for t in trials if t.phase in names and t.kind == "asked" and not t.repeat)
+    words = [field.name for field in study.form if field.kind == "text"]
+    for item_id in sorted(set(planned)):
+        values = given.get(item_id, {})
+        said = "\n".join(values[word] for word in words if values.get(word))
+        yield PersonAnswer(item_id=item_id, text=values.get(name, ""), reasoning=said)
+
+
+def _person_plan(
+    file: StudyFile,
+    name: str,
+    rows: tuple[PersonAnswer, ...],
+    *,
+    folder: Path,
+    cache_root: Path,
+) -> Plan:
+    """The plan of a person's run, whose answers are written where it says; a run of other answers goes."""
+    path = folder / ANSWERS_FILE
+    content = rows_as_jsonl(rows)
+    if path.is_file() and path.read_bytes() != content:
+        _remove(folder)
+    write_records(path, rows)
+    plan = study_plan(file, model=f"person:{name}?answers={path.resolve()}", cache_root=cache_root)
+    return msgspec.structs.replace(
+        plan, study=str(file.folder.resolve()), recorded_only=True, shuffle_choices=False, repeats=1
+    )
+
+
+# --------------------------------------------------------------------------- models
+
+
+def model_plan(
+    file: StudyFile, *, model: str, phase: str = "", overrides: PlanOverrides, cache_root: Path | None = None
+) -> Plan:
+    """The plan that puts a model through a phase of a study: the same items, choices and frames.
+
+    Under ``whole`` and ``once`` a model is shown what the benchmark's protocol shows; the layout ``video``
+    sends it the whole file. The order of the choices is that of the participant in slot 0.
+
+    Args:
+        file: the study, which was drawn.
+        model: a model spec.
+        phase: its name; empty: the first.
+        overrides: other settings of the plan.
+        cache_root: our cache folder.
+
+    Raises:
+        UsageError: the phase asks what only a person's earlier answers decide or shows replies; or a setting
+            would change what the phase shows.
+        DataError: nothing was drawn.
+    """
+    study = file.study
+    asked = study.phase(phase) if phase else study.phases[0]
+    read_drawn(file.folder)
+    if asked.items == "wrong":
+        raise UsageError(
+            f"phase {asked.name!r} asks again what was wrong before; put the model through a phase that asks "
+            f"all: {', '.join(one.name for one in study.phases if one.items == 'all')}"
+        )
+    if "reply" in asked.shows:
+        raise UsageError(
+            f"phase {asked.name!r} shows replies of models; a model labels them with vidence errors label, "
+            "and judges them with vidence judge"
+        )
+    plan = study_plan(file, model=model, cache_root=cache_root)
+    run_of = frames_run(asked.condition)
+    fixed = (*_OF_ITEMS, *(_OF_FRAMES if run_of or asked.condition == "none" else ()))
+    if clash := [name for name in fixed if overrides.get(name) is not None]:
+        raise UsageError(
+            f"{flag_of(clash[0])} would change what phase {asked.name!r} of the study shows; leave it out"
+        )
+    if run_of:
+        source = read_plan(file.folder / run_of)[0]
+        plan = msgspec.structs.replace(plan, **{name: getattr(source, name) for name in _OF_FRAMES})
+    elif asked.condition == "none":
+        plan = msgspec.structs.replace(plan, selector="none")
+    plan = msgspec.structs.replace(
+        plan,
+        study=str(file.folder.resolve()),
+        shuffle_choices=study.shuffle_choices,
+        seed=study.draw.seed,
+    )
+    return changed_plan(plan, overrides=overrides)
