@@ -408,7 +408,7 @@ class Verdict(Record):
 
 
 NEEDS_JUDGE = "needs-judge"  # of a score: the scorer that leaves free answers to a judge
-ANSWER_HIDDEN = "answer-hidden"  # of a score: that of a reply to a question whose answer is not there
+ANSWER_HIDDEN = "answer-hidden"  # of a score: that of a reply to a question with a hidden answer
 UNDECIDED = "Undecided"  # of a score: every judge gave a verdict, and they are tied
 
 

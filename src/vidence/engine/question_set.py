@@ -83,7 +83,7 @@ class LoadedSet:
 
         Args:
             doing: what needs them, for the message.
-            is_partial: leave out the questions whose answers are hidden, and say how many.
+            is_partial: leave out the questions with hidden answers, and say how many.
 
         Raises:
             UsageError: answers are hidden; with `is_partial` those of all questions.

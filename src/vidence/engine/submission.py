@@ -76,9 +76,9 @@ class Submission:
     """The rows of a submission, and the place of each in its file."""
 
     path: Path
-    content_hash: str
     rows: tuple[SubmittedAnswer, ...]
     places: tuple[str, ...]
+    content_hash: str = ""
 
 
 class Fault(Record):
@@ -133,7 +133,8 @@ class SubmissionCheck:
 class SubmissionScore:
     """The score of a submission.
 
-    `values` has the mean score of each question over its repeats, by its id; None where it waits for a judge.
+    `values` has the mean score of each question over its repeats, by its id; None where it waits for a judge
+    or no judge replied, which the report of the run counts as wrong.
     `estimate` is the mean that the plan's headline asks for, with its interval; None where nothing is scored.
     `judged` is what judges did, where some were asked.
     """
@@ -395,8 +396,10 @@ def _score_of(folder: Path, plan: Plan, judged: Summary | None) -> SubmissionSco
         items = store.items()
         known: dict[str, list[float]] = {item.item_id: [] for item in items}
         for trial in store.trials(are_brief=True):
-            if (value := trial.score.counted) is not None:
-                known[trial.item_id].append(value)
+            score = trial.score
+            is_lost = score.has_judge_error and not any(verdict.said for verdict in score.verdicts)
+            if score.counted is not None and not is_lost:
+                known[trial.item_id].append(score.counted)
     values = {item_id: sum(some) / len(some) if some else None for item_id, some in known.items()}
     scored = [item for item in items if known[item.item_id]]
     kind, _, tag = plan.headline.partition(":")

@@ -132,7 +132,7 @@ def bars(cells: Sequence[PanelCell]) -> Table:
 def _best(cells: Sequence[PanelCell], *, draws: Draws) -> tuple[str | None, str]:
     """The label of the run that is best on a benchmark and told apart from all others, and a note.
 
-    One whose model never answered, or whose answers are hidden, has no score, and is not the best.
+    A run without a score (`Run.no_score`) is not the best.
     """
     cells = [cell for cell in cells if not cell.run.no_score and not cell.is_people]
     if len(cells) < 2:

@@ -44,7 +44,7 @@ class ListedRun(Record):
     n_failed: int = 0
     average: str = ""
     n_hidden: int = 0
-    """Questions whose answers are hidden; a run of these alone has no score."""
+    """Questions with hidden answers; a run of these alone has no score."""
     score: float | None = None
     low: float | None = None
     high: float | None = None

@@ -86,8 +86,8 @@ class ScoredQuestions:
 
     Shapes: `values` (n_items,): the mean of the scores of a question over its repeats, 0 to 1.
     `clusters` names the source of each question. `n_outcomes` counts the trials of these
-    questions. `n_unscored` counts the questions beside them that wait for a judge, `n_hidden` those whose
-    answers are hidden.
+    questions. `n_unscored` counts the questions beside them that wait for a judge, `n_hidden` those with
+    hidden answers.
     """
 
     items: tuple[Item, ...]

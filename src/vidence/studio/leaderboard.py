@@ -14,7 +14,8 @@ import msgspec
 from django.db import transaction
 from django.db.models import QuerySet
 
-from vidence.engine.submission import SUBMISSION_FILE, SubmissionCheck, checked, read_submission
+from vidence.engine.store import SUBMISSION_FILE
+from vidence.engine.submission import SubmissionCheck, checked, read_submission
 from vidence.errors import DataError, UsageError
 from vidence.make.pipeline.output import json_lines
 from vidence.make.release.hidden import row_of, rows_of
