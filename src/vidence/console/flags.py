@@ -97,6 +97,8 @@ class Flag:
         else:
             more |= {"is_flag": self.kind is bool, "default": default}
         more |= {"required": is_required, "help": self.help}
+        if is_required:  # click takes a flag with a default, also None, for given
+            more.pop("default", None)
         more["show_default"] = default not in (None, "", (), False, {}) and self.kind is not bool
         return click.Option([self.flag, self.field], **more)  # type: ignore[arg-type]
 

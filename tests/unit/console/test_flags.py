@@ -64,7 +64,9 @@ def test_a_command_is_handed_the_record() -> None:
 )
 def test_what_the_fields_do_not_take_is_refused(words: list[str]) -> None:
     must = [] if "--must" in words or not words else ["--must", "m"]
-    assert CliRunner().invoke(tried, ["a", *must, *words]).exit_code
+    refused = CliRunner().invoke(tried, ["a", *must, *words])
+    assert refused.exit_code
+    assert isinstance(refused.exception, SystemExit | UsageError)
 
 
 def test_flags_have_the_help_and_defaults_of_their_fields() -> None:
