@@ -8,6 +8,8 @@ from vidence.errors import UsageError
 
 PEOPLE_FOLDER: Final = "people"
 """In a study: a run folder for each person, `P03`, or for each person and phase, `P03-PHASE`."""
+EXCLUDED_FOLDER: Final = "excluded"
+"""Beside it: run folders of those who finished and were left out, for the score with them."""
 _MARK: Final = "*"
 
 
@@ -35,7 +37,10 @@ def person_folders(folder: Path) -> tuple[Path, ...]:
         UsageError: nothing that fits the pattern, a study without run folders, or one of several phases.
     """
     if _MARK in folder.name:
-        found = _runs_in(folder.parent, folder.name)
+        phase = phase_of(folder)
+        found = tuple(
+            one for one in _runs_in(folder.parent, folder.name) if not phase or phase_of(one) == phase
+        )
         if not found:
             raise UsageError(f"no run folder is called {folder}; expected people of a study there")
         return found

@@ -180,6 +180,8 @@ class Panel:
     level: float
     grid: Grid
     """All runs, those too that hold findings of diagnostics alone."""
+    studies: tuple[Section, ...] = ()
+    """What is said of the studies whose people are among the rows."""
 
     def view(self, name: str) -> Viewed:
         """A view of the panel: the table or figure of a paper by its name, or a view with its options.
@@ -239,6 +241,7 @@ class Panel:
             n_items=n_items,
             extra_sections=(
                 self.section,
+                *self.studies,
                 *paper_sections(runs, draws=draws, with_published=False, people=people),
             ),
             level=self.level,

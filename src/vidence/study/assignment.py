@@ -115,6 +115,11 @@ def answer_field(study: Study) -> str:
     return next((field.name for field in study.form if field.kind == "answer"), "")
 
 
+def answer_phases(study: Study) -> tuple[Phase, ...]:
+    """The phases that ask for the answer to the item."""
+    return tuple(p for p in study.phases if any(field.kind == "answer" for field in study.fields_of(p)))
+
+
 def own_letter(trial: PlannedTrial, shown: str) -> str:
     """The letter in the item's own order of a choice that stood under a letter on the page.
 

@@ -12,19 +12,19 @@ from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.events import Listener
 from vidence.engine.importing import write_records
+from vidence.engine.people import EXCLUDED_FOLDER, PEOPLE_FOLDER
 from vidence.engine.plan import Plan, PlanOverrides, flag_of, read_plan
 from vidence.engine.prepare import changed_plan
 from vidence.errors import StoreError, UsageError
 from vidence.explain.errors.packet import rows_as_jsonl
 from vidence.records import Item, Record
-from vidence.study.assignment import all_trials, answer_field
+from vidence.study.assignment import all_trials, answer_field, answer_phases
 from vidence.study.drawing import Drawn, read_drawn, read_items, study_plan
 from vidence.study.exclusion import excluded
 from vidence.study.folder import StudyAnswers
 from vidence.study.problems import frames_run
 from vidence.study.study import Phase, Response, Study, StudyFile
 
-PEOPLE_FOLDER: Final = "people"
 ANSWERS_FILE: Final = "answers.jsonl"
 _OF_ITEMS: Final = ("where", "split", "limit", "sample", "sample_by", "seed", "shuffle_choices", "media")
 _OF_FRAMES: Final = ("selector", "n_frames", "size", "layout", "jpeg_quality")
@@ -46,12 +46,14 @@ async def write_people(
 ) -> tuple[StudyAnswers, tuple[Path, ...]]:
     """Make a run folder of each person and phase: who finished and falls under no rule of `Exclude`.
 
+    Those who finished and were left out have theirs apart, so that the score with them can be told.
+
     A phase has all items that were planned for the person in it. What was not answered is asked all the
     same and counts as wrong. A phase that keeps has the answers of the phase before with the new ones in
     their place.
 
     Returns:
-        The answers with the exclusions beside the participants, and the run folders.
+        The answers with the exclusions beside the participants, and the run folders of people who count.
 
     Raises:
         DataError: nothing was drawn, or questions cannot be read.
@@ -60,24 +62,27 @@ async def write_people(
     study, drawn, items = file.study, read_drawn(file.folder), read_items(file.folder)
     answers = excluded(study, answers)
     folders: list[Path] = []
+    asking = answer_phases(study)
     for person in answers.participants:
-        if person.state != "finished" or person.excluded:
-            for phase in study.phases:
-                _remove(file.folder / PEOPLE_FOLDER / f"{person.name}-{phase.name}")
-            _remove(file.folder / PEOPLE_FOLDER / person.name)
+        place = EXCLUDED_FOLDER if person.excluded else PEOPLE_FOLDER
+        for other in (PEOPLE_FOLDER, EXCLUDED_FOLDER):
+            if person.state != "finished" or other != place:
+                for name in (person.name, *(f"{person.name}-{phase.name}" for phase in study.phases)):
+                    _remove(file.folder / other / name)
+        if person.state != "finished":
             continue
         own = answers.of(person.name)
         phases = {
             phase.name: rows
-            for phase in study.phases
+            for phase in asking
             if (rows := tuple(_rows(study, drawn, phase, slot=person.slot, responses=own, items=items)))
         }
         for name, rows in phases.items():
-            called = f"{person.name}-{name}" if len(phases) > 1 else person.name
-            folder = file.folder / PEOPLE_FOLDER / called
+            called = f"{person.name}-{name}" if len(asking) > 1 else person.name
+            folder = file.folder / place / called
             plan = _person_plan(file, called, rows, folder=folder, cache_root=environment.cache_root)
             await run(plan, folder, environment=environment, now=now, on_event=on_event)
-            folders.append(folder)
+            folders += [] if person.excluded else [folder]
     return answers, tuple(folders)
 
 
@@ -105,10 +110,8 @@ def _rows(
     responses: tuple[Response, ...],
     items: Mapping[str, Item],
 ) -> Iterator[PersonAnswer]:
-    """The answers of a person in a phase to the items that were planned; none where it asks for no answer."""
+    """The answers of a person in a phase to the items that were planned."""
     name = answer_field(study)
-    if not name or all(field.name != name for field in study.fields_of(phase)):
-        return
     given = {r.trial.item_id: r.values for r in study.answers_in(phase.name, responses) if not r.trial.repeat}
     names = {phase.name}
     for place in range(study.phases.index(phase), 0, -1):

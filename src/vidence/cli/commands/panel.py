@@ -25,6 +25,7 @@ from vidence.console.flags import (
 from vidence.console.screen import Screen, say
 from vidence.engine.environment import cache_root, environment
 from vidence.records import Record
+from vidence.study.showing import panel_section, study_of
 
 if TYPE_CHECKING:
     from vidence.engine.diagnose import Account
@@ -106,7 +107,10 @@ def panel(given: PanelWanted) -> int:
     done.runs += others
     not_shown: tuple[str, ...] = ()
     if done.runs:
-        not_shown = _write(read_panel(config.title or file.stem, done, level=given.level), given)
+        shown = read_panel(config.title or file.stem, done, level=given.level)
+        studies = dict.fromkeys(filter(None, (study_of(run.folder) for run in others)))
+        sections = tuple(panel_section(one, level=given.level) for one in studies)
+        not_shown = _write(replace(shown, studies=sections), given)
     for line in done.missing:
         say(console, ("no score: ", "red"), line)
     for line in done.not_found:
@@ -164,7 +168,8 @@ def _write(shown: "Panel", given: PanelWanted) -> tuple[str, ...]:
     words = screen(given.json_path, given.latex)
     views = [shown.view(name) for name in given.views]
     tables = [table for view in views for table in view.tables]
-    section = replace(shown.section, tables=(*shown.section.tables, *tables))
+    of_studies = [table for study in shown.studies for table in study.tables]
+    section = replace(shown.section, tables=(*shown.section.tables, *tables, *of_studies))
     write_asked(
         (given.json_path, lambda path: write_panel_json(shown.cells, section, path)),
         (given.latex, lambda path: write_file(path, latex_of([shown.scores, *tables], intervals="pm"))),
@@ -182,6 +187,8 @@ def _write(shown: "Panel", given: PanelWanted) -> tuple[str, ...]:
             click.echo(f"wrote {page}", err=True)
     if shown.cells:
         draw_section(shown.section, words)
+    for study in shown.studies:
+        draw_section(study, words)
     for view in views:
         draw_section(Section(title=view.name, paragraphs=view.sentences, tables=view.tables), words)
     return tuple(one for view in views for one in view.missing)

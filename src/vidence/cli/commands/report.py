@@ -14,6 +14,7 @@ from vidence.console.screen import Screen
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 from vidence.records import Record
+from vidence.study.showing import StudyReportWanted, is_study, show_report
 
 if TYPE_CHECKING:
     from vidence.report.results import Run
@@ -69,7 +70,11 @@ class Report(Record):
 
 @command()
 def report(given: Report) -> None:
-    """Tables from one or several run FOLDERS; a FILE of ``-`` is the standard output, without the tables."""
+    """Tables from one or several run FOLDERS; a FILE of ``-`` is the standard output, without the tables.
+
+    Of the folder of a study its report is shown, as by `vidence study report`; runs behind it are models that
+    its people are set beside. With --csv, --jsonl, --parquet or --parser its people are a run like others.
+    """
     from vidence.media.whole import write_file
     from vidence.report import export
     from vidence.report.hub import eval_results
@@ -77,6 +82,20 @@ def report(given: Report) -> None:
     from vidence.report.results import load_run
     from vidence.tables.latex import latex as latex_of
 
+    if is_study(given.folders[0]) and not (any(given.rows) or given.parser):
+        folder, *models = given.folders
+        show_report(
+            StudyReportWanted(
+                folder=folder,
+                models=tuple(models),
+                published=given.published,
+                level=given.level,
+                html=given.html,
+                json_path=given.json_path,
+                latex=given.latex,
+            )
+        )
+        return
     console = screen(*given.rows, given.json_path, given.hub_path, given.html, given.latex)
     if given.inspect_path is not None and len(given.folders) > 1:
         raise UsageError("--inspect takes one run folder at a time: a log of inspect_ai is about one model")

@@ -1,0 +1,581 @@
+"""The report of a study: scores of people by phase, changes, time, agreement, exclusions, pay, and models."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from vidence.engine.people import EXCLUDED_FOLDER, PEOPLE_FOLDER, phase_of
+from vidence.engine.plan import PLAN_FILE
+from vidence.engine.specs import label as label_of
+from vidence.errors import UsageError
+from vidence.records import Clusters, Estimate, Item
+from vidence.report.pairing import own_answer
+from vidence.report.papers import paper_sections
+from vidence.report.results import Row, Run, load_run
+from vidence.report.scores import Aggregate, Draws, ScoredQuestions
+from vidence.report.sections import Section
+from vidence.statistics.agreement import krippendorff_alpha
+from vidence.statistics.crossed import crossed_mean
+from vidence.statistics.paired import holm
+from vidence.statistics.resampling import Resampling
+from vidence.study.assignment import answer_phases
+from vidence.study.drawing import Drawn, read_drawn, read_items
+from vidence.study.exclusion import wages
+from vidence.study.folder import StudyAnswers, read_answers
+from vidence.study.labels import counted, label_sections
+from vidence.study.study import Participant, Phase, Response, StudyFile, read_study
+from vidence.tables.table import (
+    Cell,
+    Measure,
+    RowSpec,
+    Table,
+    count,
+    difference,
+    number,
+    p_value,
+    several,
+    share,
+    tabulate,
+    words,
+)
+
+_STATES = ("invited", "declined", "begun", "finished", "withdrawn")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyOutcome:
+    """What a study has led to.
+
+    `runs` has for each phase the answers of the people who count, `with_excluded` those of all; `models` are
+    runs that people are set beside.
+    """
+
+    file: StudyFile
+    answers: StudyAnswers
+    drawn: Drawn
+    items: Mapping[str, Item]
+    runs: Mapping[str, Run]
+    with_excluded: Mapping[str, Run]
+    models: tuple[Run, ...] = ()
+
+    @property
+    def kept(self) -> tuple[Participant, ...]:
+        """The people who count: who finished, and fell under no rule of exclusion."""
+        return tuple(one for one in self.answers.participants if one.state == "finished" and not one.excluded)
+
+    @property
+    def excluded(self) -> tuple[Participant, ...]:
+        """Who was left out by a rule."""
+        return tuple(one for one in self.answers.participants if one.excluded)
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The phases that people have scores in, in their order."""
+        return tuple(phase for phase in self.file.study.phases if phase.name in self.runs)
+
+    def given(self, phase: str) -> list[Response]:
+        """What people who count filled in in a phase, to what is data."""
+        return [one for one in self.data if one.trial.phase == phase]
+
+    @property
+    def data(self) -> list[Response]:
+        """What people who count filled in, to what is data."""
+        kept = {one.name for one in self.kept}
+        responses = counted(self.answers.participants, self.answers.responses)
+        return [one for one in responses if one.participant in kept]
+
+
+def open_study(folder: Path, *, models: Sequence[Path] = ()) -> StudyOutcome:
+    """Read the folder of a study that has answers.
+
+    Args:
+        folder: the folder.
+        models: run folders that people are set beside.
+
+    Raises:
+        UsageError: study.toml cannot be read, or run folders that are not of this study.
+        DataError: no answers are there yet, or files that cannot be used.
+        StoreError: a damaged run folder.
+    """
+    file, folder = read_study(folder), folder if folder.is_dir() else folder.parent
+    study = file.study
+    asking = answer_phases(study)
+    runs = _runs_of(folder / PEOPLE_FOLDER, asking)
+    return StudyOutcome(
+        file=file,
+        answers=read_answers(folder),
+        drawn=read_drawn(folder),
+        items=read_items(folder),
+        runs=runs,
+        with_excluded=_joined(runs, _runs_of(folder / EXCLUDED_FOLDER, asking)),
+        models=tuple(map(load_run, models)),
+    )
+
+
+def _runs_of(folder: Path, phases: Sequence[Phase]) -> dict[str, Run]:
+    """The run folders of people in a folder, those of a phase as one run."""
+    found = {phase_of(one) for one in folder.glob("*") if (one / PLAN_FILE).exists()}
+    known = {phase.name: f"*-{phase.name}" for phase in phases}
+    if len(phases) == 1 and found <= {""}:
+        known, found = {phases[0].name: "*"}, {phases[0].name} if found else set()
+    if unknown := sorted(found - set(known)):
+        raise UsageError(
+            f"{folder} has run folders of the phase {unknown[0]!r}; expected {', '.join(known)}: "
+            f"`vidence study close {folder.parent}` writes them again"
+        )
+    return {name: load_run(folder / pattern) for name, pattern in known.items() if name in found}
+
+
+def _joined(first: Mapping[str, Run], second: Mapping[str, Run]) -> dict[str, Run]:
+    """The answers of two groups of people, phase by phase."""
+    return {
+        name: replace(run, rows=(*run.rows, *second[name].rows)) if name in second else run
+        for name, run in {**second, **first}.items()
+    }
+
+
+# --------------------------------------------------------------------------- the report
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyReport:
+    """The sentences and the parts of a report."""
+
+    sentences: tuple[str, ...]
+    sections: tuple[Section, ...]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """All tables, one after the other."""
+        return tuple(table for section in self.sections for table in section.tables)
+
+
+def report_of(found: StudyOutcome, *, draws: Draws, with_published: bool = False) -> StudyReport:
+    """Everything that a study says.
+
+    Args:
+        found: the study.
+        draws: the level of intervals, and where draws come from.
+        with_published: whether people and models are set beside the rows that papers print.
+
+    Raises:
+        UsageError: a model that was asked other questions; printed rows where none fits.
+    """
+    study = found.file.study
+    parts: list[tuple[str, Sequence[Table]]] = [("People", [participants_table(found)])]
+    if found.runs:
+        parts.append(("Scores", [scores_table(found, draws=draws), people_table(found)]))
+        parts.append(("Exclusions", _some(exclusions_table(found, draws=draws))))
+        parts.append(("Changes between phases", _some(changes_table(found, draws=draws))))
+        parts.append(("Beside models", _some(models_table(found, draws=draws))))
+    parts.append(("Time", _some(time_table(found))))
+    parts.append(("Agreement", _some(agreement_table(found, draws=draws))))
+    if any(field.kind != "answer" for field in study.form):
+        rated = label_sections(
+            found.file, found.data, items=found.items, rng=draws.fresh(), level=draws.level
+        )
+        parts.append(("Labels and ratings", rated))
+    parts.append(("Pay", _some(pay_table(found))))
+    sections = [Section(title=title, tables=tuple(tables)) for title, tables in parts if tables]
+    if with_published:
+        runs = [replace(run, name=_row_name(found, name)) for name, run in found.runs.items()]
+        people = {run.folder for run in runs}
+        whole = [*runs, *found.models]
+        sections += paper_sections(whole, draws=draws, with_published=True, people=people)
+    return StudyReport(sentences=tuple(_sentences(found)), sections=tuple(sections))
+
+
+def _some(table: Table | None) -> list[Table]:
+    return [] if table is None else [table]
+
+
+def _row_name(found: StudyOutcome, phase: str) -> str:
+    return "people" if len(found.runs) == 1 else f"people, {_title(found.file.study.phase(phase))}"
+
+
+def _title(phase: Phase) -> str:
+    return phase.title or phase.name
+
+
+def _sentences(found: StudyOutcome) -> Iterator[str]:
+    n, states = len(found.kept), Counter[str](one.state for one in found.answers.participants)
+    began = sum(states[state] for state in ("begun", "finished", "withdrawn"))
+    yield (
+        f"{began} began, {states['finished']} finished, {states['withdrawn']} withdrew, "
+        f"{len(found.excluded)} excluded: {n} {'person counts' if n == 1 else 'people count'}."
+    )
+    if n == 1:
+        yield "One person: intervals are by videos alone, and speak of no other people."
+    elif n == 2:
+        yield "Two people: intervals are as wide as two people leave open, which is nearly everything."
+    elif n and found.runs:
+        yield "Intervals take people and videos as crossed: they speak of other people and other videos."
+    without = [
+        one.name for one in found.kept if not any(one.name in run.people for run in found.runs.values())
+    ]
+    if without and found.runs:
+        yield f"No answers of {', '.join(without)} are in any score."
+
+
+def participants_table(found: StudyOutcome) -> Table:
+    """How many people reached which state, and the rules that left some out."""
+    states = Counter[str](one.state for one in found.answers.participants)
+    rules = Counter(rule for one in found.excluded for rule in one.excluded)
+    rows = [(state, f"now {state}", states[state]) for state in _STATES if states[state]]
+    rows += [(f"rule:{rule}", f"excluded: {rule}", n) for rule, n in rules.items()]
+    rows.append(("kept", "count", len(found.kept)))
+    return tabulate(
+        "participants",
+        "Participants",
+        label="participants",
+        rows=[RowSpec(key, text, n) for key, text, n in rows],
+        measures=(count("n", lambda n: n, "people"),),
+        notes=("Who fell under several rules is in several rows.",) if len(rules) > 1 else (),
+    )
+
+
+# --------------------------------------------------------------------------- scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """Some answers of a phase, by one value of the tag that was drawn by, or all."""
+
+    phase: Phase
+    stratum: str
+    rows: Sequence[Row]
+
+    @property
+    def marks(self) -> list[float]:
+        """The marks of the answers that have one."""
+        return [row.correct for row in self.rows if row.correct is not None]
+
+
+def _parts(found: StudyOutcome) -> Iterator[_Part]:
+    tag = found.file.study.draw.by
+    for phase in found.phases:
+        rows = found.runs[phase.name].rows
+        yield _Part(phase=phase, stratum="all", rows=rows)
+        for value in sorted({row.item.tags[tag] for row in rows if tag in row.item.tags}):
+            some = [row for row in rows if row.item.tags.get(tag) == value]
+            yield _Part(phase=phase, stratum=value, rows=some)
+
+
+def scores_table(found: StudyOutcome, *, draws: Draws) -> Table:
+    """The accuracy of the people who count, by phase, condition and stratum."""
+    parts = list(_parts(found))
+    waiting = sum(len(part.rows) - len(part.marks) for part in parts if part.stratum == "all")
+    by = found.file.study.draw.by
+    stratum: list[Measure[_Part]] = [words("stratum", lambda p: p.stratum, by)] if by else []
+    return tabulate(
+        "study-scores",
+        "Accuracy by phase",
+        label="phase",
+        rows=[RowSpec(f"{p.phase.name}:{p.stratum}", _title(p.phase), p) for p in parts],
+        measures=(
+            words("condition", lambda p: p.phase.condition),
+            *stratum,
+            count("right", lambda p: _whole(sum(p.marks))),
+            count("answers", lambda p: len(p.marks), "of answers"),
+            share("accuracy", lambda p: Aggregate.of(p.rows).estimate(draws)),
+            count("people", lambda p: len({row.person for row in p.rows})),
+            count("videos", lambda p: len({row.item.source_id for row in p.rows})),
+        ),
+        notes=(
+            f"Mean over answers, with {100 * draws.level:g} % intervals. What was not read counts as wrong.",
+            f"{several(waiting, 'answer')} without a mark, in no mean." if waiting else "",
+        ),
+        figure="scores",
+    )
+
+
+def _whole(total: float) -> int | float:
+    return int(total) if total == int(total) else total
+
+
+def people_table(found: StudyOutcome) -> Table:
+    """What each person got right in each phase; those who were left out stand below."""
+    excluded = {one.name for one in found.excluded}
+    names = sorted({name for run in found.with_excluded.values() for name in run.people})
+
+    def of(phase: str) -> Callable[[str], Cell]:
+        def cell(name: str) -> Cell:
+            rows = found.with_excluded[phase].rows
+            marks = [row.correct for row in rows if row.person == name and row.correct is not None]
+            if not marks:
+                return Cell()
+            return Cell(value=float(np.mean(marks)), detail=f"{_whole(sum(marks))} of {len(marks)}")
+
+        return cell
+
+    return tabulate(
+        "study-people",
+        "Accuracy by person",
+        label="person",
+        rows=[
+            RowSpec(name, name, name, detail="excluded" if name in excluded else "")
+            for name in sorted(names, key=lambda name: (name in excluded, name))
+        ],
+        measures=[share(phase.name, of(phase.name), _title(phase)) for phase in found.phases],
+    )
+
+
+def exclusions_table(found: StudyOutcome, *, draws: Draws) -> Table | None:
+    """The score of each phase without and with the people who were left out; None where there are none."""
+    if not any(set(run.people) - set(found.runs[name].people) for name, run in _both(found)):
+        return None
+    return tabulate(
+        "study-exclusions",
+        "Without and with those who were excluded",
+        label="phase",
+        rows=[RowSpec(name, _title(found.file.study.phase(name)), name) for name, _ in _both(found)],
+        measures=(
+            share("without", lambda name: Aggregate.of(found.runs[name].rows).estimate(draws)),
+            share("with", lambda name: Aggregate.of(found.with_excluded[name].rows).estimate(draws)),
+            count("people", lambda name: len(found.runs[name].people), "people without"),
+            count("all", lambda name: len(found.with_excluded[name].people), "people with"),
+        ),
+    )
+
+
+def _both(found: StudyOutcome) -> list[tuple[str, Run]]:
+    return [(name, run) for name, run in found.with_excluded.items() if name in found.runs]
+
+
+# --------------------------------------------------------------------------- differences
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Difference:
+    """The second less the first of the same answers: two phases of the same people, or people and a model.
+
+    `first` and `second` are marks, by person and item.
+    """
+
+    first: tuple[float, ...]
+    second: tuple[float, ...]
+    estimate: Estimate
+    p_value: float
+
+    @classmethod
+    def of(
+        cls, pairs: Mapping[tuple[str, str], tuple[float, float]], items: Mapping[str, Item], *, level: float
+    ) -> "_Difference":
+        """The difference of pairs of marks by person and item.
+
+        Where there are several people, they and the sources are crossed.
+        """
+        first, second = zip(*pairs.values(), strict=True)
+        ids = [item_id for _, item_id in pairs]
+        mean = crossed_mean(
+            np.subtract(second, first),
+            people=[person for person, _ in pairs],
+            items=ids,
+            clusters=Clusters.of([items[item_id] for item_id in ids]),
+        )
+        estimate, p_value = mean.difference(level=level)
+        return cls(first=first, second=second, estimate=estimate, p_value=p_value)
+
+    def n(self, before: bool, after: bool) -> int:
+        """How many answers were wholly right, or not, before and after."""
+        return sum((a == 1, b == 1) == (before, after) for a, b in zip(self.first, self.second, strict=True))
+
+
+def _marks(run: Run) -> dict[tuple[str, str], float]:
+    """The mean mark of each person on each item."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for row in run.rows:
+        if row.correct is not None:
+            found.setdefault((row.person, row.item.item_id), []).append(row.correct)
+    return {key: float(np.mean(some)) for key, some in found.items()}
+
+
+def changes_table(found: StudyOutcome, *, draws: Draws) -> Table | None:
+    """What the same people got right in a phase and in the next; None where no phase asks anything again."""
+    rows = []
+    for before, after in zip(found.phases, found.phases[1:], strict=False):
+        first, second = _marks(found.runs[before.name]), _marks(found.runs[after.name])
+        pairs = {key: (first[key], second[key]) for key in first if key in second}
+        if pairs:
+            items = {row.item.item_id: row.item for row in found.runs[before.name].rows}
+            about = _Difference.of(pairs, items, level=draws.level)
+            rows.append(RowSpec(f"{before.name}:{after.name}", f"{_title(before)} to {_title(after)}", about))
+    if not rows:
+        return None
+    return tabulate(
+        "study-changes",
+        "Changes between phases",
+        label="phases",
+        rows=rows,
+        measures=(
+            count("answers", lambda d: len(d.first)),
+            count("stays_right", lambda d: d.n(True, True), "stays right"),
+            count("gained", lambda d: d.n(False, True), "wrong to right"),
+            count("lost", lambda d: d.n(True, False), "right to wrong"),
+            count("stays_wrong", lambda d: d.n(False, False), "stays wrong"),
+            difference("difference", lambda d: d.estimate),
+            p_value("p", lambda d: d.p_value),
+        ),
+        notes=("Answers of the same person to the same item.",),
+    )
+
+
+def models_table(found: StudyOutcome, *, draws: Draws) -> Table | None:
+    """People less each model, on the items that both answered; None without models.
+
+    Raises:
+        UsageError: a model that was put no question of the study.
+    """
+    rows = list[_Beside]()
+    for place, model in enumerate(found.models):
+        scored = ScoredQuestions.of(model.rows)
+        of_model = dict(zip((item.item_id for item in scored.items), scored.values.tolist(), strict=True))
+        items = {item.item_id: item for item in scored.items}
+        for phase in found.phases:
+            own = {row.item.item_id: row.item.question for row in found.runs[phase.name].rows}
+            same = {i for i, question in own.items() if i in items and items[i].question == question}
+            marks = _marks(found.runs[phase.name])
+            pairs = {key: (of_model[key[1]], mark) for key, mark in marks.items() if key[1] in same}
+            if not pairs:
+                raise UsageError(
+                    f"{model.folder} shares no question with the phase {phase.name!r} of {found.file.path}; "
+                    f"put the model through its items: vidence run --study {found.file.path} --model ..."
+                )
+            about = _Difference.of(pairs, items, level=draws.level)
+            rows.append(_Beside(key=f"{phase.name}:{place}", phase=phase.name, model=model, about=about))
+    if not rows:
+        return None
+    adjusted = dict(zip((one.key for one in rows), holm([one.about.p_value for one in rows]), strict=True))
+    return tabulate(
+        "study-models",
+        "People and models on the same items",
+        label="people",
+        rows=[RowSpec(one.key, _row_name(found, one.phase), one) for one in rows],
+        measures=(
+            words("model", lambda one: label_of(one.model.plan)),
+            count("answers", lambda one: len(one.about.first)),
+            share("people", lambda one: float(np.mean(one.about.second))),
+            share("score", lambda one: float(np.mean(one.about.first)), "model's score"),
+            difference("difference", lambda one: one.about.estimate),
+            p_value("p", lambda one: adjusted[one.key], "p (Holm)"),
+        ),
+        notes=("The difference is people less model; each answer counts once, for both.",),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Beside:
+    """People in a phase, and a model."""
+
+    key: str
+    phase: str
+    model: Run
+    about: _Difference
+
+
+# --------------------------------------------------------------------------- time, agreement, pay
+
+
+def time_table(found: StudyOutcome) -> Table | None:
+    """How long answers took, and how often the media were played; None without answers."""
+    rows = [
+        RowSpec(phase.name, _title(phase), given)
+        for phase in found.file.study.phases
+        if (given := found.given(phase.name))
+    ]
+    if not rows:
+        return None
+    return tabulate(
+        "study-time",
+        "Time of an answer",
+        label="phase",
+        rows=rows,
+        measures=(
+            count("answers", len),
+            number("seconds", lambda some: float(median(one.seconds for one in some)), "median seconds"),
+            number("plays", lambda some: float(median(one.n_plays for one in some)), "median plays"),
+            count("changed", lambda some: sum(one.n_changes > 0 for one in some)),
+        ),
+        notes=("By the server's clock, from the first view of a trial to its answer.",),
+    )
+
+
+def agreement_table(found: StudyOutcome, *, draws: Draws) -> Table | None:
+    """How far people gave the same answers; None where no item was answered by two of them."""
+    rows = []
+    for phase in found.phases:
+        table, items = _answers(found.runs[phase.name])
+        if (~np.isnan(table)).sum(axis=1).max(initial=0) >= 2:
+            rows.append(RowSpec(phase.name, _title(phase), (table, items)))
+    if not rows:
+        return None
+    return tabulate(
+        "study-agreement",
+        "Agreement between people",
+        label="phase",
+        rows=rows,
+        measures=(
+            count("items", lambda one: int(((~np.isnan(one[0])).sum(axis=1) >= 2).sum()), "items of several"),
+            number(
+                "alpha",
+                lambda one: krippendorff_alpha(
+                    one[0],
+                    measurement="nominal",
+                    clusters=Clusters.of(one[1]),
+                    rng=draws.fresh(),
+                    settings=Resampling(level=draws.level),
+                ),
+                "Krippendorff's alpha",
+            ),
+        ),
+        notes=("Of the choices that people took; of free answers, of their marks.",),
+    )
+
+
+def _answers(run: Run) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float64]], list[Item]]:
+    """What each person answered to each item as a number, shape (n_items, n_people); NaN for no answer."""
+    items = {row.item.item_id: row.item for row in run.rows}
+    at, column = {name: i for i, name in enumerate(items)}, {name: i for i, name in enumerate(run.people)}
+    codes: dict[object, float] = {}
+    table = np.full((len(items), len(column)), np.nan)
+    for row in run.rows:
+        answer = own_answer(row) if row.item.answer_kind == "choice" else row.correct
+        if answer is not None:
+            table[at[row.item.item_id], column[row.person]] = codes.setdefault(answer, float(len(codes)))
+    return table, list(items.values())
+
+
+def pay_table(found: StudyOutcome) -> Table | None:
+    """What each person is paid by the rules of study.toml; None for a study that pays nothing."""
+    pay = found.file.study.pay
+    if not (pay.flat or pay.per_hour or pay.per_answer or pay.per_right):
+        return None
+    given = {
+        (r.participant, r.trial.phase, r.trial.item_id) for r in found.answers.responses if r.answered_at
+    }
+    right = Counter(
+        row.person
+        for phase, run in found.with_excluded.items()
+        for row in run.rows
+        if row.correct == 1 and (row.person, phase, row.item.item_id) in given
+    )
+    return tabulate(
+        "study-pay",
+        "Pay",
+        label="person",
+        rows=[
+            RowSpec(one.participant, one.participant, one)
+            for one in wages(found.file.study, found.answers, n_right=right)
+        ],
+        measures=(
+            number("hours", lambda one: one.hours, "hours in phases"),
+            count("answers", lambda one: one.n_answers),
+            count("right", lambda one: one.n_right, "right answers"),
+            number("amount", lambda one: one.amount, f"by the rules, {pay.currency}"),
+        ),
+        notes=("What study.toml promises; what was paid is not recorded.",),
+    )

@@ -1,0 +1,124 @@
+"""The report of a study on the terminal and as files; what a panel says of a study whose people it has."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import numpy as np
+
+from vidence.console.flags import HTML, JSON, LATEX, LEVEL, argument, flag
+from vidence.engine.people import PEOPLE_FOLDER
+from vidence.records import Record
+from vidence.study.study import STUDY_FILE
+
+if TYPE_CHECKING:
+    from vidence.report.sections import Section
+
+_ON_PAGE: Final = "The checklist is on the page and in the files: --html, --latex, --json."
+
+
+class StudyReportWanted(Record):
+    """Which study is reported, beside which models, and where it is written."""
+
+    folder: Annotated[Path, argument("STUDY")]
+    models: Annotated[tuple[Path, ...], argument("RUN...", required=False)] = ()
+    published: Annotated[bool, flag("Set people and models under the rows that their papers print.")] = False
+    level: Annotated[float, LEVEL] = 0.95
+    html: Annotated[Path | None, HTML] = None
+    json_path: Annotated[Path | None, JSON] = None
+    latex: Annotated[Path | None, LATEX] = None
+
+
+def is_study(folder: Path) -> bool:
+    """Whether a folder is that of a study, and no run folder."""
+    from vidence.engine.plan import PLAN_FILE
+
+    return (folder / STUDY_FILE).is_file() and not (folder / PLAN_FILE).exists()
+
+
+def show_report(given: StudyReportWanted) -> None:
+    """Write what is wanted of the report of a study, then draw it in the terminal.
+
+    Raises:
+        VidenceError: as for `open_study` and `report_of`.
+    """
+    from vidence.console.files import screen, write_asked
+    from vidence.media.whole import write_file
+    from vidence.report.results import SEED
+    from vidence.report.scores import Draws
+    from vidence.report.sections import Section
+    from vidence.report.terminal import draw_section
+    from vidence.study.checklist import checklist, checklist_latex, checklist_sentence, checklist_table
+    from vidence.study.report import open_study, report_of
+    from vidence.tables.export import said_as_json
+    from vidence.tables.latex import latex as latex_of
+    from vidence.tables.rendering import render
+
+    console = screen(given.html, given.json_path, given.latex)
+    found = open_study(given.folder, models=given.models)
+    draws = Draws(rng=np.random.default_rng(SEED), level=given.level)
+    made = report_of(found, draws=draws, with_published=given.published)
+    entries = checklist(found, made.tables)
+    sentences = (*made.sentences, checklist_sentence(entries))
+    title = found.file.study.title or found.file.folder.resolve().name
+    facts = {"file": str(found.file.path), "sha256": found.file.sha256, "level": given.level}
+    values = {"title": title, "study": found.file.study, **facts, "checklist": entries}
+    write_asked(
+        (
+            given.html,
+            lambda path: write_file(
+                path,
+                render(
+                    "diagnosis.html.j2",
+                    eyebrow="vidence study report",
+                    title=title,
+                    sentences=sentences,
+                    statements=(*made.tables, checklist_table(entries)),
+                    facts=(("Study", facts),),
+                ),
+            ),
+        ),
+        (
+            given.json_path,
+            lambda path: write_file(
+                path, said_as_json("study report", sentences=sentences, tables=made.tables, values=values)
+            ),
+        ),
+        (
+            given.latex,
+            lambda path: write_file(path, latex_of(made.tables) + "\n" + checklist_latex(entries)),
+        ),
+    )
+    draw_section(Section(title=title, paragraphs=(*sentences, _ON_PAGE)), console)
+    for section in made.sections:
+        console.print()
+        draw_section(section, console)
+
+
+def study_of(folder: Path) -> Path | None:
+    """The study whose people a row of a panel has: `folder` is that of the study, or a pattern in it."""
+    for one in (folder, folder.parent.parent if folder.parent.name == PEOPLE_FOLDER else folder):
+        if is_study(one):
+            return one
+    return None
+
+
+def panel_section(folder: Path, *, level: float) -> "Section":
+    """What a panel says of a study: who took part, who was left out, and its reporting checklist.
+
+    Raises:
+        VidenceError: as for `open_study` and `report_of`.
+    """
+    from vidence.report.results import SEED
+    from vidence.report.scores import Draws
+    from vidence.report.sections import Section
+    from vidence.study.checklist import checklist, checklist_sentence, checklist_table
+    from vidence.study.report import open_study, participants_table, report_of
+
+    found = open_study(folder)
+    made = report_of(found, draws=Draws(rng=np.random.default_rng(SEED), level=level))
+    entries = checklist(found, made.tables)
+    return Section(
+        title=f"People: {found.file.study.title or folder.resolve().name}",
+        paragraphs=(*made.sentences, checklist_sentence(entries)),
+        tables=(participants_table(found), checklist_table(entries)),
+    )
