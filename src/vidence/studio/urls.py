@@ -21,6 +21,8 @@ from vidence.studio.pages import (
     releases,
     review,
     sign_in,
+    study,
+    study_desk,
     submissions,
     time,
     training,
@@ -67,6 +69,8 @@ urlpatterns = [
     *review.urls,
     *rates.urls,
     *questions.urls,
+    *study.urls,
+    *study_desk.urls,
     route("static/<path:name>", static, name="static", roles=ANYONE),
 ]
 handler400 = "vidence.studio.pages.faults.bad_request"

@@ -9,6 +9,7 @@ from servers.studio import configured, studio
 configured()  # before tests import tables
 
 from subjects.board_studio import Boards, open_boards  # noqa: E402
+from subjects.open_study import Person, draw_study, link_of, plain, write_questions  # noqa: E402
 from subjects.street_set import StreetSet  # noqa: E402
 
 
@@ -64,3 +65,39 @@ def two_boards(street, tmp_path):
         made.user("Ada", "author", project="films")
         first = open_boards(street, made.signed_in("Olga"), project="films")
         yield first, Boards(street=street, made=first.made, client=made.signed_in("Ada"))
+
+
+@pytest.fixture(scope="session")
+def questions(tmp_path_factory):
+    """Clips and questions, made once."""
+    folder = tmp_path_factory.mktemp("questions")
+    write_questions(folder)
+    return folder
+
+
+@pytest.fixture
+def opened(questions, tmp_path, solo):
+    """Open a study in a folder of its own; the row."""
+
+    def make(text=None, *, name="study", **more):
+        from vidence.studio.studies import open_study
+
+        folder = tmp_path / name
+        folder.mkdir()
+        for path in questions.iterdir():
+            (folder / path.name).symlink_to(path)
+        return open_study(draw_study(folder, text or plain()), **more)
+
+    return make
+
+
+@pytest.fixture
+def people(solo):
+    """Browsers with a link each to a study."""
+
+    def make(study, n=1):
+        from vidence.studio.studies import invite
+
+        return [Person(solo.client(), link_of(study, one.key)) for one in invite(study, n)]
+
+    return make

@@ -27,6 +27,7 @@ OPERATORS_OF_ALL = {
 NOTHING = {**dict.fromkeys(ROLES, 404), "nobody": 302}  # no such token
 CLOSED_TO_GET = dict.fromkeys((*ROLES, "nobody"), 405)
 CLOSED = {**dict.fromkeys(ROLES, 403), "nobody": 403}
+ABSENT = dict.fromkeys((*ROLES, "nobody"), 404)
 POSTED = {**dict.fromkeys(ROLES, 405), "nobody": 405}
 # What each address answers to GET, by role. An address that is not here fails the test: add it with its line.
 TABLE = {
@@ -65,6 +66,16 @@ TABLE = {
     "compare": {**RESEARCHERS, "researcher": 302},  # to the list, where runs are ticked
     **dict.fromkeys(("run", "run-items", "run-report", "run-diagnosis", "run-item"), NOTHING_FOR_RESEARCHERS),
     **dict.fromkeys(("run-item-text", "made", "questions", "question"), NOTHING_FOR_RESEARCHERS),
+    "studies": SIGNED_IN,
+    "new-study": OPERATORS_OF_ALL,
+    "study-status": OPERATORS_OF_ALL,
+    # Participants have no role: of a study that is not there everybody is told so.
+    **dict.fromkeys(("study-join", "study-join-account", "study-next", "study-leave", "study-trial"), ABSENT),
+    **dict.fromkeys(("study-told", "study-picture", "study-once"), ABSENT),
+    "study-view": POSTED,
+    **dict.fromkeys(("study-media-file", "study-media-frames", "study-media-still"), ABSENT),
+    **dict.fromkeys(("study-media-strip", "study-media-copy", "study-media-copy-file"), ABSENT),
+    "study-media-copy-frames": ABSENT,
     **dict.fromkeys(("media-file", "media-frames", "media-still", "media-strip"), NOTHING),
     **dict.fromkeys(("media-copy", "media-copy-file", "media-copy-frames"), NOTHING),
     "board": SIGNED_IN,
@@ -76,13 +87,19 @@ OF_SUBMITTERS = frozenset({"start", "enter", "sign-in", "sign-out", "static", "p
 # Who gets past the door with a form, by address; the others are told 403, and who has not signed in 401.
 LOOKERS, WORKERS = frozenset({"reviewer", "meta"}), frozenset({"author", "reviewer", "meta"})
 ALL, LEADERS = frozenset(ROLES) - {"submitter"}, frozenset({"operator"})
+EVERYONE = frozenset({*ROLES, "nobody"})
 CHANGES = {
     **dict.fromkeys(("sign-out", "password"), frozenset(ROLES)),
     "submit": frozenset({"submitter"}),
     **dict.fromkeys(("beat", "guidelines", "qualification"), ALL),
     **dict.fromkeys(("next", "draw", "claim", "release", "review", "review-edit"), LOOKERS),
     **dict.fromkeys(("expire", "health", "people", "trials", "releases"), LEADERS),
-    **dict.fromkeys(("accounts", "new-project"), frozenset()),  # of operators of all projects
+    **dict.fromkeys(("study-join", "study-join-account", "study-next", "study-leave"), EVERYONE),
+    **dict.fromkeys(("study-trial", "study-view"), EVERYONE),
+    "studies": ALL,
+    **dict.fromkeys(
+        ("accounts", "new-project", "new-study", "study-status"), frozenset()
+    ),  # of operators of all projects
     **dict.fromkeys(("new-item", "edit-item"), frozenset({"author"})),
     "intake": LEADERS | {"author"},
     "time": WORKERS | LEADERS,
@@ -97,7 +114,7 @@ CHANGES = {
 def expected(name, role):
     """What an address answers to GET."""
     where, view = named()[name]
-    if role != "submitter" or name in OF_SUBMITTERS:
+    if role != "submitter" or name in OF_SUBMITTERS or TABLE[name] is ABSENT:
         return TABLE[name][role]
     if "GET" not in view.callback.methods:
         return 405
@@ -141,6 +158,9 @@ def addresses(values):
         "diagnosis": "no-such",
         "place": "no-such",
         "index": 0,
+        "study": UUID(int=1),
+        "key": "no-such",
+        "at": 0,
     }
     known = {**unknown, **values, "name": f"{edition()}/studio.css"}
     found = {}
@@ -281,6 +301,7 @@ def test_nobody_else_gets_in_where_one_person_is(tmp_path, mode):
     with studio(mode, tmp_path) as made:
         for name, where in addresses({"project": "films", "item": UUID(int=0)}).items():
             usual = 403 if "GET" in named()[name][1].callback.methods else 405
+            usual = 404 if TABLE[name] is ABSENT else usual
             status = {"static": 200, "sign-in": 404}.get(name, usual)
             assert made.client().get(where).status_code == status, name
 

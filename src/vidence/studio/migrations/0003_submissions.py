@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0001_first'),
+        ('studio', '0002_studies'),
     ]
 
     operations = [

@@ -1,7 +1,7 @@
 """What the player fetches: the bytes of a medium in ranges, its table of times, stills, and its copy."""
 
 import gzip
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import wraps
 from http import HTTPStatus
 from typing import Final
@@ -9,17 +9,20 @@ from typing import Final
 import msgspec
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
 
 from vidence.errors import MediaError, UsageError
 from vidence.media.encode import EncodedFrame, Encoding, Size
 from vidence.records import Record
-from vidence.studio.access import EVERY_ROLE, route
+from vidence.studio.access import EVERY_ROLE, Rule, route
 from vidence.studio.media import FileState, MediaDesk, MediumFile, desk
 from vidence.studio.pages.answers import as_json
 from vidence.studio.rules.frames import PackedTable
 from vidence.studio.rules.ranges import Beyond, ByteRange, holds, is_known, wanted_bytes
 
 View = Callable[..., Awaitable[HttpResponse]]
+Finder = Callable[[HttpRequest, str], Awaitable[MediumFile | None]]
+"""Says what the token of a request stands for; None where it is not for the sender."""
 # A browser may keep what it got, and asks each time whether it is still so.
 _KEPT: Final = "private, no-cache"
 _USUAL: Final = Encoding(size=Size(kind="short", pixels=720))
@@ -45,66 +48,69 @@ def _json(record: Record, *, status: int = HTTPStatus.OK) -> HttpResponse:
     return answer
 
 
-def _on_desk(view: Callable[..., Awaitable[HttpResponse]]) -> View:
-    """A view of one medium: 404 for a token that was not handed out, and for what cannot be read.
+def _on_desk(view: Callable[..., Awaitable[HttpResponse]], find: Finder, *, is_blind: bool) -> View:
+    """A view of a medium: 404 for a token that the finder does not know, and for what cannot be read.
 
-    So it is for what is of a project that whoever asks has no say in.
+    Args:
+        view: takes the request, the desk and the file.
+        find: what a token of the request stands for.
+        is_blind: messages about files, which name them, are not sent.
     """
 
     @wraps(view)
     async def answer(request: HttpRequest, token: str, **named: object) -> HttpResponse:
-        there = desk()
-        known = there.known(token)
-        if known is None or (known.project and not request.person.is_in(known.project)):
+        known = await find(request, token)
+        named.pop("study", None)
+        if known is None:
             return _json(Refused(error="there is no such medium here"), status=HTTPStatus.NOT_FOUND)
         try:
-            return await view(request, there, known, **named)
+            return await view(request, desk(), known, **named)
         except MediaError as error:
-            return _json(Refused(error=str(error)), status=HTTPStatus.NOT_FOUND)
+            words = "it cannot be read" if is_blind else str(error)
+            return _json(Refused(error=words), status=HTTPStatus.NOT_FOUND)
         except UsageError as error:
             return _json(Refused(error=str(error)), status=HTTPStatus.BAD_REQUEST)
 
     return answer
 
 
-@_on_desk
+async def _of_project(request: HttpRequest, token: str) -> MediumFile | None:
+    """The file of a token that was handed out, unless it is of a project that the person has no say in."""
+    known = desk().known(token)
+    return None if known is None or (known.project and not request.person.is_in(known.project)) else known
+
+
 async def file(request: ASGIRequest, there: MediaDesk, known: MediumFile) -> HttpResponse:
     """The bytes of a video or an image."""
     return ranged(request, there.file_state(known))
 
 
-@_on_desk
 async def frames(request: HttpRequest, there: MediaDesk, known: MediumFile) -> HttpResponse:
     """When each frame is presented, packed."""
     plays = known.kind == "video" and (await there.copy_of(known)).state == "not-needed"
     return _packed(request, Frames(kind=known.kind, plays=plays, table=await there.table(known)))
 
 
-@_on_desk
 async def still(request: HttpRequest, there: MediaDesk, known: MediumFile, *, index: int) -> HttpResponse:
     """One frame as models are sent it: ``?size=short:720&format=jpeg&quality=85``."""
     return _picture(request, await there.still(known, index, encoding=_encoding(request.GET)))
 
 
-@_on_desk
 async def strip(request: HttpRequest, there: MediaDesk, known: MediumFile) -> HttpResponse:
     """Small pictures in one row: ``?n=12``."""
     return _picture(request, await there.strip(known, n_pictures=_number(request.GET, "n", usual=12)))
 
 
-@_on_desk
 async def copy(request: HttpRequest, there: MediaDesk, known: MediumFile) -> HttpResponse:
     """How far the copy for browsers is; one that is needed is begun, and with ``?need=1`` in any case."""
     return _json(await there.copy_of(known, is_needed=request.GET.get("need") == "1"))
 
 
-@_on_desk
 async def copy_file(request: ASGIRequest, there: MediaDesk, known: MediumFile) -> HttpResponse:
     """The bytes of the copy."""
     return ranged(request, await there.copy_file(known))
 
 
-@_on_desk
 async def copy_frames(request: HttpRequest, there: MediaDesk, known: MediumFile) -> HttpResponse:
     """When each frame of the copy is presented: the numbers are those of the original."""
     table = await there.copy_table(known)
@@ -187,12 +193,36 @@ def _number(said: Mapping[str, str], name: str, *, usual: int) -> int:
     return int(text)
 
 
-urls = [
-    route("media/<str:token>/file", file, name="media-file", roles=EVERY_ROLE),
-    route("media/<str:token>/frames.json", frames, name="media-frames", roles=EVERY_ROLE),
-    route("media/<str:token>/still/<int:index>.jpg", still, name="media-still", roles=EVERY_ROLE),
-    route("media/<str:token>/strip.jpg", strip, name="media-strip", roles=EVERY_ROLE),
-    route("media/<str:token>/copy.json", copy, name="media-copy", roles=EVERY_ROLE),
-    route("media/<str:token>/copy/file", copy_file, name="media-copy-file", roles=EVERY_ROLE),
-    route("media/<str:token>/copy/frames.json", copy_frames, name="media-copy-frames", roles=EVERY_ROLE),
-]
+def media_urls(
+    prefix: str, *, name: str, find: Finder, roles: Collection[Rule], is_blind: bool = False
+) -> list[URLPattern]:
+    """The addresses of media under a prefix, which the player appends to that of a medium.
+
+    Args:
+        prefix: before the token.
+        name: the beginning of the names of these addresses.
+        find: what a token stands for.
+        roles: who may ask.
+        is_blind: messages about files, which name them, are not sent.
+    """
+    views: dict[str, tuple[str, View]] = {
+        "file": ("file", file),
+        "frames": ("frames.json", frames),
+        "still": ("still/<int:index>.jpg", still),
+        "strip": ("strip.jpg", strip),
+        "copy": ("copy.json", copy),
+        "copy-file": ("copy/file", copy_file),
+        "copy-frames": ("copy/frames.json", copy_frames),
+    }
+    return [
+        route(
+            f"{prefix}<str:token>/{tail}",
+            _on_desk(view, find, is_blind=is_blind),
+            name=f"{name}-{short}",
+            roles=roles,
+        )
+        for short, (tail, view) in views.items()
+    ]
+
+
+urls = media_urls("media/", name="media", find=_of_project, roles=EVERY_ROLE)

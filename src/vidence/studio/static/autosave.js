@@ -11,7 +11,7 @@ import { pressedKey } from "./keys.js";
 const QUIET_MS = 700;
 const WAIT_MS = 2500;
 const AGAIN_MS = 3000;
-const CONTROL = new Set(["csrfmiddlewaretoken", "version", "request", "action", "act", "seen", "opened", "next", "wording"]);
+const CONTROL = new Set(["csrfmiddlewaretoken", "version", "request", "action", "act", "seen", "opened", "next", "wording", "freezes"]);
 const BUTTONS = new Set(["submit", "button", "reset", "image"]);
 const isPicked = (element) => element.type === "radio" || element.type === "checkbox";
 

@@ -1,0 +1,623 @@
+"""Studies that the studio serves: opened from their folders, joined, and written to by participants.
+
+What a participant may do is decided by `vidence.study.progress`; here it is read from tables, and written to
+them, in one transaction for each request.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+from django.db import transaction
+from django.db.models import Q
+
+from vidence.errors import DataError, UsageError
+from vidence.explain.errors.packet import PacketLine, read_packet
+from vidence.explain.errors.taxonomies import Taxonomy
+from vidence.media.files import located
+from vidence.records import Item, Record
+from vidence.studio.drafts import Conflict, Saved
+from vidence.studio.records.items import ItemRow, TransitionRow
+from vidence.studio.records.people import UserRow
+from vidence.studio.records.studies import ParticipantRow, ResponseRow, StudyEventRow, StudyRow
+from vidence.studio.settings import current
+from vidence.study.assignment import all_trials
+from vidence.study.drawing import Drawn, read_drawn, read_items
+from vidence.study.folder import StudyAnswers
+from vidence.study.progress import Course, Step, Trial
+from vidence.study.replies import ShownTrial, lines_of, shown_trial, shows_replies, taxonomy_in
+from vidence.study.study import Event, Participant, PlannedTrial, Response, Study, StudyFile, read_study
+
+FRAMES_FILE: Final = "frames.json"
+_MOST_REQUEST: Final = 64
+_MOST_IDENT: Final = 200
+_VALUES: Final = msgspec.json.Decoder(dict[str, str])
+CLOSED: Final = "This study is closed. What was sent before is kept; nothing more is taken."
+ACT = Literal["save", "freeze", "submit"]
+
+
+# --------------------------------------------------------------------------- the folder of a study
+
+
+class KeptPicture(Record):
+    """A picture of the folder ``frames`` of a study: the SHA-256 of its bytes, and its time in the video."""
+
+    digest: str
+    time_s: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnFolder:
+    """What a study's folder holds for its participants, read once."""
+
+    file: StudyFile
+    drawn: Drawn
+    items: Mapping[str, Item]
+    lines: Mapping[tuple[str, str], PacketLine]
+    kinds: Taxonomy | None
+    frames: Mapping[str, Mapping[str, tuple[KeptPicture, ...]]]
+
+    @property
+    def study(self) -> Study:
+        """The study as its operator wrote it."""
+        return self.file.study
+
+    def pictures(self, trial: PlannedTrial) -> tuple[tuple[Path, float | None], ...]:
+        """The very pictures that a trial shows in a row, with their times."""
+        kept = self.frames[trial.item_id][trial.condition]
+        return tuple((self.file.folder / "frames" / f"{one.digest}.jpg", one.time_s) for one in kept)
+
+    def text(self, name: str) -> str:
+        """A text that participants read, of a file beside study.toml; empty without a name."""
+        return (self.file.folder / name).read_text(encoding="utf-8") if name else ""
+
+
+def read_folder(folder: Path, sha256: str = "") -> DrawnFolder:
+    """Read a study that was drawn.
+
+    Args:
+        folder: holds study.toml, and what was drawn by it.
+        sha256: of study.toml as it was when the study was opened; empty before.
+
+    Raises:
+        UsageError: it was changed since it was drawn or opened, or it was not drawn.
+        DataError: what was drawn cannot be read.
+    """
+    file, drawn = read_study(folder), read_drawn(folder)
+    if file.sha256 != drawn.study_sha256:
+        raise UsageError(f"{file.path} was changed after it was drawn; draw it again: vidence study draw")
+    if sha256 and file.sha256 != sha256:
+        raise UsageError(
+            f"{file.path} was changed after the study was opened; put it back as it was, or copy the folder "
+            "and open the copy as another study"
+        )
+    has_replies = shows_replies(file.study)
+    return DrawnFolder(
+        file=file,
+        drawn=drawn,
+        items=read_items(folder),
+        lines=lines_of(read_packet(folder)) if has_replies else {},
+        kinds=taxonomy_in(folder) if has_replies else None,
+        frames=_read_frames(folder / FRAMES_FILE),
+    )
+
+
+def _read_frames(path: Path) -> Mapping[str, Mapping[str, tuple[KeptPicture, ...]]]:
+    """The pictures of each item by condition; none where no phase shows any.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    if not path.exists():
+        return {}
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, tuple[KeptPicture, ...]]])
+    except (OSError, msgspec.DecodeError) as error:
+        raise DataError(
+            f"{path} cannot be read: {error}; draw the study again: vidence study draw"
+        ) from error
+
+
+def open_study(folder: Path, *, is_recruited: bool = False) -> StudyRow:
+    """Open a study that was drawn; one that is open stays so, with the link for many if it is asked for.
+
+    Raises:
+        UsageError: it is closed, was not drawn, or a medium of it is not on this machine.
+    """
+    folder = folder.resolve()
+    found = read_folder(folder)
+    for item in found.items.values():
+        for medium in item.media:
+            place = located(folder, medium)
+            if not isinstance(place, Path) or not place.exists():
+                raise UsageError(
+                    f"{item.item_id}: {place} is not on this machine, and people can be shown files only; "
+                    "fetch it (vidence get), then draw the study again"
+                )
+    with transaction.atomic():
+        row: StudyRow
+        row, _ = StudyRow.objects.get_or_create(
+            folder=str(folder),
+            defaults={
+                "title": (found.study.title or folder.name)[:300],
+                "sha256": found.file.sha256,
+                "state": "open",
+                "opened_at": current().settings.clock(),
+            },
+        )
+        read_folder(folder, row.sha256)
+        if row.state == "closed":
+            raise UsageError(f"{folder} was closed; copy the folder to run it as another study")
+        if is_recruited and not row.key:
+            row.key = _new_key()
+            row.save(update_fields=["key"])
+    return row
+
+
+def invite(study: StudyRow, n: int) -> list[ParticipantRow]:
+    """Make links for one person each."""
+    with transaction.atomic():
+        return [_add(study, state="invited", recruited="link", key=_new_key()) for _ in range(n)]
+
+
+def _add(study: StudyRow, **columns: object) -> ParticipantRow:
+    """A new participant, with the next slot and pseudonym; call it in a transaction."""
+    StudyRow.objects.select_for_update().get(pk=study.pk)
+    slot = ParticipantRow.objects.filter(study=study).count()
+    row: ParticipantRow = ParticipantRow.objects.create(
+        study=study, slot=slot, name=f"P{slot + 1:02d}", **columns
+    )
+    return row
+
+
+def _new_key() -> str:
+    return secrets.token_urlsafe(24)
+
+
+# --------------------------------------------------------------------------- ways in
+
+
+@dataclass(frozen=True, kw_only=True)
+class Door:
+    """What a link leads to: the participant that is known by it, or None where consent makes a new one.
+
+    `recruited` is how; `ident` and `parameters` are of a recruiter, `user` is the account.
+    """
+
+    study: StudyRow
+    recruited: str
+    participant: ParticipantRow | None = None
+    ident: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    user: UserRow | None = None
+
+
+def door_of(study: StudyRow, key: str, parameters: Mapping[str, str]) -> Door | None:
+    """What the link with a key leads to; None where there is no such link.
+
+    Args:
+        study: the study.
+        key: of the link.
+        parameters: of the address, as a recruiter adds them.
+
+    Raises:
+        UsageError: the recruiter's parameter is absent, or too long.
+    """
+    if study.key and hmac.compare_digest(study.key.encode(), key.encode()):
+        recruit = folder_of(study).study.recruit
+        said = parameters.get(recruit.participant, "")
+        if not 0 < len(said) <= _MOST_IDENT:
+            raise UsageError(
+                f"the address has no {recruit.participant}, by which this study tells participants apart; "
+                "open it from the site that invited you"
+            )
+        ident = hmac.new(current().secret, said.encode(), hashlib.sha256).hexdigest()
+        kept = {name: parameters[name][:_MOST_IDENT] for name in recruit.others if name in parameters}
+        return Door(
+            study=study,
+            recruited="recruiter",
+            participant=ParticipantRow.objects.filter(study=study, ident=ident).first(),
+            ident=ident,
+            parameters={recruit.participant: said, **kept},
+        )
+    found = ParticipantRow.objects.filter(study=study, key=key).first() if key else None
+    return None if found is None else Door(study=study, recruited="link", participant=found)
+
+
+def door_of_account(study: StudyRow, user: UserRow) -> Door:
+    """What a study's page for accounts leads to."""
+    found = ParticipantRow.objects.filter(study=study, user=user).first()
+    return Door(study=study, recruited="account", participant=found, user=user)
+
+
+def enter(door: Door, *, agrees: bool) -> str:
+    """Take a consent or a refusal, or let a participant go on in another browser.
+
+    Returns:
+        The word that the browser's cookie keeps; empty after a refusal, of which nothing is kept.
+
+    Raises:
+        UsageError: the link was used already, or all places are taken.
+    """
+    with transaction.atomic():
+        study = StudyRow.objects.select_for_update().get(pk=door.study.pk)
+        if study.state == "closed":
+            raise UsageError(CLOSED)
+        row = door.participant
+        if row is not None:
+            row = ParticipantRow.objects.select_for_update().get(pk=row.pk)
+            if row.browser and door.recruited == "link":
+                raise UsageError(USED)
+        if not agrees:
+            if row is not None and row.state == "invited":
+                row.state, row.key = "declined", ""
+                row.save()
+            return ""
+        if row is None:
+            taking = ParticipantRow.objects.filter(study=study).exclude(state__in=("declined", "withdrawn"))
+            if taking.count() >= folder_of(study).study.n_people:
+                raise UsageError("All places of this study are taken. Thank you for your interest.")
+            row = _add(
+                study,
+                state="invited",
+                recruited=door.recruited,
+                ident=door.ident,
+                parameters=dict(door.parameters),
+                user=door.user,
+            )
+        word = _new_key()
+        row.browser = digest_of(word)
+        if row.state == "invited":
+            row.state, row.began_at = "begun", current().settings.clock()
+            note(row, "consented")
+        row.save()
+    return word
+
+
+USED: Final = (
+    "This link was used already, in another browser. Go on in that browser, where your answers are. If it is "
+    "gone, ask those who invited you for another link: you go on where you stopped."
+)
+
+
+def another_link(participant: ParticipantRow) -> None:
+    """Make another link for a participant, who goes on with it in another browser; the one until now ends."""
+    participant.key, participant.browser = _new_key(), ""
+    participant.save(update_fields=["key", "browser"])
+
+
+def digest_of(word: str) -> str:
+    """What is kept of the word in a browser's cookie."""
+    return hashlib.sha256(word.encode()).hexdigest()
+
+
+def folder_of(study: StudyRow) -> DrawnFolder:
+    """The folder of a study that was opened; it is read once in a process."""
+    return _kept_folder(Path(study.folder), study.sha256)
+
+
+_kept_folder = lru_cache(maxsize=8)(read_folder)
+
+
+# --------------------------------------------------------------------------- a participant at a moment
+
+
+class Seat:
+    """A participant of a study, as the tables have them now.
+
+    Args:
+        row: the participant.
+    """
+
+    def __init__(self, row: ParticipantRow) -> None:
+        self.row, self.study = row, row.study
+        self.folder = folder_of(row.study)
+        self.now = current().settings.clock()
+        self.rows = {one.place: one for one in ResponseRow.objects.filter(participant=row)}
+        self.events = tuple(map(_event, StudyEventRow.objects.filter(participant=row).order_by("pk")))
+
+    @cached_property
+    def trials(self) -> tuple[PlannedTrial, ...]:
+        """The trials of the participant; items that they have written or reviewed are not among them."""
+        answered = [self._response(row) for row in self.rows.values() if row.answered_at]
+        planned = all_trials(
+            self.folder.study,
+            self.folder.drawn,
+            self.row.slot,
+            responses=answered,
+            items=self.folder.items,
+        )
+        own = _own_items(self.row.user)
+        return tuple(trial for trial in planned if trial.item_id not in own)
+
+    @cached_property
+    def course(self) -> Course:
+        """The way through the study, which decides what comes next and what is taken."""
+        return Course(
+            study=self.folder.study,
+            trials=self.trials,
+            events=self.events,
+            responses={place: self._response(row, is_draft=True) for place, row in self.rows.items()},
+            n_choices=self.folder.drawn.n_choices,
+            taxonomy=self.folder.kinds,
+            shown=self._content(),
+        )
+
+    def _content(self) -> dict[int, ShownTrial]:
+        """What the trials show that were seen, where a quote of a reply is looked for."""
+        return {
+            trial.place: self.shown(trial) for trial in self.trials if trial.run and trial.place in self.rows
+        }
+
+    def shown(self, trial: PlannedTrial) -> ShownTrial:
+        """What the page of a trial shows beside its media."""
+        item, phase = self.folder.items[trial.item_id], self.folder.study.phase(trial.phase)
+        return shown_trial(item, trial, phase, lines=self.folder.lines)
+
+    def step(self, place: int | None = None) -> Step:
+        """What the participant sees now.
+
+        Args:
+            place: of the trial that they went to.
+        """
+        return self.course.step(self.now, place=place)
+
+    def trial_at(self, place: int) -> Trial | None:
+        """The trial at a place, where it is the one to be seen now."""
+        step = self.step(place)
+        return step if isinstance(step, Trial) and step.planned.place == place else None
+
+    def planned(self, place: int) -> PlannedTrial | None:
+        """The plan of the trial at a place."""
+        return next((trial for trial in self.trials if trial.place == place), None)
+
+    def _response(self, row: ResponseRow, *, is_draft: bool = False) -> Response:
+        return response_of(row, self.row.name, is_draft=is_draft)
+
+
+def response_of(row: ResponseRow, name: str, *, is_draft: bool = False) -> Response:
+    """A trial as it was filled in: what was handed in, or what is written so far."""
+    answered = row.answered_at
+    return Response(
+        participant=name,
+        trial=msgspec.json.decode(row.trial, type=PlannedTrial),
+        values=_VALUES.decode(row.draft if is_draft or answered is None else row.entered),
+        seconds=0.0 if answered is None else (answered - row.shown_at).total_seconds(),
+        n_plays=row.n_plays,
+        n_changes=row.n_changes,
+        late_frames=row.late_frames,
+        problem=row.problem,
+        shown_at=row.shown_at.isoformat(),
+        answered_at="" if answered is None else answered.isoformat(),
+    )
+
+
+def _event(row: StudyEventRow) -> Event:
+    return Event(
+        participant=row.participant.name,
+        at=row.at.isoformat(),
+        kind=row.kind,
+        place=row.place,
+        note=row.note,
+    )
+
+
+def _own_items(user: UserRow | None) -> frozenset[str]:
+    """The ids of the items of this studio that an account has written or reviewed."""
+    if user is None:
+        return frozenset()
+    by = TransitionRow.objects.filter(by=user.pseudonym).values("item")
+    return frozenset(ItemRow.objects.filter(Q(author=user) | Q(pk__in=by)).values_list("item_id", flat=True))
+
+
+def locked(row: ParticipantRow) -> Seat:
+    """A participant whom no other request changes until the transaction ends.
+
+    Raises:
+        UsageError: the study is closed.
+    """
+    found = ParticipantRow.objects.select_for_update().select_related("study", "user").get(pk=row.pk)
+    if found.study.state == "closed":
+        raise UsageError(CLOSED)
+    return Seat(found)
+
+
+def note(row: ParticipantRow, kind: str, *, place: int | None = None, words: str = "") -> None:
+    """Add to the log of a participant."""
+    at = current().settings.clock()
+    StudyEventRow.objects.create(participant=row, at=at, kind=kind, place=place, note=words)
+
+
+# --------------------------------------------------------------------------- what participants do
+
+
+def show(row: ParticipantRow, place: int) -> tuple[Seat, Trial, ResponseRow] | None:
+    """The trial at a place, noted as shown the first time; None where it is not the one to be seen now.
+
+    Raises:
+        UsageError: the study is closed.
+    """
+    with transaction.atomic():
+        seat = locked(row)
+        trial = seat.trial_at(place)
+        if trial is None:
+            return None
+        if place in seat.rows:
+            return seat, trial, seat.rows[place]
+        fresh = ResponseRow.objects.create(
+            participant=seat.row,
+            place=place,
+            trial=msgspec.json.encode(trial.planned).decode(),
+            saved_at=seat.now,
+            shown_at=seat.now,
+        )
+        note(seat.row, "shown", place=place)
+        seat = Seat(seat.row)
+        return seat, seat.trial_at(place) or trial, fresh
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """What a browser sends of a trial: values with letters of the item's own order.
+
+    `seen` is the version that it was written on, `request` a word that is the same when it is sent again.
+    """
+
+    act: ACT
+    place: int
+    values: Mapping[str, str]
+    seen: int
+    request: str
+    field: str = ""
+
+
+def write(row: ParticipantRow, sent: Written) -> Saved | Conflict:
+    """Keep what was filled in; all of it or nothing.
+
+    Raises:
+        UsageError: it may not be taken; the message can be shown to the participant.
+    """
+    if not 0 < len(sent.request) <= _MOST_REQUEST:
+        raise UsageError(f"a request of {len(sent.request)} signs; expected 1 to {_MOST_REQUEST}")
+    with transaction.atomic():
+        seat = locked(row)
+        kept = seat.rows.get(sent.place)
+        if kept is None:
+            raise UsageError("this trial was not shown yet; go back to the page of the study")
+        if kept.request == sent.request:
+            return Saved(version=kept.version, at=kept.saved_at.isoformat())
+        may_change = seat.folder.study.phase(_phase_of(kept)).may_change
+        is_closed = kept.answered_at is not None and not may_change
+        if is_closed or sent.seen != kept.version:
+            at = kept.saved_at.isoformat()
+            return Conflict(version=kept.version, at=at, body=kept.draft, is_closed=is_closed)
+        seat.course.admit(sent.act, sent.values, place=sent.place, now=seat.now, field=sent.field)
+        frozen = {event.note for event in seat.events if event.kind == "frozen" and event.place == sent.place}
+        held = {name: value for name, value in _VALUES.decode(kept.draft).items() if name in frozen}
+        values = {name: value for name, value in sent.values.items() if value.strip()} | held
+        kept.draft = msgspec.json.encode(values).decode()
+        kept.version, kept.request, kept.saved_at = kept.version + 1, sent.request, seat.now
+        if sent.act == "submit":
+            kept.n_changes += kept.answered_at is not None and kept.entered != kept.draft
+            kept.entered, kept.answered_at = kept.draft, seat.now
+            note(seat.row, "answered", place=sent.place)
+        elif sent.act == "freeze":
+            note(seat.row, "frozen", place=sent.place, words=sent.field)
+        kept.save()
+    return Saved(version=kept.version, at=kept.saved_at.isoformat())
+
+
+def _phase_of(kept: ResponseRow) -> str:
+    return msgspec.json.decode(kept.trial, type=PlannedTrial).phase
+
+
+def happened(row: ParticipantRow, kind: str, *, place: int, n: int = 1, words: str = "") -> None:
+    """Note what happened on a trial: it was ``played``, had ``late-frames``, or a ``problem``.
+
+    Raises:
+        UsageError: the study is closed, the trial is not seen now, or it was played as often as it may be.
+    """
+    with transaction.atomic():
+        seat = locked(row)
+        kept, trial = seat.rows.get(place), seat.trial_at(place)
+        if kept is None or trial is None:
+            raise UsageError("this trial is not open; go back to the page of the study")
+        if kind == "played":
+            most = seat.folder.study.phase(trial.planned.phase).most_plays
+            if most and kept.n_plays >= most:
+                raise UsageError(f"it can be played {most} times, and was")
+            kept.n_plays += 1
+        elif kind == "late-frames":
+            kept.late_frames += n
+        else:
+            kept.problem = words
+        kept.save()
+        note(seat.row, kind, place=place, words=words)
+
+
+def act(row: ParticipantRow, what: str, *, px_per_cm: float | None = None) -> None:
+    """Do what a page other than a trial's asks for: ``calibrate``, ``begin``, ``end-part`` or ``finish``.
+
+    Raises:
+        UsageError: it is not what comes now, or the study is closed.
+    """
+    with transaction.atomic():
+        seat = locked(row)
+        step = type(seat.step()).__name__
+        phase = getattr(seat.step(), "phase", None)
+        words = "" if phase is None else phase.name
+        if (what, step) == ("calibrate", "Calibration") and px_per_cm is not None:
+            seat.row.px_per_cm = px_per_cm
+            note(seat.row, "calibrated")
+        elif (what, step) == ("begin", "Begin"):
+            note(seat.row, "phase-began", words=words)
+        elif (what, step) == ("end-part", "Review"):
+            note(seat.row, "phase-ended", words=words)
+        elif (what, step) == ("finish", "Debrief"):
+            seat.row.state, seat.row.ended_at = "finished", seat.now
+            note(seat.row, "finished")
+        elif step not in ("Trial", "Begin", "Review", "Debrief", "Ended"):
+            raise UsageError("this is not what comes now; load the page again")
+        seat.row.save()
+
+
+def withdraw(row: ParticipantRow) -> None:
+    """Take a participant out: what they wrote, and what could tell who they are, goes; counts stay."""
+    with transaction.atomic():
+        found = ParticipantRow.objects.select_for_update().get(pk=row.pk)
+        ResponseRow.objects.filter(participant=found).update(draft="{}", entered="{}", problem="", request="")
+        StudyEventRow.objects.filter(participant=found, kind="problem").update(note="")
+        found.state, found.ended_at = "withdrawn", current().settings.clock()
+        found.key, found.browser, found.parameters = "", "", {}
+        found.save()
+        note(found, "withdrawn")
+
+
+# --------------------------------------------------------------------------- what comes of a study
+
+
+def close_study(study: StudyRow) -> None:
+    """Take no more answers; closing again changes nothing."""
+    StudyRow.objects.filter(pk=study.pk, state="open").update(
+        state="closed", closed_at=current().settings.clock()
+    )
+    study.refresh_from_db()
+
+
+def answers_of(study: StudyRow) -> StudyAnswers:
+    """All that participants did, under their pseudonyms."""
+    rows = list(ParticipantRow.objects.filter(study=study).order_by("slot"))
+    responses = ResponseRow.objects.filter(participant__study=study).order_by("participant__slot", "place")
+    events = StudyEventRow.objects.filter(participant__study=study).order_by("pk")
+    return StudyAnswers(
+        participants=tuple(map(_participant, rows)),
+        responses=tuple(
+            response_of(row, row.participant.name) for row in responses.select_related("participant")
+        ),
+        events=tuple(map(_event, events.select_related("participant"))),
+    )
+
+
+def _participant(row: ParticipantRow) -> Participant:
+    def text(at: datetime | None) -> str:
+        return "" if at is None else at.isoformat()
+
+    return msgspec.convert(
+        {
+            "name": row.name,
+            "slot": row.slot,
+            "state": row.state,
+            "recruited": row.recruited,
+            "calibration_px_per_cm": row.px_per_cm,
+            "began_at": text(row.began_at),
+            "ended_at": text(row.ended_at),
+        },
+        Participant,
+    )

@@ -1,0 +1,199 @@
+"""What a trial shows, under addresses that say nothing of it, and media that are served for one view."""
+
+import base64
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+from django.db import transaction
+
+from vidence.errors import UsageError
+from vidence.media.files import located
+from vidence.records import Media, Record
+from vidence.studio.media import MediumFile
+from vidence.studio.records.studies import ParticipantRow, ResponseRow
+from vidence.studio.settings import current
+from vidence.studio.studies import Seat, locked, note
+from vidence.study.study import PlannedTrial
+
+ONCE_SLACK: Final = 1.25
+"""How many times its own length a medium that is seen once is served."""
+_TOKEN_BYTES: Final = 16
+_STILL: Final = Media(kind="image")
+Source = Literal["file", "once", "picture", "reply", "dots"]
+
+
+class View(Record):
+    """That a medium is or was seen once: the key of its address, and when it ends."""
+
+    key: str
+    ends: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialFile:
+    """A file that a trial shows: `source` says how, `n` counts the files of the trial, from 0."""
+
+    token: str
+    source: Source
+    n: int
+    path: Path
+    kind: str = "image"
+    start_s: float | None = None
+    end_s: float | None = None
+    time_s: float | None = None
+
+    @property
+    def medium(self) -> MediumFile:
+        """The file for the desk of the studio, which reads nothing beside it."""
+        return MediumFile(token=self.token, path=self.path, kind=self.kind, within=(self.path.parent,))
+
+
+def files_of(seat: Seat, planned: PlannedTrial) -> tuple[TrialFile, ...]:
+    """The files that a trial shows, by its condition; tokens are of this participant and trial."""
+    return tuple(_files(seat, planned))
+
+
+def _files(seat: Seat, planned: PlannedTrial) -> Iterator[TrialFile]:
+    folder, condition = seat.folder.file.folder.resolve(), planned.condition
+    media = seat.folder.items[planned.item_id].media
+    n = 0
+
+    def of(source: Source, path: Path, *, medium: Media = _STILL, time_s: float | None = None) -> TrialFile:
+        return TrialFile(
+            token=_token(seat.row, planned.place, source=source, n=n),
+            source=source,
+            n=n,
+            path=Path(os.path.realpath(path)),
+            kind=medium.kind,
+            start_s=medium.start_s,
+            end_s=medium.end_s,
+            time_s=time_s,
+        )
+
+    if condition in ("whole", "once"):
+        for medium in media:
+            source: Source = "once" if condition == "once" and medium.kind == "video" else "file"
+            yield of(source, _place(folder, medium), medium=medium)
+            n += 1
+    elif condition.startswith("frames"):
+        for path, time_s in seat.folder.pictures(planned):
+            yield of("picture", path, time_s=time_s)
+            n += 1
+    if "reply" in seat.folder.study.phase(planned.phase).shows:
+        for run in filter(None, (planned.run, planned.other)):
+            line = seat.folder.lines.get((run, planned.item_id))
+            if line is not None and line.picture:
+                n += 1
+                yield of("reply", folder / line.picture)
+
+
+def _place(folder: Path, medium: Media) -> Path:
+    place = located(folder, medium)
+    if not isinstance(place, Path):
+        raise UsageError("media at addresses cannot be shown to people")
+    return place
+
+
+def _token(row: ParticipantRow, place: int, *, source: Source, n: int) -> str:
+    words = f"{row.public}\0{place}\0{source}\0{n}".encode()
+    digest = hmac.new(current().secret, words, hashlib.sha256).digest()[:_TOKEN_BYTES]
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
+def file_named(row: ParticipantRow, token: str, *sources: Source) -> tuple[TrialFile, int] | None:
+    """The file of a token and the place of its trial, where the participant may see it now.
+
+    A token of a medium that is seen once is refused where it is asked for in another way, which is noted.
+    """
+    seat = Seat(row)
+    for kept in sorted(seat.rows.values(), key=lambda one: one.shown_at, reverse=True):
+        planned = seat.planned(kept.place)
+        for file in files_of(seat, planned) if planned is not None else ():
+            if hmac.compare_digest(file.token, token):
+                if file.source == "once" and "once" not in sources:
+                    note(seat.row, "refused-view", place=kept.place, words="its file was asked for")
+                is_open = file.source in sources and seat.trial_at(kept.place) is not None
+                return (file, kept.place) if is_open else None
+    return None
+
+
+# --------------------------------------------------------------------------- once
+
+
+def begin_view(row: ParticipantRow, place: int, file: TrialFile, *, length_s: float) -> View:
+    """Begin the one view of a medium.
+
+    Args:
+        row: the participant.
+        place: of the trial.
+        file: the medium.
+        length_s: how long it is.
+
+    Raises:
+        UsageError: it was begun before, or the study is closed.
+    """
+    refused = False
+    with transaction.atomic():
+        seat = locked(row)
+        kept = seat.rows[place]
+        views = _views(kept)
+        if str(file.n) in views:
+            note(seat.row, "refused-view", place=place, words="it was seen before")
+            refused = True
+        else:
+            view = View(
+                key=secrets.token_urlsafe(16),
+                ends=seat.now + timedelta(seconds=ONCE_SLACK * length_s),
+            )
+            kept.views = msgspec.json.encode({**views, str(file.n): view}).decode()
+            kept.n_plays += 1
+            kept.save()
+            note(seat.row, "played", place=place)
+    if refused:
+        raise UsageError("This video is shown once, and was shown.")
+    return view
+
+
+def end_view(row: ParticipantRow, place: int, file: TrialFile) -> None:
+    """End a view: the medium was seen to its end."""
+    with transaction.atomic():
+        seat = locked(row)
+        kept = seat.rows[place]
+        views = _views(kept)
+        view = views.get(str(file.n))
+        if view is not None and view.ends > seat.now:
+            views[str(file.n)] = View(key=view.key, ends=seat.now)
+            kept.views = msgspec.json.encode(views).decode()
+            kept.save()
+            note(seat.row, "viewed", place=place)
+
+
+def may_view(row: ParticipantRow, place: int, file: TrialFile, *, key: str) -> bool:
+    """Whether bytes of a medium are still served to the page that began its view; refusals are noted."""
+    kept = ResponseRow.objects.get(participant=row, place=place)
+    view = _views(kept).get(str(file.n))
+    is_open = (
+        view is not None
+        and hmac.compare_digest(view.key.encode(), key.encode())
+        and current().settings.clock() < view.ends
+    )
+    if not is_open:
+        note(row, "refused-view", place=place, words="its time was over" if view else "it was not begun")
+    return is_open
+
+
+def was_viewed(kept: ResponseRow, file: TrialFile) -> bool:
+    """Whether the one view of a medium was begun."""
+    return str(file.n) in _views(kept)
+
+
+def _views(kept: ResponseRow) -> dict[str, View]:
+    return msgspec.json.decode(kept.views, type=dict[str, View])

@@ -1,0 +1,290 @@
+"""Studies in the studio: ways in, consent, phases, clocks, frozen fields, withdrawal, own items."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from subjects.open_study import SENTINEL, Person, draw_study, link_of, plain
+from vidence.errors import UsageError
+
+
+def kinds(study):
+    from vidence.studio.records.studies import StudyEventRow
+
+    rows = StudyEventRow.objects.filter(participant__study=study).order_by("pk")
+    return [row.kind for row in rows]
+
+
+def test_a_person_consents_answers_and_finishes(opened, people, solo):
+    study = opened(plain(more="\n[pay]\nflat = 3.0\n"))
+    (ann,) = people(study)
+    assert "I agree" in ann.get(ann.link).content.decode()
+    assert kinds(study) == []
+    ann.joined()
+    assert "Watch and answer" in ann.get().content.decode()
+    assert "Trial 1 of 3" in ann.act("begin").content.decode()
+    for letter in "ABC":
+        solo.clock.move(10)
+        page = ann.send(ann.at(), answer=letter)
+    assert "The end" in page.content.decode()
+    assert "Thank you" in ann.act("finish").content.decode()
+    from vidence.studio.records.studies import ParticipantRow, ResponseRow
+
+    assert ParticipantRow.objects.get(study=study).state == "finished"
+    rows = ResponseRow.objects.order_by("place")
+    assert [msgspec.json.decode(row.entered) for row in rows] == [{"answer": one} for one in "ABC"]
+    assert kinds(study) == ["consented", "phase-began", *["shown", "answered"] * 3, "finished"]
+
+
+def test_a_refusal_keeps_nothing_and_a_link_is_of_one_browser(opened, people, solo):
+    from vidence.studio.records.studies import ParticipantRow
+
+    study = opened(is_recruited=True)
+    no, yes = people(study, 2)
+    assert "Nothing of you is kept" in no.client.post(no.link, {"act": "decline"}).content.decode()
+    assert no.get(no.link).status_code == 404
+    many = Person(solo.client(), f"{link_of(study, study.key)}?PROLIFIC_PID=4711")
+    many.client.post(many.link, {"act": "decline"})
+    states = ParticipantRow.objects.filter(study=study).values_list("state", flat=True)
+    assert sorted(states) == ["declined", "invited"]
+    assert kinds(study) == []
+    yes.joined()
+    other = Person(solo.client(), yes.link)
+    for answer in (other.get(other.link), other.client.post(other.link, {"act": "agree"})):
+        assert answer.status_code == 409
+        assert "used already, in another browser" in answer.content.decode()
+    assert "takes no part" in other.get().content.decode()
+    from vidence.studio.studies import another_link
+
+    row = ParticipantRow.objects.get(study=study, state="begun")
+    another_link(row)
+    back = Person(solo.client(), link_of(study, row.key))
+    assert "Go on in this browser" in back.get(back.link).content.decode()
+    back.joined()
+    assert "Begin" in back.get().content.decode()
+    assert "takes no part" in yes.get().content.decode()
+
+
+def test_a_recruiters_link_is_for_many_and_ends_with_its_code(opened, solo):
+    from vidence.studio.records.studies import ParticipantRow
+
+    recruit = '\n[recruit]\ncompletion_code = "C0DE"\ncompletion_url = "https://app.prolific.com/done"\n'
+    study = opened(plain(more=recruit, n=1, n_people=1), is_recruited=True)
+    link = link_of(study, study.key)
+    assert "has no PROLIFIC_PID" in solo.client().get(link).content.decode()
+    said = f"{link}?PROLIFIC_PID={SENTINEL}4711&STUDY_ID=s&SESSION_ID=t&OTHER=x"
+    ann = Person(solo.client(), said).joined()
+    ann.act("begin")
+    again = Person(solo.client(), said)
+    assert "Welcome back" in again.get(said).content.decode()
+    again.joined()
+    again.send(again.at(), answer="A")
+    page = again.act("finish").content.decode()
+    assert "C0DE" in page
+    assert 'href="https://app.prolific.com/done"' in page
+    assert SENTINEL not in page
+    row = ParticipantRow.objects.get(study=study)
+    assert row.parameters == {"PROLIFIC_PID": f"{SENTINEL}4711", "STUDY_ID": "s", "SESSION_ID": "t"}
+    late = solo.client().post(f"{link}?PROLIFIC_PID=2", {"act": "agree"})
+    assert late.status_code == 409
+    assert "All places" in late.content.decode()
+
+
+def test_phases_open_when_they_may_and_end_by_the_clock(opened, people, solo):
+    text = plain(
+        phases='[[phases]]\nname = "first"\nlimit_s = 60.0\n[[phases]]\nname = "second"\n'
+        'opens_at = "2026-11-23T10:00:00+00:00"\ntrial_limit_s = 20.0\n'
+    )
+    study = opened(text)
+    (ann,) = people(study)
+    ann.joined().act("begin")
+    first = ann.at()
+    assert "1 min left" in ann.get(first).content.decode()
+    assert ann.save(first, version=0, request="a", answer="A").json()["version"] == 1
+    solo.clock.move(70)
+    late = ann.save(first, version=1, request="b", answer="B")
+    assert late.status_code == 400
+    assert "has ended" in late.json()["words"]
+    page = ann.get().content.decode()
+    assert "not open yet" in page
+    assert "2026-11-23 10:00" in page
+    solo.clock.move(3600)
+    ann.act("begin")
+    second = ann.at()
+    assert "20 s left" in ann.get(second).content.decode()
+    solo.clock.move(30)
+    assert ann.at() > second
+    assert "run out" in ann.save(second, version=0, request="c", answer="A").json()["words"]
+
+
+def test_what_is_frozen_stays_and_the_fields_behind_it_come_afterwards(opened, people):
+    more = '\n[[form]]\nname = "how"\nkind = "scale"\nlow = 1\nhigh = 3\nneeds = "answer=B"\n'
+    text = plain(more=more, n=1).replace(
+        "[[form]]",
+        '[[form]]\nname = "words"\nkind = "text"\nis_frozen = true\ntitle = "In your words"\n[[form]]',
+        1,
+    )
+    study = opened(text)
+    (ann,) = people(study)
+    ann.joined().act("begin")
+    place = ann.at()
+    page = ann.get(place).content.decode()
+    assert "In your words" in page
+    assert "the red card" not in page
+    assert "Send and go on" in page
+    assert "fill it in" in ann.send(place).content.decode()
+    assert "no field" in ann.save(place, version=0, request="x", words="a", answer="B").json()["words"]
+    page = ann.send(place, words="a hand turns a card").content.decode()
+    assert "the red card" in page
+    assert "a hand turns a card" in page
+    assert 'name="words"' not in page
+    stale = ann.save(place, version=1, request="y", words="another")
+    assert stale.status_code == 400
+    assert "cannot be changed" in stale.json()["words"]
+    assert "answer is B" in page
+    assert "fill it in" in ann.send(place, answer="B").content.decode()
+    assert "The end" in ann.send(place, answer="B", how="2").content.decode()
+    from vidence.studio.records.studies import ResponseRow
+
+    kept = msgspec.json.decode(ResponseRow.objects.get().entered)
+    assert kept == {"words": "a hand turns a card", "answer": "B", "how": "2"}
+
+
+def test_saves_name_the_version_they_saw_and_answers_that_are_sent_stay(opened, people):
+    study = opened()
+    (ann,) = people(study)
+    ann.joined().act("begin")
+    place = ann.at()
+    assert ann.save(place, version=0, request="a", answer="A").json()["version"] == 1
+    assert ann.save(place, version=0, request="a", answer="A").json()["version"] == 1
+    other = ann.save(place, version=0, request="b", answer="C")
+    assert other.status_code == 409
+    assert other.json() == {"version": 1, "closed": False}
+    assert "checked" in ann.get(place).content.decode()
+    for value in ("D", "AB", "x" * 10_001):
+        assert ann.save(place, version=1, request="c", answer=value).status_code == 400
+    ann.send(place, answer="B")
+    assert ann.save(place, version=2, request="d", answer="C").json()["closed"] is True
+    assert ann.get(place).redirect_chain
+    assert ann.at() != place
+
+
+def test_letters_on_the_page_are_kept_as_those_of_the_item(opened, people):
+    study = opened(plain(n=1).replace('order = "given"', 'order = "given"\nshuffle_choices = true'))
+    from vidence.studio.records.studies import ResponseRow
+    from vidence.studio.rules.study_forms import shown_letter
+    from vidence.study.study import PlannedTrial
+
+    seen = set()
+    for ann in people(study, 3):
+        ann.joined().act("begin")
+        page = ann.get(ann.at()).content.decode()
+        letter = re.search(r"<b>(\w)\.</b> the blue card", page)[1]
+        ann.send(ann.at(), answer=letter)
+        row = ResponseRow.objects.order_by("-pk")[0]
+        planned = msgspec.json.decode(row.trial, type=PlannedTrial)
+        assert msgspec.json.decode(row.entered) == {"answer": "B"}
+        assert shown_letter(planned, "B") == letter
+        seen.add(letter)
+    assert len(seen) > 1
+
+
+def test_who_withdraws_takes_words_along_and_leaves_counts(opened, people):
+    more = '\n[[form]]\nname = "why"\nkind = "text"\n'
+    study = opened(plain(more=more), is_recruited=True)
+    ann = Person(people(study)[0].client, f"{link_of(study, study.key)}?PROLIFIC_PID={SENTINEL}").joined()
+    ann.act("begin")
+    ann.send(ann.at(), answer="A", why=f"{SENTINEL} said so")
+    place = ann.at()
+    ann.client.post(place, {"action": "problem", "problem": f"{SENTINEL} no sound"})
+    ann.save(place, version=0, request="a", why=f"{SENTINEL} and more")
+    assert "cannot be undone" in ann.get(f"{ann.home}leave").content.decode()
+    assert "What you wrote is removed" in ann.client.post(f"{ann.home}leave").content.decode()
+    from vidence.studio.records.studies import ParticipantRow, ResponseRow, StudyEventRow
+
+    for table in (ParticipantRow, ResponseRow, StudyEventRow):
+        assert SENTINEL not in re.sub(r'"item_id":"[^"]*"', "", str(list(table.objects.values())))
+    assert ResponseRow.objects.filter(answered_at__isnull=False).count() == 1
+    assert ParticipantRow.objects.get(state="withdrawn").ended_at is not None
+    assert "takes no part" in ann.get().content.decode()
+    assert "ended your part" in ann.get(ann.link).content.decode()
+
+
+def test_a_closed_study_takes_nothing_and_says_so(opened, people):
+    from vidence.studio.studies import close_study, open_study
+
+    study = opened()
+    ann, late = people(study, 2)
+    ann.joined().act("begin")
+    place = ann.at()
+    close_study(study)
+    assert "is closed" in late.get(late.link).content.decode()
+    assert late.client.post(late.link, {"act": "agree"}).status_code == 409
+    assert "is closed" in ann.get().content.decode()
+    refused = ann.save(place, version=0, request="a", answer="A")
+    assert refused.status_code == 400
+    assert "is closed" in refused.json()["words"]
+    assert ann.get(place).status_code == 409
+    with pytest.raises(UsageError, match="was closed"):
+        open_study(Path(study.folder))
+
+
+def test_only_practice_tells_what_is_right(opened, people):
+    study = opened(plain(more="\n[practice]\nn = 1\n", n=2))
+    (ann,) = people(study)
+    ann.joined()
+    page = ann.get().content.decode()
+    assert "Practice, trial 1 of 1" in page
+    right = ann.send(ann.at(), answer="A").content.decode()
+    assert "Right is:" in right
+    assert "You answered: A. the red card" in right
+    ann.act("begin")
+    place = ann.at()
+    assert "Right is" not in ann.send(place, answer="A").content.decode()
+    assert "Right is" not in ann.get(f"{place}/told").content.decode()
+
+
+def test_a_study_that_was_changed_or_lost_a_video_is_not_opened(opened, questions, tmp_path, solo):
+    from vidence.studio.studies import open_study
+
+    folder = Path(opened(name="first").folder)
+    (folder / "study.toml").write_text(plain(n=2))
+    with pytest.raises(UsageError, match="changed after it was drawn"):
+        open_study(folder)
+    (folder / "drawn.json").unlink()
+    draw_study(folder, plain(n=2))
+    with pytest.raises(UsageError, match="changed after the study was opened"):
+        open_study(folder)
+    lost = Path(opened(name="second").folder)
+    (lost / f"{SENTINEL}-clip-0.mp4").unlink()
+    with pytest.raises(UsageError, match="is not on this machine"):
+        open_study(lost)
+
+
+def test_nobody_gets_an_item_that_they_made_or_reviewed(questions, tmp_path, team):
+    from vidence.studio.projects import add_items
+    from vidence.studio.records.items import ItemRow
+    from vidence.studio.studies import open_study
+
+    for path in questions.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    study = open_study(draw_study(tmp_path, plain()))
+    project = team.project("films")
+    ids = [f"{SENTINEL}-item-{i}" for i in range(6)]
+    add_items(project, ids, kinds={})
+    ann = team.user("Ann", "author", project="films")
+    ItemRow.objects.filter(item_id__in=ids[:5]).update(author=ann)
+    counts = {}
+    for name in ("Ann", "Bob"):
+        if name == "Bob":
+            team.user("Bob", "author", project="films")
+        person = Person(team.signed_in(name), f"/s/{study.public}/join").joined()
+        counts[name] = re.search(r"(\d+) trial", person.get().content.decode() + " 0 trials")[1]
+    asked = {
+        one.item_id
+        for one in __import__("vidence.studio.studies", fromlist=["folder_of"]).folder_of(study).drawn.asked
+    }
+    assert counts == {"Ann": str(len(asked - set(ids[:5]))), "Bob": "3"}
+    assert team.client().get(f"/s/{study.public}/join").headers["Location"].startswith("/sign-in")
