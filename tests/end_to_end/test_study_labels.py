@@ -2,7 +2,10 @@
 
 import csv
 import json
+from datetime import UTC, datetime
 
+import anyio
+import msgspec
 import numpy as np
 import pytest
 
@@ -10,10 +13,12 @@ from vidence.engine.environment import Environment
 from vidence.errors import UsageError
 from vidence.explain.errors.packet import read_packet
 from vidence.study.assignment import assignment
+from vidence.study.closing import write_closed
 from vidence.study.drawing import draw, read_drawn, read_items, write_drawn
+from vidence.study.folder import StudyAnswers, read_answers
 from vidence.study.labels import label_sections, write_labels
 from vidence.study.replies import lines_of, shown_trial, taxonomy_in
-from vidence.study.study import Response, read_study
+from vidence.study.study import Participant, Response, read_study
 
 RUNS = {"even": "10" * 12, "odd": "01" * 11 + "00"}
 ERRORS = """
@@ -64,6 +69,16 @@ def answered(file, values):
     ]
 
 
+def close(vidence, file, answers):
+    place = Environment(cache_root=vidence.folder / "cache")
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    async def go():
+        return await write_closed(file, answers, environment=place, now=now, on_event=lambda event: None)
+
+    return anyio.run(go)
+
+
 def test_errors_are_labelled_in_a_study_and_reported_by_vidence_errors(vidence, study):
     file = study(ERRORS)
     kind = {"even": "logical", "odd": "other"}
@@ -71,7 +86,15 @@ def test_errors_are_labelled_in_a_study_and_reported_by_vidence_errors(vidence, 
     units = {(one.trial.run, one.trial.item_id, one.trial.repeat, one.participant) for one in responses}
     # 20 wrong replies; a fifth by two people, and each gets a tenth of theirs again.
     assert len(units) == len(responses) == 20 + 4 + sum(one.trial.repeat for one in responses) == 26
-    write_labels(file, responses, items=read_items(file.folder))
+    people = [Participant(name=f"P0{n}", slot=n - 1, state="finished") for n in (1, 2)]
+    people.append(Participant(name="P03", slot=2, state="withdrawn"))
+    stray = msgspec.structs.replace(responses[0], participant="P03", values={"kind": "slip"})
+    closed = close(
+        vidence, file, StudyAnswers(participants=(*people[:2], away), responses=(*responses, stray))
+    )
+    assert [path.name for path in closed.labels] == ["P01.jsonl", "P02.jsonl"]
+    assert closed.runs == ()  # labels are no answers to the questions
+    assert read_answers(file.folder).responses == closed.answers.responses
     done = vidence("errors", "report", "s", "--json", "r.json")
     assert done.code == 0, done.err
     tables = {table["name"]: table for table in json.loads((vidence.folder / "r.json").read_text())["tables"]}

@@ -28,6 +28,7 @@ from vidence.media.address import Address, MediaPath, is_address
 from vidence.media.files import located
 from vidence.media.whole import write_file
 from vidence.records import Item, Record
+from vidence.study.dots import light_sources, shows_dots, write_dots
 from vidence.study.forms import options_of
 from vidence.study.problems import misfits, problems
 from vidence.study.replies import (
@@ -213,6 +214,8 @@ def draw(file: StudyFile, *, environment: Environment) -> DrawnStudy:
     items += [item for item, _ in caught]
     if found := (*_twice(items), *misfits(file, items, [one.item_id for one in asked])):
         raise UsageError(_listed(file, found))
+    if shows_dots(study):
+        light_sources(file.folder, items)
     drawn = Drawn(
         study_sha256=file.sha256,
         benchmark=main.plan.benchmark,
@@ -378,7 +381,7 @@ def _twice(items: Sequence[Item]) -> list[str]:
 
 
 def write_drawn(file: StudyFile, study: DrawnStudy) -> tuple[Path, ...]:
-    """Write `DRAWN_FILE` and `ITEMS_FILE` beside study.toml; the items first, each whole.
+    """Write `DRAWN_FILE`, `ITEMS_FILE` and point lights beside study.toml; the items first, each whole.
 
     Raises:
         UsageError: another draw is there, to which answers may belong.
@@ -394,6 +397,8 @@ def write_drawn(file: StudyFile, study: DrawnStudy) -> tuple[Path, ...]:
         write_replies(file.folder, study.replies)
     said = (msgspec.structs.replace(item, answer=said_answer(item)) for item in study.items)
     write_file(file.folder / ITEMS_FILE, b"".join(msgspec.json.encode(item) + b"\n" for item in said))
+    if shows_dots(file.study):
+        write_dots(file.folder, study.items)
     write_file(path, msgspec.json.format(msgspec.json.encode(study.drawn)) + b"\n")
     return path, file.folder / ITEMS_FILE
 

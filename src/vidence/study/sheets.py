@@ -13,9 +13,12 @@ from typing import Final
 from vidence.errors import DataError, UsageError
 from vidence.explain.errors.packet import read_packet
 from vidence.explain.errors.taxonomies import Taxonomy
+from vidence.media.whole import write_file
 from vidence.records import Item
+from vidence.report.export import make_folder
 from vidence.study.assignment import all_trials, own_letter
 from vidence.study.drawing import Drawn, read_drawn, read_items
+from vidence.study.folder import StudyAnswers
 from vidence.study.forms import faults_of, options_of
 from vidence.study.replies import ShownTrial, lines_of, shown_trial, shows_replies, taxonomy_in
 from vidence.study.study import Field, Participant, PlannedTrial, Response, Study, StudyFile
@@ -39,6 +42,10 @@ def sheet_problems(study: Study) -> tuple[str, ...]:
             found.append(f"phase {phase.name!r} shows its media as {phase.condition!r}")
         if phase.limit_s or phase.trial_limit_s:
             found.append(f"phase {phase.name!r} has a time limit")
+    if study.calibrates:
+        found.append("the size of screens is measured")
+    if study.exclude.faster_than_s:
+        found.append("faster_than_s of [exclude] needs times")
     found += [
         f"field {field.name!r} is frozen before others are shown" for field in study.form if field.is_frozen
     ]
@@ -147,6 +154,26 @@ def _cells(study: SheetStudy, trial: PlannedTrial, shown: ShownTrial) -> dict[st
     return {f"{name} shown" if name in fields else name: text for name, text in cells.items() if text}
 
 
+def write_sheets(study: SheetStudy, *, n: int) -> tuple[Path, ...]:
+    """Write blank sheets for `n` people and what to fill in, into the folder ``sheets`` of the study.
+
+    Raises:
+        UsageError: a sheet is there, which may be filled in.
+        StoreError: a file cannot be written.
+    """
+    folder = study.file.folder / FOLDER
+    contents = {folder / f"{name_of(slot)}.csv": blank_sheet(study, slot) for slot in range(n)}
+    contents[folder / "fields.txt"] = how_to_fill(study)
+    if there := [
+        path for path, text in contents.items() if path.exists() and path.read_text("utf-8") != text
+    ]:
+        raise UsageError(f"{there[0]} is there, and may be filled in; move it away, or ask for fewer sheets")
+    make_folder(folder)
+    for path, text in contents.items():
+        write_file(path, text)
+    return tuple(contents)
+
+
 def how_to_fill(study: SheetStudy) -> str:
     """What the columns of sheets are: a line for each field, with what can be filled in."""
     taxonomy = study.taxonomy
@@ -168,15 +195,7 @@ def _said(field: Field) -> str:
 # --------------------------------------------------------------------------- filled
 
 
-@dataclass(frozen=True, kw_only=True)
-class SheetAnswers:
-    """What filled sheets say: the same records that pages give."""
-
-    participants: tuple[Participant, ...]
-    responses: tuple[Response, ...]
-
-
-def read_sheets(study: SheetStudy, paths: Sequence[Path], *, at: str) -> SheetAnswers:
+def read_sheets(study: SheetStudy, paths: Sequence[Path], *, at: str) -> StudyAnswers:
     """The responses in filled sheets; rows without any value are not answered.
 
     Args:
@@ -199,9 +218,28 @@ def read_sheets(study: SheetStudy, paths: Sequence[Path], *, at: str) -> SheetAn
         )
     if not reading.responses:
         raise DataError(f"{', '.join(map(str, paths))}: no row has a value; fill in the columns of the form")
-    return SheetAnswers(
+    return StudyAnswers(
         participants=tuple(_participants(reading.known, reading.responses, at=at)),
         responses=tuple(reading.responses.values()),
+    )
+
+
+def with_sheets(before: StudyAnswers, sheets: StudyAnswers) -> StudyAnswers:
+    """Answers with those of sheets: a second sheet of a person takes the place of the first.
+
+    Raises:
+        UsageError: someone of that name has answered on pages.
+    """
+    names = {one.name for one in sheets.participants}
+    if on_pages := [one.name for one in before.participants if one.name in names and one.recruited != "file"]:
+        raise UsageError(
+            f"{', '.join(on_pages)} answered on pages, and sheets have the same names; draw the sheets of a "
+            "copy of the study in another folder"
+        )
+    return StudyAnswers(
+        participants=(*(one for one in before.participants if one.name not in names), *sheets.participants),
+        responses=(*(one for one in before.responses if one.participant not in names), *sheets.responses),
+        events=before.events,
     )
 
 

@@ -123,6 +123,20 @@ def test_phases_of_wrong_answers_keep_their_places_and_ask_what_was_wrong():
         wrong_trials(asking, put, 0, phase="last", wrong=["q1"])
 
 
+def test_what_a_phase_keeps_is_not_asked_again_as_wrong():
+    phases = (Phase(name="closed"), Phase(name="open", keeps=True), Phase(name="oracle", items="wrong"))
+    asking, put = study(*phases), drawn(4)
+    items = {f"q{i}": Item(item_id=f"q{i}", question="?", choices=("a", "b"), answer="B") for i in range(4)}
+    said = {"closed": {"q0": "B", "q1": "B", "q2": "A"}, "open": {"q1": "A", "q3": "B"}}
+    responses = [
+        Response(participant="P01", trial=t, values={"answer": said[t.phase][t.item_id]})
+        for t in assignment(asking, put, 0)
+        if t.item_id in said[t.phase]
+    ]
+    every = all_trials(asking, put, 0, responses=responses, items=items)
+    assert {t.item_id for t in every if t.phase == "oracle"} == {"q1", "q2"}
+
+
 def test_which_reply_of_a_pair_stands_first_is_balanced_over_people():
     put = drawn(20, pairs=True)
     firsts = [t.run for slot in range(50) for t in assignment(study(), put, slot)]

@@ -8,8 +8,17 @@ import pytest
 from vidence.engine.environment import Environment
 from vidence.errors import DataError, UsageError
 from vidence.study.drawing import draw, write_drawn
-from vidence.study.sheets import SheetStudy, blank_sheet, how_to_fill, read_sheets, sheet_problems
-from vidence.study.study import Field, Phase, Study, read_study
+from vidence.study.folder import StudyAnswers
+from vidence.study.sheets import (
+    SheetStudy,
+    blank_sheet,
+    how_to_fill,
+    read_sheets,
+    sheet_problems,
+    with_sheets,
+    write_sheets,
+)
+from vidence.study.study import Exclude, Field, Participant, Phase, PlannedTrial, Response, Study, read_study
 
 AT = "2026-01-01T00:00:00+00:00"
 PLAIN = """
@@ -188,13 +197,45 @@ def test_what_a_sheet_cannot_hold_to_is_refused(tmp_path):
         Phase(name="b", limit_s=60),
         Phase(name="c", items="wrong"),
     )
-    study = Study(phases=phases, form=(Field(name="words", kind="text", is_frozen=True),))
+    study = Study(
+        phases=phases,
+        form=(Field(name="words", kind="text", is_frozen=True),),
+        calibrates=True,
+        exclude=Exclude(faster_than_s=2.0),
+    )
     assert sheet_problems(study) == (
         "phase 'a' shows its media as 'once'",
         "phase 'b' has a time limit",
         "phase 'c' depends on what was answered before",
+        "the size of screens is measured",
+        "faster_than_s of [exclude] needs times",
         "field 'words' is frozen before others are shown",
     )
     (tmp_path / "study.toml").write_text('[[phases]]\nname = "a"\ncondition = "once"\n')
     with pytest.raises(UsageError, match="cannot be put on sheets: phase 'a' shows its media as 'once'"):
         SheetStudy.read(read_study(tmp_path))
+
+
+def test_sheets_are_written_once_and_a_second_one_takes_the_place_of_the_first(study):
+    paths = write_sheets(study, n=2)
+    assert [path.name for path in paths] == ["P01.csv", "P02.csv", "fields.txt"]
+    assert write_sheets(study, n=2) == paths
+    answers = StudyAnswers(participants=(), responses=())
+    for letters in ("AB", "C"):
+        rows = list(csv.DictReader(blank_sheet(study, 0).splitlines(keepends=True)))
+        for row, word in zip(rows, letters, strict=False):
+            row["answer"] = word
+        answers = with_sheets(answers, read_sheets(study, [written(paths[0], rows)], at=AT))
+    assert [(one.name, one.state) for one in answers.participants] == [("P01", "begun")]
+    assert len(answers.responses) == 1
+    with pytest.raises(UsageError, match=r"P01\.csv is there, and may be filled in"):
+        write_sheets(study, n=1)
+    linked = Participant(name="P01", slot=0, state="finished")
+    other = Participant(name="P05", slot=4, state="finished")
+    trial = PlannedTrial(place=0, phase="only", item_id="q1", condition="none")
+    before = StudyAnswers(participants=(other,), responses=(Response(participant="P05", trial=trial),))
+    found = with_sheets(before, answers)
+    assert [one.name for one in found.participants] == ["P05", "P01"]
+    assert [one.participant for one in found.responses] == ["P05", "P01"]
+    with pytest.raises(UsageError, match="P01 answered on pages"):
+        with_sheets(StudyAnswers(participants=(linked,), responses=()), answers)

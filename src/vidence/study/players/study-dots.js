@@ -2,8 +2,7 @@
 // Used by the studio's trial page and by the folder for jsPsych; needs point-light.js.
 (function (root) {
   "use strict";
-  const CARD_CM = 8.56; // ISO/IEC 7810 ID-1
-  const CARD_SHAPE = 1.586;
+  const CARD_CM = [8.56, 5.398]; // ISO/IEC 7810 ID-1
   const USUAL_PX = 384;
 
   function element(name, text, more = {}) {
@@ -46,17 +45,21 @@
     return seen;
   }
 
-  // A drawn card that is made as large as a real one; onDone gets the pixels of the page in a centimetre.
+  // A drawn card that is made as large as a real one, upright where the page is narrower than a card may be; onDone
+  // gets the pixels of the page in a centimetre.
   function calibrate(place, onDone) {
-    const label = element("label", "Hold a bank card against the screen, and move the slider until the box is as large as it. ");
-    const size = element("input", "", { type: "range", min: "120", max: String(Math.min(900, place.clientWidth || 900)), step: "1", value: "324" });
+    const wide = Math.min(900, document.documentElement.clientWidth - 48);
+    const [across, down] = wide < 600 ? [...CARD_CM].reverse() : CARD_CM;
+    const hold = wide < 600 ? "Hold a bank card upright" : "Hold a bank card";
+    const label = element("label", `${hold} against the screen, and move the slider until the box is as large as it. `);
+    const size = element("input", "", { type: "range", min: "120", max: String(wide), step: "1", value: "200" });
     const card = element("div", "", { className: "vidence-card" });
     const button = element("button", "It is as large", { type: "button" });
     Object.assign(card.style, { border: "2px solid", borderRadius: "12px", boxSizing: "border-box" });
-    const show = () => Object.assign(card.style, { width: `${size.value}px`, height: `${size.value / CARD_SHAPE}px` });
+    const show = () => Object.assign(card.style, { width: `${size.value}px`, height: `${(size.value * down) / across}px` });
     size.style.width = "100%";
     size.addEventListener("input", show);
-    button.addEventListener("click", () => onDone(Number((size.value / CARD_CM).toFixed(2))));
+    button.addEventListener("click", () => onDone(Number((size.value / across).toFixed(2))));
     show();
     label.append(size);
     place.replaceChildren(label, card, button);

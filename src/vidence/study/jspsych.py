@@ -1,0 +1,341 @@
+"""A study of point lights as a folder for jsPsych on a lab's own server, and its data read back."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from vidence.errors import DataError, UsageError
+from vidence.media.lights import light_player
+from vidence.media.whole import write_whole
+from vidence.records import Item
+from vidence.study.assignment import answer_field, assignment, own_letter
+from vidence.study.dots import DOTS_FOLDER, dots_file
+from vidence.study.drawing import Drawn
+from vidence.study.folder import StudyAnswers
+from vidence.study.forms import faults_of
+from vidence.study.replies import ShownTrial
+from vidence.study.sheets import name_of
+from vidence.study.study import (
+    Event,
+    Field,
+    Participant,
+    Phase,
+    PlannedTrial,
+    Response,
+    Study,
+    StudyFile,
+)
+
+_FILES: Final = {
+    "index.html": "jspsych.html",
+    "study.js": "jspsych-study.js",
+    "save.js": "jspsych-save.js",
+    "study-dots.js": "study-dots.js",
+}
+_KINDS: Final = ("answer", "text", "options", "scale")
+_ROWS: Final = ("consent", "began", "calibrated", "phase", "answered", "finished")
+_MOST: Final = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnFolder:
+    """A study with what was drawn for it, as `export_jspsych` and `read_jspsych` need it."""
+
+    file: StudyFile
+    drawn: Drawn
+    items: Mapping[str, Item]
+
+    @property
+    def study(self) -> Study:
+        """The settings."""
+        return self.file.study
+
+    @property
+    def mark(self) -> str:
+        """What the rows of this study's data have in common: another file or draw has another."""
+        return self.drawn.study_sha256[:12]
+
+    def trials(self, slot: int) -> tuple[PlannedTrial, ...]:
+        """All trials of a participant, by the slot from 0."""
+        return assignment(self.study, self.drawn, slot)
+
+
+# --------------------------------------------------------------------------- writing
+
+
+def export_jspsych(folder: DrawnFolder, out: Path) -> tuple[Path, ...]:
+    """Write the folder: a page, its scripts, ``trials.json`` and ``dots/N.json``; jsPsych is the lab's.
+
+    It holds no id, no file name and no right answer but those that practice tells; a participant is the
+    number behind ``?slot=``.
+
+    Raises:
+        UsageError: the study needs something that only the studio has: the message has all of it.
+    """
+    if found := tuple(_unfit(folder.study)):
+        raise UsageError(
+            f"{folder.file.path} cannot be a folder for jsPsych:" + "".join(f"\n  {one}" for one in found)
+        )
+    written = []
+    for name, kept in _FILES.items():
+        content = resources.files("vidence.study").joinpath("players", kept).read_bytes()
+        written.append((out / name, content))
+    written.append((out / "point-light.js", light_player()))
+    slots = [folder.trials(slot) for slot in range(folder.study.n_people)]
+    for item_id in dict.fromkeys(t.item_id for trials in slots for t in trials if t.condition == "dots"):
+        source = dots_file(folder.file.folder, item_id, folder.items)
+        written.append((out / DOTS_FOLDER / source.name, source.read_bytes()))
+    written.append((out / "trials.json", msgspec.json.encode(_timeline(folder, slots))))
+    for path, content in written:
+        write_whole(path, content)
+    return tuple(path for path, _ in written)
+
+
+def _unfit(study: Study) -> Iterator[str]:
+    """What a folder without a server of ours cannot do."""
+    for phase in study.phases:
+        where = f"phase {phase.name!r}"
+        if phase.condition not in ("dots", "none"):
+            yield f"{where} shows media under {phase.condition!r}; only 'dots' and 'none' can be shown"
+        if phase.items == "wrong" or phase.opens_at or phase.limit_s or phase.trial_limit_s:
+            yield f"{where} has a clock, opens later or asks wrong items again; the studio alone can do this"
+        if phase.may_change:
+            yield f"{where} lets answers be changed; set may_change to false"
+        if set(phase.shows) - {"question"}:
+            yield f"{where} shows {', '.join(phase.shows)}; only the question can be shown"
+        for field in study.fields_of(phase):
+            if field.kind not in _KINDS or field.needs:
+                yield f"{where} has the field {field.name!r}; expected {', '.join(_KINDS)}, without needs"
+
+
+def _timeline(folder: DrawnFolder, slots: Sequence[Sequence[PlannedTrial]]) -> dict[str, object]:
+    """What ``study.js`` reads."""
+    study = folder.study
+    texts = {
+        name: (folder.file.folder / text).read_text("utf-8").strip() if text else ""
+        for name, text in (("consent", study.consent), ("debrief", study.debrief))
+    }
+    return {
+        "study": folder.mark,
+        "title": study.title,
+        "instructions": study.instructions.strip(),
+        **texts,
+        "calibrates": study.calibrates,
+        "canvas_cm": study.canvas_cm,
+        "phases": {phase.name: _phase(study, phase) for phase in study.phases},
+        "slots": [[_trial(folder, trial) for trial in trials] for trials in slots],
+    }
+
+
+def _phase(study: Study, phase: Phase) -> dict[str, object]:
+    fields = [
+        {
+            "name": field.name,
+            "kind": field.kind,
+            "title": field.title,
+            "options": _options(field),
+            "is_frozen": field.is_frozen,
+            "is_optional": field.is_optional,
+        }
+        for field in study.fields_of(phase)
+    ]
+    return {"title": phase.title, "aids": phase.aids, "most_plays": phase.most_plays, "fields": fields}
+
+
+def _options(field: Field) -> list[str]:
+    if field.kind == "scale":
+        return [str(value) for value in range(field.low, field.high + 1)]
+    return list(field.options)
+
+
+def _trial(folder: DrawnFolder, trial: PlannedTrial) -> dict[str, object]:
+    """A trial as the browser gets it."""
+    item = folder.items[trial.item_id]
+    order = trial.choice_order or tuple(range(len(item.choices)))
+    is_told = trial.kind == "practice" and folder.study.practice.tells and item.answer
+    told: dict[str, str] = {}
+    if is_told and item.choices:
+        right = ord(item.answer) - ord("A")
+        told = {"told": chr(ord("A") + order.index(right)), "tells": item.choices[right]}
+    elif is_told:
+        told = {"told": item.answer, "tells": item.answer}
+    return {
+        "place": trial.place,
+        "phase": trial.phase,
+        "is_practice": trial.kind == "practice",
+        "question": item.question if "question" in folder.study.phase(trial.phase).shows else "",
+        "choices": [item.choices[i] for i in order],
+        "dots": f"{DOTS_FOLDER}/{dots_file(Path(), trial.item_id, folder.items).name}"
+        if trial.condition == "dots"
+        else "",
+        **told,
+    }
+
+
+# --------------------------------------------------------------------------- reading
+
+
+class _Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of data that ``study.js`` wrote; what jsPsych adds is left out."""
+
+    study: str
+    slot: int
+    what: str
+    place: int | None = None
+    values: str = "{}"
+    seconds: float = 0.0
+    n_plays: int = 0
+    late: str = "[]"
+    px_per_cm: float | None = None
+    pressed: str = ""
+    shown: str = ""
+    at: str = ""
+
+
+def read_jspsych(folder: DrawnFolder, paths: Sequence[Path]) -> StudyAnswers:
+    """The participants, responses and events in data of jsPsych, as JSON or CSV, one or several files.
+
+    Rows of other plugins are left out; a row that is there twice, as in a file that was saved again, counts
+    once.
+
+    Raises:
+        DataError: a file holds no such data, a row that does not fit the study, or two answers to one trial;
+            the message has file and row, at most five of each kind.
+    """
+    faults: list[str] = []
+    rows: dict[tuple[int, str, int | None], tuple[str, _Row]] = {}
+    for path in paths:
+        for number, row in _rows(path):
+            where = f"{path}: row {number}"
+            fault = _fault(folder, row)
+            first, same = rows.setdefault((row.slot, row.what, row.place), (where, row))
+            if not fault and row.what == "answered" and same != row:
+                fault = f"another answer to place {row.place} of slot {row.slot} than at {first}"
+            if fault:
+                faults.append(f"{where}: {fault}")
+    if faults:
+        more = f"\n... and {len(faults) - _MOST} more" if len(faults) > _MOST else ""
+        raise DataError("\n".join(faults[:_MOST]) + more)
+    if not rows:
+        raise DataError(f"{', '.join(map(str, paths))}: no row of a study; expected data that study.js wrote")
+    kept = [row for _, row in rows.values()]
+    slots = sorted({row.slot for row in kept})
+    responses = [_response(folder, row) for row in kept if row.what == "answered"]
+    return StudyAnswers(
+        participants=tuple(_person(slot, [row for row in kept if row.slot == slot]) for slot in slots),
+        responses=tuple(sorted(responses, key=lambda one: (one.participant, one.trial.place))),
+        events=tuple(event for row in kept for event in _events(row)),
+    )
+
+
+def _rows(path: Path) -> Iterator[tuple[int, _Row]]:
+    """The rows of this study's plugins in a file, with their numbers from 1."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        raw = msgspec.json.decode(text) if text.lstrip().startswith(("[", "{")) else _of_csv(text)
+    except (OSError, UnicodeDecodeError, msgspec.DecodeError, csv.Error) as error:
+        raise DataError(f"{path}: cannot be read as data of jsPsych: {error}") from error
+    for number, cells in enumerate(raw if isinstance(raw, list) else [raw], start=1):
+        if not isinstance(cells, dict) or not cells.get("what"):
+            continue  # another plugin's
+        named = {k: v for k, v in cells.items() if k in _Row.__struct_fields__ and v not in ("", None)}
+        try:
+            row = msgspec.convert(named, _Row, strict=False)
+        except msgspec.ValidationError as error:
+            raise DataError(f"{path}: row {number}: {error}; expected a row that study.js wrote") from error
+        yield number, row
+
+
+def _of_csv(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+
+
+def _fault(folder: DrawnFolder, row: _Row) -> str:
+    """Why a row does not fit the study; empty where it does."""
+    study = folder.study
+    if row.study != folder.mark:
+        return f"of the study {row.study!r}; this one is {folder.mark!r}"
+    if not 1 <= row.slot <= study.n_people or row.what not in _ROWS:
+        return f"slot {row.slot}, {row.what!r}; expected slots 1 to {study.n_people} and {', '.join(_ROWS)}"
+    if row.what != "answered":
+        return ""
+    trial = _trial_of(folder, row)
+    if trial is None:
+        return f"place {row.place} is none of slot {row.slot}"
+    try:
+        late = msgspec.json.decode(row.late, type=list[tuple[int, int, int]])
+        values = _values(folder, row, trial)
+    except msgspec.DecodeError as error:
+        return f"values or late frames cannot be read: {error}"
+    if row.n_plays < 0 or row.seconds < 0 or any(play > row.n_plays for play, _, _ in late):
+        return f"{row.n_plays} plays in {row.seconds} s cannot be"
+    letters = folder.items[trial.item_id].letters
+    fields = study.fields_of(study.phase(trial.phase))
+    return "; ".join(faults_of(fields, values, shown=ShownTrial(), letters=letters))
+
+
+def _trial_of(folder: DrawnFolder, row: _Row) -> PlannedTrial | None:
+    return next((one for one in folder.trials(row.slot - 1) if one.place == row.place), None)
+
+
+def _values(folder: DrawnFolder, row: _Row, trial: PlannedTrial) -> dict[str, str]:
+    """The values of a row, with the letter of the item's own order."""
+    values = msgspec.json.decode(row.values, type=dict[str, str])
+    name = answer_field(folder.study)
+    if folder.items[trial.item_id].choices and name in values:
+        values[name] = own_letter(trial, values[name])
+    return values
+
+
+def _response(folder: DrawnFolder, row: _Row) -> Response:
+    trial = _trial_of(folder, row)
+    assert trial is not None  # noqa: S101 - `_fault` has seen to it
+    return Response(
+        participant=name_of(row.slot - 1),
+        trial=trial,
+        values=_values(folder, row, trial),
+        seconds=row.seconds,
+        n_plays=row.n_plays,
+        late_frames=len(msgspec.json.decode(row.late, type=list[tuple[int, int, int]])),
+        shown_at=row.shown,
+        answered_at=row.at,
+    )
+
+
+def _person(slot: int, rows: Sequence[_Row]) -> Participant:
+    by_kind = {row.what: row for row in rows}
+    if any(row.pressed == "no" for row in rows):
+        return Participant(name=name_of(slot - 1), slot=slot - 1, state="declined", recruited="file")
+    calibrated, times = by_kind.get("calibrated"), sorted(row.at for row in rows if row.at)
+    is_finished = "finished" in by_kind
+    return Participant(
+        name=name_of(slot - 1),
+        slot=slot - 1,
+        state="finished" if is_finished else "begun",
+        recruited="file",
+        calibration_px_per_cm=calibrated.px_per_cm if calibrated else None,
+        began_at=times[0] if times else "",
+        ended_at=times[-1] if times and is_finished else "",
+    )
+
+
+def _events(row: _Row) -> Iterator[Event]:
+    """What a row says of what happened."""
+    kinds = {
+        "consent": "consented",
+        "calibrated": "calibrated",
+        "answered": "answered",
+        "finished": "finished",
+    }
+    if row.what in kinds:
+        yield Event(participant=name_of(row.slot - 1), at=row.at, kind=kinds[row.what], place=row.place)
+    if row.late != "[]":
+        yield Event(
+            participant=name_of(row.slot - 1), at=row.at, kind="late-frames", place=row.place, note=row.late
+        )
