@@ -89,9 +89,8 @@ def test_errors_are_labelled_in_a_study_and_reported_by_vidence_errors(vidence, 
     people = [Participant(name=f"P0{n}", slot=n - 1, state="finished") for n in (1, 2)]
     people.append(Participant(name="P03", slot=2, state="withdrawn"))
     stray = msgspec.structs.replace(responses[0], participant="P03", values={"kind": "slip"})
-    closed = close(
-        vidence, file, StudyAnswers(participants=(*people[:2], away), responses=(*responses, stray))
-    )
+    answers = StudyAnswers(participants=tuple(people), responses=(*responses, stray))
+    closed = close(vidence, file, answers)
     assert [path.name for path in closed.labels] == ["P01.jsonl", "P02.jsonl"]
     assert closed.runs == ()  # labels are no answers to the questions
     assert read_answers(file.folder).responses == closed.answers.responses
