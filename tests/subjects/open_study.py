@@ -6,7 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from subjects.light_study import lights
 from vidence.engine.environment import Environment
+from vidence.media.lights import lights_path
 from vidence.study.drawing import draw, write_drawn
 from vidence.study.study import read_study
 from videos.stamped import write
@@ -39,7 +43,9 @@ ONCE = '[[phases]]\nname = "once"\ntitle = "Seen once"\ncondition = "once"\n'
 def write_questions(folder: Path, *, n: int = 6, clips: int = N_CLIPS) -> None:
     """Clips and a file of questions about them."""
     for clip in range(clips):
-        write(folder / f"{SENTINEL}-clip-{clip}.mp4", numbers=range(30 * clip, 30 * clip + 30))
+        path = folder / f"{SENTINEL}-clip-{clip}.mp4"
+        write(path, numbers=range(30 * clip, 30 * clip + 30))
+        lights_path(path).write_bytes(msgspec.json.encode(lights(clip, n_frames=9 + clip)))
     lines = [
         {
             "item_id": f"{SENTINEL}-item-{i}",

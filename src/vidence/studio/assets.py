@@ -10,23 +10,26 @@ from django import template
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 
+from vidence.media.lights import light_player
+from vidence.study.dots import dots_script
+
 register = template.Library()
 _HERE = Path(__file__).parent / "static"
 _YEAR = "public, max-age=31536000, immutable"
 mimetypes.add_type("text/javascript", ".js")
 
 
-def _own() -> list[Path]:
-    return sorted(path for path in _HERE.rglob("*") if path.is_file())
+def _own() -> dict[str, bytes]:
+    """The files of the folder ``static``, and the scripts of point lights, which lie in lower rooms."""
+    own = {path.relative_to(_HERE).as_posix(): path for path in _HERE.rglob("*") if path.is_file()}
+    lights = {"point-light.js": light_player(), "study-dots.js": dots_script()}
+    return {name: path.read_bytes() for name, path in sorted(own.items())} | lights
 
 
 @cache
 def _kept() -> dict[str, tuple[str, bytes]]:
     """Every file that is given out, by its address below ``/static/``: its type and its bytes."""
-    found = {
-        f"{edition()}/{path.relative_to(_HERE).as_posix()}": (_type(path.name), path.read_bytes())
-        for path in _own()
-    }
+    found = {f"{edition()}/{name}": (_type(name), content) for name, content in _own().items()}
     htmx = files("django_htmx") / "static" / "django_htmx"
     for one in htmx.iterdir():
         if one.name.endswith(".js"):
@@ -42,8 +45,8 @@ def _type(name: str) -> str:
 def edition() -> str:
     """Twelve letters made of all own files: scripts that import each other are always of one edition."""
     hashed = hashlib.sha256()
-    for path in _own():
-        hashed.update(path.relative_to(_HERE).as_posix().encode() + b"\0" + path.read_bytes())
+    for name, content in _own().items():
+        hashed.update(name.encode() + b"\0" + content)
     return hashed.hexdigest()[:12]
 
 

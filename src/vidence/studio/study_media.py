@@ -21,6 +21,7 @@ from vidence.studio.media import MediumFile
 from vidence.studio.records.studies import ParticipantRow, ResponseRow
 from vidence.studio.settings import current
 from vidence.studio.studies import Seat, locked, note
+from vidence.study.dots import dots_file
 from vidence.study.study import PlannedTrial
 
 ONCE_SLACK: Final = 1.25
@@ -83,6 +84,9 @@ def _files(seat: Seat, planned: PlannedTrial) -> Iterator[TrialFile]:
             source: Source = "once" if condition == "once" and medium.kind == "video" else "file"
             yield of(source, _place(folder, medium), medium=medium)
             n += 1
+    elif condition == "dots" and media:
+        yield of("dots", dots_file(folder, planned.item_id, seat.folder.items))
+        n += 1
     elif condition.startswith("frames"):
         for path, time_s in seat.folder.pictures(planned):
             yield of("picture", path, time_s=time_s)

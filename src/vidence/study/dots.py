@@ -52,10 +52,15 @@ def light_sources(folder: Path, items: Sequence[Item]) -> dict[str, Path]:
 
 
 def write_dots(folder: Path, items: Sequence[Item]) -> None:
-    """Write ``dots/N.json`` of the drawn items; arguments and errors as for `light_sources`."""
+    """Write ``dots/N.json`` of the drawn items, all of one size: a browser sees how much it receives.
+
+    Arguments and errors are those of `light_sources`.
+    """
     ids = [item.item_id for item in items]
-    for item_id, source in light_sources(folder, items).items():
-        write_whole(dots_file(folder, item_id, ids), source.read_bytes())
+    contents = {item_id: source.read_bytes() for item_id, source in light_sources(folder, items).items()}
+    longest = max(map(len, contents.values()), default=0)
+    for item_id, content in contents.items():
+        write_whole(dots_file(folder, item_id, ids), content.ljust(longest))
 
 
 def dots_file(folder: Path, item_id: str, item_ids: Collection[str]) -> Path:

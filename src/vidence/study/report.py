@@ -499,6 +499,7 @@ def time_table(found: StudyOutcome) -> Table | None:
             number("seconds", lambda some: float(median(one.seconds for one in some)), "median seconds"),
             number("plays", lambda some: float(median(one.n_plays for one in some)), "median plays"),
             count("changed", lambda some: sum(one.n_changes > 0 for one in some)),
+            count("failed", lambda some: sum(map(found.file.study.failed, some)), "technical failures"),
         ),
         notes=("By the server's clock, from the first view of a trial to its answer.",),
     )

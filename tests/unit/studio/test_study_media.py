@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from subjects.open_study import ONCE, plain
+from subjects.open_study import ONCE, SENTINEL, plain
 
 
 def ready(person, address):
@@ -89,3 +89,29 @@ def test_plays_late_frames_and_problems_are_counted(opened, people):
     row = ResponseRow.objects.get()
     assert (row.n_plays, row.late_frames, row.problem) == (2, 5, "no picture")
     assert notes(study, "late-frames") == ["1:20:48"]
+
+
+def test_point_lights_are_numbers_of_one_size_under_addresses_that_say_nothing(opened, people, solo):
+    phases = '[[phases]]\nname = "p"\ncondition = "dots"\nmost_plays = 2\n'
+    study = opened("calibrates = true\ncanvas_cm = 5.0\n" + plain(phases=phases))
+    (ann,) = people(study)
+    ann.joined().act("calibrate", width_px="428")
+    ann.act("begin")
+    sizes, addresses = set(), set()
+    for letter in "ABC":
+        page = ann.get(ann.at()).content.decode()
+        told = dict(re.findall(r'data-(dots|most-plays|n-plays|width-px)="([^"]*)"', page))
+        assert (told["most-plays"], told["n-plays"], told["width-px"]) == ("2", "0", "250")
+        answer = solo.client().get(told["dots"])
+        assert answer.status_code == 404  # it is hers alone
+        answer = ann.client.get(told["dots"])
+        assert answer.headers["Content-Type"] == "application/json"
+        assert answer.json()["fps"] == 30
+        assert SENTINEL not in page + answer.content.decode() + told["dots"]
+        sizes.add(len(answer.content))
+        addresses.add(told["dots"])
+        ann.send(ann.at(), answer=letter)
+    assert (len(sizes), len(addresses)) == (1, 3)
+    for name in ("point-light.js", "study-dots.js", "study-lights.js"):
+        script = re.search(rf'src="([^"]+/{name})"', page)[1]
+        assert ann.client.get(script).headers["Content-Type"] == "text/javascript"
