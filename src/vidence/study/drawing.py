@@ -24,6 +24,7 @@ from vidence.engine.prepare import (
 )
 from vidence.engine.samples import DRAWN_FILE, no_such_tag, read_draw
 from vidence.errors import DataError, UsageError
+from vidence.explain.errors.packet import rows_as_jsonl
 from vidence.media.address import Address, MediaPath, is_address
 from vidence.media.files import located
 from vidence.media.whole import write_file
@@ -380,8 +381,8 @@ def _twice(items: Sequence[Item]) -> list[str]:
 # --------------------------------------------------------------------------- files
 
 
-def write_drawn(file: StudyFile, study: DrawnStudy) -> tuple[Path, ...]:
-    """Write `DRAWN_FILE`, `ITEMS_FILE` and point lights beside study.toml; the items first, each whole.
+def write_items(file: StudyFile, study: DrawnStudy) -> Path:
+    """Write `ITEMS_FILE`, and replies and point lights that trials show, beside study.toml; each file whole.
 
     Raises:
         UsageError: another draw is there, to which answers may belong.
@@ -396,11 +397,17 @@ def write_drawn(file: StudyFile, study: DrawnStudy) -> tuple[Path, ...]:
     if study.replies is not None:
         write_replies(file.folder, study.replies)
     said = (msgspec.structs.replace(item, answer=said_answer(item)) for item in study.items)
-    write_file(file.folder / ITEMS_FILE, b"".join(msgspec.json.encode(item) + b"\n" for item in said))
+    write_file(file.folder / ITEMS_FILE, rows_as_jsonl(tuple(said)))
     if shows_dots(file.study):
         write_dots(file.folder, study.items)
+    return file.folder / ITEMS_FILE
+
+
+def write_drawn(file: StudyFile, study: DrawnStudy) -> tuple[Path, ...]:
+    """Write what was drawn, `DRAWN_FILE` last: where it is, all else is; errors as `write_items`."""
+    items, path = write_items(file, study), file.folder / DRAWN_FILE
     write_file(path, msgspec.json.format(msgspec.json.encode(study.drawn)) + b"\n")
-    return path, file.folder / ITEMS_FILE
+    return path, items
 
 
 def read_drawn(folder: Path) -> Drawn:

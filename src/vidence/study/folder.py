@@ -1,14 +1,13 @@
 """What people answered in a study, as files: participants, responses, events."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
-
-import msgspec
+from typing import Final
 
 from vidence.engine.importing import write_records
 from vidence.errors import DataError
+from vidence.explain.errors.packet import read_jsonl
 from vidence.records import Record
 from vidence.study.study import Event, Participant, Response
 from vidence.text import first_lines
@@ -16,7 +15,6 @@ from vidence.text import first_lines
 PARTICIPANTS_FILE: Final = "participants.jsonl"
 RESPONSES_FILE: Final = "responses.jsonl"
 EVENTS_FILE: Final = "events.jsonl"
-RecordT = TypeVar("RecordT", bound=Record)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,52 +61,36 @@ def read_answers(folder: Path) -> StudyAnswers:
             f"{folder} has no {PARTICIPANTS_FILE}: no answers are there yet; when people have answered, run "
             f"vidence study close {folder}"
         )
-    faults: list[str] = []
-    participants = dict(_read(folder / PARTICIPANTS_FILE, Participant, faults))
-    responses = dict(_read(folder / RESPONSES_FILE, Response, faults))
-    events = dict(_read(folder / EVENTS_FILE, Event, faults)) if (folder / EVENTS_FILE).exists() else {}
-    faults += _odd(participants, responses, events)
-    if faults:
+    participants = read_jsonl(folder / PARTICIPANTS_FILE, Participant)
+    responses = read_jsonl(folder / RESPONSES_FILE, Response)
+    events = read_jsonl(folder / EVENTS_FILE, Event) if (folder / EVENTS_FILE).exists() else ()
+    if faults := tuple(_odd(participants, responses, events)):
         raise DataError(
             f"{len(faults)} lines of the answers in {folder} cannot be used: {first_lines(faults)}\n"
             "Mend them, or write the files again with vidence study close"
         )
-    return StudyAnswers(
-        participants=tuple(participants.values()),
-        responses=tuple(responses.values()),
-        events=tuple(events.values()),
-    )
-
-
-def _read(path: Path, kind: type[RecordT], faults: list[str]) -> Iterator[tuple[int, RecordT]]:
-    """The records of a file with their lines; what cannot be read is added to the faults."""
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}; write it again with vidence study close") from error
-    for number, line in enumerate(lines, 1):
-        try:
-            yield number, msgspec.json.decode(line, type=kind)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            faults.append(f"{path.name}, line {number}: {error}")
+    return StudyAnswers(participants=participants, responses=responses, events=events)
 
 
 def _odd(
-    participants: Mapping[int, Participant], responses: Mapping[int, Response], events: Mapping[int, Event]
+    participants: Sequence[Participant], responses: Sequence[Response], events: Sequence[Event]
 ) -> Iterator[str]:
     """Participants and trials that are there twice, and records of participants who are not there."""
-    known: set[str] = set()
-    for line, one in participants.items():
-        if one.name in known:
+    names, places = set[str](), set[tuple[str, int]]()
+    for line, one in enumerate(participants, 1):
+        if one.name in names:
             yield f"{PARTICIPANTS_FILE}, line {line}: a second participant {one.name!r}; names must differ"
-        known.add(one.name)
-    seen: set[tuple[str, int]] = set()
-    for line, response in responses.items():
+        names.add(one.name)
+    for line, response in enumerate(responses, 1):
         key = response.participant, response.trial.place
-        if key in seen:
+        if key in places:
             yield f"{RESPONSES_FILE}, line {line}: a second response of {key[0]} on trial {key[1]}; keep one"
-        seen.add(key)
-    for name, lines in ((RESPONSES_FILE, responses), (EVENTS_FILE, events)):
-        for line, record in lines.items():
-            if record.participant not in known:
-                yield f"{name}, line {line}: {record.participant!r} is no participant; add them, or remove it"
+        places.add(key)
+    named = {
+        RESPONSES_FILE: [one.participant for one in responses],
+        EVENTS_FILE: [one.participant for one in events],
+    }
+    for file, people in named.items():
+        for line, person in enumerate(people, 1):
+            if person not in names:
+                yield f"{file}, line {line}: {person!r} is no participant; add them, or remove it"

@@ -1,30 +1,25 @@
 """The very pictures of the conditions ``frames`` and ``frames-of RUN``, byte for byte as models get them."""
 
-import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
 
-from vidence.ask.prompting.compose import Prompter, ShownFrame
-from vidence.ask.prompting.templates import Templates
+from vidence.engine.engine import ItemFailedError
 from vidence.engine.environment import Environment
-from vidence.engine.evaluate import run
-from vidence.engine.events import Event, Listener, Started
-from vidence.engine.importing import ITEMS_FILE, write_records
+from vidence.engine.events import Listener
 from vidence.engine.plan import Plan, read_plan
+from vidence.engine.session import ShownSubject, opened_session
 from vidence.engine.store import RunStore
-from vidence.errors import DataError, MediaError, UsageError
+from vidence.engine.views import DecodeCount
+from vidence.errors import DataError, UsageError
 from vidence.explain.errors.packet import rows_as_jsonl
-from vidence.media.address import MediaPath, place
-from vidence.media.encode import EncodedFrame, Encoding, Size
-from vidence.media.files import Job, deliver, located
 from vidence.media.whole import write_file
-from vidence.records import Failed, ImagePart, Item, Media, Record, Selection, Trial
-from vidence.study.drawing import DrawnStudy, study_plan
+from vidence.records import ImagePart, Prompt, Record
+from vidence.study.drawing import ITEMS_FILE, DrawnStudy, study_plan, write_items
 from vidence.study.problems import frames_run
 from vidence.study.study import StudyFile
 from vidence.text import some
@@ -68,34 +63,115 @@ async def write_frames(
 ) -> StudyFrames:
     """Write the pictures of a drawn study and `FRAMES_FILE`, each whole; nothing where no phase shows some.
 
-    Those of ``frames-of RUN`` are made again from the stored selection, and their digests must be those in
-    the run. Those of ``frames`` are chosen by the benchmark's own protocol; no model is asked.
+    The engine makes them as for a run of a made-up model: those of ``frames`` by the protocol of the set,
+    those of ``frames-of RUN`` by the plan of the run, where their digests must be those that it was sent.
 
     Raises:
-        DataError: a run has no pictures of an item, or they cannot be made again byte for byte.
-        UsageError: the protocol sends whole videos.
+        DataError: a run was sent no pictures of an item, or other ones than can be made now.
+        UsageError: whole videos are sent.
         StoreError: a file cannot be written.
     """
     found: dict[str, dict[str, tuple[Picture, ...]]] = {}
+    write_items(file, study)
     for condition in shown_conditions(file):
         named = frames_run(condition)
-        with tempfile.TemporaryDirectory() as folder:
-            if not named:
-                await _ask_none(
-                    file, study, Path(folder), environment=environment, now=now, on_event=on_event
-                )
-            items = [item for item in study.items if item.media]
-            source = file.folder / named if named else Path(folder)
-            for item_id, pictures in _stored(source, items, cache=environment).items():
-                for picture, content in pictures:
-                    path = file.folder / picture.file
-                    path.parent.mkdir(exist_ok=True)
-                    write_file(path, content)
-                found.setdefault(item_id, {})[condition] = tuple(one for one, _ in pictures)
-    frames = StudyFrames(items=found)
+        own = study_plan(file, cache_root=environment.cache_root)
+        plan = read_plan(file.folder / named)[0] if named else own
+        if plan.layout == "video":
+            raise UsageError(
+                f"{file.path} shows {condition!r}, whose plan sends whole videos; set the condition to "
+                "'whole' or name another protocol or run"
+            )
+        items = [item.item_id for item in study.items if item.media]
+        sent = _sent(file.folder / named, items) if named else {}
+        pictures = _Pictures(source=named or plan.protocol, sent=sent)
+        async with opened_session(
+            _of_drawn(plan, file.folder), environment=environment, now=now, on_event=on_event
+        ) as session:
+            todo = [(item, 0) for item in session.prepared.items if item.media]
+            await session.work(todo, pictures.take, n_consumers=4, count=DecodeCount())
+        for item_id, own_pictures in pictures.found.items():
+            for picture, content in own_pictures:
+                (file.folder / _FOLDER).mkdir(exist_ok=True)
+                write_file(file.folder / picture.file, content)
+            found.setdefault(item_id, {})[condition] = tuple(one for one, _ in own_pictures)
+    frames = StudyFrames(items=dict(sorted(found.items())))
     if found:
         write_file(file.folder / FRAMES_FILE, rows_as_jsonl([frames]))
     return frames
+
+
+def _of_drawn(plan: Plan, folder: Path) -> Plan:
+    """A plan over the drawn items, for a model that looks at pictures and costs nothing."""
+    return msgspec.structs.replace(
+        plan,
+        **{"benchmark": "table", "data": str((folder / ITEMS_FILE).resolve()), "split": "all", "media": None},
+        **{"map": None, "study": "", "where": {}, "limit": None, "sample": None, "sample_by": None},
+        **{"model": _LOOKS, "strategy": "once", "judge_models": (), "recorded_only": False},
+        **{"parser": "robust", "text_parser": "needs-judge", "shuffle_choices": False, "repeats": 1},
+    )
+
+
+def _sent(folder: Path, items: Sequence[str]) -> dict[str, list[str]]:
+    """The digests of the pictures that a stored run was sent for some items.
+
+    Raises:
+        DataError: it was sent none for one of them.
+    """
+    with RunStore(folder) as store:
+        prompts = {t.item_id: t.prompt for t in store.trials() if t.repeat == 0 and t.prompt is not None}
+    found = {i: [one.digest for one in _images(prompts[i])] for i in items if i in prompts}
+    if absent := [i for i in items if not found.get(i)]:
+        raise DataError(
+            f"{folder} was sent no pictures of {len(absent)} drawn items: {some(absent, most=_MOST_IDS)}; "
+            "draw of items that it was sent pictures of"
+        )
+    return found
+
+
+def _images(prompt: Prompt) -> list[ImagePart]:
+    return [part for part in prompt.parts if isinstance(part, ImagePart)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pictures:
+    """Takes the pictures of each item that is shown; `sent` are those that they must be, if any."""
+
+    source: str
+    sent: Mapping[str, Sequence[str]]
+    found: dict[str, list[tuple[Picture, bytes]]] = field(default_factory=dict)
+
+    async def take(self, subject: ShownSubject) -> None:
+        """Keep the pictures of one item.
+
+        Raises:
+            DataError: they cannot be made, or are others than were sent.
+        """
+        item_id = subject.item.item_id
+        (view,) = subject.views
+        try:
+            images = _images(subject.prompt(view))
+        except ItemFailedError as error:
+            raise DataError(f"pictures of {item_id!r} cannot be made: {error.failed.message}") from error
+        digests, times_s = [one.digest for one in images], subject.times_s(view)
+        if self.sent and digests != self.sent[item_id]:
+            raise DataError(
+                f"the pictures of {item_id!r} cannot be made again as {self.source} was sent them (SHA-256): "
+                "the medium, the selector or the encoder has changed; run it again"
+            )
+        self.found[item_id] = [
+            (
+                Picture(
+                    digest=one.digest,
+                    width_px=one.width_px,
+                    height_px=one.height_px,
+                    times_s=tuple(times_s[i] for i in one.frames),
+                    media_type=one.media_type,
+                ),
+                subject.context.image(one.digest),
+            )
+            for one in images
+        ]
 
 
 def read_frames(folder: Path) -> StudyFrames:
@@ -109,154 +185,3 @@ def read_frames(folder: Path) -> StudyFrames:
         return msgspec.json.decode(path.read_bytes(), type=StudyFrames)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path} cannot be read: {error}; run vidence study draw {folder}") from error
-
-
-async def _ask_none(
-    file: StudyFile,
-    study: DrawnStudy,
-    folder: Path,
-    *,
-    environment: Environment,
-    now: datetime,
-    on_event: Listener,
-) -> None:
-    """A run of the drawn items by the protocol of the set, in which a made-up model looks at the frames."""
-    plan = study_plan(file, model=_LOOKS, cache_root=environment.cache_root)
-    if plan.layout == "video":
-        raise UsageError(
-            f"{file.path} shows 'frames', and the protocol {plan.protocol!r} sends whole videos; set the "
-            "condition to 'whole', or name another protocol"
-        )
-    root = file.folder.resolve()
-    whole = [
-        msgspec.structs.replace(
-            item,
-            media=tuple(
-                msgspec.structs.replace(one, path=str(root / str(one.path)) if _is_here(one) else one.path)
-                for one in item.media
-            ),
-        )
-        for item in study.items
-        if item.media
-    ]
-    write_records(folder / ITEMS_FILE, whole)
-    here = {
-        "benchmark": "table",
-        "data": str(folder / ITEMS_FILE),
-        "split": "all",
-        "media": None,
-        "map": None,
-    }
-    plan = msgspec.structs.replace(plan, **here, where={}, parser="robust", text_parser="needs-judge")
-
-    def heard(event: Event) -> None:  # notes of this run are of a folder that does not stay
-        on_event(replace(event, notes=(), problems=()) if isinstance(event, Started) else event)
-
-    await run(plan, folder, environment=environment, now=now, on_event=heard)
-
-
-def _is_here(media: Media) -> bool:
-    return bool(media.path) and isinstance(place(str(media.path)), Path)
-
-
-# --------------------------------------------------------------------------- pictures of a stored run
-
-
-def _stored(
-    folder: Path, items: Sequence[Item], *, cache: Environment
-) -> dict[str, list[tuple[Picture, bytes]]]:
-    """The pictures that a stored run was sent for some items, made again and compared by their digests."""
-    plan, facts = read_plan(folder)
-    with RunStore(folder) as store:
-        media = {item.item_id: item for item in store.items()}
-        trials = {trial.item_id: trial for trial in store.trials() if trial.repeat == 0}
-    absent = [item.item_id for item in items if not _parts(trials.get(item.item_id))]
-    if absent:
-        first = trials.get(absent[0])
-        why = f" ({first.score.outcome.message})" if first and isinstance(first.score.outcome, Failed) else ""
-        raise DataError(
-            f"{folder} has no pictures of {len(absent)} drawn items: {some(absent, most=_MOST_IDS)}{why}; "
-            "draw of items that the run was shown pictures of"
-        )
-    desk = _Desk(plan=plan, root=place(facts.media_root), cache=cache)
-    return {item.item_id: desk.pictures(media[item.item_id], trials[item.item_id]) for item in items}
-
-
-def _parts(trial: Trial | None) -> list[ImagePart]:
-    """The pictures of a trial's prompt."""
-    parts = trial.prompt.parts if trial is not None and trial.prompt is not None else ()
-    return [part for part in parts if isinstance(part, ImagePart)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Desk:
-    """Makes the pictures of one run again."""
-
-    plan: Plan
-    root: MediaPath
-    cache: Environment
-
-    def pictures(self, item: Item, trial: Trial) -> list[tuple[Picture, bytes]]:
-        """The pictures of a trial with their bytes.
-
-        Raises:
-            DataError: one has another digest: the medium or the encoder has changed since.
-            MediaError: a medium cannot be read.
-        """
-        selection, plan = trial.selection, self.plan
-        shown = [] if selection is None else self._frames(item, selection)
-        prompter = Prompter(
-            Templates.load("plain"),
-            style="direct",
-            layout=plan.layout,
-            frame_times=False,
-            jpeg_quality=plan.jpeg_quality,
-        )
-        made: Mapping[str, bytes] = prompter.prompt(item, shown, duration_s=0.0).images
-        found = []
-        for part in _parts(trial):
-            if part.digest not in made:
-                raise DataError(
-                    f"a picture of {item.item_id!r} cannot be made again as {plan.model} was sent it "
-                    f"(SHA-256 {part.digest[:16]}...): the medium or the encoder has changed; run it again"
-                )
-            times = tuple(shown[i].time_s for i in part.frames)
-            found.append(
-                (
-                    Picture(
-                        digest=part.digest,
-                        width_px=part.width_px,
-                        height_px=part.height_px,
-                        times_s=times,
-                        media_type=part.media_type,
-                    ),
-                    made[part.digest],
-                )
-            )
-        return found
-
-    def _frames(self, item: Item, selection: Selection) -> list[ShownFrame]:
-        plan = self.plan
-        encoding = Encoding(
-            size=Size.parse(plan.size),
-            format="png" if plan.layout.startswith("montage") else "jpeg",
-            quality=plan.jpeg_quality,
-        )
-        frames: dict[tuple[int, int], EncodedFrame] = {}
-        for index in sorted({ref.media_index for ref in selection.frames}):
-            job = Job(
-                path=str(located(self.root, item.media[index])),
-                kind=item.media[index].kind,
-                frame_indices=tuple(ref.frame_index for ref in selection.frames if ref.media_index == index),
-                encoding=encoding,
-                cache_root=str(self.cache.cache_root),
-                cache_max_bytes=self.cache.cache_max_bytes,
-            )
-            delivery = deliver(job)
-            for message in delivery.problems.values():
-                raise MediaError(message)
-            frames |= {(index, frame_index): one for frame_index, one in delivery.frames.items()}
-        return [
-            ShownFrame(frame=frames[ref.media_index, ref.frame_index], time_s=ref.time_s)
-            for ref in selection.frames
-        ]

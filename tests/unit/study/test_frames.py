@@ -11,7 +11,7 @@ from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
 from vidence.engine.store import RunStore
-from vidence.errors import DataError, MediaError, UsageError
+from vidence.errors import DataError, UsageError
 from vidence.records import ImagePart
 from vidence.study.drawing import draw, write_drawn
 from vidence.study.frames import read_frames, write_frames
@@ -126,36 +126,31 @@ def test_models_are_sent_the_bytes_that_people_see_in_a_phase(folder):
 def test_a_medium_that_has_changed_since_the_run_is_refused(folder):
     model_run(folder, n_frames=3)
     write_video(folder / "film.mp4", reversed(list(squares())))
-    with pytest.raises(DataError, match=r"cannot be made again as scripted:A was sent it .* run it again"):
+    with pytest.raises(DataError, match=r"cannot be made again as \.\./run was sent them .* run it again"):
         written(folder)
 
 
 def test_a_medium_that_has_become_unreadable_is_named(folder):
     model_run(folder, n_frames=3)
     (folder / "film.mp4").write_bytes(b"nothing")
-    with pytest.raises(MediaError, match=r"film\.mp4"):
+    with pytest.raises(DataError, match=r"pictures of 'q0' cannot be made: .*film\.mp4"):
         written(folder)
 
 
 def test_a_run_without_pictures_of_an_item_is_refused(folder):
     model_run(folder, n_frames=3, limit=1)
-    with pytest.raises(DataError, match="has no pictures of 1 drawn items: q1; draw of items that the run"):
+    with pytest.raises(
+        DataError, match="was sent no pictures of 1 drawn items: q1; draw of items that it was"
+    ):
         written(folder)
 
 
-def test_a_protocol_that_sends_whole_videos_has_no_frames(folder, monkeypatch):
-    model_run(folder, n_frames=3)
-    from vidence.study import frames as module
-
-    own = module.study_plan
-
-    def sends_video(file, **more):
-        import msgspec
-
-        return msgspec.structs.replace(own(file, **more), layout="video")
-
-    monkeypatch.setattr(module, "study_plan", sends_video)
-    with pytest.raises(UsageError, match="sends whole videos; set the condition to 'whole'"):
+def test_a_run_that_was_sent_whole_videos_has_no_frames(folder):
+    lines = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
+    whole = [line | {"media": [{"path": "film.mp4"}]} for line in lines]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in whole))
+    model_run(folder, layout="video")
+    with pytest.raises(UsageError, match="sends whole videos; set the condition to 'whole' or name another"):
         written(folder)
 
 
