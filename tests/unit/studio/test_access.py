@@ -7,6 +7,7 @@ import pytest
 
 from conftest import IS_THOROUGH
 from servers.studio import PASSWORD, studio
+from subjects.hidden_board import SENTINEL, hidden_split, open_board, send, write_judge
 from vidence.errors import UsageError
 from vidence.studio.access import ANYONE, ROLES, SAFE, refuse_open_routes, route, rules
 from vidence.studio.urls import urlpatterns
@@ -288,6 +289,59 @@ def test_what_is_of_others_is_asked_of_the_database_as_what_is_not_there(team, p
         assert found[0][0] == (403 if expected(name, role) == 403 else 404), name
         n_compared += 1
     assert n_compared >= 3
+
+
+def test_nothing_hidden_is_at_any_address_for_anybody(
+    team, places, tmp_path, tmp_path_factory, caplog, capfd, monkeypatch
+):
+    """With a board that was scored: bodies, headers, errors, logs, temporary files, rows and exports."""
+    from vidence.studio.bridge.files import export_studio
+    from vidence.studio.leaderboard import board_here
+    from vidence.studio.scoring import write_strata
+
+    split = hidden_split(tmp_path_factory.mktemp("hidden"), 12, n_open=2)
+    secrets = {SENTINEL, *re.findall(r"[0-9a-f]{64}", (split.vault / "answers.jsonl").read_text())}
+    assert len(secrets) == 13
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    caplog.set_level("INFO")
+    board = open_board(team, split, tmp_path / "cache", last_day=team.clock())
+    letters = {name: said for name, said in split.key.items() if len(said) == 1}
+    words = {name: "a hand, a foot" for name in split.key if name not in letters}
+    members = [board.member(name, "red") for name in ("Ann", "Ada")]
+    sent = {
+        "right": split.submission({**letters, **words}),
+        "wrong": split.submission({**dict.fromkeys(letters, "A"), **words}),
+        "broken": split.submission({name: "Q" for name in split.key}) + b"{",
+        "outside": split.submission({name: "Q" for name in split.key}),
+    }
+    answers = [send(members[0], content) for content in sent.values()]
+    assert board.score(**write_judge(tmp_path)) == ["", ""]
+    team.clock.move(24 * 3600)
+    assert write_strata(board.vault(), board_here(), team.clock()) == 1
+    team.user("Uma", *ROLES, project="films")
+    team.user("Olga", "operator")
+    names = [*(role.title() for role in ROLES if IS_THOROUGH), "Uma", "Olga"]
+    people = [team.client(), *map(team.signed_in, names), *members]
+    for client in people:
+        for name, where in addresses(places["films"]).items():
+            answers.append(client.get(where))
+            if IS_THOROUGH:
+                answers.append(client.get(where, headers={"accept": "application/json"}))
+            if name != "sign-out":
+                answers.append(client.post(where, {"act": "x", "answers": "x"}))
+    export_studio(tmp_path / "out")
+    files = [one for folder in (tmp_path / "out", temporary) for one in folder.rglob("*") if one.is_file()]
+    printed = capfd.readouterr()
+    said = [
+        *(f"{answer.headers}{b''.join(answer).decode(errors='replace')}" for answer in answers),
+        *(one.read_text(errors="replace") for one in files),
+        *(caplog.text, printed.out, printed.err, repr(contents())),
+    ]
+    assert "table-001" in said[-1], "the submissions are there"
+    for text in said:
+        assert [one for one in secrets if one in text] == []
 
 
 def test_one_who_only_looks_sees_no_page_of_operators(view):
