@@ -115,7 +115,12 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> PairedRuns:
         items=items,
         values=np.array([[found[item_id] for found in values] for item_id in kept], np.float64),
         noun=source_noun(items),
-        notes=(*_notes(names, own, n_kept=len(kept)), *_left_out(runs, names), *sources_note(items)),
+        notes=(
+            *_people_notes(runs, names),
+            *_notes(names, own, n_kept=len(kept)),
+            *_left_out(runs, names),
+            *sources_note(items),
+        ),
     )
 
 
@@ -244,6 +249,16 @@ def sources_note(items: Sequence[Item]) -> list[str]:
     return [
         f"The {n_files:,} videos are of {several(n_sources, 'source')}; intervals and tests are clustered by "
         "source."
+    ]
+
+
+def _people_notes(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
+    """That people are taken as they are, where a run is of several."""
+    return [
+        f"The {len(run.people)} people of {name} are taken as they are: intervals and tests speak of other "
+        f"videos, and not of other people. `vidence report STUDY RUN` has people and videos crossed."
+        for run, name in zip(runs, names, strict=True)
+        if len(run.people) > 1
     ]
 
 

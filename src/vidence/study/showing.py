@@ -20,7 +20,7 @@ class StudyReportWanted(Record):
     """Which study is reported, beside which models, and where it is written."""
 
     folder: Annotated[Path, argument("STUDY")]
-    models: Annotated[tuple[Path, ...], argument("RUN...", required=False)] = ()
+    models: Annotated[tuple[Path, ...], argument("RUN...")] = ()
     published: Annotated[bool, flag("Set people and models under the rows that their papers print.")] = False
     level: Annotated[float, LEVEL] = 0.95
     html: Annotated[Path | None, HTML] = None

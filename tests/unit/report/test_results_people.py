@@ -6,6 +6,7 @@ from vidence.engine.panel import PanelFile, PanelFolder, given_runs
 from vidence.engine.people import person_folders
 from vidence.errors import UsageError
 from vidence.records import Answered
+from vidence.report.pairing import pair
 from vidence.report.panel_runs import AskedPanel, read_panel
 from vidence.report.provenance import how_asked
 from vidence.report.results import load_run
@@ -56,6 +57,12 @@ def test_a_study_is_a_run_whose_interval_speaks_of_other_people(study, draws):
     assert (found.value, found.low, found.high) == pytest.approx((8 / 12, expected.low, expected.high))
     assert (found.n, found.n_people, found.n_clusters) == (12, 3, 4)
     assert how_asked(run) == "3 people; scored by robust"
+
+
+def test_a_comparison_says_that_it_takes_the_people_as_they_are(study, runs):
+    paired = pair([load_run(study), load_run(answered(runs, "model", [0, 0, 1, 0]))])
+    assert [mean for mean in paired.values[:, 0]] == pytest.approx([2 / 3, 1 / 3, 1, 2 / 3])
+    assert paired.notes[0].startswith("The 3 people of people are taken as they are")
 
 
 def test_people_who_answered_different_questions_count_by_their_answers(runs, draws):

@@ -11,6 +11,7 @@ from vidence.console.screen import Screen, say, several
 from vidence.engine.display import watched
 from vidence.engine.environment import environment, now
 from vidence.records import Record
+from vidence.study.showing import StudyReportWanted, show_report
 
 if TYPE_CHECKING:
     from vidence.study.drawing import DrawnStudy
@@ -87,6 +88,16 @@ def draw(given: Draw) -> None:
         click.echo(f"wrote {path}", err=True)
     for sentence in _size(file.study, found):
         say(console, sentence)
+
+
+@command(group=study)
+def report(given: StudyReportWanted) -> None:
+    """Scores of the people of STUDY by phase, changes, time, agreement, exclusions, pay, and the checklist.
+
+    Each RUN is a model that people are set beside, on the questions that both answered. The reporting
+    checklist for human baselines (arXiv 2506.13776) has what the study recorded; the rest is for the authors.
+    """
+    show_report(given)
 
 
 def phase_table(study: "Study", found: "DrawnStudy") -> "Table":
