@@ -7,9 +7,11 @@ import stat
 import msgspec
 import pytest
 
-from subjects.released import half_hidden, question, released
+from subjects.released import MATERIAL, half_hidden, question, questions_of, released, rules_of
+from vidence.catalog import create
 from vidence.errors import UsageError
 from vidence.make.release.hidden import hide, is_telling, secret_in
+from vidence.make.release.sets import release_set
 from vidence.records import Item
 
 HIDDEN_NAMES = (
@@ -106,3 +108,31 @@ def test_answers_of_another_release_are_never_written_over(tmp_path):
         released(tmp_path, other)
     assert (tmp_path / "table-1.0.0.hidden" / "answers.jsonl").read_bytes() == before
     assert not (tmp_path / "table-1.0.0").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "benchmark", "split"),
+    [
+        ("items", "table", "all"),
+        ("huggingface", "table", "all"),
+        ("mmvu", "mmvu", "test"),
+        ("herbench", "herbench", "all"),
+        ("humanpcr", "humanpcr", "all"),
+        ("perceptioncomp", "perceptioncomp", "all"),
+    ],
+)
+def test_the_hidden_questions_of_a_format_can_be_asked_by_its_loader(tmp_path, name, benchmark, split):
+    everything = [
+        msgspec.structs.replace(one, tags=one.tags | {"split": ("validation", "test")[i % 2]})
+        for i, one in enumerate(questions_of(name, 12))
+    ]
+    items = everything[1::2]
+    rules = rules_of(name, hidden=frozenset({"test"}))
+    folder = release_set(everything, rules, MATERIAL, into=tmp_path).folder
+    files = [path for path in folder.rglob("*") if "questions-test" in path.name or "test-0" in path.name]
+    assert len(files) == 1, sorted(folder.rglob("*"))
+    loaded = create("benchmark", benchmark).load(files[0], split=split, strict=True)
+    assert [item.item_id for item in loaded.items] == [item.item_id for item in items]
+    assert all(item.is_hidden for item in loaded.items)
+    assert [item.choices for item in loaded.items] == [item.choices for item in items]
+    assert any("have a hidden answer" in note for note in loaded.notes)
