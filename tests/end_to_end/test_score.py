@@ -1,6 +1,7 @@
 """A hidden split from its release to its score: released, asked, submitted, scored where the answers are."""
 
 import json
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -128,6 +129,18 @@ def test_what_needs_answers_says_that_they_are_hidden(released, vidence):
     ):
         done = vidence(*words)
         assert (done.code, "answers hidden" in done.err) == (2, True), (words, done.err)
+    models = '[[models]]\nmodel = "baseline:random"\n[[models]]\nmodel = "baseline:longest"\n'
+    panel = f'title = "p"\n[[benchmarks]]\nbenchmark = "table"\ndata = "{data}"\n{models}'
+    (vidence.folder / "p.toml").write_text(panel)
+    done = vidence("panel", "p.toml", "--out", "p")
+    assert done.code == 0, done.err
+    assert "No score: table, baseline:random: answers hidden, of 4 questions" in done.out
+    assert (
+        "no run of the panel has a score: answers hidden" in vidence("panel", "p.toml", "--as", "pivot").err
+    )
+    assert vidence("view", "runs", "--export", "pages").code == 0
+    pages = [path.read_text() for path in (vidence.folder / "pages").glob("*.html")]
+    assert any("answer hidden" in page for page in pages)
     files = ("--html", "r.html", "--json", "r.json", "--csv", "r.csv", "--latex", "r.tex")
     done = vidence("report", "runs/a", *files)
     assert done.code == 0, done.err
@@ -135,6 +148,16 @@ def test_what_needs_answers_says_that_they_are_hidden(released, vidence):
     assert "answer hidden" in page
     assert "No score: answers hidden" in page
     assert "NaN" not in (vidence.folder / "r.json").read_text()
+
+
+def test_the_test_split_of_mmvu_is_asked_and_submitted(vidence):
+    golden = str(Path(__file__).parents[1] / "golden" / "mmvu")
+    done = vidence("run", "mmvu", "--split", "test", "--data", golden, "--model", "scripted:B", "--out", "r")
+    assert done.code == 0, done.err
+    assert "No score: answers hidden, of all 3 questions." in done.out
+    rows = [json.loads(row) for row in (vidence.folder / "r" / "submission.jsonl").read_text().splitlines()]
+    assert [(row["item_id"], row["answer"]) for row in rows] == [(f"test_{i}", "B") for i in range(3)]
+    assert "No score: answers hidden" in (vidence.folder / "r" / "report.html").read_text()
 
 
 def test_of_a_mixed_set_the_known_answers_are_scored_and_the_others_counted(released, vidence):

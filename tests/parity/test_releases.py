@@ -1,5 +1,8 @@
 """Released sets through our exporters and back: the same questions, choices, answers and tags."""
 
+import gzip
+import json
+
 import pytest
 
 from conftest import need
@@ -68,3 +71,19 @@ def test_our_own_questions_of_clips_come_back(data_dir, tmp_path):
     items = table().load(need(data_dir / "questions.jsonl"), split="all").items
     found = release_set(items, rules_of("items", "huggingface", about=ABOUT), SetMaterial(), into=tmp_path)
     assert found.losses == {"items": {}, "huggingface": {}}
+
+
+def test_mmvu_without_its_answers_is_read_as_the_test_split(checks_dir, tmp_path):
+    path = need(checks_dir / "mmvu" / "validation.json.gz")
+    rows = json.loads(gzip.decompress(path.read_bytes()))
+    public = [
+        {name: row[name] for name in row if name != "answer"} | {"id": f"test_{i}"}
+        for i, row in enumerate(rows)
+    ]
+    (tmp_path / "test.json").write_text(json.dumps(public))
+    known = mmvu().load(path, split="validation", strict=True)
+    hidden = mmvu().load(tmp_path, split="test", strict=True)
+    assert all(item.is_hidden for item in hidden.items)
+    assert [(one.question, one.choices, one.media, one.tags) for one in hidden.items] == [
+        (one.question, one.choices, one.media, one.tags) for one in known.items
+    ]

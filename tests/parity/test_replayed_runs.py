@@ -9,14 +9,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
+import numpy as np
 import pytest
 
 from conftest import IS_THOROUGH, need
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
+from vidence.engine.submission import checked, read_submission, rules_for, score_submission
 from vidence.report.export import write_csv
-from vidence.report.results import load_run
+from vidence.report.results import SEED, load_run
+from vidence.report.scores import Draws, headline_accuracy
 
 pytestmark = pytest.mark.parity
 RULES = ("api", "gemini", "custom")
@@ -216,3 +219,35 @@ def test_level_3_less_level_1_of_every_recorded_run(checks_dir, replayed):
     # One of five could be told from zero alone, and none is after Holm's adjustment.
     assert sum(one.contrast.p_value < 0.05 for one in pairs) == 1
     assert not any(one.is_clear for one in pairs)
+
+
+def test_a_submission_of_real_replies_scores_as_they_do_with_the_answers(checks_dir, replayed, tmp_path):
+    annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
+    path = response_files(checks_dir)[0]
+    rows = json.loads(annotations.read_text())
+    public = [{name: row[name] for name in row if name not in ("answer_id", "answer")} for row in rows]
+    (tmp_path / "public.json").write_text(json.dumps(public))
+    texts = with_texts(path, recorded(path), tmp_path)
+    hidden = replay(texts, tmp_path / "public.json", tmp_path, recorded_only=True)
+    known = load_run(replayed(path))
+    assert load_run(hidden).no_score == "answers hidden"
+    whole = tuple(row.item for row in known.rows)
+    check = checked(read_submission(hidden), whole)
+    assert check.is_clean
+    assert len(check.rows) == len(known.rows) > 400
+
+    async def score():
+        return await score_submission(
+            check,
+            tmp_path / "scored",
+            overrides=rules_for(whole, is_judged=False),
+            environment=Environment(cache_root=tmp_path / "cache"),
+            now=datetime(2026, 1, 1, tzinfo=UTC),
+            on_event=lambda event: None,
+        )
+
+    found = anyio.run(score)
+    assert found.values == {row.item.item_id: row.correct for row in known.rows}
+    draws = Draws(rng=np.random.default_rng(SEED))
+    assert found.estimate == headline_accuracy(known, draws=draws)
+    assert found.estimate == headline_accuracy(load_run(tmp_path / "scored"), draws=draws)

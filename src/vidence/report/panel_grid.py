@@ -97,6 +97,12 @@ class Grid:
         return tuple(cell for cell in self.cells if cell.has_score and cell.about.people)
 
     @property
+    def unscored(self) -> str:
+        """That no run has a score, and why."""
+        reasons = dict.fromkeys(cell.run.no_score for cell in self.cells if cell.run.no_score)
+        return ": ".join(filter(None, ("no run of the panel has a score", ", ".join(reasons))))
+
+    @property
     def benchmarks(self) -> tuple[str, ...]:
         """Their titles, each once."""
         return tuple(dict.fromkeys(cell.benchmark for cell in self.cells))

@@ -25,7 +25,7 @@ from vidence.report.run_list import listed
 from vidence.report.scores import Draws
 from vidence.report.sections import Section
 from vidence.report.tables import all_tables
-from vidence.tables.table import Table
+from vidence.tables.table import Table, several
 from vidence.text import visible
 
 
@@ -274,6 +274,9 @@ def read_panel(title: str, asked: AskedPanel, *, level: float = 0.95) -> Panel:
                     f"{one.benchmark}, {one.label}: no trials, so that views of findings alone show it"
                 )
             continue
+        if run.n_hidden:
+            n = several(run.n_hidden, "question")
+            missing.append(f"{one.benchmark}, {one.label}: answers hidden, of {n}")
         tables.append(all_tables(run, rng=np.random.default_rng(SEED), level=level))
         cells.append(
             PanelCell(

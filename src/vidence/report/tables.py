@@ -183,7 +183,7 @@ def position_table(run: Run, *, rng: np.random.Generator) -> Table:
                 note="if no letter were preferred",
             ),
         ),
-        notes=(bias_sentences(bias) if bias else "No choices.",),
+        notes=(bias_sentences(bias) if bias else "Answers hidden." if run.n_hidden else "No choices.",),
         figure="letters",
     )
 

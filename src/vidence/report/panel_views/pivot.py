@@ -115,7 +115,7 @@ class Pivot:
             )
         everything = (*grid.scored, *grid.people)
         if not everything:
-            raise UsageError("no run of the panel has a score")
+            raise UsageError(grid.unscored)
         if not settings.columns:
             return _as_paper(everything, grid.scored, draws=draws)
         if settings.columns == (MODEL,):

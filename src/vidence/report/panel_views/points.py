@@ -98,7 +98,7 @@ class Points:
                 rest = [msgspec.structs.replace(t, name=f"{name}-{t.name}") for t in tables(correlated)]
             made += [msgspec.structs.replace(figure, note=" ".join(said)), *rest]
         if not made:
-            raise UsageError("no run of the panel has a score")
+            raise UsageError(grid.unscored)
         return tuple(made)
 
 
