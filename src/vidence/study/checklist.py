@@ -2,22 +2,45 @@
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import resources
 from statistics import median
+from string import Formatter
 from typing import Final
 
+import msgspec
+
 from vidence.engine.specs import label as label_of
-from vidence.records import Estimate, Record
+from vidence.records import Record
 from vidence.report.results import Run
 from vidence.study.problems import frames_run
 from vidence.study.report import StudyOutcome
-from vidence.study.study import Phase
+from vidence.study.study import Pay, Phase
 from vidence.tables.latex import escaped
-from vidence.tables.table import RowSpec, Table, interval_text, percent, several, tabulate, words
+from vidence.tables.table import RowSpec, Table, percent, several, shown, tabulate, words
 
 TO_FILL: Final = "to fill in by the authors"
-Fill = Callable[[StudyOutcome], str]
+_RECRUITED: Final = {
+    "account": "with an account of the studio",
+    "link": "by a link for one person",
+    "recruiter": "by a recruiter's link for many",
+    "file": "in a file of answers",
+}
+_SHOWN: Final = {
+    "whole": "videos in a player",
+    "once": "videos played once",
+    "frames": "frames of the benchmark's protocol",
+    "dots": "point lights",
+    "none": "text alone",
+}
+
+
+class _Item(Record):
+    """What an item asks for, how what was recorded is put, and what it leaves to the authors."""
+
+    asks: str
+    says: str = ""
+    left: str = ""
 
 
 class Entry(Record, omit_defaults=True):
@@ -28,7 +51,6 @@ class Entry(Record, omit_defaults=True):
     """
 
     number: str
-    section: str
     asks: str
     recorded: str = ""
     left: str = ""
@@ -50,20 +72,17 @@ def checklist(found: StudyOutcome, tables: Sequence[Table]) -> tuple[Entry, ...]
     Departs: items are in our words. What the paper answers with yes, partial or no is said with the numbers
         and texts that the study holds; the program assumes none of the paper's default answers.
     """
-    entries = []
-    for section, asked in _items().items():
-        for number, asks in asked.items():
-            name, of_table = _FROM_TABLES.get(number, ("", _tested))
-            own = [of_table(table) for table in tables if table.name == name]
-            recorded = "".join(own) or (_FILLED[number](found) if number in _FILLED else "")
-            left = _LEFT.get(number, "") if recorded else TO_FILL
-            entries.append(Entry(number=number, section=section, asks=asks, recorded=recorded, left=left))
-    return tuple(entries)
-
-
-def _items() -> dict[str, dict[str, str]]:
     text = resources.files("vidence.study").joinpath("checklist.toml").read_text("utf-8")
-    return {name: some for name, some in tomllib.loads(text).items() if isinstance(some, dict)}
+    parts = msgspec.convert(tomllib.loads(text), dict[str, dict[str, _Item]])
+    known = {**_of_plan(found), **_of_people(found), **_of_models(found), **_of_tables(found, tables)}
+    entries = []
+    for number, item in (pair for part in parts.values() for pair in part.items()):
+        named = [name for _, name, *_ in Formatter().parse(item.says) if name]
+        is_known = bool(named) and all(known[name] for name in named)
+        recorded = item.says.format_map(known) if is_known else ""
+        left = item.left if recorded else TO_FILL
+        entries.append(Entry(number=number, asks=item.asks, recorded=recorded, left=left))
+    return tuple(entries)
 
 
 def checklist_sentence(entries: Sequence[Entry]) -> str:
@@ -92,13 +111,139 @@ def checklist_latex(entries: Sequence[Entry]) -> str:
     """The items as a list for an appendix, in plain LaTeX."""
     lines = ["% Written by vidence, after the checklist of arXiv 2506.13776.", "\\begin{description}"]
     for one in entries:
-        text = r"\textit{" + escaped(f"[{one.left}]") + "}" if one.left else ""
-        said = " ".join(filter(None, (escaped(" ".join(one.recorded.split())), text)))
+        left = f"\\textit{{{escaped(f'[{one.left}]')}}}" if one.left else ""
+        said = " ".join(filter(None, (escaped(" ".join(one.recorded.split())), left)))
         lines.append(f"\\item[{one.number}] {escaped(one.asks)}: {said}")
     return "\n".join([*lines, "\\end{description}", ""])
 
 
 # --------------------------------------------------------------------------- what is known
+
+
+def _of_plan(found: StudyOutcome) -> dict[str, str]:
+    """What study.toml and the draw say; empty where they say nothing."""
+    study, drawn = found.file.study, found.drawn
+    aids = _by_phase(found, lambda phase: phase.aids)
+    practice, n_catch = study.practice, study.catch.n
+    trials = several(practice.n, "trial")
+    told = "with the right answer after each" if practice.tells else "without right answers"
+    texts = ", ".join(field.title or field.name for field in study.form if field.kind == "text")
+    rules = _rules(found)
+    return {
+        "modes": _by_phase(found, _mode),
+        "n_items": several(len({one.item_id for one in drawn.asked}), "item"),
+        "benchmark": drawn.benchmark,
+        "draw": _draw(found),
+        "limits": _by_phase(found, _limit),
+        "practice": f"Yes: {trials} of practice before the data." if practice.n else "No practice trials.",
+        "training": f"{trials} like those of the data, {told}." if practice.n else "",
+        "paid": _paid(study.pay),
+        "bonus": f"{study.pay.currency} {study.pay.per_right:g} a right answer"
+        if study.pay.per_right
+        else "",
+        "wage": ", ".join(
+            name for name in ("flat", "per_hour", "per_answer", "per_right") if getattr(study.pay, name)
+        ),
+        "catch": f"; {several(n_catch, 'catch trial')} in each phase" if n_catch else ".",
+        "order": f"Yes, for each person and phase, with seed {study.draw.seed}."
+        if study.order == "mixed"
+        else "No: one order for all.",
+        "checked": "Yes." if rules or n_catch else "No catch trials and no rules of exclusion.",
+        "rules": rules,
+        "since": "unchanged since the draw"
+        if drawn.study_sha256 == found.file.sha256
+        else "which was changed after the draw",
+        "frames_of": ", ".join(dict.fromkeys(filter(None, (frames_run(p.condition) for p in study.phases)))),
+        "aids": aids,
+        "explained": f"Yes: {texts}." if texts else "No.",
+        "instructions": " ".join(filter(None, (study.instructions.strip(), aids and f"Aids: {aids}"))),
+    }
+
+
+def _of_people(found: StudyOutcome) -> dict[str, str]:
+    """Who took part, and how much each answered."""
+    states = Counter[str](one.state for one in found.answers.participants)
+    n_began = sum(states[state] for state in ("begun", "finished", "withdrawn"))
+    recruited = Counter(_RECRUITED[one.recruited] for one in found.answers.participants)
+    rules = Counter(rule for one in found.excluded for rule in one.excluded)
+    why = f" ({', '.join(f'{rule}: {n}' for rule, n in rules.items())})" if rules else ""
+    interfaces = {"sheets" if one.recruited == "file" else "pages in a browser" for one in found.kept}
+
+    def time(phase: Phase) -> str:
+        seconds = [one.seconds for one in found.given(phase.name) if one.seconds]
+        return f"median {median(seconds):.1f} s an answer" if seconds else ""
+
+    def each(phase: Phase, noun: str) -> str:
+        given = found.given(phase.name)
+        return _range(Counter(r.trial.item_id if noun == "answer" else r.participant for r in given), noun)
+
+    return {
+        "n_kept": str(len(found.kept)),
+        "n_began": str(n_began),
+        "recruited": ", ".join(f"{n} {how}" for how, n in recruited.items()),
+        "per_item": _by_phase(found, lambda phase: each(phase, "answer")),
+        "per_person": _by_phase(found, lambda phase: each(phase, "item")),
+        "left_out": f"{len(found.excluded)} of {n_began} people{why}." if _rules(found) else "",
+        "interface": " or ".join(sorted(interfaces)),
+        "time": _by_phase(found, time),
+        "completion": f"Of {n_began} who began, {states['finished']} finished, {states['begun']} stopped, "
+        f"{states['withdrawn']} withdrew; {states['declined']} declined before.",
+    }
+
+
+def _of_models(found: StudyOutcome) -> dict[str, str]:
+    """What models were asked, and whether it was the same; empty without models."""
+    ours = {item_id: item.question for item_id, item in found.items.items()}
+    person = next(iter(found.runs.values()), None)
+
+    def of(said: Callable[[Run], str]) -> str:
+        return "; ".join(f"{label_of(run.plan)}: {said(run)}" for run in found.models)
+
+    def same(run: Run) -> str:
+        asked = {row.item.item_id: row.item.question for row in run.rows}
+        n = sum(ours.get(item_id) == question for item_id, question in asked.items())
+        own = "put through this very study, " if run.facts.study_sha256 == found.file.sha256 else ""
+        return (
+            f"{own}the same words of {n} of {len(found.drawn.asked)} questions, {run.plan.protocol} prompts"
+        )
+
+    def alike(run: Run) -> str:
+        names = ("parser", "text_parser", "judge", "judge_models")
+        apart = [
+            name for name in names if getattr(run.plan, name) != getattr(person and person.plan, name, None)
+        ]
+        return f"no, another {', '.join(apart)}" if apart else "yes"
+
+    return {
+        "models": ", ".join(label_of(run.plan) for run in found.models),
+        "model_items": of(lambda run: str(len({row.item.item_id for row in run.rows}))),
+        "model_repeats": of(lambda run: str(run.plan.repeats)),
+        "model_words": of(same),
+        "scored_alike": of(alike) if person else "",
+        "vidence": person.facts.vidence if person else "",
+        "interval": "intervals with people and videos as crossed random factors" if person else "",
+    }
+
+
+def _of_tables(found: StudyOutcome, tables: Sequence[Table]) -> dict[str, str]:
+    """What tables of the report say: differences from models, scores without and with the excluded."""
+    by_name = {table.name: table for table in tables}
+
+    def rows(name: str, said: Callable[[Table, str], str]) -> str:
+        table = by_name.get(name)
+        return "; ".join(f"{row.label}{said(table, row.key)}" for row in table.rows) if table else ""
+
+    def gap(table: Table, key: str) -> str:
+        cell = shown(table, key, "difference")
+        return f" less {table.value(key, 'model')}: {cell.text} points ({cell.detail})"
+
+    def both(table: Table, key: str) -> str:
+        return (
+            f": {shown(table, key, 'without').text} % without, {shown(table, key, 'with').text} % with them"
+        )
+
+    none = "No person was excluded." if _rules(found) and not found.excluded else ""
+    return {"tested": rows("study-models", gap), "robust": rows("study-exclusions", both) or none}
 
 
 def _by_phase(found: StudyOutcome, of: Callable[[Phase], str]) -> str:
@@ -108,43 +253,22 @@ def _by_phase(found: StudyOutcome, of: Callable[[Phase], str]) -> str:
     return "; ".join(f"{name}: {text}" if len(phases) > 1 else text for name, text in said if text)
 
 
-def _range(numbers: Iterable[int], noun: str) -> str:
-    some = sorted(numbers)
+def _range(counts: Counter[str], noun: str) -> str:
+    some = sorted(counts.values())
     if not some:
         return ""
     return several(some[0], noun) if some[0] == some[-1] else f"{some[0]} to {some[-1]} {noun}s"
 
 
-def _of_models(found: StudyOutcome, of: Callable[[Run], str]) -> str:
-    return "; ".join(f"{label_of(run.plan)}: {of(run)}" for run in found.models)
+def _mode(phase: Phase) -> str:
+    run = frames_run(phase.condition)
+    return f"the frames that {run} was sent" if run else _SHOWN.get(phase.condition, phase.condition)
 
 
-def _modes(found: StudyOutcome) -> str:
-    kinds = {
-        "whole": "videos in a player",
-        "once": "videos played once",
-        "frames": "frames of the benchmark's protocol",
-        "dots": "point lights",
-        "none": "text alone",
-    }
-
-    def of(phase: Phase) -> str:
-        run = frames_run(phase.condition)
-        return f"the frames that {run} was sent" if run else kinds.get(phase.condition, phase.condition)
-
-    return _by_phase(found, of)
-
-
-def _people(found: StudyOutcome) -> str:
-    return f"{len(found.kept)} of {_n_began(found)} who began"
-
-
-def _n_began(found: StudyOutcome) -> int:
-    return sum(one.state in ("begun", "finished", "withdrawn") for one in found.answers.participants)
-
-
-def _asked(found: StudyOutcome) -> str:
-    return several(len({one.item_id for one in found.drawn.asked}), "item") + f" of {found.drawn.benchmark}"
+def _limit(phase: Phase) -> str:
+    whole = f"{phase.limit_s / 60:g} minutes for the phase" if phase.limit_s else ""
+    each = f"{phase.trial_limit_s:g} seconds an item" if phase.trial_limit_s else ""
+    return ", ".join(filter(None, (whole, each))) or "no limit of time"
 
 
 def _draw(found: StudyOutcome) -> str:
@@ -156,77 +280,9 @@ def _draw(found: StudyOutcome) -> str:
     return f"{draw.n} items{each} {how[draw.of]}, at random with seed {draw.seed}."
 
 
-def _per_item(found: StudyOutcome) -> str:
-    return _by_phase(
-        found,
-        lambda phase: _range(Counter(r.trial.item_id for r in found.given(phase.name)).values(), "answer"),
-    )
-
-
-def _per_person(found: StudyOutcome) -> str:
-    return _by_phase(
-        found,
-        lambda phase: _range(Counter(r.participant for r in found.given(phase.name)).values(), "item"),
-    )
-
-
-def _limits(found: StudyOutcome) -> str:
-    def of(phase: Phase) -> str:
-        whole = f"{phase.limit_s / 60:g} minutes for the phase" if phase.limit_s else ""
-        each = f"{phase.trial_limit_s:g} seconds an item" if phase.trial_limit_s else ""
-        return ", ".join(filter(None, (whole, each))) or "no limit of time"
-
-    return f"People: {_by_phase(found, of)}."
-
-
-def _recruited(found: StudyOutcome) -> str:
-    names = {
-        "account": "with an account of the studio",
-        "link": "by a link for one person",
-        "recruiter": "by a recruiter's link for many",
-        "file": "in a file of answers",
-    }
-    counts = Counter(names[one.recruited] for one in found.answers.participants)
-    return ", ".join(f"{n} {how}" for how, n in counts.items()) + "." if counts else ""
-
-
-def _trained(found: StudyOutcome) -> str:
-    n = found.file.study.practice.n
-    return f"Yes: {several(n, 'practice trial')} before the data." if n else "No practice trials."
-
-
-def _training(found: StudyOutcome) -> str:
-    practice = found.file.study.practice
-    told = "with the right answer after each" if practice.tells else "without right answers"
-    return f"{several(practice.n, 'trial')} like those of the data, {told}." if practice.n else ""
-
-
-def _paid(found: StudyOutcome) -> str:
-    pay = found.file.study.pay
+def _paid(pay: Pay) -> str:
     amounts = {"flat": pay.flat, "an hour": pay.per_hour, "an answer": pay.per_answer}
-    said = [f"{pay.currency} {amount:g} {what}" for what, amount in amounts.items() if amount]
-    return "; ".join(said)
-
-
-def _bonus(found: StudyOutcome) -> str:
-    pay = found.file.study.pay
-    return f"{pay.currency} {pay.per_right:g} for a right answer" if pay.per_right else ""
-
-
-def _is_paid(found: StudyOutcome) -> str:
-    return "Yes, by the rules of study.toml." if _paid(found) or _bonus(found) else ""
-
-
-def _sitting(found: StudyOutcome) -> str:
-    n_catch = found.file.study.catch.n
-    more = f"; and {several(n_catch, 'catch trial')} in each phase" if n_catch else ""
-    return f"{_per_person(found)}{more}"
-
-
-def _order(found: StudyOutcome) -> str:
-    study = found.file.study
-    mixed = f"Yes, for each person and phase, with seed {study.draw.seed}."
-    return mixed if study.order == "mixed" else "No: the same order for everyone."
+    return "; ".join(f"{pay.currency} {amount:g} {what}" for what, amount in amounts.items() if amount)
 
 
 def _rules(found: StudyOutcome) -> str:
@@ -239,185 +295,4 @@ def _rules(found: StudyOutcome) -> str:
             rule.problems_above
         ),
     }
-    kept = [text for text, value in said.items() if value is not None]
-    is_same = found.drawn.study_sha256 == found.file.sha256
-    since = "unchanged since the draw" if is_same else "which was changed after the draw"
-    return f"Left out, by the rules of study.toml, {since}: {'; '.join(kept)}." if kept else ""
-
-
-def _checked(found: StudyOutcome) -> str:
-    n_catch = found.file.study.catch.n
-    return "Yes." if _rules(found) or n_catch else "No catch trials and no rules of exclusion."
-
-
-def _left_out(found: StudyOutcome) -> str:
-    if not _rules(found):
-        return ""
-    rules = Counter(rule for one in found.excluded for rule in one.excluded)
-    why = f" ({', '.join(f'{rule}: {n}' for rule, n in rules.items())})" if rules else ""
-    return f"{len(found.excluded)} of {_n_began(found)} people{why}."
-
-
-def _interface(found: StudyOutcome) -> str:
-    names = {"sheets" if one.recruited == "file" else "pages in a browser" for one in found.kept}
-    return " or ".join(sorted(names))
-
-
-def _frames(found: StudyOutcome) -> str:
-    runs = dict.fromkeys(run for phase in found.file.study.phases if (run := frames_run(phase.condition)))
-    return f"Partly: a phase shows the very frames that {', '.join(runs)} was sent." if runs else ""
-
-
-def _same_words(found: StudyOutcome) -> str:
-    if not found.models:
-        return ""
-    ours = {item_id: item.question for item_id, item in found.items.items()}
-
-    def of(run: Run) -> str:
-        theirs = {row.item.item_id: row for row in run.rows}
-        same = [i for i in theirs if i in ours and ours[i] == theirs[i].item.question]
-        is_own = run.facts.study_sha256 == found.file.sha256
-        words = f"the same words of {len(same)} of {len(found.drawn.asked)} questions"
-        return f"{'put through this very study, ' if is_own else ''}{words}, {run.plan.protocol} prompts"
-
-    return _of_models(found, of) + ". People had the instructions of 5.1.2."
-
-
-def _explained(found: StudyOutcome) -> str:
-    fields = [field.title or field.name for field in found.file.study.form if field.kind == "text"]
-    return f"Yes: {', '.join(fields)}." if fields else "No."
-
-
-def _tested(table: Table) -> str:
-    said = (
-        f"{row.label} less {table.value(row.key, 'model')}: {_points(table.estimate(row.key, 'difference'))}"
-        for row in table.rows
-    )
-    return f"Yes. {'; '.join(said)}."
-
-
-def _points(estimate: Estimate | None) -> str:
-    return "" if estimate is None else f"{100 * estimate.value:+.1f} points ({interval_text(estimate)})"
-
-
-def _test(found: StudyOutcome) -> str:
-    if not found.models:
-        return ""
-    return (
-        "Student's t on the paired differences by answer, people and videos as crossed random factors "
-        "(two-way clustered variance, CR2), Holm over all pairs."
-    )
-
-
-def _scored_alike(found: StudyOutcome) -> str:
-    if not (found.models and found.runs):
-        return ""
-    ours = next(iter(found.runs.values())).plan
-
-    def of(run: Run) -> str:
-        theirs = run.plan
-        alike = (ours.parser, ours.text_parser, ours.judge_models) == (
-            theirs.parser,
-            theirs.text_parser,
-            theirs.judge_models,
-        )
-        return "yes" if alike else f"no: {theirs.parser} for the model, {ours.parser} for people"
-
-    return _of_models(found, of)
-
-
-def _robust(table: Table) -> str:
-    said = []
-    for row in table.rows:
-        without, whole = table.estimate(row.key, "without"), table.estimate(row.key, "with")
-        if without is not None and whole is not None:
-            said.append(
-                f"{row.label}: {percent(without.value)} % without, {percent(whole.value)} % with them"
-            )
-    return "; ".join(said) + "."
-
-
-def _none_excluded(found: StudyOutcome) -> str:
-    return "No person was excluded." if _rules(found) and not found.excluded else ""
-
-
-def _instructions(found: StudyOutcome) -> str:
-    study = found.file.study
-    aids = _by_phase(found, lambda phase: phase.aids)
-    return " ".join(filter(None, (study.instructions.strip(), f"Aids: {aids}" if aids else "")))
-
-
-def _time(found: StudyOutcome) -> str:
-    def of(phase: Phase) -> str:
-        seconds = [one.seconds for one in found.given(phase.name) if one.seconds]
-        return f"median {median(seconds):.1f} s an answer" if seconds else ""
-
-    return _by_phase(found, of)
-
-
-def _completion(found: StudyOutcome) -> str:
-    states = Counter[str](one.state for one in found.answers.participants)
-    return (
-        f"Of {_n_began(found)} who began, {states['finished']} finished, {states['begun']} stopped, "
-        f"{states['withdrawn']} withdrew; {states['declined']} declined before."
-    )
-
-
-_FILLED: Final[Mapping[str, Fill]] = {
-    "0.6": _modes,
-    "0.9": lambda found: _of_models(found, lambda run: str(len({row.item.item_id for row in run.rows}))),
-    "0.10": lambda found: _of_models(found, lambda run: str(run.plan.repeats)),
-    "1.1": _people,
-    "1.2": _asked,
-    "1.2.1": _draw,
-    "1.3": _per_item,
-    "1.4": _per_person,
-    "1.7": _limits,
-    "2.2": _recruited,
-    "2.6": _trained,
-    "2.6.1": _training,
-    "2.7": _is_paid,
-    "2.7.1": _paid,
-    "2.7.2": lambda found: "Yes." if _bonus(found) else "",
-    "2.7.2.1": _bonus,
-    "2.7.3": lambda found: "Yes: study.toml has one rule for all." if _is_paid(found) else "",
-    "3.1": _sitting,
-    "3.1.1": _order,
-    "3.2": _checked,
-    "3.2.1": _rules,
-    "3.2.2": _left_out,
-    "3.3": lambda found: f"No: people had {_interface(found)}, models prompts." if found.models else "",
-    "3.3.1": lambda found: f"Models had prompts, people {_interface(found)}." if found.models else "",
-    "3.3.2": _frames,
-    "3.4": _same_words,
-    "3.5": lambda found: (aids := _by_phase(found, lambda phase: phase.aids)) and f"People: {aids}",
-    "3.6": _explained,
-    "4.1.1": _test,
-    "4.2": lambda found: "Yes, for people and models." if found.runs else "",
-    "4.2.1": lambda found: "An interval: people and videos are crossed random factors." if found.runs else "",
-    "4.3": lambda found: "Yes: the mean of right answers." if found.models and found.runs else "",
-    "4.4": _scored_alike,
-    "4.5": _scored_alike,
-    "4.6": _none_excluded,
-    "5.1.2": _instructions,
-    "5.1.3": _time,
-    "5.1.5": _completion,
-    "5.4": lambda found: (
-        f"The tables are made by vidence {next(iter(found.runs.values())).facts.vidence}."
-        if found.runs
-        else ""
-    ),
-}
-_FROM_TABLES: Final[Mapping[str, tuple[str, Callable[[Table], str]]]] = {
-    "4.1": ("study-models", _tested),
-    "4.6": ("study-exclusions", _robust),
-}
-_LEFT: Final[Mapping[str, str]] = {
-    "1.7": "effort and cost of models",
-    "2.2": "how these people were chosen",
-    "2.6": "any other training",
-    "3.1": "whether a phase was one sitting",
-    "3.5": "tools of the models",
-    "5.4": "whether all other code is public",
-}
-"""What the program cannot know of items of which it knows something."""
+    return "; ".join(text for text, value in said.items() if value is not None)

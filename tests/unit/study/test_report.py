@@ -289,7 +289,7 @@ def test_people_are_set_beside_a_model_on_the_same_items(planted, model, draws):
     assert entries["3.4"].recorded.startswith("model: put through this very study, the same words of 8 of 8")
     assert "points" in entries["4.1"].recorded
     assert entries["4.4"].recorded == "model: yes"
-    assert entries["3.3.1"].recorded == "Models had prompts, people pages in a browser."
+    assert entries["3.3.1"].recorded == "Models had prompts, people pages in a browser (model)."
 
 
 def test_a_model_that_was_asked_other_questions_is_refused(planted, tmp_path, draws):
@@ -314,7 +314,7 @@ def test_the_checklist_claims_what_was_recorded_and_nothing_else(planted, draws)
     assert said["1.3"] == "Closed book: 3 answers; Oracle: 1 to 3 answers"
     assert said["2.2"] == "4 by a recruiter's link for many, 2 by a link for one person."
     assert said["2.7.1"] == "EUR 2 flat; EUR 12 an hour"
-    assert said["2.7.2.1"] == "EUR 0.5 for a right answer"
+    assert said["2.7.2.1"] == "EUR 0.5 a right answer"
     assert said["3.2.1"].startswith("Left out, by the rules of study.toml, unchanged since the draw: ")
     assert said["3.2.1"].endswith("less than 100 % of the catch trials right.")
     assert said["3.2.2"] == "1 of 5 people (catch_below: 1)."
