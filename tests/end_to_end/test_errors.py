@@ -1,6 +1,5 @@
 """``vidence errors`` on planted truth: draw, label, report, and what each refuses."""
 
-import csv
 import json
 import re
 
@@ -9,7 +8,9 @@ import pytest
 from servers.openai_stub import OpenAIStub
 from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.world import render
+from vidence.explain.errors.labels import Label
 from vidence.explain.errors.packet import KEY_FILE, Key, read_packet
+from vidence.report.error_kinds import write_labels
 
 SPEC = WorldSpec(n_videos=2, n_variable=0, min_s=24, max_s=24, sizes=((320, 180),), rates=(10,))
 # A reader of codes that sees all cards it is shown, and one that keeps two of them in mind.
@@ -37,44 +38,29 @@ def draw(vidence):
     assert done.code == 0, done.err
 
 
-def fill(vidence, says, *, n=None, name="filled.csv"):
-    """The sheet with what `says` makes of the run of each row, in the first `n` rows."""
-    lines = list(csv.reader((vidence.folder / "packet/labels.csv").read_text().splitlines(keepends=True)))
-    reply_of = read_packet(vidence.folder / "packet").key.reply_of()
-    kind = lines[0].index("kind")
-    for line in lines[1:][:n]:
-        line[kind] = says(reply_of[line[0]].run)
-    with (vidence.folder / name).open("w", newline="") as file:
-        csv.writer(file).writerows(lines)
-    return name
-
-
-def labels(vidence, path):
-    return [json.loads(line) for line in (vidence.folder / "packet/labels" / path).read_text().splitlines()]
-
-
 def test_a_packet_says_nothing_of_the_runs(packet):
     folder = packet.folder / "packet"
-    for name in ("packet.html", "packet.jsonl", "labels.csv"):
-        text = (folder / name).read_text()
-        assert not [word for word in ("misses", "forgets", "midpoints", "phantom:") if word in text], name
-    page = (folder / "packet.html").read_text()
-    assert page.count('<img class="picture"') == page.count('<section class="question"')
-    assert "http" not in re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL).replace("http-equiv", "")
+    text = (folder / "packet.jsonl").read_text()
+    assert not [word for word in ("misses", "forgets", "midpoints", "phantom:") if word in text]
+    assert text.count('"picture":"frames/') == len(text.splitlines())
     again = packet("errors", "draw", *RUNS, "--same", "20", "--out", "packet")
-    assert (again.code, "holds a packet already" in again.err) == (2, True)
+    assert (again.code, "holds drawn replies already" in again.err) == (2, True)
     assert packet("errors", "draw", *RUNS, "--same", "20", "--out", "other", "--no-frames").code == 0
-    rows = [(packet.folder / where / "labels.csv").read_bytes() for where in ("packet", "other")]
+    rows = [[row.row for row in read_packet(packet.folder / where).rows] for where in ("packet", "other")]
     assert rows[0] == rows[1]
     key = json.loads((folder / KEY_FILE).read_text())
     assert set(key) == set(Key.__struct_fields__)
     assert key["draw"] == {"taxonomy": "herbench", "rule": "same", "n": 20, "seed": 0}
 
 
-def test_people_are_imported_and_a_model_stands_beside_them(packet):
-    name = fill(packet, PLANTED.__getitem__, n=14)
-    done = packet("errors", "label", "packet", name, "--labeller", "ann")
-    assert done.code == 0, done.err
+def test_labels_of_a_model_stand_beside_those_of_people(packet):
+    drawn = read_packet(packet.folder / "packet")
+    reply_of = drawn.key.reply_of()
+    labels = [
+        Label(row=row, item_id=one.item_id, run=one.run, labeller="ann", by="person", kind=PLANTED[one.run])
+        for row, one in ((row.row, reply_of[row.row]) for row in drawn.rows[:14])
+    ]
+    write_labels(packet.folder / "packet", labels, labeller="ann", by="person")
     # The model calls every error one of retrieval: forgotten cards are said to be not seen, too.
 
     def answer(body):
@@ -126,12 +112,8 @@ def test_people_are_imported_and_a_model_stands_beside_them(packet):
             ("draw", "even", "even", "--same", "3", "--taxonomy", "mmvu", "--out", "p"),
             "two runs are called 'even'",
         ),
-        (
-            ("label", "packet", "packet/labels.csv", "--labeller", "ann"),
-            "has no label of 'ann': no line has a kind",
-        ),
-        (("label", "packet", "none.csv"), "say --labeller NAME"),
-        (("label", "packet"), "say a SHEET with --labeller NAME, or --model SPEC"),
+        (("label", "packet"), "Missing option '--model'"),
+        (("label", "packet", "--labeller", "ann"), "--labeller has been removed. Say preset"),
     ],
 )
 def test_what_cannot_be_done_is_refused(vidence, leveled_runs, words, says):

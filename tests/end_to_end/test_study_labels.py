@@ -202,3 +202,50 @@ def test_marks_and_pairs_of_a_study_give_the_figures_of_the_same_table_by_hand(v
         )
     }
     assert tables["ratings:marks:correct"].value("right", "ratings") == sum(row[3] for row in rows)
+
+
+def test_people_label_on_sheets_and_nothing_is_taken_of_a_wrong_one(vidence, leveled_runs):
+    leveled_runs(**RUNS)
+    (vidence.folder / "s").mkdir()
+    (vidence.folder / "s/study.toml").write_text(ERRORS)
+    done = vidence("study", "draw", "s", "--sheets", "2")
+    assert done.code == 0, done.err
+    assert "20 questions of table, split, to 2 people: 26 trials that are data" in done.err
+    kinds = {"P01": "logical", "P02": "other"}
+    for who, kind in kinds.items():
+        path = vidence.folder / f"s/sheets/{who}.csv"
+        rows = list(csv.DictReader(path.read_text().splitlines(keepends=True)))
+        for row in rows:
+            row["kind"] = kind
+        if who == "P02":
+            rows[3] |= {"kind": "slip", "quote": "it rains"}
+        with path.open("w", newline="") as file:
+            sheet = csv.DictWriter(file, rows[0])
+            sheet.writeheader()
+            sheet.writerows(rows)
+    sheets = [word for who in kinds for word in ("--sheet", f"s/sheets/{who}.csv")]
+    done = vidence("study", "close", "s", *sheets)
+    assert done.code == 2
+    assert "2 problems in 2 sheets, and nothing was taken" in done.err
+    assert "kind: 'slip'; expected one of visual-perception" in done.err
+    assert not (vidence.folder / "s/responses.jsonl").exists()
+    done = vidence("study", "close", "s", *sheets[:2])
+    assert done.code == 0, done.err
+    (vidence.folder / sheets[3]).write_text(
+        (vidence.folder / sheets[3]).read_text().replace("slip,it rains", "other,")
+    )
+    done = vidence("study", "close", "s", *sheets[2:])
+    assert done.code == 0, done.err
+    answers = read_answers(vidence.folder / "s")
+    assert [(one.name, one.state) for one in answers.participants] == [
+        ("P01", "finished"),
+        ("P02", "finished"),
+    ]
+    done = vidence("errors", "report", "s", "--json", "r.json")
+    assert done.code == 0, done.err
+    tables = {table["name"]: table for table in json.loads((vidence.folder / "r.json").read_text())["tables"]}
+    agreed = {line["key"]: line for line in tables["agreement"]["lines"]}
+    assert (agreed["P01 and P02"]["n"]["value"], agreed["P01 and P02"]["same"]["value"]) == (4, 0)
+    assert agreed["P01 and P01 again"]["same"]["value"] == 1
+    done = vidence("study", "close", "s")
+    assert (done.code, "name filled sheets with --sheet FILE" in done.err) == (2, True)

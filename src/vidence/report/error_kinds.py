@@ -7,13 +7,11 @@ from pathlib import Path
 from vidence.contracts import Flow
 from vidence.errors import DataError, UsageError
 from vidence.explain.errors.labelling import Labelled, label_row
-from vidence.explain.errors.labels import By, Label, keep_labels, sheet
+from vidence.explain.errors.labels import By, Label, keep_labels
 from vidence.explain.errors.packet import (
     KEY_FILE,
     PACKET_FILE,
-    PAGE_FILE,
     PICTURES,
-    SHEET_FILE,
     Candidate,
     Draw,
     Packet,
@@ -111,17 +109,15 @@ def draw(
     return make_packet(candidates, wanted, folders=folders, pictures=pictures), kept
 
 
-def write_packet(
-    folder: Path, packet: Packet, taxonomy: Taxonomy | None, *, pictures: Mapping[str, ContactSheet]
-) -> tuple[Path, ...]:
-    """Write packet, key, pictures, and with a taxonomy page and sheet, into a folder that has no packet yet.
+def write_packet(folder: Path, packet: Packet, *, pictures: Mapping[str, ContactSheet]) -> tuple[Path, ...]:
+    """Write packet, key and pictures into a folder that has no packet yet.
 
     Raises:
         UsageError: there is one, whose labels would belong to other rows.
         StoreError: a file cannot be written.
     """
     if (folder / KEY_FILE).exists():
-        raise UsageError(f"{folder} holds a packet already; choose another folder with --out")
+        raise UsageError(f"{folder} holds drawn replies already; choose another folder")
     make_folder(folder)
     for name, picture in pictures.items():
         make_folder(folder / PICTURES)
@@ -130,28 +126,9 @@ def write_packet(
         PACKET_FILE: rows_as_jsonl(packet.rows),
         KEY_FILE: rows_as_jsonl([packet.key]),
     }
-    if taxonomy is not None:
-        contents |= {
-            SHEET_FILE: sheet(packet.rows),
-            PAGE_FILE: page(packet, taxonomy, pictures=pictures),
-        }
     for name, content in contents.items():
         write_file(folder / name, content)
     return tuple(folder / name for name in contents)
-
-
-def page(packet: Packet, taxonomy: Taxonomy, *, pictures: Mapping[str, ContactSheet]) -> str:
-    """The page that labellers read; it loads nothing from elsewhere and says nothing of the runs."""
-    return render(
-        "error_packet.html.j2",
-        title=taxonomy.title,
-        taxonomy=taxonomy,
-        labels={kind.name for kind in taxonomy.labels},
-        rows=packet.rows,
-        pictures=pictures,
-        sheet=SHEET_FILE,
-        letters="ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-    )
 
 
 # --------------------------------------------------------------------------- labels of models

@@ -122,7 +122,7 @@ def write_replies(folder: Path, replies: DrawnReplies) -> None:
         StoreError: a file cannot be written.
     """
     if not (folder / KEY_FILE).exists() or read_packet(folder) != replies.packet:
-        write_packet(folder, replies.packet, None, pictures=replies.pictures)
+        write_packet(folder, replies.packet, pictures=replies.pictures)
 
 
 def taxonomy_in(folder: Path) -> Taxonomy | None:

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from subjects.planted_errors import item, plant
+from subjects.planted_errors import item
 from vidence.errors import UsageError
 from vidence.explain.errors.packet import Draw
-from vidence.explain.errors.taxonomies import load_taxonomy
 from vidence.records import (
     Answered,
     Failed,
@@ -20,7 +19,7 @@ from vidence.records import (
     Trial,
     Unreadable,
 )
-from vidence.report.error_kinds import candidate, draw, page
+from vidence.report.error_kinds import candidate, draw
 from vidence.report.results import WAITING, Row, Run
 
 FAILED = Failed(stage="model", error="ServerDownError", message="no connection")
@@ -69,10 +68,3 @@ def test_two_runs_of_one_name_are_refused():
     ]
     with pytest.raises(UsageError, match="two runs are called 'one'"):
         draw(runs, Draw(taxonomy="mmvu", rule="same", n=1, seed=0), cache_root=None)
-
-
-def test_nothing_in_a_reply_becomes_markup():
-    packet = plant({"a": {"knowledge": 0.5}}, n=10, question="<script>alert(1)</script>").packet
-    shown = page(packet, load_taxonomy("humanpcr"), pictures={})
-    assert "<script" not in shown
-    assert "&lt;script&gt;" in shown

@@ -63,7 +63,7 @@ def study_of(folder, counts, *, taxonomy, rule, n, words=""):
     }
     draw = Draw(taxonomy=taxonomy, rule=rule, n=n, seed=0)
     packet = make_packet(runs, draw, folders={run: f"/runs/{run}" for run in runs}, pictures={})
-    write_packet(folder, packet, None, pictures={})
+    write_packet(folder, packet, pictures={})
     (folder / "study.toml").write_text(f'preset = "errors"\nruns = ["x"]\n{words}')
     reply_of = packet.key.reply_of()
     truth = {row: planted[one.run][int(one.item_id[1:])] for row, one in reply_of.items()}

@@ -39,16 +39,16 @@ class DrawWanted(Record):
     taxonomy: Annotated[
         str | None, flag("The kinds: a name, or a TOML file (default: that of the benchmark).")
     ] = None
-    out: Annotated[Path, flag("Folder of the packet; not one that has any.")]
+    out: Annotated[Path, flag("Folder to write to; not one that has drawn replies.")]
     frames: Annotated[bool, flag("Picture the frames that were shown.", "--frames/--no-frames")] = True
     parser: Annotated[str | None, PARSER] = None
 
 
 @command(group=errors)
 def draw(given: DrawWanted) -> None:
-    """Draw replies of RUN folders into a packet for labellers, in an order that hides whose they are.
+    """Draw replies of RUN folders for models to label, in an order that hides whose they are.
 
-    The file key.json says whose each reply is: keep it from labellers.
+    People label with a study: the preset errors of `vidence study draw`.
     """
     from vidence.explain.errors.packet import Draw
     from vidence.explain.errors.taxonomies import load_taxonomy, taxonomy_of
@@ -60,28 +60,26 @@ def draw(given: DrawWanted) -> None:
         raise UsageError("say either --same N, the same questions for all runs, or --wrong N, of each run")
     runs = [load_run(folder, parser=given.parser) for folder in given.folders]
     name = given.taxonomy or taxonomy_of(run.plan.benchmark for run in runs)
-    kinds = load_taxonomy(name)
+    load_taxonomy(name)
     kept = str(Path(name).resolve()) if name.endswith(".toml") else name
     rule: Literal["wrong", "same"] = "wrong" if given.same is None else "same"
     wanted = Draw(taxonomy=kept, rule=rule, n=given.same or given.wrong or 1, seed=given.seed)
     packet, pictures = draw_packet(runs, wanted, cache_root=cache_root(), with_frames=given.frames)
-    for path in write_packet(given.out, packet, kinds, pictures=pictures):
+    for path in write_packet(given.out, packet, pictures=pictures):
         click.echo(f"wrote {path}", err=True)
     n_wrong = sum(one.is_wrong for one in packet.key.drawn)
     say(
         Screen(stderr=True),
         f"{several(n_wrong, 'wrong reply', many='wrong replies')} of {several(len(runs), 'run')}, in "
-        f"{several(len(packet.rows), 'row')}. Give labellers packet.html and labels.csv, not key.json.",
+        f"{several(len(packet.rows), 'row')}.",
     )
 
 
 class Label(Record):
-    """Who labels the rows of a packet: a model, or a person in a sheet."""
+    """Which model labels the rows of a packet, and what it may cost."""
 
     folder: Annotated[Path, argument("PACKET")]
-    sheet: Annotated[Path | None, argument()] = None
-    labeller: Annotated[str, flag("Of SHEET: whose labels they are.", metavar="NAME")] = ""
-    model: Annotated[str, flag("Have this model label, for example openai:gpt-4.1.")] = ""
+    model: Annotated[str, flag("Have this model label, for example openai:gpt-4.1.")]
     limit: Annotated[int | None, flag("Only the first so many rows.", type=click.IntRange(1))] = None
     max_cost: Annotated[float | None, flag("Stop when so many US dollars are spent; needs prices.")] = None
     price_in: Annotated[float, flag("US dollars per million tokens read.")] = 0.0
@@ -92,39 +90,15 @@ class Label(Record):
 
 @command(group=errors)
 def label(given: Label) -> int:
-    """Import the SHEET that a person filled in for PACKET, or have a model label its rows.
+    """Have a model label the rows of PACKET, or of a study with drawn replies.
 
-    Either a whole sheet is taken or nothing: every line that cannot be used is named. A second sheet of the
-    same labeller takes the place of the first. A model is asked once for each row; each of its labels quotes
-    words of the reply. A reply that cannot be read, or quotes what is not there, is asked for once more and
-    then left out. Labels of models are kept apart from those of people.
+    The model is asked once for each row; each of its labels quotes words of the reply. A reply that cannot be
+    read, or quotes what is not there, is asked for once more and then left out. Labels of models are kept
+    apart from those of people.
     """
     from vidence.explain.errors.packet import read_packet
 
-    if (given.sheet is None) == (not given.model):
-        raise UsageError("who labels? say a SHEET with --labeller NAME, or --model SPEC")
-    packet = read_packet(given.folder)
-    if given.sheet is not None:
-        return _import_sheet(given.sheet, packet, given)
-    return _ask(packet, given)
-
-
-def _import_sheet(sheet: Path, packet: "Packet", given: Label) -> int:
-    from vidence.explain.errors.labels import read_sheet
-    from vidence.report.error_kinds import write_labels
-
-    if not given.labeller:
-        raise UsageError("whose labels are they? say --labeller NAME")
-    labels = read_sheet(sheet, packet, labeller=given.labeller, taxonomy=_kinds(packet))
-    if not labels:
-        raise UsageError(f"{sheet} has no label of {given.labeller!r}: no line has a kind")
-    path = write_labels(given.folder, labels, labeller=given.labeller, by="person")
-    click.echo(f"wrote {path}", err=True)
-    n_wrong = sum(one.is_wrong for one in packet.key.drawn)
-    n = len({(one.run, one.item_id) for one in labels})
-    wrong = several(n_wrong, "wrong reply", many="wrong replies")
-    say(Screen(stderr=True), f"{n} of {wrong} labelled by {given.labeller}")
-    return 0
+    return _ask(read_packet(given.folder), given)
 
 
 def _ask(packet: "Packet", given: Label) -> int:
@@ -188,7 +162,7 @@ class ErrorReport(Record):
 
 @command(group=errors)
 def report(given: ErrorReport) -> None:
-    """Shares of the kinds of errors in PACKET by its labels, agreement, chains."""
+    """Shares of the kinds of errors in PACKET, or in a study, by their labels; agreement, chains."""
     import numpy as np
 
     from vidence.explain.errors.labels import read_labels
@@ -213,4 +187,6 @@ def report(given: ErrorReport) -> None:
 def _kinds(packet: "Packet") -> "Taxonomy":
     from vidence.explain.errors.taxonomies import load_taxonomy
 
+    if not packet.key.draw.taxonomy:
+        raise UsageError("these replies were drawn without kinds of errors: the study has no field of kinds")
     return load_taxonomy(packet.key.draw.taxonomy)

@@ -1,10 +1,8 @@
-"""What labellers said of the replies in a packet: reading it, and refusing what cannot be."""
+"""Labels of the replies in a packet: their checks and their files."""
 
-import csv
 import hashlib
-import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -12,15 +10,11 @@ from vidence.errors import DataError, UsageError
 from vidence.explain.errors.packet import DrawnReply, Packet, PacketLine, read_jsonl, rows_as_jsonl
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.records import Record
-from vidence.tables.export import csv_text
-from vidence.tables.table import several
-from vidence.text import first_lines
 
 By: TypeAlias = Literal["person", "model"]
 Verdict: TypeAlias = Literal["right", "wrong", "partial", "not reached"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 NOT_RIGHT: frozenset[Verdict] = frozenset({"wrong", "partial"})
-TO_FILL = ("kind", "quote", "verdicts")
 FOLDERS: Mapping[By, str] = {"person": "people", "model": "models"}
 _SEPARATOR = ";"
 
@@ -153,74 +147,6 @@ def _plain(text: str) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-# --------------------------------------------------------------------------- sheets
-
-
-def sheet(rows: Sequence[PacketLine]) -> str:
-    """The table to fill in, in the order of the rows, as CSV; nothing in it is run as a formula."""
-    lines = [["row", "question", *TO_FILL]]
-    lines += [[row.row, row.question, *([""] * len(TO_FILL))] for row in rows]
-    return csv_text(lines)
-
-
-def read_sheet(path: Path, packet: Packet, *, labeller: str, taxonomy: Taxonomy) -> tuple[Label, ...]:
-    """The labels in a filled sheet; lines without a kind are not labelled.
-
-    Raises:
-        DataError: the file cannot be read, a column is missing, or lines of it cannot be used; the first
-            twenty are named, each with what is wrong.
-    """
-    shown, replies = packet.shown(), packet.key.reply_of()
-    faults: list[str] = []
-    found: dict[str, tuple[int, Label]] = {}
-    for number, cells in _lines(path):
-        row = cells.get("row", "")
-        if not cells.get("kind", ""):
-            continue
-        if row not in shown:
-            faults.append(f"line {number}: there is no row {row!r} in the packet")
-            continue
-        given = UncheckedLabel(**{name: cells.get(name, "") for name in TO_FILL})
-        label = label_of(given, shown[row], replies[row], labeller=labeller, by="person", taxonomy=taxonomy)
-        if isinstance(label, str):
-            faults.append(f"line {number}: {label}")
-        elif row in found:
-            faults.append(f"line {number}: a second label of {row}, after line {found[row][0]}; keep one")
-        else:
-            found[row] = number, label
-    if faults:
-        raise DataError(
-            f"{path}: {several(len(faults), 'line')} cannot be used, and nothing was taken over\n"
-            f"{first_lines(faults)}"
-        )
-    return tuple(label for _, label in found.values())
-
-
-def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """The rows of a sheet, each with the line that it ends on."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is no CSV in UTF-8 ({error}); save it once more, as 'CSV UTF-8'") from error
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        heading = [name.strip() for name in next(reader, [])]
-        if not {"row", "kind"} <= set(heading):
-            raise DataError(
-                f"{path}: line 1: no columns 'row' and 'kind'; expected those of the sheet that was written"
-            )
-        for cells in reader:
-            if len(cells) > len(heading):
-                raise DataError(
-                    f"{path}: line {reader.line_num}: {len(cells)} cells, the heading has {len(heading)}"
-                )
-            yield reader.line_num, {name: cell.strip() for name, cell in zip(heading, cells, strict=False)}
-    except csv.Error as error:
-        raise DataError(f"{path}: line {reader.line_num}: {error}") from error
 
 
 # --------------------------------------------------------------------------- beside the packet

@@ -13,7 +13,7 @@ from vidence.errors import DataError, UsageError
 from vidence.records import ClusterNoun, Evidence, Item, Record, source_noun
 
 FORMAT: Literal["vidence-errors/1"] = "vidence-errors/1"
-PACKET_FILE, KEY_FILE, SHEET_FILE, PAGE_FILE = "packet.jsonl", "key.json", "labels.csv", "packet.html"
+PACKET_FILE, KEY_FILE = "packet.jsonl", "key.json"
 PICTURES = "frames"
 _LETTERS = str.maketrans("0123456789", "ghjkmnpqrs")
 _ID_LETTERS = 10

@@ -10,6 +10,7 @@ from vidence.console.flags import JSON, argument, command, flag
 from vidence.console.screen import Screen, say, several
 from vidence.engine.display import watched
 from vidence.engine.environment import environment, now
+from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.study.showing import StudyReportWanted, show_report
 
@@ -57,9 +58,12 @@ def check(given: Check) -> None:
 
 
 class Draw(Record):
-    """A study whose questions are drawn."""
+    """A study whose questions are drawn, and for how many people there are sheets."""
 
     folder: Annotated[Path, STUDY]
+    sheets: Annotated[
+        int | None, flag("Write a blank sheet for each of so many people.", type=click.IntRange(1))
+    ] = None
 
 
 @command(group=study)
@@ -86,8 +90,50 @@ def draw(given: Draw) -> None:
         )
     for path in write_drawn(file, found):
         click.echo(f"wrote {path}", err=True)
+    if given.sheets is not None:
+        from vidence.study.sheets import SheetStudy, write_sheets
+
+        for path in write_sheets(SheetStudy.read(file), n=given.sheets):
+            click.echo(f"wrote {path}", err=True)
     for sentence in _size(file.study, found):
         say(console, sentence)
+
+
+class Close(Record):
+    """A study that has ended, and what people filled in."""
+
+    folder: Annotated[Path, STUDY]
+    sheets: Annotated[tuple[Path, ...], flag("A filled sheet. [repeatable]", "--sheet")] = ()
+
+
+@command(group=study)
+def close(given: Close) -> None:
+    """Write what people answered in STUDY: a run folder for each, and labels that other commands read.
+
+    A sheet is taken whole or not at all: every line that cannot be used is named. A second sheet of a person
+    takes the place of the first.
+    """
+    from vidence.study.closing import write_closed
+    from vidence.study.folder import PARTICIPANTS_FILE, StudyAnswers, read_answers
+    from vidence.study.sheets import SheetStudy, read_sheets, with_sheets
+    from vidence.study.study import read_study
+
+    if not given.sheets:
+        raise UsageError("whose answers? name filled sheets with --sheet FILE")
+    file, at = read_study(given.folder), now()
+    answers = StudyAnswers(participants=(), responses=())
+    if (file.folder / PARTICIPANTS_FILE).exists():
+        answers = read_answers(file.folder)
+    answers = with_sheets(answers, read_sheets(SheetStudy.read(file), given.sheets, at=at.isoformat()))
+    closed = watched(
+        lambda listen: write_closed(file, answers, environment=environment(), now=at, on_event=listen),
+        Screen(stderr=True),
+        doing="writing answers",
+        what=f"the end of {file.path}",
+        kept="run folders that were written are kept",
+    )
+    for path in (*closed.files, *closed.runs, *closed.labels):
+        click.echo(f"wrote {path}", err=True)
 
 
 @command(group=study)

@@ -1,19 +1,9 @@
-"""Labels: what a sheet can say, and each thing that is refused with its line."""
-
-import csv
+"""Labels: what one can say, and each thing that is refused."""
 
 import pytest
 
 from vidence.errors import DataError, UsageError
-from vidence.explain.errors.labels import (
-    Label,
-    UncheckedLabel,
-    keep_labels,
-    label_of,
-    read_labels,
-    read_sheet,
-    sheet,
-)
+from vidence.explain.errors.labels import Label, UncheckedLabel, keep_labels, label_of, read_labels
 from vidence.explain.errors.taxonomies import load_taxonomy
 
 HUMANPCR, CHAINS = load_taxonomy("humanpcr"), load_taxonomy("perceptioncomp")
@@ -25,75 +15,30 @@ def planted(plant):
     return plant({"a": {"knowledge": 0.5}}, n=40)
 
 
-def written(path, lines):
-    with path.open("w", newline="") as file:
-        csv.writer(file).writerows(lines)
-    return path
-
-
 def said(planted, taxonomy=HUMANPCR, by="person", **given):
     shown = planted.packet.rows[0]
     drawn = planted.packet.key.reply_of()[shown.row]
     return label_of(UncheckedLabel(**given), shown, drawn, labeller="ann", by=by, taxonomy=taxonomy)
 
 
-def test_a_filled_sheet_is_read(planted, tmp_path):
-    lines = list(csv.reader(sheet(planted.packet.rows).splitlines()))
-    assert lines[0][:3] == ["row", "question", "kind"]
-    lines[1][2:4] = ["knowledge", "opens the door"]
-    labels = read_sheet(written(tmp_path / "s.csv", lines), planted.packet, labeller="ann", taxonomy=HUMANPCR)
-    first = planted.packet.rows[0].row
-    drawn = planted.packet.key.reply_of()[first]
-    ann = {"labeller": "ann", "by": "person", "kind": "knowledge", "quote": "opens the door"}
-    assert labels == (Label(row=first, item_id=drawn.item_id, run="a", **ann),)
-
-
-def test_every_line_that_cannot_be_used_is_named(planted, tmp_path):
-    row = planted.packet.rows[0].row
-    lines = [
-        ["row", "kind", "quote", "verdicts"],
-        [row, "clumsiness", "", ""],
-        ["zzz", "knowledge", "", ""],
-        ["", "knowledge", "", ""],
-        [row, "knowledge", "it is raining", ""],
-        [row, "knowledge", "", "right"],
-        [row, "visual-extraction", "", ""],
-        [row, "knowledge", "", ""],
-        [row, "perception", "", ""],
-        [row, "", "", ""],
-    ]
-    path = written(tmp_path / "s.csv", lines)
-    with pytest.raises(DataError) as refused:
-        read_sheet(path, planted.packet, labeller="ann", taxonomy=HUMANPCR)
-    found = str(refused.value).splitlines()
-    assert found[0].endswith("7 lines cannot be used, and nothing was taken over")
-    expected = [
-        "line 2: kind 'clumsiness' is none of missing-proactive, missing-referred",
-        "line 3: there is no row 'zzz' in the packet",
-        "line 4: there is no row '' in the packet",
-        "line 5: the quote 'it is raining' is not in the reply; copy words of the reply as they stand",
-        "line 6: verdicts, but the taxonomy has none; leave the column empty",
-        "line 7: kind 'visual-extraction' is none of",
-        f"line 9: a second label of {row}, after line 8; keep one",
-    ]
-    assert all(line.startswith(start) for line, start in zip(found[1:], expected, strict=True)), found
-
-
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("given", "says"),
     [
-        (b"", "line 1: no columns 'row' and 'kind'"),
-        (b"row,quote\nx,y\n", "line 1: no columns 'row' and 'kind'"),
-        (b"row,kind\nx,y,z\n", "line 2: 3 cells, the heading has 2"),
-        (b'row,kind\n"x,y\n', "line 2: unexpected end of data"),
-        (b"row,kind\n\xff\xfe,y\n", "is no CSV in UTF-8"),
+        ({"kind": "clumsiness"}, "kind 'clumsiness' is none of missing-proactive, missing-referred"),
+        ({"kind": "visual-extraction"}, "kind 'visual-extraction' is none of"),
+        (
+            {"kind": "knowledge", "quote": "it is raining"},
+            "the quote 'it is raining' is not in the reply; copy",
+        ),
+        ({"kind": "knowledge", "verdicts": "right"}, "verdicts, but the taxonomy has none; leave the column"),
+        ({"kind": "knowledge", "second": "clumsiness"}, "second kind 'clumsiness' is none of"),
+        ({"kind": "knowledge", "second": "knowledge"}, "second kind 'knowledge' is the first, too"),
     ],
 )
-def test_a_file_that_is_no_sheet_is_refused(planted, tmp_path, content, says):
-    (tmp_path / "s.csv").write_bytes(content)
-    with pytest.raises(DataError) as refused:
-        read_sheet(tmp_path / "s.csv", planted.packet, labeller="ann", taxonomy=HUMANPCR)
-    assert says in str(refused.value)
+def test_a_label_that_does_not_fit_says_why(planted, given, says):
+    found = said(planted, **given)
+    assert isinstance(found, str)
+    assert found.startswith(says)
 
 
 def test_verdicts_decide_the_first_wrong_condition_and_models_quote(plant):
