@@ -97,17 +97,33 @@ def attacked(attack: Attack, board: Callable[[Answers], int | None], n: int) -> 
     return shown
 
 
-@pytest.mark.parametrize("name", ATTACKS)
-def test_an_attacker_gains_two_points_at_most(name, effort, record_attack):
+def gains_of(name: str, *, n: int, n_seeds: int) -> Answers:
+    """How far above chance an attacker's best shown score is, in points, for each seed."""
     gains = []
-    for seed in range(effort(30 if name == "probes" else 200, 1_000)):
+    for seed in range(n_seeds):
         rng = np.random.default_rng(seed)
         board = Modelled(rng.integers(0, 4, N))
-        attacked(ATTACKS[name](rng), board, 230 if name == "probes" else ALLOWED)
+        attacked(ATTACKS[name](rng), board, n)
         gains.append(100 * np.mean(list(board.best.values())) - CHANCE)
+    return np.array(gains)
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attacker_gains_two_points_at_most(name, effort, record_attack):
+    n = 230 if name == "probes" else ALLOWED
+    gains = gains_of(name, n=n, n_seeds=effort(6_000 // n, 60_000 // n))
     bound = np.mean(gains) + 2 * np.std(gains) / np.sqrt(len(gains))
     record_attack("guessing at a board", 1, int(bound <= MOST_GAIN))
     assert bound <= MOST_GAIN, f"{np.mean(gains):.2f} points above chance"
+
+
+@pytest.mark.parametrize(("errors", "least", "most"), [(0.0, 5.0, 8.0), (1.0, 4.0, 6.0)])
+def test_the_same_attackers_climb_where_the_step_is_smaller(monkeypatch, errors, least, most):
+    monkeypatch.setattr("vidence.studio.rules.ladder.STANDARD_ERRORS", errors)
+    gains = {
+        name: gains_of(name, n=ALLOWED, n_seeds=100).mean() for name in ("guesses", "votes", "climb by 0.1")
+    }
+    assert least <= max(gains.values()) <= most, gains
 
 
 @pytest.fixture(scope="module")
