@@ -112,6 +112,8 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
     cells = [[column_cell(run, column, draws=draws) for column in columns] for run in runs]
     noun = source_noun(row.item for run in runs for row in run.rows)
     note = f"Accuracy in per cent with {100 * draws.level:g} % intervals, clustered by {noun}."
+    if any(len(run.people) > 1 for run in runs):
+        note += f" Rows of several people have people and {noun}s crossed."
     if any(column.of == "points" for column in columns):
         note += " Points are on the scale of the judge."
     models = [i for i, run in enumerate(runs) if run.folder not in people]

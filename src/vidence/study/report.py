@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
+import msgspec
 import numpy as np
 
 from vidence.engine.people import EXCLUDED_FOLDER, PEOPLE_FOLDER, phase_of
@@ -182,7 +183,10 @@ def report_of(found: StudyOutcome, *, draws: Draws, with_published: bool = False
     parts.append(("Pay", _some(pay_table(found))))
     sections = [Section(title=title, tables=tuple(tables)) for title, tables in parts if tables]
     if with_published:
-        runs = [replace(run, name=_row_name(found, name)) for name, run in found.runs.items()]
+        runs = [
+            replace(run, plan=msgspec.structs.replace(run.plan, name=_row_name(found, name)))
+            for name, run in found.runs.items()
+        ]
         people = {run.folder for run in runs}
         whole = [*runs, *found.models]
         sections += paper_sections(whole, draws=draws, with_published=True, people=people)
