@@ -13,6 +13,8 @@ from vidence.contracts import Ask, Flow, Judge, MadeT, Scorer, Together, togethe
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
 from vidence.records import (
     ANSWER_HIDDEN,
+    NEEDS_JUDGE,
+    Answered,
     Failed,
     Item,
     Outcome,
@@ -106,7 +108,13 @@ class JudgePool:
         if isinstance(ruled.outcome, Failed) or item.is_hidden:
             return ruled
         found = yield from together([self._verdict(one, item, reply, ruled=ruled) for one in self.models])
-        return found[0] if len(found) == 1 or found[0] is ruled else combine(found, rule=self.rule)
+        score = found[0] if len(found) == 1 or found[0] is ruled else combine(found, rule=self.rule)
+        if score.scorer == NEEDS_JUDGE and not isinstance(score.outcome, Answered):
+            # No judge will ever be asked about a reply without words: it waits for none, and is wrong.
+            score = msgspec.structs.replace(
+                score, value=0.0, scorer=self.judge.name, scorer_version=self.judge.version
+            )
+        return score
 
     @property
     def facts(self) -> dict[str, object]:

@@ -58,18 +58,15 @@ problems_above = 0.25
 class Solved:
     """A study that scripted people solve."""
 
-    def __init__(self, folder, text=EXAM):
-        lines = [
-            {
-                "item_id": f"q{i}",
-                "question": f"Number {i}?",
-                "choices": ["x", "y", "z"],
-                "answer": "ABC"[i % 3],
-            }
-            for i in range(12)
+    def __init__(self, folder, text=EXAM, *, lines=()):
+        choices = ["x", "y", "z"]
+        mixed = [
+            {"item_id": f"q{i}", "question": f"Number {i}?", "choices": choices, "answer": "ABC"[i % 3]}
+            for i in range(11)
         ]
-        lines[11] = {"item_id": "q11", "question": "In words?", "answer": "red door", "answer_kind": "text"}
-        (folder / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        mixed.append({"item_id": "q11", "question": "In words?", "answer": "red door", "answer_kind": "text"})
+        name = "free.jsonl" if lines else "questions.jsonl"
+        (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines or mixed))
         (folder / "study.toml").write_text(text)
         self.file = read_study(folder)
         self.environment = Environment(cache_root=folder / "cache")
@@ -85,9 +82,7 @@ class Solved:
             trials = all_trials(study, self.drawn, slot, responses=own, items=self.items)
             asked = [t for t in trials if t.phase == phase.name]
             n_right = right[phase.name]
-            for trial in sorted(
-                asked, key=lambda t: int(t.item_id.rpartition("q")[2] or 0) if t.kind == "asked" else -1
-            ):
+            for trial in sorted(asked, key=lambda t: int(t.item_id[1:]) if t.kind == "asked" else -1):
                 value = trial.expected if caught else "D"
                 if trial.kind == "asked":
                     answer = self.items[trial.item_id].answer
@@ -310,3 +305,22 @@ def test_excluded_rules_are_written_beside_participants(solved):
     solved.person(0, {"closed": 1, "open": 0, "oracle": 0}, caught=False, seconds=1.0, problems=99)
     (one,) = excluded(solved.file.study, solved.answers).participants
     assert one.excluded == ("catch_below", "faster_than_s", "problems_above")
+
+
+def test_a_free_question_that_was_not_answered_is_wrong_under_a_judge(solved, capsys):
+    lines = [
+        {"item_id": f"t{i}", "question": "In words?", "answer": "red door", "answer_kind": "text"}
+        for i in range(3)
+    ]
+    folder = solved.file.folder / "free"
+    folder.mkdir()
+    again = Solved(
+        folder, EXAM.replace("n = 10", "n = 3").replace("questions.jsonl", "free.jsonl"), lines=lines
+    )
+    again.person(0, {"closed": 1, "open": 0, "oracle": 0})
+    closed = again.write()[1][0]
+    with pytest.raises(SystemExit) as ended:
+        main(["judge", str(closed), "--judge-model", "scripted:x"])
+    assert ended.value.code == 0
+    assert sorted(row.correct for row in load_run(closed).rows) == [0.0, 0.0, 1.0]
+    assert "3 questions on 3 videos" in " ".join(capsys.readouterr().out.split())
