@@ -11,7 +11,7 @@ import msgspec
 from vidence.ask import files
 from vidence.ask.benchmarks.question_files import lettered, said_answer
 from vidence.ask.files import FieldError, decoded, explained, text_of, usable
-from vidence.ask.mapping.columns import Row
+from vidence.ask.mapping.columns import Row, as_text
 from vidence.ask.mapping.rows import read_rows
 from vidence.catalog import create, names
 from vidence.contracts import AskingRules, Benchmark, Scorer
@@ -21,7 +21,7 @@ from vidence.engine.evaluate import Summary, opened_run
 from vidence.engine.events import Listener, Started, TrialStored
 from vidence.engine.importing import ITEMS_FILE, write_records
 from vidence.engine.limits import Budget
-from vidence.engine.plan import PLAN_FILE, Plan, PlanOverrides
+from vidence.engine.plan import PLAN_FILE, Plan, PlanOverrides, read_overrides
 from vidence.engine.prepare import PreparedRun, make_plan
 from vidence.engine.scoring import score_reply
 from vidence.engine.session import each, opened_session
@@ -203,12 +203,11 @@ def _submitted(row: Row) -> SubmittedAnswer:
     if absent := [name for name in ("item_id", "answer") if name not in row]:
         columns = ", ".join(name for name in row if not name.startswith("@"))
         raise FieldError(absent[0], f"no such column; found {columns}; expected item_id, answer and reply")
-    fields = {"answer": ""} | {name: row[name] for name in known}
+    fields = {name: row[name] for name in known}
     for name in ("item_id", "answer"):  # numbers in a table are texts here
-        if isinstance(fields.get(name), int | float) and not isinstance(fields[name], bool):
-            fields[name] = str(fields[name])
-    if isinstance(fields["answer"], str):
-        fields["answer"] = fields["answer"].strip()
+        fields[name] = as_text(row[name], name).strip()
+    if not fields["item_id"]:
+        raise FieldError("item_id", "empty; expected the id of a question")
     try:
         return msgspec.convert(fields, SubmittedAnswer, strict=False)
     except msgspec.ValidationError as error:
@@ -287,12 +286,8 @@ def rules_for(items: Sequence[Item], *, is_judged: bool) -> PlanOverrides:
     if items and items[0].benchmark in names("benchmark"):
         made: Benchmark = create("benchmark", items[0].benchmark)
         rules = next(iter(made.protocols.values()))
-    found: PlanOverrides = {
-        "parser": rules.parser,
-        "text_parser": rules.text_parser,
-        "headline": rules.headline,
-    }
-    return {**found, "judge": rules.judge} if is_judged else found
+    given = ("parser", "text_parser", "headline", *(["judge"] if is_judged else []))
+    return read_overrides({name: getattr(rules, name) for name in given})
 
 
 async def score_submission(

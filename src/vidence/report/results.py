@@ -30,18 +30,10 @@ PEOPLE = "people"
 """What the row of the people of a study is called, and the model of its plan."""
 WAITING = NEEDS_JUDGE
 OUTCOMES: tuple[OutcomeName, ...] = ("answered", "unreadable", "refused", "failed")
-Status: TypeAlias = Literal[
-    "right",
-    "partly",
-    "wrong",
-    "unreadable",
-    "refused",
-    "failed",
-    "unjudged",
-    "undecided",
-    "unmarked",
-    "hidden",
-]
+Status: TypeAlias = (
+    Literal["right", "partly", "wrong", "unreadable", "refused", "failed"]
+    | Literal["unjudged", "undecided", "unmarked", "hidden"]
+)
 # What becomes of a trial, and how to say it.
 STATUSES: dict[Status, str] = {
     "right": "right",

@@ -41,19 +41,13 @@ def score(given: Score) -> int:
     that of a run with the same replies; the folder that comes of it holds the answers.
     """
     from vidence.cli.commands.report import show_run
-    from vidence.engine.submission import (
-        checked,
-        hidden_items,
-        read_submission,
-        rules_for,
-        score_submission,
-    )
+    from vidence.engine import submission as submitted
     from vidence.report.run_list import keep_line
 
     console, place = Screen(stderr=True), environment()
-    items = hidden_items(given.answers, given.split)
-    submission = read_submission(given.submission)
-    check = checked(submission, items)
+    items = submitted.hidden_items(given.answers, given.split)
+    submission = submitted.read_submission(given.submission)
+    check = submitted.checked(submission, items)
     judges = given.overrides.get("judge_models") or ()
     remember((need for spec in judges for need in needs_of_spec("model", spec)), environment=place)
     folder = given.out or Path("runs") / f"scored-{submission.content_hash[:12]}"
@@ -61,11 +55,11 @@ def score(given: Score) -> int:
         say(console, (sentence, "yellow"))
     overrides: PlanOverrides = {
         "name": given.submission.resolve().stem[:MOST_NAME],
-        **rules_for(items, is_judged=bool(judges)),
+        **submitted.rules_for(items, is_judged=bool(judges)),
         **given.overrides,
     }
     scored = watched(
-        lambda listen: score_submission(
+        lambda listen: submitted.score_submission(
             check, folder, overrides=overrides, environment=place, now=now(), on_event=listen
         ),
         console,
