@@ -195,6 +195,12 @@ def test_marks_and_pairs_of_a_study_give_the_figures_of_the_same_table_by_hand(v
     assert (wins["n"], wins["n_ties_judge"]) == (8, 8)
     assert found["study"]["agreement"][0]["n"] == 16 - found["study"]["n_tied"]
     assert found["study"]["n_tied"] == 2
+    people = tuple(Participant(name=f"P0{n}", slot=n - 1, state="finished") for n in (1, 2))
+    close(vidence, file, StudyAnswers(participants=people, responses=tuple(responses)))
+    done = vidence("study", "report", "s", "--json", "r.json")
+    assert done.code == 0, done.err
+    named = [table["name"] for table in json.loads((vidence.folder / "r.json").read_text())["tables"]]
+    assert {"ratings:marks:score", "votes:marks:correct", "ratings-agreement"} <= set(named)
     tables = {
         table.name: table
         for table in label_sections(
@@ -247,5 +253,9 @@ def test_people_label_on_sheets_and_nothing_is_taken_of_a_wrong_one(vidence, lev
     agreed = {line["key"]: line for line in tables["agreement"]["lines"]}
     assert (agreed["P01 and P02"]["n"]["value"], agreed["P01 and P02"]["same"]["value"]) == (4, 0)
     assert agreed["P01 and P01 again"]["same"]["value"] == 1
+    done = vidence("study", "report", "s", "--json", "s.json")
+    assert done.code == 0, done.err
+    names = [table["name"] for table in json.loads((vidence.folder / "s.json").read_text())["tables"]]
+    assert {"kinds:people", "agreement"} <= set(names)
     done = vidence("study", "close", "s")
     assert (done.code, "name filled sheets with --sheet FILE" in done.err) == (2, True)

@@ -1,8 +1,6 @@
 """A study on sheets: a CSV for each person, with what the pages show, and the rows of filled ones."""
 
-import csv
 import hashlib
-import io
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +8,7 @@ from dataclasses import field as dataclass_field
 from pathlib import Path
 from typing import Final
 
+from vidence.ask.files import FieldError, csv_rows, read
 from vidence.errors import DataError, UsageError
 from vidence.explain.errors.packet import read_packet
 from vidence.explain.errors.taxonomies import Taxonomy
@@ -208,8 +207,10 @@ def read_sheets(study: SheetStudy, paths: Sequence[Path], *, at: str) -> StudyAn
             is taken.
     """
     reading = _Reading(study=study, at=at)
+    needed = (TRIAL, *(field.name for field in study.file.study.form))
     for path in paths:
-        for line, cells in _lines(path, [field.name for field in study.file.study.form]):
+        sheet = read(path, what="a filled sheet")
+        for line, cells in csv_rows(sheet, needed=needed, delimiters=",;	"):
             reading.add(f"{path}, line {line}", cells)
     if faults := reading.faults:
         raise DataError(
@@ -254,8 +255,11 @@ class _Reading:
     where: dict[str, str] = dataclass_field(default_factory=dict)
     known: dict[int, dict[str, tuple[PlannedTrial, ShownTrial]]] = dataclass_field(default_factory=dict)
 
-    def add(self, place: str, cells: Mapping[str, str]) -> None:
+    def add(self, place: str, cells: Mapping[str, str] | FieldError) -> None:
         """Take a row, or say what is wrong with it."""
+        if isinstance(cells, FieldError):
+            self.faults.append(f"{place}: {cells}")
+            return
         study, row = self.study.file.study, cells[TRIAL]
         values = {field.name: cells[field.name] for field in study.form if cells[field.name]}
         planned = self._planned(row)
@@ -319,33 +323,3 @@ def _participants(
                 recruited="file",
                 ended_at=at if is_whole else "",
             )
-
-
-def _lines(path: Path, fields: Sequence[str]) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """The rows of a sheet, each with the line that it ends on."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is no CSV in UTF-8 ({error}); save it once more, as 'CSV UTF-8'") from error
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        heading = [name.strip() for name in next(reader, [])]
-        if missing := [name for name in (TRIAL, *fields) if name not in heading]:
-            raise DataError(
-                f"{path}: line 1: no column {missing[0]!r}; expected those of the sheet that was written"
-            )
-        for cells in reader:
-            if len(cells) > len(heading):
-                raise DataError(
-                    f"{path}: line {reader.line_num}: {len(cells)} cells, the heading has {len(heading)}"
-                )
-            if any(cells):
-                filled = [*cells, *[""] * (len(heading) - len(cells))]
-                yield (
-                    reader.line_num,
-                    {name: cell.strip() for name, cell in zip(heading, filled, strict=True)},
-                )
-    except csv.Error as error:
-        raise DataError(f"{path}: line {reader.line_num}: {error}") from error

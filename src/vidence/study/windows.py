@@ -1,6 +1,5 @@
 """Which part of each clip shows its label, by people: a table that `vidence make actpld` cuts by."""
 
-import csv
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,6 +8,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
 
+from vidence.ask.files import FieldError, csv_rows, read
 from vidence.errors import DataError
 from vidence.records import Item, Record
 from vidence.study.forms import span_of
@@ -96,12 +96,11 @@ def read_windows(path: Path) -> dict[str, ClipWindow]:
         DataError: it cannot be read, or a line is no window, or the second of a clip; the message names it.
     """
     found: dict[str, ClipWindow] = {}
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path}: cannot be read as a table of windows: {error}") from error
-    for line, row in enumerate(rows, start=2):
+    for line, row in csv_rows(
+        read(path, what="windows of clips"), known=_COLUMNS, needed=("clip_id", "shows")
+    ):
+        if isinstance(row, FieldError):
+            raise DataError(f"{path}, line {line}: {row}")
         filled = {name: value for name, value in row.items() if value}
         try:
             window = msgspec.convert(filled, ClipWindow, strict=False)

@@ -144,16 +144,15 @@ def test_every_problem_is_named_by_its_line_and_nothing_is_taken(study, tmp_path
         read_sheets(study, [path], at=AT)
     head, *lines = str(refused.value).splitlines()
     assert head == "7 problems in 1 sheet, and nothing was taken:"
-    # Cells of three choices have three lines each: a row ends on every third line.
+    # Cells of three choices have three lines each: a row begins on every third line.
     places = [line.removeprefix(f"{path}, line ").split(": ", 1) for line in lines]
-    ends = [int(place) for place, _ in places]
-    assert ends == [7, 10, 10, 19, 22, 25, 28]
+    assert [int(place) for place, _ in places] == [5, 8, 8, 17, 20, 23, 26]
     starts = [
         "answer: 'D'; expected one of A, B, C",
         "answer: empty; fill it in",
         "evidence: '3'; expected one of 0",
     ]
-    starts += [f"a second row of {rows[0]['trial']}, after {path}, line 4; keep one"]
+    starts += [f"a second row of {rows[0]['trial']}, after {path}, line 2; keep one"]
     starts += ["'P01-0-zzzzzz' is no trial of this study", "'' is no trial", "'P02-"]
     assert all(said.startswith(start) for (_, said), start in zip(places, starts, strict=True)), lines
 
@@ -175,11 +174,11 @@ def test_rows_of_another_draw_are_refused(study, tmp_path):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "line 1: no column 'trial'"),
-        (b"trial,answer\nx,y\n", "line 1: no column 'evidence'"),
-        (b"trial,answer,evidence\nx,y,z,u\n", "line 2: 4 cells, the heading has 3"),
-        (b'trial,answer,evidence\n"x,y\n', "line 2: unexpected end of data"),
-        (b"trial,answer,evidence\n\xff\xfe,y\n", "is no CSV in UTF-8"),
+        (b"", "is empty; expected a filled sheet"),
+        (b"trial,answer\nx,y\n", "no column evidence; expected a first line"),
+        (b"trial,answer,evidence\nx,y,z,u\n", "line 2: CSV: 4 cells found; expected 3"),
+        (b'trial,answer,evidence\n"x,y\n', "line 2: CSV: unexpected end of data"),
+        (b"trial,answer,evidence\n\xff\xfe,y\n", "line 2: trial: not UTF-8"),
         (None, "cannot be read"),
     ],
 )

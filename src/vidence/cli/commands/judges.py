@@ -54,7 +54,7 @@ class Judges(Record):
 
     folders: Annotated[tuple[Path, ...], argument()]
     human: Annotated[
-        Path | None, flag("What people said: item_id, model, repeat, rater, correct, and score, beats.")
+        Path | None, flag("What people said: a study's labels/human.csv, or a table like it.")
     ] = None
     asking: Asking
     families: Annotated[

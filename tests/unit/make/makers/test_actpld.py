@@ -260,15 +260,19 @@ def test_windows_of_a_study_change_what_is_cut(studio: Path, made: Path):
         (head + f"{clips['walk']},part,,,1,1\n", "line 2: start_s and end_s belong to shows = part"),
         (head + f"{clips['walk']},part,2,1,1,1\n", "line 2: the window is from 2 to 1 s"),
         (head + f"{clips['walk']},maybe,,,1,1\n", "line 2: Invalid enum value 'maybe'"),
+        (head + f"{clips['walk']},no,,,1\n", "line 2: CSV: 5 cells found; expected 6"),
         (head + f"{clips['walk']},no,,,1,1\n" * 2, "line 3: a second window of"),
-        (head.replace("shows", "says") + f"{clips['walk']},no,,,1,1\n", "line 2: Object contains unknown"),
+        (
+            head.replace("shows", "says") + f"{clips['walk']},no,,,1,1\n",
+            "'says': unknown column; known: clip_id",
+        ),
     ):
         (studio / "windows.csv").write_text(table)
         with pytest.raises(DataError) as refused:
             create().check(config)
         assert says in str(refused.value)
     (studio / "windows.csv").unlink()
-    with pytest.raises(DataError, match="cannot be read as a table of windows"):
+    with pytest.raises(DataError, match="cannot be read"):
         make(config)
 
 
