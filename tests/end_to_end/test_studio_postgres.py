@@ -13,6 +13,7 @@ TESTS = Path(__file__).parents[1]
 # Where the database itself has a say: rules of tables, chains, what is written at once and together.
 SAME = [
     "records",
+    "pages/test_submissions.py",
     *(f"bridge/test_{name}.py" for name in ("files", "recorded_files")),
     *(
         f"test_{name}.py"
@@ -22,7 +23,9 @@ SAME = [
             "audit",
             "bodies",
             "drafts",
+            "leaderboard",
             "projects",
+            "scoring",
             "times",
             "upkeep",
             "workflow",
