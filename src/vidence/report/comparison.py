@@ -6,12 +6,13 @@ import msgspec
 import numpy as np
 
 from vidence.errors import UsageError
-from vidence.records import ClusterNoun, Record
-from vidence.report.pairing import PairedRuns
+from vidence.records import ClusterNoun, Clusters, Record
+from vidence.report.pairing import PairedRuns, paired_answers
 from vidence.report.provenance import Origin, how_asked, is_asked, origin_of, trial_origin
 from vidence.report.results import SEED, Run
 from vidence.report.scores import is_moderate, natural_order
 from vidence.report.unread import Unanswered, Unread, unanswered, unread
+from vidence.statistics.crossed import crossed_mean
 from vidence.statistics.paired import Comparison, Ranking, holm, rank, verdict
 from vidence.statistics.paired import compare as compare_values
 from vidence.statistics.power import Design, intraclass_correlation, paired_detectable
@@ -231,14 +232,36 @@ def _repeat_notes(paired: PairedRuns) -> list[str]:
 
 
 def _difference(part: PairedRuns, tag: str = "", *, level: float) -> Comparison:
-    """The second run less the first, by the mean over questions, or over the values of a tag."""
-    return compare_values(
+    """The second run less the first, by the mean over questions, or over the values of a tag.
+
+    Of several people it is the mean over their answers, with people and sources crossed.
+    """
+    found = compare_values(
         part.values[:, 1],
         part.values[:, 0],
         clusters=part.clusters,
         groups=part.groups(tag) if tag else None,
         level=level,
     )
+    if all(len(run.people) < 2 for run in part.runs):
+        return found
+    items = {item.item_id: item for item in part.items}
+    pairs = {key: pair for key, pair in paired_answers(*part.runs).items() if key[1] in items}
+    if not pairs:
+        return found
+    asked = [items[item_id] for _, item_id in pairs]
+    first, second = np.array(list(pairs.values())).T
+    difference, p_value = crossed_mean(
+        second - first,
+        people=[person for person, _ in pairs],
+        clusters=Clusters.of(asked, noun=part.noun),
+        items=[item.item_id for item in asked],
+        groups=[item.tags[tag] for item in asked] if tag else None,
+    ).difference(level=level)
+    found = msgspec.structs.replace(found, difference=difference, p_value=p_value)
+    if tag:
+        return found
+    return msgspec.structs.replace(found, mean_first=float(second.mean()), mean_second=float(first.mean()))
 
 
 def _by_tag(paired: PairedRuns, *, level: float) -> Iterator[TagDifference]:

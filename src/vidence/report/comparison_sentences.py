@@ -138,9 +138,14 @@ def _interval(compared: Compared, comparison: Comparison) -> str:
     difference = comparison.difference
     if not has_interval(difference):
         return f"no interval: {difference.reason}"
+    sources = several(difference.n_clusters, difference.clustered_by)
+    by = (
+        f"{difference.n_people} people and {sources} crossed"
+        if difference.n_people
+        else f"clustered by {sources}"
+    )
     return (
-        f"{100 * difference.level:g} % interval of the difference {interval_text(difference)}, paired, "
-        f"clustered by {several(difference.n_clusters, difference.clustered_by)}"
+        f"{100 * difference.level:g} % interval of the difference {interval_text(difference)}, paired, {by}"
     )
 
 
@@ -148,7 +153,8 @@ def _tests(compared: Compared) -> str:
     """The test of the difference, and McNemar's on its questions."""
     said = f"p {p_words(compared.headline.p_value)}"
     found = compared.over_items.mcnemar
-    n = several(compared.over_items.difference.n, "question")
+    over = compared.over_items.difference
+    n = several(over.n, "answer" if over.n_people else "question")
     if found is None or found.is_clustered:
         comparison = compared.over_items
         return (

@@ -86,6 +86,28 @@ def own_answer(row: Row) -> str | None:
     return own_letter(row.read, row.trial.choice_order) or None
 
 
+def marks_of(run: Run) -> dict[tuple[str, str], float]:
+    """The mean mark of each person on each item; of a run of no people under an empty name."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for row in run.rows:
+        if row.correct is not None:
+            found.setdefault((row.person, row.item.item_id), []).append(row.correct)
+    return {key: sum(some) / len(some) for key, some in found.items()}
+
+
+def paired_answers(first: Run, second: Run) -> dict[tuple[str, str], tuple[float, float]]:
+    """The marks of two runs by person and item, as far as both have them.
+
+    A person is compared with the same one; a run of no people with each person of the other.
+    """
+    ours, theirs = marks_of(first), marks_of(second)
+    if first.people and not second.people:
+        return {key: (mark, theirs["", key[1]]) for key, mark in ours.items() if ("", key[1]) in theirs}
+    if second.people and not first.people:
+        return {key: (ours["", key[1]], mark) for key, mark in theirs.items() if ("", key[1]) in ours}
+    return {key: (mark, theirs[key]) for key, mark in ours.items() if key in theirs}
+
+
 def pair(runs: Sequence[Run], *, shared: bool = False) -> PairedRuns:
     """The questions that all runs have a score for.
 
@@ -116,7 +138,7 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> PairedRuns:
         values=np.array([[found[item_id] for found in values] for item_id in kept], np.float64),
         noun=source_noun(items),
         notes=(
-            *_people_notes(runs, names),
+            *_people_notes(runs),
             *_notes(names, own, n_kept=len(kept)),
             *_left_out(runs, names),
             *sources_note(items),
@@ -252,14 +274,13 @@ def sources_note(items: Sequence[Item]) -> list[str]:
     ]
 
 
-def _people_notes(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
-    """That people are taken as they are, where a run is of several."""
-    return [
-        f"The {len(run.people)} people of {name} are taken as they are: intervals and tests speak of other "
-        f"videos, and not of other people. `vidence report STUDY RUN` has people and videos crossed."
-        for run, name in zip(runs, names, strict=True)
-        if len(run.people) > 1
-    ]
+def _people_notes(runs: Sequence[Run]) -> list[str]:
+    """How people are compared, where a run is of several."""
+    if not any(len(run.people) > 1 for run in runs):
+        return []
+    if len(runs) == 2 and paired_answers(runs[0], runs[1]):
+        return ["Differences are means over answers, with people and videos as crossed random factors."]
+    return ["People are taken as they are: intervals and tests speak of other videos, not of other people."]
 
 
 def _left_out(runs: Sequence[Run], names: Sequence[str]) -> list[str]:

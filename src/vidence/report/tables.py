@@ -406,7 +406,12 @@ def _accuracy(score: Table) -> str:
     average = "" if name == "mean over questions" else f", {name}"
     if has_interval(estimate):
         level = f"{100 * estimate.level:g} % interval"
-        interval = f"{level} {interval_text(estimate)}, clustered by {source}"
+        by = (
+            f"{estimate.n_people} people and {source}s crossed"
+            if estimate.n_people
+            else f"clustered by {source}"
+        )
+        interval = f"{level} {interval_text(estimate)}, {by}"
     else:
         interval = f"no interval: {estimate.reason}"
     return (

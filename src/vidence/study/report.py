@@ -14,10 +14,10 @@ from vidence.engine.plan import PLAN_FILE
 from vidence.engine.specs import label as label_of
 from vidence.errors import UsageError
 from vidence.records import Clusters, Estimate, Item
-from vidence.report.pairing import own_answer
+from vidence.report.pairing import own_answer, paired_answers
 from vidence.report.papers import paper_sections
 from vidence.report.results import Row, Run, load_run
-from vidence.report.scores import Aggregate, Draws, ScoredQuestions
+from vidence.report.scores import Aggregate, Draws
 from vidence.report.sections import Section
 from vidence.statistics.agreement import krippendorff_alpha
 from vidence.statistics.crossed import crossed_mean
@@ -389,21 +389,11 @@ class _Difference:
         return sum((a == 1, b == 1) == (before, after) for a, b in zip(self.first, self.second, strict=True))
 
 
-def _marks(run: Run) -> dict[tuple[str, str], float]:
-    """The mean mark of each person on each item."""
-    found: dict[tuple[str, str], list[float]] = {}
-    for row in run.rows:
-        if row.correct is not None:
-            found.setdefault((row.person, row.item.item_id), []).append(row.correct)
-    return {key: float(np.mean(some)) for key, some in found.items()}
-
-
 def changes_table(found: StudyOutcome, *, draws: Draws) -> Table | None:
     """What the same people got right in a phase and in the next; None where no phase asks anything again."""
     rows = []
     for before, after in zip(found.phases, found.phases[1:], strict=False):
-        first, second = _marks(found.runs[before.name]), _marks(found.runs[after.name])
-        pairs = {key: (first[key], second[key]) for key in first if key in second}
+        pairs = paired_answers(found.runs[before.name], found.runs[after.name])
         if pairs:
             items = {row.item.item_id: row.item for row in found.runs[before.name].rows}
             about = _Difference.of(pairs, items, level=draws.level)
@@ -436,14 +426,12 @@ def models_table(found: StudyOutcome, *, draws: Draws) -> Table | None:
     """
     rows = list[_Beside]()
     for place, model in enumerate(found.models):
-        scored = ScoredQuestions.of(model.rows)
-        of_model = dict(zip((item.item_id for item in scored.items), scored.values.tolist(), strict=True))
-        items = {item.item_id: item for item in scored.items}
+        items = {row.item.item_id: row.item for row in model.rows}
         for phase in found.phases:
             own = {row.item.item_id: row.item.question for row in found.runs[phase.name].rows}
             same = {i for i, question in own.items() if i in items and items[i].question == question}
-            marks = _marks(found.runs[phase.name])
-            pairs = {key: (of_model[key[1]], mark) for key, mark in marks.items() if key[1] in same}
+            answers = paired_answers(model, found.runs[phase.name])
+            pairs = {key: pair for key, pair in answers.items() if key[1] in same}
             if not pairs:
                 raise UsageError(
                     f"{model.folder} shares no question with the phase {phase.name!r} of {found.file.path}; "

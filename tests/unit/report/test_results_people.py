@@ -6,12 +6,14 @@ from vidence.engine.panel import PanelFile, PanelFolder, given_runs
 from vidence.engine.people import person_folders
 from vidence.errors import UsageError
 from vidence.records import Answered
+from vidence.report.comparison import compare_runs
+from vidence.report.comparison_sentences import sentences
 from vidence.report.pairing import pair
 from vidence.report.panel_runs import AskedPanel, read_panel
 from vidence.report.provenance import how_asked
 from vidence.report.results import load_run
 from vidence.report.scores import Draws, headline_accuracy
-from vidence.statistics.crossed import crossed_interval
+from vidence.statistics.crossed import crossed_interval, crossed_mean
 from vidence.tables.table import shown
 
 TAGS = [{"task": "order"}, {"task": "count"}, {"task": "order"}, {"task": "count"}]
@@ -59,10 +61,40 @@ def test_a_study_is_a_run_whose_interval_speaks_of_other_people(study, draws):
     assert how_asked(run) == "3 people; scored by robust"
 
 
-def test_a_comparison_says_that_it_takes_the_people_as_they_are(study, runs):
-    paired = pair([load_run(study), load_run(answered(runs, "model", [0, 0, 1, 0]))])
-    assert [mean for mean in paired.values[:, 0]] == pytest.approx([2 / 3, 1 / 3, 1, 2 / 3])
-    assert paired.notes[0].startswith("The 3 people of people are taken as they are")
+@pytest.mark.parametrize("order", [1, -1])
+def test_people_and_a_model_are_compared_answer_by_answer(study, runs, order):
+    model = answered(runs, "model", [0, 0, 1, 0], name="model")
+    found = compare_runs(pair([load_run(one) for one in (study, model)[::order]]))
+    gaps = [
+        mark - theirs for marks in MARKS.values() for mark, theirs in zip(marks, [0, 0, 1, 0], strict=True)
+    ]
+    names = {"people": [name for name in MARKS for _ in range(4)], "clusters": ["a", "b", "c", "d"] * 3}
+    mean = crossed_mean([-order * gap for gap in gaps], **names, items=["a", "b", "c", "d"] * 3)
+    expected, p_value = mean.difference()
+    difference = found.headline.difference
+    assert (difference.value, difference.low) == pytest.approx((-order * 5 / 12, expected.low))
+    assert found.headline.p_value == pytest.approx(p_value)
+    assert (difference.n, difference.n_people, difference.n_clusters) == (12, 3, 4)
+    assert sorted((found.headline.mean_first, found.headline.mean_second)) == pytest.approx([1 / 4, 2 / 3])
+    assert "people and videos as crossed random factors" in found.notes[0]
+    assert "paired, 3 people and 4 videos crossed; p =" in " ".join(sentences(found))
+    assert {one.tag for one in found.tags} == {"task"}
+    assert all(one.comparison.difference.n == 6 for one in found.tags)
+
+
+def test_two_phases_are_compared_person_by_person_and_strangers_by_question(runs):
+    (runs.folder / "people").mkdir()
+    for name, first, second in (("P01", [1, 0, 0, 0], [1, 1, 0, 0]), ("P02", [0, 0, 0, 1], [1, 1, 0, 1])):
+        answered(runs, f"people/{name}-once", first, headline="macro:task")
+        answered(runs, f"people/{name}-free", second, headline="macro:task")
+        answered(runs, f"people/{name}9-other", second, headline="macro:task")
+    runs_of = {one: load_run(runs.folder / "people" / f"*-{one}") for one in ("once", "free", "other")}
+    found = compare_runs(pair([runs_of["once"], runs_of["free"]]))
+    assert (found.macro_tag, found.headline.difference.n_people) == ("task", 2)
+    assert found.headline.difference.value == pytest.approx(3 / 8)
+    strangers = compare_runs(pair([runs_of["once"], runs_of["other"]]))
+    assert strangers.headline.difference.n_people == 0
+    assert strangers.notes[0].startswith("People are taken as they are")
 
 
 def test_people_who_answered_different_questions_count_by_their_answers(runs, draws):
