@@ -51,10 +51,10 @@ def span_of(text: str) -> tuple[float, float] | None:
     >>> span_of("1.5-3.25"), span_of("3-1")
     ((1.5, 3.25), None)
     """
-    found = _SPAN.fullmatch(text.replace(" ", ""))
-    if found is None or float(found[1]) >= float(found[2]):
+    match = _SPAN.fullmatch(text.replace(" ", ""))
+    if match is None or float(match[1]) >= float(match[2]):
         return None
-    return float(found[1]), float(found[2])
+    return float(match[1]), float(match[2])
 
 
 def faults_of(
@@ -77,7 +77,7 @@ def faults_of(
     known = [field.name for field in fields]
     unknown = [f"{name}: no field; expected {', '.join(known)}" for name in values if name not in known]
     options = {field.name: options_of(field, letters=letters, taxonomy=taxonomy) for field in fields}
-    return (*unknown, *(said for field in fields for said in _faults(field, values, options, shown=shown)))
+    return (*unknown, *(fault for field in fields for fault in _faults(field, values, options, shown=shown)))
 
 
 def _faults(

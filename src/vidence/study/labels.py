@@ -37,11 +37,11 @@ _HUMAN_COLUMNS = ("item_id", "model", "repeat", "rater", "correct", "score", "be
 
 def counted(participants: Iterable[Participant], responses: Iterable[Response]) -> tuple[Response, ...]:
     """The responses that are data: not practice or catch trials, without a problem, of people who count."""
-    out = {one.name for one in participants if one.excluded or one.state == "withdrawn"}
+    out = {person.name for person in participants if person.excluded or person.state == "withdrawn"}
     return tuple(
-        one
-        for one in responses
-        if one.participant not in out and one.trial.kind == "asked" and not one.problem
+        response
+        for response in responses
+        if response.participant not in out and response.trial.kind == "asked" and not response.problem
     )
 
 
@@ -81,7 +81,7 @@ def write_labels(
             contents[folder / name] = csv_text([_HUMAN_COLUMNS, *rows], is_data=True)
     if {SHOWS, WINDOW} <= {field.name for field in study.form}:
         contents[folder / WINDOWS_FILE] = windows_table(windows_of(responses, items))
-    if rows := [row for one in rated(study) for row in _long(one, responses)]:
+    if rows := [row for rating in rated(study) for row in _long(rating, responses)]:
         heading = ("item_id", "run", "phase", "field", "participant", "repeat", "value")
         contents[folder / RATINGS_FILE] = csv_text([heading, *rows], is_data=True)
     for path, content in contents.items():
@@ -98,17 +98,17 @@ def error_labels(file: StudyFile, responses: Iterable[Response]) -> tuple[Label,
     """
     study, packet, taxonomy = file.study, read_packet(file.folder), _taxonomy(file.folder)
     shown, reply_of = packet.shown(), packet.key.reply_of()
-    row_of = {(one.run, one.item_id): row for row, one in reply_of.items()}
+    row_of = {(drawn.run, drawn.item_id): row for row, drawn in reply_of.items()}
     named = {kind: [f.name for f in study.form if f.kind == kind] for kind in ("kinds", "quote", "verdicts")}
     kind, *others = named["kinds"]
     labels, faults = [], []
-    for one in responses:
-        values, trial = one.values, one.trial
+    for response in responses:
+        values, trial = response.values, response.trial
         if not values.get(kind):
             continue
         row = row_of.get((trial.run, trial.item_id))
         if row is None:
-            faults.append(f"{one.participant}, trial {trial.place}: its reply was not drawn")
+            faults.append(f"{response.participant}, trial {trial.place}: its reply was not drawn")
             continue
         given = UncheckedLabel(
             kind=values[kind],
@@ -120,10 +120,10 @@ def error_labels(file: StudyFile, responses: Iterable[Response]) -> tuple[Label,
             repeat=trial.repeat,
         )
         label = label_of(
-            given, shown[row], reply_of[row], labeller=one.participant, by="person", taxonomy=taxonomy
+            given, shown[row], reply_of[row], labeller=response.participant, by="person", taxonomy=taxonomy
         )
         if isinstance(label, str):
-            faults.append(f"{one.participant}, trial {trial.place}: {label}")
+            faults.append(f"{response.participant}, trial {trial.place}: {label}")
         else:
             labels.append(label)
     if faults:
@@ -152,16 +152,16 @@ def human_rows(
     pair = next((field.name for field in study.form if field.kind == "pair"), "")
     marks: dict[tuple[str, str, str], dict[str, str]] = {}
     others: dict[tuple[str, str, str], dict[str, list[str]]] = {}
-    for one in responses:
-        trial, values = one.trial, one.values
+    for response in responses:
+        trial, values = response.trial, response.values
         if trial.phase not in arm or not trial.run or trial.repeat:
             continue
         if values.get(CORRECT):
-            marks[trial.item_id, trial.run, one.participant] = values
+            marks[trial.item_id, trial.run, response.participant] = values
         if trial.other and values.get(pair) in PAIR:
             runs = (trial.run, trial.other) if values[pair] != "second" else (trial.other, trial.run)
             column = "ties" if values[pair] == "tie" else "beats"
-            own = others.setdefault((trial.item_id, runs[0], one.participant), {"beats": [], "ties": []})
+            own = others.setdefault((trial.item_id, runs[0], response.participant), {"beats": [], "ties": []})
             own[column].append(runs[1])
     rows: list[tuple[str | float | None, ...]] = []
     for key in dict.fromkeys([*marks, *others]):
@@ -200,17 +200,17 @@ class Rated:
 
         Of a pair that was shown the other way round the answer is turned back.
         """
-        found: dict[tuple[str, str], dict[str, str]] = {}
-        for one in responses:
-            value, trial = one.values.get(self.field.name, ""), one.trial
+        ratings: dict[tuple[str, str], dict[str, str]] = {}
+        for response in responses:
+            value, trial = response.values.get(self.field.name, ""), response.trial
             if trial.phase != self.phase.name or trial.repeat or value not in self.options:
                 continue
             first, second = sorted((trial.run, trial.other))
             if self.field.kind == "pair" and first != trial.run:
                 value = {"first": "second", "second": "first"}.get(value, value)
             unit = trial.item_id, f"{first} and {second}" if first else trial.run
-            found.setdefault(unit, {})[one.participant] = value
-        return found
+            ratings.setdefault(unit, {})[response.participant] = value
+        return ratings
 
 
 def rated(study: Study) -> tuple[Rated, ...]:
@@ -224,11 +224,11 @@ def rated(study: Study) -> tuple[Rated, ...]:
     )
 
 
-def _long(one: Rated, responses: Iterable[Response]) -> Iterator[tuple[str | float | None, ...]]:
+def _long(rating: Rated, responses: Iterable[Response]) -> Iterator[tuple[str | float | None, ...]]:
     for given in responses:
-        value, trial = given.values.get(one.field.name), given.trial
-        if value and trial.phase == one.phase.name and one.field.kind != "pair":
-            name = one.field.name
+        value, trial = given.values.get(rating.field.name), given.trial
+        if value and trial.phase == rating.phase.name and rating.field.kind != "pair":
+            name = rating.field.name
             yield trial.item_id, trial.run, trial.phase, name, given.participant, trial.repeat, value
 
 
@@ -252,16 +252,16 @@ def label_sections(
     tables: list[Table] = []
     if any(field.kind == "kinds" for field in file.study.form):
         packet, taxonomy = read_packet(file.folder), _taxonomy(file.folder)
-        models = [one for one in read_labels(file.folder, packet, taxonomy=taxonomy) if one.by == "model"]
-        labels = [*error_labels(file, responses), *models]
+        stored = read_labels(file.folder, packet, taxonomy=taxonomy)
+        labels = [*error_labels(file, responses), *(label for label in stored if label.by == "model")]
         tables += errors_report(packet, labels, taxonomy, rng=rng, level=level).tables
-    given = {one: ratings for one in rated(file.study) if (ratings := one.ratings(responses))}
-    for one, ratings in given.items():
-        if one.field.kind == "pair":  # first and second are other runs on other trials
+    given = {rating: ratings for rating in rated(file.study) if (ratings := rating.ratings(responses))}
+    for rating, ratings in given.items():
+        if rating.field.kind == "pair":  # first and second are other runs on other trials
             continue
-        tables.append(_values(one, ratings))
-        if one.field.kind == "options" and len(one.options) == 2:
-            tables.append(_votes(one, ratings, items=items, level=level))
+        tables.append(_values(rating, ratings))
+        if rating.field.kind == "options" and len(rating.options) == 2:
+            tables.append(_votes(rating, ratings, items=items, level=level))
     if agreed := _agreements(given, items=items, rng=rng, level=level):
         tables.append(agreed)
     return tuple(tables)
@@ -270,15 +270,15 @@ def label_sections(
 Ratings = Mapping[tuple[str, str], Mapping[str, str]]
 
 
-def _values(one: Rated, ratings: Ratings) -> Table:
+def _values(rating: Rated, ratings: Ratings) -> Table:
     """How often each value was given."""
     given = [value for own in ratings.values() for value in own.values()]
     several = [set(own.values()) for own in ratings.values() if len(own) > 1]
     return tabulate(
-        f"ratings:{one.phase.name}:{one.field.name}",
-        one.title,
+        f"ratings:{rating.phase.name}:{rating.field.name}",
+        rating.title,
         label="rating",
-        rows=(RowSpec(value, value, value) for value in one.options),
+        rows=(RowSpec(value, value, value) for value in rating.options),
         measures=(
             count("ratings", given.count, "ratings"),
             share("share", lambda value: given.count(value) / len(given), "share of the ratings, %"),
@@ -288,13 +288,13 @@ def _values(one: Rated, ratings: Ratings) -> Table:
     )
 
 
-def _votes(one: Rated, ratings: Ratings, *, items: Mapping[str, Item], level: float) -> Table:
+def _votes(rating: Rated, ratings: Ratings, *, items: Mapping[str, Item], level: float) -> Table:
     """Of how many the first option holds: where any rater says so, where most do, and where all do.
 
     Source: MMVU, section 2, footnote 1 (one of three annotators is enough).
     Departs: the paper prints that rule alone; most and all stand below it.
     """
-    yes = one.options[0]
+    yes = rating.options[0]
     shares = [sum(value == yes for value in own.values()) / len(own) for own in ratings.values()]
     clusters = [items[item_id].source_id for item_id, _ in ratings]
     rules = {
@@ -313,8 +313,8 @@ def _votes(one: Rated, ratings: Ratings, *, items: Mapping[str, Item], level: fl
         share("share", of),
     ]
     return tabulate(
-        f"votes:{one.phase.name}:{one.field.name}",
-        f"{one.title}: {yes}, by how many of its raters",
+        f"votes:{rating.phase.name}:{rating.field.name}",
+        f"{rating.title}: {yes}, by how many of its raters",
         label="raters",
         rows=[RowSpec(rule, rule, votes) for rule, votes in rules.items()],
         measures=measures,
@@ -334,41 +334,41 @@ def _agreements(
     given: Mapping[Rated, Ratings], *, items: Mapping[str, Item], rng: np.random.Generator, level: float
 ) -> Table | None:
     """Krippendorff's alpha of each field: ordinal for scales, nominal for options."""
-    found: dict[str, _Agreed] = {}
-    for one, ratings in given.items():
+    agreed: dict[str, _Agreed] = {}
+    for rating, ratings in given.items():
         several = {unit: own for unit, own in ratings.items() if len(own) > 1}
         if not several:
             continue
         raters = sorted({name for own in several.values() for name in own})
-        code = {value: place for place, value in enumerate(one.options)}
+        code = {value: place for place, value in enumerate(rating.options)}
         table = [[code[own[name]] if name in own else np.nan for name in raters] for own in several.values()]
         some = [items[item_id] for item_id, _ in several]
         clusters = Clusters((item.source_id for item in some), noun=source_noun(some))
         same = [float(len(set(own.values())) == 1) for own in several.values()]
-        found[one.title] = _Agreed(
+        agreed[rating.title] = _Agreed(
             n=len(several),
             n_raters=len(raters),
             same=mean_interval(same, clusters=clusters, level=level),
             alpha=krippendorff_alpha(
                 table,
-                measurement="ordinal" if one.field.kind == "scale" else "nominal",
+                measurement="ordinal" if rating.field.kind == "scale" else "nominal",
                 rng=rng,
                 clusters=clusters,
                 settings=Resampling(level=level),
             ),
         )
-    if not found:
+    if not agreed:
         return None
     return tabulate(
         "ratings-agreement",
         "How far people agree",
         label="rating",
-        rows=lines(found.items()),
+        rows=lines(agreed.items()),
         measures=(
-            count("n", lambda one: one.n, "rated by several"),
-            count("raters", lambda one: one.n_raters, "people"),
-            share("same", lambda one: one.same, "all the same, %"),
-            number("alpha", lambda one: one.alpha, "Krippendorff's alpha"),
+            count("n", lambda row: row.n, "rated by several"),
+            count("raters", lambda row: row.n_raters, "people"),
+            share("same", lambda row: row.same, "all the same, %"),
+            number("alpha", lambda row: row.alpha, "Krippendorff's alpha"),
         ),
         notes=("Alpha is ordinal for scales and nominal for options.",),
     )

@@ -49,7 +49,7 @@ class ShownTrial(Record, omit_defaults=True):
     @property
     def words(self) -> str:
         """All words of the replies, in which a quote is looked for."""
-        return "\n".join(part for one in self.replies for part in (one.reasoning, one.reply) if part)
+        return "\n".join(part for reply in self.replies for part in (reply.reasoning, reply.reply) if part)
 
 
 class Stimulus(Record, omit_defaults=True):
@@ -140,7 +140,7 @@ def reply_trials(study: Study, phase: Phase, packet: Packet) -> tuple[Stimulus, 
     if not any(field.kind == "pair" for field in study.fields_of(phase)):
         reply_of = packet.key.reply_of()
         drawn = (reply_of[row.row] for row in packet.rows)
-        return tuple(Stimulus(item_id=one.item_id, run=one.run) for one in drawn)
+        return tuple(Stimulus(item_id=reply.item_id, run=reply.run) for reply in drawn)
     return tuple(_pairs(packet))
 
 
@@ -154,7 +154,7 @@ def _pairs(packet: Packet) -> Iterator[Stimulus]:
             text = f"pair/{packet.key.draw.seed}/{first.row}/{second.row}"
             is_turned = hashlib.sha256(text.encode()).digest()[0] % 2
             pair = (second, first) if is_turned else (first, second)
-            run, other = (reply_of[one.row].run for one in pair)
+            run, other = (reply_of[line.row].run for line in pair)
             yield Stimulus(item_id=item_id, run=run, other=other)
 
 
@@ -164,7 +164,7 @@ def _pairs(packet: Packet) -> Iterator[Stimulus]:
 def lines_of(packet: Packet) -> dict[tuple[str, str], PacketLine]:
     """The rows of a packet by run and question."""
     shown = packet.shown()
-    return {(one.run, one.item_id): shown[row] for row, one in packet.key.reply_of().items()}
+    return {(reply.run, reply.item_id): shown[row] for row, reply in packet.key.reply_of().items()}
 
 
 def shown_trial(

@@ -13,7 +13,7 @@ from vidence.errors import DataError, UsageError
 from vidence.explain.errors.packet import read_packet
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.media.whole import write_file
-from vidence.records import Item
+from vidence.records import Evidence, Item
 from vidence.report.export import make_folder
 from vidence.study.assignment import all_trials, own_letter
 from vidence.study.drawing import Drawn, read_drawn, read_items
@@ -33,22 +33,22 @@ _LETTERS = str.maketrans("0123456789abcdef", "bcdfghjklmnpqrst")
 
 def sheet_problems(study: Study) -> tuple[str, ...]:
     """What of a study a sheet cannot hold to; none for a study that can be filled in on sheets."""
-    found = []
+    problems = []
     for phase in study.phases:
         if phase.items == "wrong":
-            found.append(f"phase {phase.name!r} depends on what was answered before")
+            problems.append(f"phase {phase.name!r} depends on what was answered before")
         if phase.condition in {"once", "dots"}:
-            found.append(f"phase {phase.name!r} shows its media as {phase.condition!r}")
+            problems.append(f"phase {phase.name!r} shows its media as {phase.condition!r}")
         if phase.limit_s or phase.trial_limit_s:
-            found.append(f"phase {phase.name!r} has a time limit")
+            problems.append(f"phase {phase.name!r} has a time limit")
     if study.calibrates:
-        found.append("the size of screens is measured")
+        problems.append("the size of screens is measured")
     if study.exclude.faster_than_s:
-        found.append("faster_than_s of [exclude] needs times")
-    found += [
+        problems.append("faster_than_s of [exclude] needs times")
+    problems += [
         f"field {field.name!r} is frozen before others are shown" for field in study.form if field.is_frozen
     ]
-    return tuple(found)
+    return tuple(problems)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +68,9 @@ class SheetStudy:
             UsageError: a sheet cannot hold to what the study asks for.
             DataError: nothing is drawn.
         """
-        if found := sheet_problems(file.study):
+        if problems := sheet_problems(file.study):
             raise UsageError(
-                f"{file.path} cannot be put on sheets: {'; '.join(found)}. Use vidence study open"
+                f"{file.path} cannot be put on sheets: {'; '.join(problems)}. Use vidence study open"
             )
         return cls(
             file=file,
@@ -89,7 +89,8 @@ class SheetStudy:
         study, folder = self.file.study, self.file.folder
         replies = lines_of(read_packet(folder)) if shows_replies(study) else {}
         return tuple(
-            shown_trial(self.items[one.item_id], one, study.phase(one.phase), lines=replies) for one in trials
+            shown_trial(self.items[trial.item_id], trial, study.phase(trial.phase), lines=replies)
+            for trial in trials
         )
 
     def id_of(self, slot: int, trial: PlannedTrial) -> str:
@@ -126,7 +127,7 @@ def blank_sheet(study: SheetStudy, slot: int) -> str:
 
 def _cells(study: SheetStudy, trial: PlannedTrial, shown: ShownTrial) -> dict[str, str]:
     item, phase = study.items[trial.item_id], study.file.study.phase(trial.phase)
-    media = [one.path or one.url or "" for one in item.media] if phase.condition != "none" else []
+    media = [medium.path or medium.url or "" for medium in item.media] if phase.condition != "none" else []
     cells = {
         "phase": phase.title or phase.name,
         "media": "\n".join(media),
@@ -137,9 +138,7 @@ def _cells(study: SheetStudy, trial: PlannedTrial, shown: ShownTrial) -> dict[st
         "label": shown.label,
         "why": shown.rationale,
         "knowledge": "\n".join(shown.knowledge),
-        "evidence": "\n".join(
-            f"e{i}: {one.start_s}-{one.end_s} s {one.note}" for i, one in enumerate(shown.evidence, 1)
-        ),
+        "evidence": "\n".join(f"e{i}: {_evidence(part)}" for i, part in enumerate(shown.evidence, 1)),
     }
     for n, reply in enumerate(shown.replies, 1):
         own = f"reply {n}" if len(shown.replies) > 1 else "reply"
@@ -151,6 +150,12 @@ def _cells(study: SheetStudy, trial: PlannedTrial, shown: ShownTrial) -> dict[st
     cells["asked for"] = ", ".join(field.name for field in study.file.study.fields_of(phase))
     fields = {field.name for field in study.file.study.form}
     return {f"{name} shown" if name in fields else name: text for name, text in cells.items() if text}
+
+
+def _evidence(part: Evidence) -> str:
+    if part.start_s is None or part.end_s is None:
+        return part.note or "no time"
+    return f"{part.start_s:g}-{part.end_s:g} s {part.note}".strip()
 
 
 def write_sheets(study: SheetStudy, *, n: int) -> tuple[Path, ...]:
@@ -231,15 +236,16 @@ def with_sheets(before: StudyAnswers, sheets: StudyAnswers) -> StudyAnswers:
     Raises:
         UsageError: someone of that name has answered on pages.
     """
-    names = {one.name for one in sheets.participants}
-    if on_pages := [one.name for one in before.participants if one.name in names and one.recruited != "file"]:
+    names = {person.name for person in sheets.participants}
+    same = [person for person in before.participants if person.name in names]
+    if on_pages := [person.name for person in same if person.recruited != "file"]:
         raise UsageError(
             f"{', '.join(on_pages)} answered on pages, and sheets have the same names; draw the sheets of a "
             "copy of the study in another folder"
         )
     return StudyAnswers(
-        participants=(*(one for one in before.participants if one.name not in names), *sheets.participants),
-        responses=(*(one for one in before.responses if one.participant not in names), *sheets.responses),
+        participants=(*(p for p in before.participants if p.name not in names), *sheets.participants),
+        responses=(*(r for r in before.responses if r.participant not in names), *sheets.responses),
         events=before.events,
     )
 
@@ -285,10 +291,10 @@ class _Reading:
             self.responses[row] = Response(participant=who, trial=trial, values=values, answered_at=self.at)
 
     def _planned(self, row: str) -> tuple[PlannedTrial, ShownTrial] | None:
-        found = _ID.fullmatch(row)
-        if found is None:
+        match = _ID.fullmatch(row)
+        if match is None:
             return None
-        slot = int(found[1]) - 1
+        slot = int(match[1]) - 1
         if slot not in self.known:
             trials = self.study.trials(slot)
             shown = self.study.shown(trials)

@@ -60,17 +60,17 @@ def windows_of(responses: Iterable[Response], items: Mapping[str, Item]) -> tupl
     Departs: the paper asks no people; with their windows the middle is that of the part that shows the label.
     """
     given: dict[str, list[Mapping[str, str]]] = {}
-    for one in responses:
-        if one.values.get(SHOWS) and not one.trial.repeat:
-            given.setdefault(clip_of(items[one.trial.item_id]), []).append(one.values)
+    for response in responses:
+        if response.values.get(SHOWS) and not response.trial.repeat:
+            given.setdefault(clip_of(items[response.trial.item_id]), []).append(response.values)
     order = dict.fromkeys(clip_of(item) for item in items.values())
     return tuple(_settled(clip_id, given[clip_id]) for clip_id in order if clip_id in given)
 
 
 def _settled(clip_id: str, given: Sequence[Mapping[str, str]]) -> ClipWindow:
-    said, n_agree = Counter(values[SHOWS] for values in given).most_common(1)[0]
+    most_say, n_agree = Counter(values[SHOWS] for values in given).most_common(1)[0]
     spans = [span for values in given if (span := span_of(values.get(WINDOW, ""))) is not None]
-    shows: Showing = next((one for one in get_args(Showing) if one == said), "unsettled")
+    shows: Showing = next((word for word in get_args(Showing) if word == most_say), "unsettled")
     if 2 * n_agree <= len(given) or (shows == "part" and not spans):
         shows = "unsettled"
     start_s, end_s = (
@@ -85,7 +85,7 @@ def _settled(clip_id: str, given: Sequence[Mapping[str, str]]) -> ClipWindow:
 
 def windows_table(windows: Sequence[ClipWindow]) -> str:
     """The windows as CSV, a line for each clip."""
-    rows = [[getattr(one, name) for name in _COLUMNS] for one in windows]
+    rows = [[getattr(window, name) for name in _COLUMNS] for window in windows]
     return csv_text([_COLUMNS, *rows], is_data=True)
 
 
@@ -95,7 +95,7 @@ def read_windows(path: Path) -> dict[str, ClipWindow]:
     Raises:
         DataError: it cannot be read, or a line is no window, or the second of a clip; the message names it.
     """
-    found: dict[str, ClipWindow] = {}
+    windows: dict[str, ClipWindow] = {}
     for line, row in csv_rows(
         read(path, what="windows of clips"), known=_COLUMNS, needed=("clip_id", "shows")
     ):
@@ -106,7 +106,7 @@ def read_windows(path: Path) -> dict[str, ClipWindow]:
             window = msgspec.convert(filled, ClipWindow, strict=False)
         except msgspec.ValidationError as error:
             raise DataError(f"{path}, line {line}: {error}; expected {', '.join(_COLUMNS)}") from error
-        if window.clip_id in found:
+        if window.clip_id in windows:
             raise DataError(f"{path}, line {line}: a second window of {window.clip_id!r}; keep one")
-        found[window.clip_id] = window
-    return found
+        windows[window.clip_id] = window
+    return windows

@@ -52,7 +52,10 @@ def study(tmp_path):
             "question": f"=What {i}?",
             "choices": ["ant", "bee", "cat"],
             "answer": "ABC"[i % 3],
-            "evidence": [{"kind": "referred", "start_s": 1.0, "end_s": 2.0, "note": "a door"}],
+            "evidence": [
+                {"kind": "referred", "start_s": 1.0, "end_s": 2.0, "note": "a door"},
+                {"kind": "proactive"},
+            ],
         }
         for i in range(6)
     ]
@@ -94,7 +97,7 @@ def test_a_sheet_shows_what_the_page_shows_and_gives_the_same_rows(study, tmp_pa
     ]
     assert len(rows) == 5  # practice tells the answer and is for pages
     assert rows[0]["question"].startswith("'=What")  # no formula
-    assert rows[0]["evidence shown"] == "e1: 1.0-2.0 s a door"
+    assert rows[0]["evidence shown"] == "e1: 1-2 s a door\ne2: no time"
     assert not any(item_id in blank_sheet(study, 1) for item_id in study.items)
     assert len({row["choices"] for row in rows}) > 1
     for row in rows:
@@ -144,9 +147,9 @@ def test_every_problem_is_named_by_its_line_and_nothing_is_taken(study, tmp_path
         read_sheets(study, [path], at=AT)
     head, *lines = str(refused.value).splitlines()
     assert head == "7 problems in 1 sheet, and nothing was taken:"
-    # Cells of three choices have three lines each: a row begins on every third line.
+    # With the lines in its cells a row has four lines.
     places = [line.removeprefix(f"{path}, line ").split(": ", 1) for line in lines]
-    assert [int(place) for place, _ in places] == [5, 8, 8, 17, 20, 23, 26]
+    assert [int(place) for place, _ in places] == [6, 10, 10, 22, 26, 30, 34]
     starts = [
         "answer: 'D'; expected one of A, B, C",
         "answer: empty; fill it in",
