@@ -23,7 +23,7 @@ from vidence.engine.prepare import (
     media_root_of,
 )
 from vidence.engine.samples import DRAWN_FILE, no_such_tag, read_draw
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, MissingMediaError, UsageError
 from vidence.explain.errors.packet import rows_as_jsonl
 from vidence.media.address import Address, MediaPath, is_address
 from vidence.media.files import located
@@ -31,7 +31,7 @@ from vidence.media.whole import write_file
 from vidence.records import Item, Record
 from vidence.study.dots import light_sources, shows_dots, write_dots
 from vidence.study.forms import options_of
-from vidence.study.problems import misfits, problems
+from vidence.study.problems import catch_field, misfits, problems
 from vidence.study.replies import (
     DrawnReplies,
     Stimulus,
@@ -40,7 +40,7 @@ from vidence.study.replies import (
     shows_replies,
     write_replies,
 )
-from vidence.study.study import Draw, Field, Study, StudyFile
+from vidence.study.study import Draw, Study, StudyFile
 from vidence.tables.table import several
 
 ITEMS_FILE: Final = "drawn.jsonl"
@@ -155,8 +155,12 @@ class _Set:
             MissingMediaError: some are not; the message lists them.
         """
         some = replace(self.loaded, items=tuple(items))
-        if items:
-            choose_items(some, self.plan, model=create("model", _LOOKS))
+        try:
+            if items:
+                choose_items(some, self.plan, model=create("model", _LOOKS))
+        except MissingMediaError as error:
+            words = str(error).replace("--allow-missing", "allow_missing = true in study.toml")
+            raise MissingMediaError(words, error.missing) from error
 
     def seen_from(self, folder: Path, items: Iterable[Item]) -> list[Item]:
         """Items with their media as they are seen from a folder."""
@@ -361,12 +365,6 @@ def _catch_items(file: StudyFile, *, environment: Environment) -> list[tuple[Ite
         )
         found.append((item, item.answer))
     return found
-
-
-def catch_field(study: Study) -> Field | None:
-    """The field that catch trials ask for: the first whose values are a choice."""
-    choosing = ("answer", "options", "scale")
-    return next((field for field in study.form if field.kind in choosing and not field.needs), None)
 
 
 def _twice(items: Sequence[Item]) -> list[str]:

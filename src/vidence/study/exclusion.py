@@ -8,8 +8,8 @@ import msgspec
 
 from vidence.records import Record
 from vidence.study.assignment import answer_field
-from vidence.study.drawing import catch_field
 from vidence.study.folder import StudyAnswers
+from vidence.study.problems import catch_field
 from vidence.study.study import Participant, Response, Study
 
 

@@ -189,7 +189,7 @@ def _of_people(study: Study) -> Iterator[str]:
 
 
 def _of_set_aside(study: Study) -> Iterator[str]:
-    if study.catch.n and not study.catch.items and _has_no_catch(study):
+    if study.catch.n and not study.catch.items and catch_field(study) is None:
         yield "catch trials ask for an option, and no field has any; name a file of items in [catch]"
     if study.catch.items and all(field.kind != "answer" for field in study.form):
         yield "catch trials of a file ask for its answers, and no field of the form is an 'answer'; add one"
@@ -208,8 +208,10 @@ def _of_replies(study: Study) -> Iterator[str]:
         yield "by of [draw] is about items, and trials show replies; leave it out"
 
 
-def _has_no_catch(study: Study) -> bool:
-    return all(field.kind not in ("answer", "options", "scale") or field.needs for field in study.form)
+def catch_field(study: Study) -> Field | None:
+    """The field that catch trials ask for: the first whose values are a choice."""
+    choosing = ("answer", "options", "scale")
+    return next((field for field in study.form if field.kind in choosing and not field.needs), None)
 
 
 def _of_files(file: StudyFile) -> Iterator[str]:

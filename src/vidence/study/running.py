@@ -23,6 +23,7 @@ from vidence.study.drawing import Drawn, read_drawn, read_items, study_plan
 from vidence.study.exclusion import excluded
 from vidence.study.folder import StudyAnswers
 from vidence.study.problems import frames_run
+from vidence.study.progress import Course, Debrief
 from vidence.study.study import Phase, Response, Study, StudyFile
 
 ANSWERS_FILE: Final = "answers.jsonl"
@@ -46,6 +47,8 @@ async def write_people(
 ) -> tuple[StudyAnswers, tuple[Path, ...]]:
     """Make a run folder of each person and phase: who finished and falls under no rule of `Exclude`.
 
+    Whose phases have all ended by their clocks has finished, too.
+
     Those who finished and were left out have theirs apart, so that the score with them can be told.
 
     A phase has all items that were planned for the person in it. What was not answered is asked all the
@@ -60,7 +63,7 @@ async def write_people(
         StoreError: a folder cannot be written, or holds another run.
     """
     study, drawn, items = file.study, read_drawn(file.folder), read_items(file.folder)
-    answers = excluded(study, answers)
+    answers = excluded(study, settled(study, drawn, answers, items=items, now=now))
     folders: list[Path] = []
     asking = answer_phases(study)
     for person in answers.participants:
@@ -84,6 +87,36 @@ async def write_people(
             await run(plan, folder, environment=environment, now=now, on_event=on_event)
             folders += [] if person.excluded else [folder]
     return answers, tuple(folders)
+
+
+def settled(
+    study: Study, drawn: Drawn, answers: StudyAnswers, *, items: Mapping[str, Item], now: datetime
+) -> StudyAnswers:
+    """The answers with those participants as finished whose phases have all ended, as by their clocks.
+
+    Args:
+        study: the study.
+        drawn: what was drawn for it.
+        answers: all answers.
+        items: the drawn items.
+        now: the server's time.
+    """
+    people = []
+    for one in answers.participants:
+        own, events = answers.of(one.name), answers.events_of(one.name)
+        if one.state == "begun" and events:
+            course = Course(
+                study=study,
+                trials=all_trials(study, drawn, one.slot, responses=own, items=items),
+                events=events,
+                responses={r.trial.place: r for r in own},
+                n_choices=drawn.n_choices,
+            )
+            if isinstance(course.step(now), Debrief):
+                people.append(msgspec.structs.replace(one, state="finished"))
+                continue
+        people.append(one)
+    return StudyAnswers(participants=tuple(people), responses=answers.responses, events=answers.events)
 
 
 def _remove(folder: Path) -> None:

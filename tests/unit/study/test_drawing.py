@@ -119,7 +119,7 @@ def test_media_that_are_missing_are_named_and_can_be_left_out(folder):
         }
         file.write(json.dumps(line) + "\n")
     whole = PLAIN.replace('"none"', '"whole"')
-    with pytest.raises(MissingMediaError, match=r"gone\.mp4"):
+    with pytest.raises(MissingMediaError, match=r"gone\.mp4[^-]*with allow_missing = true in study\.toml"):
         drawn(folder, whole)
     _, found = drawn(folder, "allow_missing = true\n" + whole.replace("n = 4", "n = 1"))
     assert ids(found.drawn.asked) == ["x"]

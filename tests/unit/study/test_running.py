@@ -2,9 +2,11 @@
 
 import functools
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import anyio
+import msgspec
 import pytest
 
 from vidence.cli.main import main
@@ -16,7 +18,7 @@ from vidence.study.assignment import all_trials
 from vidence.study.drawing import draw, read_drawn, read_items, write_drawn
 from vidence.study.exclusion import excluded, wages
 from vidence.study.folder import StudyAnswers, read_answers, write_answers
-from vidence.study.running import model_plan, write_people
+from vidence.study.running import model_plan, settled, write_people
 from vidence.study.study import Event, Participant, Response, read_study
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -167,6 +169,23 @@ def test_who_is_out_has_no_run_folder_and_loses_the_one_that_was_there(solved):
         ("problems_above",),
         (),
     ]
+
+
+def test_who_let_the_clock_run_out_has_finished(solved):
+    study = solved.file.study
+    timed = [msgspec.structs.replace(phase, limit_s=600.0) for phase in study.phases]
+    solved.file = replace(solved.file, study=msgspec.structs.replace(study, phases=tuple(timed)))
+    solved.person(0, {"closed": 9, "open": 1, "oracle": 0}, state="begun")
+    times = ((0, "consented", ""), (0, "phase-began", "closed"), (11, "phase-began", "open"))
+    for minutes, kind, phase in (*times, (22, "phase-began", "oracle")):
+        at = (NOW + timedelta(minutes=minutes)).isoformat()
+        solved.events.append(Event(participant="P01", at=at, kind=kind, note=phase))
+    early, late = NOW + timedelta(minutes=31), NOW + timedelta(minutes=33)
+    states = [
+        settled(solved.file.study, solved.drawn, solved.answers, items=solved.items, now=now).participants[0]
+        for now in (early, late)
+    ]
+    assert [one.state for one in states] == ["begun", "finished"]
 
 
 def test_other_answers_make_another_run(solved):
