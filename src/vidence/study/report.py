@@ -31,7 +31,6 @@ from vidence.study.labels import counted, label_sections
 from vidence.study.study import Participant, Phase, Response, StudyFile, read_study
 from vidence.tables.table import (
     Cell,
-    Measure,
     RowSpec,
     Table,
     count,
@@ -229,9 +228,9 @@ def participants_table(found: StudyOutcome) -> Table:
     """How many people reached which state, and the rules that left some out."""
     states = Counter[str](one.state for one in found.answers.participants)
     rules = Counter(rule for one in found.excluded for rule in one.excluded)
-    rows = [(state, f"now {state}", states[state]) for state in _STATES if states[state]]
+    rows = [(state, state, states[state]) for state in _STATES if states[state]]
     rows += [(f"rule:{rule}", f"excluded: {rule}", n) for rule, n in rules.items()]
-    rows.append(("kept", "count", len(found.kept)))
+    rows.append(("kept", "in the scores", len(found.kept)))
     return tabulate(
         "participants",
         "Participants",
@@ -254,6 +253,11 @@ class _Part:
     rows: Sequence[Row]
 
     @property
+    def label(self) -> str:
+        """The phase, and the stratum."""
+        return ", ".join(filter(None, (_title(self.phase), self.stratum)))
+
+    @property
     def marks(self) -> list[float]:
         """The marks of the answers that have one."""
         return [row.correct for row in self.rows if row.correct is not None]
@@ -263,7 +267,7 @@ def _parts(found: StudyOutcome) -> Iterator[_Part]:
     tag = found.file.study.draw.by
     for phase in found.phases:
         rows = found.runs[phase.name].rows
-        yield _Part(phase=phase, stratum="all", rows=rows)
+        yield _Part(phase=phase, stratum="", rows=rows)
         for value in sorted({row.item.tags[tag] for row in rows if tag in row.item.tags}):
             some = [row for row in rows if row.item.tags.get(tag) == value]
             yield _Part(phase=phase, stratum=value, rows=some)
@@ -272,17 +276,14 @@ def _parts(found: StudyOutcome) -> Iterator[_Part]:
 def scores_table(found: StudyOutcome, *, draws: Draws) -> Table:
     """The accuracy of the people who count, by phase, condition and stratum."""
     parts = list(_parts(found))
-    waiting = sum(len(part.rows) - len(part.marks) for part in parts if part.stratum == "all")
-    by = found.file.study.draw.by
-    stratum: list[Measure[_Part]] = [words("stratum", lambda p: p.stratum, by)] if by else []
+    waiting = sum(len(part.rows) - len(part.marks) for part in parts if not part.stratum)
     return tabulate(
         "study-scores",
         "Accuracy by phase",
         label="phase",
-        rows=[RowSpec(f"{p.phase.name}:{p.stratum}", _title(p.phase), p) for p in parts],
+        rows=[RowSpec(f"{p.phase.name}:{p.stratum or 'all'}", p.label, p) for p in parts],
         measures=(
             words("condition", lambda p: p.phase.condition),
-            *stratum,
             count("right", lambda p: _whole(sum(p.marks))),
             count("answers", lambda p: len(p.marks), "of answers"),
             share("accuracy", lambda p: Aggregate.of(p.rows).estimate(draws)),
