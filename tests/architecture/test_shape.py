@@ -131,12 +131,13 @@ def room_of(path: Path) -> str:
     return parts[0] if len(parts) == 1 else "/".join(parts[:2]) if parts[0] == "ask" else f"{parts[0]}/"
 
 
-def test_only_engine_models_and_the_studio_wait_at_all():
+def test_only_engine_models_studies_and_the_studio_wait_at_all():
     assert {room_of(path) for path in that("waits")} == {
         "engine/",
         "ask/models",
         "contracts.py",
         "cli/",
+        "study/",  # puts answers of people, and pictures, through the engine
         "studio/",
     }
 
