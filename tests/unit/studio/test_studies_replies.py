@@ -71,7 +71,8 @@ def runs(questions, tmp_path):
 
         async def go(plan=plan, folder=tmp_path / name):
             place = Environment(cache_root=tmp_path / "cache", n_workers=1)
-            await run(plan, folder, environment=place, now=datetime(2026, 1, 1, tzinfo=UTC), on_event=lambda event: None)
+            now = datetime(2026, 1, 1, tzinfo=UTC)
+            await run(plan, folder, environment=place, now=now, on_event=lambda event: None)
 
         anyio.run(go)
     return RUNS
