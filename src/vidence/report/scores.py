@@ -258,24 +258,12 @@ class Aggregate:
 
         Of several people it is the mean over their answers, with people and sources crossed.
         """
-        if len({row.person for row in self.rows}) > 1:
-            return self._over_people(draws)
-        return draws.average(self.scored.values, clusters=self.scored.clusters, groups=self.groups)
-
-    def _over_people(self, draws: Draws) -> Estimate | None:
-        of_item = {item.item_id: i for i, item in enumerate(self.scored.items)}
-        rows = [(row, row.correct) for row in self.rows]
-        known = [(row, value, of_item[row.item.item_id]) for row, value in rows if value is not None]
-        if not known:
-            return None
-        places = [place for *_, place in known]
-        return crossed_interval(
-            [value for _, value, _ in known],
-            people=[row.person for row, *_ in known],
-            clusters=self.scored.clusters.part(places),
-            groups=None if self.groups is None else [self.groups[i] for i in places],
-            level=draws.level,
-        )
+        if not are_people(self.rows):
+            return draws.average(self.scored.values, clusters=self.scored.clusters, groups=self.groups)
+        group_of = {item.item_id: i for i, item in enumerate(self.scored.items)}
+        rows = [row for row in self.rows if row.correct is not None]
+        groups = self.groups and [self.groups[group_of[row.item.item_id]] for row in rows]
+        return over_people(rows, draws=draws, groups=groups, noun=self.scored.clusters.noun)
 
     def values_of(self, value: Callable[[Row], float | None]) -> NDArray[np.float64]:
         """Something else of each scored question, the mean over its trials; shape (n_items,).
@@ -293,6 +281,43 @@ class Aggregate:
         if not len(values):
             return None
         return ClusteredMean.of(values, clusters=self.scored.clusters, groups=self.groups).value
+
+
+def are_people(rows: Iterable[Row]) -> bool:
+    """Whether trials are of several people, so that their mean is one over answers."""
+    return len({row.person for row in rows}) > 1
+
+
+def over_people(
+    rows: Sequence[Row],
+    value: Callable[[Row], float | None] = lambda row: row.correct,
+    *,
+    draws: Draws,
+    groups: Sequence[str] | None = None,
+    bounds: Bounds = SHARE,
+    noun: ClusterNoun | None = None,
+) -> Estimate | None:
+    """The mean over answers of people, with people and sources crossed; None without any.
+
+    Args:
+        rows: the answers.
+        value: what is averaged.
+        draws: the level of the interval.
+        groups: of each answer; without them all are one.
+        bounds: the least and the greatest value there can be.
+        noun: as for `ScoredQuestions.of`.
+    """
+    known = [(i, row, one) for i, row in enumerate(rows) if (one := value(row)) is not None]
+    if not known:
+        return None
+    return crossed_interval(
+        [one for *_, one in known],
+        people=[row.person for _, row, _ in known],
+        clusters=Clusters.of([row.item for _, row, _ in known], noun=noun),
+        groups=groups and [groups[i] for i, *_ in known],
+        bounds=bounds,
+        level=draws.level,
+    )
 
 
 def accuracy(rows: Sequence[Row], average: str, *, draws: Draws) -> Estimate | None:
@@ -341,6 +366,8 @@ def check_answered(run: Run) -> None:
 
 def points(rows: Sequence[Row], *, draws: Draws) -> Estimate | None:
     """The mean of the points that a judge gave, each question alike; None where it gave none."""
+    if are_people(rows):
+        return over_people(rows, lambda row: row.score.points, draws=draws, bounds=UNBOUNDED)
     given = ScoredQuestions.of(rows, lambda row: row.score.points)
     return draws.average(given.values, clusters=given.clusters, bounds=UNBOUNDED)
 

@@ -1,5 +1,8 @@
 """The run folders of people as a row of their own: mean over answers, people crossed with videos."""
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
 from vidence.engine.panel import PanelFile, PanelFolder, given_runs
@@ -12,7 +15,7 @@ from vidence.report.pairing import pair
 from vidence.report.panel_runs import AskedPanel, read_panel
 from vidence.report.provenance import how_asked
 from vidence.report.results import load_run
-from vidence.report.scores import Draws, headline_accuracy
+from vidence.report.scores import Draws, headline_accuracy, points
 from vidence.statistics.crossed import crossed_interval, crossed_mean
 from vidence.tables.table import shown
 
@@ -110,6 +113,27 @@ def test_macro_means_count_each_task_alike(runs, draws):
     for name in ("P01", "P02"):
         answered(runs, f"people/{name}", [1, 0, 1, 0], only=[0, 1, 2], headline="macro:task")
     assert headline_accuracy(load_run(runs.folder), draws=draws).value == 0.5
+
+
+def test_the_mean_of_columns_and_points_of_people_are_over_their_answers(study, runs, draws):
+    answered(runs, "model", [0, 0, 1, 0], name="model")
+    file = PanelFile(runs=tuple(PanelFolder(folder=name) for name in ("study", "model")))
+    panel = read_panel("t", AskedPanel(runs=list(given_runs(file, beside=runs.folder))))
+    (view,) = panel.view("pivot?columns=task&models=sorted").statements
+    mean = view.estimate("row:people", "mean")
+    expected = crossed_interval(
+        [mark for marks in MARKS.values() for mark in marks],
+        people=[name for name in MARKS for _ in range(4)],
+        clusters=["v0", "v1", "v2", "v3"] * 3,
+        groups=["order", "count"] * 6,
+    )
+    assert (mean.value, mean.low, mean.n_people) == (pytest.approx(8 / 12), pytest.approx(expected.low), 3)
+    rows = [
+        replace(row, score=msgspec.structs.replace(row.score, points=4 * row.score.value))
+        for row in load_run(study).rows
+    ]
+    found = points(rows, draws=draws)
+    assert (found.value, found.n, found.n_people) == (pytest.approx(4 * 8 / 12), 12, 3)
 
 
 def test_a_panel_has_a_row_of_people_beside_models(study, runs):

@@ -73,7 +73,8 @@ def report(given: Report) -> None:
     """Tables from one or several run FOLDERS; a FILE of ``-`` is the standard output, without the tables.
 
     Of the folder of a study its report is shown, as by `vidence study report`; runs behind it are models that
-    its people are set beside. With --csv, --jsonl, --parquet or --parser its people are a run like others.
+    its people are set beside. With --parser, --tables, --against-chance or rows its people are a run like
+    others.
     """
     from vidence.media.whole import write_file
     from vidence.report import export
@@ -82,7 +83,8 @@ def report(given: Report) -> None:
     from vidence.report.results import load_run
     from vidence.tables.latex import latex as latex_of
 
-    if is_study(given.folders[0]) and not (any(given.rows) or given.parser):
+    others = (*given.rows, given.parser, given.hub_path, given.tables_dir, given.against_chance)
+    if is_study(given.folders[0]) and not any(others):
         folder, *models = given.folders
         show_report(
             StudyReportWanted(

@@ -28,9 +28,11 @@ from vidence.report.scores import (
     Draws,
     ScoredQuestions,
     SimpleRules,
+    are_people,
     chosen,
     headline_accuracy,
     natural_order,
+    over_people,
 )
 from vidence.tables.charts import Statement
 from vidence.tables.table import Cell, Column, Row, Table
@@ -514,9 +516,14 @@ def _shares(parts: Parts) -> list[Column]:
 
 def _mean_of_columns(parts: Parts, label: str, *, draws: Draws) -> Estimate | None:
     """The mean of the columns of a model, each alike; None where it has no score in one of them."""
-    scored = [ScoredQuestions.of(parts.trials(label, "", column)) for column in parts.columns]
+    trials = [parts.trials(label, "", column) for column in parts.columns]
+    scored = [ScoredQuestions.of(some) for some in trials]
     if not all(part.items for part in scored):
         return None
+    rows = [row for some in trials for row in some]
+    if are_people(rows):
+        groups = [", ".join(c) for c, some in zip(parts.columns, trials, strict=True) for _ in some]
+        return over_people(rows, draws=draws, groups=groups)
     return draws.average(
         np.concatenate([part.values for part in scored]),
         clusters=Clusters.of([item for part in scored for item in part.items]),
