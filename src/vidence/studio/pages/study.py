@@ -74,7 +74,6 @@ def padded(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     @wraps(view)
     def answer(request: HttpRequest, **named: object) -> HttpResponse:
         answered = view(request, **named)
-        answered.headers["Referrer-Policy"] = "no-referrer"
         if answered.headers["Content-Type"].startswith("text/html"):
             answered.content += b" " * (-len(answered.content) % _PAGE_BYTES)
         return answered
