@@ -1,5 +1,6 @@
 """From what a user asked for to a plan, and from a plan to everything that a run needs."""
 
+import functools
 import hashlib
 import re
 import stat
@@ -315,6 +316,7 @@ class PreparedRun:
         return shuffled(f"{self.plan.seed}/{item.item_id}/{repeat}", len(item.choices))
 
 
+@functools.lru_cache(maxsize=1 << 14)  # a study wants the same orders at each request
 def shuffled(words: str, n: int) -> tuple[int, ...]:
     """An order of `n` choices, which follows from the words."""
     rng = np.random.default_rng(list(hashlib.sha256(words.encode()).digest()))

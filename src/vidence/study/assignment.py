@@ -26,15 +26,7 @@ def assignment(study: Study, drawn: Drawn, slot: int) -> tuple[PlannedTrial, ...
         drawn: what was drawn for it.
         slot: of the participant, from 0; a design is complete after `Study.n_people` of them.
     """
-    deal = _Deal(study, drawn, slot)
-    trials = [
-        deal.trial(one, study.phases[0], place=place, kind="practice")
-        for place, one in enumerate(drawn.practice)
-    ]
-    for phase in study.phases:
-        if phase.items == "all":
-            trials += deal.phase_trials(phase, deal.asked_in(phase), first=deal.first_place(phase))
-    return tuple(trials)
+    return _Deal(study, drawn, slot).fixed()
 
 
 def wrong_trials(
@@ -55,9 +47,7 @@ def wrong_trials(
     asking = study.phase(phase)
     if asking.items != "wrong":
         raise UsageError(f"phase {phase!r} asks all items; expected one with items = 'wrong'")
-    deal = _Deal(study, drawn, slot)
-    again = [one for one in deal.asked_in(asking) if one[0].item_id in wrong and not one[1]]
-    return deal.phase_trials(asking, again, first=deal.first_place(asking)) if again else ()
+    return _Deal(study, drawn, slot).again(asking, wrong)
 
 
 def all_trials(
@@ -72,7 +62,8 @@ def all_trials(
         responses: what was filled in so far.
         items: the drawn items.
     """
-    trials = [*assignment(study, drawn, slot)]
+    deal = _Deal(study, drawn, slot)
+    trials = [*deal.fixed()]
     for place, phase in enumerate(study.phases):
         if phase.items == "wrong":
             before = study.phases[place - 1]
@@ -81,7 +72,7 @@ def all_trials(
                 at -= 1
             asked = [t.item_id for t in trials if t.phase == study.phases[at].name and t.kind == "asked"]
             wrong = wrong_items(study, asked, before=before.name, responses=responses, items=items)
-            trials += wrong_trials(study, drawn, slot, phase=phase.name, wrong=wrong)
+            trials += deal.again(phase, wrong)
     return tuple(sorted(trials, key=lambda one: one.place))
 
 
@@ -138,11 +129,34 @@ class _Deal:
     def __init__(self, study: Study, drawn: Drawn, slot: int) -> None:
         self.study, self.drawn, self.slot = study, drawn, slot
         self.seed = study.draw.seed
+        self._asked: dict[str, list[tuple[Stimulus, int]]] = {}
+
+    def fixed(self) -> tuple[PlannedTrial, ...]:
+        """All trials but those of phases that ask what was wrong."""
+        first = self.study.phases[0]
+        trials = [
+            self.trial(one, first, place=place, kind="practice")
+            for place, one in enumerate(self.drawn.practice)
+        ]
+        for phase in self.study.phases:
+            if phase.items == "all":
+                trials += self.phase_trials(phase, self.asked_in(phase), first=self.first_place(phase))
+        return tuple(trials)
+
+    def again(self, phase: Phase, wrong: Collection[str]) -> tuple[PlannedTrial, ...]:
+        """The trials of a phase that asks some items again."""
+        asked = [one for one in self.asked_in(phase) if one[0].item_id in wrong and not one[1]]
+        return self.phase_trials(phase, asked, first=self.first_place(phase)) if asked else ()
 
     # ------------------------------------------------------------------ which
 
     def asked_in(self, phase: Phase) -> list[tuple[Stimulus, int]]:
         """What is asked in a phase, in its order; a phase of wrong ones has what the one before has."""
+        if phase.name not in self._asked:
+            self._asked[phase.name] = self._dealt(phase)
+        return self._asked[phase.name]
+
+    def _dealt(self, phase: Phase) -> list[tuple[Stimulus, int]]:
         place = self.study.phases.index(phase)
         if phase.items == "wrong":
             return self.asked_in(self.study.phases[place - 1])
