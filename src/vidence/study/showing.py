@@ -62,31 +62,24 @@ def show_report(given: StudyReportWanted) -> None:
     title = found.file.study.title or found.file.folder.resolve().name
     facts = {"file": str(found.file.path), "sha256": found.file.sha256, "level": given.level}
     values = {"title": title, "study": found.file.study, **facts, "checklist": entries}
+
+    def page() -> str:
+        statements, eyebrow = (*made.tables, checklist_table(entries)), "vidence study report"
+        said = {
+            "title": title,
+            "sentences": sentences,
+            "statements": statements,
+            "facts": (("Study", facts),),
+        }
+        return render("diagnosis.html.j2", eyebrow=eyebrow, **said)
+
+    def as_json() -> bytes:
+        return said_as_json("study report", sentences=sentences, tables=made.tables, values=values)
+
     write_asked(
-        (
-            given.html,
-            lambda path: write_file(
-                path,
-                render(
-                    "diagnosis.html.j2",
-                    eyebrow="vidence study report",
-                    title=title,
-                    sentences=sentences,
-                    statements=(*made.tables, checklist_table(entries)),
-                    facts=(("Study", facts),),
-                ),
-            ),
-        ),
-        (
-            given.json_path,
-            lambda path: write_file(
-                path, said_as_json("study report", sentences=sentences, tables=made.tables, values=values)
-            ),
-        ),
-        (
-            given.latex,
-            lambda path: write_file(path, latex_of(made.tables) + "\n" + checklist_latex(entries)),
-        ),
+        (given.html, lambda path: write_file(path, page())),
+        (given.json_path, lambda path: write_file(path, as_json())),
+        (given.latex, lambda path: write_file(path, latex_of(made.tables) + "\n" + checklist_latex(entries))),
     )
     draw_section(Section(title=title, paragraphs=(*sentences, _ON_PAGE)), console)
     for section in made.sections:
