@@ -35,6 +35,11 @@ def problems(file: StudyFile) -> tuple[str, ...]:
     )
 
 
+def _of_names(names: Sequence[str], what: str) -> Iterator[str]:
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"two {what} are called {name!r}; give each a name of its own"
+
+
 # --------------------------------------------------------------------------- phases
 
 
@@ -42,9 +47,7 @@ def _of_phases(file: StudyFile) -> Iterator[str]:
     phases = file.study.phases
     if not phases:
         yield "there is no phase; add a table [[phases]] with a name and a condition"
-    names = [phase.name for phase in phases]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"two phases are called {name!r}; give each a name of its own"
+    yield from _of_names([phase.name for phase in phases], "phases")
     for place, phase in enumerate(phases):
         said = (*_of_condition(file, phase), *_of_opening(file.study, phase, place))
         yield from (f"phase {phase.name!r}: {what}" for what in (*said, *_of_shows(file.study, phase)))
@@ -85,7 +88,7 @@ def _of_opening(study: Study, phase: Phase, place: int) -> Iterator[str]:
 
 def _of_shows(study: Study, phase: Phase) -> Iterator[str]:
     if "reply" in phase.shows and (not study.runs or study.draw.of == "items"):
-        yield ("it shows replies; name run folders in runs, and set of in [draw] to 'same' or 'wrong'")
+        yield "it shows replies; name run folders in runs, and set of in [draw] to 'same' or 'wrong'"
     try:
         fields = study.fields_of(phase)
     except UsageError as error:
@@ -107,9 +110,7 @@ def _of_shows(study: Study, phase: Phase) -> Iterator[str]:
 def _of_form(study: Study) -> Iterator[str]:
     if not study.form:
         yield "there is no field; add a table [[form]] with a name and a kind"
-    names = [field.name for field in study.form]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"two fields are called {name!r}; give each a name of its own"
+    yield from _of_names([field.name for field in study.form], "fields")
     for place, field in enumerate(study.form):
         rule = _RULES.get(field.kind, _of_plain)
         said = (*rule(field, study), *_of_needs(field, study.form[:place]))
@@ -193,8 +194,6 @@ def _of_set_aside(study: Study) -> Iterator[str]:
         yield "catch trials ask for an option, and no field has any; name a file of items in [catch]"
     if study.catch.items and all(field.kind != "answer" for field in study.form):
         yield "catch trials of a file ask for its answers, and no field of the form is an 'answer'; add one"
-    if study.practice.n and not study.practice.items and any("reply" in one.shows for one in study.phases):
-        yield "practice is not drawn of replies; name a file of items in [practice], or set n to 0"
     if study.practice.items and not study.practice.n:
         yield "[practice] names a file, and n is 0; set n to how many trials of practice there are"
     if study.catch.items and not study.catch.n:

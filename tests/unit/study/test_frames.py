@@ -13,7 +13,7 @@ from vidence.engine.prepare import make_plan
 from vidence.engine.store import RunStore
 from vidence.errors import DataError, UsageError
 from vidence.records import ImagePart
-from vidence.study.drawing import draw, write_drawn
+from vidence.study.drawing import draw, read_drawn, write_drawn
 from vidence.study.frames import read_frames, write_frames
 from vidence.study.running import model_plan
 from vidence.study.study import read_study
@@ -152,6 +152,32 @@ def test_a_run_that_was_sent_whole_videos_has_no_frames(folder):
     model_run(folder, layout="video")
     with pytest.raises(UsageError, match="sends whole videos; set the condition to 'whole' or name another"):
         written(folder)
+
+
+@pytest.mark.parametrize("n_written", [0, 1, 4, 7])
+def test_a_draw_that_was_killed_is_no_draw_and_is_made_again(folder, monkeypatch, n_written):
+    from vidence.study import drawing, frames
+
+    model_run(folder, n_frames=3)
+    own, left = drawing.write_file, [n_written]
+
+    def killed(path, content):
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        own(path, content)
+
+    for module in (drawing, frames):
+        monkeypatch.setattr(module, "write_file", killed)
+    with pytest.raises(KeyboardInterrupt):
+        written(folder)
+    with pytest.raises(DataError, match="nothing is drawn yet"):
+        read_drawn(folder)
+    for module in (drawing, frames):
+        monkeypatch.setattr(module, "write_file", own)
+    frames_now = written(folder)
+    assert read_frames(folder) == frames_now
+    assert {one.item_id for one in read_drawn(folder).asked} == {"q0", "q1"}
 
 
 def test_a_folder_without_pictures_says_how_to_make_them(tmp_path):
