@@ -16,7 +16,6 @@ from vidence.study.assignment import assignment
 from vidence.study.closing import write_closed
 from vidence.study.drawing import draw, read_drawn, read_items, write_drawn
 from vidence.study.folder import StudyAnswers, read_answers
-from vidence.study.labels import label_sections, write_labels
 from vidence.study.replies import lines_of, shown_trial, taxonomy_in
 from vidence.study.study import Participant, Response, read_study
 
@@ -136,78 +135,89 @@ def test_a_study_is_drawn_once_and_again_the_same(vidence, study):
         study(ERRORS.replace("runs =", 'items = "few.jsonl"\nruns ='), name="other")
 
 
-def test_marks_and_pairs_of_a_study_give_the_figures_of_the_same_table_by_hand(vidence, study):
-    file = study(JUDGE)
+def is_right(run, item_id):
+    return RUNS[run][int(item_id[1:])] == "1"
 
-    def says(slot, trial):
-        right = {run: RUNS[run][int(trial.item_id[1:])] == "1" for run in RUNS}
+
+def says(drawn):
+    """What two people say: the truth, but the second finds a pair tied, and errs on a question."""
+
+    def values(slot, trial):
+        item_id = trial.item_id
         if trial.phase.startswith("pairs"):
-            if slot and trial.item_id == drawn[0]:
+            if slot and item_id == drawn[0]:
                 return {"better": "tie"}
-            return {"better": "first" if right[trial.run] >= right[trial.other] else "second"}
-        is_right = right[trial.run] != (slot == 1 and trial.item_id == drawn[1])
-        return {"correct": "right" if is_right else "wrong", "score": "4" if is_right else "1"}
+            is_first = is_right(trial.run, item_id) >= is_right(trial.other, item_id)
+            return {"better": "first" if is_first else "second"}
+        mark = is_right(trial.run, item_id) != (slot == 1 and item_id == drawn[1])
+        return {"correct": "right" if mark else "wrong", "score": "4" if mark else "1"}
 
-    drawn = [one.item_id for one in read_drawn(file.folder).asked]
-    responses = answered(file, says)
-    assert len(responses) == 2 * 2 * (16 + 8)
-    paths = write_labels(file, responses, items=read_items(file.folder))
-    assert [path.name for path in paths] == ["human.csv", "human-rationale.csv", "ratings.csv"]
-    verdicts = (
-        "--judge-model",
-        'scripted:{"extracted_answer":"A","correct":true}',
-        "--judge",
-        "mmvu-official",
-    )
-    done = vidence("judges", "even", "odd", *verdicts, "--lines", "l.jsonl")
-    assert done.code == 0, done.err
-    # The same by hand: one row for each person and reply, the pair in the row of its better reply.
-    rows = []
+    return values
+
+
+def by_hand(drawn):
+    """The same as a table: one row for each person and reply, the pair in the row of its better reply."""
     for slot in (0, 1):
         for item_id in drawn:
-            n = int(item_id[1:])
-            right = {run: (RUNS[run][n] == "1") != (slot == 1 and item_id == drawn[1]) for run in RUNS}
-            truth = {run: RUNS[run][n] == "1" for run in RUNS}
             for run, other in (("even", "odd"), ("odd", "even")):
+                mark = is_right(run, item_id) != (slot == 1 and item_id == drawn[1])
                 is_tie = slot == 1 and item_id == drawn[0]
-                beats = other if truth[run] > truth[other] and not is_tie else ""
+                beats = other if is_right(run, item_id) > is_right(other, item_id) and not is_tie else ""
                 ties = other if is_tie and run == "even" else ""
-                rows.append(
-                    [item_id, run, f"P0{slot + 1}", int(right[run]), 4 if right[run] else 1, beats, ties]
-                )
-    with (vidence.folder / "hand.csv").open("w", newline="") as sheet:
-        csv.writer(sheet).writerows(
-            [["item_id", "model", "rater", "correct", "score", "beats", "ties"], *rows]
-        )
-    found = {}
-    for name, path in (
-        ("study", "s/labels/human.csv"),
-        ("arm", "s/labels/human-rationale.csv"),
-        ("hand", "hand.csv"),
-    ):
-        done = vidence(
-            "judges", "even", "odd", "--human", path, "--recorded", "l.jsonl", "--json", f"{name}.json"
-        )
-        assert done.code == 0, done.err
-        found[name] = json.loads((vidence.folder / f"{name}.json").read_text())["judges"]
-    assert found["study"] == found["arm"] == found["hand"]
-    (wins,) = found["study"]["wins"]
-    assert (wins["n"], wins["n_ties_judge"]) == (8, 8)
-    assert found["study"]["agreement"][0]["n"] == 16 - found["study"]["n_tied"]
-    assert found["study"]["n_tied"] == 2
+                yield [item_id, run, f"P0{slot + 1}", int(mark), 4 if mark else 1, beats, ties]
+
+
+def judged(vidence):
+    """Verdicts of a judge that finds right what the truth says, but for every fifth reply."""
+    judge = ("--judge-model", 'scripted:{"extracted_answer":"A","correct":true}', "--judge", "mmvu-official")
+    done = vidence("judges", "even", "odd", *judge, "--lines", "l.jsonl")
+    assert done.code == 0, done.err
+    lines = [json.loads(line) for line in (vidence.folder / "l.jsonl").read_text().splitlines()]
+    values = {}
+    for n, line in enumerate(lines):
+        run = line["run"].removeprefix("replay:")
+        values[run, line["item_id"]] = line["value"] = float(is_right(run, line["item_id"]) != (n % 5 == 0))
+    (vidence.folder / "l.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    return values
+
+
+def test_marks_and_pairs_of_a_study_give_the_figures_of_the_same_table_by_hand(vidence, study):
+    file = study(JUDGE)
+    drawn = [one.item_id for one in read_drawn(file.folder).asked]
+    responses = answered(file, says(drawn))
+    assert len(responses) == 2 * 2 * (16 + 8)
     people = tuple(Participant(name=f"P0{n}", slot=n - 1, state="finished") for n in (1, 2))
-    close(vidence, file, StudyAnswers(participants=people, responses=tuple(responses)))
+    closed = close(vidence, file, StudyAnswers(participants=people, responses=tuple(responses)))
+    assert [path.name for path in closed.labels] == ["human.csv", "human-rationale.csv", "ratings.csv"]
+    values, rows = judged(vidence), list(by_hand(drawn))
+    with (vidence.folder / "hand.csv").open("w", newline="") as sheet:
+        heading = ["item_id", "model", "rater", "correct", "score", "beats", "ties"]
+        csv.writer(sheet).writerows([heading, *rows])
+    found = {}
+    for path in ("s/labels/human.csv", "s/labels/human-rationale.csv", "hand.csv"):
+        done = vidence("judges", "even", "odd", "--human", path, "--recorded", "l.jsonl", "--json", "j.json")
+        assert done.code == 0, done.err
+        found[path] = json.loads((vidence.folder / "j.json").read_text())["judges"]
+    ours, arm, hand = found.values()
+    assert ours == arm == hand
+    # Figures of our own. Two replies have tied raters; a pair that one rater finds tied counts by the other.
+    marks = {}
+    for item_id, run, _, mark, *_ in rows:
+        marks.setdefault((run, item_id), []).append(mark)
+    agreed = [(values[reply], own[0]) for reply, own in marks.items() if len(set(own)) == 1]
+    assert ours["n_tied"] == 2
+    assert ours["agreement"][0]["phi"]["value"] == pytest.approx(np.corrcoef(np.transpose(agreed))[0, 1])
+    (wins,) = ours["wins"]
+    by_judge = {i: values["even", i] - values["odd", i] for i in drawn}
+    by_people = {i: is_right("even", i) - is_right("odd", i) for i in drawn}
+    assert wins["n_ties_judge"] == sum(value == 0 for value in by_judge.values())
+    assert wins["n_ties_people"] == sum(value == 0 for value in by_people.values())
+    same = sum(np.sign(by_judge[i]) == np.sign(by_people[i]) for i in drawn) / 8
+    assert (wins["n"], wins["same"]["value"]) == (8, pytest.approx(same))
     done = vidence("study", "report", "s", "--json", "r.json")
     assert done.code == 0, done.err
     named = [table["name"] for table in json.loads((vidence.folder / "r.json").read_text())["tables"]]
     assert {"ratings:marks:score", "votes:marks:correct", "ratings-agreement"} <= set(named)
-    tables = {
-        table.name: table
-        for table in label_sections(
-            file, responses, items=read_items(file.folder), rng=np.random.default_rng(0)
-        )
-    }
-    assert tables["ratings:marks:correct"].value("right", "ratings") == sum(row[3] for row in rows)
 
 
 def test_people_label_on_sheets_and_nothing_is_taken_of_a_wrong_one(vidence, leveled_runs):
