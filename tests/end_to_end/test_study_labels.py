@@ -267,5 +267,3 @@ def test_people_label_on_sheets_and_nothing_is_taken_of_a_wrong_one(vidence, lev
     assert done.code == 0, done.err
     names = [table["name"] for table in json.loads((vidence.folder / "s.json").read_text())["tables"]]
     assert {"kinds:people", "agreement"} <= set(names)
-    done = vidence("study", "close", "s")
-    assert (done.code, "name filled sheets with --sheet FILE" in done.err) == (2, True)
