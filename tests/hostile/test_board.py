@@ -375,7 +375,7 @@ def running() -> Iterator[Running]:
             "fill",
             release=str(release),
             limits={"most_a_day": 2, "most_in_all": 20},
-            accounts=[("Ann", "red", ""), ("Ada", "red", ""), ("Bob", "blue", "")],
+            accounts=[("Ann", "red", ""), ("Ada", "red", ""), ("Bob", "blue", ""), ("Eve", "green", "")],
         )
         server = told.start("-m", "vidence", "studio", "serve", told.data, "--port", 0, log="server")
         words = ("-m", "vidence", "board", "score", told.data, "--vault", split.vault)
@@ -468,8 +468,10 @@ def test_the_scorer_listens_nowhere(running):
 
 
 def test_nothing_that_is_hidden_lies_outside_of_the_vault(running):
-    cookies = running.signed_in("Bob")
-    running.wait(cookies, "points")
+    cookies = running.signed_in("Eve")
+    token = running.ask("GET", "/board/submit", cookies=cookies)[2]
+    assert running.submit(cookies, token, running.told.split.right(3)) == 302
+    running.wait(cookies, "<strong>25</strong> points")
     secrets = {
         SENTINEL,
         *re.findall(r"[0-9a-f]{64}", (running.told.split.vault / "answers.jsonl").read_text()),

@@ -139,7 +139,7 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> PairedRuns:
         noun=source_noun(items),
         notes=(
             *_people_notes(runs),
-            *_notes(names, own, n_kept=len(kept)),
+            *_notes(names, own, kept=kept),
             *_left_out(runs, names),
             *sources_note(items),
         ),
@@ -237,7 +237,10 @@ def _check_questions(
 ) -> None:
     """Refuse runs of which one was asked, or has scores for, other questions."""
     lines = _missing(names, own)
-    waiting = [set(found) - {i.item_id for i in m.items} for found, m in zip(own, scored, strict=True)]
+    waiting = [
+        {item.item_id for item in found.values() if not item.is_hidden} - {item.item_id for item in m.items}
+        for found, m in zip(own, scored, strict=True)
+    ]
     if len({frozenset(ids) for ids in waiting}) > 1:
         lines += [
             f"{name}: {len(ids):,} wait for a judge ({_named(sorted(ids))})"
@@ -291,7 +294,7 @@ def _left_out(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
     return [f"{name}: {words}" for name, words in zip(names, said, strict=True) if words]
 
 
-def _notes(names: Sequence[str], own: Sequence[Mapping[str, Item]], *, n_kept: int) -> list[str]:
+def _notes(names: Sequence[str], own: Sequence[Mapping[str, Item]], *, kept: Sequence[str]) -> list[str]:
     """What is left out of the comparison."""
     everything = {item_id for found in own for item_id in found}
     common = set.intersection(*(set(found) for found in own))
@@ -301,7 +304,11 @@ def _notes(names: Sequence[str], own: Sequence[Mapping[str, Item]], *, n_kept: i
             f"Only the {len(common):,} questions that {_all(names)} share are compared, of "
             f"{len(everything):,}: this need not hold for the others."
         )
-    if n_kept < len(common):
-        n = len(common) - n_kept
-        notes.append(f"Not compared, since they wait for a judge: {n:,} of the questions.")
+    hidden = {item_id for item_id in common if own[0][item_id].is_hidden}
+    for why, n in (
+        ("their answers are hidden", len(hidden)),
+        ("they wait for a judge", len(common) - len(hidden) - len(kept)),
+    ):
+        if n:
+            notes.append(f"Not compared, since {why}: {n:,} of the questions.")
     return notes

@@ -107,6 +107,21 @@ def test_questions_that_wait_for_a_judge_in_one_run_alone_are_refused(runs):
     assert len(pair([first, runs.load("c")]).items) == 6
 
 
+def test_questions_with_hidden_answers_are_left_out_as_such(runs):
+    items = [msgspec.structs.replace(one, answer="") if one.item_id < "q3" else one for one in runs.items]
+    unscored = msgspec.structs.replace(runs.trials[0].score, value=None)
+    hidden = [msgspec.structs.replace(one, score=unscored) for one in runs.trials[:2]]
+    first, second = (runs.load(name, items=items, trials=(*hidden, *runs.trials[2:])) for name in "ab")
+    assert pair([first, second]).notes == (
+        "Not compared, since their answers are hidden: 2 of the questions.",
+        "Not compared, since they wait for a judge: 1 of the questions.",
+    )
+    scored = msgspec.structs.replace(unscored, scorer="rule-first", value=0.0)
+    judged = msgspec.structs.replace(runs.trials[6], score=scored)
+    third = runs.load("c", items=items, trials=(*hidden, *runs.trials[2:6], judged))
+    assert "scripted:test (a): 1 wait for a judge (q7)" in refusal(first, third)
+
+
 def test_an_order_of_choices_is_undone(runs):
     item = runs.question("q", "v", "A")  # red is right
     order = (2, 0, 3, 1)
