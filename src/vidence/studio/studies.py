@@ -18,11 +18,11 @@ import msgspec
 from django.db import transaction
 from django.db.models import Q
 
-from vidence.errors import DataError, UsageError
+from vidence.errors import UsageError
 from vidence.explain.errors.packet import PacketLine, read_packet
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.media.files import located
-from vidence.records import Item, Record
+from vidence.records import Item
 from vidence.studio.drafts import Conflict, Saved
 from vidence.studio.records.items import ItemRow, TransitionRow
 from vidence.studio.records.people import UserRow
@@ -31,11 +31,11 @@ from vidence.studio.settings import current
 from vidence.study.assignment import all_trials
 from vidence.study.drawing import Drawn, read_drawn, read_items
 from vidence.study.folder import StudyAnswers
+from vidence.study.frames import Picture, read_frames, shown_conditions
 from vidence.study.progress import Course, Step, Trial
 from vidence.study.replies import ShownTrial, lines_of, shown_trial, shows_replies, taxonomy_in
 from vidence.study.study import Event, Participant, PlannedTrial, Response, Study, StudyFile, read_study
 
-FRAMES_FILE: Final = "frames.json"
 _MOST_REQUEST: Final = 64
 _MOST_IDENT: Final = 200
 _VALUES: Final = msgspec.json.Decoder(dict[str, str])
@@ -44,13 +44,6 @@ ACT = Literal["save", "freeze", "submit"]
 
 
 # --------------------------------------------------------------------------- the folder of a study
-
-
-class KeptPicture(Record):
-    """A picture of the folder ``frames`` of a study: the SHA-256 of its bytes, and its time in the video."""
-
-    digest: str
-    time_s: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +55,7 @@ class DrawnFolder:
     items: Mapping[str, Item]
     lines: Mapping[tuple[str, str], PacketLine]
     kinds: Taxonomy | None
-    frames: Mapping[str, Mapping[str, tuple[KeptPicture, ...]]]
+    frames: Mapping[str, Mapping[str, tuple[Picture, ...]]]
 
     @property
     def study(self) -> Study:
@@ -70,9 +63,10 @@ class DrawnFolder:
         return self.file.study
 
     def pictures(self, trial: PlannedTrial) -> tuple[tuple[Path, float | None], ...]:
-        """The very pictures that a trial shows in a row, with their times."""
-        kept = self.frames[trial.item_id][trial.condition]
-        return tuple((self.file.folder / "frames" / f"{one.digest}.jpg", one.time_s) for one in kept)
+        """The very pictures that a trial shows in a row, with the time of each that shows one frame."""
+        kept = self.frames.get(trial.item_id, {}).get(trial.condition, ())
+        folder = self.file.folder
+        return tuple((folder / one.file, one.times_s[0] if len(one.times_s) == 1 else None) for one in kept)
 
     def text(self, name: str) -> str:
         """A text that participants read, of a file beside study.toml; empty without a name."""
@@ -105,24 +99,8 @@ def read_folder(folder: Path, sha256: str = "") -> DrawnFolder:
         items=read_items(folder),
         lines=lines_of(read_packet(folder)) if has_replies else {},
         kinds=taxonomy_in(folder) if has_replies else None,
-        frames=_read_frames(folder / FRAMES_FILE),
+        frames=read_frames(folder).items if shown_conditions(file) else {},
     )
-
-
-def _read_frames(path: Path) -> Mapping[str, Mapping[str, tuple[KeptPicture, ...]]]:
-    """The pictures of each item by condition; none where no phase shows any.
-
-    Raises:
-        DataError: the file cannot be read.
-    """
-    if not path.exists():
-        return {}
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, tuple[KeptPicture, ...]]])
-    except (OSError, msgspec.DecodeError) as error:
-        raise DataError(
-            f"{path} cannot be read: {error}; draw the study again: vidence study draw"
-        ) from error
 
 
 def open_study(folder: Path, *, is_recruited: bool = False) -> StudyRow:
@@ -178,7 +156,7 @@ def _add(study: StudyRow, **columns: object) -> ParticipantRow:
 
 
 def _new_key() -> str:
-    return secrets.token_urlsafe(24)
+    return secrets.token_urlsafe(16)
 
 
 # --------------------------------------------------------------------------- ways in
@@ -326,7 +304,7 @@ class Seat:
     @cached_property
     def trials(self) -> tuple[PlannedTrial, ...]:
         """The trials of the participant; items that they have written or reviewed are not among them."""
-        answered = [self._response(row) for row in self.rows.values() if row.answered_at]
+        answered = [self._response(row) for row in self.rows.values()]
         planned = all_trials(
             self.folder.study,
             self.folder.drawn,

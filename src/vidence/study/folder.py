@@ -33,6 +33,15 @@ class StudyAnswers:
         """What happened to one participant."""
         return tuple(one for one in self.events if one.participant == participant)
 
+    def of_files(self) -> "StudyAnswers":
+        """Those of participants who answered in files, not on pages of a studio."""
+        names = {one.name for one in self.participants if one.recruited == "file"}
+        return StudyAnswers(
+            participants=tuple(one for one in self.participants if one.name in names),
+            responses=tuple(one for one in self.responses if one.participant in names),
+            events=tuple(one for one in self.events if one.participant in names),
+        )
+
 
 def write_answers(folder: Path, answers: StudyAnswers) -> tuple[Path, ...]:
     """Write the three files into the folder of a study, each whole, for this user alone.

@@ -74,6 +74,7 @@ TABLE = {
     **dict.fromkeys(("study-join", "study-join-account", "study-next", "study-leave", "study-trial"), ABSENT),
     **dict.fromkeys(("study-told", "study-picture", "study-once"), ABSENT),
     "study-view": POSTED,
+    "study-link": ABSENT,
     **dict.fromkeys(("study-media-file", "study-media-frames", "study-media-still"), ABSENT),
     **dict.fromkeys(("study-media-strip", "study-media-copy", "study-media-copy-file"), ABSENT),
     "study-media-copy-frames": ABSENT,

@@ -55,7 +55,7 @@ class Kept(Folder):
         from vidence.studio.settings import StudioSettings
 
         data, cache = self.folder.resolve(), cache_root()
-        _application(StudioSettings(mode="team", data=data, database=self.database, cache_root=cache))
+        with_secret(StudioSettings(mode="team", data=data, database=self.database, cache_root=cache))
 
     def open_there(self) -> None:
         """Have it in this process, where there is one.
@@ -139,14 +139,19 @@ def _open(door: str) -> None:
         click.echo("No browser could be opened; open the address yourself.", err=True)
 
 
-def _application(settings: "StudioSettings") -> "Application":
-    """The application of a studio with accounts, its database up to date; its folder is made if need be."""
+def with_secret(settings: "StudioSettings", *, ticket: str = "") -> "Application":
+    """The application of a studio that keeps its secret in its folder, which is made if need be.
+
+    Args:
+        settings: of the studio.
+        ticket: the word that lets one browser in; empty: none does.
+    """
     from vidence.studio.app import configure
     from vidence.studio.upkeep import migrate, refuse_unsafe_folder, secret_of
 
     settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
     refuse_unsafe_folder(settings.data, has_database=not settings.database)
-    application = configure(settings, secret=secret_of(settings.data))
+    application = configure(settings, secret=secret_of(settings.data), ticket=ticket)
     migrate()
     return application
 
@@ -259,10 +264,9 @@ def open_alone(given: Alone) -> None:
     start_alone(settings, bind, said="vidence studio")
 
 
-class Team(Kept):
-    """A studio for a team, and how it is reached."""
+class Reached(Record):
+    """How a server is reached from other machines."""
 
-    paths: Annotated[tuple[Path, ...], argument("[PATH]...")] = ()
     host: Annotated[str, _HOST] = "127.0.0.1"
     port: Annotated[int, flag("Where it listens.", type=click.IntRange(0, 65535))] = 8000
     names: Annotated[
@@ -274,6 +278,32 @@ class Team(Kept):
         flag("Speak TLS: the certificate with its chain, and its key, in PEM.", metavar="CERT KEY", nargs=2),
     ] = None
     behind_proxy: Annotated[bool, flag("A proxy stands in front, speaks TLS, and is believed.")] = False
+
+    def bind(self) -> "Bind":
+        """Where the server listens.
+
+        Raises:
+            UsageError: it would be reached in an unsafe way, has no name, or TLS cannot be used.
+        """
+        from vidence.studio.serving import Bind, Tls, refuse_unsafe, try_tls
+
+        secured = None if self.tls is None else Tls(certificate=self.tls[0], key=self.tls[1])
+        bind = Bind(host=self.host, port=self.port, tls=secured, is_behind_proxy=self.behind_proxy)
+        refuse_unsafe(bind, has_accounts=True)
+        if not (bind.is_loopback and not self.behind_proxy) and not self.names:
+            raise UsageError(
+                "under which name do browsers ask for it? Say --name HOST, such as studio.lab.example"
+            )
+        if secured is not None:
+            try_tls(secured)
+        return bind
+
+
+class Team(Kept):
+    """A studio for a team, and how it is reached."""
+
+    paths: Annotated[tuple[Path, ...], argument("[PATH]...")] = ()
+    reached: Reached
     media_roots: Annotated[tuple[Path, ...], _MEDIA] = ()
 
 
@@ -281,19 +311,11 @@ class Team(Kept):
 def serve_team(given: Team) -> None:
     """Serve the studio in DIR to a team: with accounts, and beyond this machine only with TLS."""
     need_studio()
-    from vidence.studio.serving import Bind, Tls, address, listen, refuse_unsafe, serve, try_tls
+    from vidence.studio.serving import address, listen, serve
     from vidence.studio.settings import LOOPBACK, StudioSettings
 
-    secured = None if given.tls is None else Tls(certificate=given.tls[0], key=given.tls[1])
-    bind = Bind(host=given.host, port=given.port, tls=secured, is_behind_proxy=given.behind_proxy)
-    refuse_unsafe(bind, has_accounts=True)
-    if not (bind.is_loopback and not given.behind_proxy) and not given.names:
-        raise UsageError(
-            "under which name do browsers ask for it? Say --name HOST, such as studio.lab.example"
-        )
-    if secured is not None:
-        try_tls(secured)
-    application = _application(
+    bind = given.reached.bind()
+    application = with_secret(
         StudioSettings(
             mode="team",
             data=given.folder.resolve(),
@@ -301,15 +323,15 @@ def serve_team(given: Team) -> None:
             cache_root=cache_root(),
             paths=there(given.paths),
             media_roots=tuple(path.resolve() for path in given.media_roots),
-            hosts=(*LOOPBACK, *given.names),
-            is_tls=secured is not None,
-            is_behind_proxy=given.behind_proxy,
+            hosts=(*LOOPBACK, *given.reached.names),
+            is_tls=bind.tls is not None,
+            is_behind_proxy=bind.is_behind_proxy,
         )
     )
     listening = listen(bind)
     click.echo(f"vidence studio: {address(bind, listening)}/")
     click.echo("Ctrl-C stops the server.")
-    serve(application, listening, tls=secured)
+    serve(application, listening, tls=bind.tls)
 
 
 class User(Record):

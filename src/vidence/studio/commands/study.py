@@ -4,23 +4,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import click
+import msgspec
 
 from vidence.console.files import screen, show, write_said
-from vidence.console.flags import JSON, argument, command, flag
+from vidence.console.flags import FILE, FOLDER, JSON, argument, command, flag
 from vidence.console.screen import Screen, say, several
 from vidence.engine.display import watched
-from vidence.engine.environment import environment, now
+from vidence.engine.environment import cache_root, environment, now
 from vidence.errors import UsageError
 from vidence.records import Record
+from vidence.studio.commands.studio import DATABASE_VARIABLE, Reached, need_studio, with_secret
 from vidence.study.showing import StudyReportWanted, show_report
 
 if TYPE_CHECKING:
+    from vidence.studio.records.studies import StudyRow
     from vidence.study.drawing import DrawnStudy
-    from vidence.study.study import Study
+    from vidence.study.folder import StudyAnswers
+    from vidence.study.study import Study, StudyFile
     from vidence.tables.table import Table
 
 SECTION = "Make"
 STUDY = argument("STUDY")
+_OWN_STUDIO = "studio"
+_MOST_CHANGES = 20_000
+"""A minute, of one address: the people of a lab share one."""
 
 
 @click.group()
@@ -97,43 +104,6 @@ def draw(given: Draw) -> None:
             click.echo(f"wrote {path}", err=True)
     for sentence in _size(file.study, found):
         say(console, sentence)
-
-
-class Close(Record):
-    """A study that has ended, and what people filled in."""
-
-    folder: Annotated[Path, STUDY]
-    sheets: Annotated[tuple[Path, ...], flag("A filled sheet. [repeatable]", "--sheet")] = ()
-
-
-@command(group=study)
-def close(given: Close) -> None:
-    """Write what people answered in STUDY: a run folder for each, and labels that other commands read.
-
-    A sheet is taken whole or not at all: every line that cannot be used is named. A second sheet of a person
-    takes the place of the first.
-    """
-    from vidence.study.closing import write_closed
-    from vidence.study.folder import PARTICIPANTS_FILE, StudyAnswers, read_answers
-    from vidence.study.sheets import SheetStudy, read_sheets, with_sheets
-    from vidence.study.study import read_study
-
-    if not given.sheets:
-        raise UsageError("whose answers? name filled sheets with --sheet FILE")
-    file, at = read_study(given.folder), now()
-    answers = StudyAnswers(participants=(), responses=())
-    if (file.folder / PARTICIPANTS_FILE).exists():
-        answers = read_answers(file.folder)
-    answers = with_sheets(answers, read_sheets(SheetStudy.read(file), given.sheets, at=at.isoformat()))
-    closed = watched(
-        lambda listen: write_closed(file, answers, environment=environment(), now=at, on_event=listen),
-        Screen(stderr=True),
-        doing="writing answers",
-        what=f"the end of {file.path}",
-        kept="run folders that were written are kept",
-    )
-    for path in (*closed.files, *closed.runs, *closed.labels):
-        click.echo(f"wrote {path}", err=True)
 
 
 @command(group=study)
@@ -237,3 +207,221 @@ def _power(found: "DrawnStudy", *, accuracy: float) -> tuple[str, ...]:
         f"{size}: a difference of {100 * least:.1f} points is found with power 0.8, and no smaller one "
         "(`vidence power`).",
     )
+
+
+# --------------------------------------------------------------------------- people in the browser
+
+
+class Placed(Record):
+    """A study, and the studio whose database its participants are in."""
+
+    folder: Annotated[Path, STUDY]
+    studio: Annotated[
+        Path | None,
+        flag("The studio of a team (default: one of its own in STUDY/studio).", metavar="DIR", type=FOLDER),
+    ] = None
+    database: Annotated[
+        str,
+        flag("As for vidence studio serve.", metavar="URL", envvar=DATABASE_VARIABLE),
+    ] = ""
+
+    @property
+    def place(self) -> Path:
+        """The folder of the study; STUDY may name its study.toml."""
+        return self.folder if self.folder.is_dir() else self.folder.parent
+
+    @property
+    def data(self) -> Path:
+        """The folder of the studio."""
+        return (self.studio or self.place / _OWN_STUDIO).resolve()
+
+    def is_opened(self) -> bool:
+        """Whether there is a studio at all that could hold the answers."""
+        return self.studio is not None or self.data.is_dir()
+
+    def row(self) -> "StudyRow":
+        """The study in the database of its studio, in this process.
+
+        Raises:
+            UsageError: it was never opened there.
+        """
+        need_studio()
+        from vidence.studio.settings import StudioSettings
+
+        if self.is_opened():
+            settings = StudioSettings(mode="team", data=self.data, database=self.database)
+            with_secret(msgspec.structs.replace(settings, cache_root=cache_root()))
+            from vidence.studio.records.studies import StudyRow
+
+            found: StudyRow | None = StudyRow.objects.filter(folder=str(self.place.resolve())).first()
+            if found is not None:
+                return found
+        raise UsageError(
+            f"{self.place} was not opened in the studio {self.data}; open it with vidence study open, or "
+            "name its studio with --studio"
+        )
+
+
+class Opened(Placed):
+    """A study that is opened to participants, and how they reach it."""
+
+    people: Annotated[
+        int | None,
+        flag("So many links for one person each (default: n_people).", type=click.IntRange(0, 1000)),
+    ] = None
+    is_recruited: Annotated[
+        bool, flag("A link for many with a recruiter's parameters, in place of links for one.", "--recruit")
+    ] = False
+    json_path: Annotated[Path | None, JSON] = None
+    reached: Reached
+
+
+@command("open", group=study)
+def open_to_people(given: Opened) -> None:
+    """Open STUDY, which was drawn: print the links of its participants, and serve them until Ctrl-C.
+
+    The same command again goes on: links that were made stay, and people go on where they stopped. The
+    address for operators lets one browser in, once; a team's studio has accounts instead.
+    """
+    need_studio()
+    from vidence.studio.serving import address, listen, new_ticket, serve
+    from vidence.studio.settings import LOOPBACK, StudioSettings
+
+    console, bind = screen(given.json_path), given.reached.bind()
+    ticket = "" if given.studio else new_ticket()
+    application = with_secret(
+        StudioSettings(
+            mode="team" if given.studio else "solo",
+            data=given.data,
+            database=given.database,
+            cache_root=cache_root(),
+            hosts=(*LOOPBACK, *given.reached.names),
+            is_tls=bind.tls is not None,
+            is_behind_proxy=bind.is_behind_proxy,
+            most_changes_a_minute=_MOST_CHANGES,
+        ),
+        ticket=ticket,
+    )
+    from vidence.studio.studies import folder_of, open_study
+
+    row = open_study(given.place, is_recruited=given.is_recruited)
+    usual = 0 if given.is_recruited else folder_of(row).study.n_people
+    listening = listen(bind)
+    base = address(bind, listening)
+    if given.reached.names:
+        port = listening.getsockname()[1]
+        base = f"https://{given.reached.names[0]}{'' if bind.is_behind_proxy or port == 443 else f':{port}'}"
+    links = links_table(row, base, n=usual if given.people is None else given.people)
+    door = f"{base}/enter?ticket={ticket}" if ticket else f"{base}/studies/"
+    sentences = (f"For operators: {door}", "Ctrl-C stops the server; the same command goes on.")
+    write_said(given.json_path, "study open", sentences=sentences, tables=(links,))
+    # A table shortens what is wider than the terminal, and a link has to be whole.
+    whole = tuple(f"{one.label} ({one.values[0]}): {one.values[1]}" for one in links.rows)
+    show(console, (*sentences, *whole), ())
+    console.file.flush()  # the server says no more
+    serve(application, listening, tls=bind.tls)
+
+
+def links_table(study: "StudyRow", base: str, *, n: int) -> "Table":
+    """The links of a study; as many for one person each are made as are absent.
+
+    Args:
+        study: the study.
+        base: the address of the server.
+        n: how many links for one person each there are at least, those in use among them.
+    """
+    from vidence.studio.records.studies import ParticipantRow
+    from vidence.studio.studies import folder_of, invite
+    from vidence.tables.table import Column, Row, Table
+
+    rows = ParticipantRow.objects.filter(study=study).order_by("slot")
+    people = rows.filter(recruited="link").exclude(state__in=("declined", "withdrawn"))
+    invite(study, max(0, n - people.count()))
+    home = f"{base}/j"
+    links = [
+        Row(key=one.name, label=one.name, values=(one.state, f"{home}/{one.key}"))
+        for one in people.filter(state="invited")
+    ]
+    if study.key:
+        parameter = folder_of(study).study.recruit.participant
+        many = f"{home}/{study.key}?{parameter}=..."
+        links.append(Row(key="many", label="many", values=("open", many)))
+    return Table(
+        name="links",
+        title="Links of participants",
+        label="who",
+        columns=(Column(key="state", title="state"), Column(key="link", title="link")),
+        rows=tuple(links),
+    )
+
+
+class Closed(Placed):
+    """A study that ends, or whose filled sheets are read."""
+
+    sheets: Annotated[tuple[Path, ...], flag("A filled sheet. [repeatable]", "--sheet", type=FILE)] = ()
+
+
+@command(group=study)
+def close(given: Closed) -> None:
+    """Take no more answers to STUDY, and write what came of it: answers, a run folder of each person, labels.
+
+    The same command again writes the same. A sheet is taken whole or not at all: every line that cannot be
+    used is named. A second sheet of a person takes the place of the first.
+    """
+    from vidence.study.closing import write_closed
+    from vidence.study.study import read_study
+
+    file, place, console = read_study(given.folder), environment(), Screen(stderr=True)
+    answers = _answers(given, file)
+    done = watched(
+        lambda listen: write_closed(file, answers, environment=place, now=now(), on_event=listen),
+        console,
+        doing="writing run folders",
+        what=f"closing {file.folder}",
+        kept="answers are kept in the studio",
+    )
+    for path in (*done.files, *done.runs, *done.labels):
+        click.echo(f"wrote {path}", err=True)
+    say(console, people_sentence(done.answers))
+
+
+def _answers(given: Closed, file: "StudyFile") -> "StudyAnswers":
+    """All answers: those of pages, which end with this, and those of sheets of now and before."""
+    from vidence.study.folder import PARTICIPANTS_FILE, StudyAnswers, read_answers
+    from vidence.study.sheets import SheetStudy, read_sheets, with_sheets
+
+    sheets = read_sheets(SheetStudy.read(file), given.sheets, at=now().isoformat()) if given.sheets else None
+    answers = StudyAnswers(participants=(), responses=())
+    if not given.sheets or given.is_opened():
+        row = given.row()
+        from vidence.studio.studies import answers_of, close_study
+
+        close_study(row)
+        answers = answers_of(row)
+    if (file.folder / PARTICIPANTS_FILE).exists():
+        answers = with_sheets(answers, read_answers(file.folder).of_files())
+    return answers if sheets is None else with_sheets(answers, sheets)
+
+
+def people_sentence(answers: "StudyAnswers") -> str:
+    """How many began, finished, withdrew, declined and were left out, and by which rule."""
+    from collections import Counter
+
+    states = Counter(one.state for one in answers.participants)
+    out = [f"{one.name} ({', '.join(one.excluded)})" for one in answers.participants if one.excluded]
+    n_begun = states["begun"] + states["finished"] + states["withdrawn"]
+    counts = ", ".join(f"{states[name]} {name}" for name in ("finished", "withdrawn", "declined"))
+    left = f"; left out: {', '.join(out)}" if out else ""
+    return f"{several(n_begun, 'person', many='people')} began: {counts}{left}."
+
+
+@command(group=study)
+def export(given: Placed) -> None:
+    """Write the answers to STUDY so far, under pseudonyms; it stays open."""
+    from vidence.study.folder import write_answers
+
+    row = given.row()
+    from vidence.studio.studies import answers_of
+
+    for path in write_answers(given.place, answers_of(row)):
+        click.echo(f"wrote {path}", err=True)

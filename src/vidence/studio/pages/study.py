@@ -45,6 +45,7 @@ STUDY: Final = "s/<uuid:study>"
 _PAGE_BYTES: Final = 1 << 16
 _COOKIE_S: Final = 90 * 24 * 3600
 _MOST_PX: Final = 2000
+_TYPES: Final = {".json": "application/json", ".png": "image/png"}
 _CARD_CM: Final = 8.56
 _CONSENT: Final = (
     "You are asked to take part in a study. What you fill in is kept under a pseudonym, with the times at "
@@ -96,6 +97,13 @@ def _refused(request: HttpRequest, study: StudyRow, words: str) -> HttpResponse:
 
 
 # --------------------------------------------------------------------------- ways in
+
+
+def short(request: HttpRequest, key: str) -> HttpResponse:
+    """The link as it is given out: to the page of its study, with what a recruiter has added."""
+    person = ParticipantRow.objects.filter(key=key).select_related("study").first()
+    study = person.study if person else get_object_or_404(StudyRow, key=key)
+    return redirect(f"{reverse('study-join', args=[study.public, key])}?{request.GET.urlencode()}")
 
 
 @padded
@@ -464,7 +472,7 @@ def picture(request: HttpRequest, study: UUID, token: str) -> HttpResponse:
         content = path.read_bytes()
     except OSError as error:
         raise Http404 from error
-    kind = "application/json" if path.suffix == ".json" else "image/jpeg"
+    kind = _TYPES.get(path.suffix, "image/jpeg")
     return HttpResponse(content, content_type=kind)
 
 
@@ -516,6 +524,7 @@ async def once(request: ASGIRequest, study: UUID, *, token: str, key: str) -> Ht
 
 
 urls = [
+    route("j/<str:key>", short, name="study-link", roles=ANYONE),
     route(f"{STUDY}/join", join, name="study-join-account", roles=ANYONE, to=BOTH),
     route(f"{STUDY}/join/<str:key>", join, name="study-join", roles=ANYONE, to=BOTH),
     route(f"{STUDY}/", next_page, name="study-next", roles=ANYONE, to=BOTH),

@@ -163,13 +163,13 @@ def status(request: HttpRequest, study: UUID) -> HttpResponse:
     asked = Count("responses", filter=Q(responses__answered_at__isnull=False))
     problems_of = Count("responses", filter=~Q(responses__problem=""))
     counted = people.annotate(n_answered=asked, n_problems=problems_of)
-    base = request.build_absolute_uri(reverse("study-next", args=[row.public]))
+    base = request.build_absolute_uri("/j/")
     folder = studies.folder_of(row)
     page = {
         "study": row,
-        "people": [(one, _n_trials(one), f"{base}join/{one.key}" if one.key else "") for one in counted],
-        "many": f"{base}join/{row.key}?{folder.study.recruit.participant}=" if row.key else "",
-        "accounts": f"{base}join",
+        "people": [(one, _n_trials(one), f"{base}{one.key}" if one.key else "") for one in counted],
+        "many": f"{base}{row.key}?{folder.study.recruit.participant}=" if row.key else "",
+        "accounts": request.build_absolute_uri(reverse("study-join-account", args=[row.public])),
         "n_people": folder.study.n_people,
         "fault": fault,
     }

@@ -2,7 +2,7 @@
 
 import re
 
-from subjects.open_study import SENTINEL, Person, plain
+from subjects.open_study import SENTINEL, Person, link_of, plain
 
 
 def test_a_study_is_written_from_the_fields_of_a_preset_with_faults_by_line(solo):
@@ -37,8 +37,9 @@ def test_links_are_made_and_given_again_and_people_taken_out(opened, people, sol
     client.post(home, {"act": "many"})
     page = client.get(home).content.decode()
     assert "?PROLIFIC_PID=" in page
-    links = re.findall(r"<code>http://127.0.0.1(/s/[^<]+/join/[\w-]+)</code>", page)
-    ann = Person(solo.client(), links[0]).joined()
+    links = re.findall(r"<code>http://127.0.0.1(/j/[\w-]+)</code>", page)
+    assert solo.client().get(links[0]).headers["Location"].startswith(link_of(study, links[0][3:]))
+    ann = Person(solo.client(), link_of(study, links[0][3:])).joined()
     ann.act("begin")
     ann.send(ann.at(), answer="A")
     page = client.get(home).content.decode()
@@ -47,10 +48,8 @@ def test_links_are_made_and_given_again_and_people_taken_out(opened, people, sol
     public = re.search(r'name="person" value="([^"]+)"', page)[1]
     client.post(home, {"act": "link", "person": public})
     assert "takes no part" in ann.get().content.decode()
-    again = re.findall(
-        r"<code>http://127.0.0.1(/s/[^<]+/join/[\w-]+)</code>", client.get(home).content.decode()
-    )
-    Person(ann.client, again[0]).joined()
+    again = re.findall(r"<code>http://127.0.0.1(/j/[\w-]+)</code>", client.get(home).content.decode())
+    Person(ann.client, link_of(study, again[0][3:])).joined()
     assert "The end" in ann.get().content.decode()
     client.post(home, {"act": "withdraw", "person": public})
     refused = client.post(home, {"act": "withdraw", "person": public})
