@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,7 +17,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from subjects.light_study import RIGHT, light_study
-from vidence.study.jspsych import export_jspsych, read_jspsych
+from vidence.cli.main import app
+from vidence.report.results import load_run
+from vidence.study.folder import read_answers
+from vidence.study.jspsych import read_jspsych
 
 # The part of jsPsych's interface that the folder uses; it says what it is.
 STAND_IN = """
@@ -59,6 +63,12 @@ SAVE = """window.videnceSave = (jsPsych, slot) => {
   window.saved = { slot, json: jsPsych.data.get().json(), csv: jsPsych.data.get().csv() }; };"""
 
 
+def vidence(*words):
+    """Run a command in a thread: the page of a test has the event loop of this one."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(app.main, [*map(str, words)], standalone_mode=False).result()
+
+
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -69,7 +79,7 @@ def folder(tmp_path):
     """A study whose frames come at a rate that no screen has, exported and served as a lab would."""
     study = light_study(tmp_path / "study", fps=59.94, n_frames=12)
     out = tmp_path / "lab"
-    export_jspsych(study, out)
+    vidence("study", "export", study.file.folder, "--jspsych", out)
     copy = os.environ.get("JSPSYCH")
     if copy:
         shutil.copy(Path(copy) / "dist/index.browser.js", out / "jspsych.js")
@@ -137,6 +147,14 @@ def person(page, url, slot, *, n_wrong=0):
     return page.evaluate("window.saved")
 
 
+def closed(study, paths):
+    """The data through the command: run folders as those of pages."""
+    vidence("study", "close", study.file.folder, *(word for path in paths for word in ("--jspsych", path)))
+    rows = {who: load_run(study.file.folder / "people" / who).rows for who in ("P01", "P02")}
+    assert {who: sum(row.correct for row in some) for who, some in rows.items()} == {"P01": 3, "P02": 2}
+    assert read_answers(study.file.folder).participants == read_jspsych(study, paths).participants
+
+
 @pytest.mark.parametrize("kind", ["json", "csv"])
 def test_scripted_people_answer_and_their_data_come_back(page, folder, tmp_path, kind):
     study, url = folder
@@ -163,6 +181,7 @@ def test_scripted_people_answer_and_their_data_come_back(page, folder, tmp_path,
     assert [r.values["answer"] == r.trial.expected for r in caught] == [True, True]
     planned = {slot: study.trials(slot) for slot in (0, 1)}
     assert [r.trial for r in answers.responses] == [*planned[0], *planned[1]]
+    closed(study, paths)
     late = [event for event in answers.events if event.kind == "late-frames"]
     assert sum(r.late_frames for r in answers.responses) == sum(len(json.loads(e.note)) for e in late)
 

@@ -7,7 +7,7 @@ import msgspec
 
 from vidence.engine.environment import Environment
 from vidence.media.lights import Light, LightFrame, Lights, lights_path
-from vidence.study.drawing import draw, read_drawn, read_items, write_drawn
+from vidence.study.drawing import draw, write_drawn
 from vidence.study.jspsych import DrawnFolder
 from vidence.study.study import read_study
 
@@ -59,4 +59,4 @@ def light_study(folder: Path, text: str = STUDY, **made: float) -> DrawnFolder:
     (folder / "study.toml").write_text(text)
     file = read_study(folder)
     write_drawn(file, draw(file, environment=Environment(cache_root=folder / "cache")))
-    return DrawnFolder(file=file, drawn=read_drawn(folder), items=read_items(folder))
+    return DrawnFolder.read(file)

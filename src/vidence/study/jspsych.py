@@ -16,7 +16,7 @@ from vidence.media.whole import write_whole
 from vidence.records import Item
 from vidence.study.assignment import answer_field, assignment, own_letter
 from vidence.study.dots import DOTS_FOLDER, dots_file
-from vidence.study.drawing import Drawn
+from vidence.study.drawing import Drawn, read_drawn, read_items
 from vidence.study.folder import StudyAnswers
 from vidence.study.forms import faults_of
 from vidence.study.replies import ShownTrial
@@ -50,6 +50,15 @@ class DrawnFolder:
     file: StudyFile
     drawn: Drawn
     items: Mapping[str, Item]
+
+    @classmethod
+    def read(cls, file: StudyFile) -> "DrawnFolder":
+        """The drawn study in the folder of `file`.
+
+        Raises:
+            DataError: nothing is drawn.
+        """
+        return cls(file=file, drawn=read_drawn(file.folder), items=read_items(file.folder))
 
     @property
     def study(self) -> Study:

@@ -231,7 +231,7 @@ def read_sheets(study: SheetStudy, paths: Sequence[Path], *, at: str) -> StudyAn
 
 
 def with_sheets(before: StudyAnswers, sheets: StudyAnswers) -> StudyAnswers:
-    """Answers with those of sheets: a second sheet of a person takes the place of the first.
+    """Answers with those of sheets or of jsPsych: a second file of a person takes the place of the first.
 
     Raises:
         UsageError: someone of that name has answered on pages.
@@ -240,13 +240,13 @@ def with_sheets(before: StudyAnswers, sheets: StudyAnswers) -> StudyAnswers:
     same = [person for person in before.participants if person.name in names]
     if on_pages := [person.name for person in same if person.recruited != "file"]:
         raise UsageError(
-            f"{', '.join(on_pages)} answered on pages, and sheets have the same names; draw the sheets of a "
-            "copy of the study in another folder"
+            f"{', '.join(on_pages)} answered on pages, and files have the same names; put sheets or jsPsych "
+            "to people from a copy of the study in another folder"
         )
     return StudyAnswers(
         participants=(*(p for p in before.participants if p.name not in names), *sheets.participants),
         responses=(*(r for r in before.responses if r.participant not in names), *sheets.responses),
-        events=before.events,
+        events=(*(e for e in before.events if e.participant not in names), *sheets.events),
     )
 
 

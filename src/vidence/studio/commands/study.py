@@ -359,6 +359,9 @@ class Closed(Placed):
     """A study that ends, or whose filled sheets are read."""
 
     sheets: Annotated[tuple[Path, ...], flag("A filled sheet. [repeatable]", "--sheet", type=FILE)] = ()
+    jspsych: Annotated[
+        tuple[Path, ...], flag("Data of jsPsych, JSON or CSV. [repeatable]", "--jspsych", type=FILE)
+    ] = ()
 
 
 @command(group=study)
@@ -386,13 +389,18 @@ def close(given: Closed) -> None:
 
 
 def _answers(given: Closed, file: "StudyFile") -> "StudyAnswers":
-    """All answers: those of pages, which end with this, and those of sheets of now and before."""
+    """All answers: those of pages, which end with this, and those of files of now and before."""
     from vidence.study.folder import PARTICIPANTS_FILE, StudyAnswers, read_answers
+    from vidence.study.jspsych import DrawnFolder, read_jspsych
     from vidence.study.sheets import SheetStudy, read_sheets, with_sheets
 
-    sheets = read_sheets(SheetStudy.read(file), given.sheets, at=now().isoformat()) if given.sheets else None
+    of_files = []
+    if given.sheets:
+        of_files.append(read_sheets(SheetStudy.read(file), given.sheets, at=now().isoformat()))
+    if given.jspsych:
+        of_files.append(read_jspsych(DrawnFolder.read(file), given.jspsych))
     answers = StudyAnswers(participants=(), responses=())
-    if not given.sheets or given.is_opened():
+    if not of_files or given.is_opened():
         row = given.row()
         from vidence.studio.studies import answers_of, close_study
 
@@ -400,7 +408,9 @@ def _answers(given: Closed, file: "StudyFile") -> "StudyAnswers":
         answers = answers_of(row)
     if (file.folder / PARTICIPANTS_FILE).exists():
         answers = with_sheets(answers, read_answers(file.folder).of_files())
-    return answers if sheets is None else with_sheets(answers, sheets)
+    for some in of_files:
+        answers = with_sheets(answers, some)
+    return answers
 
 
 def people_sentence(answers: "StudyAnswers") -> str:
@@ -415,11 +425,35 @@ def people_sentence(answers: "StudyAnswers") -> str:
     return f"{several(n_begun, 'person', many='people')} began: {counts}{left}."
 
 
-@command(group=study)
-def export(given: Placed) -> None:
-    """Write the answers to STUDY so far, under pseudonyms; it stays open."""
-    from vidence.study.folder import write_answers
+class Exported(Placed):
+    """A study whose answers so far are written, or which is put to people elsewhere."""
 
+    jspsych: Annotated[
+        Path | None,
+        flag(
+            "Write the study itself, as a folder for jsPsych on a server of your own.",
+            "--jspsych",
+            metavar="DIR",
+            type=FOLDER,
+        ),
+    ] = None
+
+
+@command(group=study)
+def export(given: Exported) -> None:
+    """Write the answers to STUDY so far, under pseudonyms; it stays open.
+
+    With --jspsych nothing needs to be open: a study of point lights becomes a folder of pages, whose data
+    `vidence study close STUDY --jspsych FILE` reads.
+    """
+    from vidence.study.folder import write_answers
+    from vidence.study.jspsych import DrawnFolder, export_jspsych
+    from vidence.study.study import read_study
+
+    if given.jspsych is not None:
+        for path in export_jspsych(DrawnFolder.read(read_study(given.folder)), given.jspsych):
+            click.echo(f"wrote {path}", err=True)
+        return
     row = given.row()
     from vidence.studio.studies import answers_of
 
