@@ -3,11 +3,15 @@
 import csv
 import json
 
+import msgspec
 import pytest
 from PIL import Image
 
 from conftest import IS_THOROUGH, need
+from subjects.light_study import lights as few_lights
+from subjects.planted_study import solve
 from vidence.ask.benchmarks.actpld import create as actpld
+from vidence.media.lights import lights_path
 
 N_CLIPS = 4  # of each action
 ACTIONS = {
@@ -66,6 +70,17 @@ model = "person"
 people = true
 """
 
+STUDY = """
+preset = "point-light"
+data = "../made/lights"
+consent = ""
+[draw]
+n = 28
+by = ""
+[practice]
+n = 0
+"""
+
 
 def write_csv(path, rows):
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -110,29 +125,28 @@ def make_lights(vidence):
 def test_the_panel_that_making_writes_gives_the_paper_as_it_lies(vidence, lights):
     """Two commands: models of the configuration, and people who described and chose, in every table."""
     (vidence.folder / "s.toml").write_text(
-        f"{CONFIG}[study]\nn_forms = 1\nn_practice = 0\nn_catch = 0\n"
-        '[panel]\nmodels = ["replay:m1.jsonl", "baseline:random"]\nmontages = ["replay:m3.jsonl"]\n'
+        f'{CONFIG}[panel]\nmodels = ["replay:m1.jsonl", "baseline:random"]\nmontages = ["replay:m3.jsonl"]\n'
     )
-    assert vidence("make", "actpld", "s.toml").code == 0
-    with (vidence.folder / "made/lights/study/key.csv").open(encoding="utf-8", newline="") as file:
-        key = list(csv.DictReader(file))
-    lines = [("participant", "trial_id", "choice", "description", "describe_s", "choose_s")]
-    for row in key:
-        for who, right in (("ann", True), ("ben", row["set"] == "social")):
-            choice = int(row["right"]) if right else int(row["right"]) % 3 + 1
-            lines.append((who, row["trial_id"], choice, f"It looks like {row[f'choice_{choice}']}", 3, 2))
-    write_csv(vidence.folder / "saved.csv", lines)
-    config = (vidence.folder / "s.toml").read_text().replace("[panel]", 'answers = ["saved.csv"]\n[panel]')
-    (vidence.folder / "s.toml").write_text(config)
     made = vidence("make", "actpld", "s.toml")
     assert "vidence panel made/lights/panel.toml --as actpld" in made.out
+    folder = vidence.folder / "study"
+    folder.mkdir()
+    solve(folder, STUDY, described)
+    with (vidence.folder / "made/lights/panel.toml").open("a") as file:
+        for who in ("P01", "P02"):
+            log = f"{folder}/people/{who}/answers.jsonl?text=log"
+            file.write(
+                f'[[models]]\nmodel = "replay:{log}"\nname = "{who}"\npeople = true\n'
+                'settings = { split = "label", shuffle_choices = false, recorded_only = true }\n'
+            )
     done = vidence("panel", "made/lights/panel.toml", "--as", "actpld", "--json", "p.json")
     assert done.code == 0, done.err
     tables = json.loads((vidence.folder / "p.json").read_text())["tables"]
     found = {table["name"]: {line["key"]: line for line in table["lines"]} for table in tables}
     single, social = (found[f"actpld-table{n}"] for n in (2, 3))
-    for line, mean in ((single["row:participants:label"], 0.5), (social["row:participants:label"], 1.0)):
-        assert [line[f"share:{i}"]["value"] for i in (0, 1)] == [mean, mean]
+    for who, mean in (("P01", 1.0), ("P02", 0.0)):  # words and choice of one reply
+        lines = (single[f"row:{who}:label"], social[f"row:{who}:label"])
+        assert [[line[f"share:{i}"]["value"] for i in (0, 1)] for line in lines] == [[mean] * 2, [1.0] * 2]
     for i, planted in enumerate((0, 2)):
         measured = 100 * single["row:m1:label"][f"share:{i}"]["value"]
         assert measured == pytest.approx(share("m1", "single", planted))
@@ -141,11 +155,19 @@ def test_the_panel_that_making_writes_gives_the_paper_as_it_lies(vidence, lights
     assert (nearest["n:0"]["text"], nearest["n:1"]["text"], nearest["left:1"]["text"]) == ("16", "0", "16")
     mean = sum(share_of_both(model, "single", (2, 3)) for model in ("m1", "m3")) / 2
     assert 100 * found["actpld-table4"]["row:description"]["share:0"]["value"] == pytest.approx(mean)
-    assert found["actpld-fig7-2"]["value:walk"]["people:participants"]["value"] == 0.5
+    assert found["actpld-fig7-2"]["value:walk"]["people:P02"]["value"] == 0.0
     page = (vidence.folder / "runs/panel-panel/actpld.html").read_text()
-    assert "participants (choices) 56 of 56" in page
+    assert "P01 (choices) 28 of 28" in page
     assert page.count("People are in no point: each is the mean over the models.") == 2
     assert "No people stand beside the models" not in page
+
+
+def described(slot, trial, item):
+    """The first describes and chooses right, the second in social clips alone."""
+    if trial.kind == "catch":
+        return {"words": "none", "answer": trial.expected}
+    letter = item.answer if slot == 0 or item.tags["set"] == "social" else other(item)[0]
+    return {"words": f"It looks like {item.choices[item.letters.index(letter)]}", "answer": letter}
 
 
 def other(item):
@@ -233,6 +255,7 @@ def folder_of_people(people, key, to):
     (to / "clip").mkdir(parents=True)
     for k in range(8):
         Image.new("RGB", (16, 16)).save(to / "clip" / f"{k}.png")
+    lights_path(to / "clip").write_bytes(msgspec.json.encode(few_lights(0)))
     known = {}
     clips = [("clip_id", "path", "kind", "set", "label", "intention", "label_distractors", "source_id")]
     for set_name, marked in (("social", ("table6", "table5")), ("single", (key, "table7", "table8"))):
@@ -263,24 +286,31 @@ def test_people_of_the_paper_stand_beside_its_models(vidence, checks_dir, key, s
     """Tables 7 and 8 mark items 17 and 18 differently for one choice: one of both printed means holds."""
     people = json.loads(need(checks_dir / "actpld" / "human_tables.json").read_text("utf-8"))["human"]
     folder_of_people(people, key, vidence.folder / "printed")
-    items = actpld().load(vidence.folder / "printed", split="label").items
-    runs = ""
-    for name, tables in (("one", ("table5", "table7")), ("two", ("table6", "table8"))):
-        said = {
+    said = {
+        name: {
             f"{kind}-{row['n']}": row["choice"]
             for kind, table in zip(("social", "single"), tables, strict=True)
             for row in people[table]["rows"]
         }
-        lines = [("item_id", "text")]
-        for item in items:
-            choice = said[item.item_id.partition("/")[0]]
-            letters = dict(zip(item.choices, item.letters, strict=True))
-            lines.append((item.item_id, letters.get(choice, choice)))
-        write_csv(vidence.folder / f"{name}.csv", lines)
-        asked = ("--split", "label", "--no-shuffle-choices", "--model", f"replay:{name}.csv")
-        done = vidence("run", "actpld", "--data", "printed", *asked, "--out", f"runs/{name}")
-        assert done.code == 0, done.err
-        runs += f'[[runs]]\nfolder = "runs/{name}"\nmodel = "{name}"\npeople = true\n'
+        for name, tables in (("one", ("table5", "table7")), ("two", ("table6", "table8")))
+    }
+
+    def printed(slot, trial, item):
+        """What the tables print; one choice was not among those that were offered."""
+        if trial.kind == "catch":
+            return {"words": "none", "answer": trial.expected}
+        choice = said[("one", "two")[slot]][item.item_id.partition("/")[0]]
+        letters = dict(zip(item.choices, item.letters, strict=True))
+        return {"words": "moves", "answer": letters.get(choice, choice)}
+
+    folder = vidence.folder / "study"
+    folder.mkdir()
+    text = STUDY.replace("made/lights", "printed").replace('n = 28\nby = ""\n', "")
+    solve(folder, text, printed)
+    runs = "".join(
+        f'[[runs]]\nfolder = "study/people/{who}"\nmodel = "{name}"\npeople = true\n'
+        for who, name in (("P01", "one"), ("P02", "two"))
+    )
     (vidence.folder / "p.toml").write_text(f'title = "People"\n{runs}')
     views = ("--as", "actpld-table2", "--as", "actpld-table3", "--tables", "t", "--json", "p.json")
     done = vidence("panel", "p.toml", *views)

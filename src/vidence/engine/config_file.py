@@ -75,7 +75,10 @@ def config_of(text: str, kind: type[RecordT], *, name: str) -> RecordT:
 
 
 def _faults(value: object, kind: object, steps: tuple[Step, ...]) -> Iterator[tuple[tuple[Step, ...], str]]:
-    """What is wrong with a value and where, the innermost first."""
+    """What is wrong with a value and where, the innermost first.
+
+    The class variable `gone` of a record has a sentence for each setting that it had once.
+    """
     record, inner = _record_in(kind), _inner(kind)
     if record is not None and isinstance(value, dict):
         fields = {field.encode_name: field.type for field in msgspec.structs.fields(record)}
@@ -83,7 +86,9 @@ def _faults(value: object, kind: object, steps: tuple[Step, ...]) -> Iterator[tu
             if key in fields:
                 yield from _faults(one, fields[key], (*steps, key))
             else:
-                yield (*steps, key), _unknown(_name((*steps, key)), key, known=sorted(fields))
+                gone: Mapping[str, str] = getattr(record, "gone", {})
+                unknown = _unknown(_name((*steps, key)), key, known=sorted(fields))
+                yield (*steps, key), gone.get(key, unknown)
     elif isinstance(value, list | dict):
         for step, one in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _faults(one, inner, (*steps, step))

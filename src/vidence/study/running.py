@@ -32,11 +32,15 @@ _OF_FRAMES: Final = ("selector", "n_frames", "size", "layout", "jpeg_quality")
 
 
 class PersonAnswer(Record):
-    """One answer as ``person:`` models read it; `text` is empty where nothing was answered."""
+    """One answer as ``person:`` models read it; `text` is empty where nothing was answered.
+
+    `log` is a reply that describes and then chooses, as ``replay:FILE?text=log`` reads it.
+    """
 
     item_id: str
     text: str
     reasoning: str = ""
+    log: str = ""
 
 
 # --------------------------------------------------------------------------- people
@@ -157,7 +161,9 @@ def _rows(
     for item_id in sorted(set(planned)):
         values = given.get(item_id, {})
         said = "\n".join(values[word] for word in words if values.get(word))
-        yield PersonAnswer(item_id=item_id, text=values.get(name, ""), reasoning=said)
+        text = values.get(name, "")
+        log = "\n".join(filter(None, (said, f"Answer: {text}" if text else "")))
+        yield PersonAnswer(item_id=item_id, text=text, reasoning=said, log=log)
 
 
 def _person_plan(

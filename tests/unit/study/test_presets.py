@@ -6,22 +6,15 @@ discipline make 150 answers; HumanPCR, table 3 (73.17); PerceptionComp, table 2 
 
 import json
 from collections import Counter
-from datetime import UTC, datetime
 
-import anyio
 import numpy as np
 import pytest
 
-from vidence.engine.environment import Environment
+from subjects.planted_study import solve
 from vidence.report.scores import Draws
-from vidence.study.assignment import all_trials
-from vidence.study.closing import write_closed
-from vidence.study.drawing import draw, read_drawn, read_items, write_drawn
-from vidence.study.folder import StudyAnswers
 from vidence.study.report import open_study, report_of
-from vidence.study.study import Participant, Response, read_study
+from vidence.study.study import read_study
 
-AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
 DRAWS = Draws(rng=np.random.default_rng(0))
 
 
@@ -40,32 +33,29 @@ def solved(folder, text, strata, right):
         )
     (folder / "q.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     (folder / "clip.mp4").write_bytes(b"never opened")
-    (folder / "study.toml").write_text(f'items = "q.jsonl"\n{text}\n[draw]\nn = {n}\nby = "part"\n')
-    file = read_study(folder)
-    environment = Environment(cache_root=folder / "cache")
-    write_drawn(file, draw(file, environment=environment))
-    drawn, items, study = read_drawn(folder), read_items(folder), file.study
-    own = {slot: [] for slot in range(study.n_people)}
-    for phase in study.phases:
-        left = Counter(right[phase.name])
-        for slot, responses in own.items():
-            before = {r.trial.item_id: r for r in study.answers_in(phase.name, responses)}
-            kept = [i for i, r in before.items() if r.values["answer"] == items[i].answer]
-            left.subtract(items[i].tags["part"] for i in kept)
-            for trial in all_trials(study, drawn, slot, responses=responses, items=items):
-                if trial.phase == phase.name and trial.item_id not in kept:
-                    responses.append(planted(slot, trial, items[trial.item_id], left))
-        assert not any(left.values()), left
-    people = tuple(
-        Participant(name=f"P{slot + 1:02d}", slot=slot, state="finished", began_at=AT.isoformat())
-        for slot in own
-    )
-    answers = StudyAnswers(participants=people, responses=tuple(r for rs in own.values() for r in rs))
+    left: dict[str, Counter[str]] = {}
+    said: dict[tuple[int, str], str] = {}
 
-    async def close():
-        await write_closed(file, answers, environment=environment, now=AT, on_event=lambda _: None)
+    def fill(slot, trial, item):
+        """A right answer as long as some are left in the stratum; what was right before is left as it is."""
+        part, key = item.tags["part"], (slot, trial.item_id)
+        if trial.phase not in left:
+            kept = Counter(known[i] for (_, i), letter in said.items() if letter == answers[i])
+            left[trial.phase] = Counter(right[trial.phase]) - (kept if keeps[trial.phase] else Counter())
+        if keeps[trial.phase] and said.get(key) == item.answer:
+            return {}
+        is_right = left[trial.phase][part] > 0
+        left[trial.phase][part] -= is_right
+        said[key] = item.answer if is_right else "ABCD"["ABCD".index(item.answer) - 1]
+        return {"answer": said[key]}
 
-    anyio.run(close)
+    known = dict(zip((f"q{i}" for i in range(n)), names, strict=True))
+    answers = {line["item_id"]: line["answer"] for line in lines}
+    text = f'items = "q.jsonl"\n{text}\n[draw]\nn = {n}\nby = "part"\n'
+    (folder / "study.toml").write_text(text)
+    keeps = {phase.name: phase.keeps for phase in read_study(folder).study.phases}
+    solve(folder, text, fill)
+    assert not any(count for counts in left.values() for count in counts.values())
     return {table.name: Cells(table) for table in report_of(open_study(folder), draws=DRAWS).tables}
 
 
@@ -83,18 +73,6 @@ class Cells:
     def share(self, row):
         """Right answers, all answers, and their share in per cent."""
         return self(row, "right"), self(row, "answers"), 100 * self(row, "accuracy")
-
-
-def planted(slot, trial, item, left):
-    """A right answer to a trial as long as some are left in its stratum; each question has a wrong one."""
-    part = item.tags["part"]
-    is_right = left[part] > 0
-    left[part] -= is_right
-    letter = item.answer if is_right else "ABCD"["ABCD".index(item.answer) - 1]
-    return Response(
-        participant=f"P{slot + 1:02d}", trial=trial, values={"answer": letter}, seconds=30.0,
-        answered_at=AT.isoformat(),
-    )  # fmt: skip
 
 
 PARTS = ("Science", "Healthcare", "Humanities", "Engineering")

@@ -18,7 +18,7 @@ from vidence.media.lights import lights_path
 from vidence.media.whole import whole_file, write_whole
 from vidence.pointlight.checks import inspect
 from vidence.pointlight.drawing import frames
-from vidence.pointlight.experiments import Dots, dots_of, lights_of
+from vidence.pointlight.experiments import lights_of
 from vidence.pointlight.figures import Staging, is_walker
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.specs import StimulusSpec, spec_of
@@ -126,10 +126,6 @@ class ClipJob:
         if trial.window is not None:
             spec = of_window(spec, trial.window, figures)
         return staging, figures, make_stimulus(figures, spec)
-
-    def dots(self) -> Dots:
-        """The dots of the clip as numbers; errors as for `stimulus`."""
-        return dots_of(self.stimulus()[2])
 
     def make(self) -> ClipResult:
         """The clip, its sidecar and its lights, written; or why there is none."""

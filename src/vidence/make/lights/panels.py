@@ -1,13 +1,10 @@
 """The panel that asks models about the clips, and gives the paper's tables and figures: ``panel.toml``."""
 
-from collections import Counter
 from pathlib import Path
 
 import msgspec
 import tomli_w
 
-from vidence.ask import files
-from vidence.ask.files import csv_rows, usable
 from vidence.catalog import check_name
 from vidence.engine.panel import PanelFile
 from vidence.errors import UsageError
@@ -35,20 +32,16 @@ class PanelRules(Record, omit_defaults=True):
             raise UsageError("panel.models and panel.montages name no model; name one at least")
 
 
-def panel_table(
-    rules: PanelRules, folder: Path, *, title: str, root: Path, people: Path | None
-) -> dict[str, object]:
+def panel_table(rules: PanelRules, folder: Path, *, title: str, root: Path) -> dict[str, object]:
     """The panel of the clips in a folder, as its file holds it.
 
-    Choices are asked once; the logs of the same replies are marked as descriptions. People stand beside the
-    models: what they described and then chose is read as one reply.
+    Choices are asked once; the logs of the same replies are marked as descriptions.
 
     Args:
         rules: who is asked.
         folder: that of the benchmark, into which the file goes.
         title: what the panel is called.
         root: the folder that paths of models are relative to.
-        people: the table that `answers.write_people` made; None where nobody has answered.
 
     Raises:
         UnknownNameError: there is no such model.
@@ -60,8 +53,6 @@ def panel_table(
     if rules.judges:
         logs |= {"judge": "description-match", "judge_models": list(rules.judges)}
     models = [_model(spec, row, root=root) for spec, row in _rows(rules)]
-    if people is not None:
-        models.append(_people(people))
     panel: dict[str, object] = {
         "title": title,
         **({} if rules.max_cost is None else {"max_cost": rules.max_cost}),
@@ -75,9 +66,9 @@ def panel_table(
     return panel
 
 
-def write_panel(rules: PanelRules, folder: Path, *, title: str, root: Path, people: Path | None) -> Path:
+def write_panel(rules: PanelRules, folder: Path, *, title: str, root: Path) -> Path:
     """Write ``panel.toml`` into the folder of the clips; all as for `panel_table`."""
-    panel = panel_table(rules, folder, title=title, root=root, people=people)
+    panel = panel_table(rules, folder, title=title, root=root)
     path = folder / PANEL_FILE
     write_whole(path, (_OURS + tomli_w.dumps(panel)).encode())
     return path
@@ -100,19 +91,3 @@ def _model(spec: str, row: str, *, root: Path) -> dict[str, object]:
         model = f"replay:{file}{mark}{options}"
         return {"model": model, "name": file.stem, "rows": rows, "settings": {"shuffle_choices": False}}
     return {"model": spec, "rows": rows}
-
-
-def _people(path: Path) -> dict[str, object]:
-    """The people of a study as one row: each is a repeat of the questions that all of them answered."""
-    items = [usable(row)["item_id"] for _, row in csv_rows(files.read(path), needed=("item_id",))]
-    return {
-        "model": f"replay:{path.resolve()}?text=log",
-        "name": "participants",
-        "people": True,
-        "settings": {
-            "split": items[0].rpartition("/")[2],
-            "shuffle_choices": False,
-            "recorded_only": True,
-            "repeats": min(Counter(items).values()),
-        },
-    }

@@ -65,12 +65,12 @@ def write_sheets(
     return tuple(files)
 
 
-def window_of(n_frames: int, *, stride: int = 1) -> list[int]:
+def window_of(n_frames: int) -> list[int]:
     """The frames of a clip that a model is shown at first (see `vidence.ask.selection.actpld`)."""
     numbers = np.arange(n_frames)
     clip = Clip(times_s=numbers.astype(float), media_indices=0 * numbers, frame_indices=numbers, fps=1.0)
     item = Item(item_id="", question="", answer="A")
-    return [int(n) for n in window(Window(stride=stride)).select(clip, item, n_frames=N_SHOWN)]
+    return [int(n) for n in window(Window()).select(clip, item, n_frames=N_SHOWN)]
 
 
 def _strips(path: Path, n_frames: int) -> dict[str, str]:

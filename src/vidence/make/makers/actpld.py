@@ -1,9 +1,9 @@
 """Motion capture and a table of labels -> a benchmark that `vidence run actpld` reads."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -11,17 +11,14 @@ from vidence.ask.benchmarks.actpld import Labels
 from vidence.ask.files import DataFile
 from vidence.engine.config_file import read_config
 from vidence.errors import DataError
-from vidence.make.lights.answers import write_people
 from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
 from vidence.make.lights.panels import PanelRules, panel_table, write_panel
 from vidence.make.lights.sheets import write_sheets
-from vidence.make.lights.study import StudyClip, StudyRules, write_study
 from vidence.make.lights.tables import (
     ClipChoices,
     clips_table,
     fixed_choices,
     labels_table,
-    sources_of,
     table,
 )
 from vidence.make.lights.trials import ReadMap, Trial, files_of, motion_files, read_map
@@ -67,8 +64,12 @@ class ActpldConfig(MakerConfig, omit_defaults=True):
     windows: str = ""
     rows: dict[str, dict[str, str | int | float]] = msgspec.field(default_factory=dict)
     clips: ClipRules = ClipRules()
-    study: StudyRules = StudyRules()
     panel: PanelRules = PanelRules()
+    gone: ClassVar[Mapping[str, str]] = {
+        "study": "People are asked by a study now: leave the section out, and write a study.toml with "
+        'preset = "point-light" and data = the folder that is made; `vidence study open` puts it to people, '
+        "`vidence study export --jspsych` writes pages for a server of your own."
+    }
 
 
 @dataclass(kw_only=True)
@@ -207,43 +208,13 @@ class _Build(Session):
         self.files += (self.out / name for name in tables)
         self.files += write_sheets(asked, self.trials, self.out)
 
-    def write_study(self) -> None:
-        """Write the forms, the key, what people have answered, and the panel."""
-        rules, clips = self.config.study, self.clips
-        if not clips:
+    def write_panel(self) -> None:
+        """Write the panel."""
+        if not self.clips:
             return
-        jobs = self._jobs(self.choices)
-        sources = sources_of({c: job.trial for c, job in jobs.items()}, {c: clips[c].sources for c in jobs})
-        shown = [
-            StudyClip(
-                clip_id=clip_id,
-                set=job.trial.set,
-                source=sources[clip_id],
-                choice=next(one for one in self.choices[clip_id] if one.target == rules.target),
-                dots=job.dots,
-            )
-            for clip_id, job in jobs.items()
-        ]
-        files, notes = write_study(shown, self.out, rules=rules, texts=rules.texts(self.root))
-        self.ledger.notes.extend(notes)
-        self.files += files
-        people = self._write_people() if rules.answers else None
-        panel = write_panel(
-            self.config.panel, self.out, title=self.config.name, root=self.root, people=people
-        )
+        panel = write_panel(self.config.panel, self.out, title=self.config.name, root=self.root)
         self.files.append(panel)
         self.sentences.append(f"The paper's tables and figures: vidence panel {panel} --as actpld")
-
-    def _write_people(self) -> Path:
-        """The table of what people have answered."""
-        named = self.config.study.answers
-        answers = [path for pattern in named for path in sorted(self.root.glob(pattern))]
-        if not answers:
-            raise DataError(f"no file is there for study.answers = {', '.join(named)} in {self.root}")
-        people, told = write_people(list(dict.fromkeys(answers)), self.out / "study")
-        self.files += people
-        self.sentences += told
-        return people[0]
 
     def end(self) -> Built:
         """Say what was made; see `Session.end`."""
@@ -298,12 +269,12 @@ STAGES: Final[tuple[StageRow[_Build], ...]] = (
     StageRow(name="clips", do=_Build.make_clips, needs=("trials", "paths"), gives=("clips",)),
     StageRow(name="choices", do=_Build.choose, needs=("read", "clips"), gives=("choices", "labels")),
     StageRow(name="tables", do=_Build.write_tables, needs=("clips", "choices", "labels")),
-    StageRow(name="study", do=_Build.write_study, needs=("paths", "clips", "choices")),
+    StageRow(name="panel", do=_Build.write_panel, needs=("clips",)),
 )
 
 
 class ActpldMaker:
-    """Rows -> files -> clips -> choices -> tables, and sheets for a study with people.
+    """Rows -> files -> clips -> choices -> tables -> panel.
 
     Source: ActPLD, sections 1.6 and 2.
     Departs: its clips and groups were not released; see docs/making/actpld.md.
@@ -319,8 +290,7 @@ class ActpldMaker:
         trials = read_map(config.parent / read.map, read.rows).trials
         if read.windows:
             _windows(config.parent / read.windows, trials)
-        read.study.texts(config.parent)
-        panel_table(read.panel, config.parent, title=read.name, root=config.parent, people=None)
+        panel_table(read.panel, config.parent, title=read.name, root=config.parent)
         if read.motions:
             motion_files(config.parent / read.motions)
 
@@ -335,7 +305,7 @@ class ActpldMaker:
         """Make the benchmark; see `Maker`. `only` of the overrides are labels."""
         read = read_config(config, ActpldConfig)
         folder = working_folder(self, config, read, out=out, overrides=overrides)
-        panel_table(read.panel, folder, title=read.name, root=config.parent, people=None)
+        panel_table(read.panel, folder, title=read.name, root=config.parent)
         return _Build(config=read, root=config.parent, out=folder, overrides=overrides, context=context).run(
             STAGES
         )

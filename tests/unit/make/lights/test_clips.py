@@ -9,6 +9,7 @@ import pytest
 from vidence.make.lights.clips import ClipJob, ClipRules, PairRules
 from vidence.make.lights.parts import RecordingPart
 from vidence.make.lights.trials import Trial
+from vidence.media.lights import read_lights
 from vidence.media.video import open_video
 from vidence.pointlight.specs import StimulusSpec
 from vidence.pointlight.writing import read_sidecar, remake
@@ -73,8 +74,9 @@ def test_a_part_and_an_angle_are_made_again_from_the_sidecar(tmp_path):
     assert (kept.spec.start_frame, kept.spec.n_frames, kept.spec.view.yaw_deg) == (6, 12, 90.0)
     again = remake(kept, kept.staging.figures())
     assert again.names == made.stimulus()[2].names
-    assert len(made.dots().frames) == 12
-    assert len(made.dots().dots) == 15
+    assert made.stimulus()[2].n_frames == 12
+    lights = read_lights(tmp_path / "clips" / "one.dots.json")
+    assert (len(lights.frames), len(lights.dots)) == (12, 15)
 
 
 def test_a_part_that_is_not_there_drops_the_clip(tmp_path):

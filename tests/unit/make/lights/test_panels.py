@@ -1,4 +1,4 @@
-"""The panel of a benchmark: who is asked, with whole paths, and people as one row."""
+"""The panel of a benchmark: who is asked, with whole paths."""
 
 import tomllib
 
@@ -10,8 +10,8 @@ from vidence.errors import UnknownNameError, UsageError
 from vidence.make.lights.panels import PanelRules, write_panel
 
 
-def written(rules: PanelRules, folder, people=None) -> PanelFile:
-    path = write_panel(rules, folder / "made", title="Lights", root=folder, people=people)
+def written(rules: PanelRules, folder) -> PanelFile:
+    path = write_panel(rules, folder / "made", title="Lights", root=folder)
     assert path == folder / "made" / "panel.toml"
     return msgspec.convert(tomllib.loads(path.read_text()), PanelFile)
 
@@ -50,15 +50,6 @@ def test_judges_mark_the_logs(tmp_path):
         "judge": "description-match",
         "judge_models": ["gemini:gemini-2.5-pro"],
     }
-
-
-def test_people_are_a_row_that_is_asked_nothing_and_counts_as_no_model(tmp_path):
-    people = tmp_path / "people.csv"
-    people.write_text("item_id,sample\na/label,0\na/label,1\nb/label,0\nb/label,1\nb/label,2\n")
-    row = written(PanelRules(), tmp_path, people).models[-1]
-    assert (row.name, row.people) == ("participants", True)
-    assert row.model == f"replay:{people.resolve()}?text=log"
-    assert row.settings == {"split": "label", "shuffle_choices": False, "recorded_only": True, "repeats": 2}
 
 
 @pytest.mark.parametrize("rules", [PanelRules(models=("opnai:x",)), PanelRules(montages=("opnai:x",))])

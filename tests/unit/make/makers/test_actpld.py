@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from vidence.ask.benchmarks.actpld import create as actpld_benchmark
-from vidence.cli.main import main
 from vidence.engine.side_by_side import Parallelism
-from vidence.errors import DataError, UnknownNameError
+from vidence.errors import DataError, UnknownNameError, UsageError
 from vidence.make.lights.tables import labels_table
 from vidence.make.lights.trials import Trial, files_of, motion_files, read_map
 from vidence.make.makers.actpld import create
@@ -19,7 +18,6 @@ from vidence.make.pipeline.ledger import StageEnded, UnitDone
 from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides, Session
 from vidence.media.lights import lights_path, read_lights
 from vidence.media.video import open_video
-from vidence.report.results import load_run
 
 WALK, RUN, JUMP = (f"walker:{action}?duration_s=2" for action in ("walk", "run", "jump"))
 MAP = f"""label,kind,intention,semantic_group,file,confidence
@@ -64,7 +62,6 @@ def made(studio: Path) -> Path:
     config = configured(
         studio,
         "one",
-        "[study]\nn_forms = 2\nn_clips = 2\nn_practice = 1\n"
         "[clips.stimulus]\nwidth_px = 64\nheight_px = 64\ndot_radius_px = 1.5\n",
     )
     return make(config).folder
@@ -142,71 +139,10 @@ def test_the_lights_of_a_clip_lie_beside_it_and_are_its_picture(made: Path):
     assert not re.search("walk|elbow|joint", lights_path(clip).read_text())
 
 
-def test_forms_and_key_fit_the_questions_of_the_benchmark(made: Path):
-    with (made / "study" / "key.csv").open() as file:
-        key = {row["trial_id"]: row for row in csv.DictReader(file)}
-    described = {i.item_id for i in actpld_benchmark().load(made, split="description").items}
-    loaded = {i.item_id: i for i in actpld_benchmark().load(made, split="3afc").items}
-    assert {r["form"] for r in key.values()} == {"1", "2"}
-    page = (made / "study" / "form-1.html").read_text()
-    items = json.loads(page.split('id="items">')[1].split("</script>")[0])
-    assert [item["kind"] for item in items].count("practice") == 1
-    for item in (one for one in items if one["kind"] == "asked"):
-        row = key[item["id"]]
-        assert f"{row['item_id']}/description" in described
-        asked = loaded[row["item_id"]]
-        letter = row[f"letter_{row['right']}"]
-        assert letter == asked.answer  # so that people's answers can be marked like those of a model
-        words = item["choices"][int(row["right"]) - 1]
-        assert words == asked.choices[ord(letter) - ord("A")].replace("_", " ")
-    for name in (*loaded, "walker:", ".mp4", "http"):
-        assert name not in page
-
-
-def test_what_people_answered_is_a_run_beside_others(
-    studio: Path, made: Path, capsys: pytest.CaptureFixture[str]
-):
-    with (made / "study" / "key.csv").open() as file:
-        key = [row for row in csv.DictReader(file) if row["form"] == "1"]
-    lines = ["participant,trial_id,choice,description,describe_s,choose_s"]
-    for who in ("ann", "ben"):
-        for n, row in enumerate(key):
-            choice = row["right"] if who == "ann" or n % 2 else str(int(row["right"]) % 3 + 1)
-            lines.append(f"{who},{row['trial_id']},{choice},moves,3.5,1")
-    (studio / "said.csv").write_text("\n".join(lines) + "\n")
-    config = studio / "one.toml"
-    before = config.read_text()
-    config.write_text(before.replace("[study]", '[study]\nanswers = ["sai*.csv"]'))
-    built = make(config)
-    config.write_text(before)
-    assert "2 people answered" in " ".join(built.sentences)
-    people = made / "study" / "people.csv"
-    assert people in built.files
-    out = studio / "people"
-    command = ["run", "actpld", "--data", str(made), "--split", "label", "--no-shuffle-choices"]
-    command += ["--out", str(out), "--model", f"replay:{people}", "--recorded-only", "--repeats", "2"]
-    with pytest.raises(SystemExit) as ended:
-        main(command)
-    assert ended.value.code == 0
-    by_person = {
-        sample: [row.score.value for row in load_run(out).rows if row.trial.repeat == sample]
-        for sample in (0, 1)
-    }
-    n_asked = sum(row["kind"] == "asked" for row in key)
-    assert by_person[0] == [1.0] * n_asked
-    assert len(by_person[1]) == n_asked
-    assert sum(by_person[1]) < n_asked
-
-
-def test_answers_that_are_not_there_are_told(studio: Path, made: Path):
-    config = studio / "one.toml"
-    before = config.read_text()
-    config.write_text(before.replace("[study]", '[study]\nanswers = ["none*.csv"]'))
-    try:
-        with pytest.raises(DataError, match=r"no file is there for study.answers = none\*.csv"):
-            make(config)
-    finally:
-        config.write_text(before)
+def test_the_old_section_for_people_says_what_to_write(studio: Path):
+    config = configured(studio, "old", "[study]\nn_forms = 2\n")
+    with pytest.raises(UsageError, match=r'old.toml:4: People are asked .* preset = "point-light"'):
+        make(config)
 
 
 def test_a_second_session_makes_nothing_again(studio: Path, made: Path):
@@ -242,7 +178,7 @@ def test_windows_of_a_study_change_what_is_cut(studio: Path, made: Path):
     rows = f"{clips['walk']},part,0.5,1.5,2,2\n{clips['run']},no,,,3,2\n{clips['jump']},unsettled,,,2,1\n"
     (studio / "windows.csv").write_text(head + rows)
     config = configured(studio, "cut")
-    text = (studio / "one.toml").read_text().replace("[study]", 'windows = "windows.csv"\n[study]')
+    text = (studio / "one.toml").read_text().replace("[clips", 'windows = "windows.csv"\n[clips')
     config.write_text(text.replace('"one"', '"cut"'))
     built = make(config)
     n_frames = {}
