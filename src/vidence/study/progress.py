@@ -183,19 +183,6 @@ class Course:
         trials = {(r.trial.item_id, r.trial.repeat, r.trial.run): r.values for r in kept}
         return trials.get(of, {})
 
-    def kept(self, planned: PlannedTrial) -> Mapping[str, str]:
-        """What stays of the phase before where the phase of a trial keeps; nothing where it does not."""
-        place = self.study.phases.index(self.study.phase(planned.phase))
-        if place == 0 or planned.kind != "asked" or not self.study.phases[place].keeps:
-            return {}
-        before = self.study.answers_in(self.study.phases[place - 1].name, self.responses.values())
-        same = (
-            one
-            for one in before
-            if (one.trial.item_id, one.trial.repeat) == (planned.item_id, planned.repeat)
-        )
-        return next((one.values for one in same), {})
-
     # ------------------------------------------------------------------ clocks
 
     def of_phase(self, phase: Phase) -> tuple[PlannedTrial, ...]:

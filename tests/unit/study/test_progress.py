@@ -270,14 +270,3 @@ def test_fields_are_shown_by_what_they_need_and_by_their_phase():
     one.does("submit", 1, right="yes", note="hm")
     one.begins("second")
     assert one.sees().fields_open == ("level",)
-
-
-def test_answers_of_the_phase_before_stand_in_a_phase_that_keeps():
-    ann = Person(Phase(name="closed", may_change=True), Phase(name="open", may_change=True, keeps=True))
-    ann.log("consented")
-    ann.log("phase-began", note="closed")
-    ann.does("submit", 0, answer="B")
-    first, second = (t for t in ann.course.trials if t.phase == "open")
-    assert ann.course.kept(first) == {"answer": "B"}
-    assert ann.course.kept(second) == {}
-    assert ann.course.kept(ann.course.trials[0]) == {}

@@ -345,7 +345,7 @@ def _trial_page(request: HttpRequest, row: ParticipantRow, place: int, *, fault:
     choices = content.choices or item.with_order(planned.choice_order).choices
     values = msgspec.json.decode(kept.draft, type=dict[str, str])
     if not values and kept.answered_at is None:
-        values = dict(seat.course.kept(planned))
+        values = dict(step.kept)
     if fault:
         values |= entered(study, planned, request.POST.dict())
     fields = fields_of(step, values, FormContext(study=study, choices=choices, kinds=seat.folder.kinds))
