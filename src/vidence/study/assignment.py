@@ -2,12 +2,12 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 
 import msgspec
 import numpy as np
 
 from vidence.engine.prepare import shuffled
-from vidence.errors import UsageError
 from vidence.records import Item
 from vidence.study.drawing import Drawn, ranked
 from vidence.study.replies import Stimulus
@@ -19,7 +19,7 @@ def assignment(study: Study, drawn: Drawn, slot: int) -> tuple[PlannedTrial, ...
     """All trials of one participant but those that depend on what was answered, in the order of their places.
 
     Practice comes first. Catch trials are spread over each phase and are never its first. Phases that ask
-    again what was wrong have places kept for them, see `wrong_trials`.
+    again what was wrong have places kept for them, see `all_trials`.
 
     Args:
         study: the study.
@@ -27,27 +27,6 @@ def assignment(study: Study, drawn: Drawn, slot: int) -> tuple[PlannedTrial, ...
         slot: of the participant, from 0; a design is complete after `Study.n_people` of them.
     """
     return _Deal(study, drawn, slot).fixed()
-
-
-def wrong_trials(
-    study: Study, drawn: Drawn, slot: int, *, phase: str, wrong: Collection[str]
-) -> tuple[PlannedTrial, ...]:
-    """The trials of a phase that asks again what was wrong in the one before.
-
-    Args:
-        study: the study.
-        drawn: what was drawn for it.
-        slot: of the participant.
-        phase: the name of the phase.
-        wrong: the ids of the items, see `wrong_items`.
-
-    Raises:
-        UsageError: the phase asks all items.
-    """
-    asking = study.phase(phase)
-    if asking.items != "wrong":
-        raise UsageError(f"phase {phase!r} asks all items; expected one with items = 'wrong'")
-    return _Deal(study, drawn, slot).again(asking, wrong)
 
 
 def all_trials(
@@ -64,13 +43,10 @@ def all_trials(
     """
     deal = _Deal(study, drawn, slot)
     trials = [*deal.fixed()]
-    for place, phase in enumerate(study.phases):
+    for before, phase in pairwise(study.phases):
         if phase.items == "wrong":
-            before = study.phases[place - 1]
-            at = place - 1
-            while study.phases[at].keeps and study.phases[at].items == "wrong":
-                at -= 1
-            asked = [t.item_id for t in trials if t.phase == study.phases[at].name and t.kind == "asked"]
+            kept = study.kept_phases(before.name)
+            asked = [t.item_id for t in trials if t.phase in kept and t.kind == "asked"]
             wrong = wrong_items(study, asked, before=before.name, responses=responses, items=items)
             trials += deal.again(phase, wrong)
     return tuple(sorted(trials, key=lambda one: one.place))
@@ -90,7 +66,8 @@ def wrong_items(
     another wording is asked again, and a judge marks it after the end.
     """
     name = answer_field(study)
-    given = {one.trial.item_id: one.values.get(name, "") for one in study.answers_in(before, responses)}
+    kept = study.answers_in(before, responses)
+    given = {r.trial.item_id: r.values.get(name, "") for r in kept if not r.trial.repeat}
     return frozenset(i for i in asked if not is_right(items[i], given.get(i, "")))
 
 

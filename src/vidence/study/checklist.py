@@ -170,7 +170,7 @@ def _of_people(found: StudyOutcome) -> dict[str, str]:
     interfaces = {"sheets" if one.recruited == "file" else "pages in a browser" for one in found.kept}
 
     def time(phase: Phase) -> str:
-        seconds = [one.seconds for one in found.given(phase.name) if one.seconds]
+        seconds = [one.seconds for one in found.timed(phase.name)]
         return f"median {median(seconds):.1f} s an answer" if seconds else ""
 
     def each(phase: Phase, noun: str) -> str:

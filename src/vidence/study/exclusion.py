@@ -1,6 +1,7 @@
 """Who is left out by the rules of a study, and what each participant is paid."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from statistics import median
 
@@ -19,16 +20,18 @@ def excluded(study: Study, answers: StudyAnswers) -> StudyAnswers:
         msgspec.structs.replace(one, excluded=rules_against(study, one, answers.of(one.name)))
         for one in answers.participants
     )
-    return StudyAnswers(participants=participants, responses=answers.responses, events=answers.events)
+    return replace(answers, participants=participants)
 
 
 def rules_against(study: Study, participant: Participant, responses: Sequence[Response]) -> tuple[str, ...]:
     """The names of the rules of `Exclude` by which a participant is left out.
 
-    A catch trial that was not answered is not right. Practice counts for no rule; the median time is that of
-    the answered trials that are data.
+    A catch trial that was shown and not answered is not right. Practice counts for no rule; the median time
+    is that of the answered trials that are data. Who did not begin, declined or withdrew is out already.
     """
-    rules, found = study.exclude, []
+    rules, found = study.exclude, list[str]()
+    if participant.state not in ("begun", "finished"):
+        return ()
     caught = [one for one in responses if one.trial.kind == "catch"]
     if rules.catch_below is not None and caught:
         right = sum(is_caught_right(study, one) for one in caught) / len(caught)
@@ -78,7 +81,7 @@ def wages(study: Study, answers: StudyAnswers, *, n_right: Mapping[str, int]) ->
     return tuple(
         _wage(study, one, answers, n_right=n_right.get(one.name, 0))
         for one in answers.participants
-        if one.began_at
+        if one.state in ("begun", "finished", "withdrawn")
     )
 
 

@@ -69,24 +69,27 @@ class StudyOutcome:
 
     @property
     def excluded(self) -> tuple[Participant, ...]:
-        """Who was left out by a rule."""
-        return tuple(one for one in self.answers.participants if one.excluded)
+        """Who finished, and was left out by a rule."""
+        return tuple(one for one in self.answers.participants if one.state == "finished" and one.excluded)
 
     @property
     def phases(self) -> tuple[Phase, ...]:
         """The phases that people have scores in, in their order."""
         return tuple(phase for phase in self.file.study.phases if phase.name in self.runs)
 
-    def given(self, phase: str) -> list[Response]:
-        """What people who count filled in in a phase, to what is data."""
-        return [one for one in self.data if one.trial.phase == phase]
-
     @property
     def data(self) -> list[Response]:
-        """What people who count filled in, to what is data."""
+        """The trials that people who count were shown, without those of practice and catch trials."""
         kept = {one.name for one in self.kept}
-        responses = counted(self.answers.participants, self.answers.responses)
-        return [one for one in responses if one.participant in kept]
+        return [r for r in self.answers.responses if r.participant in kept and r.trial.kind == "asked"]
+
+    def given(self, phase: str) -> list[Response]:
+        """The trials of a phase, among them, in which something was filled in."""
+        return [one for one in self.data if one.trial.phase == phase and any(one.values.values())]
+
+    def timed(self, phase: str) -> list[Response]:
+        """Those of them that were handed in by a clock: sheets have none, and drafts were not handed in."""
+        return [one for one in self.given(phase) if one.answered_at and one.seconds]
 
 
 def open_study(folder: Path, *, models: Sequence[Path] = ()) -> StudyOutcome:
@@ -175,9 +178,8 @@ def report_of(found: StudyOutcome, *, draws: Draws, with_published: bool = False
     parts.append(("Time", _some(time_table(found))))
     parts.append(("Agreement", _some(agreement_table(found, draws=draws))))
     if any(field.kind != "answer" for field in study.form):
-        rated = label_sections(
-            found.file, found.data, items=found.items, rng=draws.fresh(), level=draws.level
-        )
+        data = counted(found.kept, found.data)
+        rated = label_sections(found.file, data, items=found.items, rng=draws.fresh(), level=draws.level)
         parts.append(("Labels and ratings", rated))
     parts.append(("Pay", _some(pay_table(found))))
     sections = [Section(title=title, tables=tuple(tables)) for title, tables in parts if tables]
@@ -474,27 +476,38 @@ class _Beside:
 
 
 def time_table(found: StudyOutcome) -> Table | None:
-    """How long answers took, and how often the media were played; None without answers."""
+    """How long answers took, and how often media were played; None where no clock ran, as on sheets."""
     rows = [
-        RowSpec(phase.name, _title(phase), given)
+        RowSpec(phase.name, _title(phase), phase.name)
         for phase in found.file.study.phases
-        if (given := found.given(phase.name))
+        if found.timed(phase.name)
     ]
     if not rows:
         return None
+
+    def failed(phase: str) -> int:
+        return sum(found.file.study.failed(one) for one in found.data if one.trial.phase == phase)
+
     return tabulate(
         "study-time",
         "Time of an answer",
         label="phase",
         rows=rows,
         measures=(
-            count("answers", len),
-            number("seconds", lambda some: float(median(one.seconds for one in some)), "median seconds"),
-            number("plays", lambda some: float(median(one.n_plays for one in some)), "median plays"),
-            count("changed", lambda some: sum(one.n_changes > 0 for one in some)),
-            count("failed", lambda some: sum(map(found.file.study.failed, some)), "technical failures"),
+            count("answers", lambda name: len(found.timed(name))),
+            number(
+                "seconds", lambda name: median(one.seconds for one in found.timed(name)), "median seconds"
+            ),
+            number(
+                "plays", lambda name: float(median(one.n_plays for one in found.timed(name))), "median plays"
+            ),
+            count("changed", lambda name: sum(one.n_changes > 0 for one in found.timed(name))),
+            count("failed", failed, "technical failures"),
         ),
-        notes=("By the server's clock, from the first view of a trial to its answer.",),
+        notes=(
+            "By the server's clock, from the first view of a trial to its answer. Answers to trials that "
+            "failed are in the scores.",
+        ),
     )
 
 
@@ -548,9 +561,8 @@ def pay_table(found: StudyOutcome) -> Table | None:
     pay = found.file.study.pay
     if not (pay.flat or pay.per_hour or pay.per_answer or pay.per_right):
         return None
-    given = {
-        (r.participant, r.trial.phase, r.trial.item_id) for r in found.answers.responses if r.answered_at
-    }
+    responses = found.answers.responses
+    given = {(r.participant, r.trial.phase, r.trial.item_id) for r in responses if any(r.values.values())}
     right = Counter(
         row.person
         for phase, run in found.with_excluded.items()

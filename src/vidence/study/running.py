@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -24,7 +25,7 @@ from vidence.study.exclusion import excluded
 from vidence.study.folder import StudyAnswers
 from vidence.study.problems import frames_run
 from vidence.study.progress import Course, Debrief
-from vidence.study.study import Phase, Response, Study, StudyFile
+from vidence.study.study import Participant, Phase, Response, Study, StudyFile
 
 ANSWERS_FILE: Final = "answers.jsonl"
 _OF_ITEMS: Final = ("where", "split", "limit", "sample", "sample_by", "seed", "shuffle_choices", "media")
@@ -105,22 +106,27 @@ def settled(
         items: the drawn items.
         now: the server's time.
     """
-    people = []
-    for one in answers.participants:
+
+    def is_over(one: Participant) -> bool:
         own, events = answers.of(one.name), answers.events_of(one.name)
-        if one.state == "begun" and events:
-            course = Course(
-                study=study,
-                trials=all_trials(study, drawn, one.slot, responses=own, items=items),
-                events=events,
-                responses={r.trial.place: r for r in own},
-                n_choices=drawn.n_choices,
-            )
-            if isinstance(course.step(now), Debrief):
-                people.append(msgspec.structs.replace(one, state="finished"))
-                continue
-        people.append(one)
-    return StudyAnswers(participants=tuple(people), responses=answers.responses, events=answers.events)
+        if one.state != "begun" or not events:
+            return False
+        course = Course(
+            study=study,
+            trials=all_trials(study, drawn, one.slot, responses=own, items=items),
+            events=events,
+            responses={r.trial.place: r for r in own},
+            n_choices=drawn.n_choices,
+        )
+        return isinstance(course.step(now), Debrief)
+
+    people = answers.participants
+    return replace(
+        answers,
+        participants=tuple(
+            msgspec.structs.replace(one, state="finished") if is_over(one) else one for one in people
+        ),
+    )
 
 
 def _remove(folder: Path) -> None:
@@ -150,13 +156,11 @@ def _rows(
     """The answers of a person in a phase to the items that were planned."""
     name = answer_field(study)
     given = {r.trial.item_id: r.values for r in study.answers_in(phase.name, responses) if not r.trial.repeat}
-    names = {phase.name}
-    for place in range(study.phases.index(phase), 0, -1):
-        if not study.phases[place].keeps:
-            break
-        names.add(study.phases[place - 1].name)
-    trials = all_trials(study, drawn, slot, responses=responses, items=items)
-    planned = (t.item_id for t in trials if t.phase in names and t.kind == "asked" and not t.repeat)
+    trials, kept = (
+        all_trials(study, drawn, slot, responses=responses, items=items),
+        study.kept_phases(phase.name),
+    )
+    planned = (t.item_id for t in trials if t.phase in kept and t.kind == "asked" and not t.repeat)
     words = [field.name for field in study.form if field.kind == "text"]
     for item_id in sorted(set(planned)):
         values = given.get(item_id, {})
@@ -217,10 +221,12 @@ def model_plan(
             f"phase {asked.name!r} asks again what was wrong before; put the model through a phase that asks "
             f"all: {', '.join(one.name for one in study.phases if one.items == 'all')}"
         )
-    if "reply" in asked.shows:
+    if asked.shows != ("question",) or asked not in answer_phases(study):
         raise UsageError(
-            f"phase {asked.name!r} shows replies of models; a model labels them with vidence errors label, "
-            "and judges them with vidence judge"
+            f"phase {asked.name!r} shows {', '.join(asked.shows)}, and asks for "
+            f"{', '.join(field.name for field in study.fields_of(asked))}; put the model through a phase "
+            "that shows the question alone and asks for its answer (of replies: vidence errors label, "
+            "vidence judge)"
         )
     plan = study_plan(file, model=model, cache_root=cache_root)
     run_of = frames_run(asked.condition)

@@ -228,19 +228,19 @@ class Study(Record, omit_defaults=True):
         These are the participant's own in the phase and, where it `keeps`, those of the phase before to items
         that were not answered in it.
         """
-        responses = tuple(responses)
-        own = {
-            (r.trial.item_id, r.trial.repeat, r.trial.run): r
-            for r in responses
-            if r.trial.kind == "asked" and r.trial.phase == phase
-        }
-        at = self.phases.index(self.phase(phase))
-        if not (at and self.phases[at].keeps):
-            return tuple(own.values())
-        before = self.answers_in(self.phases[at - 1].name, responses)
-        kept = {(r.trial.item_id, r.trial.repeat, r.trial.run): r for r in before}
-        given = {key: r for key, r in own.items() if key not in kept or any(r.values.values())}
-        return tuple((kept | given).values())
+        asked = [r for r in responses if r.trial.kind == "asked"]
+        kept: dict[tuple[str, int, str], Response] = {}
+        for name in self.kept_phases(phase):
+            own = {(r.trial.item_id, r.trial.repeat, r.trial.run): r for r in asked if r.trial.phase == name}
+            kept |= {key: r for key, r in own.items() if key not in kept or any(r.values.values())}
+        return tuple(kept.values())
+
+    def kept_phases(self, phase: str) -> tuple[str, ...]:
+        """A phase and, before it, those whose answers stay in it where no other is given."""
+        at = last = self.phases.index(self.phase(phase))
+        while at and self.phases[at].keeps:
+            at -= 1
+        return tuple(one.name for one in self.phases[at : last + 1])
 
     def failed(self, response: "Response") -> bool:
         """Whether a trial failed technically: by its `problem`, or more late frames than its phase allows."""

@@ -2,11 +2,11 @@
 
 from collections import Counter
 
+import msgspec
 import pytest
 
-from vidence.errors import UsageError
 from vidence.records import Item
-from vidence.study.assignment import all_trials, assignment, own_letter, wrong_trials
+from vidence.study.assignment import all_trials, assignment, own_letter, wrong_items
 from vidence.study.drawing import Drawn
 from vidence.study.replies import Stimulus
 from vidence.study.study import Catch, Draw, Field, Overlap, Phase, Practice, Response, Study
@@ -118,9 +118,12 @@ def test_phases_of_wrong_answers_keep_their_places_and_ask_what_was_wrong():
     assert [t.place for t in oracle] == [9, 10, 11]
     assert oracle[0].kind == "asked"
     assert [t for t in every if t.phase != "oracle"] == list(fixed)
-    assert wrong_trials(asking, put, 0, phase="oracle", wrong=()) == ()
-    with pytest.raises(UsageError, match="asks all items; expected one with items = 'wrong'"):
-        wrong_trials(asking, put, 0, phase="last", wrong=["q1"])
+    said |= {"q1": "B", "q4": "B"}
+    responses = [Response(participant="P01", trial=closed[i], values={"answer": v}) for i, v in said.items()]
+    assert all_trials(asking, put, 0, responses=responses, items=items) == fixed
+    second = msgspec.structs.replace(closed["q0"], repeat=1)  # the same item a second time is no answer
+    responses.append(Response(participant="P01", trial=second, values={"answer": "C"}))
+    assert not wrong_items(asking, list(said), before="closed", responses=responses, items=items)
 
 
 def test_what_a_phase_keeps_is_not_asked_again_as_wrong():

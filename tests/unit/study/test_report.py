@@ -3,9 +3,11 @@
 import functools
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import anyio
+import msgspec
 import numpy as np
 import pytest
 
@@ -19,7 +21,7 @@ from vidence.study.assignment import all_trials
 from vidence.study.checklist import TO_FILL, checklist, checklist_latex
 from vidence.study.drawing import draw, read_drawn, read_items, write_drawn
 from vidence.study.folder import StudyAnswers, write_answers
-from vidence.study.report import open_study, report_of
+from vidence.study.report import open_study, report_of, time_table
 from vidence.study.running import write_people
 from vidence.study.showing import is_study, study_of
 from vidence.study.study import Event, Participant, Response, read_study
@@ -272,6 +274,26 @@ def test_time_agreement_and_pay_are_those_of_the_plant(planted, draws):
         2 + 12 * (0.5 + oracle_s / 3600) + n_right / 2, abs=0.006
     )
     assert {row.key for row in pay.rows} == {"P01", "P02", "P03", "P04", "P05"}
+
+
+def test_times_are_of_answers_and_failures_of_all_trials(planted):
+    """What was seen and not answered, drafts, and sheets have no time; a trial that failed is a failure."""
+    found = open_study(planted.folder)
+    first = next(one for one in found.data if one.trial.phase == "closed")
+    kept = {
+        "handed in": {"seconds": 8.0, "answered_at": NOW.isoformat(), "values": {"answer": "A"}},
+        "draft": {"values": {"answer": "A"}, "problem": "no sound"},
+        "seen": {"problem": "no picture"},
+    }
+    blank = {"values": {}, "seconds": 0.0, "answered_at": ""}
+    responses = tuple(msgspec.structs.replace(first, **(blank | own)) for own in kept.values())
+    found = replace(found, answers=replace(found.answers, responses=responses))
+    table = time_table(found)
+    cells = [table.value("closed", key) for key in ("answers", "seconds", "failed")]
+    assert cells == [1, 8.0, 2]
+    assert len(found.given("closed")) == 2
+    sheet = replace(found, answers=replace(found.answers, responses=responses[1:]))
+    assert time_table(sheet) is None
 
 
 def test_people_are_set_beside_a_model_on_the_same_items(planted, model, draws):

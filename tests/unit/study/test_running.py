@@ -19,7 +19,18 @@ from vidence.study.drawing import draw, read_drawn, read_items, write_drawn
 from vidence.study.exclusion import excluded, wages
 from vidence.study.folder import StudyAnswers, read_answers, write_answers
 from vidence.study.running import model_plan, settled, write_people
-from vidence.study.study import Event, Participant, Response, read_study
+from vidence.study.study import (
+    Event,
+    Exclude,
+    Field,
+    Participant,
+    Pay,
+    Phase,
+    PlannedTrial,
+    Response,
+    Study,
+    read_study,
+)
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 EXAM = """
@@ -285,6 +296,24 @@ def test_a_phase_that_a_model_cannot_be_put_through_is_refused(solved):
         plan(phase="oracle")
     with pytest.raises(UsageError, match="there is no phase named 'opne'"):
         plan(phase="opne")
+    whole = solved.file
+    for more, words in (
+        (
+            {"shows": ("question", "knowledge")},
+            "shows question, knowledge, and asks for answer, note; put the model",
+        ),
+        (
+            {"fields": ("note",)},
+            "shows question, and asks for note; put the model through a phase that shows",
+        ),
+    ):
+        first = msgspec.structs.replace(whole.study.phases[0], **more)
+        form = (*whole.study.form, Field(name="note", kind="text"))
+        study = msgspec.structs.replace(whole.study, phases=(first, *whole.study.phases[1:]), form=form)
+        solved.file = replace(whole, study=study)
+        with pytest.raises(UsageError, match=words):
+            plan()
+    solved.file = whole
     for given in ({"n_frames": 8}, {"where": {"a": "b"}}, {"sample": 3}):
         with pytest.raises(
             UsageError, match="would change what phase 'closed' of the study shows; leave it out"
@@ -324,6 +353,27 @@ def test_excluded_rules_are_written_beside_participants(solved):
     solved.person(0, {"closed": 1, "open": 0, "oracle": 0}, caught=False, seconds=1.0, problems=99)
     (one,) = excluded(solved.file.study, solved.answers).participants
     assert one.excluded == ("catch_below", "faster_than_s", "problems_above")
+
+
+def test_rules_leave_out_those_who_began_and_stayed():
+    study = Study(calibrates=True, exclude=Exclude(without_calibration=True))
+    states = ("invited", "declined", "begun", "finished", "withdrawn")
+    people = tuple(Participant(name=f"P{i}", slot=i, state=state) for i, state in enumerate(states))
+    found = excluded(study, StudyAnswers(participants=people, responses=()))
+    assert [one.state for one in found.participants if one.excluded] == ["begun", "finished"]
+
+
+def test_who_answered_on_sheets_is_paid():
+    trial = PlannedTrial(place=0, phase="p", item_id="q", condition="none")
+    answer = Response(participant="P01", trial=trial, values={"answer": "A"}, answered_at=NOW.isoformat())
+    people = (
+        Participant(name="P01", slot=0, state="finished", recruited="file"),
+        Participant(name="P02", slot=1, state="invited"),
+    )
+    study = Study(phases=(Phase(name="p"),), pay=Pay(flat=2, per_answer=0.5, per_right=1))
+    answers = StudyAnswers(participants=people, responses=(answer,))
+    (wage,) = wages(study, answers, n_right={"P01": 1})
+    assert (wage.participant, wage.amount) == ("P01", 3.5)
 
 
 def test_a_free_question_that_was_not_answered_is_wrong_under_a_judge(solved, capsys):
