@@ -24,6 +24,7 @@ from vidence.make.writing.expert_films import Film
 from vidence.make.writing.session import QuestionReview
 from vidence.make.writing.subjects import Concept, Subject
 from vidence.pointlight.specs import spec_of
+from vidence.study.study import read_study
 
 PAGE = "docs/making/herbench.md"
 
@@ -108,3 +109,12 @@ def test_the_map_and_configuration_of_conditions_are_read(page, tmp_path):
     assert spec_of(noise.settings).n_noise == 20
     assert spec_of(scrambled.settings).scramble == "places"
     assert side.yaw_deg == 90
+
+
+def test_the_studies_that_are_shown_are_read(page, tmp_path):
+    blocks = page["docs/studio/studies.md"].blocks("toml", "text")
+    shown = [one for one in blocks if one.title.endswith("study.toml")]
+    assert [one.title for one in shown][-1] == "lights/study.toml"
+    for block in shown:
+        (tmp_path / "study.toml").write_text(block.body, encoding="utf-8")
+        assert read_study(tmp_path).study.phases

@@ -1,6 +1,7 @@
 """A study of point lights as a folder for jsPsych on a lab's own server, and its data read back."""
 
 import csv
+import hashlib
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ class DrawnFolder:
     @property
     def mark(self) -> str:
         """What the rows of this study's data have in common: another file or draw has another."""
-        return self.drawn.study_sha256[:12]
+        return hashlib.sha256(msgspec.json.encode(self.drawn)).hexdigest()[:12]
 
     def trials(self, slot: int) -> tuple[PlannedTrial, ...]:
         """All trials of a participant, by the slot from 0."""
