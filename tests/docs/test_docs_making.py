@@ -113,7 +113,7 @@ def test_the_map_and_configuration_of_conditions_are_read(page, tmp_path):
 
 def test_the_studies_that_are_shown_are_read(page, tmp_path):
     blocks = page["docs/studio/studies.md"].blocks("toml", "text")
-    shown = [one for one in blocks if one.title.endswith("study.toml")]
+    shown = [one for one in blocks if (one.title or "").endswith("study.toml")]
     assert [one.title for one in shown][-1] == "lights/study.toml"
     for block in shown:
         (tmp_path / "study.toml").write_text(block.body, encoding="utf-8")
