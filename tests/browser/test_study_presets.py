@@ -85,6 +85,11 @@ def vidence(*words):
         thread.submit(app.main, [*map(str, words)], standalone_mode=False).result()
 
 
+# A machine that has other things to do (R-33).
+BUSY = """setInterval(() => {
+  const until = performance.now() + 75;
+  while (performance.now() < until);
+}, 170);"""
 # What is added to each preset, and which numbers its two people know: the first more than the second.
 MORE = """items = "items.jsonl"
 split = ""
@@ -143,6 +148,8 @@ def test_two_people_go_through_a_preset_and_its_report_counts_them(browser, serv
     assert len(links) == 2
     for link, known in zip(links, PRESETS[preset], strict=True):
         context = browser.new_context()
+        if preset == "point-light":
+            context.add_init_script(BUSY)
         Scripted(context.new_page(), known).go(link)
         context.close()
     served.process.terminate()
@@ -160,4 +167,9 @@ def test_two_people_go_through_a_preset_and_its_report_counts_them(browser, serv
         asked = [one for one in answers.responses if one.trial.kind == "asked"]
         assert {(one.values["words"], one.n_plays) for one in asked} == {("It turns a card.", 1)}
         assert {round(one.calibration_px_per_cm, 1) for one in answers.participants} == {37.9}
+        late = [json.loads(e.note) for e in answers.events if e.kind == "late-frames"]
+        assert sum(map(len, late)) == sum(one.late_frames for one in answers.responses) > 0
+        assert {play for some in late for play, _, _ in some} == {1}
+        n_failed = sum(one.late_frames > 5 for one in asked)
+        assert tables["study-time"]["lines"][0]["failed"]["value"] == n_failed
     assert SENTINEL not in json.dumps(table)
