@@ -19,6 +19,7 @@ import pointlight
 import studio
 import studio_load
 import studio_pages
+import study_load
 
 HERE = Path(__file__).parent
 DATA = HERE / ".data"
@@ -50,6 +51,7 @@ def main() -> int:
         *studio.ALL,
         *studio_load.ALL,
         *studio_pages.ALL,
+        *study_load.ALL,
     )
     chosen = [f for f in measures if not options.only or f.__name__ in options.only.split(",")]
     rows: list[harness.Row] = []

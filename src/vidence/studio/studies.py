@@ -7,7 +7,7 @@ them, in one transaction for each request.
 import hashlib
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -56,6 +56,7 @@ class DrawnFolder:
     lines: Mapping[tuple[str, str], PacketLine]
     kinds: Taxonomy | None
     frames: Mapping[str, Mapping[str, tuple[Picture, ...]]]
+    dealt: dict[int, tuple[PlannedTrial, ...]] = field(default_factory=dict)
 
     @property
     def study(self) -> Study:
@@ -67,6 +68,16 @@ class DrawnFolder:
         kept = self.frames.get(trial.item_id, {}).get(trial.condition, ())
         folder = self.file.folder
         return tuple((folder / one.file, one.times_s[0] if len(one.times_s) == 1 else None) for one in kept)
+
+    def trials(self, slot: int, responses: Sequence[Response]) -> tuple[PlannedTrial, ...]:
+        """The trials of a participant; dealt once where no answer decides about them."""
+        known = self.dealt.get(slot)
+        if known is not None:
+            return known
+        trials = all_trials(self.study, self.drawn, slot, responses=responses, items=self.items)
+        if all(phase.items == "all" for phase in self.study.phases):
+            self.dealt[slot] = trials
+        return trials
 
     def text(self, name: str) -> str:
         """A text that participants read, of a file beside study.toml; empty without a name."""
@@ -299,19 +310,14 @@ class Seat:
         self.folder = folder_of(row.study)
         self.now = current().settings.clock()
         self.rows = {one.place: one for one in ResponseRow.objects.filter(participant=row)}
-        self.events = tuple(map(_event, StudyEventRow.objects.filter(participant=row).order_by("pk")))
+        happened = StudyEventRow.objects.filter(participant=row).order_by("pk")
+        self.events = tuple(_event(one, row.name) for one in happened)
 
     @cached_property
     def trials(self) -> tuple[PlannedTrial, ...]:
         """The trials of the participant; items that they have written or reviewed are not among them."""
         answered = [self._response(row) for row in self.rows.values()]
-        planned = all_trials(
-            self.folder.study,
-            self.folder.drawn,
-            self.row.slot,
-            responses=answered,
-            items=self.folder.items,
-        )
+        planned = self.folder.trials(self.row.slot, answered)
         own = _own_items(self.row.user)
         return tuple(trial for trial in planned if trial.item_id not in own)
 
@@ -360,6 +366,12 @@ class Seat:
         return response_of(row, self.row.name, is_draft=is_draft)
 
 
+def planned_at(row: ParticipantRow, place: int) -> PlannedTrial | None:
+    """The plan of a trial that was shown; None where it was not."""
+    kept = ResponseRow.objects.filter(participant=row, place=place).values_list("trial", flat=True).first()
+    return None if kept is None else msgspec.json.decode(kept, type=PlannedTrial)
+
+
 def response_of(row: ResponseRow, name: str, *, is_draft: bool = False) -> Response:
     """A trial as it was filled in: what was handed in, or what is written so far."""
     answered = row.answered_at
@@ -377,9 +389,9 @@ def response_of(row: ResponseRow, name: str, *, is_draft: bool = False) -> Respo
     )
 
 
-def _event(row: StudyEventRow) -> Event:
+def _event(row: StudyEventRow, name: str) -> Event:
     return Event(
-        participant=row.participant.name,
+        participant=name,
         at=row.at.isoformat(),
         kind=row.kind,
         place=row.place,
@@ -579,7 +591,7 @@ def answers_of(study: StudyRow) -> StudyAnswers:
         responses=tuple(
             response_of(row, row.participant.name) for row in responses.select_related("participant")
         ),
-        events=tuple(map(_event, events.select_related("participant"))),
+        events=tuple(_event(row, row.participant.name) for row in events.select_related("participant")),
     )
 
 

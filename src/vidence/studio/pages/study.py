@@ -299,11 +299,10 @@ def trial(request: HttpRequest, row: ParticipantRow, at: int) -> HttpResponse:
 
 
 def _written(request: HttpRequest, row: ParticipantRow, place: int) -> HttpResponse:
-    seat = Seat(row)
-    planned = seat.planned(place)
+    planned = studies.planned_at(row, place)
     if planned is None:
         raise Http404
-    study, action = seat.folder.study, request.POST.get("action", "save")
+    study, action = studies.folder_of(row.study).study, request.POST.get("action", "save")
     barrier = request.POST.get("freezes", "") if action == "submit" else ""
     try:
         sent = Written(
