@@ -63,7 +63,10 @@ def test_check_says_what_would_be_shown_and_writes_nothing(folder, tmp_path, cap
     before = sorted(folder.iterdir())
     assert ran("study", "check", folder, "--json", tmp_path / "check.json") == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "8 questions of table, latin-square, to 3 people: 24 trials that are data, 1 of practice" in said
+    assert (
+        "8 questions of table, latin-square, to 3 people: 24 trials in all that are data, and 1 of practice"
+        in said
+    )
     assert "The Latin square is complete with a multiple of 2 people; with 3 some questions" in said
     assert "One person beside one model, both around 80 %, on these questions" in said
     assert "Pictures frames 4 2 10.00" in said

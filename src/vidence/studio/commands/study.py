@@ -172,7 +172,7 @@ def _size(study: "Study", found: "DrawnStudy") -> tuple[str, ...]:
     )
     said = [
         f"{several(len(drawn.asked), 'question')} of {drawn.benchmark}, {study.design}, to "
-        f"{several(study.n_people, 'person', many='people')}: {n_trials:,} trials that are data, "
+        f"{several(study.n_people, 'person', many='people')}: {n_trials:,} trials in all that are data, and "
         f"{len(drawn.practice)} of practice for each person."
     ]
     rotated = sum(phase.items == "all" for phase in study.phases)
