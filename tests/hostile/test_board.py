@@ -28,6 +28,7 @@ N, CHANCE, MOST_GAIN = 200, 25.0, 2.0
 ALLOWED, SEED = 20, 0
 NOBODY = 65534
 PATIENCE_S = 60.0
+NAMES = tuple(map(str, range(N)))
 Answers = np.ndarray
 Attack = Generator[Answers, int | None, Answers]
 
@@ -82,7 +83,7 @@ class Modelled:
         self.key, self.best = key, dict[str, float]()
 
     def __call__(self, answers: Answers) -> int | None:
-        values = {str(i): float(a == k) for i, (a, k) in enumerate(zip(answers, self.key, strict=True))}
+        values = dict(zip(NAMES, (answers == self.key).astype(float).tolist(), strict=True))
         if self.best and not beats(values, self.best):
             return None
         self.best = values
@@ -242,11 +243,16 @@ class Told:
                 [sys.executable, *map(str, words)], stdout=file, stderr=file, env=self.env, **account
             )
 
-    def act(self, act: str, **told: object) -> object:
-        """Do something with the database; what it says."""
+    def file(self, act: str, **told: object) -> Path:
+        """What a process is told."""
         file = self.folder / f"{act}.json"
         file.write_text(json.dumps({"data": str(self.data), "password": PASSWORD, **told}))
         file.chmod(0o644)
+        return file
+
+    def act(self, act: str, **told: object) -> object:
+        """Do something with the database; what it says."""
+        file = self.file(act, **told)
         done = subprocess.run(
             [sys.executable, board_process.__file__, act, file],
             capture_output=True,
@@ -279,12 +285,10 @@ def test_a_scorer_killed_in_any_step_scores_once_and_charges_once(tmp_path, reco
         wrong = {name: "A" if letter != "A" else "B" for name, letter in list(letters.items())[:number]}
         file = split.submission({**letters, **wrong, **words}).decode()
         accounts.append((step, step, file))
-    told.act(
-        "fill", release=str(split.release), limits={"most_a_day": 2, "most_in_all": 2}, accounts=accounts
-    )
-    judge = write_judge(tmp_path)
-    told.act("kill", vault=str(split.vault), judges=judge["judge_models"], cache=str(tmp_path / "cache"))
-    rows = told.act("state")
+    limits, judge = {"most_a_day": 2, "most_in_all": 2}, write_judge(tmp_path)
+    board = {"release": str(split.release), "limits": limits, "accounts": accounts}
+    scorer = {"vault": str(split.vault), "judges": judge["judge_models"], "cache": str(tmp_path / "cache")}
+    rows = told.act("kill", **board, **scorer)
     points = [whole_points({str(i): float(i >= number) for i in range(n)}) for number in range(len(rows))]
     expected = [
         {"team": step, "state": "scored", "points": score, "left": 1}
@@ -378,8 +382,8 @@ def running() -> Iterator[Running]:
             accounts=[("Ann", "red", ""), ("Ada", "red", ""), ("Bob", "blue", ""), ("Eve", "green", "")],
         )
         server = told.start("-m", "vidence", "studio", "serve", told.data, "--port", 0, log="server")
-        words = ("-m", "vidence", "board", "score", told.data, "--vault", split.vault)
-        scorer = told.start(*words, log="scorer", is_server=False)
+        file = told.file("scorer", vault=str(split.vault))
+        scorer = told.start(board_process.__file__, "scorer", file, log="scorer", is_server=False)
         end = time.monotonic() + PATIENCE_S
         while not (found := re.search(r"http://127\.0\.0\.1:(\d+)/", (folder / "server").read_text())):
             assert (server.poll(), time.monotonic() < end) == (None, True), (folder / "server").read_text()

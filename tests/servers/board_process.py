@@ -1,7 +1,8 @@
-"""Processes of a board that is attacked: ``board_process.py fill|kill|state FILE``, told by a JSON file.
+"""Processes of a board that is attacked: ``board_process.py ACT FILE``, told by a JSON file.
 
-``fill`` opens a board with its accounts and submissions; ``kill`` lets a scorer be killed in each step, and
-then another go on; ``state`` prints what the database has of the submissions.
+``fill`` opens a board with its accounts and submissions; ``kill`` does that, lets a scorer be killed in each
+step, then another go on, and ends as ``state``, which prints what the database has of the submissions.
+``scorer`` is the command that scores, which looks for work more often.
 """
 
 import json
@@ -55,8 +56,12 @@ def state(_told: Told) -> None:
 
 def kill(told: Told) -> None:
     """Let a scorer be killed in each step, each in a process of its own; then let one do the rest."""
+    from django.db import connections
+
     from vidence.studio import scoring  # noqa: F401 - once for all that are killed
 
+    fill(told)
+    connections.close_all()  # each process opens its own
     for step in STEPS:
         child = os.fork()
         if not child:
@@ -67,6 +72,16 @@ def kill(told: Told) -> None:
         assert os.WIFSIGNALED(status), f"the scorer came to its end; it was to be killed in {step!r}"
         assert os.WTERMSIG(status) == signal.SIGKILL
     _score(told, later=timedelta(minutes=10))
+    state(told)
+
+
+def scorer(told: Told) -> None:
+    """Score what is submitted, until this is killed."""
+    from vidence.cli.main import main
+    from vidence.studio.commands import board
+
+    board._PAUSE_S = 0.2
+    main(["board", "score", str(told["data"]), "--vault", str(told["vault"])])
 
 
 def _score(told: Told, *, later: timedelta) -> None:
@@ -125,6 +140,8 @@ def _die_in(step: str) -> None:
 if __name__ == "__main__":
     given = json.loads(Path(sys.argv[2]).read_text())
     folder = Path(given["data"])
+    if sys.argv[1] == "scorer":
+        scorer(given)
     folder.mkdir(exist_ok=True, mode=0o700)
     configure(StudioSettings(mode="team", data=folder), secret=secret_of(folder))
     {"fill": fill, "kill": kill, "state": state}[sys.argv[1]](given)

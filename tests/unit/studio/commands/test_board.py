@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from subjects.hidden_board import hidden_split
+from vidence.cli.main import main
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +33,15 @@ def test_a_board_is_opened_and_scored_by_hand(split, tmp_path):
     )
 
 
-def test_without_a_studio_nothing_is_scored(split, tmp_path):
+def test_without_a_studio_nothing_is_scored(split, tmp_path, capsys):
     words = ("score", tmp_path, "--vault", split.vault, "--once")
-    code, said = board(*words)
-    assert (code, "holds no studio; open a board in it with: vidence board open" in said) == (2, True), said
+    with pytest.raises(SystemExit) as ended:  # before anything of Django is set up
+        main(["board", *map(str, words)])
+    said = capsys.readouterr().err
+    assert (ended.value.code, "holds no studio; open a board in it with: vidence board open" in said) == (
+        2,
+        True,
+    )
     (tmp_path / "studio.sqlite3").write_text("no database, but words, " * 100)
     code, said = board(*words)
     assert (code, "cannot be used: file is not a database" in said) == (2, True), said
