@@ -94,6 +94,11 @@ def read(path: Path, *, what: str = "questions") -> DataFile:
         content = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}); check the path and its rights") from error
+    return file_of(path, content, what=what)
+
+
+def file_of(path: Path, content: bytes, *, what: str = "questions") -> DataFile:
+    """A file of these bytes, unpacked where they are gzipped; arguments and errors are those of `read`."""
     if path.suffix == ".gz" or content.startswith(GZIP):
         content = unpacked(content, str(path))
     if content.startswith(_UTF_16):

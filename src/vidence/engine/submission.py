@@ -1,6 +1,6 @@
 """Submitted answers to questions with hidden answers: read, checked, and scored where the answers are."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from vidence.ask import files
 from vidence.ask.benchmarks.question_files import lettered, said_answer
 from vidence.ask.files import FieldError, decoded, explained, text_of, usable
 from vidence.ask.mapping.columns import Row, as_text
-from vidence.ask.mapping.rows import read_rows
+from vidence.ask.mapping.rows import Table, read_rows
 from vidence.catalog import create, names
 from vidence.contracts import AskingRules, Benchmark, Scorer
 from vidence.engine.engine import Context
@@ -21,16 +21,14 @@ from vidence.engine.evaluate import Summary, opened_run
 from vidence.engine.events import Listener, Started, TrialStored
 from vidence.engine.importing import ITEMS_FILE, write_records
 from vidence.engine.limits import Budget
-from vidence.engine.plan import PLAN_FILE, Plan, PlanOverrides, read_overrides
+from vidence.engine.plan import PLAN_FILE, PlanOverrides, read_overrides
 from vidence.engine.prepare import PreparedRun, make_plan
 from vidence.engine.scoring import score_reply
 from vidence.engine.session import each, opened_session
-from vidence.engine.store import SUBMISSION_FILE, RunStore
+from vidence.engine.store import SUBMISSION_FILE
 from vidence.errors import DataError, StoreError, UnknownNameError, UsageError
 from vidence.records import (
     Answered,
-    Clusters,
-    Estimate,
     Failed,
     Item,
     Record,
@@ -39,9 +37,9 @@ from vidence.records import (
     Trial,
     Unreadable,
 )
-from vidence.statistics.intervals import mean_interval
 
 ANSWERS_FILE: Final = "answers.jsonl"
+SUBMITTED: Final = "submitted answers"
 MOST_REPEATS: Final = 100
 MOST_NAMED: Final = 5
 """Lines of each fault that are named."""
@@ -75,22 +73,9 @@ class SubmittedAnswer(Record):
 class Submission:
     """The rows of a submission, and the place of each in its file."""
 
-    path: Path
+    content_hash: str
     rows: tuple[SubmittedAnswer, ...]
     places: tuple[str, ...]
-    content_hash: str = ""
-
-
-class Fault(Record):
-    """What is wrong with some lines of a submission; the first `MOST_NAMED` are named."""
-
-    n: int = 0
-    lines: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, lines: Sequence[str]) -> "Fault":
-        """The fault of these lines."""
-        return cls(n=len(lines), lines=tuple(lines[:MOST_NAMED]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,19 +90,22 @@ class SubmissionCheck:
     items: tuple[Item, ...]
     rows: tuple[SubmittedAnswer, ...]
     n_repeats: int
-    unknown: Fault
-    doubled: Fault
-    missing: Fault
-    outside: Fault
+    unknown: tuple[str, ...]
+    doubled: tuple[str, ...]
+    missing: tuple[str, ...]
+    outside: tuple[str, ...]
 
     @property
     def is_clean(self) -> bool:
         """Whether each question has an answer among its options, and nothing else is there."""
-        return not any(one.n for one in (self.unknown, self.doubled, self.missing, self.outside))
+        return not (self.unknown or self.doubled or self.missing or self.outside)
 
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """What is wrong, a sentence for each fault; empty where nothing is."""
+    def sentences(self, *, is_taken: bool = True) -> tuple[str, ...]:
+        """What is wrong, a sentence for each kind of fault with its first lines; empty where nothing is.
+
+        Args:
+            is_taken: say, too, what becomes of such lines in a submission that is scored.
+        """
         said = (
             (self.unknown, "unknown id", "unknown ids", "left out"),
             (self.doubled, "id given again", "ids given again", "the first line of each counts"),
@@ -125,24 +113,12 @@ class SubmissionCheck:
             (self.outside, "answer outside the options", "answers outside the options", "counted as wrong"),
         )
         return tuple(
-            _sentence(fault, one if fault.n == 1 else many, end) for fault, one, many, end in said if fault.n
+            f"{len(lines):,} {one if len(lines) == 1 else many}{f' ({end})' if is_taken else ''}: "
+            f"{'; '.join(lines[:MOST_NAMED])}"
+            f"{f'; and {len(lines) - MOST_NAMED:,} more' if len(lines) > MOST_NAMED else ''}"
+            for lines, one, many, end in said
+            if lines
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SubmissionScore:
-    """The score of a submission.
-
-    `values` has the mean score of each question over its repeats, by its id; None where it waits for a judge
-    or no judge replied, which the report of the run counts as wrong.
-    `estimate` is the mean that the plan's headline asks for, with its interval; None where nothing is scored.
-    `judged` is what judges did, where some were asked.
-    """
-
-    plan: Plan
-    values: Mapping[str, float | None]
-    estimate: Estimate | None
-    judged: Summary | None = None
 
 
 # --------------------------------------------------------------------------- reading and checking
@@ -160,16 +136,23 @@ def read_submission(path: Path) -> Submission:
         raise DataError(
             f"{path} has no {SUBMISSION_FILE}; expected the folder of a run on questions with hidden answers"
         )
+    return submission_in(read_rows(file, what=SUBMITTED))
+
+
+def submission_in(table: Table) -> Submission:
+    """The rows of a submission that was read from a file.
+
+    Raises:
+        DataError: a row is no answer; the message has its line.
+    """
     rows, places = [], []
-    table = read_rows(file, what="submitted answers")
     for place, row in table.lines:
         try:
             rows.append(_submitted(usable(row)))
         except FieldError as error:
-            raise DataError(f"{file}, line {place}: {error}") from error
+            raise DataError(f"{table.file.path}, line {place}: {error}") from error
         places.append(f"line {place}")
-    content_hash = table.file.content_hash
-    return Submission(path=file, content_hash=content_hash, rows=tuple(rows), places=tuple(places))
+    return Submission(content_hash=table.file.content_hash, rows=tuple(rows), places=tuple(places))
 
 
 def hidden_items(folder: Path, split: str | None = None) -> tuple[Item, ...]:
@@ -232,19 +215,19 @@ def checked(submission: Submission, items: Sequence[Item]) -> SubmissionCheck:
                 outside.append(f"{line}: {_short(row.answer)}, expected {options}")
     n_repeats = 1 + max((repeat for _, repeat in rows), default=0)
     trials = [(item.item_id, repeat) for item in items for repeat in range(n_repeats)]
-    missing = [
+    missing = (
         _short(item_id) + (f", repeat {repeat}" if n_repeats > 1 else "")
         for item_id, repeat in trials
         if (item_id, repeat) not in rows
-    ]
+    )
     return SubmissionCheck(
         items=tuple(items),
         rows=tuple(rows[key] for key in trials if key in rows),
         n_repeats=n_repeats,
-        unknown=Fault.of(unknown),
-        doubled=Fault.of(doubled),
-        missing=Fault.of(missing),
-        outside=Fault.of(outside),
+        unknown=tuple(unknown),
+        doubled=tuple(doubled),
+        missing=tuple(missing),
+        outside=tuple(outside),
     )
 
 
@@ -265,11 +248,6 @@ def _is_outside(row: SubmittedAnswer, item: Item) -> bool:
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…")
-
-
-def _sentence(fault: Fault, what: str, end: str) -> str:
-    more = f"; and {fault.n - len(fault.lines):,} more" if fault.n > len(fault.lines) else ""
-    return f"{fault.n:,} {what} ({end}): {'; '.join(fault.lines)}{more}"
 
 
 # --------------------------------------------------------------------------- scoring
@@ -298,7 +276,7 @@ async def score_submission(
     environment: Environment,
     now: datetime,
     on_event: Listener,
-) -> SubmissionScore:
+) -> Summary:
     """Score a checked submission as a run: the plan's parsers, then its judges where it names some.
 
     The run folder that comes of it holds the questions with their answers, and can be reported and compared.
@@ -311,6 +289,9 @@ async def score_submission(
         now: written into the facts of the run.
         on_event: told of each trial.
 
+    Returns:
+        What was done, by judges above all.
+
     Raises:
         DataError: the submission answers none of the questions.
         StoreError: the folder holds a run, or cannot be written.
@@ -320,7 +301,8 @@ async def score_submission(
         raise DataError(f"the submission answers none of the {len(check.items):,} questions; check its ids")
     if (folder / PLAN_FILE).exists():
         raise StoreError(f"{folder} holds a run already; choose another --out")
-    write_records(folder / ITEMS_FILE, (_written(item) for item in check.items))
+    written = (msgspec.structs.replace(item, answer=said_answer(item)) for item in check.items)
+    write_records(folder / ITEMS_FILE, written)
     write_records(folder / SUBMISSION_FILE, check.rows)
     model = f"replay:{folder / SUBMISSION_FILE}?text=answer&sample=repeat"
     given: PlanOverrides = {**overrides, "repeats": check.n_repeats}
@@ -343,11 +325,7 @@ async def score_submission(
 
             await each(trials, score, n_consumers=plan.concurrency)
             summary.close(Budget(), session.judging)
-    return _score_of(folder, plan, summary if plan.judge_models else None)
-
-
-def _written(item: Item) -> Item:
-    return msgspec.structs.replace(item, answer=said_answer(item))
+    return summary
 
 
 def _trials(
@@ -383,24 +361,3 @@ def _read(row: SubmittedAnswer | None, item: Item, parser: Scorer) -> tuple[Repl
     outcome = Answered(answer=row.answer, rule="submitted")
     alone = said_answer(msgspec.structs.replace(item, answer=row.answer)) if item.choices else row.answer
     return Reply(text=alone), score_reply(item, outcome, parser)
-
-
-def _score_of(folder: Path, plan: Plan, judged: Summary | None) -> SubmissionScore:
-    """What the trials of a run folder amount to."""
-    with RunStore(folder) as store:
-        items = store.items()
-        known: dict[str, list[float]] = {item.item_id: [] for item in items}
-        for trial in store.trials(are_brief=True):
-            score = trial.score
-            is_lost = score.has_judge_error and not any(verdict.said for verdict in score.verdicts)
-            if score.counted is not None and not is_lost:
-                known[trial.item_id].append(score.counted)
-    values = {item_id: sum(some) / len(some) if some else None for item_id, some in known.items()}
-    scored = [item for item in items if known[item.item_id]]
-    kind, _, tag = plan.headline.partition(":")
-    groups = [item.tags.get(tag, "(none)") for item in scored] if kind == "macro" else None
-    estimate = None
-    if scored:
-        means = [sum(some) / len(some) for some in known.values() if some]
-        estimate = mean_interval(means, clusters=Clusters.of(scored), groups=groups)
-    return SubmissionScore(plan=plan, values=values, estimate=estimate, judged=judged)

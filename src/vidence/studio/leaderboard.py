@@ -4,7 +4,6 @@ Nothing here knows a right answer, or where one is: `scoring`, which runs in ano
 """
 
 import hashlib
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
@@ -14,8 +13,10 @@ import msgspec
 from django.db import transaction
 from django.db.models import QuerySet
 
+from vidence.ask.files import file_of
+from vidence.ask.mapping.rows import rows_in
 from vidence.engine.store import SUBMISSION_FILE
-from vidence.engine.submission import SubmissionCheck, checked, read_submission
+from vidence.engine.submission import SUBMITTED, SubmissionCheck, checked, submission_in
 from vidence.errors import DataError, UsageError
 from vidence.make.pipeline.output import json_lines
 from vidence.make.release.hidden import row_of, rows_of
@@ -151,32 +152,11 @@ def read(content: bytes, items: Sequence[Item]) -> SubmissionCheck:
     Raises:
         DataError: a line is no answer, or the answers are not one for each question among its options.
     """
-    with tempfile.TemporaryDirectory(prefix="vidence-board-") as folder:
-        path = Path(folder) / SUBMISSION_FILE
-        path.write_bytes(content)
-        try:
-            check = checked(read_submission(path), items)
-        except DataError as error:
-            raise DataError(str(error).replace(str(path), SUBMISSION_FILE)) from error
+    file = file_of(Path(SUBMISSION_FILE), content, what=SUBMITTED)
+    check = checked(submission_in(rows_in(file)), items)
     if not check.is_clean:
-        raise DataError("\n".join(_faults(check)))
+        raise DataError("\n".join(check.sentences(is_taken=False)))
     return check
-
-
-def _faults(check: SubmissionCheck) -> list[str]:
-    """What is wrong with a submission: a sentence for each kind, with the first lines of it."""
-    kinds = (
-        ("unknown id(s)", check.unknown),
-        ("id(s) given again", check.doubled),
-        ("missing id(s)", check.missing),
-        ("answer(s) outside the options", check.outside),
-    )
-    return [
-        f"{fault.n:,} {kind.replace('(s)', '' if fault.n == 1 else 's')}: {'; '.join(fault.lines)}"
-        f"{'; …' if fault.n > len(fault.lines) else ''}"
-        for kind, fault in kinds
-        if fault.n
-    ]
 
 
 def accept(user: UserRow, check: SubmissionCheck) -> SubmissionRow:

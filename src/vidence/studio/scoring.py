@@ -23,12 +23,14 @@ from django.db.models import Q
 
 from vidence.engine.environment import Environment
 from vidence.engine.plan import PlanOverrides
-from vidence.engine.submission import Submission, SubmittedAnswer, checked, score_submission
+from vidence.engine.submission import score_submission
 from vidence.errors import ModelError, StoreError, UsageError, VidenceError
-from vidence.make.release.hidden import row_of, rows_of
+from vidence.make.release.hidden import rows_of
 from vidence.media.whole import PRIVATE, make_private, write_whole
 from vidence.records import Item, Record
-from vidence.studio.leaderboard import best_of, has_ended, items_of
+from vidence.report.results import Row, load_run
+from vidence.report.scores import ScoredQuestions
+from vidence.studio.leaderboard import best_of, has_ended, items_of, read
 from vidence.studio.records.submissions import LeaderboardRow, SubmissionRow
 from vidence.studio.rules.ladder import beats, whole_points
 
@@ -198,15 +200,13 @@ def score(job: Job, vault: Vault, marker: Marker) -> dict[str, float]:
 
 def _score(job: Job, vault: Vault, marker: Marker) -> dict[str, float]:
     """Score the answers of a job in a new run folder in the vault, by the ordinary scorers."""
-    rows = tuple(row_of(line, SubmittedAnswer, place=Path(job.team)) for line in job.answers.splitlines())
-    places = tuple(f"line {n}" for n, _ in enumerate(rows, 1))
     folder = vault.folder / _SCORED / str(job.public)
     shutil.rmtree(folder, ignore_errors=True)  # of a scorer that was killed
     make_private(folder)
-    scored = anyio.run(
+    anyio.run(
         partial(
             score_submission,
-            checked(Submission(path=folder, rows=rows, places=places), vault.items),
+            read(job.answers, vault.items),
             folder,
             overrides={**marker.overrides, "memory": str(vault.folder / _REPLIES)},
             environment=marker.environment,
@@ -214,10 +214,16 @@ def _score(job: Job, vault: Vault, marker: Marker) -> dict[str, float]:
             on_event=lambda _event: None,
         )
     )
-    values = {name: value for name, value in scored.values.items() if value is not None}
-    if len(values) < len(vault.items):
-        raise ModelError(f"judges gave no verdict on {len(vault.items) - len(values):,} answers")
-    return values
+    scored = ScoredQuestions.of(load_run(folder, are_brief=True).rows, _known)
+    if len(scored.items) < len(vault.items):
+        raise ModelError(f"judges gave no verdict on {len(vault.items) - len(scored.items):,} answers")
+    return {item.item_id: float(value) for item, value in zip(scored.items, scored.values, strict=True)}
+
+
+def _known(row: Row) -> float | None:
+    """The score of a trial; None where no judge replied, which a report counts as wrong."""
+    is_lost = row.is_judge_error and not any(verdict.said for verdict in row.score.verdicts)
+    return None if is_lost else row.correct
 
 
 def _keep(folder: Path, values: Mapping[str, float]) -> None:

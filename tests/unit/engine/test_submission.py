@@ -9,15 +9,18 @@ import msgspec
 import pytest
 
 from vidence.engine.environment import environment
+from vidence.engine.evaluate import Summary
 from vidence.engine.submission import (
     SubmissionCheck,
-    SubmissionScore,
     checked,
     read_submission,
     score_submission,
 )
 from vidence.errors import DataError, StoreError
 from vidence.records import Item, Media
+from vidence.report.opened_run import open_run
+from vidence.report.results import load_run
+from vidence.report.scores import ScoredQuestions
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 RIGHT = "BADC"
@@ -47,8 +50,8 @@ def check_of(path: Path, questions: tuple[Item, ...]) -> SubmissionCheck:
     return checked(read_submission(path), questions)
 
 
-def scored(check: SubmissionCheck, folder: Path, **overrides: object) -> SubmissionScore:
-    async def work() -> SubmissionScore:
+def scored(check: SubmissionCheck, folder: Path, **overrides: object) -> Summary:
+    async def work() -> Summary:
         return await score_submission(
             check,
             folder,
@@ -61,6 +64,12 @@ def scored(check: SubmissionCheck, folder: Path, **overrides: object) -> Submiss
     return anyio.run(work)
 
 
+def values_of(folder: Path) -> dict[str, float]:
+    """The mean score of each question of a run that has one."""
+    found = ScoredQuestions.of(load_run(folder).rows)
+    return dict(zip((item.item_id for item in found.items), found.values.tolist(), strict=True))
+
+
 def test_each_fault_is_counted_and_its_first_five_lines_are_named(tmp_path):
     rows: list[dict[str, object]] = [{"item_id": f"x{i}", "answer": "A"} for i in range(7)]
     rows += [
@@ -69,15 +78,18 @@ def test_each_fault_is_counted_and_its_first_five_lines_are_named(tmp_path):
         {"item_id": "q1", "answer": "F"},
     ]
     check = check_of(written(tmp_path / "s.jsonl", rows), items())
-    assert (check.unknown.n, check.doubled.n, check.missing.n, check.outside.n) == (7, 1, 6, 1)
-    assert len(check.unknown.lines) == 5
-    said = "\n".join(check.sentences)
+    assert [len(one) for one in (check.unknown, check.doubled, check.missing, check.outside)] == [7, 1, 6, 1]
+    said = "\n".join(check.sentences())
+    assert "line 5: 'x4'; and 2 more" in said
+    assert "7 unknown ids: line 1: 'x0'; line 2" in check.sentences(is_taken=False)[0]
     assert "7 unknown ids (left out): line 1: 'x0'; line 2: 'x1'" in said
     assert said.count("and 2 more") == 1
     assert "1 id given again (the first line of each counts): line 9: 'q0'" in said
     assert "1 answer outside the options (counted as wrong): line 10: 'q1': 'F', expected A to D" in said
     hidden = tuple(msgspec.structs.replace(item, answer="") for item in items())
-    assert check_of(tmp_path / "s.jsonl", hidden).sentences == check.sentences, "the answers decide nothing"
+    assert check_of(tmp_path / "s.jsonl", hidden).sentences() == check.sentences(), (
+        "the answers decide nothing"
+    )
 
 
 def test_a_clean_submission_is_scored_with_its_interval(tmp_path):
@@ -85,12 +97,11 @@ def test_a_clean_submission_is_scored_with_its_interval(tmp_path):
     rows[0]["answer"], rows[1]["answer"] = "D", " red"  # wrong; the text of the right choice
     check = check_of(written(tmp_path / "s.jsonl", rows), items())
     assert check.is_clean
-    score = scored(check, tmp_path / "run")
-    assert score.values == {"q0": 0.0, "q1": 1.0, "q2": 1.0, "q3": None} | {
-        f"q{i}": 1.0 for i in (4, 5, 6)
-    } | {"q7": None}
-    assert score.estimate is not None
-    assert (score.estimate.value, score.estimate.n, score.estimate.n_clusters) == (5 / 6, 6, 4)
+    scored(check, tmp_path / "run")
+    assert values_of(tmp_path / "run") == {"q0": 0.0} | {f"q{i}": 1.0 for i in (1, 2, 4, 5, 6)}
+    estimate = open_run(tmp_path / "run").accuracy
+    assert estimate is not None
+    assert (estimate.value, estimate.n, estimate.n_clusters) == (5 / 6, 6, 4)
     with pytest.raises(StoreError, match="holds a run already; choose another --out"):
         scored(check, tmp_path / "run")
 
@@ -102,7 +113,8 @@ def test_the_submitted_answer_counts_whatever_its_reply_says(tmp_path):
         {"item_id": "q2", "answer": "D", "reply": ""},
     ]
     check = check_of(written(tmp_path / "s.jsonl", rows), items(3))
-    assert scored(check, tmp_path / "run").values == {"q0": 0.0, "q1": 1.0, "q2": 1.0}
+    scored(check, tmp_path / "run")
+    assert values_of(tmp_path / "run") == {"q0": 0.0, "q1": 1.0, "q2": 1.0}
 
 
 def test_what_is_missing_outside_or_empty_counts_as_wrong_with_a_judge_too(tmp_path):
@@ -112,10 +124,9 @@ def test_what_is_missing_outside_or_empty_counts_as_wrong_with_a_judge_too(tmp_p
         {"item_id": "q3", "answer": "a blue bus"},
     ]
     check = check_of(written(tmp_path / "s.jsonl", rows), items(8))
-    score = scored(check, tmp_path / "run", judge="rule-first", judge_models=("scripted:no",))
-    assert score.values == {"q3": 1.0} | {f"q{i}": 0.0 for i in (0, 1, 2, 4, 5, 6, 7)}
-    assert score.judged is not None
-    assert score.judged.n_judge_errors == 0
+    summary = scored(check, tmp_path / "run", judge="rule-first", judge_models=("scripted:no",))
+    assert values_of(tmp_path / "run") == {"q3": 1.0} | {f"q{i}": 0.0 for i in (0, 1, 2, 4, 5, 6, 7)}
+    assert summary.n_judge_errors == 0
 
 
 def test_a_table_of_the_users_own_is_read_and_repeats_are_averaged(tmp_path):
@@ -124,7 +135,8 @@ def test_a_table_of_the_users_own_is_read_and_repeats_are_averaged(tmp_path):
     check = check_of(path, items(2))
     assert check.n_repeats == 2
     assert check.is_clean
-    assert scored(check, tmp_path / "run").values == {"q0": 0.5, "q1": 0.5}
+    scored(check, tmp_path / "run")
+    assert values_of(tmp_path / "run") == {"q0": 0.5, "q1": 0.5}
 
 
 @pytest.mark.parametrize(

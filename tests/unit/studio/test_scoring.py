@@ -111,18 +111,31 @@ def test_a_scorer_that_was_killed_after_it_scored_asks_no_judge_again(team, open
     assert '<td class="number">100</td>' in client.get("/board").content.decode()
 
 
-def test_a_judge_that_is_not_there_costs_nobody_a_submission(team, opened, tmp_path):
+@pytest.mark.parametrize(
+    ("judge", "why"),
+    [
+        ("", "judge.py"),
+        (
+            "def judge(prompt, system):\n    raise ValueError('no')\n",
+            f"judges gave no verdict on {N_OPEN} answers",
+        ),
+    ],
+)
+def test_a_judge_that_is_not_there_or_says_nothing_costs_nobody_a_submission(
+    team, opened, tmp_path, judge, why
+):
     from vidence.studio.scoring import LEASE
 
     board = open_board(team, opened, tmp_path / "cache")
     answers = {name: said if len(said) == 1 else f"a foot, {name}" for name, said in opened.key.items()}
     send(board.member("Ann", "red"), opened.submission(answers))
-    gone = {"judge_models": (f"python:{tmp_path / 'gone.py'}:judge",)}
+    bad = write_judge(tmp_path)
+    (tmp_path / "judge.py").write_text(judge)
     reasons = []
     for _ in range(3):
-        reasons += board.score(**gone)
+        reasons += board.score(**bad)
         team.clock.move(LEASE.total_seconds())
-    assert [SENTINEL in one for one in reasons] == [False] * 3
+    assert [(SENTINEL in one, why in one) for one in reasons] == [(False, True)] * 3
     assert row_of("red").state == "failed"
     assert board.score(**write_judge(tmp_path)) == []
 

@@ -51,14 +51,14 @@ def score(given: Score) -> int:
     judges = given.overrides.get("judge_models") or ()
     remember((need for spec in judges for need in needs_of_spec("model", spec)), environment=place)
     folder = given.out or Path("runs") / f"scored-{submission.content_hash[:12]}"
-    for sentence in check.sentences:
+    for sentence in check.sentences():
         say(console, (sentence, "yellow"))
     overrides: PlanOverrides = {
         "name": given.submission.resolve().stem[:MOST_NAME],
         **submitted.rules_for(items, is_judged=bool(judges)),
         **given.overrides,
     }
-    scored = watched(
+    summary = watched(
         lambda listen: submitted.score_submission(
             check, folder, overrides=overrides, environment=place, now=now(), on_event=listen
         ),
@@ -69,8 +69,6 @@ def score(given: Score) -> int:
     )
     keep_line(folder)
     show_run(folder, page=folder / "report.html" if given.page else None, json_path=given.json_path)
-    n_errors = 0
-    if (judged := scored.judged) is not None:
-        n_errors, judged.n_failed = judged.n_judge_errors, 0  # what failed besides is missing
-        say_summary(judged, folder, console)
-    return NOT_ALL if n_errors or not check.is_clean else 0
+    summary.n_failed = 0  # what failed besides judges is missing
+    say_summary(summary, folder, console)
+    return NOT_ALL if summary.n_judge_errors or not check.is_clean else 0

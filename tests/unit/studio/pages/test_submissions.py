@@ -1,6 +1,7 @@
 """The pages Board and Submit: what is taken and counted, what a team sees of it, and what others see."""
 
 import re
+import tempfile
 from datetime import UTC, datetime
 
 import pytest
@@ -55,7 +56,7 @@ def test_a_score_is_shown_where_it_beats_the_best_of_the_team_by_enough(board):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda rows: rows[3:], "3 missing ids: &#x27;table-001&#x27;; &#x27;table-002&#x27;"),
+        (lambda rows: rows[3:], "3 missing answers: &#x27;table-001&#x27;; &#x27;table-002&#x27;"),
         (lambda rows: [*rows, rows[0]], "1 id given again: line 101: &#x27;table-001&#x27;"),
         (lambda rows: [*rows, b'{"item_id": "x", "answer": "A"}'], "1 unknown id: line 101"),
         (
@@ -73,7 +74,7 @@ def test_a_file_that_cannot_count_is_refused_with_its_lines_and_costs_nothing(bo
     answer = send(client, b"\n".join(change(board.split.right(50).splitlines())))
     assert answer.status_code == 400
     assert said in text(answer), re.findall(r"<li.*?</li>", text(answer))
-    assert "vidence-board-" not in text(answer)
+    assert tempfile.gettempdir() not in text(answer)
     assert "<strong>2</strong> more today" in text(answer)
     assert "None yet" in text(answer)
 
