@@ -217,7 +217,7 @@ def test_marks_and_pairs_of_a_study_give_the_figures_of_the_same_table_by_hand(v
     done = vidence("study", "report", "s", "--json", "r.json")
     assert done.code == 0, done.err
     named = [table["name"] for table in json.loads((vidence.folder / "r.json").read_text())["tables"]]
-    assert {"ratings:marks:score", "votes:marks:correct", "ratings-agreement"} <= set(named)
+    assert {"ratings:marks:score", "votes:marks:correct", "agreement"} <= set(named)
 
 
 def test_people_label_on_sheets_and_nothing_is_taken_of_a_wrong_one(vidence, leveled_runs):

@@ -1,12 +1,12 @@
 """Two runs, or more, on the same questions: what can be said of their difference."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 import numpy as np
 
 from vidence.errors import UsageError
-from vidence.records import ClusterNoun, Clusters, Record
+from vidence.records import ClusterNoun, Clusters, Estimate, Item, Record
 from vidence.report.pairing import PairedRuns, paired_answers
 from vidence.report.provenance import Origin, how_asked, is_asked, origin_of, trial_origin
 from vidence.report.results import SEED, Run
@@ -249,19 +249,39 @@ def _difference(part: PairedRuns, tag: str = "", *, level: float) -> Comparison:
     pairs = {key: pair for key, pair in paired_answers(*part.runs).items() if key[1] in items}
     if not pairs:
         return found
-    asked = [items[item_id] for _, item_id in pairs]
     first, second = np.array(list(pairs.values())).T
-    difference, p_value = crossed_mean(
-        second - first,
-        people=[person for person, _ in pairs],
-        clusters=Clusters.of(asked, noun=part.noun),
-        items=[item.item_id for item in asked],
-        groups=[item.tags[tag] for item in asked] if tag else None,
-    ).difference(level=level)
+    difference, p_value = answers_difference(pairs, items, tag=tag, noun=part.noun, level=level)
     found = msgspec.structs.replace(found, difference=difference, p_value=p_value)
     if tag:
         return found
     return msgspec.structs.replace(found, mean_first=float(second.mean()), mean_second=float(first.mean()))
+
+
+def answers_difference(
+    pairs: Mapping[tuple[str, str], tuple[float, float]],
+    items: Mapping[str, Item],
+    *,
+    tag: str = "",
+    noun: ClusterNoun | None = None,
+    level: float,
+) -> tuple[Estimate, float]:
+    """The second mark less the first over answers of people, who are crossed with sources, and its p-value.
+
+    Args:
+        pairs: the two marks of each answer, by person and item.
+        items: the items by id.
+        tag: where given, the mean is that over its values, each alike.
+        noun: what the clusters of the whole run are called, where these answers are a part of it.
+        level: coverage of the interval.
+    """
+    asked = [items[item_id] for _, item_id in pairs]
+    return crossed_mean(
+        [second - first for first, second in pairs.values()],
+        people=[person for person, _ in pairs],
+        clusters=Clusters.of(asked, noun=noun),
+        items=[item.item_id for item in asked],
+        groups=[item.tags[tag] for item in asked] if tag else None,
+    ).difference(level=level)
 
 
 def _by_tag(paired: PairedRuns, *, level: float) -> Iterator[TagDifference]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from vidence.explain.errors.labels import quote_fault, verdicts_of
+from vidence.explain.errors.labels import UncheckedLabel, checked, quote_fault, verdicts_of
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.study.replies import ShownTrial
 from vidence.study.study import Field
@@ -77,7 +77,34 @@ def faults_of(
     known = [field.name for field in fields]
     unknown = [f"{name}: no field; expected {', '.join(known)}" for name in values if name not in known]
     options = {field.name: options_of(field, letters=letters, taxonomy=taxonomy) for field in fields}
-    return (*unknown, *(fault for field in fields for fault in _faults(field, values, options, shown=shown)))
+    faults = [*unknown, *(one for field in fields for one in _faults(field, values, options, shown=shown))]
+    label = label_in(fields, values)
+    if taxonomy and label.kind and not faults:
+        read = checked(label, words=shown.words, n_conditions=len(shown.conditions), taxonomy=taxonomy)
+        faults += [read] if isinstance(read, str) else []
+    return tuple(faults)
+
+
+def label_in(fields: Sequence[Field], values: Mapping[str, str], *, repeat: int = 0) -> UncheckedLabel:
+    """The label of an error in a filled form; its kind is empty where it has none.
+
+    The first two fields of the kind ``kinds`` are the kind and the second, those of ``quote`` and
+    ``verdicts`` what they are called; ``evidence`` and ``step`` are so by their names.
+    """
+    of: dict[str, list[str]] = {}
+    for field in fields:
+        of.setdefault(field.kind, []).append(values.get(field.name, "").strip())
+    kind, second = (*of.get("kinds", ()), "", "")[:2]
+    step = values.get("step", "")
+    return UncheckedLabel(
+        kind=kind,
+        second=second,
+        quote=(*of.get("quote", ()), "")[0],
+        verdicts=(*of.get("verdicts", ()), "")[0],
+        evidence=values.get("evidence", ""),
+        step=int(step) if step.isdecimal() else None,
+        repeat=repeat,
+    )
 
 
 def _faults(

@@ -3,23 +3,24 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from vidence.errors import DataError
-from vidence.explain.errors.labels import Label, UncheckedLabel, keep_labels, label_of, read_labels
+from vidence.explain.errors.labels import Label, keep_labels, label_of, read_labels
 from vidence.explain.errors.packet import read_packet
 from vidence.explain.errors.shares import report as errors_report
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.media.whole import write_file
-from vidence.records import Clusters, Estimate, Item, source_noun
+from vidence.records import Clusters, Estimate, Item
 from vidence.report.export import make_folder
 from vidence.report.judge_labels import SEPARATOR
-from vidence.statistics.agreement import krippendorff_alpha
+from vidence.report.scores import Draws
+from vidence.statistics.agreement import Measurement, krippendorff_alpha
 from vidence.statistics.intervals import mean_interval
 from vidence.statistics.resampling import Resampling
-from vidence.study.forms import PAIR
+from vidence.study.forms import PAIR, label_in, options_of
 from vidence.study.replies import taxonomy_in
 from vidence.study.study import Field, Participant, Phase, Response, Study, StudyFile
 from vidence.study.windows import SHOWS, WINDOW, windows_of, windows_table
@@ -99,26 +100,15 @@ def error_labels(file: StudyFile, responses: Iterable[Response]) -> tuple[Label,
     study, packet, taxonomy = file.study, read_packet(file.folder), _taxonomy(file.folder)
     shown, reply_of = packet.shown(), packet.key.reply_of()
     row_of = {(drawn.run, drawn.item_id): row for row, drawn in reply_of.items()}
-    named = {kind: [f.name for f in study.form if f.kind == kind] for kind in ("kinds", "quote", "verdicts")}
-    kind, *others = named["kinds"]
     labels, faults = [], []
     for response in responses:
-        values, trial = response.values, response.trial
-        if not values.get(kind):
+        trial, given = response.trial, label_in(study.form, response.values, repeat=response.trial.repeat)
+        if not given.kind:
             continue
         row = row_of.get((trial.run, trial.item_id))
         if row is None:
             faults.append(f"{response.participant}, trial {trial.place}: its reply was not drawn")
             continue
-        given = UncheckedLabel(
-            kind=values[kind],
-            second=next((values.get(name, "") for name in others), ""),
-            quote=next((values.get(name, "") for name in named["quote"]), ""),
-            verdicts=next((values.get(name, "") for name in named["verdicts"]), ""),
-            evidence=values.get("evidence", ""),
-            step=int(values["step"]) if values.get("step", "").isdecimal() else None,
-            repeat=trial.repeat,
-        )
         label = label_of(
             given, shown[row], reply_of[row], labeller=response.participant, by="person", taxonomy=taxonomy
         )
@@ -176,6 +166,12 @@ def human_rows(
 # --------------------------------------------------------------------------- ratings
 
 
+Said: TypeAlias = Mapping[tuple[str, str], Mapping[str, str]]
+"""For each item, or each reply to it, what each participant said."""
+Ratings: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
+"""The same as numbers."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rated:
     """A field that people rate with in a phase: a scale, options, or which of two is better."""
@@ -186,9 +182,7 @@ class Rated:
     @property
     def options(self) -> tuple[str, ...]:
         """What it can be, in order."""
-        if self.field.kind == "scale":
-            return tuple(map(str, range(self.field.low, self.field.high + 1)))
-        return PAIR if self.field.kind == "pair" else self.field.options
+        return options_of(self.field)
 
     @property
     def title(self) -> str:
@@ -211,6 +205,12 @@ class Rated:
             unit = trial.item_id, f"{first} and {second}" if first else trial.run
             ratings.setdefault(unit, {})[response.participant] = value
         return ratings
+
+    def coded(self, said: Said) -> tuple[Ratings, Measurement]:
+        """The same as numbers, and how they are measured: scales have an order, options none."""
+        code = {value: float(place) for place, value in enumerate(self.options)}
+        ratings = {unit: {who: code[value] for who, value in own.items()} for unit, own in said.items()}
+        return ratings, "ordinal" if self.field.kind == "scale" else "nominal"
 
 
 def rated(study: Study) -> tuple[Rated, ...]:
@@ -236,41 +236,38 @@ def label_sections(
     file: StudyFile,
     responses: Sequence[Response],
     *,
+    answers: Mapping[str, tuple[Ratings, Measurement]],
     items: Mapping[str, Item],
-    rng: np.random.Generator,
-    level: float = 0.95,
+    draws: Draws,
 ) -> tuple[Table, ...]:
-    """The tables of labels and ratings of a study; none where it only asks for answers.
+    """The tables of labels and ratings of a study, and how far people agree in them and in answers.
 
     Args:
         file: the study.
         responses: those that count, see `counted`.
+        answers: what people answered, by what it is called.
         items: the drawn items.
-        rng: where the draws of intervals come from.
-        level: of the intervals.
+        draws: the level of intervals, and where draws come from.
     """
     tables: list[Table] = []
     if any(field.kind == "kinds" for field in file.study.form):
         packet, taxonomy = read_packet(file.folder), _taxonomy(file.folder)
         stored = read_labels(file.folder, packet, taxonomy=taxonomy)
         labels = [*error_labels(file, responses), *(label for label in stored if label.by == "model")]
-        tables += errors_report(packet, labels, taxonomy, rng=rng, level=level).tables
+        tables += errors_report(packet, labels, taxonomy, rng=draws.fresh(), level=draws.level).tables
     given = {rating: ratings for rating in rated(file.study) if (ratings := rating.ratings(responses))}
     for rating, ratings in given.items():
         if rating.field.kind == "pair":  # first and second are other runs on other trials
             continue
         tables.append(_values(rating, ratings))
         if rating.field.kind == "options" and len(rating.options) == 2:
-            tables.append(_votes(rating, ratings, items=items, level=level))
-    if agreed := _agreements(given, items=items, rng=rng, level=level):
-        tables.append(agreed)
-    return tuple(tables)
+            tables.append(_votes(rating, ratings, items=items, level=draws.level))
+    coded = {rating.title: rating.coded(ratings) for rating, ratings in given.items()}
+    agreed = _agreements({**answers, **coded}, items=items, draws=draws)
+    return (*tables, *([agreed] if agreed else []))
 
 
-Ratings = Mapping[tuple[str, str], Mapping[str, str]]
-
-
-def _values(rating: Rated, ratings: Ratings) -> Table:
+def _values(rating: Rated, ratings: Said) -> Table:
     """How often each value was given."""
     given = [value for own in ratings.values() for value in own.values()]
     several = [set(own.values()) for own in ratings.values() if len(own) > 1]
@@ -288,7 +285,7 @@ def _values(rating: Rated, ratings: Ratings) -> Table:
     )
 
 
-def _votes(rating: Rated, ratings: Ratings, *, items: Mapping[str, Item], level: float) -> Table:
+def _votes(rating: Rated, ratings: Said, *, items: Mapping[str, Item], level: float) -> Table:
     """Of how many the first option holds: where any rater says so, where most do, and where all do.
 
     Source: MMVU, section 2, footnote 1 (one of three annotators is enough).
@@ -322,53 +319,48 @@ def _votes(rating: Rated, ratings: Ratings, *, items: Mapping[str, Item], level:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Agreed:
-    n: int
-    n_raters: int
-    same: Estimate
-    alpha: Estimate
-
-
 def _agreements(
-    given: Mapping[Rated, Ratings], *, items: Mapping[str, Item], rng: np.random.Generator, level: float
+    given: Mapping[str, tuple[Ratings, Measurement]], *, items: Mapping[str, Item], draws: Draws
 ) -> Table | None:
-    """Krippendorff's alpha of each field: ordinal for scales, nominal for options."""
-    agreed: dict[str, _Agreed] = {}
-    for rating, ratings in given.items():
-        several = {unit: own for unit, own in ratings.items() if len(own) > 1}
-        if not several:
-            continue
-        raters = sorted({name for own in several.values() for name in own})
-        code = {value: place for place, value in enumerate(rating.options)}
-        table = [[code[own[name]] if name in own else np.nan for name in raters] for own in several.values()]
-        some = [items[item_id] for item_id, _ in several]
-        clusters = Clusters((item.source_id for item in some), noun=source_noun(some))
-        same = [float(len(set(own.values())) == 1) for own in several.values()]
-        agreed[rating.title] = _Agreed(
-            n=len(several),
-            n_raters=len(raters),
-            same=mean_interval(same, clusters=clusters, level=level),
-            alpha=krippendorff_alpha(
-                table,
-                measurement="ordinal" if rating.field.kind == "scale" else "nominal",
-                rng=rng,
-                clusters=clusters,
-                settings=Resampling(level=level),
-            ),
+    """How often all say the same, and Krippendorff's alpha, of what several people rated; or None."""
+    several = {
+        label: ({unit: own for unit, own in ratings.items() if len(own) > 1}, measurement)
+        for label, (ratings, measurement) in given.items()
+    }
+
+    def raters(ratings: Ratings) -> list[str]:
+        return sorted({name for own in ratings.values() for name in own})
+
+    def clusters(ratings: Ratings) -> Clusters:
+        return Clusters.of([items[item_id] for item_id, _ in ratings])
+
+    def same(row: tuple[Ratings, Measurement]) -> Estimate:
+        alike = [float(len(set(own.values())) == 1) for own in row[0].values()]
+        return mean_interval(alike, clusters=clusters(row[0]), level=draws.level)
+
+    def alpha(row: tuple[Ratings, Measurement]) -> Estimate:
+        return krippendorff_alpha(
+            [[own.get(name, np.nan) for name in raters(row[0])] for own in row[0].values()],
+            measurement=row[1],
+            rng=draws.fresh(),
+            clusters=clusters(row[0]),
+            settings=Resampling(level=draws.level),
         )
-    if not agreed:
+
+    if not (rows := [(label, row) for label, row in several.items() if row[0]]):
         return None
     return tabulate(
-        "ratings-agreement",
+        "agreement",
         "How far people agree",
         label="rating",
-        rows=lines(agreed.items()),
+        rows=lines(rows),
         measures=(
-            count("n", lambda row: row.n, "rated by several"),
-            count("raters", lambda row: row.n_raters, "people"),
-            share("same", lambda row: row.same, "all the same, %"),
-            number("alpha", lambda row: row.alpha, "Krippendorff's alpha"),
+            count("n", lambda row: len(row[0]), "rated by several"),
+            count("raters", lambda row: len(raters(row[0])), "people"),
+            share("same", same, "all the same, %"),
+            number("alpha", alpha, "Krippendorff's alpha"),
         ),
-        notes=("Alpha is ordinal for scales and nominal for options.",),
+        notes=(
+            "Alpha is ordinal for scales, nominal for all else. Of free answers, the marks are compared.",
+        ),
     )

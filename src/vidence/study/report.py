@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -13,21 +14,20 @@ from vidence.engine.people import EXCLUDED_FOLDER, PEOPLE_FOLDER, phase_of
 from vidence.engine.plan import PLAN_FILE
 from vidence.engine.specs import label as label_of
 from vidence.errors import UsageError
-from vidence.records import Clusters, Estimate, Item
+from vidence.records import Estimate, Item
+from vidence.report.comparison import answers_difference
 from vidence.report.pairing import own_answer, paired_answers
 from vidence.report.papers import paper_sections
 from vidence.report.results import Row, Run, load_run
 from vidence.report.scores import Aggregate, Draws
 from vidence.report.sections import Section
-from vidence.statistics.agreement import krippendorff_alpha
-from vidence.statistics.crossed import crossed_mean
+from vidence.statistics.agreement import Measurement
 from vidence.statistics.paired import holm
-from vidence.statistics.resampling import Resampling
 from vidence.study.assignment import answer_phases
 from vidence.study.drawing import Drawn, read_drawn, read_items
 from vidence.study.exclusion import wages
 from vidence.study.folder import StudyAnswers, read_answers
-from vidence.study.labels import counted, label_sections
+from vidence.study.labels import Ratings, counted, label_sections
 from vidence.study.study import Participant, Phase, Response, StudyFile, read_study
 from vidence.tables.table import (
     Cell,
@@ -168,7 +168,6 @@ def report_of(found: StudyOutcome, *, draws: Draws, with_published: bool = False
     Raises:
         UsageError: a model that was asked other questions; printed rows where none fits.
     """
-    study = found.file.study
     parts: list[tuple[str, Sequence[Table]]] = [("People", [participants_table(found)])]
     if found.runs:
         parts.append(("Scores", [scores_table(found, draws=draws), people_table(found)]))
@@ -176,11 +175,14 @@ def report_of(found: StudyOutcome, *, draws: Draws, with_published: bool = False
         parts.append(("Changes between phases", _some(changes_table(found, draws=draws))))
         parts.append(("Beside models", _some(models_table(found, draws=draws))))
     parts.append(("Time", _some(time_table(found))))
-    parts.append(("Agreement", _some(agreement_table(found, draws=draws))))
-    if any(field.kind != "answer" for field in study.form):
-        data = counted(found.kept, found.data)
-        rated = label_sections(found.file, data, items=found.items, rng=draws.fresh(), level=draws.level)
-        parts.append(("Labels and ratings", rated))
+    rated = label_sections(
+        found.file,
+        counted(found.kept, found.data),
+        answers=dict(_answers(found)),
+        items=found.items,
+        draws=draws,
+    )
+    parts.append(("Labels, ratings, agreement", rated))
     parts.append(("Pay", _some(pay_table(found))))
     sections = [Section(title=title, tables=tuple(tables)) for title, tables in parts if tables]
     if with_published:
@@ -246,51 +248,37 @@ def participants_table(found: StudyOutcome) -> Table:
 # --------------------------------------------------------------------------- scores
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Part:
-    """Some answers of a phase, by one value of the tag that was drawn by, or all."""
-
-    phase: Phase
-    stratum: str
-    rows: Sequence[Row]
-
-    @property
-    def label(self) -> str:
-        """The phase, and the stratum."""
-        return ", ".join(filter(None, (_title(self.phase), self.stratum)))
-
-    @property
-    def marks(self) -> list[float]:
-        """The marks of the answers that have one."""
-        return [row.correct for row in self.rows if row.correct is not None]
-
-
-def _parts(found: StudyOutcome) -> Iterator[_Part]:
+def _parts(found: StudyOutcome) -> Iterator[RowSpec[tuple[Phase, Sequence[Row]]]]:
+    """The answers of each phase, then those to each value of the tag that was drawn by."""
     tag = found.file.study.draw.by
     for phase in found.phases:
         rows = found.runs[phase.name].rows
-        yield _Part(phase=phase, stratum="", rows=rows)
+        yield RowSpec(f"{phase.name}:all", _title(phase), (phase, rows))
         for value in sorted({row.item.tags[tag] for row in rows if tag in row.item.tags}):
             some = [row for row in rows if row.item.tags.get(tag) == value]
-            yield _Part(phase=phase, stratum=value, rows=some)
+            yield RowSpec(f"{phase.name}:{value}", f"{_title(phase)}, {value}", (phase, some))
+
+
+def _marks(rows: Sequence[Row]) -> list[float]:
+    """The marks of the answers that have one."""
+    return [row.correct for row in rows if row.correct is not None]
 
 
 def scores_table(found: StudyOutcome, *, draws: Draws) -> Table:
     """The accuracy of the people who count, by phase, condition and stratum."""
-    parts = list(_parts(found))
-    waiting = sum(len(part.rows) - len(part.marks) for part in parts if not part.stratum)
+    waiting = sum(len(run.rows) - len(_marks(run.rows)) for run in found.runs.values())
     return tabulate(
         "study-scores",
         "Accuracy by phase",
         label="phase",
-        rows=[RowSpec(f"{p.phase.name}:{p.stratum or 'all'}", p.label, p) for p in parts],
+        rows=_parts(found),
         measures=(
-            words("condition", lambda p: p.phase.condition),
-            count("right", lambda p: _whole(sum(p.marks))),
-            count("answers", lambda p: len(p.marks), "of answers"),
-            share("accuracy", lambda p: Aggregate.of(p.rows).estimate(draws)),
-            count("people", lambda p: len({row.person for row in p.rows})),
-            count("videos", lambda p: len({row.item.source_id for row in p.rows})),
+            words("condition", lambda part: part[0].condition),
+            count("right", lambda part: _whole(sum(_marks(part[1])))),
+            count("answers", lambda part: len(_marks(part[1])), "of answers"),
+            share("accuracy", lambda part: Aggregate.of(part[1]).estimate(draws)),
+            count("people", lambda part: len({row.person for row in part[1]})),
+            count("videos", lambda part: len({row.item.source_id for row in part[1]})),
         ),
         notes=(
             f"Mean over answers, with {100 * draws.level:g} % intervals. What was not read counts as wrong.",
@@ -311,8 +299,7 @@ def people_table(found: StudyOutcome) -> Table:
 
     def of(phase: str) -> Callable[[str], Cell]:
         def cell(name: str) -> Cell:
-            rows = found.with_excluded[phase].rows
-            marks = [row.correct for row in rows if row.person == name and row.correct is not None]
+            marks = _marks([row for row in found.with_excluded[phase].rows if row.person == name])
             if not marks:
                 return Cell()
             return Cell(value=float(np.mean(marks)), detail=f"{_whole(sum(marks))} of {len(marks)}")
@@ -357,50 +344,58 @@ def _both(found: StudyOutcome) -> list[tuple[str, Run]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Difference:
-    """The second less the first of the same answers: two phases of the same people, or people and a model.
+class _Paired:
+    """The second marks less the first of the same answers: two phases of people, or a model and people."""
 
-    `first` and `second` are marks, by person and item.
-    """
-
-    first: tuple[float, ...]
-    second: tuple[float, ...]
-    estimate: Estimate
+    key: str
+    label: str
+    marks: tuple[tuple[float, float], ...]
+    difference: Estimate
     p_value: float
+    model: str = ""
 
     @classmethod
     def of(
-        cls, pairs: Mapping[tuple[str, str], tuple[float, float]], items: Mapping[str, Item], *, level: float
-    ) -> "_Difference":
-        """The difference of pairs of marks by person and item.
-
-        Where there are several people, they and the sources are crossed.
-        """
-        first, second = zip(*pairs.values(), strict=True)
-        ids = [item_id for _, item_id in pairs]
-        mean = crossed_mean(
-            np.subtract(second, first),
-            people=[person for person, _ in pairs],
-            items=ids,
-            clusters=Clusters.of([items[item_id] for item_id in ids]),
-        )
-        estimate, p_value = mean.difference(level=level)
-        return cls(first=first, second=second, estimate=estimate, p_value=p_value)
+        cls, first: Run, second: Run, *, key: str, label: str, model: str = "", level: float
+    ) -> "_Paired | None":
+        """What two runs have in common, by person and item of the same words; None for nothing."""
+        items, others = ({row.item.item_id: row.item for row in run.rows} for run in (first, second))
+        pairs = {
+            (person, item_id): pair
+            for (person, item_id), pair in paired_answers(first, second).items()
+            if items[item_id].question == others[item_id].question
+        }
+        if not pairs:
+            return None
+        found, p_value = answers_difference(pairs, items, level=level)
+        marks = tuple(pairs.values())
+        return cls(key=key, label=label, marks=marks, difference=found, p_value=p_value, model=model)
 
     def n(self, before: bool, after: bool) -> int:
         """How many answers were wholly right, or not, before and after."""
-        return sum((a == 1, b == 1) == (before, after) for a, b in zip(self.first, self.second, strict=True))
+        return sum((a == 1, b == 1) == (before, after) for a, b in self.marks)
+
+    def means(self) -> tuple[float, float]:
+        """The means of the first and of the second marks."""
+        first, second = np.mean(self.marks, axis=0)
+        return float(first), float(second)
 
 
 def changes_table(found: StudyOutcome, *, draws: Draws) -> Table | None:
     """What the same people got right in a phase and in the next; None where no phase asks anything again."""
-    rows = []
-    for before, after in zip(found.phases, found.phases[1:], strict=False):
-        pairs = paired_answers(found.runs[before.name], found.runs[after.name])
-        if pairs:
-            items = {row.item.item_id: row.item for row in found.runs[before.name].rows}
-            about = _Difference.of(pairs, items, level=draws.level)
-            rows.append(RowSpec(f"{before.name}:{after.name}", f"{_title(before)} to {_title(after)}", about))
+    rows = [
+        RowSpec(about.key, about.label, about)
+        for a, b in pairwise(found.phases)
+        if (
+            about := _Paired.of(
+                found.runs[a.name],
+                found.runs[b.name],
+                key=f"{a.name}:{b.name}",
+                label=f"{_title(a)} to {_title(b)}",
+                level=draws.level,
+            )
+        )
+    ]
     if not rows:
         return None
     return tabulate(
@@ -409,12 +404,12 @@ def changes_table(found: StudyOutcome, *, draws: Draws) -> Table | None:
         label="phases",
         rows=rows,
         measures=(
-            count("answers", lambda d: len(d.first)),
+            count("answers", lambda d: len(d.marks)),
             count("stays_right", lambda d: d.n(True, True), "stays right"),
             count("gained", lambda d: d.n(False, True), "wrong to right"),
             count("lost", lambda d: d.n(True, False), "right to wrong"),
             count("stays_wrong", lambda d: d.n(False, False), "stays wrong"),
-            difference("difference", lambda d: d.estimate),
+            difference("difference", lambda d: d.difference),
             p_value("p", lambda d: d.p_value),
         ),
         notes=("Answers of the same person to the same item.",),
@@ -427,49 +422,36 @@ def models_table(found: StudyOutcome, *, draws: Draws) -> Table | None:
     Raises:
         UsageError: a model that was put no question of the study.
     """
-    rows = list[_Beside]()
+    rows = list[_Paired]()
     for place, model in enumerate(found.models):
-        items = {row.item.item_id: row.item for row in model.rows}
         for phase in found.phases:
-            own = {row.item.item_id: row.item.question for row in found.runs[phase.name].rows}
-            same = {i for i, question in own.items() if i in items and items[i].question == question}
-            answers = paired_answers(model, found.runs[phase.name])
-            pairs = {key: pair for key, pair in answers.items() if key[1] in same}
-            if not pairs:
+            name, label = phase.name, _row_name(found, phase.name)
+            key, called = f"{name}:{place}", label_of(model.plan)
+            about = _Paired.of(model, found.runs[name], key=key, label=label, model=called, level=draws.level)
+            if about is None:
                 raise UsageError(
                     f"{model.folder} shares no question with the phase {phase.name!r} of {found.file.path}; "
                     f"put the model through its items: vidence run --study {found.file.path} --model ..."
                 )
-            about = _Difference.of(pairs, items, level=draws.level)
-            rows.append(_Beside(key=f"{phase.name}:{place}", phase=phase.name, model=model, about=about))
+            rows.append(about)
     if not rows:
         return None
-    adjusted = dict(zip((one.key for one in rows), holm([one.about.p_value for one in rows]), strict=True))
+    adjusted = dict(zip((one.key for one in rows), holm([one.p_value for one in rows]), strict=True))
     return tabulate(
         "study-models",
         "People and models on the same items",
         label="people",
-        rows=[RowSpec(one.key, _row_name(found, one.phase), one) for one in rows],
+        rows=[RowSpec(one.key, one.label, one) for one in rows],
         measures=(
-            words("model", lambda one: label_of(one.model.plan)),
-            count("answers", lambda one: len(one.about.first)),
-            share("people", lambda one: float(np.mean(one.about.second))),
-            share("score", lambda one: float(np.mean(one.about.first)), "model's score"),
-            difference("difference", lambda one: one.about.estimate),
+            words("model", lambda one: one.model),
+            count("answers", lambda one: len(one.marks)),
+            share("people", lambda one: one.means()[1]),
+            share("score", lambda one: one.means()[0], "model's score"),
+            difference("difference", lambda one: one.difference),
             p_value("p", lambda one: adjusted[one.key], "p (Holm)"),
         ),
         notes=("The difference is people less model; each answer counts once, for both.",),
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Beside:
-    """People in a phase, and a model."""
-
-    key: str
-    phase: str
-    model: Run
-    about: _Difference
 
 
 # --------------------------------------------------------------------------- time, agreement, pay
@@ -511,49 +493,16 @@ def time_table(found: StudyOutcome) -> Table | None:
     )
 
 
-def agreement_table(found: StudyOutcome, *, draws: Draws) -> Table | None:
-    """How far people gave the same answers; None where no item was answered by two of them."""
-    rows = []
+def _answers(found: StudyOutcome) -> Iterator[tuple[str, tuple[Ratings, Measurement]]]:
+    """What each person answered in each phase, as numbers: choices, and of free answers their marks."""
     for phase in found.phases:
-        table, items = _answers(found.runs[phase.name])
-        if (~np.isnan(table)).sum(axis=1).max(initial=0) >= 2:
-            rows.append(RowSpec(phase.name, _title(phase), (table, items)))
-    if not rows:
-        return None
-    return tabulate(
-        "study-agreement",
-        "Agreement between people",
-        label="phase",
-        rows=rows,
-        measures=(
-            count("items", lambda one: int(((~np.isnan(one[0])).sum(axis=1) >= 2).sum()), "items of several"),
-            number(
-                "alpha",
-                lambda one: krippendorff_alpha(
-                    one[0],
-                    measurement="nominal",
-                    clusters=Clusters.of(one[1]),
-                    rng=draws.fresh(),
-                    settings=Resampling(level=draws.level),
-                ),
-                "Krippendorff's alpha",
-            ),
-        ),
-        notes=("Of the choices that people took; of free answers, of their marks.",),
-    )
-
-
-def _answers(run: Run) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float64]], list[Item]]:
-    """What each person answered to each item as a number, shape (n_items, n_people); NaN for no answer."""
-    items = {row.item.item_id: row.item for row in run.rows}
-    at, column = {name: i for i, name in enumerate(items)}, {name: i for i, name in enumerate(run.people)}
-    codes: dict[object, float] = {}
-    table = np.full((len(items), len(column)), np.nan)
-    for row in run.rows:
-        answer = own_answer(row) if row.item.answer_kind == "choice" else row.correct
-        if answer is not None:
-            table[at[row.item.item_id], column[row.person]] = codes.setdefault(answer, float(len(codes)))
-    return table, list(items.values())
+        codes, ratings = dict[str | float, float](), dict[tuple[str, str], dict[str, float]]()
+        for row in found.runs[phase.name].rows:
+            answer = own_answer(row) if row.item.answer_kind == "choice" else row.correct
+            if answer is not None:
+                own = ratings.setdefault((row.item.item_id, ""), {})
+                own[row.person] = codes.setdefault(answer, float(len(codes)))
+        yield f"answers ({phase.name})", (ratings, "nominal")
 
 
 def pay_table(found: StudyOutcome) -> Table | None:

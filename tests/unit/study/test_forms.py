@@ -14,6 +14,7 @@ SHOWN = ShownTrial(
 FORM = (
     Field(name="answer", kind="answer"),
     Field(name="kind", kind="kinds"),
+    Field(name="second", kind="kinds", is_optional=True),
     Field(name="quote", kind="quote", is_optional=True),
     Field(name="verdicts", kind="verdicts", is_optional=True),
     Field(name="score", kind="scale"),
@@ -26,6 +27,21 @@ FORM = (
 GOOD = {"answer": "C", "kind": "refusal", "score": "4", "better": "tie", "shows": "yes"}
 
 
+def test_a_label_of_a_form_is_held_to_its_taxonomy():
+    form = (Field(name="kind", kind="kinds"), Field(name="each", kind="verdicts"))
+    taxonomy = load_taxonomy("perceptioncomp")
+    kind = next(kind.name for kind in taxonomy.kinds if kind.needs_wrong)
+
+    def said(each):
+        return faults_of(form, {"kind": kind, "each": each}, shown=SHOWN, taxonomy=taxonomy)
+
+    assert said("right; Partial") == ()
+    assert "needs a condition that is wrong or partial" in said("right; right")[0]
+    other = {"kind": "refusal", "each": "right; wrong"}
+    assert "the taxonomy has none" in faults_of(form, other, shown=SHOWN, taxonomy=KINDS)[0]
+    assert faults_of(form[1:], {"each": "right; wrong"}, shown=SHOWN) == ()
+
+
 def faults(**more):
     values = {name: value for name, value in (GOOD | more).items() if value is not None}
     return faults_of(FORM, values, shown=SHOWN, letters="ABC", taxonomy=KINDS)
@@ -35,7 +51,6 @@ def test_what_fits_the_form_can_be_taken():
     assert faults() == ()
     more = {
         "quote": "THE door. so b",
-        "verdicts": "right; Partial",
         "step": "12",
         "note": "x",
         "better": "first",
@@ -52,6 +67,7 @@ def test_what_fits_the_form_can_be_taken():
         ({"kind": "visual-extraction"}, "kind: 'visual-extraction'; expected one of missing-proactive,"),
         ({"quote": "it rains"}, "quote: the quote 'it rains' is not in the reply"),
         ({"verdicts": "right"}, "verdicts: 1 verdicts for 2 conditions"),
+        ({"second": "refusal"}, "second kind 'refusal' is the first, too; leave it empty, or name another"),
         ({"score": "5"}, "score: '5'; expected one of 0, 1, 2, 3, 4"),
         ({"score": "3.5"}, "score: '3.5'; expected one of"),
         ({"step": "0"}, "step: '0'; expected a whole number from 1 to 99"),

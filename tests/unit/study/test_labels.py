@@ -14,9 +14,11 @@ from vidence.explain.errors.taxonomies import load_taxonomy
 from vidence.records import Item
 from vidence.report.error_kinds import write_packet
 from vidence.report.judge_labels import read_labels as read_human
+from vidence.report.scores import Draws
 from vidence.study.labels import counted, human_rows, label_sections, write_labels
 from vidence.study.study import Participant, PlannedTrial, Response, read_study
 
+DRAWS = Draws(rng=np.random.default_rng(0))
 # Labels by kind, in the order of the taxonomy. MMVU prints shares of 200; the mean of HumanPCR's seven
 # settings is what it prints, up to the last digit, for these numbers of errors (ours: it prints none).
 MMVU = {"GPT-4o": (8, 11, 14, 10, 3, 4), "Qwen2-VL": (9, 10, 13, 10, 3, 5), "Llama-3.2": (9, 9, 14, 10, 3, 5)}
@@ -123,7 +125,7 @@ def test_people_disagree_with_others_and_with_themselves_as_far_as_was_planted(t
         second=lambda kind: "other" if kind == "logical" else kind,
         again=lambda kind: "logical" if kind == "knowledge-in-reasoning" else kind,
     )
-    tables = {t.name: t for t in label_sections(file, responses, items={}, rng=np.random.default_rng(0))}
+    tables = {t.name: t for t in label_sections(file, responses, answers={}, items={}, draws=DRAWS)}
     both = [row.row for place, row in enumerate(packet.rows) if place % 5 == 0]
     agreed = tables["agreement"]
     expected = sum(truth[row] != "logical" for row in both) / len(both)
@@ -145,7 +147,7 @@ def test_second_kinds_evidence_and_steps_are_kept_and_labels_of_the_excluded_go(
     (label,) = map(json.loads, (tmp_path / "labels/people/P01.jsonl").read_text().splitlines())
     kept = {name: label[name] for name in ("kind", "second", "quote", "evidence", "step")}
     assert kept == {**values, "step": 2}
-    table = label_sections(file, responses, items={}, rng=np.random.default_rng(0))[0]
+    table = label_sections(file, responses, answers={}, items={}, draws=DRAWS)[0]
     assert table.value("other", "second") == 1
     people = [
         Participant(name="P01", slot=0, state="finished"),
@@ -219,7 +221,7 @@ def test_marks_and_pairs_become_the_table_of_judges_one_for_each_arm(tmp_path):
         marked("P01", "a", "pairs", other="b", better="first"),
         marked("P02", "b", "pairs", other="a", better="second"),
     ]
-    table = label_sections(file, same, items={"q1": item(1)}, rng=np.random.default_rng(0))[-1]
+    table = label_sections(file, same, answers={}, items={"q1": item(1)}, draws=DRAWS)[-1]
     assert table.estimate("The better reply (pairs)", "same").value == 1
 
 
@@ -238,7 +240,7 @@ def rate(preset, folder, values, *, field):
         for n, value in enumerate(own, 1)
         if value is not None
     ]
-    found = label_sections(file, responses, items=items, rng=np.random.default_rng(0))
+    found = label_sections(file, responses, answers={}, items=items, draws=DRAWS)
     return file, responses, items, {table.name: table for table in found}
 
 
@@ -266,7 +268,7 @@ def test_levels_of_two_people_have_the_ordinal_alpha(tmp_path):
         [str(a), None if i % 10 == 9 else str(b)] for i, (a, b) in enumerate(zip(first, second, strict=True))
     ]
     file, responses, items, tables = rate("levels", tmp_path, values, field="level")
-    agreed = tables["ratings-agreement"]
+    agreed = tables["agreement"]
     (row,) = (row.key for row in agreed.rows)
     both = [[int(v) for v in own if v is not None] for own in values]
     assert agreed.estimate(row, "alpha").value == pytest.approx(ordinal_alpha(both))

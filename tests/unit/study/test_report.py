@@ -259,12 +259,15 @@ def test_time_agreement_and_pay_are_those_of_the_plant(planted, draws):
     n_wrong = sum(8 - sum(CLOSED[name]) for name in KEPT)
     assert [time.value("closed", key) for key in ("answers", "seconds", "plays")] == [24, 10.0, 2.0]
     assert [time.value("oracle", key) for key in ("answers", "seconds")] == [n_wrong, 4.0]
-    agreement = by_name["study-agreement"]
+    agreement = by_name["agreement"]
     wrong = [1.0 if i % 3 == 0 else 0.0 for i in range(8)]
     ratings = [[float(i % 3) if CLOSED[name][i] else wrong[i] for name in KEPT] for i in range(8)]
     alpha = krippendorff_alpha(ratings, measurement="nominal", rng=np.random.default_rng(0))
-    assert agreement.value("closed", "items") == 8
-    assert agreement.estimate("closed", "alpha").value == pytest.approx(alpha.value)
+    (closed, _) = (row.key for row in agreement.rows)
+    assert (agreement.value(closed, "n"), agreement.value(closed, "raters")) == (8, 3)
+    assert agreement.estimate(closed, "alpha").value == pytest.approx(alpha.value)
+    alike = [len(set(row)) == 1 for row in ratings]
+    assert agreement.estimate(closed, "same").value == pytest.approx(np.mean(alike))
     pay = by_name["study-pay"]
     oracle_s = 4.0 * (8 - sum(CLOSED["P01"])) + 4.0
     assert pay.value("P01", "hours") == pytest.approx(0.5 + oracle_s / 3600)

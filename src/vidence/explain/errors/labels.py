@@ -72,21 +72,12 @@ def label_of(
         by: a person or a model.
         taxonomy: the kinds that there are.
     """
-    known = [kind.name for kind in taxonomy.labels]
-    if given.kind not in known:
-        return f"kind {given.kind!r} is none of {', '.join(known)}"
-    if given.second and given.second not in known:
-        return f"second kind {given.second!r} is none of {', '.join(known)}"
-    if given.second == given.kind:
-        return f"second kind {given.second!r} is the first, too; leave it empty, or name another"
-    if given.quote and (fault := quote_fault(given.quote, shown.words)):
-        return fault
-    if by == "model" and not given.quote and shown.words.strip():
-        return "no quote; a model's label needs words of the reply that show the error"
-    verdicts = _verdicts(given.verdicts, len(shown.conditions), taxonomy=taxonomy)
+    verdicts = checked(given, words=shown.words, n_conditions=len(shown.conditions), taxonomy=taxonomy)
     if isinstance(verdicts, str):
         return verdicts
-    label = Label(
+    if by == "model" and not given.quote and shown.words.strip():
+        return "no quote; a model's label needs words of the reply that show the error"
+    return Label(
         row=shown.row,
         item_id=drawn.item_id,
         run=drawn.run,
@@ -100,10 +91,35 @@ def label_of(
         step=given.step,
         repeat=given.repeat,
     )
+
+
+def checked(
+    given: UncheckedLabel, *, words: str, n_conditions: int, taxonomy: Taxonomy
+) -> tuple[Verdict, ...] | str:
+    """The verdicts of a label that can be taken, or what is wrong with it.
+
+    Args:
+        given: what was said.
+        words: those of the reply.
+        n_conditions: how many conditions the question has.
+        taxonomy: the kinds that there are.
+    """
+    known = [kind.name for kind in taxonomy.labels]
+    if given.kind not in known:
+        return f"kind {given.kind!r} is none of {', '.join(known)}"
+    if given.second and given.second not in known:
+        return f"second kind {given.second!r} is none of {', '.join(known)}"
+    if given.second == given.kind:
+        return f"second kind {given.second!r} is the first, too; leave it empty, or name another"
+    if given.quote and (fault := quote_fault(given.quote, words)):
+        return fault
+    if given.verdicts and not taxonomy.has_verdicts:
+        return "verdicts, but the taxonomy has none; leave the column empty"
+    verdicts = verdicts_of(given.verdicts, n_conditions)
     needs = {kind.name for kind in taxonomy.kinds if kind.needs_wrong}
-    if label.kind in needs and verdicts and label.first_wrong is None:
-        return f"kind {label.kind!r} needs a condition that is wrong or partial, and the verdicts have none"
-    return label
+    if given.kind in needs and verdicts and not isinstance(verdicts, str) and not NOT_RIGHT & {*verdicts}:
+        return f"kind {given.kind!r} needs a condition that is wrong or partial, and the verdicts have none"
+    return verdicts
 
 
 def quote_fault(quote: str, words: str) -> str:
@@ -111,12 +127,6 @@ def quote_fault(quote: str, words: str) -> str:
     if _plain(quote) in _plain(words):
         return ""
     return f"the quote {_short(quote)!r} is not in the reply; copy words of the reply as they stand"
-
-
-def _verdicts(text: str, n_conditions: int, *, taxonomy: Taxonomy) -> tuple[Verdict, ...] | str:
-    if text and not taxonomy.has_verdicts:
-        return "verdicts, but the taxonomy has none; leave the column empty"
-    return verdicts_of(text, n_conditions)
 
 
 def verdicts_of(text: str, n_conditions: int) -> tuple[Verdict, ...] | str:
