@@ -1,5 +1,6 @@
 """A team's studio in which every screen has something to show: ``serve_screens.py FOLDER PASSWORD``."""
 
+import json
 import os
 import subprocess
 import sys
@@ -70,7 +71,70 @@ def fill(folder: Path, world: Path, password: str) -> None:
     add_user(RESEARCHER, password, roles=("researcher",))
     add_hints()
     draw_questions(folder / "drawn")
+    open_to_people(folder / "people-study", videos[:1])
     open_board(folder / "hidden", password, cache=folder / "cache")
+
+
+STUDY = """title = "What happens in the film"
+instructions = "You see short films, and one question about each. Choose the answer that fits best."
+items = "items.jsonl"
+n_people = 3
+[[phases]]
+name = "free"
+title = "Watch and answer"
+aids = "No search, no other people."
+limit_s = 1800.0
+[[phases]]
+name = "once"
+title = "Seen once"
+condition = "once"
+[[phases]]
+name = "frames"
+title = "Pictures of the film"
+condition = "frames"
+[[form]]
+name = "answer"
+kind = "answer"
+title = "Your answer"
+[[form]]
+name = "sure"
+kind = "scale"
+low = 0
+high = 4
+title = "How sure are you? 0: not at all, 4: completely"
+[[form]]
+name = "why"
+kind = "text"
+title = "What did you see?"
+is_optional = true
+"""
+
+
+def open_to_people(folder: Path, videos: list[Path]) -> None:
+    """A study that is drawn and open; the keys of its links are in a file of the folder."""
+    from vidence.studio.studies import invite, open_study
+
+    folder.mkdir()
+    lines = [
+        {
+            "item_id": "cards",
+            "media": [{"path": str(video)}],
+            "question": "Which card is seen first in the film?",
+            "choices": ["the red one", "the blue one", "the green one", "the yellow one"],
+            "answer": "B",
+        }
+        for video in videos
+    ]
+    (folder / "items.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    (folder / "study.toml").write_text(STUDY)
+    subprocess.run(
+        [sys.executable, "-m", "vidence", "study", "draw", folder],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "VIDENCE_CACHE": str(folder / "cache")},
+    )
+    keys = [one.key for one in invite(open_study(folder), 3)]
+    (folder / "keys.json").write_text(json.dumps(keys))
 
 
 def add_hints() -> None:

@@ -5,6 +5,7 @@ Each is looked at 400 px wide and light, 1,400 px wide and dark, and is not wide
 """
 
 import io
+import json
 import os
 import re
 import subprocess
@@ -373,6 +374,59 @@ def of_the_board(to: Looked):
     to.look(page, "submit-refused")
 
 
+def of_studies(to: Looked):
+    """A study as its participant sees it, and as its operator does."""
+    key = json.loads((to.team.folder / "people-study" / "keys.json").read_text())[0]
+    page = to.at("", f"/j/{key}", "Taking part")
+    to.look(page, "study-consent")
+    page.get_by_role("button", name="I agree").click()
+    to.look(page, "study-begin")
+    page.get_by_role("button", name="Begin").click()
+    painted(page)
+    page.get_by_label("What did you see?").fill("A blue card lies on the table before the red one.")
+    expect(page.locator("[data-save-state]")).to_have_text(re.compile(r"^saved \d"))
+    to.look(page, "study-trial")
+    page.get_by_role("button", name="Send the answer").click()
+    expect(page.get_by_role("alert")).to_contain_text("fill it in")
+    to.look(page, "study-refused")
+
+    def answer():
+        where = page.url
+        page.locator("h1").click()
+        for pressed in ("2", "4", "Control+Enter"):
+            page.keyboard.press(pressed)
+        page.wait_for_url(lambda url: url != where)
+
+    answer()
+    page.get_by_role("button", name="Begin").click()
+    expect(page.get_by_role("button", name="Show the video")).to_be_visible()
+    to.look(page, "study-once")
+    answer()
+    page.get_by_role("button", name="Begin").click()
+    expect(page.get_by_alt_text("Frame 1", exact=True)).to_be_visible()
+    to.look(page, "study-frames")
+    to.look(to.at("", page.get_by_role("link", name="Leave").get_attribute("href"), "Leave"), "study-leave")
+    page.go_back()
+    answer()
+    to.look(page, "study-end")
+    page = to.at("Gina", "/studies/", "Studies")
+    to.look(page, "studies")
+    page.get_by_role("link", name="What happens in the film").click()
+    to.look(page, "study-status")
+    page = to.at("Gina", "/studies/new", "Write a study")
+    page.get_by_label("Name of its folder").fill("exam")
+    page.get_by_label("Preset").select_option("exam")
+    page.get_by_label("Title that participants see").fill("Films of experts")
+    page.get_by_label("Items:").fill("mmvu")
+    page.get_by_label("How many items").fill("12")
+    page.get_by_label("How many people").fill("4")
+    page.get_by_role("button", name="Write the text").click()
+    to.look(page, "study-build")
+    page.get_by_role("button", name="Check and keep").click()
+    expect(page.get_by_role("heading", name="Kept")).to_be_visible()
+    to.look(page, "study-kept")
+
+
 def of_exported_pages(to: Looked):
     """The same as files that need no server."""
     pages = to.team.folder / "pages"
@@ -393,6 +447,7 @@ FAMILIES: tuple[Callable[[Looked], None], ...] = (
     of_boards,
     of_the_viewer,
     of_the_board,
+    of_studies,
     of_exported_pages,
 )
 

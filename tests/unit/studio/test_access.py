@@ -70,6 +70,7 @@ TABLE = {
     "studies": SIGNED_IN,
     "new-study": OPERATORS_OF_ALL,
     "study-status": OPERATORS_OF_ALL,
+    "study-report": OPERATORS_OF_ALL,
     # Participants have no role: of a study that is not there everybody is told so.
     **dict.fromkeys(("study-join", "study-join-account", "study-next", "study-leave", "study-trial"), ABSENT),
     **dict.fromkeys(("study-told", "study-picture", "study-once"), ABSENT),

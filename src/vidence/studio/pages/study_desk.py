@@ -8,27 +8,34 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
+import numpy as np
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
-from vidence.errors import UsageError
+from vidence.errors import UsageError, VidenceError
 from vidence.media.whole import write_file
+from vidence.report.fragments import list_fragment, section_fragment
+from vidence.report.results import SEED
+from vidence.report.scores import Draws
 from vidence.studio import studies
 from vidence.studio.access import BOTH, EVERY_ROLE, route
 from vidence.studio.audit import note
-from vidence.studio.pages.answers import row_named, tried, whole_number
+from vidence.studio.pages.answers import as_piece, row_named, tried, whole_number
 from vidence.studio.records.studies import ParticipantRow, StudyRow
 from vidence.studio.settings import current
+from vidence.study.checklist import checklist, checklist_sentence, checklist_table
 from vidence.study.problems import problems
+from vidence.study.report import open_study, report_of
 from vidence.study.study import STUDY_FILE, presets, read_study
 
 _FOLDER: Final = "studies"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 _FIELDS: Final = ("name", "preset", "title", "items", "media", "n", "people")
 _MOST_LINKS: Final = 200
+_LEVEL: Final = 0.95
 _DRAWN: Final = "drawn.json"
 
 
@@ -171,6 +178,7 @@ def status(request: HttpRequest, study: UUID) -> HttpResponse:
         "many": f"{base}{row.key}?{folder.study.recruit.participant}=" if row.key else "",
         "accounts": request.build_absolute_uri(reverse("study-join-account", args=[row.public])),
         "n_people": folder.study.n_people,
+        "folder_name": Path(row.folder).name,
         "fault": fault,
     }
     return render(request, "study/status.html", page, status=400 if fault else 200)
@@ -206,8 +214,29 @@ def _act(request: HttpRequest, study: StudyRow) -> None:
             raise UsageError(f"{person.name} is {person.state}; this cannot be done any more")
 
 
+@_for_operators
+def report(request: HttpRequest, study: UUID) -> HttpResponse:
+    """What came of a study that was closed: its tables, and the checklist for human baselines."""
+    row = get_object_or_404(StudyRow, public=study)
+    page: dict[str, object] = {"study": row, "folder_name": Path(row.folder).name}
+    try:
+        outcome = open_study(Path(row.folder))
+        found = report_of(outcome, draws=Draws(rng=np.random.default_rng(SEED), level=_LEVEL))
+        entries = checklist(outcome, found.tables)
+        pieces = [section_fragment(section) for section in found.sections]
+        pieces.append(list_fragment(checklist_table(entries)))
+        page |= {
+            "sentences": (*found.sentences, checklist_sentence(entries)),
+            "pieces": [as_piece(piece) for piece in pieces],
+        }
+    except VidenceError as error:
+        page["fault"] = str(error).replace(row.folder, Path(row.folder).name)
+    return render(request, "study/report.html", page)
+
+
 urls = [
     route("studies/", listed, name="studies", roles=EVERY_ROLE, to=BOTH),
     route("studies/new", build, name="new-study", roles={"operator"}, to=BOTH),
+    route("studies/<uuid:study>/report", report, name="study-report", roles={"operator"}),
     route("studies/<uuid:study>/", status, name="study-status", roles={"operator"}, to=BOTH),
 ]

@@ -92,3 +92,32 @@ def test_what_is_exported_has_pseudonyms_alone(opened, people, solo):
     assert (response.participant, response.values, response.seconds) == ("P01", {"answer": "B"}, 6.0)
     assert [one.kind for one in found.events][-1] == "finished"
     assert SENTINEL not in re.sub(r"item_id='[^']*'", "", str(found))
+
+
+def test_the_report_of_a_closed_study_is_a_page(opened, people, solo):
+    from functools import partial
+    from pathlib import Path
+
+    import anyio
+
+    from vidence.engine.environment import Environment
+    from vidence.studio.studies import answers_of
+    from vidence.study.closing import write_closed
+    from vidence.study.study import read_study
+
+    study = opened(plain(n=2))
+    client, address = solo.signed_in(), f"/studies/{study.public}/report"
+    assert "no answers are there yet" in client.get(address).content.decode()
+    (ann,) = people(study)
+    ann.joined().act("begin")
+    for _ in range(2):
+        ann.send(ann.at(), answer="A")
+    ann.act("finish")
+    folder = Path(study.folder)
+    environment = Environment(cache_root=folder / "cache", n_workers=1)
+    write = partial(write_closed, environment=environment, now=solo.clock(), on_event=lambda _: None)
+    anyio.run(write, read_study(folder), answers_of(study))
+    page = client.get(address).content.decode()
+    assert "Reporting checklist" in page
+    assert "finished" in page
+    assert str(folder) not in page
