@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,13 @@ ALLOWED, SEED = 20, 0
 NOBODY = 65534
 PATIENCE_S = 60.0
 NAMES = tuple(map(str, range(N)))
+PYTHONPATH = os.pathsep.join(
+    [
+        str(Path(__file__).parents[1]),
+        *(one for one in sys.path if one and not one.startswith(sys.base_prefix)),
+    ]
+)
+"""The tests, and what is installed for them, also for a Python that lies elsewhere."""
 Answers = np.ndarray
 Attack = Generator[Answers, int | None, Answers]
 
@@ -215,7 +223,13 @@ class Told:
 
     folder: Path
     split: object
-    uid: int
+    python: str = ""
+    """What a user of its own starts for the server; empty: what runs the tests, as their user."""
+
+    @property
+    def uid(self) -> int:
+        """Whose the folders of the server are."""
+        return NOBODY if self.python else 0
 
     @property
     def data(self) -> Path:
@@ -227,8 +241,7 @@ class Told:
         kept = {
             f"VIDENCE_{name}": str(self.folder / name.casefold()) for name in ("CACHE", "STATE", "SETTINGS")
         }
-        paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-        return {**os.environ, **own, **kept, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
+        return {**os.environ, **own, **kept, "PYTHONPATH": PYTHONPATH, "PYTHONUNBUFFERED": "1"}
 
     @property
     def account(self) -> dict[str, object]:
@@ -238,9 +251,13 @@ class Told:
     def start(self, *words: object, log: str, is_server: bool = True) -> subprocess.Popen[bytes]:
         """A process of Python; what it prints goes into a file."""
         with (self.folder / log).open("ab") as file:
-            account = self.account if is_server else {}
+            account, python = (self.account, self.python) if is_server else ({}, "")
             return subprocess.Popen(
-                [sys.executable, *map(str, words)], stdout=file, stderr=file, env=self.env, **account
+                [python or sys.executable, *map(str, words)],
+                stdout=file,
+                stderr=file,
+                env=self.env,
+                **account,
             )
 
     def file(self, act: str, **told: object) -> Path:
@@ -254,7 +271,7 @@ class Told:
         """Do something with the database; what it says."""
         file = self.file(act, **told)
         done = subprocess.run(
-            [sys.executable, board_process.__file__, act, file],
+            [self.python or sys.executable, board_process.__file__, act, file],
             capture_output=True,
             env=self.env,
             check=False,
@@ -265,19 +282,20 @@ class Told:
         return json.loads(done.stdout or "null")
 
 
-def private(uid: int, folder: Path, split: object) -> Told:
+def private(folder: Path, split: object, *, python: str = "") -> Told:
+    told = Told(folder, split, python)
     for name in ("tmpdir", "home", "lab"):
         (folder / name).mkdir()
-        if uid:
-            os.chown(folder / name, uid, uid)
-    (folder / "lab").chmod(0o700)
-    return Told(folder, split, uid)
+        if told.uid:
+            os.chown(folder / name, told.uid, told.uid)
+    told.data.chmod(0o700)
+    return told
 
 
 def test_a_scorer_killed_in_any_step_scores_once_and_charges_once(tmp_path, record_attack):
     n, n_open = 12, 2
     split = hidden_split(tmp_path / "hidden", n, n_open=n_open)
-    told = private(0, tmp_path, split)
+    told = private(tmp_path, split)
     letters = {name: said for name, said in split.key.items() if len(said) == 1}
     accounts = []
     for number, step in enumerate(board_process.STEPS):
@@ -353,15 +371,19 @@ class Running:
         return page
 
 
-def another_user_can_run() -> bool:
-    """Whether this may start processes of another user, who may read Python and vidence."""
+def python_of_another_user() -> str:
+    """A Python of this version that another user may start, with vidence; empty where there is none."""
     if not hasattr(os, "geteuid") or os.geteuid():
-        return False
-    try:
-        command = [sys.executable, "-c", "import vidence, django"]
-        return not subprocess.run(command, user=NOBODY, group=NOBODY, extra_groups=[], check=False).returncode
-    except PermissionError:
-        return False
+        return ""
+    name = "python{}.{}".format(*sys.version_info)
+    for python in filter(None, (sys.executable, shutil.which(name, path=os.defpath))):
+        command, env = [python, "-c", "import vidence, django"], {"PYTHONPATH": PYTHONPATH}
+        try:
+            subprocess.run(command, user=NOBODY, group=NOBODY, extra_groups=[], env=env, check=True)
+        except (PermissionError, subprocess.CalledProcessError):
+            continue
+        return python
+    return ""
 
 
 @pytest.fixture(scope="module")
@@ -374,7 +396,7 @@ def running() -> Iterator[Running]:
         scorers.mkdir(mode=0o700)
         split = hidden_split(scorers, 12)
         release = split.release.rename(folder / "release")
-        told = private(NOBODY if another_user_can_run() else 0, folder, split)
+        told = private(folder, split, python=python_of_another_user())
         told.act(
             "fill",
             release=str(release),
@@ -437,7 +459,7 @@ def test_the_server_cannot_reach_the_vault_which_no_setting_of_it_names(running)
             "the server runs under another user where this is root, and all may read Python and vidence"
         )
     done = subprocess.run(
-        [sys.executable, "-c", PROBE, running.told.split.vault],
+        [running.told.python, "-c", PROBE, running.told.split.vault],
         capture_output=True,
         text=True,
         check=True,
