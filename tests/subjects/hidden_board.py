@@ -64,7 +64,7 @@ class HiddenSplit:
         )
 
 
-def hidden_split(folder: Path, n: int, *, seed: int = 0, n_open: int = 0) -> HiddenSplit:
+def hidden_split(folder: Path, n: int, *, seed: int = 0, n_open: int = 0, **changes: object) -> HiddenSplit:
     """Release `n` hidden questions with four options, the last `n_open` of them answered in words."""
     rng = np.random.default_rng(seed)
     items = [question(0, {}, split="validation")]
@@ -81,6 +81,7 @@ def hidden_split(folder: Path, n: int, *, seed: int = 0, n_open: int = 0) -> Hid
                 rationale=f"Because of {marked}.",
                 evidence=(),
                 knowledge=(f"https://en.wikipedia.org/wiki/{marked}",),
+                **changes,
             )
         )
     rules = rules_of("items", hidden=frozenset({"test"}))

@@ -23,7 +23,7 @@ from django.db.models import Q
 
 from vidence.engine.environment import Environment
 from vidence.engine.plan import PlanOverrides
-from vidence.engine.submission import score_submission
+from vidence.engine.submission import rules_for, score_submission
 from vidence.errors import ModelError, StoreError, UsageError, VidenceError
 from vidence.make.release.hidden import rows_of
 from vidence.media.whole import PRIVATE, make_private, write_whole
@@ -203,12 +203,13 @@ def _score(job: Job, vault: Vault, marker: Marker) -> dict[str, float]:
     folder = vault.folder / _SCORED / str(job.public)
     shutil.rmtree(folder, ignore_errors=True)  # of a scorer that was killed
     make_private(folder)
+    rules = rules_for(vault.items, is_judged=bool(marker.overrides.get("judge_models")))
     anyio.run(
         partial(
             score_submission,
             read(job.answers, vault.items),
             folder,
-            overrides={**marker.overrides, "memory": str(vault.folder / _REPLIES)},
+            overrides={**rules, **marker.overrides, "memory": str(vault.folder / _REPLIES)},
             environment=marker.environment,
             now=marker.clock(),
             on_event=lambda _event: None,

@@ -5,6 +5,8 @@ import shutil
 import pytest
 
 from subjects.hidden_board import SENTINEL, hidden_split, open_board, send, write_judge
+from vidence.engine.plan import read_plan
+from vidence.engine.submission import rules_for
 from vidence.errors import UsageError
 
 N, N_OPEN = 20, 4
@@ -138,6 +140,17 @@ def test_a_judge_that_is_not_there_or_says_nothing_costs_nobody_a_submission(
     assert [(SENTINEL in one, why in one) for one in reasons] == [(False, True)] * 3
     assert row_of("red").state == "failed"
     assert board.score(**write_judge(tmp_path)) == []
+
+
+def test_answers_are_scored_by_the_rules_of_their_benchmark_as_at_home(team, tmp_path, tmp_path_factory):
+    split = hidden_split(tmp_path_factory.mktemp("mmvu"), 4, n_open=1, benchmark="mmvu")
+    board = open_board(team, split, tmp_path / "cache")
+    send(board.member("Ann", "red"), split.submission(split.key))
+    board.score(judge_models=write_judge(tmp_path)["judge_models"])
+    (folder,) = (split.vault / "scored").iterdir()
+    plan, rules = read_plan(folder)[0], rules_for(board.vault().items, is_judged=True)
+    assert rules["judge"] == "mmvu-official"
+    assert {name: getattr(plan, name) for name in rules} == rules
 
 
 def test_predictions_that_order_the_judge_about_are_wrong(team, opened, tmp_path):
