@@ -14,6 +14,7 @@ TESTS = Path(__file__).parents[1]
 SAME = [
     "records",
     "pages/test_submissions.py",
+    "pages/test_study_desk.py",
     *(f"bridge/test_{name}.py" for name in ("files", "recorded_files")),
     *(
         f"test_{name}.py"
@@ -26,6 +27,8 @@ SAME = [
             "leaderboard",
             "projects",
             "scoring",
+            "studies",
+            "study_media",
             "times",
             "upkeep",
             "workflow",

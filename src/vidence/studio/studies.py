@@ -413,7 +413,9 @@ def locked(row: ParticipantRow) -> Seat:
     Raises:
         UsageError: the study is closed.
     """
-    found = ParticipantRow.objects.select_for_update().select_related("study", "user").get(pk=row.pk)
+    found = (
+        ParticipantRow.objects.select_for_update(of=("self",)).select_related("study", "user").get(pk=row.pk)
+    )
     if found.study.state == "closed":
         raise UsageError(CLOSED)
     return Seat(found)

@@ -1,17 +1,21 @@
 """What a participant's browser receives: no ids, names, keys or sizes that tell trials apart."""
 
+import json
 import re
+import subprocess
+import sys
 
 import pytest
 
-from subjects.open_study import SENTINEL, plain
+from subjects.open_study import SENTINEL, draw_study, plain
 
 
 @pytest.fixture
 def everything(people):
     """Walk through a study and keep all that is received: address, headers, body."""
 
-    def walk(study, person, *, letter="A"):
+    def walk(study, person, **values):
+        values = values or {"answer": "A"}
         got = []
 
         def keep(answer):
@@ -41,7 +45,7 @@ def everything(people):
                             ask = person.client.head if address.endswith("/file") else person.client.get
                             keep(ask(f"{address}{tail}"))
                 keep(person.save(place, version=0, request="w", answer="Z"))
-                keep(person.send(place, answer=letter))
+                keep(person.send(place, **values))
         raise AssertionError("the study does not end")
 
     return walk
@@ -72,7 +76,7 @@ def test_what_is_received_is_the_same_whether_answers_are_right(opened, people, 
         body = re.sub(hidden, "", "\n".join(got))
         return re.sub(r'checked|[\w-]{32,}|"version":\d+|Set-Cookie[^\n]*', "", body)
 
-    first, second = everything(study, ann, letter="A"), everything(study, bob, letter="C")
+    first, second = everything(study, ann, answer="A"), everything(study, bob, answer="C")
     assert blind(first) == blind(second)
 
 
@@ -91,3 +95,30 @@ def test_others_answers_and_the_names_of_runs_stay_on_the_server(opened, people,
     assert solo.client().head(address).status_code == 404
     ann.send(place, answer="B")
     assert ann.client.head(address).status_code == 404
+
+
+def test_those_who_mark_replies_see_no_model(questions, people, everything, tmp_path, solo):
+    """The runs, their models and their folders have planted names."""
+    from vidence.studio.studies import open_study
+
+    items = questions / "items.jsonl"
+    ids = [json.loads(line)["item_id"] for line in items.read_text().splitlines()]
+    for name, letters in (("zzmodel-a", "ABCABC"), ("zzmodel-b", "BBBAAA")):
+        replies = [{"item_id": i, "text": f"Answer: {x}"} for i, x in zip(ids, letters, strict=True)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in replies))
+        run = ("run", "table", "--data", items, "--model", f"replay:{tmp_path / name}.jsonl", "--no-page")
+        command = [sys.executable, "-m", "vidence", *run, "--selector", "none", "--out", tmp_path / name]
+        subprocess.run(command, check=True, capture_output=True, timeout=60)
+    folder = tmp_path / "study"
+    folder.mkdir()
+    text = 'preset = "judge"\nn_people = 1\nruns = ["../zzmodel-a", "../zzmodel-b"]\n'
+    study = open_study(draw_study(folder, f'{text}[draw]\nof = "same"\nn = 3\n'))
+    (ann,) = people(study)
+    got = everything(study, ann, correct="right", score="4", better="first")
+    page = "\n".join(got)
+    assert "Second reply" in page
+    assert "Answer: B" in page
+    for secret in ("zzmodel", "replay", f"{SENTINEL}-item", f"{SENTINEL}-source"):
+        assert secret not in page, secret
+    trials = [one for one in got if "<html" in one and "Trial " in one]
+    assert len({len(one.encode()) for one in trials}) == 1
