@@ -7,8 +7,8 @@ import msgspec
 
 from vidence.engine.environment import Environment
 from vidence.media.lights import Light, LightFrame, Lights, lights_path
+from vidence.study.assignment import DrawnFolder
 from vidence.study.drawing import draw, write_drawn
-from vidence.study.jspsych import DrawnFolder
 from vidence.study.study import read_study
 
 STUDY = """

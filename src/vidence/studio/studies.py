@@ -19,22 +19,18 @@ from django.db import transaction
 from django.db.models import Q
 
 from vidence.errors import UsageError
-from vidence.explain.errors.packet import PacketLine, read_packet
-from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.media.files import located
-from vidence.records import Item
 from vidence.studio.drafts import Conflict, Saved
 from vidence.studio.records.items import ItemRow, TransitionRow
 from vidence.studio.records.people import UserRow
 from vidence.studio.records.studies import ParticipantRow, ResponseRow, StudyEventRow, StudyRow
 from vidence.studio.settings import current
-from vidence.study.assignment import all_trials
-from vidence.study.drawing import Drawn, read_drawn, read_items
+from vidence.study.assignment import DrawnFolder
 from vidence.study.folder import StudyAnswers
 from vidence.study.frames import Picture, read_frames, shown_conditions
 from vidence.study.progress import Course, Step, Trial
-from vidence.study.replies import ShownTrial, lines_of, shown_trial, shows_replies, taxonomy_in
-from vidence.study.study import Event, Participant, PlannedTrial, Response, Study, StudyFile, read_study
+from vidence.study.replies import ShownTrial
+from vidence.study.study import Event, Participant, PlannedTrial, Response, read_study
 
 _MOST_REQUEST: Final = 64
 _MOST_IDENT: Final = 200
@@ -47,21 +43,11 @@ ACT = Literal["save", "freeze", "submit"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DrawnFolder:
+class ServedFolder(DrawnFolder):
     """What a study's folder holds for its participants, read once."""
 
-    file: StudyFile
-    drawn: Drawn
-    items: Mapping[str, Item]
-    lines: Mapping[tuple[str, str], PacketLine]
-    kinds: Taxonomy | None
     frames: Mapping[str, Mapping[str, tuple[Picture, ...]]]
     dealt: dict[int, tuple[PlannedTrial, ...]] = field(default_factory=dict)
-
-    @property
-    def study(self) -> Study:
-        """The study as its operator wrote it."""
-        return self.file.study
 
     def pictures(self, trial: PlannedTrial) -> tuple[tuple[Path, float | None], ...]:
         """The very pictures that a trial shows in a row, with the time of each that shows one frame."""
@@ -69,12 +55,12 @@ class DrawnFolder:
         folder = self.file.folder
         return tuple((folder / one.file, one.times_s[0] if len(one.times_s) == 1 else None) for one in kept)
 
-    def trials(self, slot: int, responses: Sequence[Response]) -> tuple[PlannedTrial, ...]:
+    def trials(self, slot: int, responses: Sequence[Response] = ()) -> tuple[PlannedTrial, ...]:
         """The trials of a participant; dealt once where no answer decides about them."""
         known = self.dealt.get(slot)
         if known is not None:
             return known
-        trials = all_trials(self.study, self.drawn, slot, responses=responses, items=self.items)
+        trials = super().trials(slot, responses)
         if all(phase.items == "all" for phase in self.study.phases):
             self.dealt[slot] = trials
         return trials
@@ -84,7 +70,7 @@ class DrawnFolder:
         return (self.file.folder / name).read_text(encoding="utf-8") if name else ""
 
 
-def read_folder(folder: Path, sha256: str = "") -> DrawnFolder:
+def read_folder(folder: Path, sha256: str = "") -> ServedFolder:
     """Read a study that was drawn.
 
     Args:
@@ -95,23 +81,17 @@ def read_folder(folder: Path, sha256: str = "") -> DrawnFolder:
         UsageError: it was changed since it was drawn or opened, or it was not drawn.
         DataError: what was drawn cannot be read.
     """
-    file, drawn = read_study(folder), read_drawn(folder)
-    if file.sha256 != drawn.study_sha256:
+    file = read_study(folder)
+    found = DrawnFolder.read(file)
+    if file.sha256 != found.drawn.study_sha256:
         raise UsageError(f"{file.path} was changed after it was drawn; draw it again: vidence study draw")
     if sha256 and file.sha256 != sha256:
         raise UsageError(
             f"{file.path} was changed after the study was opened; put it back as it was, or copy the folder "
             "and open the copy as another study"
         )
-    has_replies = shows_replies(file.study)
-    return DrawnFolder(
-        file=file,
-        drawn=drawn,
-        items=read_items(folder),
-        lines=lines_of(read_packet(folder)) if has_replies else {},
-        kinds=taxonomy_in(folder) if has_replies else None,
-        frames=read_frames(folder).items if shown_conditions(file) else {},
-    )
+    frames = read_frames(folder).items if shown_conditions(file) else {}
+    return ServedFolder(**vars(found), frames=frames)
 
 
 def open_study(folder: Path, *, is_recruited: bool = False) -> StudyRow:
@@ -287,7 +267,7 @@ def digest_of(word: str) -> str:
     return hashlib.sha256(word.encode()).hexdigest()
 
 
-def folder_of(study: StudyRow) -> DrawnFolder:
+def folder_of(study: StudyRow) -> ServedFolder:
     """The folder of a study that was opened; it is read once in a process."""
     return _kept_folder(Path(study.folder), study.sha256)
 
@@ -330,20 +310,14 @@ class Seat:
             events=self.events,
             responses={place: self._response(row, is_draft=True) for place, row in self.rows.items()},
             n_choices=self.folder.drawn.n_choices,
-            taxonomy=self.folder.kinds,
+            taxonomy=self.folder.taxonomy,
             shown=self._content(),
         )
 
     def _content(self) -> dict[int, ShownTrial]:
         """What the trials show that were seen, where a quote of a reply is looked for."""
-        return {
-            trial.place: self.shown(trial) for trial in self.trials if trial.run and trial.place in self.rows
-        }
-
-    def shown(self, trial: PlannedTrial) -> ShownTrial:
-        """What the page of a trial shows beside its media."""
-        item, phase = self.folder.items[trial.item_id], self.folder.study.phase(trial.phase)
-        return shown_trial(item, trial, phase, lines=self.folder.lines)
+        seen = (trial for trial in self.trials if trial.run and trial.place in self.rows)
+        return {trial.place: self.folder.shown(trial) for trial in seen}
 
     def step(self, place: int | None = None) -> Step:
         """What the participant sees now.
@@ -607,6 +581,7 @@ def _participant(row: ParticipantRow) -> Participant:
             "slot": row.slot,
             "state": row.state,
             "recruited": row.recruited,
+            "own_items": tuple(sorted(_own_items(row.user) & folder_of(row.study).items.keys())),
             "calibration_px_per_cm": row.px_per_cm,
             "began_at": text(row.began_at),
             "ended_at": text(row.ended_at),

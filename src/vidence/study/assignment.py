@@ -2,16 +2,19 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import msgspec
 import numpy as np
 
 from vidence.engine.prepare import shuffled
+from vidence.explain.errors.packet import PacketLine, read_packet
+from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.records import Item
-from vidence.study.drawing import Drawn, ranked
-from vidence.study.replies import Stimulus
-from vidence.study.study import Phase, PlannedTrial, Response, Study
+from vidence.study.drawing import Drawn, ranked, read_drawn, read_items
+from vidence.study.replies import ShownTrial, Stimulus, lines_of, shown_trial, shows_replies, taxonomy_in
+from vidence.study.study import Phase, PlannedTrial, Response, Study, StudyFile, TrialKind
 from vidence.text import normal_form
 
 
@@ -88,16 +91,50 @@ def answer_phases(study: Study) -> tuple[Phase, ...]:
     return tuple(p for p in study.phases if any(field.kind == "answer" for field in study.fields_of(p)))
 
 
-def own_letter(trial: PlannedTrial, shown: str) -> str:
-    """The letter in the item's own order of a choice that stood under a letter on the page.
+@dataclass(frozen=True, kw_only=True)
+class DrawnFolder:
+    """A study with what was drawn for it, `lines` being drawn replies by run and item."""
 
-    >>> own_letter(PlannedTrial(place=0, phase="p", item_id="q", condition="none", choice_order=(2, 0)), "A")
-    'C'
-    """
-    if not trial.choice_order:
-        return shown
-    place = ord(shown) - ord("A") if len(shown) == 1 else -1
-    return chr(ord("A") + trial.choice_order[place]) if 0 <= place < len(trial.choice_order) else ""
+    file: StudyFile
+    drawn: Drawn
+    items: Mapping[str, Item]
+    lines: Mapping[tuple[str, str], PacketLine]
+    taxonomy: Taxonomy | None
+
+    @classmethod
+    def read(cls, file: StudyFile) -> "DrawnFolder":
+        """The drawn study in the folder of `file`.
+
+        Raises:
+            DataError: nothing is drawn.
+        """
+        folder, has_replies = file.folder, shows_replies(file.study)
+        return cls(
+            file=file,
+            drawn=read_drawn(folder),
+            items=read_items(folder),
+            lines=lines_of(read_packet(folder)) if has_replies else {},
+            taxonomy=taxonomy_in(folder) if has_replies else None,
+        )
+
+    @property
+    def study(self) -> Study:
+        """The study as its operator wrote it."""
+        return self.file.study
+
+    @property
+    def mark(self) -> str:
+        """What tells this draw from others."""
+        return hashlib.sha256(msgspec.json.encode(self.drawn)).hexdigest()[:12]
+
+    def trials(self, slot: int, responses: Sequence[Response] = ()) -> tuple[PlannedTrial, ...]:
+        """All trials of a participant as far as what was filled in decides them, see `all_trials`."""
+        return all_trials(self.study, self.drawn, slot, responses=responses, items=self.items)
+
+    def shown(self, trial: PlannedTrial) -> ShownTrial:
+        """What a trial shows beside its media."""
+        phase = self.study.phase(trial.phase)
+        return shown_trial(self.items[trial.item_id], trial, phase, lines=self.lines)
 
 
 class _Deal:
@@ -178,9 +215,7 @@ class _Deal:
         """The trials of a phase, catch trials among them, from a place on."""
         trials = [self.trial(one, phase, repeat=repeat) for one, repeat in asked]
         for at, item_id in sorted(self._catch(phase, len(trials)), reverse=True):
-            expected = self.drawn.catch[item_id]
-            one = self.trial(Stimulus(item_id=item_id), phase, kind="catch")
-            trials.insert(at, msgspec.structs.replace(one, expected=expected))
+            trials.insert(at, self.trial(Stimulus(item_id=item_id), phase, kind="catch"))
         return tuple(msgspec.structs.replace(one, place=first + i) for i, one in enumerate(trials))
 
     def _catch(self, phase: Phase, n_asked: int) -> list[tuple[int, str]]:
@@ -199,26 +234,24 @@ class _Deal:
         return list(zip(places, chosen, strict=True))
 
     def trial(
-        self, shown: Stimulus, phase: Phase, *, place: int = 0, kind: str = "asked", repeat: int = 0
+        self, shown: Stimulus, phase: Phase, *, place: int = 0, kind: TrialKind = "asked", repeat: int = 0
     ) -> PlannedTrial:
         """A stimulus as a trial; which of two replies stands first is drawn for each participant."""
         run, other = shown.run, shown.other
         if other and _seed(f"side/{self.seed}/{self.slot}/{_name(shown)}")[0] % 2:
             run, other = other, run
-        is_catch = kind == "catch"
-        return msgspec.convert(
-            {
-                "place": place,
-                "phase": phase.name,
-                "kind": kind,
-                "item_id": shown.item_id,
-                "repeat": repeat,
-                "condition": "none" if is_catch and not self.study.catch.items else phase.condition,
-                "choice_order": self._choice_order(shown.item_id, repeat),
-                "run": run,
-                "other": other,
-            },
-            PlannedTrial,
+        is_asking = kind == "catch" and not self.study.catch.items
+        return PlannedTrial(
+            place=place,
+            phase=phase.name,
+            kind=kind,
+            item_id=shown.item_id,
+            repeat=repeat,
+            condition="none" if is_asking else phase.condition,
+            choice_order=self._choice_order(shown.item_id, repeat),
+            run=run,
+            other=other,
+            expected=self.drawn.catch[shown.item_id] if kind == "catch" else "",
         )
 
     def _choice_order(self, item_id: str, repeat: int) -> tuple[int, ...]:

@@ -15,11 +15,9 @@ from vidence.study.study import Participant, Response, Study
 
 
 def excluded(study: Study, answers: StudyAnswers) -> StudyAnswers:
-    """The answers with the rules of `Exclude` that those who finished fall under written beside them."""
+    """The answers with the rules of `Exclude` that each participant falls under written beside them."""
     participants = tuple(
         msgspec.structs.replace(one, excluded=rules_against(study, one, answers.of(one.name)))
-        if one.state == "finished"
-        else one
         for one in answers.participants
     )
     return replace(answers, participants=participants)

@@ -1,37 +1,34 @@
 """A study of point lights as a folder for jsPsych on a lab's own server, and its data read back."""
 
-import csv
-import hashlib
-import io
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from vidence.ask.files import FieldError
+from vidence.ask.mapping.rows import read_rows
 from vidence.errors import DataError, UsageError
+from vidence.explain.diagnostics.conditions import own_letter
 from vidence.media.lights import light_player
 from vidence.media.whole import write_whole
-from vidence.records import Item
-from vidence.study.assignment import answer_field, assignment, own_letter
+from vidence.study.assignment import DrawnFolder, answer_field
 from vidence.study.dots import DOTS_FOLDER, dots_file
-from vidence.study.drawing import Drawn, read_drawn, read_items
 from vidence.study.folder import StudyAnswers
-from vidence.study.forms import faults_of
+from vidence.study.forms import faults_of, options_of
 from vidence.study.replies import ShownTrial
 from vidence.study.sheets import name_of
 from vidence.study.study import (
     Event,
-    Field,
     Participant,
     Phase,
     PlannedTrial,
     Response,
     Study,
-    StudyFile,
 )
+from vidence.tables.table import several
+from vidence.text import first_lines
 
 _FILES: Final = {
     "index.html": "jspsych.html",
@@ -41,39 +38,6 @@ _FILES: Final = {
 }
 _KINDS: Final = ("answer", "text", "options", "scale")
 _ROWS: Final = ("consent", "began", "calibrated", "phase", "answered", "finished")
-_MOST: Final = 5
-
-
-@dataclass(frozen=True, kw_only=True)
-class DrawnFolder:
-    """A study with what was drawn for it, as `export_jspsych` and `read_jspsych` need it."""
-
-    file: StudyFile
-    drawn: Drawn
-    items: Mapping[str, Item]
-
-    @classmethod
-    def read(cls, file: StudyFile) -> "DrawnFolder":
-        """The drawn study in the folder of `file`.
-
-        Raises:
-            DataError: nothing is drawn.
-        """
-        return cls(file=file, drawn=read_drawn(file.folder), items=read_items(file.folder))
-
-    @property
-    def study(self) -> Study:
-        """The settings."""
-        return self.file.study
-
-    @property
-    def mark(self) -> str:
-        """What the rows of this study's data have in common: another file or draw has another."""
-        return hashlib.sha256(msgspec.json.encode(self.drawn)).hexdigest()[:12]
-
-    def trials(self, slot: int) -> tuple[PlannedTrial, ...]:
-        """All trials of a participant, by the slot from 0."""
-        return assignment(self.study, self.drawn, slot)
 
 
 # --------------------------------------------------------------------------- writing
@@ -149,19 +113,13 @@ def _phase(study: Study, phase: Phase) -> dict[str, object]:
             "name": field.name,
             "kind": field.kind,
             "title": field.title,
-            "options": _options(field),
+            "options": options_of(field),
             "is_frozen": field.is_frozen,
             "is_optional": field.is_optional,
         }
         for field in study.fields_of(phase)
     ]
     return {"title": phase.title, "aids": phase.aids, "most_plays": phase.most_plays, "fields": fields}
-
-
-def _options(field: Field) -> list[str]:
-    if field.kind == "scale":
-        return [str(value) for value in range(field.low, field.high + 1)]
-    return list(field.options)
 
 
 def _trial(folder: DrawnFolder, trial: PlannedTrial) -> dict[str, object]:
@@ -221,8 +179,7 @@ def read_jspsych(folder: DrawnFolder, paths: Sequence[Path]) -> StudyAnswers:
     faults: list[str] = []
     rows: dict[tuple[int, str, int | None], tuple[str, _Row]] = {}
     for path in paths:
-        for number, row in _rows(path):
-            where = f"{path}: row {number}"
+        for where, row in _rows(path):
             fault = _fault(folder, row)
             first, same = rows.setdefault((row.slot, row.what, row.place), (where, row))
             if not fault and row.what == "answered" and same != row:
@@ -230,8 +187,7 @@ def read_jspsych(folder: DrawnFolder, paths: Sequence[Path]) -> StudyAnswers:
             if fault:
                 faults.append(f"{where}: {fault}")
     if faults:
-        more = f"\n... and {len(faults) - _MOST} more" if len(faults) > _MOST else ""
-        raise DataError("\n".join(faults[:_MOST]) + more)
+        raise DataError(f"{several(len(faults), 'row')} cannot be used: {first_lines(faults)}")
     if not rows:
         raise DataError(f"{', '.join(map(str, paths))}: no row of a study; expected data that study.js wrote")
     kept = [row for _, row in rows.values()]
@@ -244,26 +200,19 @@ def read_jspsych(folder: DrawnFolder, paths: Sequence[Path]) -> StudyAnswers:
     )
 
 
-def _rows(path: Path) -> Iterator[tuple[int, _Row]]:
-    """The rows of this study's plugins in a file, with their numbers from 1."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        raw = msgspec.json.decode(text) if text.lstrip().startswith(("[", "{")) else _of_csv(text)
-    except (OSError, UnicodeDecodeError, msgspec.DecodeError, csv.Error) as error:
-        raise DataError(f"{path}: cannot be read as data of jsPsych: {error}") from error
-    for number, cells in enumerate(raw if isinstance(raw, list) else [raw], start=1):
-        if not isinstance(cells, dict) or not cells.get("what"):
+def _rows(path: Path) -> Iterator[tuple[str, _Row]]:
+    """The rows of this study's plugins in a file, each with its place."""
+    for line, cells in read_rows(path, what="data of jsPsych").lines:
+        where = f"{path}, line {line}"
+        if isinstance(cells, FieldError):
+            raise DataError(f"{where}: {cells}; expected data of jsPsych, as JSON or CSV")
+        if not cells.get("what"):
             continue  # another plugin's
         named = {k: v for k, v in cells.items() if k in _Row.__struct_fields__ and v not in ("", None)}
         try:
-            row = msgspec.convert(named, _Row, strict=False)
+            yield where, msgspec.convert(named, _Row, strict=False)
         except msgspec.ValidationError as error:
-            raise DataError(f"{path}: row {number}: {error}; expected a row that study.js wrote") from error
-        yield number, row
-
-
-def _of_csv(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+            raise DataError(f"{where}: {error}; expected a row that study.js wrote") from error
 
 
 def _fault(folder: DrawnFolder, row: _Row) -> str:
@@ -299,7 +248,7 @@ def _values(folder: DrawnFolder, row: _Row, trial: PlannedTrial) -> dict[str, st
     values = msgspec.json.decode(row.values, type=dict[str, str])
     name = answer_field(folder.study)
     if folder.items[trial.item_id].choices and name in values:
-        values[name] = own_letter(trial, values[name])
+        values[name] = own_letter(values[name], trial.choice_order)
     return values
 
 

@@ -1,7 +1,7 @@
 """From a study to run folders: of each person's answers, and of a model that is put through the same plan."""
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -18,14 +18,14 @@ from vidence.engine.plan import Plan, PlanOverrides, flag_of, read_plan
 from vidence.engine.prepare import changed_plan
 from vidence.errors import StoreError, UsageError
 from vidence.explain.errors.packet import rows_as_jsonl
-from vidence.records import Item, Record
-from vidence.study.assignment import all_trials, answer_field, answer_phases
-from vidence.study.drawing import Drawn, read_drawn, read_items, study_plan
+from vidence.records import Record
+from vidence.study.assignment import DrawnFolder, answer_field, answer_phases
+from vidence.study.drawing import read_drawn, study_plan
 from vidence.study.exclusion import excluded
 from vidence.study.folder import StudyAnswers
 from vidence.study.problems import frames_run
 from vidence.study.progress import Course, Debrief
-from vidence.study.study import Participant, Phase, Response, Study, StudyFile
+from vidence.study.study import Participant, Phase, PlannedTrial, Response, StudyFile
 
 ANSWERS_FILE: Final = "answers.jsonl"
 _OF_ITEMS: Final = ("where", "split", "limit", "sample", "sample_by", "seed", "shuffle_choices", "media")
@@ -67,8 +67,8 @@ async def write_people(
         DataError: nothing was drawn, or questions cannot be read.
         StoreError: a folder cannot be written, or holds another run.
     """
-    study, drawn, items = file.study, read_drawn(file.folder), read_items(file.folder)
-    answers = excluded(study, settled(study, drawn, answers, items=items, now=now))
+    study, drawn = file.study, DrawnFolder.read(file)
+    answers = excluded(study, settled(drawn, answers, now=now))
     folders: list[Path] = []
     asking = answer_phases(study)
     for person in answers.participants:
@@ -83,7 +83,7 @@ async def write_people(
         phases = {
             phase.name: rows
             for phase in asking
-            if (rows := tuple(_rows(study, drawn, phase, slot=person.slot, responses=own, items=items)))
+            if (rows := tuple(_rows(drawn, phase, person, responses=own)))
         }
         for name, rows in phases.items():
             called = f"{person.name}-{name}" if len(asking) > 1 else person.name
@@ -94,16 +94,12 @@ async def write_people(
     return answers, tuple(folders)
 
 
-def settled(
-    study: Study, drawn: Drawn, answers: StudyAnswers, *, items: Mapping[str, Item], now: datetime
-) -> StudyAnswers:
+def settled(drawn: DrawnFolder, answers: StudyAnswers, *, now: datetime) -> StudyAnswers:
     """The answers with those participants as finished whose phases have all ended, as by their clocks.
 
     Args:
-        study: the study.
-        drawn: what was drawn for it.
+        drawn: the study.
         answers: all answers.
-        items: the drawn items.
         now: the server's time.
     """
 
@@ -112,11 +108,11 @@ def settled(
         if one.state != "begun" or not events:
             return False
         course = Course(
-            study=study,
-            trials=all_trials(study, drawn, one.slot, responses=own, items=items),
+            study=drawn.study,
+            trials=_trials(drawn, one, own),
             events=events,
             responses={r.trial.place: r for r in own},
-            n_choices=drawn.n_choices,
+            n_choices=drawn.drawn.n_choices,
         )
         return isinstance(course.step(now), Debrief)
 
@@ -144,22 +140,21 @@ def _remove(folder: Path) -> None:
         ) from error
 
 
+def _trials(
+    drawn: DrawnFolder, person: Participant, responses: Sequence[Response]
+) -> tuple[PlannedTrial, ...]:
+    """The trials of a person, without items of their own."""
+    return tuple(t for t in drawn.trials(person.slot, responses) if t.item_id not in person.own_items)
+
+
 def _rows(
-    study: Study,
-    drawn: Drawn,
-    phase: Phase,
-    *,
-    slot: int,
-    responses: tuple[Response, ...],
-    items: Mapping[str, Item],
+    drawn: DrawnFolder, phase: Phase, person: Participant, *, responses: Sequence[Response]
 ) -> Iterator[PersonAnswer]:
     """The answers of a person in a phase to the items that were planned."""
+    study = drawn.study
     name = answer_field(study)
     given = {r.trial.item_id: r.values for r in study.answers_in(phase.name, responses) if not r.trial.repeat}
-    trials, kept = (
-        all_trials(study, drawn, slot, responses=responses, items=items),
-        study.kept_phases(phase.name),
-    )
+    trials, kept = _trials(drawn, person, responses), study.kept_phases(phase.name)
     planned = (t.item_id for t in trials if t.phase in kept and t.kind == "asked" and not t.repeat)
     words = [field.name for field in study.form if field.kind == "text"]
     for item_id in sorted(set(planned)):

@@ -10,16 +10,13 @@ from typing import Final
 
 from vidence.ask.files import FieldError, csv_rows, read
 from vidence.errors import DataError, UsageError
-from vidence.explain.errors.packet import read_packet
-from vidence.explain.errors.taxonomies import Taxonomy
+from vidence.explain.diagnostics.conditions import own_letter
 from vidence.media.whole import write_file
-from vidence.records import Evidence, Item
+from vidence.records import Evidence
 from vidence.report.export import make_folder
-from vidence.study.assignment import all_trials, own_letter
-from vidence.study.drawing import Drawn, read_drawn, read_items
+from vidence.study.assignment import DrawnFolder
 from vidence.study.folder import StudyAnswers
 from vidence.study.forms import faults_of, options_of
-from vidence.study.replies import ShownTrial, lines_of, shown_trial, shows_replies, taxonomy_in
 from vidence.study.study import Field, Participant, PlannedTrial, Response, Study, StudyFile
 from vidence.tables.export import csv_text
 from vidence.tables.table import several
@@ -52,13 +49,8 @@ def sheet_problems(study: Study) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SheetStudy:
-    """A drawn study with all that its sheets show."""
-
-    file: StudyFile
-    drawn: Drawn
-    items: Mapping[str, Item]
-    taxonomy: Taxonomy | None
+class SheetStudy(DrawnFolder):
+    """A drawn study that can be put on sheets."""
 
     @classmethod
     def read(cls, file: StudyFile) -> "SheetStudy":
@@ -72,26 +64,11 @@ class SheetStudy:
             raise UsageError(
                 f"{file.path} cannot be put on sheets: {'; '.join(problems)}. Use vidence study open"
             )
-        return cls(
-            file=file,
-            drawn=read_drawn(file.folder),
-            items=read_items(file.folder),
-            taxonomy=taxonomy_in(file.folder) if shows_replies(file.study) else None,
-        )
+        return cls(**vars(DrawnFolder.read(file)))
 
-    def trials(self, slot: int) -> tuple[PlannedTrial, ...]:
+    def trials(self, slot: int, responses: Sequence[Response] = ()) -> tuple[PlannedTrial, ...]:
         """The trials of a participant; practice is for pages, which tell the answer."""
-        trials = all_trials(self.file.study, self.drawn, slot, responses=(), items=self.items)
-        return tuple(trial for trial in trials if trial.kind != "practice")
-
-    def shown(self, trials: Sequence[PlannedTrial]) -> tuple[ShownTrial, ...]:
-        """What each trial shows."""
-        study, folder = self.file.study, self.file.folder
-        replies = lines_of(read_packet(folder)) if shows_replies(study) else {}
-        return tuple(
-            shown_trial(self.items[trial.item_id], trial, study.phase(trial.phase), lines=replies)
-            for trial in trials
-        )
+        return tuple(one for one in super().trials(slot, responses) if one.kind != "practice")
 
     def id_of(self, slot: int, trial: PlannedTrial) -> str:
         """The id of a row: whose it is, its place, and six letters that tell draws apart."""
@@ -116,17 +93,14 @@ def name_of(slot: int) -> str:
 
 def blank_sheet(study: SheetStudy, slot: int) -> str:
     """The sheet of a participant as CSV: a row for each trial, what it shows, and its fields to fill in."""
-    form, trials = study.file.study.form, study.trials(slot)
-    rows = [
-        {TRIAL: study.id_of(slot, trial), **_cells(study, trial, shown)}
-        for trial, shown in zip(trials, study.shown(trials), strict=True)
-    ]
+    form, trials = study.study.form, study.trials(slot)
+    rows = [{TRIAL: study.id_of(slot, trial), **_cells(study, trial)} for trial in trials]
     heading = [*dict.fromkeys(name for row in rows for name in row), *(field.name for field in form)]
     return csv_text([heading, *([row.get(name, "") for name in heading] for row in rows)])
 
 
-def _cells(study: SheetStudy, trial: PlannedTrial, shown: ShownTrial) -> dict[str, str]:
-    item, phase = study.items[trial.item_id], study.file.study.phase(trial.phase)
+def _cells(study: SheetStudy, trial: PlannedTrial) -> dict[str, str]:
+    item, phase, shown = study.items[trial.item_id], study.study.phase(trial.phase), study.shown(trial)
     media = [medium.path or medium.url or "" for medium in item.media] if phase.condition != "none" else []
     cells = {
         "phase": phase.title or phase.name,
@@ -147,8 +121,8 @@ def _cells(study: SheetStudy, trial: PlannedTrial, shown: ShownTrial) -> dict[st
             own: reply.reply or reply.outcome,
             f"frames of {own}": "\n".join(filter(None, (reply.frames_note, reply.picture))),
         }
-    cells["asked for"] = ", ".join(field.name for field in study.file.study.fields_of(phase))
-    fields = {field.name for field in study.file.study.form}
+    cells["asked for"] = ", ".join(field.name for field in study.study.fields_of(phase))
+    fields = {field.name for field in study.study.form}
     return {f"{name} shown" if name in fields else name: text for name, text in cells.items() if text}
 
 
@@ -181,8 +155,8 @@ def write_sheets(study: SheetStudy, *, n: int) -> tuple[Path, ...]:
 def how_to_fill(study: SheetStudy) -> str:
     """What the columns of sheets are: a line for each field, with what can be filled in."""
     taxonomy = study.taxonomy
-    lines = [study.file.study.instructions.strip(), ""]
-    for field in study.file.study.form:
+    lines = [study.study.instructions.strip(), ""]
+    for field in study.study.form:
         options = options_of(field, taxonomy=taxonomy)
         words = [field.title or field.name, f"one of {', '.join(options)}" if options else "", _said(field)]
         lines.append(f"{field.name}: {'; '.join(filter(None, words))}")
@@ -212,7 +186,7 @@ def read_sheets(study: SheetStudy, paths: Sequence[Path], *, at: str) -> StudyAn
             is taken.
     """
     reading = _Reading(study=study, at=at)
-    needed = (TRIAL, *(field.name for field in study.file.study.form))
+    needed = (TRIAL, *(field.name for field in study.study.form))
     for path in paths:
         sheet = read(path, what="a filled sheet")
         for line, cells in csv_rows(sheet, needed=needed, delimiters=",;	"):
@@ -259,14 +233,14 @@ class _Reading:
     faults: list[str] = dataclass_field(default_factory=list)
     responses: dict[str, Response] = dataclass_field(default_factory=dict)
     where: dict[str, str] = dataclass_field(default_factory=dict)
-    known: dict[int, dict[str, tuple[PlannedTrial, ShownTrial]]] = dataclass_field(default_factory=dict)
+    known: dict[int, dict[str, PlannedTrial]] = dataclass_field(default_factory=dict)
 
     def add(self, place: str, cells: Mapping[str, str] | FieldError) -> None:
         """Take a row, or say what is wrong with it."""
         if isinstance(cells, FieldError):
             self.faults.append(f"{place}: {cells}")
             return
-        study, row = self.study.file.study, cells[TRIAL]
+        study, row = self.study.study, cells[TRIAL]
         values = {field.name: cells[field.name] for field in study.form if cells[field.name]}
         planned = self._planned(row)
         if planned is None:
@@ -277,31 +251,26 @@ class _Reading:
             self.faults.append(f"{place}: a second row of {row}, after {self.where[row]}; keep one")
         elif values:
             self.where[row] = place
-            trial, shown = planned
-            values = _own_letters(study, trial, values)
+            values = _own_letters(study, planned, values)
             wrong = faults_of(
-                study.fields_of(study.phase(trial.phase)),
+                study.fields_of(study.phase(planned.phase)),
                 values,
-                shown=shown,
-                letters=self.study.items[trial.item_id].letters,
+                shown=self.study.shown(planned),
+                letters=self.study.items[planned.item_id].letters,
                 taxonomy=self.study.taxonomy,
             )
             self.faults += (f"{place}: {fault}" for fault in wrong)
             who = row.partition("-")[0]
-            self.responses[row] = Response(participant=who, trial=trial, values=values, answered_at=self.at)
+            self.responses[row] = Response(participant=who, trial=planned, values=values, answered_at=self.at)
 
-    def _planned(self, row: str) -> tuple[PlannedTrial, ShownTrial] | None:
+    def _planned(self, row: str) -> PlannedTrial | None:
         match = _ID.fullmatch(row)
         if match is None:
             return None
         slot = int(match[1]) - 1
         if slot not in self.known:
             trials = self.study.trials(slot)
-            shown = self.study.shown(trials)
-            self.known[slot] = {
-                self.study.id_of(slot, trial): (trial, page)
-                for trial, page in zip(trials, shown, strict=True)
-            }
+            self.known[slot] = {self.study.id_of(slot, trial): trial for trial in trials}
         return self.known[slot].get(row)
 
 
@@ -309,7 +278,7 @@ def _own_letters(study: Study, trial: PlannedTrial, values: Mapping[str, str]) -
     """The values with letters of the item's own order; one that is no letter of the trial stays as it is."""
     answers = {field.name for field in study.form if field.kind == "answer"}
     return {
-        name: own_letter(trial, value.upper()) or value if name in answers and len(value) == 1 else value
+        name: own_letter(value.upper(), trial.choice_order) if name in answers and len(value) == 1 else value
         for name, value in values.items()
     }
 

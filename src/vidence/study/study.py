@@ -358,7 +358,8 @@ class Response(Record, omit_defaults=True):
 class Participant(Record, omit_defaults=True):
     """A participant as exports show them: a pseudonym; names and recruiters' ids never leave the database.
 
-    `excluded` are the rules of `Exclude` that they fell under.
+    `excluded` are the rules of `Exclude` that they fell under, `own_items` items that they wrote or reviewed,
+    which they are never asked.
     """
 
     name: str
@@ -366,6 +367,7 @@ class Participant(Record, omit_defaults=True):
     state: Literal["invited", "declined", "begun", "finished", "withdrawn"]
     recruited: Literal["account", "link", "recruiter", "file"] = "link"
     excluded: tuple[str, ...] = ()
+    own_items: tuple[str, ...] = ()
     calibration_px_per_cm: float | None = None
     began_at: str = ""
     ended_at: str = ""

@@ -266,7 +266,7 @@ def test_a_study_that_was_changed_or_lost_a_video_is_not_opened(opened, question
 def test_nobody_gets_an_item_that_they_made_or_reviewed(questions, tmp_path, team):
     from vidence.studio.projects import add_items
     from vidence.studio.records.items import ItemRow
-    from vidence.studio.studies import open_study
+    from vidence.studio.studies import answers_of, folder_of, open_study
 
     for path in questions.iterdir():
         (tmp_path / path.name).symlink_to(path)
@@ -282,9 +282,8 @@ def test_nobody_gets_an_item_that_they_made_or_reviewed(questions, tmp_path, tea
             team.user("Bob", "author", project="films")
         person = Person(team.signed_in(name), f"/s/{study.public}/join").joined()
         counts[name] = re.search(r"(\d+) trial", person.get().content.decode() + " 0 trials")[1]
-    asked = {
-        one.item_id
-        for one in __import__("vidence.studio.studies", fromlist=["folder_of"]).folder_of(study).drawn.asked
-    }
+    asked = {one.item_id for one in folder_of(study).drawn.asked}
     assert counts == {"Ann": str(len(asked - set(ids[:5]))), "Bob": "3"}
+    ann, bob = answers_of(study).participants
+    assert (asked & set(ann.own_items), bob.own_items) == (asked & set(ids[:5]), ())
     assert team.client().get(f"/s/{study.public}/join").headers["Location"].startswith("/sign-in")

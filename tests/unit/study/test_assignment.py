@@ -5,8 +5,9 @@ from collections import Counter
 import msgspec
 import pytest
 
+from vidence.explain.diagnostics.conditions import own_letter
 from vidence.records import Item
-from vidence.study.assignment import all_trials, assignment, own_letter, wrong_items
+from vidence.study.assignment import all_trials, assignment, wrong_items
 from vidence.study.drawing import Drawn
 from vidence.study.replies import Stimulus
 from vidence.study.study import Catch, Draw, Field, Overlap, Phase, Practice, Response, Study
@@ -149,7 +150,6 @@ def test_which_reply_of_a_pair_stands_first_is_balanced_over_people():
 
 def test_letters_of_the_page_are_turned_into_those_of_the_item():
     trial = assignment(study(shuffle_choices=True), drawn(1), 3)[0]
-    assert "".join(own_letter(trial, shown) for shown in "ABCD") == "".join(
-        "ABCD"[i] for i in trial.choice_order
-    )
-    assert own_letter(trial, "E") == own_letter(trial, "AB") == ""
+    order = trial.choice_order
+    assert "".join(own_letter(shown, order) for shown in "ABCD") == "".join("ABCD"[i] for i in order)
+    assert (own_letter("E", order), own_letter("AB", order), own_letter("B", ())) == ("E", "AB", "B")

@@ -90,15 +90,18 @@ def changed(rows, **more):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda rows: changed(rows, study="0" * 12), r"a.json: row 2?5: of the study '000000000000'"),
+        (
+            lambda rows: changed(rows, study="0" * 12),
+            r"a.json, line 1 .entry 5.: of the study '000000000000'",
+        ),
         (lambda rows: changed(rows, slot=7), "slot 7, 'answered'; expected slots 1 to 2"),
         (lambda rows: changed(rows, what="guessed"), "'guessed'; expected slots .* finished"),
         (lambda rows: changed(rows, place=99), "place 99 is none of slot 1"),
-        (lambda rows: changed(rows, values='{"words": "x", "answer": "Q"}'), "row 5: answer: "),
+        (lambda rows: changed(rows, values='{"words": "x", "answer": "Q"}'), "entry 5.: answer: "),
         (lambda rows: changed(rows, values='{"words": "x"}'), "answer: empty; fill it in"),
         (lambda rows: changed(rows, values="{}", late="no"), "values or late frames cannot be read"),
         (lambda rows: changed(rows, late="[[9, 1, 30]]"), "2 plays in .* cannot be"),
-        (lambda rows: changed(rows, n_plays="many"), "row 5: Expected `int`"),
+        (lambda rows: changed(rows, n_plays="many"), "entry 5.: Expected `int`"),
         (lambda rows: rows[:1], "no row of a study"),
     ],
 )
@@ -113,13 +116,16 @@ def test_a_slot_is_for_one_person_and_a_saved_file_counts_once(study, tmp_path):
     assert len(read_jspsych(study, [first, first]).responses) == 5
     other = written(tmp_path / "b.json", rows_of(study, right=False))
     with pytest.raises(
-        DataError, match=r"b.json: row 5: another answer to place 0 of slot 1 than at .*a.json"
+        DataError, match=r"b.json, line 1 .entry 5.: another answer to place 0 of slot 1 than at .*a.json"
     ):
         read_jspsych(study, [first, other])
     (tmp_path / "c.json").write_bytes(b"[{")
-    with pytest.raises(DataError, match=r"c.json: cannot be read as data of jsPsych"):
+    with pytest.raises(DataError, match=r"c.json:1: Input data was truncated; expected one JSON list"):
         read_jspsych(study, [tmp_path / "c.json"])
-    with pytest.raises(DataError, match=r"none.csv: cannot be read as data of jsPsych"):
+    (tmp_path / "d.json").write_text("[1]")
+    with pytest.raises(DataError, match=r"d.json, line 1 .*; expected data of jsPsych, as JSON or CSV"):
+        read_jspsych(study, [tmp_path / "d.json"])
+    with pytest.raises(DataError, match=r"none.csv"):
         read_jspsych(study, [tmp_path / "none.csv"])
 
 

@@ -14,7 +14,7 @@ from vidence.engine.environment import Environment
 from vidence.engine.plan import read_plan
 from vidence.errors import DataError, StoreError, UsageError
 from vidence.report.results import load_run
-from vidence.study.assignment import all_trials
+from vidence.study.assignment import DrawnFolder, all_trials
 from vidence.study.drawing import draw, read_drawn, read_items, write_drawn
 from vidence.study.exclusion import excluded, wages
 from vidence.study.folder import StudyAnswers, read_answers, write_answers
@@ -192,8 +192,9 @@ def test_who_let_the_clock_run_out_has_finished(solved):
         at = (NOW + timedelta(minutes=minutes)).isoformat()
         solved.events.append(Event(participant="P01", at=at, kind=kind, note=phase))
     early, late = NOW + timedelta(minutes=31), NOW + timedelta(minutes=33)
+    drawn = DrawnFolder.read(solved.file)
     states = [
-        settled(solved.file.study, solved.drawn, solved.answers, items=solved.items, now=now).participants[0]
+        settled(replace(drawn, file=solved.file), solved.answers, now=now).participants[0]
         for now in (early, late)
     ]
     assert [one.state for one in states] == ["begun", "finished"]
@@ -353,6 +354,16 @@ def test_excluded_rules_are_written_beside_participants(solved):
     solved.person(0, {"closed": 1, "open": 0, "oracle": 0}, caught=False, seconds=1.0, problems=99)
     (one,) = excluded(solved.file.study, solved.answers).participants
     assert one.excluded == ("catch_below", "faster_than_s", "problems_above")
+
+
+def test_items_of_ones_own_are_in_no_run_and_are_waited_for_by_nothing(solved):
+    solved.person(0, {"closed": 4, "open": 0, "oracle": 0})
+    own = solved.drawn.asked[0].item_id
+    solved.people[0] = msgspec.structs.replace(solved.people[0], own_items=(own,))
+    solved.responses = [r for r in solved.responses if r.trial.item_id != own]
+    for folder in solved.write()[1]:
+        items = [row.item.item_id for row in load_run(folder).rows]
+        assert (len(items), own in items) == (9, False)
 
 
 def test_rules_leave_out_those_who_began_and_stayed():

@@ -390,8 +390,9 @@ def close(given: Closed) -> None:
 
 def _answers(given: Closed, file: "StudyFile") -> "StudyAnswers":
     """All answers: those of pages, which end with this, and those of files of now and before."""
+    from vidence.study.assignment import DrawnFolder
     from vidence.study.folder import PARTICIPANTS_FILE, StudyAnswers, read_answers
-    from vidence.study.jspsych import DrawnFolder, read_jspsych
+    from vidence.study.jspsych import read_jspsych
     from vidence.study.sheets import SheetStudy, read_sheets, with_sheets
 
     of_files = []
@@ -446,8 +447,9 @@ def export(given: Exported) -> None:
     With --jspsych nothing needs to be open: a study of point lights becomes a folder of pages, whose data
     `vidence study close STUDY --jspsych FILE` reads.
     """
+    from vidence.study.assignment import DrawnFolder
     from vidence.study.folder import write_answers
-    from vidence.study.jspsych import DrawnFolder, export_jspsych
+    from vidence.study.jspsych import export_jspsych
     from vidence.study.study import read_study
 
     if given.jspsych is not None:

@@ -339,7 +339,7 @@ def _trial_page(request: HttpRequest, row: ParticipantRow, place: int, *, fault:
     seat, step, kept = seen
     planned, study = step.planned, seat.folder.study
     phase = study.phase(planned.phase)
-    content = seat.shown(planned)
+    content = seat.folder.shown(planned)
     item = seat.folder.items[planned.item_id]
     choices = content.choices or item.with_order(planned.choice_order).choices
     values = msgspec.json.decode(kept.draft, type=dict[str, str])
@@ -347,7 +347,7 @@ def _trial_page(request: HttpRequest, row: ParticipantRow, place: int, *, fault:
         values = dict(step.kept)
     if fault:
         values |= entered(study, planned, request.POST.dict())
-    fields = fields_of(step, values, FormContext(study=study, choices=choices, kinds=seat.folder.kinds))
+    fields = fields_of(step, values, FormContext(study=study, choices=choices, kinds=seat.folder.taxonomy))
     barrier = next((one.name for one in fields if one.freezes), "")
     is_practice = planned.kind == "practice"
     told = {

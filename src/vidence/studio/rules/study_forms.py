@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from vidence.errors import UsageError
+from vidence.explain.diagnostics.conditions import own_letter
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.records import Evidence, Item
-from vidence.study.assignment import own_letter
 from vidence.study.progress import Trial
 from vidence.study.replies import ShownTrial
 from vidence.study.study import Field, PlannedTrial, Study
@@ -135,7 +135,7 @@ def entered(study: Study, planned: PlannedTrial, sent: Mapping[str, str]) -> dic
         if len(value) > MOST_SIGNS:
             raise UsageError(f"{field.title or field.name}: {len(value):,} signs; {MOST_SIGNS:,} at most")
         is_letter = field.kind == "answer" and len(value) == 1
-        values[field.name] = (own_letter(planned, value) or value) if is_letter else value
+        values[field.name] = own_letter(value, planned.choice_order) if is_letter else value
     return {name: value for name, value in values.items() if value}
 
 
