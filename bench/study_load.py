@@ -141,14 +141,14 @@ def load(folder: Path, *, n: int, seconds: float, pace: float) -> list[Row]:
         list(pool.map(lambda person: person.work(until, pace), people))
     wrong = sum((person.wrong for person in people), Counter())
     n_saves = sum(len(person.seconds) for person in people)
-    together = p95_ms(people)
+    at_once = p95_ms(people)
     for words, times in wrong.most_common(5):
         print(f"{times} x {words}", file=sys.stderr)
-    ratio = together / base
+    ratio = at_once / base
     return [
         Row("study: saves of participants", f"{n_saves:,} of {n}"),
         Row("study: 95 % of saves, one alone, ms", f"{base:.1f}"),
-        Row("study: 95 % of saves, all at once, ms", f"{together:.1f}"),
+        Row("study: 95 % of saves, all at once, ms", f"{at_once:.1f}"),
         Row("study: ratio of the two", f"{ratio:.2f}", f"at most {MOST:g}", ratio <= MOST),
         Row("study: answers that were not expected", f"{sum(wrong.values())}", "0", not wrong),
     ]

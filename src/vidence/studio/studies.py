@@ -101,8 +101,8 @@ def open_study(folder: Path, *, is_recruited: bool = False) -> StudyRow:
         UsageError: it is closed, was not drawn, or a medium of it is not on this machine.
     """
     folder = folder.resolve()
-    found = read_folder(folder)
-    for item in found.items.values():
+    drawn = read_folder(folder)
+    for item in drawn.items.values():
         for medium in item.media:
             place = located(folder, medium)
             if not isinstance(place, Path) or not place.exists():
@@ -115,8 +115,8 @@ def open_study(folder: Path, *, is_recruited: bool = False) -> StudyRow:
         row, _ = StudyRow.objects.get_or_create(
             folder=str(folder),
             defaults={
-                "title": (found.study.title or folder.name)[:300],
-                "sha256": found.file.sha256,
+                "title": (drawn.study.title or folder.name)[:300],
+                "sha256": drawn.file.sha256,
                 "state": "open",
                 "opened_at": current().settings.clock(),
             },
@@ -181,29 +181,29 @@ def door_of(study: StudyRow, key: str, parameters: Mapping[str, str]) -> Door | 
     """
     if study.key and hmac.compare_digest(study.key.encode(), key.encode()):
         recruit = folder_of(study).study.recruit
-        said = parameters.get(recruit.participant, "")
-        if not 0 < len(said) <= _MOST_IDENT:
+        ident_sent = parameters.get(recruit.participant, "")
+        if not 0 < len(ident_sent) <= _MOST_IDENT:
             raise UsageError(
                 f"the address has no {recruit.participant}, by which this study tells participants apart; "
                 "open it from the site that invited you"
             )
-        ident = hmac.new(current().secret, said.encode(), hashlib.sha256).hexdigest()
+        ident = hmac.new(current().secret, ident_sent.encode(), hashlib.sha256).hexdigest()
         kept = {name: parameters[name][:_MOST_IDENT] for name in recruit.others if name in parameters}
         return Door(
             study=study,
             recruited="recruiter",
             participant=ParticipantRow.objects.filter(study=study, ident=ident).first(),
             ident=ident,
-            parameters={recruit.participant: said, **kept},
+            parameters={recruit.participant: ident_sent, **kept},
         )
-    found = ParticipantRow.objects.filter(study=study, key=key).first() if key else None
-    return None if found is None else Door(study=study, recruited="link", participant=found)
+    participant = ParticipantRow.objects.filter(study=study, key=key).first() if key else None
+    return None if participant is None else Door(study=study, recruited="link", participant=participant)
 
 
 def door_of_account(study: StudyRow, user: UserRow) -> Door:
     """What a study's page for accounts leads to."""
-    found = ParticipantRow.objects.filter(study=study, user=user).first()
-    return Door(study=study, recruited="account", participant=found, user=user)
+    participant = ParticipantRow.objects.filter(study=study, user=user).first()
+    return Door(study=study, recruited="account", participant=participant, user=user)
 
 
 def enter(door: Door, *, agrees: bool) -> str:
@@ -332,6 +332,20 @@ class Seat:
         step = self.step(place)
         return step if isinstance(step, Trial) and step.planned.place == place else None
 
+    def ran_out(self, step: Trial | None = None) -> bool:
+        """Whether a clock ended what came before: the trial before one, or (without one) the last part."""
+        began = [event.note for event in self.events if event.kind == "phase-began"]
+        if not began:
+            return False
+        phase = self.folder.study.phase(began[-1])
+        own = self.course.of_phase(phase)
+        if step is not None:
+            own = () if step.may_leave else own[: step.place_in_phase][-1:]
+        elif self.course.phase_ended(phase, self.now) is None:
+            return False
+        rows = (self.rows.get(trial.place) for trial in own)
+        return any(row is None or row.answered_at is None for row in rows)
+
     def planned(self, place: int) -> PlannedTrial | None:
         """The plan of the trial at a place."""
         return next((trial for trial in self.trials if trial.place == place), None)
@@ -382,17 +396,17 @@ def _own_items(user: UserRow | None) -> frozenset[str]:
 
 
 def locked(row: ParticipantRow) -> Seat:
-    """A participant whom no other request changes until the transaction ends.
+    """A participant that no other request changes until the transaction ends.
 
     Raises:
         UsageError: the study is closed.
     """
-    found = (
+    fresh = (
         ParticipantRow.objects.select_for_update(of=("self",)).select_related("study", "user").get(pk=row.pk)
     )
-    if found.study.state == "closed":
+    if fresh.study.state == "closed":
         raise UsageError(CLOSED)
-    return Seat(found)
+    return Seat(fresh)
 
 
 def note(row: ParticipantRow, kind: str, *, place: int | None = None, words: str = "") -> None:
@@ -537,13 +551,15 @@ def act(row: ParticipantRow, what: str, *, px_per_cm: float | None = None) -> No
 def withdraw(row: ParticipantRow) -> None:
     """Take a participant out: what they wrote, and what could tell who they are, goes; counts stay."""
     with transaction.atomic():
-        found = ParticipantRow.objects.select_for_update().get(pk=row.pk)
-        ResponseRow.objects.filter(participant=found).update(draft="{}", entered="{}", problem="", request="")
-        StudyEventRow.objects.filter(participant=found, kind="problem").update(note="")
-        found.state, found.ended_at = "withdrawn", current().settings.clock()
-        found.key, found.browser, found.parameters = "", "", {}
-        found.save()
-        note(found, "withdrawn")
+        person = ParticipantRow.objects.select_for_update().get(pk=row.pk)
+        ResponseRow.objects.filter(participant=person).update(
+            draft="{}", entered="{}", problem="", request=""
+        )
+        StudyEventRow.objects.filter(participant=person, kind="problem").update(note="")
+        person.state, person.ended_at = "withdrawn", current().settings.clock()
+        person.key, person.browser, person.parameters = "", "", {}
+        person.save()
+        note(person, "withdrawn")
 
 
 # --------------------------------------------------------------------------- what comes of a study

@@ -108,6 +108,7 @@ def test_phases_open_when_they_may_and_end_by_the_clock(opened, people, solo):
     assert late.status_code == 400
     assert "has ended" in late.json()["words"]
     page = ann.get().content.decode()
+    assert "The time of the part before is over" in page
     assert "not open yet" in page
     assert "2026-11-23 10:00" in page
     solo.clock.move(3600)
@@ -116,6 +117,7 @@ def test_phases_open_when_they_may_and_end_by_the_clock(opened, people, solo):
     assert "20 s left" in ann.get(second).content.decode()
     solo.clock.move(30)
     assert ann.at() > second
+    assert "The time of the trial before is over" in ann.get().content.decode()
     assert "run out" in ann.save(second, version=0, request="c", answer="A").json()["words"]
 
 

@@ -46,6 +46,8 @@ _PAGE_BYTES: Final = 1 << 16
 _COOKIE_S: Final = 90 * 24 * 3600
 _MOST_PX: Final = 2000
 _TYPES: Final = {".json": "application/json", ".png": "image/png"}
+_PART_OVER: Final = "The time of the part before is over. What you had filled in by then counts."
+_TRIAL_OVER: Final = "The time of the trial before is over. What you had filled in by then counts."
 _CARD_CM: Final = 8.56
 _CONSENT: Final = (
     "You are asked to take part in a study. What you fill in is kept under a pseudonym, with the times at "
@@ -82,12 +84,12 @@ def padded(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     return answer
 
 
-def _say(request: HttpRequest, study: StudyRow, *said: str, **more: object) -> HttpResponse:
+def _say(request: HttpRequest, study: StudyRow, *texts: str, **more: object) -> HttpResponse:
     """A page with a heading and words, and perhaps a button."""
-    heading, words = said
+    heading, words = texts
     status = cast("int", more.pop("status", HTTPStatus.OK))
-    told = {"title": study.title, "study": study, "heading": heading, "words": words, **more}
-    return render(request, "study/say.html", told, status=status)
+    page = {"title": study.title, "study": study, "heading": heading, "words": words, **more}
+    return render(request, "study/say.html", page, status=status)
 
 
 def _refused(request: HttpRequest, study: StudyRow, words: str) -> HttpResponse:
@@ -145,13 +147,13 @@ def _at_the_door(request: HttpRequest, door: Door) -> HttpResponse:
         words = "You have begun this study before. You go on where you stopped; clocks went on meanwhile."
         return _say(request, study, "Welcome back", words, act="agree", button="Go on in this browser")
     folder = studies.folder_of(study)
-    told = {
+    page = {
         "title": study.title,
         "study": study,
         "consent": folder.text(folder.study.consent) or _CONSENT,
         "instructions": folder.study.instructions,
     }
-    return render(request, "study/consent.html", told)
+    return render(request, "study/consent.html", page)
 
 
 def _entered(request: HttpRequest, door: Door) -> HttpResponse:
@@ -177,7 +179,7 @@ def _entered(request: HttpRequest, door: Door) -> HttpResponse:
 
 
 def _by_participant(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """A view of a participant: who is none is told so, and what is refused is said."""
+    """A view of a participant: 409 with the reason for others, and for what is refused."""
 
     @padded
     @wraps(view)
@@ -213,11 +215,11 @@ def next_page(request: HttpRequest, row: ParticipantRow) -> HttpResponse:
 
 def _page_of(request: HttpRequest, seat: Seat, step: object) -> HttpResponse:
     study, own = seat.row.study, seat.folder.study
-    inside: dict[str, object] = {"is_inside": True}
+    inside: dict[str, object] = {"is_inside": True, "notice": _PART_OVER if seat.ran_out() else ""}
     match step:
         case Calibration():
-            told = {"title": study.title, "study": study, **inside}
-            return render(request, "study/calibration.html", told)
+            page = {"title": study.title, "study": study, **inside}
+            return render(request, "study/calibration.html", page)
         case Begin():
             limit = f" You have {in_words(step.phase.limit_s)}." if step.phase.limit_s else ""
             n = f"{several(step.n_trials, 'trial')}."
@@ -313,19 +315,19 @@ def _written(request: HttpRequest, row: ParticipantRow, place: int) -> HttpRespo
             request=request.POST.get("request", ""),
             field=barrier,
         )
-        found = studies.write(row, sent)
+        outcome = studies.write(row, sent)
     except UsageError as error:
         if is_script(request):
             return as_json({"words": str(error)}, HTTPStatus.BAD_REQUEST)
         return _trial_page(request, row, place, fault=str(error))
     if is_script(request):
-        return saved_as_json(found)
-    if isinstance(found, Conflict) and not found.is_closed:
+        return saved_as_json(outcome)
+    if isinstance(outcome, Conflict) and not outcome.is_closed:
         words = (
             "Something else was saved meanwhile, in another tab. It is shown here; look at it and send it."
         )
         return _trial_page(request, row, place, fault=words)
-    if isinstance(found, Saved) and sent.act == "freeze":
+    if isinstance(outcome, Saved) and sent.act == "freeze":
         return redirect("study-trial", row.study.public, place)
     if planned.kind == "practice" and study.practice.tells:
         return redirect("study-told", row.study.public, place)
@@ -350,13 +352,14 @@ def _trial_page(request: HttpRequest, row: ParticipantRow, place: int, *, fault:
     fields = fields_of(step, values, FormContext(study=study, choices=choices, kinds=seat.folder.taxonomy))
     barrier = next((one.name for one in fields if one.freezes), "")
     is_practice = planned.kind == "practice"
-    told = {
+    page = {
         "title": row.study.title,
         "study": row.study,
         "is_inside": True,
         "fault": fault,
         "heading": "Practice" if is_practice else phase.title or "Your task",
         "is_practice": is_practice,
+        "notice": _TRIAL_OVER if not is_practice and seat.ran_out(step) else "",
         "n": step.place_in_phase + 1,
         "n_all": step.n_in_phase,
         "left_s": step.seconds_left,
@@ -377,7 +380,7 @@ def _trial_page(request: HttpRequest, row: ParticipantRow, place: int, *, fault:
         "canvas_px": round(study.canvas_cm * seat.row.px_per_cm) if seat.row.px_per_cm else "",
     }
     status = HTTPStatus.BAD_REQUEST if fault else HTTPStatus.OK
-    return render(request, "study/trial.html", told, status=status)
+    return render(request, "study/trial.html", page, status=status)
 
 
 def _places(seat: Seat, step: Trial) -> list[tuple[int, int, bool, bool]]:
@@ -431,7 +434,7 @@ def _pictures(seat: Seat, step: Trial) -> list[tuple[str, float | None]]:
 
 
 @_by_participant
-def told(request: HttpRequest, row: ParticipantRow, at: int) -> HttpResponse:
+def feedback(request: HttpRequest, row: ParticipantRow, at: int) -> HttpResponse:
     """After a trial of practice: what was answered, and what is right."""
     seat = Seat(row)
     planned, kept = seat.planned(at), seat.rows.get(at)
@@ -454,21 +457,21 @@ def _named(
     row = _participant(request, request.resolver_match.kwargs["study"])
     if row is None or row.study.state == "closed":
         return None
-    found = file_named(row, token, *sources)
-    return None if found is None else (row, *found)
+    known = file_named(row, token, *sources)
+    return None if known is None else (row, *known)
 
 
 async def _medium(request: HttpRequest, token: str) -> MediumFile | None:
-    found = await sync_to_async(_named)(request, token, "file")
-    return None if found is None else found[1].medium
+    known = await sync_to_async(_named)(request, token, "file")
+    return None if known is None else known[1].medium
 
 
 def picture(request: HttpRequest, study: UUID, token: str) -> HttpResponse:
     """A picture, or the points of light, of a trial."""
-    found = _named(request, token, "picture", "reply", "dots")
-    if found is None:
+    known = _named(request, token, "picture", "reply", "dots")
+    if known is None:
         raise Http404
-    path = found[1].path
+    path = known[1].path
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -479,10 +482,10 @@ def picture(request: HttpRequest, study: UUID, token: str) -> HttpResponse:
 
 async def view(request: ASGIRequest, study: UUID, token: str) -> HttpResponse:
     """Begin the one view of a medium as soon as browsers can play it, or end it."""
-    found = await sync_to_async(_named)(request, token, "once")
-    if found is None:
+    known = await sync_to_async(_named)(request, token, "once")
+    if known is None:
         return as_json({"words": "This video is not open."}, HTTPStatus.CONFLICT)
-    row, file, place = found
+    row, file, place = known
     if request.POST.get("action") == "viewed":
         await sync_to_async(end_view)(row, place, file)
         return as_json({})
@@ -508,12 +511,12 @@ async def view(request: ASGIRequest, study: UUID, token: str) -> HttpResponse:
 
 async def once(request: ASGIRequest, study: UUID, *, token: str, key: str) -> HttpResponse:
     """The bytes of a medium that is seen once, as long as its view goes on."""
-    found = await sync_to_async(_named)(request, token, "once")
-    if found is None:
+    known = await sync_to_async(_named)(request, token, "once")
+    if known is None:
         raise Http404
-    if not await sync_to_async(may_view)(found[0], found[2], found[1], key=key):
+    if not await sync_to_async(may_view)(known[0], known[2], known[1], key=key):
         return as_json({"words": "This video was shown."}, HTTPStatus.GONE)
-    medium = found[1].medium
+    medium = known[1].medium
     try:
         copy = await desk().copy_of(medium)
         state = await desk().copy_file(medium) if copy.state == "ready" else desk().file_state(medium)
@@ -531,7 +534,7 @@ urls = [
     route(f"{STUDY}/", next_page, name="study-next", roles=ANYONE, to=BOTH),
     route(f"{STUDY}/leave", leave, name="study-leave", roles=ANYONE, to=BOTH),
     route(f"{STUDY}/<int:at>", trial, name="study-trial", roles=ANYONE, to=BOTH),
-    route(f"{STUDY}/<int:at>/told", told, name="study-told", roles=ANYONE),
+    route(f"{STUDY}/<int:at>/told", feedback, name="study-told", roles=ANYONE),
     route(f"{STUDY}/picture/<str:token>", picture, name="study-picture", roles=ANYONE),
     route(f"{STUDY}/view/<str:token>", view, name="study-view", roles=ANYONE, to=("POST",)),
     route(f"{STUDY}/once/<str:token>/<str:key>", once, name="study-once", roles=ANYONE),

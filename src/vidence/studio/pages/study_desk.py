@@ -221,12 +221,12 @@ def report(request: HttpRequest, study: UUID) -> HttpResponse:
     page: dict[str, object] = {"study": row, "folder_name": Path(row.folder).name}
     try:
         outcome = open_study(Path(row.folder))
-        found = report_of(outcome, draws=Draws(rng=np.random.default_rng(SEED), level=_LEVEL))
-        entries = checklist(outcome, found.tables)
-        pieces = [section_fragment(section) for section in found.sections]
+        tables = report_of(outcome, draws=Draws(rng=np.random.default_rng(SEED), level=_LEVEL))
+        entries = checklist(outcome, tables.tables)
+        pieces = [section_fragment(section) for section in tables.sections]
         pieces.append(list_fragment(checklist_table(entries)))
         page |= {
-            "sentences": (*found.sentences, checklist_sentence(entries)),
+            "sentences": (*tables.sentences, checklist_sentence(entries)),
             "pieces": [as_piece(piece) for piece in pieces],
         }
     except VidenceError as error:
