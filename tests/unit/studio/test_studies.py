@@ -289,3 +289,18 @@ def test_nobody_gets_an_item_that_they_made_or_reviewed(questions, tmp_path, tea
     ann, bob = answers_of(study).participants
     assert (asked & set(ann.own_items), bob.own_items) == (asked & set(ids[:5]), ())
     assert team.client().get(f"/s/{study.public}/join").headers["Location"].startswith("/sign-in")
+
+
+def test_the_size_of_a_screen_is_measured_with_either_side_of_a_card(opened, people):
+    from vidence.studio.records.studies import ParticipantRow
+
+    study = opened("calibrates = true\n" + plain(n=1))
+    ann, bob = people(study, 2)
+    for person, side in ((ann, "long"), (bob, "short")):
+        person.joined()
+        assert "The size of your screen" in person.get().content.decode()
+        for wrong in ({"width_px": "0"}, {"width_px": "324", "side": "thick"}):
+            assert person.act("calibrate", **wrong).status_code == 409
+        assert "Begin" in person.act("calibrate", width_px="428", side=side).content.decode()
+    sizes = ParticipantRow.objects.filter(study=study).order_by("slot").values_list("px_per_cm", flat=True)
+    assert [round(one, 1) for one in sizes] == [50.0, 79.3]

@@ -48,7 +48,8 @@ _MOST_PX: Final = 2000
 _TYPES: Final = {".json": "application/json", ".png": "image/png"}
 _PART_OVER: Final = "The time of the part before is over. What you had filled in by then counts."
 _TRIAL_OVER: Final = "The time of the trial before is over. What you had filled in by then counts."
-_CARD_CM: Final = 8.56
+_CARD_CM: Final = {"long": 8.56, "short": 5.398}
+"""The sides of a bank card (ISO/IEC 7810, ID-1)."""
 _CONSENT: Final = (
     "You are asked to take part in a study. What you fill in is kept under a pseudonym, with the times at "
     "which you sent it."
@@ -201,7 +202,8 @@ def next_page(request: HttpRequest, row: ParticipantRow) -> HttpResponse:
     """Lead a participant to what comes next, and do what its page asks for."""
     if request.method == "POST":
         width = whole_number(request.POST.get("width_px", ""))
-        px_per_cm = width / _CARD_CM if width is not None and 0 < width <= _MOST_PX else None
+        side_cm = _CARD_CM.get(request.POST.get("side", "long"))
+        px_per_cm = width / side_cm if width and side_cm and width <= _MOST_PX else None
         studies.act(row, request.POST.get("act", ""), px_per_cm=px_per_cm)
         return redirect("study-next", row.study.public)
     if row.study.state == "closed":

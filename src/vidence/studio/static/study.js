@@ -8,7 +8,8 @@ import { isText, shortcut } from "./keys.js";
 
 const POLL_MS = 500;
 const SHORT_S = 60;
-const CARD_CM = 8.56;
+const CARD_SHAPE = 85.6 / 53.98; // of a bank card
+const NARROW_PX = 600;
 const form = document.querySelector("form[data-trial]");
 
 /** Tell the server what happened on this trial; the answer as JSON, with `ok` and, of a refusal, `words`. */
@@ -169,9 +170,12 @@ for (const { dataset } of document.querySelectorAll("[data-forgets]")) {
 const width = document.querySelector("[data-card-width]");
 if (width !== null) {
   const card = document.querySelector("[data-card]");
+  const isUpright = document.documentElement.clientWidth < NARROW_PX;
+  document.querySelector("[data-card-side]").value = isUpright ? "short" : "long";
+  document.querySelector("[data-upright]").hidden = !isUpright;
   const fitCard = () => {
     card.style.width = `${width.value}px`;
-    card.style.height = `${(width.value * 5.4) / CARD_CM}px`;
+    card.style.height = `${isUpright ? width.value * CARD_SHAPE : width.value / CARD_SHAPE}px`;
     width.setAttribute("aria-valuetext", `${width.value} pixels`);
   };
   width.addEventListener("input", fitCard);
