@@ -145,9 +145,7 @@ def test_a_draw_that_cannot_be_says_what_to_do(folder, was, now, words):
     assert words in str(caught.value)
 
 
-def test_everything_that_is_wrong_with_a_study_is_said_at_once(folder):
-    (folder / "empty.txt").write_text(" \n")
-    text = """
+ALL_WRONG = """
 items = "items.jsonl"
 runs = ["../run"]
 consent = "consent.txt"
@@ -202,7 +200,11 @@ name = "when"
 kind = "span"
 needs = "sure=c"
 """
-    (folder / "study.toml").write_text(text)
+
+
+def test_everything_that_is_wrong_with_a_study_is_said_at_once(folder):
+    (folder / "empty.txt").write_text(" \n")
+    (folder / "study.toml").write_text(ALL_WRONG)
     found = "\n".join(problems(read_study(folder)))
     for words in (
         "two phases are called 'oracle'",
