@@ -84,7 +84,7 @@ def test_real_replies_are_labelled_on_sheets(study, tmp_path):
         for row, trial in zip(rows, study.trials(slot), strict=True):
             reply = said[trial.run, trial.item_id]
             # A cell that a spreadsheet would run has an apostrophe in front, and nothing else is changed.
-            assert reply in {row["reply"], row["reply"].removeprefix("'")}
+            assert reply in {row["the reply"], row["the reply"].removeprefix("'")}
             n = conditions[row_of[trial.run, trial.item_id]]
             row["kind"], row["quote"] = "perceptual", " ".join(reply.split()[:12])
             row["verdicts"] = "; ".join(["wrong", *["not reached"] * (n - 1)]) if n else ""

@@ -51,6 +51,30 @@ class ShownTrial(Record, omit_defaults=True):
         """All words of the replies, in which a quote is looked for."""
         return "\n".join(part for reply in self.replies for part in (reply.reasoning, reply.reply) if part)
 
+    @property
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """All that stands before the form but the choices: a title and words each."""
+        conditions = "\n".join(f"{i}. {one}" for i, one in enumerate(self.conditions, 1))
+        parts = [("Question", self.question), ("Its conditions", conditions)]
+        titles = ("First reply", "Second reply") if len(self.replies) > 1 else ("The reply",)
+        for title, one in zip(titles, self.replies, strict=False):
+            parts += [(f"{title}: reasoning", one.reasoning), (title, one.reply or one.outcome)]
+        parts += [
+            ("The right answer", self.reference),
+            ("Why it is right", self.rationale),
+            ("What one has to know", "\n".join(self.knowledge)),
+            ("Evidence", "\n".join(f"e{i}: {_evidence(one)}" for i, one in enumerate(self.evidence, 1))),
+            ("Label", self.label),
+        ]
+        return tuple((title, words) for title, words in parts if words)
+
+
+def _evidence(piece: Evidence) -> str:
+    has_times = piece.start_s is not None and piece.end_s is not None
+    span = f"{piece.start_s:g} to {piece.end_s:g} s" if has_times else ""
+    frames = ", ".join(f"frame {one}" for one in piece.frames)
+    return ": ".join(filter(None, (span, piece.note))) or frames or "no time"
+
 
 class Stimulus(Record, omit_defaults=True):
     """What a trial shows: an item, and of replies the `run` whose it is; `other` is the second of a pair.

@@ -12,7 +12,6 @@ from vidence.ask.files import FieldError, csv_rows, read
 from vidence.errors import DataError, UsageError
 from vidence.explain.diagnostics.conditions import own_letter
 from vidence.media.whole import write_file
-from vidence.records import Evidence
 from vidence.report.export import make_folder
 from vidence.study.assignment import DrawnFolder
 from vidence.study.folder import StudyAnswers
@@ -102,34 +101,15 @@ def blank_sheet(study: SheetStudy, slot: int) -> str:
 def _cells(study: SheetStudy, trial: PlannedTrial) -> dict[str, str]:
     item, phase, shown = study.items[trial.item_id], study.study.phase(trial.phase), study.shown(trial)
     media = [medium.path or medium.url or "" for medium in item.media] if phase.condition != "none" else []
-    cells = {
-        "phase": phase.title or phase.name,
-        "media": "\n".join(media),
-        "question": shown.question,
-        "choices": "\n".join(f"{chr(ord('A') + i)}. {text}" for i, text in enumerate(shown.choices)),
-        "conditions": "\n".join(shown.conditions),
-        "right answer": shown.reference,
-        "label": shown.label,
-        "why": shown.rationale,
-        "knowledge": "\n".join(shown.knowledge),
-        "evidence": "\n".join(f"e{i}: {_evidence(part)}" for i, part in enumerate(shown.evidence, 1)),
-    }
+    cells = {"phase": phase.title or phase.name, "media": "\n".join(media)}
+    cells["question"] = shown.question
+    cells["choices"] = "\n".join(f"{chr(ord('A') + i)}. {text}" for i, text in enumerate(shown.choices))
+    cells |= {title.lower(): words for title, words in shown.parts}
     for n, reply in enumerate(shown.replies, 1):
-        own = f"reply {n}" if len(shown.replies) > 1 else "reply"
-        cells |= {
-            f"reasoning of {own}": reply.reasoning,
-            own: reply.reply or reply.outcome,
-            f"frames of {own}": "\n".join(filter(None, (reply.frames_note, reply.picture))),
-        }
+        cells[f"frames of reply {n}"] = "\n".join(filter(None, (reply.frames_note, reply.picture)))
     cells["asked for"] = ", ".join(field.name for field in study.study.fields_of(phase))
     fields = {field.name for field in study.study.form}
     return {f"{name} shown" if name in fields else name: text for name, text in cells.items() if text}
-
-
-def _evidence(part: Evidence) -> str:
-    if part.start_s is None or part.end_s is None:
-        return part.note or "no time"
-    return f"{part.start_s:g}-{part.end_s:g} s {part.note}".strip()
 
 
 def write_sheets(study: SheetStudy, *, n: int) -> tuple[Path, ...]:

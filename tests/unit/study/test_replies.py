@@ -4,7 +4,15 @@ import pytest
 
 from subjects.planted_errors import item, plant
 from vidence.errors import DataError, UsageError
-from vidence.study.replies import lines_of, reply_trials, shown_trial, shows_replies
+from vidence.records import Evidence
+from vidence.study.replies import (
+    ShownReply,
+    ShownTrial,
+    lines_of,
+    reply_trials,
+    shown_trial,
+    shows_replies,
+)
 from vidence.study.study import Field, Phase, PlannedTrial, Study
 
 FORM = (Field(name="kind", kind="kinds"), Field(name="better", kind="pair"))
@@ -45,6 +53,13 @@ def test_a_page_shows_what_its_phase_names_and_no_run():
     assert (page.reference, page.label, page.rationale) == ("A. one", "one", "The door opens first.")
     assert len(page.replies) == 2
     assert not any(name in repr(page) for name in RUNS)
+    titles = [title for title, _ in page.parts]
+    assert titles[-3:] == ["The right answer", "Why it is right", "Label"]
+    assert {"First reply", "Second reply"} <= set(titles)
+    silent = ShownTrial(
+        replies=(ShownReply(reply="", outcome="no reply"),), evidence=(Evidence(frames=(3, 4)),)
+    )
+    assert silent.parts == (("The reply", "no reply"), ("Evidence", "e1: frame 3, frame 4"))
 
 
 def test_a_reply_that_was_not_drawn_and_a_field_that_is_not_there_are_refused():

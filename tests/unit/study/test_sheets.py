@@ -97,7 +97,7 @@ def test_a_sheet_shows_what_the_page_shows_and_gives_the_same_rows(study, tmp_pa
     ]
     assert len(rows) == 5  # practice tells the answer and is for pages
     assert rows[0]["question"].startswith("'=What")  # no formula
-    assert rows[0]["evidence shown"] == "e1: 1-2 s a door\ne2: no time"
+    assert rows[0]["evidence shown"] == "e1: 1 to 2 s: a door\ne2: no time"
     assert not any(item_id in blank_sheet(study, 1) for item_id in study.items)
     assert len({row["choices"] for row in rows}) > 1
     for row in rows:

@@ -23,7 +23,7 @@ from vidence.studio.media import MediumFile, desk
 from vidence.studio.pages.answers import as_json, is_script, saved_as_json, version_in, whole_number
 from vidence.studio.pages.media import media_urls, ranged
 from vidence.studio.records.studies import ParticipantRow, ResponseRow, StudyRow
-from vidence.studio.rules.study_forms import FormContext, entered, fields_of, parts_of, told_answers
+from vidence.studio.rules.study_forms import FormContext, entered, fields_of, told_answers
 from vidence.studio.settings import current
 from vidence.studio.studies import CLOSED, Door, Seat, Written
 from vidence.studio.study_media import (
@@ -369,7 +369,7 @@ def _trial_page(request: HttpRequest, row: ParticipantRow, place: int, *, fault:
         "aids": phase.aids,
         "media": _media(seat, step, kept),
         "pictures": _pictures(seat, step),
-        "parts": parts_of(content),
+        "parts": content.parts,
         "fields": fields,
         "version": kept.version,
         "request_word": new_request(),

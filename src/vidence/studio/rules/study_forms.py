@@ -7,9 +7,8 @@ from typing import Final
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import own_letter
 from vidence.explain.errors.taxonomies import Taxonomy
-from vidence.records import Evidence, Item
+from vidence.records import Item
 from vidence.study.progress import Trial
-from vidence.study.replies import ShownTrial
 from vidence.study.study import Field, PlannedTrial, Study
 
 MOST_SIGNS: Final = 10_000
@@ -150,38 +149,6 @@ def shown_letter(planned: PlannedTrial, own: str) -> str:
     if place not in planned.choice_order:
         return own
     return chr(ord("A") + planned.choice_order.index(place))
-
-
-def parts_of(content: ShownTrial) -> tuple[tuple[str, str], ...]:
-    """What stands on the page of a trial before the form: a title and words each."""
-    parts = [("Question", content.question)]
-    if content.conditions:
-        parts.append(
-            ("Its conditions", "\n".join(f"{i}. {one}" for i, one in enumerate(content.conditions, 1)))
-        )
-    many = len(content.replies) > 1
-    for title, reply in zip(("First reply", "Second reply"), content.replies, strict=False):
-        parts += [
-            (f"{title}: reasoning" if many else "The reply's reasoning", reply.reasoning),
-            (title if many else "The reply", reply.reply),
-        ]
-    parts += [
-        ("The right answer", content.reference),
-        ("Why it is right", content.rationale),
-        ("What one has to know", "\n".join(content.knowledge)),
-        ("Evidence", "\n".join(map(_evidence, content.evidence))),
-        ("Label", content.label),
-    ]
-    return tuple((title, words) for title, words in parts if words)
-
-
-def _evidence(piece: Evidence) -> str:
-    span = (
-        f"{piece.start_s:g} to {piece.end_s:g} s"
-        if piece.start_s is not None and piece.end_s is not None
-        else ""
-    )
-    return ": ".join(filter(None, (span, piece.note))) or ", ".join(f"frame {one}" for one in piece.frames)
 
 
 def told_answers(
