@@ -42,7 +42,7 @@ from vidence.engine.plan import (
     machine_facts,
     read_overrides,
 )
-from vidence.engine.samples import drawn, no_such_tag, read_draw, strata_met
+from vidence.engine.samples import StudyDraw, drawn, no_such_tag, read_draw, strata_met
 from vidence.engine.scoring import JudgePool
 from vidence.engine.specs import check_overrides, check_secrets, with_whole_paths, without_sampling
 from vidence.engine.views import OpenView
@@ -373,7 +373,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "terms": benchmark.terms,
             "media_root": str(media_root_of(plan, loaded).resolve()),
             "n_items": len(loaded.items),
-            "study_sha256": read_draw(Path(plan.study)).study_sha256 if plan.study else "",
+            "study_sha256": read_draw(Path(plan.study), StudyDraw).study_sha256 if plan.study else "",
             "strata": _strata(loaded.items, plan, asked=items, model=model) if plan.stratum else (),
             "n_planned": len(items) * plan.repeats,
             "notes": (*loaded.notes, *notes, *_limit_notes(plan, view, model), *prompter.notes(items)),
@@ -441,7 +441,7 @@ def narrowed(
     """
     kept, notes = items, list[str]()
     if plan.study:
-        kept = read_draw(Path(plan.study)).of(items)
+        kept = read_draw(Path(plan.study), StudyDraw).of(items)
         notes.append(f"only the {len(kept)} questions that were drawn for the study {plan.study} are asked")
     for tag, value in plan.where.items():
         values = sorted({i.tags[tag] for i in items if tag in i.tags})

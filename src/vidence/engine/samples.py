@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -15,6 +15,7 @@ from vidence.records import Item
 DRAWN_FILE = "drawn.json"
 """What was drawn for a study, in its folder."""
 
+DrawT = TypeVar("DrawT", bound=msgspec.Struct)
 Drawn: TypeAlias = tuple[Sequence[Item], list[str]]
 """The questions in the order of the release, and what to say of them."""
 
@@ -62,8 +63,8 @@ class StudyDraw(msgspec.Struct):
         return kept
 
 
-def read_draw(folder: Path) -> StudyDraw:
-    """What was drawn for the study in a folder.
+def read_draw(folder: Path, kind: type[DrawT]) -> DrawT:
+    """What was drawn for the study in a folder, as a record of its fields.
 
     Raises:
         DataError: nothing was, or the file cannot be read.
@@ -74,7 +75,7 @@ def read_draw(folder: Path) -> StudyDraw:
             f"{folder} has no {DRAWN_FILE}: nothing is drawn yet; run vidence study draw {folder}"
         )
     try:
-        return msgspec.json.decode(path.read_bytes(), type=StudyDraw)
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path} cannot be read: {error}; draw the study again") from error
 

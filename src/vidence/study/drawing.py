@@ -1,6 +1,7 @@
 """Draw what a study puts to people: items of a set, or replies of runs; practice and catch trials apart."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,10 +23,10 @@ from vidence.engine.prepare import (
     make_plan,
     media_root_of,
 )
-from vidence.engine.samples import DRAWN_FILE, no_such_tag, read_draw
+from vidence.engine.samples import DRAWN_FILE, no_such_tag, read_draw, strata
 from vidence.errors import DataError, MissingMediaError, UsageError
 from vidence.explain.errors.packet import rows_as_jsonl
-from vidence.media.address import Address, MediaPath, is_address
+from vidence.media.address import Address, is_address
 from vidence.media.files import located
 from vidence.media.whole import write_file
 from vidence.records import Item, Record
@@ -122,8 +123,8 @@ def study_plan(file: StudyFile, *, model: str = NOBODY, cache_root: Path | None 
             "to run folders"
         )
     plan = read_plan(file.folder / study.runs[0])[0]
-    whole = msgspec.structs.replace(plan, limit=None, sample=None, sample_by=None, recorded_only=False)
-    whole = msgspec.structs.replace(whole, repeats=1, shuffle_choices=False, name="")
+    all_of_it = {"limit": None, "sample": None, "sample_by": None, "recorded_only": False}
+    whole = msgspec.structs.replace(plan, **all_of_it, repeats=1, shuffle_choices=False, name="")
     return changed_plan(whole, model=model, overrides=overrides)
 
 
@@ -138,10 +139,6 @@ class _Set:
 
     plan: Plan
     loaded: Loaded
-
-    @property
-    def root(self) -> MediaPath:
-        return media_root_of(self.plan, self.loaded)
 
     def usable(self) -> Sequence[Item]:
         """The questions that can be drawn."""
@@ -164,7 +161,7 @@ class _Set:
 
     def seen_from(self, folder: Path, items: Iterable[Item]) -> list[Item]:
         """Items with their media as they are seen from a folder."""
-        root = self.root
+        root = media_root_of(self.plan, self.loaded)
         if not isinstance(root, Address):
             return [seen_from(folder, item, root) for item in items]
         return [
@@ -272,43 +269,29 @@ def drawn_from(
     Raises:
         UsageError: there are too few, or the number cannot be the same for each value of the tag.
     """
-    n = wanted.n or len(pool) - n_practice
+    own, by = [items[one.item_id] for one in pool], wanted.by
+    groups = strata(own, by) if by else {"": list(range(len(pool)))}
+    if not groups:
+        raise no_such_tag(by, own)
+    least = min(map(len, groups.values()))
+    n = wanted.n or (len(groups) * least if by else len(pool) - n_practice)
     if n < 1 or n + n_practice > len(pool):
-        apart = f" and {n_practice} set aside for practice" if n_practice else ""
+        apart = f" and {several(n_practice, 'trial')} of practice set aside" if n_practice else ""
         raise UsageError(
             f"{max(n, 1):,} are to be drawn{apart}, and there are {len(pool):,}; set n of [draw] to "
-            f"{max(0, len(pool) - n_practice):,} at most, or draw of a larger set"
+            f"{max(0, len(pool) - n_practice):,} at most, draw of a larger set, or name a file of items in "
+            "[practice]"
         )
-    if not wanted.by:
-        return list(pool[n_practice:][:n] if wanted.n is None else pool[:n]), list(
-            pool[:n_practice] if wanted.n is None else pool[n : n + n_practice]
-        )
-    strata: dict[str, list[Stimulus]] = {}
-    for one in pool:
-        if wanted.by in items[one.item_id].tags:
-            strata.setdefault(items[one.item_id].tags[wanted.by], []).append(one)
-    if not strata:
-        raise no_such_tag(wanted.by, list(items.values()))
-    each, rest = divmod(n, len(strata)) if wanted.n else (min(map(len, strata.values())), 0)
-    if rest:
+    each, rest = divmod(n, len(groups))
+    if rest or each > least:
+        sizes = ", ".join(f"{value} ({len(places)})" for value, places in sorted(groups.items()))
         raise UsageError(
-            f"{n} are to be drawn, the same number of each of the {len(strata)} values of {wanted.by!r} "
-            f"({', '.join(sorted(strata))}); set n of [draw] to a multiple of {len(strata)}"
+            f"{n} are to be drawn, the same number of each of the {len(groups)} values of {by!r}: {sizes}; "
+            f"set n of [draw] to a multiple of {len(groups)}, and to {len(groups) * least} at most"
         )
-    few = [f"{value} ({len(own)})" for value, own in sorted(strata.items()) if len(own) < each]
-    if few:
-        raise UsageError(
-            f"{each} are to be drawn of each value of {wanted.by!r}, and there are fewer of "
-            f"{', '.join(few)}; set n of [draw] to {len(strata) * min(map(len, strata.values()))} at most"
-        )
-    asked = [one for _, own in sorted(strata.items()) for one in own[:each]]
-    left = [one for one in pool if one not in set(asked)]
-    if len(left) < n_practice:
-        raise UsageError(
-            f"{several(n_practice, 'trial')} of practice are to be set aside, and {len(left)} are left; "
-            "draw fewer, or name a file of items in [practice]"
-        )
-    return asked, left[:n_practice]
+    chosen = {place for places in groups.values() for place in places[:each]}
+    left = [one for place, one in enumerate(pool) if place not in chosen]
+    return [pool[place] for place in sorted(chosen)], left[:n_practice]
 
 
 def ranked(things: Iterable[ThingT], salt: str, *, name: Callable[[ThingT], str] = str) -> list[ThingT]:
@@ -368,8 +351,7 @@ def _catch_items(file: StudyFile, *, environment: Environment) -> list[tuple[Ite
 
 
 def _twice(items: Sequence[Item]) -> list[str]:
-    ids = [item.item_id for item in items]
-    twice = sorted({one for one in ids if ids.count(one) > 1})
+    twice = sorted(item_id for item_id, n in Counter(item.item_id for item in items).items() if n > 1)
     return [
         f"two items have the id {one!r}; change that in the file of practice or of catch trials"
         for one in twice[:5]
@@ -414,12 +396,7 @@ def read_drawn(folder: Path) -> Drawn:
     Raises:
         DataError: nothing was, or the file cannot be read.
     """
-    read_draw(folder)
-    path = folder / DRAWN_FILE
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Drawn)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}; draw the study again") from error
+    return read_draw(folder, Drawn)
 
 
 def read_items(folder: Path) -> dict[str, Item]:

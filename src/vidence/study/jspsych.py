@@ -178,24 +178,25 @@ def read_jspsych(folder: DrawnFolder, paths: Sequence[Path]) -> StudyAnswers:
     """
     faults: list[str] = []
     rows: dict[tuple[int, str, int | None], tuple[str, _Row]] = {}
-    for path in paths:
-        for where, row in _rows(path):
-            fault = _fault(folder, row)
-            first, same = rows.setdefault((row.slot, row.what, row.place), (where, row))
-            if not fault and row.what == "answered" and same != row:
-                fault = f"another answer to place {row.place} of slot {row.slot} than at {first}"
-            if fault:
-                faults.append(f"{where}: {fault}")
+    responses: dict[tuple[int, int], Response] = {}
+    for where, row in (found for path in paths for found in _rows(path)):
+        first, same = rows.setdefault((row.slot, row.what, row.place), (where, row))
+        read = _read(folder, row)
+        if isinstance(read, Response) and same != row:
+            read = f"another answer to place {row.place} of slot {row.slot} than at {first}"
+        if isinstance(read, Response):
+            responses[row.slot, read.trial.place] = read
+        elif read:
+            faults.append(f"{where}: {read}")
     if faults:
         raise DataError(f"{several(len(faults), 'row')} cannot be used: {first_lines(faults)}")
     if not rows:
         raise DataError(f"{', '.join(map(str, paths))}: no row of a study; expected data that study.js wrote")
     kept = [row for _, row in rows.values()]
     slots = sorted({row.slot for row in kept})
-    responses = [_response(folder, row) for row in kept if row.what == "answered"]
     return StudyAnswers(
         participants=tuple(_person(slot, [row for row in kept if row.slot == slot]) for slot in slots),
-        responses=tuple(sorted(responses, key=lambda one: (one.participant, one.trial.place))),
+        responses=tuple(one for _, one in sorted(responses.items())),
         events=tuple(event for row in kept for event in _events(row)),
     )
 
@@ -215,8 +216,8 @@ def _rows(path: Path) -> Iterator[tuple[str, _Row]]:
             raise DataError(f"{where}: {error}; expected a row that study.js wrote") from error
 
 
-def _fault(folder: DrawnFolder, row: _Row) -> str:
-    """Why a row does not fit the study; empty where it does."""
+def _read(folder: DrawnFolder, row: _Row) -> Response | str:
+    """What a row answers, if it does; or why it does not fit the study, empty where it does."""
     study = folder.study
     if row.study != folder.mark:
         return f"of the study {row.study!r}; this one is {folder.mark!r}"
@@ -224,44 +225,29 @@ def _fault(folder: DrawnFolder, row: _Row) -> str:
         return f"slot {row.slot}, {row.what!r}; expected slots 1 to {study.n_people} and {', '.join(_ROWS)}"
     if row.what != "answered":
         return ""
-    trial = _trial_of(folder, row)
+    trial = next((one for one in folder.trials(row.slot - 1) if one.place == row.place), None)
     if trial is None:
         return f"place {row.place} is none of slot {row.slot}"
     try:
         late = msgspec.json.decode(row.late, type=list[tuple[int, int, int]])
-        values = _values(folder, row, trial)
+        values = msgspec.json.decode(row.values, type=dict[str, str])
     except msgspec.DecodeError as error:
         return f"values or late frames cannot be read: {error}"
     if row.n_plays < 0 or row.seconds < 0 or any(play > row.n_plays for play, _, _ in late):
         return f"{row.n_plays} plays in {row.seconds} s cannot be"
-    letters = folder.items[trial.item_id].letters
-    fields = study.fields_of(study.phase(trial.phase))
-    return "; ".join(faults_of(fields, values, shown=ShownTrial(), letters=letters))
-
-
-def _trial_of(folder: DrawnFolder, row: _Row) -> PlannedTrial | None:
-    return next((one for one in folder.trials(row.slot - 1) if one.place == row.place), None)
-
-
-def _values(folder: DrawnFolder, row: _Row, trial: PlannedTrial) -> dict[str, str]:
-    """The values of a row, with the letter of the item's own order."""
-    values = msgspec.json.decode(row.values, type=dict[str, str])
-    name = answer_field(folder.study)
-    if folder.items[trial.item_id].choices and name in values:
+    name, letters = answer_field(study), folder.items[trial.item_id].letters
+    if letters and name in values:
         values[name] = own_letter(values[name], trial.choice_order)
-    return values
-
-
-def _response(folder: DrawnFolder, row: _Row) -> Response:
-    trial = _trial_of(folder, row)
-    assert trial is not None  # noqa: S101 - `_fault` has seen to it
+    fields = study.fields_of(study.phase(trial.phase))
+    if faults := faults_of(fields, values, shown=ShownTrial(), letters=letters):
+        return "; ".join(faults)
     return Response(
         participant=name_of(row.slot - 1),
         trial=trial,
-        values=_values(folder, row, trial),
+        values=values,
         seconds=row.seconds,
         n_plays=row.n_plays,
-        late_frames=len(msgspec.json.decode(row.late, type=list[tuple[int, int, int]])),
+        late_frames=len(late),
         shown_at=row.shown,
         answered_at=row.at,
     )
@@ -286,15 +272,11 @@ def _person(slot: int, rows: Sequence[_Row]) -> Participant:
 
 def _events(row: _Row) -> Iterator[Event]:
     """What a row says of what happened."""
-    kinds = {
-        "consent": "consented",
-        "calibrated": "calibrated",
-        "answered": "answered",
-        "finished": "finished",
+    name, at = name_of(row.slot - 1), row.at
+    kinds = {"consent": "consented", "calibrated": "calibrated"} | {
+        one: one for one in ("answered", "finished")
     }
     if row.what in kinds:
-        yield Event(participant=name_of(row.slot - 1), at=row.at, kind=kinds[row.what], place=row.place)
+        yield Event(participant=name, at=at, kind=kinds[row.what], place=row.place)
     if row.late != "[]":
-        yield Event(
-            participant=name_of(row.slot - 1), at=row.at, kind="late-frames", place=row.place, note=row.late
-        )
+        yield Event(participant=name, at=at, kind="late-frames", place=row.place, note=row.late)
