@@ -163,8 +163,8 @@ def _of_plan(found: StudyOutcome) -> dict[str, str]:
 def _of_people(found: StudyOutcome) -> dict[str, str]:
     """Who took part, and how much each answered."""
     states = Counter[str](one.state for one in found.answers.participants)
-    n_began = sum(states[state] for state in ("begun", "finished", "withdrawn"))
-    recruited = Counter(_RECRUITED[one.recruited] for one in found.answers.participants)
+    began = [one for one in found.answers.participants if one.state in ("begun", "finished", "withdrawn")]
+    n_began, recruited = len(began), Counter(_RECRUITED[one.recruited] for one in began)
     rules = Counter(rule for one in found.excluded for rule in one.excluded)
     why = f" ({', '.join(f'{rule}: {n}' for rule, n in rules.items())})" if rules else ""
     interfaces = {"sheets" if one.recruited == "file" else "pages in a browser" for one in found.kept}
@@ -195,6 +195,9 @@ def _of_models(found: StudyOutcome) -> dict[str, str]:
     """What models were asked, and whether it was the same; empty without models."""
     ours = {item_id: item.question for item_id, item in found.items.items()}
     person = next(iter(found.runs.values()), None)
+    is_crossed = any(len(run.people) > 1 for run in found.runs.values())
+    both, alone = "people and videos as crossed random factors", "videos as clusters, for one person alone"
+    factors = both if is_crossed else alone
 
     def of(said: Callable[[Run], str]) -> str:
         return "; ".join(f"{label_of(run.plan)}: {said(run)}" for run in found.models)
@@ -221,7 +224,8 @@ def _of_models(found: StudyOutcome) -> dict[str, str]:
         "model_words": of(same),
         "scored_alike": of(alike) if person else "",
         "vidence": person.facts.vidence if person else "",
-        "interval": "intervals with people and videos as crossed random factors" if person else "",
+        "interval": f"intervals with {factors}" if person else "",
+        "factors": factors,
     }
 
 

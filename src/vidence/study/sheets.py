@@ -39,6 +39,8 @@ def sheet_problems(study: Study) -> tuple[str, ...]:
             problems.append(f"phase {phase.name!r} has a time limit")
     if study.calibrates:
         problems.append("the size of screens is measured")
+    if study.pay.per_hour:
+        problems.append("per_hour of [pay] needs times")
     if study.exclude.faster_than_s:
         problems.append("faster_than_s of [exclude] needs times")
     problems += [

@@ -339,7 +339,7 @@ def test_the_checklist_claims_what_was_recorded_and_nothing_else(planted, draws)
     assert said["1.1"] == "3 of 5 who began"
     assert said["1.2"] == "8 items of table"
     assert said["1.3"] == "Closed book: 3 answers; Oracle: 1 to 3 answers"
-    assert said["2.2"] == "4 by a recruiter's link for many, 2 by a link for one person."
+    assert said["2.2"] == "4 by a recruiter's link for many, 1 by a link for one person."
     assert said["2.7.1"] == "EUR 2 flat; EUR 12 an hour"
     assert said["2.7.2.1"] == "EUR 0.5 a right answer"
     assert said["3.2.1"].startswith("Left out, by the rules of study.toml, unchanged since the draw: ")
@@ -351,6 +351,15 @@ def test_the_checklist_claims_what_was_recorded_and_nothing_else(planted, draws)
     assert said["5.1.5"] == "Of 5 who began, 4 finished, 0 stopped, 1 withdrew; 1 declined before."
     latex = checklist_latex(list(entries.values()))
     assert latex.count(r"\item[") == 71
+    assert (
+        said["4.2"]
+        == "Yes, intervals with people and videos as crossed random factors, for people and models."
+    )
+    one = {
+        k: replace(run, rows=tuple(r for r in run.rows if r.person == "P01")) for k, run in found.runs.items()
+    }
+    alone = {entry.number: entry.recorded for entry in checklist(replace(found, runs=one), ())}
+    assert alone["4.2.1"] == "intervals with videos as clusters, for one person alone"
     assert r"Closed book: 54.2 \% without" in latex
 
 

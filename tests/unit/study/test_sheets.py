@@ -18,7 +18,17 @@ from vidence.study.sheets import (
     with_sheets,
     write_sheets,
 )
-from vidence.study.study import Exclude, Field, Participant, Phase, PlannedTrial, Response, Study, read_study
+from vidence.study.study import (
+    Exclude,
+    Field,
+    Participant,
+    Pay,
+    Phase,
+    PlannedTrial,
+    Response,
+    Study,
+    read_study,
+)
 
 AT = "2026-01-01T00:00:00+00:00"
 PLAIN = """
@@ -204,12 +214,14 @@ def test_what_a_sheet_cannot_hold_to_is_refused(tmp_path):
         form=(Field(name="words", kind="text", is_frozen=True),),
         calibrates=True,
         exclude=Exclude(faster_than_s=2.0),
+        pay=Pay(per_hour=12.0),
     )
     assert sheet_problems(study) == (
         "phase 'a' shows its media as 'once'",
         "phase 'b' has a time limit",
         "phase 'c' depends on what was answered before",
         "the size of screens is measured",
+        "per_hour of [pay] needs times",
         "faster_than_s of [exclude] needs times",
         "field 'words' is frozen before others are shown",
     )

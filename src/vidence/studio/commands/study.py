@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vidence.studio.records.studies import StudyRow
     from vidence.study.drawing import DrawnStudy
     from vidence.study.folder import StudyAnswers
-    from vidence.study.study import Study, StudyFile
+    from vidence.study.study import Phase, Study, StudyFile
     from vidence.tables.table import Table
 
 SECTION = "Make"
@@ -59,7 +59,7 @@ def check(given: Check) -> None:
     file = read_study(given.folder)
     found = drawn_of(file, environment=environment())
     tables = (phase_table(file.study, found),)
-    sentences = (*_size(file.study, found), *_power(found, accuracy=given.accuracy))
+    sentences = (*_size(file.study, found), *_power(file.study, found, accuracy=given.accuracy))
     write_said(given.json_path, "study check", sentences=sentences, tables=tables)
     show(console, sentences, tables)
 
@@ -119,41 +119,30 @@ def report(given: StudyReportWanted) -> None:
 def phase_table(study: "Study", found: "DrawnStudy") -> "Table":
     """What each phase shows to each person, how much of it, and for how long at most."""
     from vidence.study.assignment import assignment
-    from vidence.tables.table import Column, Row, Table
+    from vidence.tables.table import RowSpec, count, number, tabulate, words
 
     people = [assignment(study, found.drawn, slot) for slot in range(study.n_people)]
-    rows = []
-    for phase in study.phases:
-        own = [sum(t.phase == phase.name and t.kind == "asked" for t in trials) for trials in people]
-        caught = max(sum(t.phase == phase.name and t.kind == "catch" for t in trials) for trials in people)
-        per_trial = None if phase.trial_limit_s is None else phase.trial_limit_s * (max(own) + caught)
-        limits = [limit for limit in (phase.limit_s, per_trial) if limit is not None]
-        n_trials = "what was wrong" if phase.items == "wrong" else _range(own)
-        rows.append(
-            Row(
-                key=phase.name,
-                label=phase.title or phase.name,
-                values=(
-                    phase.condition,
-                    n_trials,
-                    caught,
-                    min(limits) / 60 if limits else None,
-                    phase.opens_at,
-                ),
-            )
-        )
-    return Table(
-        name="phases",
-        title="What each person is shown",
+
+    def n(phase: "Phase", kind: str) -> list[int]:
+        return [sum(t.phase == phase.name and t.kind == kind for t in trials) for trials in people]
+
+    def minutes(phase: "Phase") -> float | None:
+        each = (phase.trial_limit_s or 0) * (max(n(phase, "asked")) + max(n(phase, "catch")))
+        limits = [limit for limit in (phase.limit_s, each) if limit]
+        return min(limits) / 60 if limits else None
+
+    return tabulate(
+        "phases",
+        "What each person is shown",
         label="phase",
-        columns=(
-            Column(key="condition", title="condition"),
-            Column(key="trials", title="trials"),
-            Column(key="catch", title="catch trials", kind="count"),
-            Column(key="minutes", title="minutes at most", kind="number"),
-            Column(key="opens", title="opens at"),
+        rows=[RowSpec(phase.name, phase.title or phase.name, phase) for phase in study.phases],
+        measures=(
+            words("condition", lambda phase: phase.condition),
+            words("trials", lambda p: "what was wrong" if p.items == "wrong" else _range(n(p, "asked"))),
+            count("catch", lambda phase: max(n(phase, "catch")), "catch trials"),
+            number("minutes", minutes, "minutes at most"),
+            words("opens", lambda phase: phase.opens_at, "opens at"),
         ),
-        rows=tuple(rows),
     )
 
 
@@ -184,23 +173,25 @@ def _size(study: "Study", found: "DrawnStudy") -> tuple[str, ...]:
     return tuple(said)
 
 
-def _power(found: "DrawnStudy", *, accuracy: float) -> tuple[str, ...]:
-    """The smallest difference between a person and a model on the drawn questions that would be found."""
+def _power(study: "Study", found: "DrawnStudy", *, accuracy: float) -> tuple[str, ...]:
+    """The smallest difference between a person and a model that would be found, on what a person is asked."""
     import math
 
     import numpy as np
 
     from vidence.records import Clusters
     from vidence.statistics.power import USUAL_ICC, Design, discordance, paired_detectable
+    from vidence.study.assignment import assignment
 
-    asked = {one.item_id for one in found.drawn.asked}
+    first = (t for t in assignment(study, found.drawn, 0) if t.phase == study.phases[0].name)
+    asked = {trial.item_id for trial in first if trial.kind == "asked"}
     clusters = Clusters.of([item for item in found.items if item.item_id in asked])
     if clusters.n < 2:
         return (f"With questions on one {clusters.noun} alone no difference is found; draw of more.",)
     design = Design.of(clusters, icc=USUAL_ICC if clusters.n < len(clusters) else 0.0)
     apart = discordance(accuracy, accuracy, correlation=0.4)
     least = paired_detectable(discordance=apart, design=design, rng=np.random.default_rng(0))
-    size = f"One person beside one model, both around {100 * accuracy:g} %, on these questions"
+    size = f"One person beside one model, both around {100 * accuracy:g} %, on {len(asked)} questions"
     if math.isinf(least):
         return (f"{size}: no difference is found with power 0.8; draw more questions.",)
     return (
