@@ -34,8 +34,6 @@ class Picture(Record, omit_defaults=True):
     """A picture that a model was sent: the SHA-256 of its bytes, and the times of the frames in it."""
 
     digest: str
-    width_px: int
-    height_px: int
     times_s: tuple[float, ...] = ()
     media_type: str = "image/jpeg"
 
@@ -163,8 +161,6 @@ class _Pictures:
             (
                 Picture(
                     digest=one.digest,
-                    width_px=one.width_px,
-                    height_px=one.height_px,
                     times_s=tuple(times_s[i] for i in one.frames),
                     media_type=one.media_type,
                 ),

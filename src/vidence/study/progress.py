@@ -295,27 +295,27 @@ class Course:
         place = planned.place
         return tuple(e.note for e in self.events if e.kind == "frozen" and e.place == place)
 
-    def _fields_open(self, planned: PlannedTrial, values: Mapping[str, str] | None = None) -> list[Field]:
-        """The fields that can be filled in: up to the first that is still to be frozen."""
-        values, frozen = self._values(planned) if values is None else values, self._frozen(planned)
-        found = []
+    def _reached(self, planned: PlannedTrial, values: Mapping[str, str]) -> list[Field]:
+        """The fields up to the first that is still to be frozen, also those that are not asked."""
+        frozen, reached = self._frozen(planned), list[Field]()
         for one in self.study.fields_of(self.study.phase(planned.phase)):
-            if one.name in frozen or not is_asked(one, values):
-                continue
-            found.append(one)
-            if one.is_frozen:
+            reached.append(one)
+            if one.is_frozen and one.name not in frozen and is_asked(one, values):
                 break
-        return found
+        return reached
+
+    def _fields_open(self, planned: PlannedTrial, values: Mapping[str, str] | None = None) -> list[Field]:
+        """The fields that can be filled in."""
+        values, frozen = self._values(planned) if values is None else values, self._frozen(planned)
+        reached = self._reached(planned, values)
+        return [one for one in reached if one.name not in frozen and is_asked(one, values)]
 
     def _check_values(self, act: Act, values: Mapping[str, str], planned: PlannedTrial) -> None:
-        held, n_choices = self._frozen(planned), self.n_choices.get(planned.item_id, 0)
-        now_open = self._fields_open(planned, values)
+        fields, n_choices = self._reached(planned, values), self.n_choices.get(planned.item_id, 0)
         if act != "submit":
-            now_open = [msgspec.structs.replace(one, is_optional=True) for one in now_open]
-        phase = self.study.phase(planned.phase)
-        fields = [one for one in self.study.fields_of(phase) if one.name in held]
+            fields = [msgspec.structs.replace(one, is_optional=True) for one in fields]
         faults = faults_of(
-            [*fields, *now_open],
+            fields,
             values,
             shown=self.shown.get(planned.place, ShownTrial()),
             letters=[chr(ord("A") + i) for i in range(n_choices)],
@@ -323,6 +323,7 @@ class Course:
         )
         if faults:
             raise UsageError("; ".join(faults))
+        now_open = self._fields_open(planned, values)
         if act == "submit" and now_open and now_open[-1].is_frozen:
             raise UsageError(f"{now_open[-1].name}: send it before the rest is shown")
 

@@ -77,15 +77,11 @@ def _evidence(piece: Evidence) -> str:
 
 
 class Stimulus(Record, omit_defaults=True):
-    """What a trial shows: an item, and of replies the `run` whose it is; `other` is the second of a pair.
-
-    `choice_order` is that in which the model of the reply was shown the choices.
-    """
+    """What a trial shows: an item, and of replies the `run` whose it is; `other` is the second of a pair."""
 
     item_id: str
     run: str = ""
     other: str = ""
-    choice_order: tuple[int, ...] = ()
 
 
 # --------------------------------------------------------------------------- drawing

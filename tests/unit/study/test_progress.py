@@ -262,7 +262,7 @@ def test_fields_are_shown_by_what_they_need_and_by_their_phase():
     )
     one.log("consented")
     one.begins("first")
-    with refused("why: no field; expected right, note"):
+    with refused("why: filled in, but it is asked only with right=no; leave it empty"):
         one.does("submit", 0, right="yes", why="because")
     with refused("why: empty; fill it in"):
         one.does("submit", 0, right="no")

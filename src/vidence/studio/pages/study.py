@@ -230,7 +230,8 @@ def _page_of(request: HttpRequest, seat: Seat, step: object) -> HttpResponse:
             heading = step.phase.title or "The study begins"
             return _say(request, study, heading, "\n\n".join(filter(None, parts)), **more, **inside)
         case Review():
-            words = "All trials of this part are answered. Go back to any of them, or end this part."
+            left = "" if step.seconds_left is None else f" You have {in_words(step.seconds_left)} left."
+            words = f"All trials of this part are answered. Go back to any of them, or end this part.{left}"
             more = {"act": "end-part", "button": "End this part"}
             heading = step.phase.title or "All is answered"
             places = [(place, n, False, True) for n, place in enumerate(step.places, 1)]
