@@ -402,7 +402,7 @@ def locked(row: ParticipantRow) -> Seat:
         UsageError: the study is closed.
     """
     fresh = (
-        ParticipantRow.objects.select_for_update(of=("self",)).select_related("study", "user").get(pk=row.pk)
+        ParticipantRow.objects.select_for_update(of=("self",)).select_related("study").get(pk=row.pk)
     )
     if fresh.study.state == "closed":
         raise UsageError(CLOSED)

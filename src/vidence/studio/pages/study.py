@@ -66,7 +66,7 @@ def _cookie(study: UUID) -> str:
 def _participant(request: HttpRequest, study: UUID) -> ParticipantRow | None:
     """The participant that a browser is, by its cookie."""
     word = request.COOKIES.get(_cookie(study), "")
-    rows = ParticipantRow.objects.select_related("study", "user")
+    rows = ParticipantRow.objects.select_related("study")
     digest = studies.digest_of(word)
     found: ParticipantRow | None = rows.filter(study__public=study, browser=digest).first() if word else None
     return found
