@@ -168,23 +168,24 @@ def report_of(found: StudyOutcome, *, draws: Draws, with_published: bool = False
     Raises:
         UsageError: a model that was asked other questions; printed rows where none fits.
     """
-    parts: list[tuple[str, Sequence[Table]]] = [("People", [participants_table(found)])]
-    if found.runs:
-        parts.append(("Scores", [scores_table(found, draws=draws), people_table(found)]))
-        parts.append(("Exclusions", _some(exclusions_table(found, draws=draws))))
-        parts.append(("Changes between phases", _some(changes_table(found, draws=draws))))
-        parts.append(("Beside models", _some(models_table(found, draws=draws))))
-    parts.append(("Time", _some(time_table(found))))
-    rated = label_sections(
-        found.file,
-        counted(found.kept, found.data),
-        answers=dict(_answers(found)),
-        items=found.items,
-        draws=draws,
-    )
-    parts.append(("Labels, ratings, agreement", rated))
-    parts.append(("Pay", _some(pay_table(found))))
-    sections = [Section(title=title, tables=tuple(tables)) for title, tables in parts if tables]
+    data = counted(found.kept, found.data)
+    parts: dict[str, Sequence[Table | None]] = {
+        "People": [participants_table(found)],
+        "Scores": [scores_table(found, draws=draws), people_table(found)] if found.runs else [],
+        "Exclusions": [exclusions_table(found, draws=draws)],
+        "Changes between phases": [changes_table(found, draws=draws)],
+        "Beside models": [models_table(found, draws=draws)],
+        "Time": [time_table(found)],
+        "Labels, ratings, agreement": label_sections(
+            found.file, data, answers=dict(_answers(found)), items=found.items, draws=draws
+        ),
+        "Pay": [pay_table(found)],
+    }
+    sections = [
+        Section(title=title, tables=there)
+        for title, tables in parts.items()
+        if (there := tuple(table for table in tables if table is not None))
+    ]
     if with_published:
         runs = [
             replace(run, plan=msgspec.structs.replace(run.plan, name=_row_name(found, name)))
@@ -194,10 +195,6 @@ def report_of(found: StudyOutcome, *, draws: Draws, with_published: bool = False
         whole = [*runs, *found.models]
         sections += paper_sections(whole, draws=draws, with_published=True, people=people)
     return StudyReport(sentences=tuple(_sentences(found)), sections=tuple(sections))
-
-
-def _some(table: Table | None) -> list[Table]:
-    return [] if table is None else [table]
 
 
 def _row_name(found: StudyOutcome, phase: str) -> str:

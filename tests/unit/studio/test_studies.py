@@ -121,6 +121,16 @@ def test_phases_open_when_they_may_and_end_by_the_clock(opened, people, solo):
     assert "run out" in ann.save(second, version=0, request="c", answer="A").json()["words"]
 
 
+def test_the_page_behind_the_last_trial_says_how_much_time_is_left(opened, people, solo):
+    phases = '[[phases]]\nname = "first"\nlimit_s = 60.0\nmay_change = true\n'
+    (ann,) = people(opened(plain(phases=phases)))
+    ann.joined().act("begin")
+    for letter in "ABC":
+        solo.clock.move(5)
+        page = ann.send(ann.at(), answer=letter)
+    assert "Go back to any of them, or end this part. You have 45 s left." in page.content.decode()
+
+
 def test_what_is_frozen_stays_and_the_fields_behind_it_come_afterwards(opened, people):
     more = '\n[[form]]\nname = "how"\nkind = "scale"\nlow = 1\nhigh = 3\nneeds = "answer=B"\n'
     text = plain(more=more, n=1).replace(
