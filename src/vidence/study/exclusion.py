@@ -12,6 +12,7 @@ from vidence.study.assignment import answer_field
 from vidence.study.folder import StudyAnswers
 from vidence.study.problems import catch_field
 from vidence.study.study import Participant, Response, Study
+from vidence.text import normal_form
 
 
 def excluded(study: Study, answers: StudyAnswers) -> StudyAnswers:
@@ -50,10 +51,12 @@ def rules_against(study: Study, participant: Participant, responses: Sequence[Re
 
 
 def is_caught_right(study: Study, response: Response) -> bool:
-    """Whether a catch trial was answered as it asks."""
+    """Whether a catch trial was answered as it asks; words up to case, marks and blanks."""
     field = catch_field(study)
     name = answer_field(study) if study.catch.items or field is None else field.name
-    return response.values.get(name, "").strip().casefold() == response.trial.expected.strip().casefold()
+    given, expected = response.values.get(name, "").strip(), response.trial.expected.strip()
+    is_answer = name == answer_field(study) and bool(normal_form(expected))
+    return given == expected or (is_answer and normal_form(given) == normal_form(expected))
 
 
 class Wage(Record):

@@ -484,8 +484,8 @@ def time_table(found: StudyOutcome) -> Table | None:
             count("failed", failed, "technical failures"),
         ),
         notes=(
-            "By the server's clock, from the first view of a trial to its answer. Answers to trials that "
-            "failed are in the scores.",
+            "By the server's clock, from the first view of a trial to its last answer. Answers to trials "
+            "that failed are in the scores.",
         ),
     )
 
@@ -507,21 +507,22 @@ def pay_table(found: StudyOutcome) -> Table | None:
     pay = found.file.study.pay
     if not (pay.flat or pay.per_hour or pay.per_answer or pay.per_right):
         return None
-    responses = found.answers.responses
-    given = {(r.participant, r.trial.phase, r.trial.item_id) for r in responses if any(r.values.values())}
-    right = Counter(
-        row.person
+    right = {
+        (row.person, phase, row.item.item_id)
         for phase, run in found.with_excluded.items()
         for row in run.rows
-        if row.correct == 1 and (row.person, phase, row.item.item_id) in given
-    )
+        if row.correct == 1
+    }
+    # What was right in the phase before, and stays, was paid there.
+    before = {b.name: a.name for a, b in pairwise(found.file.study.phases) if b.keeps}
+    n_right = Counter(who for who, phase, item in right if (who, before.get(phase, ""), item) not in right)
     return tabulate(
         "study-pay",
         "Pay",
         label="person",
         rows=[
             RowSpec(one.participant, one.participant, one)
-            for one in wages(found.file.study, found.answers, n_right=right)
+            for one in wages(found.file.study, found.answers, n_right=n_right)
         ],
         measures=(
             number("hours", lambda one: one.hours, "hours in phases"),

@@ -21,7 +21,7 @@ from vidence.study.assignment import all_trials
 from vidence.study.checklist import TO_FILL, checklist, checklist_latex
 from vidence.study.drawing import draw, read_drawn, read_items, write_drawn
 from vidence.study.folder import StudyAnswers, write_answers
-from vidence.study.report import open_study, report_of, time_table
+from vidence.study.report import open_study, pay_table, report_of, time_table
 from vidence.study.running import write_people
 from vidence.study.showing import is_study, study_of
 from vidence.study.study import Event, Participant, Response, read_study
@@ -277,6 +277,16 @@ def test_time_agreement_and_pay_are_those_of_the_plant(planted, draws):
         2 + 12 * (0.5 + oracle_s / 3600) + n_right / 2, abs=0.006
     )
     assert {row.key for row in pay.rows} == {"P01", "P02", "P03", "P04", "P05"}
+
+
+def test_an_answer_that_is_given_again_in_the_next_phase_is_paid_once(planted):
+    found = open_study(planted.folder)
+    again = [r for r in found.answers.responses if r.participant == "P01" and r.trial.phase == "closed"]
+    trials = [msgspec.structs.replace(r.trial, phase="oracle", place=90 + i) for i, r in enumerate(again)]
+    more = [msgspec.structs.replace(r, trial=trial) for r, trial in zip(again, trials, strict=True)]
+    answers = replace(found.answers, responses=(*found.answers.responses, *more))
+    n_right = sum(CLOSED["P01"]) + len(MENDED["P01"])
+    assert pay_table(replace(found, answers=answers)).value("P01", "right") == n_right
 
 
 def test_times_are_of_answers_and_failures_of_all_trials(planted):

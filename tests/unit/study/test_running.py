@@ -16,10 +16,11 @@ from vidence.errors import DataError, StoreError, UsageError
 from vidence.report.results import load_run
 from vidence.study.assignment import DrawnFolder, all_trials
 from vidence.study.drawing import draw, read_drawn, read_items, write_drawn
-from vidence.study.exclusion import excluded, wages
+from vidence.study.exclusion import excluded, is_caught_right, wages
 from vidence.study.folder import StudyAnswers, read_answers, write_answers
 from vidence.study.running import model_plan, settled, write_people
 from vidence.study.study import (
+    Catch,
     Event,
     Exclude,
     Field,
@@ -372,6 +373,23 @@ def test_rules_leave_out_those_who_began_and_stayed():
     people = tuple(Participant(name=f"P{i}", slot=i, state=state) for i, state in enumerate(states))
     found = excluded(study, StudyAnswers(participants=people, responses=()))
     assert [one.state for one in found.participants if one.excluded] == ["begun", "finished"]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected", "field", "is_right"),
+    [
+        (" amber. ", "Amber", "answer", True),
+        ("B", "A", "answer", False),
+        ("", "A", "answer", False),
+        ("-1", "1", "level", False),
+        ("1", "1", "level", True),
+    ],
+)
+def test_a_catch_trial_is_right_by_its_words(given, expected, field, is_right):
+    form = (Field(name=field, kind="answer" if field == "answer" else "scale", low=-2, high=2),)
+    trial = PlannedTrial(place=0, phase="p", kind="catch", item_id="c", condition="none", expected=expected)
+    response = Response(participant="P01", trial=trial, values={field: given})
+    assert is_caught_right(Study(form=form, catch=Catch(n=1)), response) is is_right
 
 
 def test_who_answered_on_sheets_is_paid():
