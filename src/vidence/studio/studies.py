@@ -401,9 +401,7 @@ def locked(row: ParticipantRow) -> Seat:
     Raises:
         UsageError: the study is closed.
     """
-    fresh = (
-        ParticipantRow.objects.select_for_update(of=("self",)).select_related("study").get(pk=row.pk)
-    )
+    fresh = ParticipantRow.objects.select_for_update(of=("self",)).select_related("study").get(pk=row.pk)
     if fresh.study.state == "closed":
         raise UsageError(CLOSED)
     return Seat(fresh)

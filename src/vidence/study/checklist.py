@@ -3,18 +3,22 @@
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib import resources
+from pathlib import Path
 from statistics import median
 from string import Formatter
 from typing import Final
 
 import msgspec
+import numpy as np
 
 from vidence.engine.specs import label as label_of
 from vidence.records import Record
-from vidence.report.results import Run
+from vidence.report.results import SEED, Run
+from vidence.report.scores import Draws
 from vidence.study.problems import frames_run
-from vidence.study.report import StudyOutcome
+from vidence.study.report import StudyOutcome, StudyReport, open_study, report_of
 from vidence.study.study import Pay, Phase
 from vidence.tables.latex import escaped
 from vidence.tables.table import RowSpec, Table, percent, several, shown, tabulate, words
@@ -59,6 +63,21 @@ class Entry(Record, omit_defaults=True):
     def text(self) -> str:
         """What is printed."""
         return " ".join(filter(None, (self.recorded, self.left and f"[{self.left}]")))
+
+
+def reported(
+    folder: Path, *, models: Sequence[Path] = (), level: float = 0.95, with_published: bool = False
+) -> tuple[StudyOutcome, StudyReport, tuple[Entry, ...]]:
+    """A study, its report (whose last sentence is about the checklist), and the checklist.
+
+    Raises:
+        VidenceError: as for `open_study` and `report_of`.
+    """
+    found = open_study(folder, models=models)
+    draws = Draws(rng=np.random.default_rng(SEED), level=level)
+    made = report_of(found, draws=draws, with_published=with_published)
+    entries = checklist(found, made.tables)
+    return found, replace(made, sentences=(*made.sentences, checklist_sentence(entries))), entries
 
 
 def checklist(found: StudyOutcome, tables: Sequence[Table]) -> tuple[Entry, ...]:

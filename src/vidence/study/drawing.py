@@ -209,11 +209,10 @@ def draw(file: StudyFile, *, environment: Environment) -> DrawnStudy:
     chosen = {one.item_id: known[one.item_id] for one in (*asked, *practice)}
     main.check_media(list(chosen.values()) if shows_media(study) else [])
     items = main.seen_from(file.folder, chosen.values())
-    extra, practice_ids = _of_file(file, study.practice.items, study.practice.n, environment=environment)
-    items += extra
-    practice += [Stimulus(item_id=i) for i in practice_ids]
+    extra = _of_file(file, study.practice.items, study.practice.n, environment=environment)
+    practice += [Stimulus(item_id=item.item_id) for item in extra]
     caught = _catch_items(file, environment=environment)
-    items += [item for item, _ in caught]
+    items += [*extra, *caught]
     if found := (*_twice(items), *misfits(file, items, [one.item_id for one in asked])):
         raise UsageError(_listed(file, found))
     if shows_dots(study):
@@ -224,7 +223,7 @@ def draw(file: StudyFile, *, environment: Environment) -> DrawnStudy:
         asked=tuple(asked),
         by_phase=by_phase,
         practice=tuple(practice),
-        catch={item.item_id: expected for item, expected in caught},
+        catch={item.item_id: item.answer for item in caught},
         n_choices={item.item_id: len(item.choices) for item in items if item.answer_kind == "choice"},
         notes=main.loaded.notes,
     )
@@ -302,12 +301,10 @@ def ranked(things: Iterable[ThingT], salt: str, *, name: Callable[[ThingT], str]
 # --------------------------------------------------------------------------- practice and catch trials
 
 
-def _of_file(
-    file: StudyFile, name: str, n: int, *, environment: Environment
-) -> tuple[list[Item], tuple[str, ...]]:
-    """Items of a file of practice or catch trials, and their ids: the first `n`, or all where that is 0."""
+def _of_file(file: StudyFile, name: str, n: int, *, environment: Environment) -> list[Item]:
+    """Items of a file of practice or catch trials: the first `n`, or all where that is 0."""
     if not name:
-        return [], ()
+        return []
     data = file.folder.resolve() / name
     if not data.is_file():
         raise UsageError(f"{file.path}: there is no file {data}; give a file of items beside study.toml")
@@ -317,20 +314,20 @@ def _of_file(
         raise UsageError(f"{data} has {several(len(items), 'item')}, {n} are wanted; add some, or want fewer")
     items = items[: n or None]
     own.check_media(items if shows_media(file.study) else [])
-    return own.seen_from(file.folder, items), tuple(item.item_id for item in items)
+    return own.seen_from(file.folder, items)
 
 
-def _catch_items(file: StudyFile, *, environment: Environment) -> list[tuple[Item, str]]:
-    """The items of catch trials with their right answers: those of a file, or some that ask for an option."""
+def _catch_items(file: StudyFile, *, environment: Environment) -> list[Item]:
+    """The items of catch trials: those of a file, or some that ask for an option."""
     study = file.study
     if study.catch.items:
-        items = _of_file(file, study.catch.items, 0, environment=environment)[0]
+        items = _of_file(file, study.catch.items, 0, environment=environment)
         if len(items) < study.catch.n:
             raise UsageError(
                 f"{study.catch.items} has {several(len(items), 'item')}, {study.catch.n} catch trials are "
                 "wanted in each phase; add some, or want fewer"
             )
-        return [(item, item.answer) for item in items]
+        return items
     field = catch_field(study)
     if not study.catch.n or field is None:
         return []
@@ -339,14 +336,15 @@ def _catch_items(file: StudyFile, *, environment: Environment) -> list[tuple[Ite
         item_id = f"catch-{number + 1}"
         expected = ranked(options_of(field) or _CATCH, f"{item_id}/{study.draw.seed}")[0]
         is_choice = field.kind == "answer"
-        item = Item(
-            item_id=item_id,
-            question=f"This trial checks that questions are read. Please give the answer {expected}.",
-            choices=_CATCH if is_choice else (),
-            answer="ABCD"[_CATCH.index(expected)] if is_choice else expected,
-            answer_kind="choice" if is_choice else "text",
+        found.append(
+            Item(
+                item_id=item_id,
+                question=f"This trial checks that questions are read. Please give the answer {expected}.",
+                choices=_CATCH if is_choice else (),
+                answer="ABCD"[_CATCH.index(expected)] if is_choice else expected,
+                answer_kind="choice" if is_choice else "text",
+            )
         )
-        found.append((item, item.answer))
     return found
 
 

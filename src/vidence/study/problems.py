@@ -194,6 +194,15 @@ def _of_set_aside(study: Study) -> Iterator[str]:
         yield "catch trials ask for an option, and no field has any; name a file of items in [catch]"
     if study.catch.items and all(field.kind != "answer" for field in study.form):
         yield "catch trials of a file ask for its answers, and no field of the form is an 'answer'; add one"
+    answers = (field for field in study.form if field.kind == "answer")
+    field = next(answers, None) if study.catch.items else catch_field(study)
+    if study.catch.n and field is not None:
+        without = [phase.name for phase in study.phases if phase.fields and field.name not in phase.fields]
+        yield from (
+            f"phase {name!r} does not ask for {field.name!r}, and catch trials are right by it; add it to "
+            "fields, or leave [catch] out"
+            for name in without
+        )
     if study.practice.items and not study.practice.n:
         yield "[practice] names a file, and n is 0; set n to how many trials of practice there are"
     if study.catch.items and not study.catch.n:

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import numpy as np
-
 from vidence.console.flags import HTML, JSON, LATEX, LEVEL, argument, flag
 from vidence.engine.people import PEOPLE_FOLDER
 from vidence.records import Record
@@ -43,22 +41,18 @@ def show_report(given: StudyReportWanted) -> None:
     """
     from vidence.console.files import screen, write_asked
     from vidence.media.whole import write_file
-    from vidence.report.results import SEED
-    from vidence.report.scores import Draws
     from vidence.report.sections import Section
     from vidence.report.terminal import draw_section
-    from vidence.study.checklist import checklist, checklist_latex, checklist_sentence, checklist_table
-    from vidence.study.report import open_study, report_of
+    from vidence.study.checklist import checklist_latex, checklist_table, reported
     from vidence.tables.export import said_as_json
     from vidence.tables.latex import latex as latex_of
     from vidence.tables.rendering import render
 
     console = screen(given.html, given.json_path, given.latex)
-    found = open_study(given.folder, models=given.models)
-    draws = Draws(rng=np.random.default_rng(SEED), level=given.level)
-    made = report_of(found, draws=draws, with_published=given.published)
-    entries = checklist(found, made.tables)
-    sentences = (*made.sentences, checklist_sentence(entries))
+    found, made, entries = reported(
+        given.folder, models=given.models, level=given.level, with_published=given.published
+    )
+    sentences = made.sentences
     title = found.file.study.title or found.file.folder.resolve().name
     facts = {"file": str(found.file.path), "sha256": found.file.sha256, "level": given.level}
     values = {"title": title, "study": found.file.study, **facts, "checklist": entries}
@@ -101,17 +95,13 @@ def panel_section(folder: Path, *, level: float) -> "Section":
     Raises:
         VidenceError: as for `open_study` and `report_of`.
     """
-    from vidence.report.results import SEED
-    from vidence.report.scores import Draws
     from vidence.report.sections import Section
-    from vidence.study.checklist import checklist, checklist_sentence, checklist_table
-    from vidence.study.report import open_study, participants_table, report_of
+    from vidence.study.checklist import checklist_table, reported
+    from vidence.study.report import participants_table
 
-    found = open_study(folder)
-    made = report_of(found, draws=Draws(rng=np.random.default_rng(SEED), level=level))
-    entries = checklist(found, made.tables)
+    found, made, entries = reported(folder, level=level)
     return Section(
         title=f"People: {found.file.study.title or folder.resolve().name}",
-        paragraphs=(*made.sentences, checklist_sentence(entries)),
+        paragraphs=made.sentences,
         tables=(participants_table(found), checklist_table(entries)),
     )

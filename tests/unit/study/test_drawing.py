@@ -235,6 +235,15 @@ def test_everything_that_is_wrong_with_a_study_is_said_at_once(folder):
         assert words in found, words
 
 
+@pytest.mark.parametrize("more", ["", 'items = "catch.jsonl"\n'])
+def test_catch_trials_that_a_phase_cannot_answer_are_refused(folder, more):
+    form = '[[form]]\nname = "better"\nkind = "scale"\n'
+    text = PLAIN.replace("[[phases]]", '[[phases]]\nfields = ["better"]', 1) + form
+    (folder / "study.toml").write_text(text + f"[catch]\nn = 1\n{more}")
+    (fault,) = problems(read_study(folder))
+    assert "does not ask for 'answer', and catch trials are right by it; add it to fields, or" in fault
+
+
 def test_a_folder_without_a_draw_says_how_to_make_it(folder):
     for read in (read_drawn, read_items):
         with pytest.raises(DataError, match="nothing is drawn yet; run vidence study draw"):

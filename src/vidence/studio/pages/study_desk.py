@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
-import numpy as np
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
@@ -18,24 +17,20 @@ from django.urls import reverse
 from vidence.errors import UsageError, VidenceError
 from vidence.media.whole import write_file
 from vidence.report.fragments import list_fragment, section_fragment
-from vidence.report.results import SEED
-from vidence.report.scores import Draws
 from vidence.studio import studies
 from vidence.studio.access import BOTH, EVERY_ROLE, route
 from vidence.studio.audit import note
 from vidence.studio.pages.answers import as_piece, row_named, tried, whole_number
 from vidence.studio.records.studies import ParticipantRow, StudyRow
 from vidence.studio.settings import current
-from vidence.study.checklist import checklist, checklist_sentence, checklist_table
+from vidence.study.checklist import checklist_table, reported
 from vidence.study.problems import problems
-from vidence.study.report import open_study, report_of
 from vidence.study.study import STUDY_FILE, presets, read_study
 
 _FOLDER: Final = "studies"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 _FIELDS: Final = ("name", "preset", "title", "items", "media", "n", "people")
 _MOST_LINKS: Final = 200
-_LEVEL: Final = 0.95
 _DRAWN: Final = "drawn.json"
 
 
@@ -220,15 +215,9 @@ def report(request: HttpRequest, study: UUID) -> HttpResponse:
     row = get_object_or_404(StudyRow, public=study)
     page: dict[str, object] = {"study": row, "folder_name": Path(row.folder).name}
     try:
-        outcome = open_study(Path(row.folder))
-        tables = report_of(outcome, draws=Draws(rng=np.random.default_rng(SEED), level=_LEVEL))
-        entries = checklist(outcome, tables.tables)
-        pieces = [section_fragment(section) for section in tables.sections]
-        pieces.append(list_fragment(checklist_table(entries)))
-        page |= {
-            "sentences": (*tables.sentences, checklist_sentence(entries)),
-            "pieces": [as_piece(piece) for piece in pieces],
-        }
+        _, made, entries = reported(Path(row.folder))
+        pieces = (*map(section_fragment, made.sections), list_fragment(checklist_table(entries)))
+        page |= {"sentences": made.sentences, "pieces": [as_piece(piece) for piece in pieces]}
     except VidenceError as error:
         page["fault"] = str(error).replace(row.folder, Path(row.folder).name)
     return render(request, "study/report.html", page)
