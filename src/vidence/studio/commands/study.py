@@ -382,7 +382,7 @@ def close(given: Closed) -> None:
 def _answers(given: Closed, file: "StudyFile") -> "StudyAnswers":
     """All answers: those of pages, which end with this, and those of files of now and before."""
     from vidence.study.assignment import DrawnFolder
-    from vidence.study.folder import PARTICIPANTS_FILE, StudyAnswers, read_answers
+    from vidence.study.folder import StudyAnswers
     from vidence.study.jspsych import read_jspsych
     from vidence.study.sheets import SheetStudy, read_sheets, with_sheets
 
@@ -398,11 +398,20 @@ def _answers(given: Closed, file: "StudyFile") -> "StudyAnswers":
 
         close_study(row)
         answers = answers_of(row)
-    if (file.folder / PARTICIPANTS_FILE).exists():
-        answers = with_sheets(answers, read_answers(file.folder).of_files())
+    answers = _with_files(answers, file)
     for some in of_files:
         answers = with_sheets(answers, some)
     return answers
+
+
+def _with_files(answers: "StudyAnswers", file: "StudyFile") -> "StudyAnswers":
+    """Answers of pages with those of files that were taken before."""
+    from vidence.study.folder import PARTICIPANTS_FILE, read_answers
+    from vidence.study.sheets import with_sheets
+
+    if not (file.folder / PARTICIPANTS_FILE).exists():
+        return answers
+    return with_sheets(answers, read_answers(file.folder).of_files())
 
 
 def people_sentence(answers: "StudyAnswers") -> str:
@@ -439,16 +448,20 @@ def export(given: Exported) -> None:
     `vidence study close STUDY --jspsych FILE` reads.
     """
     from vidence.study.assignment import DrawnFolder
+    from vidence.study.exclusion import excluded
     from vidence.study.folder import write_answers
     from vidence.study.jspsych import export_jspsych
+    from vidence.study.running import settled
     from vidence.study.study import read_study
 
+    drawn = DrawnFolder.read(read_study(given.folder))
     if given.jspsych is not None:
-        for path in export_jspsych(DrawnFolder.read(read_study(given.folder)), given.jspsych):
+        for path in export_jspsych(drawn, given.jspsych):
             click.echo(f"wrote {path}", err=True)
         return
     row = given.row()
     from vidence.studio.studies import answers_of
 
-    for path in write_answers(given.place, answers_of(row)):
+    answers = settled(drawn, _with_files(answers_of(row), drawn.file), now=now())
+    for path in write_answers(given.place, excluded(drawn.study, answers)):
         click.echo(f"wrote {path}", err=True)

@@ -10,13 +10,15 @@ import urllib.request
 import pytest
 
 from subjects.open_study import draw_study, plain, write_questions
+from vidence.study.folder import StudyAnswers, read_answers, write_answers
+from vidence.study.study import Participant, PlannedTrial, Response
 
 
 @pytest.fixture
 def folder(tmp_path):
     """A drawn study."""
     write_questions(tmp_path, n=3, clips=1)
-    return draw_study(tmp_path, plain(n_people=2))
+    return draw_study(tmp_path, plain(n_people=2, more="\n[exclude]\nproblems_above = 0.0\n"))
 
 
 def command(*words):
@@ -51,8 +53,15 @@ def test_a_study_is_opened_exported_and_closed_once(folder):
         page = urllib.request.urlopen(rows["P01"], timeout=20).read().decode()
         assert "I agree and take part" in page
         assert re.search(r"For operators: http://127\.0\.0\.1:\d+/enter\?ticket=", lines[0])
+        sheet = Participant(name="P09", slot=8, state="finished", recruited="file")
+        trial = PlannedTrial(place=0, phase="free", item_id="q", condition="whole")
+        failed = Response(participant="P09", trial=trial, problem="no sound")
+        write_answers(folder, StudyAnswers(participants=(sheet,), responses=(failed,)))
         assert said("export", folder)[0] == 0
-        assert (folder / "participants.jsonl").read_text().count('"invited"') == 2
+        people = read_answers(folder).participants
+        assert [one.state for one in people] == ["invited", "invited", "finished"]
+        assert [one.excluded for one in people] == [(), (), ("problems_above",)]
+        write_answers(folder, StudyAnswers(participants=people[:2], responses=()))
     finally:
         server.terminate()
         server.communicate(timeout=20)
