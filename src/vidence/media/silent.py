@@ -1,14 +1,16 @@
-"""A video file as it is sent whole: without its sound, the pictures as they are stored; or as it is."""
+"""A video file as it is sent whole: without its sound, or its title; the pictures as they are stored."""
 
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import av
+from av.audio.stream import AudioStream
 from av.container import InputContainer
+from av.video.stream import VideoStream
 
 from vidence.errors import MediaError
 from vidence.media import remote
@@ -95,7 +97,7 @@ def without_sound(path: MediaPath, *, content_hash: str, cache_root: Path, max_b
                     return as_it_is(
                         path, content_hash=content_hash, cache_root=cache_root, max_bytes=max_bytes
                     )
-                _write(source, place)
+                _write(source, place, source.streams.video[:1])
             _make_room(place, max_bytes=max_bytes)
         with place.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -127,15 +129,32 @@ def _make_room(place: Path, *, max_bytes: int) -> None:
         copies.give_up(error)
 
 
-def _write(source: av.container.InputContainer, place: Path) -> None:
-    """The pictures of the first video, in a container of the same kind; there at once or not at all."""
+def write_untitled(path: Path, place: Path) -> None:
+    """Write a copy of a video with its pictures and sound as they are stored, and no other word.
+
+    Title, tags, chapters, subtitles and data are left out; times stay.
+
+    Raises:
+        MediaError: the file cannot be read, or its container cannot be written.
+        OSError: the copy cannot be written.
+    """
+    try:
+        with av.open(str(path), "r") as source:
+            _write(source, place, (*source.streams.video[:1], *source.streams.audio[:1]))
+    except (av.FFmpegError, ValueError) as error:
+        raise MediaError(
+            f"the title and tags of {path} cannot be left out: {error}; convert it to MP4 before"
+        ) from error
+
+
+def _write(source: InputContainer, place: Path, streams: Sequence[VideoStream | AudioStream]) -> None:
+    """Some streams in a container of the same kind; there at once or not at all."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    (pictures, *_) = source.streams.video
     # Without this, containers hold the time of writing and a name drawn at random.
     exact = {"fflags": "+bitexact"}
     with whole_file(place, mode=PRIVATE) as new, av.open(str(new), "w", options=exact) as made:
-        stream = made.add_stream_from_template(pictures)
-        for packet in source.demux(pictures):
+        copies = {stream.index: made.add_stream_from_template(stream) for stream in streams}
+        for packet in source.demux(*streams):
             if packet.dts is not None:
-                packet.stream = stream
+                packet.stream = copies[packet.stream.index]
                 made.mux(packet)

@@ -15,7 +15,6 @@ import msgspec
 from django.db import transaction
 
 from vidence.errors import UsageError
-from vidence.media.files import located
 from vidence.records import Media, Record
 from vidence.studio.media import MediumFile
 from vidence.studio.records.studies import ParticipantRow, ResponseRow
@@ -23,6 +22,7 @@ from vidence.studio.settings import current
 from vidence.studio.studies import Seat, locked, note
 from vidence.study.dots import dots_file
 from vidence.study.study import PlannedTrial
+from vidence.study.videos import medium_file
 
 ONCE_SLACK: Final = 1.25
 """How many times its own length a medium that is seen once is served."""
@@ -82,7 +82,7 @@ def _files(seat: Seat, planned: PlannedTrial) -> Iterator[TrialFile]:
     if condition in ("whole", "once"):
         for medium in media:
             source: Source = "once" if condition == "once" and medium.kind == "video" else "file"
-            yield of(source, _place(folder, medium), medium=medium)
+            yield of(source, medium_file(folder, medium), medium=medium)
             n += 1
     elif condition == "dots" and media:
         yield of("dots", dots_file(folder, planned.item_id, seat.folder.items))
@@ -97,13 +97,6 @@ def _files(seat: Seat, planned: PlannedTrial) -> Iterator[TrialFile]:
             if line is not None and line.picture:
                 n += 1
                 yield of("reply", folder / line.picture)
-
-
-def _place(folder: Path, medium: Media) -> Path:
-    place = located(folder, medium)
-    if not isinstance(place, Path):
-        raise UsageError("media at addresses cannot be shown to people")
-    return place
 
 
 def _token(row: ParticipantRow, place: int, *, source: Source, n: int) -> str:

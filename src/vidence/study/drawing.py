@@ -42,6 +42,7 @@ from vidence.study.replies import (
     write_replies,
 )
 from vidence.study.study import Draw, Study, StudyFile
+from vidence.study.videos import write_videos
 from vidence.tables.table import several
 
 ITEMS_FILE: Final = "drawn.jsonl"
@@ -360,7 +361,7 @@ def _twice(items: Sequence[Item]) -> list[str]:
 
 
 def write_items(file: StudyFile, study: DrawnStudy) -> Path:
-    """Write `ITEMS_FILE`, and replies and point lights that trials show, beside study.toml; each file whole.
+    """Write `ITEMS_FILE`, and replies, videos, point lights that trials show, beside study.toml; each whole.
 
     Raises:
         UsageError: another draw is there, to which answers may belong.
@@ -376,6 +377,7 @@ def write_items(file: StudyFile, study: DrawnStudy) -> Path:
         write_replies(file.folder, study.replies)
     said = (msgspec.structs.replace(item, answer=said_answer(item)) for item in study.items)
     write_file(file.folder / ITEMS_FILE, rows_as_jsonl(tuple(said)))
+    write_videos(file.folder, file.study, study.items)
     if shows_dots(file.study):
         write_dots(file.folder, study.items)
     return file.folder / ITEMS_FILE

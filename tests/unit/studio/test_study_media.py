@@ -61,7 +61,7 @@ def test_media_that_are_lost_are_named_by_no_message(opened, people):
     study = opened(plain(n=2))
     (ann,) = people(study)
     ann.joined().act("begin")
-    for clip in Path(study.folder).glob("*.mp4"):
+    for clip in Path(study.folder).glob("videos/*.mp4"):
         clip.unlink()
     page = ann.get(ann.at())
     address = re.search(r'data-media="([^"]+)"', page.content.decode())[1]

@@ -132,6 +132,7 @@ def test_a_medium_that_has_changed_since_the_run_is_refused(folder):
 
 def test_a_medium_that_has_become_unreadable_is_named(folder):
     model_run(folder, n_frames=3)
+    (folder / "study.toml").write_text(STUDY.replace('name = "whole"', 'name = "bare"\ncondition = "none"'))
     (folder / "film.mp4").write_bytes(b"nothing")
     with pytest.raises(DataError, match=r"pictures of 'q0' cannot be made: .*film\.mp4"):
         written(folder)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from subjects.planted_study import solve
+from subjects.with_sound import write as write_clip
 from vidence.report.scores import Draws
 from vidence.study.report import open_study, report_of
 from vidence.study.study import read_study
@@ -32,7 +33,7 @@ def solved(folder, text, strata, right):
             {**item, "answer": "ABCD"[i % 4], "tags": {"part": name}, "media": media, "source_id": f"v{i}"}
         )
     (folder / "q.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (folder / "clip.mp4").write_bytes(b"never opened")
+    write_clip(folder / "clip.mp4", codec="mpeg4", sound=None)
     left: dict[str, Counter[str]] = {}
     said: dict[tuple[int, str], str] = {}
 
