@@ -246,8 +246,9 @@ def test_a_submission_of_real_replies_scores_as_they_do_with_the_answers(checks_
             on_event=lambda event: None,
         )
 
-    found = anyio.run(score)
-    assert found.values == {row.item.item_id: row.correct for row in known.rows}
+    assert anyio.run(score).n_tried == len(known.rows)
+    scored = load_run(tmp_path / "scored")
+    values = [{row.item.item_id: row.correct for row in run.rows} for run in (scored, known)]
+    assert values[0] == values[1]
     draws = Draws(rng=np.random.default_rng(SEED))
-    assert found.estimate == headline_accuracy(known, draws=draws)
-    assert found.estimate == headline_accuracy(load_run(tmp_path / "scored"), draws=draws)
+    assert headline_accuracy(scored, draws=draws) == headline_accuracy(known, draws=draws)
