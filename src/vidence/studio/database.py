@@ -36,7 +36,8 @@ def database(settings: StudioSettings) -> dict[str, object]:
         "OPTIONS": {
             "timeout": _WAIT_S,
             "transaction_mode": "IMMEDIATE",
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; "
+            "PRAGMA secure_delete=ON;",
         },
     }
 

@@ -25,6 +25,7 @@ from vidence.studio.records.items import ItemRow, TransitionRow
 from vidence.studio.records.people import UserRow
 from vidence.studio.records.studies import ParticipantRow, ResponseRow, StudyEventRow, StudyRow
 from vidence.studio.settings import current
+from vidence.studio.upkeep import overwrite_removed
 from vidence.study.assignment import DrawnFolder
 from vidence.study.folder import StudyAnswers
 from vidence.study.frames import Picture, read_frames, shown_conditions
@@ -34,9 +35,12 @@ from vidence.study.study import Event, Participant, PlannedTrial, Response, read
 
 _MOST_REQUEST: Final = 64
 _MOST_IDENT: Final = 200
+_MOST_LATE: Final = 1_000_000
+_WORD: Final = 32
 _VALUES: Final = msgspec.json.Decoder(dict[str, str])
 CLOSED: Final = "This study is closed. What was sent before is kept; nothing more is taken."
 ACT = Literal["save", "freeze", "submit"]
+_GONE: Final = Q(state__in=("declined", "withdrawn"))
 
 
 # --------------------------------------------------------------------------- the folder of a study
@@ -137,9 +141,16 @@ def invite(study: StudyRow, n: int) -> list[ParticipantRow]:
 
 
 def _add(study: StudyRow, **columns: object) -> ParticipantRow:
-    """A new participant, with the next slot and pseudonym; call it in a transaction."""
+    """A new participant with the next slot, and its pseudonym; call it in a transaction.
+
+    In the place of one who refused or withdrew comes a slot with the same share of the design.
+    """
     StudyRow.objects.select_for_update().get(pk=study.pk)
-    slot = ParticipantRow.objects.filter(study=study).count()
+    n, rows = folder_of(study).study.n_people, ParticipantRow.objects.filter(study=study)
+    used = set(rows.values_list("slot", flat=True))
+    shares = {slot % n for slot in rows.exclude(_GONE).values_list("slot", flat=True)}
+    free = (slot for slot in range(len(used) + n) if slot not in used and slot % n not in shares)
+    slot = next(free, max(used, default=-1) + 1)
     row: ParticipantRow = ParticipantRow.objects.create(
         study=study, slot=slot, name=f"P{slot + 1:02d}", **columns
     )
@@ -187,7 +198,7 @@ def door_of(study: StudyRow, key: str, parameters: Mapping[str, str]) -> Door | 
                 f"the address has no {recruit.participant}, by which this study tells participants apart; "
                 "open it from the site that invited you"
             )
-        ident = hmac.new(current().secret, ident_sent.encode(), hashlib.sha256).hexdigest()
+        ident = _ident(ident_sent)
         kept = {name: parameters[name][:_MOST_IDENT] for name in recruit.others if name in parameters}
         return Door(
             study=study,
@@ -202,35 +213,49 @@ def door_of(study: StudyRow, key: str, parameters: Mapping[str, str]) -> Door | 
 
 def door_of_account(study: StudyRow, user: UserRow) -> Door:
     """What a study's page for accounts leads to."""
-    participant = ParticipantRow.objects.filter(study=study, user=user).first()
-    return Door(study=study, recruited="account", participant=participant, user=user)
+    ident = _ident(f"account\0{user.pk}")
+    participant = ParticipantRow.objects.filter(study=study, ident=ident).first()
+    return Door(study=study, recruited="account", participant=participant, ident=ident, user=user)
 
 
-def enter(door: Door, *, agrees: bool) -> str:
+def _ident(words: str) -> str:
+    """By what a participant is known again, and that no one without the studio's secret can make."""
+    return hmac.new(current().secret, words.encode(), hashlib.sha256).hexdigest()
+
+
+def enter(door: Door, *, agrees: bool, word: str = "") -> str:
     """Take a consent or a refusal, or let a participant go on in another browser.
+
+    Args:
+        door: what the link leads to.
+        agrees: whether they consent.
+        word: of the page of consent, which the browser keeps; the same when it is sent again.
 
     Returns:
         The word that the browser's cookie keeps; empty after a refusal, of which nothing is kept.
 
     Raises:
-        UsageError: the link was used already, or all places are taken.
+        UsageError: the link was used already, all places are taken, or one who takes part refuses.
     """
+    word = word if len(word) == _WORD else _new_key()
     with transaction.atomic():
         study = StudyRow.objects.select_for_update().get(pk=door.study.pk)
         if study.state == "closed":
             raise UsageError(CLOSED)
-        row = door.participant
-        if row is not None:
-            row = ParticipantRow.objects.select_for_update().get(pk=row.pk)
-            if row.browser and door.recruited == "link":
-                raise UsageError(USED)
+        rows = ParticipantRow.objects.select_for_update().filter(study=study)
+        known = door.participant  # or who came by the same way since
+        row = rows.filter(Q(pk=known.pk) if known else Q(ident=door.ident)).first()
+        if row is not None and not agrees and row.state in ("begun", "finished"):
+            raise UsageError(TAKES_PART)
+        if row is not None and door.recruited == "link" and row.browser not in ("", digest_of(word)):
+            raise UsageError(USED)
         if not agrees:
             if row is not None and row.state == "invited":
                 row.state, row.key = "declined", ""
                 row.save()
             return ""
         if row is None:
-            taking = ParticipantRow.objects.filter(study=study).exclude(state__in=("declined", "withdrawn"))
+            taking = ParticipantRow.objects.filter(study=study).exclude(_GONE)
             if taking.count() >= folder_of(study).study.n_people:
                 raise UsageError("All places of this study are taken. Thank you for your interest.")
             row = _add(
@@ -241,7 +266,6 @@ def enter(door: Door, *, agrees: bool) -> str:
                 parameters=dict(door.parameters),
                 user=door.user,
             )
-        word = _new_key()
         row.browser = digest_of(word)
         if row.state == "invited":
             row.state, row.began_at = "begun", current().settings.clock()
@@ -250,6 +274,10 @@ def enter(door: Door, *, agrees: bool) -> str:
     return word
 
 
+TAKES_PART: Final = (
+    "You take part in this study already. To end your part, go on with it and press Leave the study: what "
+    "you wrote is then removed."
+)
 USED: Final = (
     "This link was used already, in another browser. Go on in that browser, where your answers are. If it is "
     "gone, ask those who invited you for another link: you go on where you stopped."
@@ -401,7 +429,8 @@ def locked(row: ParticipantRow) -> Seat:
     Raises:
         UsageError: the study is closed.
     """
-    fresh = ParticipantRow.objects.select_for_update(of=("self",)).select_related("study").get(pk=row.pk)
+    fresh = ParticipantRow.objects.select_for_update().get(pk=row.pk)
+    # The study is read after the lock, not with it: `close_study` may have been waited for.
     if fresh.study.state == "closed":
         raise UsageError(CLOSED)
     return Seat(fresh)
@@ -513,7 +542,7 @@ def happened(row: ParticipantRow, kind: str, *, place: int, n: int = 1, words: s
                 raise UsageError(f"it can be played {most} times, and was")
             kept.n_plays += 1
         elif kind == "late-frames":
-            kept.late_frames += n
+            kept.late_frames = min(kept.late_frames + n, _MOST_LATE)
         else:
             kept.problem = words
         kept.save()
@@ -547,27 +576,36 @@ def act(row: ParticipantRow, what: str, *, px_per_cm: float | None = None) -> No
 
 
 def withdraw(row: ParticipantRow) -> None:
-    """Take a participant out: what they wrote, and what could tell who they are, goes; counts stay."""
+    """Take a participant out: what they wrote, and what could tell who they are, goes; counts stay.
+
+    What is left of an account or a recruiter's id is a digest, by which the same person is not taken again.
+    """
     with transaction.atomic():
         person = ParticipantRow.objects.select_for_update().get(pk=row.pk)
+        if person.state == "withdrawn":
+            return
         ResponseRow.objects.filter(participant=person).update(
             draft="{}", entered="{}", problem="", request=""
         )
-        StudyEventRow.objects.filter(participant=person, kind="problem").update(note="")
+        said = Q(kind__in=("problem", "late-frames"))
+        StudyEventRow.objects.filter(said, participant=person).update(note="")
         person.state, person.ended_at = "withdrawn", current().settings.clock()
-        person.key, person.browser, person.parameters = "", "", {}
+        person.key, person.browser, person.parameters, person.user = "", "", {}, None
         person.save()
         note(person, "withdrawn")
+    overwrite_removed()
 
 
 # --------------------------------------------------------------------------- what comes of a study
 
 
 def close_study(study: StudyRow) -> None:
-    """Take no more answers; closing again changes nothing."""
-    StudyRow.objects.filter(pk=study.pk, state="open").update(
-        state="closed", closed_at=current().settings.clock()
-    )
+    """Take no more answers; closing again changes nothing. What is being written now is waited for."""
+    with transaction.atomic():
+        StudyRow.objects.filter(pk=study.pk, state="open").update(
+            state="closed", closed_at=current().settings.clock()
+        )
+        list(ParticipantRow.objects.select_for_update().filter(study=study).order_by("pk"))
     study.refresh_from_db()
 
 

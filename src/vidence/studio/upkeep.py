@@ -137,6 +137,18 @@ def migrate() -> None:
         raise StoreError(f"the database of the studio cannot be used: {error}") from error
 
 
+def overwrite_removed() -> None:
+    """Take what was removed out of the file of an SQLite database; call it after the transaction.
+
+    Removed rows are overwritten (``secure_delete``), but the journal has them until it is written back.
+    """
+    from django.db import connection
+
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 def _migrate(connection: "BaseDatabaseWrapper") -> None:
     from django.db.migrations.executor import MigrationExecutor
 

@@ -23,6 +23,7 @@ def test_addresses_of_databases_are_taken_apart(tmp_path, monkeypatch):
     assert said["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
     assert said["OPTIONS"]["timeout"] == 20
     assert "synchronous=FULL" in said["OPTIONS"]["init_command"]
+    assert "secure_delete=ON" in said["OPTIONS"]["init_command"]
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(UsageError, match="pip install"):
         database(StudioSettings(mode="team", data=tmp_path, database="postgres://a:b@h/n"))

@@ -1,6 +1,8 @@
 """Studies in the studio: ways in, consent, phases, clocks, frozen fields, withdrawal, own items."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -314,3 +316,143 @@ def test_the_size_of_a_screen_is_measured_with_either_side_of_a_card(opened, peo
         assert "Begin" in person.act("calibrate", width_px="428", side=side).content.decode()
     sizes = ParticipantRow.objects.filter(study=study).order_by("slot").values_list("px_per_cm", flat=True)
     assert [round(one, 1) for one in sizes] == [50.0, 79.3]
+
+
+def test_a_consent_that_is_sent_twice_counts_once(opened, people, team):
+    from vidence.studio.records.studies import ParticipantRow
+    from vidence.studio.studies import door_of, enter
+
+    study = opened(plain(n_people=2), is_recruited=True)
+    (ann,) = people(study)
+    page = ann.get(ann.link).content.decode()
+    word = re.search(r'name="word" value="(\w+)"', page)[1]
+    for client in (ann.client, team.client()):  # the first answer was lost with its cookie
+        assert client.post(ann.link, {"act": "agree", "word": word}).status_code == 302
+        assert "Begin" in client.get(ann.home).content.decode()
+    assert ann.client.post(ann.link, {"act": "agree"}).headers["Location"] == ann.home
+    before = [door_of(study, study.key, {"PROLIFIC_PID": "4711"}) for _ in range(2)]
+    assert len({enter(door, agrees=True) for door in before}) == 2
+    assert ParticipantRow.objects.filter(study=study, recruited="recruiter").count() == 1
+    assert kinds(study).count("consented") == 2
+
+
+def test_a_refusal_in_another_tab_does_not_say_that_nothing_is_kept(opened, solo):
+    from vidence.studio.records.studies import ParticipantRow
+
+    study = opened(is_recruited=True)
+    ann = Person(solo.client(), f"{link_of(study, study.key)}?PROLIFIC_PID=1").joined()
+    refused = ann.client.post(ann.link, {"act": "decline"})
+    assert refused.status_code == 409
+    assert "press Leave the study" in refused.content.decode()
+    assert ParticipantRow.objects.get(study=study).state == "begun"
+
+
+def test_two_people_at_one_browser_are_two_participants(opened, solo):
+    study = opened(is_recruited=True)
+    ann = Person(solo.client(), f"{link_of(study, study.key)}?PROLIFIC_PID=1").joined()
+    bob = Person(ann.client, f"{link_of(study, study.key)}?PROLIFIC_PID=2")
+    assert "I agree" in bob.get(bob.link).content.decode()
+    bob.joined()
+    assert "Welcome back" in ann.get(ann.link).content.decode()
+
+
+def test_the_code_of_who_finished_is_there_after_the_end_and_in_another_browser(opened, solo):
+    from vidence.studio.studies import close_study
+
+    study = opened(plain(n=1, more='\n[recruit]\ncompletion_code = "C0DE"\n'), is_recruited=True)
+    ann = Person(solo.client(), f"{link_of(study, study.key)}?PROLIFIC_PID=1").joined()
+    ann.act("begin")
+    ann.send(ann.at(), answer="A")
+    ann.act("finish")
+    close_study(study)
+    for client in (ann.client, solo.client()):
+        assert "C0DE" in client.get(ann.link, follow=True).content.decode()
+    other = solo.client().get(ann.link.replace("PID=1", "PID=2")).content.decode()
+    assert "is closed" in other
+    assert "C0DE" not in other
+
+
+def test_who_comes_in_the_place_of_another_gets_the_same_share(opened, people, solo):
+    from vidence.studio.records.studies import ParticipantRow
+    from vidence.studio.studies import withdraw
+
+    study = opened(plain(n=6))
+    _, bob, _ = people(study, 3)
+    bob.client.post(bob.link, {"act": "decline"})
+    people(study)
+    withdraw(ParticipantRow.objects.get(study=study, name="P03"))
+    people(study, 2)
+    slots = ParticipantRow.objects.filter(study=study).order_by("pk").values_list("slot", flat=True)
+    assert list(slots) == [0, 1, 2, 4, 5, 6]
+
+
+def test_an_account_that_withdraws_is_forgotten_and_not_taken_again(opened, team):
+    from vidence.studio.records.studies import ParticipantRow
+    from vidence.studio.studies import answers_of
+
+    study = opened()
+    team.user("Ann", "author")
+    ann = Person(team.signed_in("Ann"), f"/s/{study.public}/join").joined()
+    ann.client.post(f"{ann.home}leave")
+    (row,) = ParticipantRow.objects.filter(study=study)
+    assert (row.user, row.state) == (None, "withdrawn")
+    assert "ended your part" in ann.get(ann.link).content.decode()
+    assert [one.own_items for one in answers_of(study).participants] == [()]
+    team.user("Sue", "submitter")
+    assert team.signed_in("Sue").get(ann.link).status_code == 403
+
+
+def test_a_form_that_another_tab_has_overtaken_says_what_it_shows(opened, people):
+    study = opened(plain(more='\n[[form]]\nname = "why"\nkind = "text"\n'))
+    (ann,) = people(study)
+    ann.joined().act("begin")
+    place = ann.at()
+    old = {"version": "0", "request": "old", "action": "submit", "answer": "A", "why": "mine"}
+    ann.save(place, version=0, request="a", why="of the other tab")
+    page = ann.client.post(place, old)
+    assert page.status_code == 400
+    assert "takes the place of the other" in page.content.decode()
+    assert "mine" in page.content.decode()
+    ann.send(place, answer="A", why="mine")
+    assert ann.at() != place
+
+
+WITHDRAWN = """
+import sys
+from pathlib import Path
+from vidence.studio.app import configure
+from vidence.studio.settings import StudioSettings
+
+data, folder, words = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+configure(StudioSettings(mode="solo", data=data), secret=b"s" * 50)
+from vidence.studio.upkeep import migrate
+migrate()
+from vidence.studio import studies
+from vidence.studio.records.studies import ParticipantRow
+
+study = studies.open_study(folder, is_recruited=True)
+studies.enter(studies.door_of(study, study.key, {"PROLIFIC_PID": words}), agrees=True)
+row = ParticipantRow.objects.get(study=study)
+studies.act(row, "begin")
+place = studies.Seat(row).step().planned.place
+studies.show(row, place)
+for version, text in enumerate((words, words * 900, words)):
+    sent = {"act": "save", "place": place, "values": {"why": text}, "seen": version, "request": str(version)}
+    studies.write(row, studies.Written(**sent))
+studies.happened(row, "problem", place=place, words=words)
+assert any(words.encode() in path.read_bytes() for path in data.glob("*sqlite3*"))
+studies.withdraw(row)
+print(sum(words.encode() in path.read_bytes() for path in data.glob("*sqlite3*")))
+"""
+
+
+def test_words_of_who_withdraws_are_not_in_the_file_of_the_database(questions, tmp_path):
+    for path in questions.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    draw_study(tmp_path, plain(more='\n[[form]]\nname = "why"\nkind = "text"\n'))
+    (tmp_path / "studio").mkdir()
+    told = [str(tmp_path / "studio"), str(tmp_path), "zzwithdrawn"]
+    done = subprocess.run(
+        [sys.executable, "-c", WITHDRAWN, *told], capture_output=True, text=True, check=False
+    )
+    assert (done.stderr, done.stdout.strip()) == ("", "0")

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import msgspec
 from asgiref.sync import sync_to_async
+from django.core.exceptions import PermissionDenied
 from django.core.handlers.asgi import ASGIRequest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -16,7 +17,7 @@ from django.urls import reverse
 
 from vidence.errors import MediaError, UsageError
 from vidence.studio import studies
-from vidence.studio.access import ANYONE, BOTH, route
+from vidence.studio.access import ANYONE, BOTH, EVERY_ROLE, route
 from vidence.studio.accounts import account_of
 from vidence.studio.drafts import Conflict, Saved, new_request
 from vidence.studio.media import MediumFile, desk
@@ -37,7 +38,7 @@ from vidence.studio.study_media import (
     may_view,
     was_viewed,
 )
-from vidence.study.progress import Begin, Calibration, Debrief, Ended, Review, Trial, Waiting
+from vidence.study.progress import Begin, Calibration, Debrief, Review, Trial, Waiting
 from vidence.tables.table import several
 
 STUDY: Final = "s/<uuid:study>"
@@ -48,6 +49,7 @@ _MOST_PX: Final = 2000
 _TYPES: Final = {".json": "application/json", ".png": "image/png"}
 _PART_OVER: Final = "The time of the part before is over. What you had filled in by then counts."
 _TRIAL_OVER: Final = "The time of the trial before is over. What you had filled in by then counts."
+_ENDED: Final = ("Thank you", "You have ended your part in this study.")
 _CARD_CM: Final = {"long": 8.56, "short": 5.398}
 """The sides of a bank card (ISO/IEC 7810, ID-1)."""
 _CONSENT: Final = (
@@ -130,20 +132,37 @@ def _door(request: HttpRequest, study: StudyRow, key: str) -> Door | HttpRespons
         return door
     if request.person is None:
         return redirect(f"{reverse('sign-in')}?next={request.path}")
+    if EVERY_ROLE.isdisjoint(request.person.roles_in(None)):
+        raise PermissionDenied("studies are for those who work on projects")
     return studies.door_of_account(study, account_of(request.person))
+
+
+def _is_here(request: HttpRequest, door: Door) -> bool:
+    """Whether a browser is that of the participant whom its link is for."""
+    here = _participant(request, door.study.public)
+    return here is not None and door.participant is not None and here.pk == door.participant.pk
+
+
+def _finished(request: HttpRequest, row: ParticipantRow) -> HttpResponse:
+    """The end, with what a recruiter wants to hear of it; also after the study was closed."""
+    recruit = studies.folder_of(row.study).study.recruit
+    code = {"code": recruit.completion_code, "address": recruit.completion_url}
+    words = "Your answers are kept. You can close this page."
+    return _say(request, row.study, "Thank you", words, **(code if row.recruited == "recruiter" else {}))
 
 
 def _at_the_door(request: HttpRequest, door: Door) -> HttpResponse:
     study, row = door.study, door.participant
-    here = _participant(request, study.public)
-    if here is not None and (row is None or here.pk == row.pk):
+    if _is_here(request, door):
         return redirect("study-next", study.public)
+    if row is not None and row.state == "finished" and door.recruited != "link":
+        return _finished(request, row)
     if study.state == "closed":
         return _say(request, study, "The study is closed", CLOSED)
     if row is not None and row.browser and door.recruited == "link":
         raise UsageError(studies.USED)
     if row is not None and row.state in ("declined", "withdrawn", "finished"):
-        return _say(request, study, "Thank you", "You have ended your part in this study.")
+        return _say(request, study, *_ENDED)
     if row is not None and row.state == "begun":
         words = "You have begun this study before. You go on where you stopped; clocks went on meanwhile."
         return _say(request, study, "Welcome back", words, act="agree", button="Go on in this browser")
@@ -153,13 +172,16 @@ def _at_the_door(request: HttpRequest, door: Door) -> HttpResponse:
         "study": study,
         "consent": folder.text(folder.study.consent) or _CONSENT,
         "instructions": folder.study.instructions,
+        "word": new_request(),
     }
     return render(request, "study/consent.html", page)
 
 
 def _entered(request: HttpRequest, door: Door) -> HttpResponse:
     agrees = request.POST.get("act") == "agree"
-    word = studies.enter(door, agrees=agrees)
+    if agrees and _is_here(request, door):
+        return redirect("study-next", door.study.public)
+    word = studies.enter(door, agrees=agrees, word=request.POST.get("word", ""))
     if not agrees:
         words = "You do not take part. Nothing of you is kept. You can close this page."
         return _say(request, door.study, "Thank you", words)
@@ -206,6 +228,8 @@ def next_page(request: HttpRequest, row: ParticipantRow) -> HttpResponse:
         px_per_cm = width / side_cm if width and side_cm and width <= _MOST_PX else None
         studies.act(row, request.POST.get("act", ""), px_per_cm=px_per_cm)
         return redirect("study-next", row.study.public)
+    if row.state == "finished":
+        return _finished(request, row)
     if row.study.state == "closed":
         return _say(request, row.study, "The study is closed", CLOSED)
     seat = Seat(row)
@@ -244,13 +268,8 @@ def _page_of(request: HttpRequest, seat: Seat, step: object) -> HttpResponse:
         case Debrief():
             words = seat.folder.text(own.debrief) or "This was the last trial. Thank you."
             return _say(request, study, "The end", words, act="finish", button="Finish", **inside)
-        case Ended(state="finished"):
-            words = "Your answers are kept. You can close this page."
-            more = {"code": own.recruit.completion_code, "address": own.recruit.completion_url}
-            is_recruited = seat.row.recruited == "recruiter"
-            return _say(request, study, "Thank you", words, **(more if is_recruited else {}))
         case _:
-            return _say(request, study, "Thank you", "You have ended your part in this study.")
+            return _say(request, study, *_ENDED)
 
 
 def in_words(seconds: float) -> str:
@@ -327,7 +346,8 @@ def _written(request: HttpRequest, row: ParticipantRow, place: int) -> HttpRespo
         return saved_as_json(outcome)
     if isinstance(outcome, Conflict) and not outcome.is_closed:
         words = (
-            "Something else was saved meanwhile, in another tab. It is shown here; look at it and send it."
+            "Something else was saved meanwhile, in another tab. What you wrote here is shown and not kept "
+            "yet: if you send it, it takes the place of the other."
         )
         return _trial_page(request, row, place, fault=words)
     if isinstance(outcome, Saved) and sent.act == "freeze":
@@ -489,10 +509,10 @@ async def view(request: ASGIRequest, study: UUID, token: str) -> HttpResponse:
     if known is None:
         return as_json({"words": "This video is not open."}, HTTPStatus.CONFLICT)
     row, file, place = known
-    if request.POST.get("action") == "viewed":
-        await sync_to_async(end_view)(row, place, file)
-        return as_json({})
     try:
+        if request.POST.get("action") == "viewed":
+            await sync_to_async(end_view)(row, place, file)
+            return as_json({})
         copy = await desk().copy_of(file.medium)
         if copy.state in ("waiting", "making"):
             return as_json({"state": "making", "percent": 100 * copy.n_done // max(copy.n_frames, 1)})
