@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 from django.db import transaction
@@ -29,8 +29,7 @@ from vidence.studio.upkeep import overwrite_removed
 from vidence.study.assignment import DrawnFolder
 from vidence.study.folder import StudyAnswers
 from vidence.study.frames import Picture, read_frames, shown_conditions
-from vidence.study.progress import Course, Step, Trial
-from vidence.study.replies import ShownTrial
+from vidence.study.progress import Act, Course, Step, Trial
 from vidence.study.study import Event, Participant, PlannedTrial, Response, read_study
 
 _MOST_REQUEST: Final = 64
@@ -39,7 +38,6 @@ _MOST_LATE: Final = 1_000_000
 _WORD: Final = 32
 _VALUES: Final = msgspec.json.Decoder(dict[str, str])
 CLOSED: Final = "This study is closed. What was sent before is kept; nothing more is taken."
-ACT = Literal["save", "freeze", "submit"]
 _GONE: Final = Q(state__in=("declined", "withdrawn"))
 
 
@@ -324,7 +322,7 @@ class Seat:
     @cached_property
     def trials(self) -> tuple[PlannedTrial, ...]:
         """The trials of the participant; items that they have written or reviewed are not among them."""
-        answered = [self._response(row) for row in self.rows.values()]
+        answered = [response_of(row, self.row.name) for row in self.rows.values()]
         planned = self.folder.trials(self.row.slot, answered)
         own = _own_items(self.row.user)
         return tuple(trial for trial in planned if trial.item_id not in own)
@@ -336,16 +334,16 @@ class Seat:
             study=self.folder.study,
             trials=self.trials,
             events=self.events,
-            responses={place: self._response(row, is_draft=True) for place, row in self.rows.items()},
+            responses={
+                place: response_of(row, self.row.name, is_draft=True) for place, row in self.rows.items()
+            },
             n_choices=self.folder.drawn.n_choices,
             taxonomy=self.folder.taxonomy,
-            shown=self._content(),
+            # In what was seen a quote of a reply is looked for.
+            shown={
+                one.place: self.folder.shown(one) for one in self.trials if one.run and one.place in self.rows
+            },
         )
-
-    def _content(self) -> dict[int, ShownTrial]:
-        """What the trials show that were seen, where a quote of a reply is looked for."""
-        seen = (trial for trial in self.trials if trial.run and trial.place in self.rows)
-        return {trial.place: self.folder.shown(trial) for trial in seen}
 
     def step(self, place: int | None = None) -> Step:
         """What the participant sees now.
@@ -377,9 +375,6 @@ class Seat:
     def planned(self, place: int) -> PlannedTrial | None:
         """The plan of the trial at a place."""
         return next((trial for trial in self.trials if trial.place == place), None)
-
-    def _response(self, row: ResponseRow, *, is_draft: bool = False) -> Response:
-        return response_of(row, self.row.name, is_draft=is_draft)
 
 
 def planned_at(row: ParticipantRow, place: int) -> PlannedTrial | None:
@@ -477,7 +472,7 @@ class Written:
     `seen` is the version that it was written on, `request` a word that is the same when it is sent again.
     """
 
-    act: ACT
+    act: Act
     place: int
     values: Mapping[str, str]
     seen: int
@@ -500,7 +495,8 @@ def write(row: ParticipantRow, sent: Written) -> Saved | Conflict:
             raise UsageError("this trial was not shown yet; go back to the page of the study")
         if kept.request == sent.request:
             return Saved(version=kept.version, at=kept.saved_at.isoformat())
-        may_change = seat.folder.study.phase(_phase_of(kept)).may_change
+        planned = msgspec.json.decode(kept.trial, type=PlannedTrial)
+        may_change = seat.folder.study.phase(planned.phase).may_change
         is_closed = kept.answered_at is not None and not may_change
         if is_closed or sent.seen != kept.version:
             at = kept.saved_at.isoformat()
@@ -519,10 +515,6 @@ def write(row: ParticipantRow, sent: Written) -> Saved | Conflict:
             note(seat.row, "frozen", place=sent.place, words=sent.field)
         kept.save()
     return Saved(version=kept.version, at=kept.saved_at.isoformat())
-
-
-def _phase_of(kept: ResponseRow) -> str:
-    return msgspec.json.decode(kept.trial, type=PlannedTrial).phase
 
 
 def happened(row: ParticipantRow, kind: str, *, place: int, n: int = 1, words: str = "") -> None:
@@ -549,17 +541,25 @@ def happened(row: ParticipantRow, kind: str, *, place: int, n: int = 1, words: s
         note(seat.row, kind, place=place, words=words)
 
 
-def act(row: ParticipantRow, what: str, *, px_per_cm: float | None = None) -> None:
+def act(row: ParticipantRow, what: str, *, px_per_cm: float | None = None, part: int | None = None) -> None:
     """Do what a page other than a trial's asks for: ``calibrate``, ``begin``, ``end-part`` or ``finish``.
+
+    Args:
+        row: the participant.
+        what: is asked for.
+        px_per_cm: of their screen, as they have measured it.
+        part: the place of the phase that the page showed; of another one nothing is begun or ended.
 
     Raises:
         UsageError: it is not what comes now, or the study is closed.
     """
     with transaction.atomic():
         seat = locked(row)
-        step = type(seat.step()).__name__
-        phase = getattr(seat.step(), "phase", None)
+        now = seat.step()
+        step, phase = type(now).__name__, getattr(now, "phase", None)
         words = "" if phase is None else phase.name
+        if phase is not None and part not in (None, seat.folder.study.phases.index(phase)):
+            return
         if (what, step) == ("calibrate", "Calibration") and px_per_cm is not None:
             seat.row.px_per_cm = px_per_cm
             note(seat.row, "calibrated")

@@ -57,12 +57,8 @@ class TrialFile:
         return MediumFile(token=self.token, path=self.path, kind=self.kind, within=(self.path.parent,))
 
 
-def files_of(seat: Seat, planned: PlannedTrial) -> tuple[TrialFile, ...]:
+def files_of(seat: Seat, planned: PlannedTrial) -> Iterator[TrialFile]:
     """The files that a trial shows, by its condition; tokens are of this participant and trial."""
-    return tuple(_files(seat, planned))
-
-
-def _files(seat: Seat, planned: PlannedTrial) -> Iterator[TrialFile]:
     folder, condition = seat.folder.file.folder.resolve(), planned.condition
     media = seat.folder.items[planned.item_id].media
     n = 0

@@ -417,6 +417,19 @@ def test_a_form_that_another_tab_has_overtaken_says_what_it_shows(opened, people
     assert ann.at() != place
 
 
+def test_a_page_of_a_part_that_is_over_begins_no_other(opened, people):
+    two = "".join(f'[[phases]]\nname = "p{i}"\ntitle = "Part {i}"\n' for i in range(2))
+    study = opened(plain(phases=two, n=1))
+    (ann,) = people(study)
+    sent = re.search(r'name="part" value="(\d)"', ann.joined().get().content.decode())[1]
+    ann.act("begin", part=sent)
+    ann.send(ann.at(), answer="A")
+    assert "Part 1" in ann.act("begin", part=sent).content.decode()  # in the tab that stayed open
+    assert kinds(study).count("phase-began") == 1
+    ann.act("begin", part="1")
+    assert kinds(study).count("phase-began") == 2
+
+
 WITHDRAWN = """
 import sys
 from pathlib import Path

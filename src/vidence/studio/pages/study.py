@@ -226,7 +226,8 @@ def next_page(request: HttpRequest, row: ParticipantRow) -> HttpResponse:
         width = whole_number(request.POST.get("width_px", ""))
         side_cm = _CARD_CM.get(request.POST.get("side", "long"))
         px_per_cm = width / side_cm if width and side_cm and width <= _MOST_PX else None
-        studies.act(row, request.POST.get("act", ""), px_per_cm=px_per_cm)
+        part = whole_number(request.POST.get("part", ""))
+        studies.act(row, request.POST.get("act", ""), px_per_cm=px_per_cm, part=part)
         return redirect("study-next", row.study.public)
     if row.state == "finished":
         return _finished(request, row)
@@ -250,13 +251,13 @@ def _page_of(request: HttpRequest, seat: Seat, step: object) -> HttpResponse:
             limit = f" You have {in_words(step.phase.limit_s)}." if step.phase.limit_s else ""
             n = f"{several(step.n_trials, 'trial')}."
             parts = (own.instructions, step.phase.aids and f"Aids: {step.phase.aids}", f"{n}{limit}")
-            more = {"act": "begin", "button": "Begin"}
+            more = {"act": "begin", "button": "Begin", "part": own.phases.index(step.phase)}
             heading = step.phase.title or "The study begins"
             return _say(request, study, heading, "\n\n".join(filter(None, parts)), **more, **inside)
         case Review():
             left = "" if step.seconds_left is None else f" You have {in_words(step.seconds_left)} left."
             words = f"All trials of this part are answered. Go back to any of them, or end this part.{left}"
-            more = {"act": "end-part", "button": "End this part"}
+            more = {"act": "end-part", "button": "End this part", "part": own.phases.index(step.phase)}
             heading = step.phase.title or "All is answered"
             places = [(place, n, False, True) for n, place in enumerate(step.places, 1)]
             return _say(request, study, heading, words, places=places, **more, **inside)
@@ -364,7 +365,7 @@ def _trial_page(request: HttpRequest, row: ParticipantRow, place: int, *, fault:
     seat, step, kept = seen
     planned, study = step.planned, seat.folder.study
     phase = study.phase(planned.phase)
-    content = seat.folder.shown(planned)
+    content, files = seat.folder.shown(planned), tuple(files_of(seat, planned))
     item = seat.folder.items[planned.item_id]
     choices = content.choices or item.with_order(planned.choice_order).choices
     values = msgspec.json.decode(kept.draft, type=dict[str, str])
@@ -372,7 +373,8 @@ def _trial_page(request: HttpRequest, row: ParticipantRow, place: int, *, fault:
         values = dict(step.kept)
     if fault:
         values |= entered(study, planned, request.POST.dict())
-    fields = fields_of(step, values, FormContext(study=study, choices=choices, kinds=seat.folder.taxonomy))
+    context = FormContext(study=study, choices=choices, kinds=seat.folder.taxonomy)
+    fields = tuple(fields_of(step, values, context))
     barrier = next((one.name for one in fields if one.freezes), "")
     is_practice = planned.kind == "practice"
     page = {
@@ -388,8 +390,12 @@ def _trial_page(request: HttpRequest, row: ParticipantRow, place: int, *, fault:
         "left_s": step.seconds_left,
         "left_words": in_words(step.seconds_left or 0),
         "aids": phase.aids,
-        "media": _media(seat, step, kept),
-        "pictures": _pictures(seat, step),
+        "media": list(_media(seat, files, kept)),
+        "pictures": [
+            (f"{reverse('study-next', args=[row.study.public])}picture/{one.token}", one.time_s)
+            for one in files
+            if one.source in ("picture", "reply")
+        ],
         "parts": content.parts,
         "fields": fields,
         "version": kept.version,
@@ -426,11 +432,7 @@ class TrialMedium:
     is_over: bool = False
 
 
-def _media(seat: Seat, step: Trial, kept: ResponseRow) -> list[TrialMedium]:
-    return list(_shown_media(seat, files_of(seat, step.planned), kept))
-
-
-def _shown_media(seat: Seat, files: tuple[TrialFile, ...], kept: ResponseRow) -> Iterator[TrialMedium]:
+def _media(seat: Seat, files: tuple[TrialFile, ...], kept: ResponseRow) -> Iterator[TrialMedium]:
     base = reverse("study-next", args=[seat.row.study.public])
     for file in files:
         if file.source == "once":
@@ -447,13 +449,6 @@ def _shown_media(seat: Seat, files: tuple[TrialFile, ...], kept: ResponseRow) ->
                 address=f"{base}media/{file.token}",
                 lanes=msgspec.json.encode(lanes if is_part else []).decode(),
             )
-
-
-def _pictures(seat: Seat, step: Trial) -> list[tuple[str, float | None]]:
-    """The addresses of pictures in a row, with their times where these are known."""
-    base = reverse("study-next", args=[seat.row.study.public])
-    files = files_of(seat, step.planned)
-    return [(f"{base}picture/{one.token}", one.time_s) for one in files if one.source in ("picture", "reply")]
 
 
 @_by_participant

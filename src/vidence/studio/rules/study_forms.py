@@ -8,13 +8,16 @@ from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import own_letter
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.records import Item
+from vidence.study.forms import is_asked, options_of
 from vidence.study.progress import Trial
 from vidence.study.study import Field, PlannedTrial, Study
 
 MOST_SIGNS: Final = 10_000
 _MOST_ON_A_SCALE: Final = 11
-_PAIR: Final = (("first", "The first"), ("second", "The second"), ("tie", "Neither is better"))
+_PAIR: Final = ("The first", "The second", "Neither is better")
+"""How the values of `forms.PAIR` are called on the page."""
 _HINTS: Final = {
+    "scale": "A whole number from {} to {}",
     "span": "Two times in seconds, such as 1.5-3.25",
     "quote": "Copy the words as they are",
     "verdicts": "For each condition right, wrong, partial or not reached, separated by semicolons",
@@ -57,7 +60,7 @@ class FormContext:
     kinds: Taxonomy | None
 
 
-def fields_of(step: Trial, values: Mapping[str, str], context: FormContext) -> tuple[FormField, ...]:
+def fields_of(step: Trial, values: Mapping[str, str], context: FormContext) -> Iterator[FormField]:
     """The fields of a trial up to the first that is to be frozen.
 
     Args:
@@ -65,21 +68,16 @@ def fields_of(step: Trial, values: Mapping[str, str], context: FormContext) -> t
         values: what is filled in, letters in the item's own order.
         context: what the form is drawn with.
     """
-    return tuple(_fields(step, {**values, **step.frozen}, context))
-
-
-def _fields(step: Trial, values: Mapping[str, str], context: FormContext) -> Iterator[FormField]:
-    study, planned = context.study, step.planned
+    study, planned, values = context.study, step.planned, {**values, **step.frozen}
     form = study.fields_of(study.phase(planned.phase))
     answers = {field.name for field in form if field.kind == "answer"}
     for field in form:
         name, _, wanted = field.needs.partition("=")
-        is_met = not name or values.get(name, "") == wanted
-        if not is_met and (name in step.frozen or field.is_frozen):
+        if not is_asked(field, values) and (name in step.frozen or field.is_frozen):
             continue
         needs = f"{name}={shown_letter(planned, wanted)}" if name in answers else field.needs
         value = values.get(field.name, "")
-        options = _options(field, planned, context)
+        options = _options(field, context)
         is_fixed = field.name in step.frozen
         yield FormField(
             name=field.name,
@@ -87,7 +85,7 @@ def _fields(step: Trial, values: Mapping[str, str], context: FormContext) -> Ite
             value=shown_letter(planned, value) if field.kind == "answer" and options else value,
             options=options,
             layout="scale" if field.kind == "scale" else "list",
-            hint=_hint(field) if not options else "",
+            hint=_HINTS.get(field.kind, "").format(field.low, field.high) if not options else "",
             lines=_LINES.get(field.kind, 1),
             needs="" if name in step.frozen else needs,
             is_fixed=is_fixed,
@@ -98,28 +96,18 @@ def _fields(step: Trial, values: Mapping[str, str], context: FormContext) -> Ite
             return
 
 
-def _options(field: Field, planned: PlannedTrial, context: FormContext) -> tuple[tuple[str, str, str], ...]:
-    match field.kind:
-        case "answer":
-            return tuple(
-                (chr(ord("A") + i), f"{chr(ord('A') + i)}.", words) for i, words in enumerate(context.choices)
-            )
-        case "options":
-            return tuple((value, "", value) for value in field.options)
-        case "scale" if field.high - field.low < _MOST_ON_A_SCALE:
-            return tuple((str(n), "", str(n)) for n in range(field.low, field.high + 1))
-        case "kinds" if context.kinds is not None:
-            return tuple((kind.name, "", kind.title) for kind in context.kinds.labels)
-        case "pair":
-            return tuple((value, "", words) for value, words in _PAIR)
-        case _:
-            return ()
-
-
-def _hint(field: Field) -> str:
-    if field.kind == "scale":
-        return f"A whole number from {field.low} to {field.high}"
-    return _HINTS.get(field.kind, "")
+def _options(field: Field, context: FormContext) -> tuple[tuple[str, str, str], ...]:
+    if field.kind == "scale" and field.high - field.low >= _MOST_ON_A_SCALE:
+        return ()
+    letters = [chr(ord("A") + i) for i in range(len(context.choices))]
+    values = options_of(field, letters=letters, taxonomy=context.kinds)
+    called = {
+        "answer": context.choices,
+        "kinds": [kind.title for kind in context.kinds.labels] if context.kinds else (),
+        "pair": _PAIR,
+    }
+    marks = [f"{letter}." for letter in letters] if field.kind == "answer" else [""] * len(values)
+    return tuple(zip(values, marks, called.get(field.kind, values), strict=True))
 
 
 def entered(study: Study, planned: PlannedTrial, sent: Mapping[str, str]) -> dict[str, str]:
