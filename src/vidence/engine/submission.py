@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import msgspec
 
 from vidence.ask import files
-from vidence.ask.benchmarks.question_files import lettered, said_answer
+from vidence.ask.benchmarks.question_files import letter_of, said_answer
 from vidence.ask.files import FieldError, decoded, explained, text_of, usable
 from vidence.ask.mapping.columns import Row, as_text
 from vidence.ask.mapping.rows import Table, read_rows
@@ -184,7 +184,7 @@ def _submitted(row: Row) -> SubmittedAnswer:
     """The answer in one row; further columns are left alone."""
     known = [name for name in SubmittedAnswer.__struct_fields__ if row.get(name) not in (None, "")]
     if absent := [name for name in ("item_id", "answer") if name not in row]:
-        columns = ", ".join(name for name in row if not name.startswith("@"))
+        columns = _short(", ".join(name for name in row if not name.startswith("@")))
         raise FieldError(absent[0], f"no such column; found {columns}; expected item_id, answer and reply")
     fields = {name: row[name] for name in known}
     for name in ("item_id", "answer"):  # numbers in a table are texts here
@@ -236,10 +236,9 @@ def _in_letters(row: SubmittedAnswer, item: Item) -> SubmittedAnswer:
     if item.answer_kind == "text" or not row.answer:
         return row
     try:
-        letter = lettered(msgspec.structs.replace(item, answer=row.answer)).answer
+        return msgspec.structs.replace(row, answer=letter_of(item, row.answer))
     except FieldError:
         return row
-    return msgspec.structs.replace(row, answer=letter)
 
 
 def _is_outside(row: SubmittedAnswer, item: Item) -> bool:

@@ -4,7 +4,7 @@ Nothing here knows a right answer, or where one is: `scoring`, which runs in ano
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Final
@@ -19,7 +19,7 @@ from vidence.engine.store import SUBMISSION_FILE
 from vidence.engine.submission import SUBMITTED, SubmissionCheck, checked, submission_in
 from vidence.errors import DataError, UsageError
 from vidence.make.pipeline.output import json_lines
-from vidence.make.release.hidden import row_of, rows_of
+from vidence.make.release.hidden import COMMITMENTS_FILE, row_of, rows_of
 from vidence.records import Item, Record
 from vidence.studio.audit import note
 from vidence.studio.records.people import UserRow
@@ -27,6 +27,8 @@ from vidence.studio.records.submissions import LeaderboardRow, SubmissionRow
 from vidence.studio.settings import current
 
 _QUESTIONS: Final = "questions-{}.jsonl"
+_MOST_A_DAY, _MOST_IN_ALL = 2, 20
+_JUDGED_IN: Final = timedelta(hours=12)
 
 
 class HiddenItem(Item):
@@ -36,10 +38,13 @@ class HiddenItem(Item):
 
 
 class Limits(Record):
-    """How many submissions of a team are scored on a day of UTC and in all, and the last day."""
+    """How many submissions of a team are scored on a day of UTC and in all, and the last day.
 
-    most_a_day: int
-    most_in_all: int
+    What is None stays as it was; at first it is 2, 20 and no end.
+    """
+
+    most_a_day: int | None = None
+    most_in_all: int | None = None
     last_day: datetime | None = None
 
 
@@ -74,12 +79,13 @@ def open_board(release: Path, split: str, limits: Limits, *, title: str = "") ->
         title: the name on pages; by default that of the folder.
 
     Raises:
-        UsageError: no such split, another board is open here, or the board has ended.
+        UsageError: no such split, another board is open here, the board has ended, or would have.
         DataError: the questions cannot be read.
     """
     split, items = _hidden_split(release, split)
     content = json_lines(items)
-    sha256 = hashlib.sha256(content).hexdigest()
+    hashes = rows_of(release / COMMITMENTS_FILE, dict[str, str])  # and a line with the canary
+    sha256 = bound(content, {one["item_id"]: one["sha256"] for one in hashes if one.get("split") == split})
     now = current().settings.clock()
     with transaction.atomic():
         board = LeaderboardRow.objects.select_for_update().first() or LeaderboardRow(opened_at=now)
@@ -92,12 +98,20 @@ def open_board(release: Path, split: str, limits: Limits, *, title: str = "") ->
         board.title, board.split = title or board.title or release.resolve().name, split
         board.items, board.items_sha256, board.n_items = content.decode(), sha256, len(items)
         board.is_open_ended = any(item.answer_kind == "text" for item in items)
-        board.most_a_day, board.most_in_all = limits.most_a_day, limits.most_in_all
-        day = limits.last_day
-        board.ends_at = day and datetime.combine(day.date() + timedelta(days=1), time(), UTC)
+        board.most_a_day = limits.most_a_day or board.most_a_day or _MOST_A_DAY
+        board.most_in_all = limits.most_in_all or board.most_in_all or _MOST_IN_ALL
+        if day := limits.last_day:
+            board.ends_at = datetime.combine(day.date() + timedelta(days=1), time(), UTC)
+            if not board.pk and has_ended(board, now):
+                raise UsageError(f"{day:%Y-%m-%d} has passed; expected a last day to come (--ends)")
         board.save()
         note("board-opened", about=board.title, details=msgspec.to_builtins(limits))
     return board
+
+
+def bound(content: bytes, hashes: Mapping[str, str]) -> str:
+    """A hash of what a board is bound to: its questions, and the hashes of their answers in the release."""
+    return hashlib.sha256(content + msgspec.json.encode(sorted(hashes.items()))).hexdigest()
 
 
 def _hidden_split(release: Path, split: str) -> tuple[str, list[Item]]:
@@ -153,7 +167,13 @@ def read(content: bytes, items: Sequence[Item]) -> SubmissionCheck:
         DataError: a line is no answer, or the answers are not one for each question among its options.
     """
     file = file_of(Path(SUBMISSION_FILE), content, what=SUBMITTED)
-    check = checked(submission_in(rows_in(file)), items)
+    submission = submission_in(rows_in(file))
+    if again := [at for row, at in zip(submission.rows, submission.places, strict=True) if row.repeat]:
+        raise DataError(
+            f"{again[0]}: an answer of a repeat; expected one answer to each question: send those of a run "
+            "without --repeats"
+        )
+    check = checked(submission, items)
     if not check.is_clean:
         raise DataError("\n".join(check.sentences(is_taken=False)))
     return check
@@ -222,9 +242,12 @@ def is_out(row: SubmissionRow, board: LeaderboardRow, now: datetime) -> bool:
     """Whether what became of a submission is shown.
 
     Where answers are judged, the time until a score would tell which of them needed no judge; there it is
-    shown from the next day on.
+    shown from a midnight on, twelve hours at least after it was sent: what is sent right before one tells no
+    more.
     """
-    return row.state == "scored" and (not board.is_open_ended or row.scored_at.date() < now.date())
+    if row.state != "scored" or not board.is_open_ended:
+        return bool(row.state == "scored")
+    return bool(max(row.scored_at, row.at + _JUDGED_IN).date() < now.date())
 
 
 def best_of(team: str) -> SubmissionRow | None:

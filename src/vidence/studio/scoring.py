@@ -25,12 +25,12 @@ from vidence.engine.environment import Environment
 from vidence.engine.plan import PlanOverrides
 from vidence.engine.submission import rules_for, score_submission
 from vidence.errors import ModelError, StoreError, UsageError, VidenceError
-from vidence.make.release.hidden import rows_of
+from vidence.make.release.hidden import ANSWERS_FILE, HiddenAnswer, commitment, rows_of
 from vidence.media.whole import PRIVATE, make_private, write_whole
 from vidence.records import Item, Record
 from vidence.report.results import Row, load_run
 from vidence.report.scores import ScoredQuestions
-from vidence.studio.leaderboard import best_of, has_ended, items_of, read
+from vidence.studio.leaderboard import best_of, bound, has_ended, items_of, read
 from vidence.studio.records.submissions import LeaderboardRow, SubmissionRow
 from vidence.studio.rules.ladder import beats, whole_points
 
@@ -99,13 +99,15 @@ def open_vault(folder: Path, board: LeaderboardRow, *, data: Path, is_judged: bo
     if folder.is_dir() and folder.stat().st_mode & _OTHERS:
         raise UsageError(f"others may read {folder}; expected its owner only: chmod -R go-rwx {folder}")
     items = {item.item_id: item for item in rows_of(folder / f"{board.split}.jsonl", Item)}
-    public = items_of(board)
-    if [(one.item_id, one.choices) for one in public if one.item_id in items] != [
-        (one.item_id, one.choices) for one in items.values()
-    ] or len(public) != len(items):
+    salts = {one.item_id: one.salt for one in rows_of(folder / ANSWERS_FILE, HiddenAnswer)}
+    hashes = {name: commitment(salts.get(name, ""), name, one.answer) for name, one in items.items()}
+    choices = [(one.item_id, one.choices) for one in items.values()]
+    if choices != [(one.item_id, one.choices) for one in items_of(board)] or board.items_sha256 != bound(
+        board.items.encode(), hashes
+    ):
         raise UsageError(
-            f"{folder} has not the questions of the board {board.title!r}; expected the folder that the same "
-            "vidence release wrote outside of it"
+            f"{folder} has not the questions of the board {board.title!r} with the answers of its release; "
+            "expected the folder that the same vidence release wrote outside of it"
         )
     if board.is_open_ended and not is_judged:
         raise UsageError("some questions are answered in words, which a judge scores; say --judge-model SPEC")

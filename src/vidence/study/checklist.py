@@ -194,7 +194,11 @@ def _of_people(found: StudyOutcome) -> dict[str, str]:
 
     def each(phase: Phase, noun: str) -> str:
         given = found.given(phase.name)
-        return _range(Counter(r.trial.item_id if noun == "answer" else r.participant for r in given), noun)
+        counts = Counter(r.trial.item_id if noun == "answer" else r.participant for r in given)
+        if phase.items == "all":  # what has no answer counts, too
+            all_of = found.drawn.asked if noun == "answer" else found.kept
+            counts.update({getattr(one, "item_id" if noun == "answer" else "name"): 0 for one in all_of})
+        return _range(counts, noun)
 
     return {
         "n_kept": str(len(found.kept)),

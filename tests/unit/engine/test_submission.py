@@ -144,7 +144,7 @@ def test_a_table_of_the_users_own_is_read_and_repeats_are_averaged(tmp_path):
     [
         (
             '{"item_id": "q0", "answer": "A"}\n{"item_id": "q1"}\n',
-            "line 2: answer: no such column; found item_id",
+            "line 2: answer: no such column; found 'item_id'",
         ),
         ('{"item_id": "", "answer": "A"}', "line 1: item_id: empty"),
         ('{"item_id": "q0", "answer": ["A"]}', "line 1: answer: list found; expected a text"),

@@ -1,6 +1,8 @@
 """Opening a board: which split, which limits; and what is refused."""
 
+import re
 import shutil
+from datetime import UTC, datetime
 
 import pytest
 
@@ -26,6 +28,25 @@ def test_it_is_opened_once_and_gets_other_limits(team, split, tmp_path):
     other = hidden_split(tmp_path / "other", 7)
     with pytest.raises(UsageError, match=r"here is the board of 'table-1\.0\.0'"):
         open_board(team, other, tmp_path)
+    changed = tmp_path / "changed"
+    shutil.copytree(split.release, changed)
+    (hashes := changed / "about" / "hidden.jsonl").write_text(
+        re.sub('sha256":"....', 'sha256":"0000', hashes.read_text())
+    )
+    with pytest.raises(UsageError, match=r"here is the board of 'table-1\.0\.0'"):
+        leaderboard.open_board(changed, "", leaderboard.Limits())
+
+
+def test_what_is_not_given_stays_and_no_board_is_opened_that_has_ended(team, split):
+    from vidence.studio.leaderboard import Limits, has_ended, open_board
+
+    with pytest.raises(UsageError, match="2026-11-22 has passed; expected a last day to come"):
+        open_board(split.release, "", Limits(last_day=datetime(2026, 11, 22, tzinfo=UTC)))
+    row = open_board(split.release, "", Limits(most_a_day=5, last_day=datetime(2026, 11, 23, tzinfo=UTC)))
+    assert (row.most_a_day, row.most_in_all, has_ended(row, team.clock())) == (5, 20, False)
+    row = open_board(split.release, "", Limits(most_in_all=7), title="Tables")
+    assert (row.most_a_day, row.most_in_all, row.title) == (5, 7, "Tables")
+    assert row.ends_at == datetime(2026, 11, 24, tzinfo=UTC)
 
 
 def test_a_folder_without_the_split_is_refused(team, split, tmp_path):

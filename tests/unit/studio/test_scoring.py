@@ -113,6 +113,18 @@ def test_a_scorer_that_was_killed_after_it_scored_asks_no_judge_again(team, open
     assert '<td class="number">100</td>' in client.get("/board").content.decode()
 
 
+def test_what_is_judged_right_before_midnight_is_shown_a_day_later(team, opened, tmp_path):
+    board, judge = open_board(team, opened, tmp_path / "cache"), write_judge(tmp_path)
+    client = board.member("Ann", "red")
+    team.clock.move(14 * 3600 + 59 * 60 + 50)  # ten seconds are left: less than a judge would take
+    send(client, opened.submission({name: said[:1] for name, said in opened.key.items()}))
+    assert board.score(**judge) == [""]
+    for hours, is_shown in ((1, False), (23, False), (1, True)):
+        team.clock.move(hours * 3600)
+        page = client.get("/board/submit").content.decode()
+        assert ("points</td>" in page, "shown at midnight UTC" in page) == (is_shown, not is_shown)
+
+
 @pytest.mark.parametrize(
     ("judge", "why"),
     [
@@ -186,6 +198,10 @@ def test_a_vault_that_the_server_could_read_or_that_is_another_is_refused(team, 
         open_vault(opened.vault, board, data=data, is_judged=False)
     copy = tmp_path.parent / f"{tmp_path.name}-copy"
     shutil.copytree(opened.vault, copy)
+    whole = (copy / "test.jsonl").read_text()
+    (copy / "test.jsonl").write_text(whole.replace("the hand of", "the foot of", 1))
+    with pytest.raises(UsageError, match="with the answers of its release"):
+        open_vault(copy, board, data=data, is_judged=True)
     copy.chmod(0o755)
     with pytest.raises(UsageError, match="others may read"):
         open_vault(copy, board, data=data, is_judged=True)

@@ -371,6 +371,11 @@ def test_the_checklist_claims_what_was_recorded_and_nothing_else(planted, draws)
     alone = {entry.number: entry.recorded for entry in checklist(replace(found, runs=one), ())}
     assert alone["4.2.1"] == "intervals with videos as clusters, for one person alone"
     assert r"Closed book: 54.2 \% without" in latex
+    fewer = [one for one in found.answers.responses if one.trial.item_id != "q0" and one.participant != "P01"]
+    few = replace(found, answers=replace(found.answers, responses=tuple(fewer)))
+    told = {entry.number: entry.recorded for entry in checklist(few, ())}
+    assert told["1.3"].startswith("Closed book: 0 to 2 answers; ")
+    assert told["1.4"].startswith("Closed book: 0 to 7 items; ")
 
 
 def test_the_commands_write_page_latex_and_json(planted, model, capsys):

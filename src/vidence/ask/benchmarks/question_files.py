@@ -94,7 +94,17 @@ def lettered(item: Item) -> Item:
     _check(item)
     if item.answer_kind == "text" or item.is_hidden:
         return item
-    answer = item.answer.strip()
+    letter = letter_of(item, item.answer)
+    return item if letter == item.answer else msgspec.structs.replace(item, answer=letter)
+
+
+def letter_of(item: Item, answer: str) -> str:
+    """The letter of the choice that an answer means, as a letter or as its text.
+
+    Raises:
+        FieldError: no choice, or more than one.
+    """
+    answer = answer.strip()
     choices = dict(zip(item.letters, map(str.strip, item.choices), strict=True))
     found = sorted({letter for letter, text in choices.items() if answer == text or answer.upper() == letter})
     if (marked := _MARKED.fullmatch(answer)) and not found and marked["letter"] in choices:
@@ -109,7 +119,7 @@ def lettered(item: Item) -> Item:
             "answer",
             f"{answer!r} may mean {', '.join(found)}, as letter or text; expected one: reword the choices",
         )
-    return item if found[0] == item.answer else msgspec.structs.replace(item, answer=found[0])
+    return found[0]
 
 
 def said_answer(item: Item) -> str:

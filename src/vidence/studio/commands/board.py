@@ -1,7 +1,7 @@
 """Open a board for a hidden split, and score what is submitted to it."""
 
 import time
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -36,14 +36,15 @@ class OpenedBoard(Kept):
     split: Annotated[str, flag("The hidden split, where RELEASE has several.")] = ""
     title: Annotated[str, flag("Its name on pages (default: the name of RELEASE).")] = ""
     most_a_day: Annotated[
-        int, flag("Submissions of a team on a day in UTC.", "--per-day", type=click.IntRange(1))
-    ] = 2
-    most_in_all: Annotated[int, flag("Submissions of a team in all.", "--in-all", type=click.IntRange(1))] = (
-        20
-    )
+        int | None,
+        flag("Submissions of a team on a day in UTC (at first: 2).", "--per-day", type=click.IntRange(1)),
+    ] = None
+    most_in_all: Annotated[
+        int | None, flag("Submissions of a team in all (at first: 20).", "--in-all", type=click.IntRange(1))
+    ] = None
     ends: Annotated[
         datetime | None,
-        flag("The last day in UTC, such as 2026-12-31 (default: none).", type=click.DateTime(["%Y-%m-%d"])),
+        flag("The last day in UTC, such as 2026-12-31 (at first: none).", type=click.DateTime(["%Y-%m-%d"])),
     ] = None
 
 
@@ -51,14 +52,15 @@ class OpenedBoard(Kept):
 def open_for(given: OpenedBoard) -> None:
     """Open the board of a hidden split of RELEASE in the studio DIR, or change its limits, end and title.
 
-    RELEASE is the public folder that `vidence release --hide SPLIT` wrote; the answers are not read.
+    RELEASE is the public folder that `vidence release --hide SPLIT` wrote; the answers are not read. What is
+    not given of a board that is open stays as it was.
     """
     given.open()
     from vidence.studio.leaderboard import Limits, open_board
 
     limits = Limits(most_a_day=given.most_a_day, most_in_all=given.most_in_all, last_day=given.ends)
     row = open_board(given.release, given.split, limits, title=given.title)
-    end = f", until {given.ends:%Y-%m-%d}" if given.ends else ""
+    end = f", until {row.ends_at - timedelta(days=1):%Y-%m-%d}" if row.ends_at else ""
     click.echo(
         f"{row.title}: {row.n_items:,} questions of {row.split}; {row.most_a_day} submissions a day and "
         f"{row.most_in_all} in all for each team{end}"

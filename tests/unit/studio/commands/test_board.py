@@ -26,6 +26,10 @@ def test_a_board_is_opened_and_scored_by_hand(split, tmp_path):
     code, said = board("open", lab, split.release, "--per-day", 3, "--ends", "2030-12-31")
     assert code == 0, said
     assert "8 questions of test; 3 submissions a day and 20 in all for each team, until 2030-12-31" in said
+    code, said = board("open", lab, split.release, "--in-all", 9)
+    assert (code, "3 submissions a day and 9 in all for each team, until 2030-12-31" in said) == (0, True), (
+        said
+    )
     code, said = board("score", lab, "--vault", split.vault, "--once")
     assert (code, said.strip()) == (
         0,

@@ -1,5 +1,6 @@
 """The pages Board and Submit: what is taken and counted, what a team sees of it, and what others see."""
 
+import json
 import re
 import tempfile
 from datetime import UTC, datetime
@@ -63,6 +64,14 @@ def test_a_score_is_shown_where_it_beats_the_best_of_the_team_by_enough(board):
             lambda rows: [rows[0].replace(rows[0][-3:-2], b"Q"), *rows[1:]],
             "1 answer outside the options: line 1: &#x27;table-001&#x27;: &#x27;Q&#x27;, expected A to D",
         ),
+        (
+            lambda rows: [*rows, rows[0].replace(b"}", b', "repeat": 99}')],
+            "line 101: an answer of a repeat; expected one answer to each question",
+        ),
+        (
+            lambda rows: [json.dumps({f"c{i}\n": 1 for i in range(9_000)}).encode(), *rows[1:]],
+            "line 1: item_id: no such column; found &#x27;c0\\n, c1\\n, c2\\n, c3\\n, ",
+        ),
         (lambda rows: [rows[0], b"{", *rows[2:]], "submission.jsonl, line 2: "),
         (lambda rows: [b"\xff\xfe", *rows[1:]], "submission.jsonl"),
         (lambda rows: [b"[" * 100_000], "submission.jsonl"),
@@ -77,6 +86,17 @@ def test_a_file_that_cannot_count_is_refused_with_its_lines_and_costs_nothing(bo
     assert tempfile.gettempdir() not in text(answer)
     assert "<strong>2</strong> more today" in text(answer)
     assert "None yet" in text(answer)
+
+
+def test_letters_and_texts_of_choices_are_taken_as_at_home(board):
+    client = board.member("Ann", "red")
+    said = dict(zip("ABCD", ("a", " a blue bowl", "(C)", "d"), strict=True))
+    right = {name: said[letter] for name, letter in board.split.key.items()}
+    assert send(client, board.split.submission(right)).status_code == 302
+    again = send(client, board.split.submission(board.split.key))
+    assert "sent the same answers" in text(again), "however they are written"
+    assert board.score() == [""]
+    assert "<strong>100</strong> points" in text(client.get("/board/submit"))
 
 
 def test_a_team_has_its_limits_a_day_of_utc_and_in_all_whoever_sends(board, split, tmp_path):
