@@ -63,16 +63,6 @@ class Marker:
     clock: Callable[[], datetime]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Job:
-    """A leased submission."""
-
-    public: uuid.UUID
-    team: str
-    lease: str
-    answers: bytes
-
-
 class Done(Record):
     """What became of one job: why it could not be scored, empty where it was."""
 
@@ -117,27 +107,29 @@ def open_vault(folder: Path, board: LeaderboardRow, *, data: Path, is_judged: bo
 # --------------------------------------------------------------------------- leases
 
 
-def take(now: datetime) -> Job | None:
-    """Lease the oldest submission that waits; None where none does."""
+def take(now: datetime) -> SubmissionRow | None:
+    """Lease the oldest submission that waits; None where none does.
+
+    What is returned is the job: its `lease` stays the word that this scorer holds it under.
+    """
     with transaction.atomic():
         waiting = SubmissionRow.objects.filter(state="queued").filter(
             Q(leased_until=None) | Q(leased_until__lte=now)
         )
         waiting.filter(n_leases__gte=MOST_LEASES).update(state="failed", lease="")
-        row = waiting.select_for_update().order_by("pk").first()
-        if row is None:
-            return None
-        row.lease, row.leased_until, row.n_leases = uuid.uuid4().hex, now + LEASE, row.n_leases + 1
-        row.save(update_fields=["lease", "leased_until", "n_leases"])
-    return Job(public=row.public, team=row.team, lease=row.lease, answers=row.answers.encode())
+        row: SubmissionRow | None = waiting.select_for_update().order_by("pk").first()
+        if row is not None:
+            row.lease, row.leased_until, row.n_leases = uuid.uuid4().hex, now + LEASE, row.n_leases + 1
+            row.save(update_fields=["lease", "leased_until", "n_leases"])
+    return row
 
 
-def renew(job: Job, now: datetime) -> None:
+def renew(job: SubmissionRow, now: datetime) -> None:
     """Go on holding a job."""
     SubmissionRow.objects.filter(public=job.public, lease=job.lease).update(leased_until=now + LEASE)
 
 
-def give_back(job: Job, now: datetime) -> None:
+def give_back(job: SubmissionRow, now: datetime) -> None:
     """Let a job be taken again after a while, or let it fail when it was taken often enough."""
     with transaction.atomic():
         row = SubmissionRow.objects.select_for_update().get(public=job.public)
@@ -147,7 +139,7 @@ def give_back(job: Job, now: datetime) -> None:
             row.save(update_fields=["state", "lease", "leased_until"])
 
 
-def finish(job: Job, vault: Vault, values: Mapping[str, float], *, now: datetime) -> bool:
+def finish(job: SubmissionRow, vault: Vault, values: Mapping[str, float], *, now: datetime) -> bool:
     """Write the score of a job back, as far as the Ladder shows it.
 
     Returns:
@@ -182,7 +174,7 @@ def work(vault: Vault, marker: Marker) -> Done | None:
     return Done(team=job.team, reason="" if is_ours else "another scorer has taken it since")
 
 
-def score(job: Job, vault: Vault, marker: Marker) -> dict[str, float]:
+def score(job: SubmissionRow, vault: Vault, marker: Marker) -> dict[str, float]:
     """The value of each question; the lease is renewed meanwhile.
 
     Raises:
@@ -200,7 +192,7 @@ def score(job: Job, vault: Vault, marker: Marker) -> dict[str, float]:
     return _kept(vault, job.public)
 
 
-def _score(job: Job, vault: Vault, marker: Marker) -> dict[str, float]:
+def _score(job: SubmissionRow, vault: Vault, marker: Marker) -> dict[str, float]:
     """Score the answers of a job in a new run folder in the vault, by the ordinary scorers."""
     folder = vault.folder / _SCORED / str(job.public)
     shutil.rmtree(folder, ignore_errors=True)  # of a scorer that was killed
@@ -209,7 +201,7 @@ def _score(job: Job, vault: Vault, marker: Marker) -> dict[str, float]:
     anyio.run(
         partial(
             score_submission,
-            read(job.answers, vault.items),
+            read(job.answers.encode(), vault.items),
             folder,
             overrides={**rules, **marker.overrides, "memory": str(vault.folder / _REPLIES)},
             environment=marker.environment,
