@@ -323,26 +323,22 @@ def links_table(study: "StudyRow", base: str, *, n: int) -> "Table":
     """
     from vidence.studio.records.studies import ParticipantRow
     from vidence.studio.studies import folder_of, invite
-    from vidence.tables.table import Column, Row, Table
+    from vidence.tables.table import RowSpec, tabulate, words
 
     rows = ParticipantRow.objects.filter(study=study).order_by("slot")
     people = rows.filter(recruited="link").exclude(state__in=("declined", "withdrawn"))
     invite(study, max(0, n - people.count()))
     home = f"{base}/j"
-    links = [
-        Row(key=one.name, label=one.name, values=(one.state, f"{home}/{one.key}"))
-        for one in people.filter(state="invited")
-    ]
+    links = [(one.name, one.state, f"{home}/{one.key}") for one in people.filter(state="invited")]
     if study.key:
         parameter = folder_of(study).study.recruit.participant
-        many = f"{home}/{study.key}?{parameter}=..."
-        links.append(Row(key="many", label="many", values=("open", many)))
-    return Table(
-        name="links",
-        title="Links of participants",
+        links.append(("many", "open", f"{home}/{study.key}?{parameter}=..."))
+    return tabulate(
+        "links",
+        "Links of participants",
         label="who",
-        columns=(Column(key="state", title="state"), Column(key="link", title="link")),
-        rows=tuple(links),
+        rows=[RowSpec(one[0], one[0], one) for one in links],
+        measures=(words("state", lambda one: one[1]), words("link", lambda one: one[2])),
     )
 
 
