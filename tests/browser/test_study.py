@@ -153,7 +153,7 @@ def test_five_people_solve_a_study_and_stand_beside_two_models(browser, serve, d
     told = command("study", "close", "films", cwd=tmp_path)
     assert "5 people began: 3 finished, 1 withdrawn, 0 declined; left out: P04 (catch_below)" in told
     good.page.goto(links[0])
-    expect(good.page.get_by_text("is closed").first).to_be_visible()
+    expect(good.page.get_by_text("Your answers are kept").first).to_be_visible()
     for model in ("baseline:longest", "baseline:random"):
         out = tmp_path / "runs" / model[9:]
         command("run", "--study", "films", "--model", model, "--out", out, "--no-page", cwd=tmp_path)

@@ -29,6 +29,7 @@ from vidence.studio.upkeep import overwrite_removed
 from vidence.study.assignment import DrawnFolder
 from vidence.study.folder import StudyAnswers
 from vidence.study.frames import Picture, read_frames, shown_conditions
+from vidence.study.problems import unreadable
 from vidence.study.progress import Act, Course, Step, Trial
 from vidence.study.study import Event, Participant, PlannedTrial, Response, read_study
 
@@ -49,6 +50,7 @@ class ServedFolder(DrawnFolder):
     """What a study's folder holds for its participants, read once."""
 
     frames: Mapping[str, Mapping[str, tuple[Picture, ...]]]
+    texts: Mapping[str, str]
     dealt: dict[int, tuple[PlannedTrial, ...]] = field(default_factory=dict)
 
     def pictures(self, trial: PlannedTrial) -> tuple[tuple[Path, float | None], ...]:
@@ -69,7 +71,7 @@ class ServedFolder(DrawnFolder):
 
     def text(self, name: str) -> str:
         """A text that participants read, of a file beside study.toml; empty without a name."""
-        return (self.file.folder / name).read_text(encoding="utf-8") if name else ""
+        return self.texts.get(name, "")
 
 
 def read_folder(folder: Path, sha256: str = "") -> ServedFolder:
@@ -80,7 +82,7 @@ def read_folder(folder: Path, sha256: str = "") -> ServedFolder:
         sha256: of study.toml as it was when the study was opened; empty before.
 
     Raises:
-        UsageError: it was changed since it was drawn or opened, or it was not drawn.
+        UsageError: it was changed since it was drawn or opened, it was not drawn, or a text is not there.
         DataError: what was drawn cannot be read.
     """
     file = read_study(folder)
@@ -93,7 +95,12 @@ def read_folder(folder: Path, sha256: str = "") -> ServedFolder:
             "and open the copy as another study"
         )
     frames = read_frames(folder).items if shown_conditions(file) else {}
-    return ServedFolder(**vars(found), frames=frames)
+    texts = dict.fromkeys(filter(None, (file.study.consent, file.study.debrief)), "")
+    for name in texts:
+        if why := unreadable(folder / name):
+            raise UsageError(why)
+        texts[name] = (folder / name).read_text(encoding="utf-8")
+    return ServedFolder(**vars(found), frames=frames, texts=texts)
 
 
 def open_study(folder: Path, *, is_recruited: bool = False) -> StudyRow:

@@ -79,13 +79,15 @@ def questions(tmp_path_factory):
 def opened(questions, tmp_path, solo):
     """Open a study in a folder of its own; the row."""
 
-    def make(text=None, *, name="study", **more):
+    def make(text=None, *, name="study", before=None, **more):
         from vidence.studio.studies import open_study
 
         folder = tmp_path / name
         folder.mkdir()
         for path in questions.iterdir():
             (folder / path.name).symlink_to(path)
+        for path, words in (before or {}).items():
+            (folder / path).write_text(words)
         return open_study(draw_study(folder, text or plain()), **more)
 
     return make

@@ -430,6 +430,27 @@ def test_a_page_of_a_part_that_is_over_begins_no_other(opened, people):
     assert kinds(study).count("phase-began") == 2
 
 
+def test_a_folder_that_was_changed_is_named_to_operators_alone(opened, people, solo):
+    from vidence.studio.studies import _kept_folder
+
+    study = opened('consent = "consent.txt"\n' + plain(), before={"consent.txt": "Are you in?"})
+    ann, late = people(study, 2)
+    assert "Are you in?" in ann.get(ann.link).content.decode()
+    (Path(study.folder) / "consent.txt").unlink()
+    assert "Are you in?" in ann.get(ann.link).content.decode()  # as long as the server runs
+    ann.joined().act("begin")
+    place = ann.at()
+    _kept_folder.cache_clear()
+    for answer in (late.get(late.link), ann.get(place), ann.save(place, version=0, request="a", answer="A")):
+        assert answer.status_code == 409
+        assert "Tell those who invited you" in answer.content.decode()
+        assert study.folder not in answer.content.decode()
+    assert "What you wrote is removed" in ann.client.post(f"{ann.home}leave").content.decode()
+    page = solo.signed_in().get(f"/studies/{study.public}/")
+    assert page.status_code == 409
+    assert "consent.txt cannot be read" in page.content.decode()
+
+
 WITHDRAWN = """
 import sys
 from pathlib import Path

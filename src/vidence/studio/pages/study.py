@@ -15,7 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from vidence.errors import MediaError, UsageError
+from vidence.errors import MediaError, UsageError, VidenceError
 from vidence.studio import studies
 from vidence.studio.access import ANYONE, BOTH, EVERY_ROLE, route
 from vidence.studio.accounts import account_of
@@ -50,6 +50,10 @@ _TYPES: Final = {".json": "application/json", ".png": "image/png"}
 _PART_OVER: Final = "The time of the part before is over. What you had filled in by then counts."
 _TRIAL_OVER: Final = "The time of the trial before is over. What you had filled in by then counts."
 _ENDED: Final = ("Thank you", "You have ended your part in this study.")
+_STOPPED: Final = (
+    "The study cannot go on, because its files on the server were changed. What you sent before is kept. "
+    "Tell those who invited you."
+)
 _CARD_CM: Final = {"long": 8.56, "short": 5.398}
 """The sides of a bank card (ISO/IEC 7810, ID-1)."""
 _CONSENT: Final = (
@@ -101,6 +105,15 @@ def _refused(request: HttpRequest, study: StudyRow, words: str) -> HttpResponse:
     return _say(request, study, "This is not possible", words, status=HTTPStatus.CONFLICT)
 
 
+def _fault(request: HttpRequest, study: StudyRow, error: VidenceError) -> HttpResponse:
+    """The reason of a refusal; where the folder of the study cannot be used, it names files of the server."""
+    try:
+        studies.folder_of(study)
+    except VidenceError:
+        return _refused(request, study, _STOPPED)
+    return _refused(request, study, str(error))
+
+
 # --------------------------------------------------------------------------- ways in
 
 
@@ -120,8 +133,8 @@ def join(request: HttpRequest, study: UUID, key: str = "") -> HttpResponse:
         if isinstance(door, HttpResponse):
             return door
         return _entered(request, door) if request.method == "POST" else _at_the_door(request, door)
-    except UsageError as error:
-        return _refused(request, row, str(error))
+    except VidenceError as error:
+        return _fault(request, row, error)
 
 
 def _door(request: HttpRequest, study: StudyRow, key: str) -> Door | HttpResponse:
@@ -213,8 +226,8 @@ def _by_participant(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
             return _refused(request, get_object_or_404(StudyRow, public=study), words)
         try:
             return view(request, row, **named)
-        except UsageError as error:
-            return _refused(request, row.study, str(error))
+        except VidenceError as error:
+            return _fault(request, row.study, error)
 
     return answer
 

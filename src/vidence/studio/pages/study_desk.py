@@ -166,7 +166,11 @@ def status(request: HttpRequest, study: UUID) -> HttpResponse:
     problems_of = Count("responses", filter=~Q(responses__problem=""))
     counted = people.annotate(n_answered=asked, n_problems=problems_of)
     base = request.build_absolute_uri("/j/")
-    folder = studies.folder_of(row)
+    try:
+        folder = studies.folder_of(row)
+    except VidenceError as error:
+        page = {"study": row, "fault": fault or str(error)}
+        return render(request, "study/report.html", page, status=409)
     page = {
         "study": row,
         "people": [(one, _n_trials(one), f"{base}{one.key}" if one.key else "") for one in counted],
