@@ -370,7 +370,7 @@ def of_the_board(to: Looked):
     page.get_by_label("Answers").set_input_files(broken)
     page.get_by_label("Answers").press("Tab")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("200 missing ids")
+    expect(page.get_by_role("alert")).to_contain_text("200 missing answers")
     to.look(page, "submit-refused")
 
 
