@@ -86,9 +86,14 @@ def open_vault(folder: Path, board: LeaderboardRow, *, data: Path, is_judged: bo
     """
     if data.resolve() in (folder.resolve(), *folder.resolve().parents):
         raise UsageError(f"{folder} lies in the folder of the studio, which the server reads; move it out")
-    if folder.is_dir() and folder.stat().st_mode & _OTHERS:
+    if not (path := folder / f"{board.split}.jsonl").is_file():
+        raise UsageError(
+            f"{folder} has no {path.name}; expected the folder that vidence release --hide wrote outside of the "
+            "release"
+        )
+    if folder.stat().st_mode & _OTHERS:
         raise UsageError(f"others may read {folder}; expected its owner only: chmod -R go-rwx {folder}")
-    items = {item.item_id: item for item in rows_of(folder / f"{board.split}.jsonl", Item)}
+    items = {item.item_id: item for item in rows_of(path, Item)}
     salts = {one.item_id: one.salt for one in rows_of(folder / ANSWERS_FILE, HiddenAnswer)}
     hashes = {name: commitment(salts.get(name, ""), name, one.answer) for name, one in items.items()}
     choices = [(one.item_id, one.choices) for one in items.values()]
