@@ -151,7 +151,7 @@ def _door(request: HttpRequest, study: StudyRow, key: str) -> Door | HttpRespons
 
 
 def _is_here(request: HttpRequest, door: Door) -> bool:
-    """Whether a browser is that of the participant whom its link is for."""
+    """Whether a request comes from the browser in which the participant of its link takes part."""
     here = _participant(request, door.study.public)
     return here is not None and door.participant is not None and here.pk == door.participant.pk
 
