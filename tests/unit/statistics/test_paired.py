@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import msgspec
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,8 +12,9 @@ from statsmodels.stats.multitest import multipletests
 
 from conftest import IS_THOROUGH
 from vidence.errors import UsageError
+from vidence.records import Estimate
 from vidence.statistics.intervals import UNBOUNDED, ClusteredMean
-from vidence.statistics.paired import compact_letter_display, compare, holm, mcnemar, rank
+from vidence.statistics.paired import compact_letter_display, compare, holm, mcnemar, rank, verdict
 
 
 def generator(seed=0):
@@ -280,3 +282,18 @@ def test_a_ranking_by_macro_means_and_one_of_equal_scores():
 def test_rankings_that_make_no_sense_are_refused(systems, said):
     with pytest.raises(UsageError, match=said):
         rank(systems, clusters=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("reason", "noun", "told"),
+    [
+        ("too few people (1)", "source", "too few people"),
+        ("too few sources (1)", "source", "too few sources"),
+        ("too few videos (1)", "video", "too few videos"),
+    ],
+)
+def test_a_verdict_names_what_there_is_too_little_of(reason, noun, told):
+    found = Estimate(
+        value=0.1, low=math.nan, high=math.nan, level=0.95, n=2, n_clusters=1, method="none", reason=reason
+    )
+    assert verdict(0.01, msgspec.structs.replace(found, clustered_by=noun)) == told

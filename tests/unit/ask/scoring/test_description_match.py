@@ -245,3 +245,9 @@ def test_the_log_of_a_choice_counts_and_not_its_letter(text: str, answer: str, r
 def test_a_letter_alone_is_a_choice_without_a_log(text: str) -> None:
     outcome = description_match.create().read(CHOICE, Reply(text=text))
     assert outcome == Unreadable(reason="the reply names a choice and has no log")
+
+
+def test_a_choice_whose_answer_is_hidden_is_not_read():
+    item = Item(item_id="q", question="?", choices=("walk", "run"))
+    read = description_match.create().read(item, Reply(text="The points show a person who walks."))
+    assert read == Unreadable(reason="this parser reads with the answer, which is hidden")
