@@ -88,8 +88,8 @@ def open_vault(folder: Path, board: LeaderboardRow, *, data: Path, is_judged: bo
         raise UsageError(f"{folder} lies in the folder of the studio, which the server reads; move it out")
     if not (path := folder / f"{board.split}.jsonl").is_file():
         raise UsageError(
-            f"{folder} has no {path.name}; expected the folder that vidence release --hide wrote outside of the "
-            "release"
+            f"{folder} has no {path.name}; expected the folder that vidence release --hide wrote "
+            "outside of the release"
         )
     if folder.stat().st_mode & _OTHERS:
         raise UsageError(f"others may read {folder}; expected its owner only: chmod -R go-rwx {folder}")
