@@ -120,8 +120,9 @@ def _hidden_split(release: Path, split: str) -> tuple[str, list[Item]]:
     splits = sorted(one.name[len(head) : -len(tail)] for one in release.glob(_QUESTIONS.format("*")))
     chosen = [one for one in splits if one == split or not split]
     if len(chosen) != 1:
+        seen = f"the hidden splits {', '.join(splits)}" if splits else "no hidden split"
         raise UsageError(
-            f"{release} has the hidden splits {', '.join(splits) or 'none'}; expected "
+            f"{release} has {seen}; expected "
             f"{repr(split) if split else 'one, or --split'}, in a folder that vidence release --hide SPLIT "
             "wrote with the format items"
         )

@@ -53,7 +53,7 @@ def test_a_folder_without_the_split_is_refused(team, split, tmp_path):
     from vidence.studio.leaderboard import Limits, open_board
 
     limits = Limits(most_a_day=1, most_in_all=1)
-    with pytest.raises(UsageError, match="has the hidden splits none; expected one"):
+    with pytest.raises(UsageError, match="has no hidden split; expected one"):
         open_board(tmp_path, "", limits)
     with pytest.raises(UsageError, match="has the hidden splits test; expected 'dev'"):
         open_board(split.release, "dev", limits)
