@@ -1,40 +1,77 @@
 """How well parsers read made replies whose meaning is known.
 
-python bench/parsing.py [--replies 5200] [--seed 0] [--parser robust ...] [--half first|second] [--misses N]
+    python bench/parsing.py [--replies 5600] [--seed 0] [--parser robust ...] [--part dev|held-out|all]
+        [--misses N] [--docs docs/guides/parsers.md]
 
-Every template says one thing in one way; its meaning is a letter, or nothing. The rules of ``robust`` are
-worked out on the first half of the templates of each style and checked on the second, so the table says
-both.
+A *style* is one way in which models answer, in several phrasings that mean the same: a letter, or nothing.
+``parsing_styles.toml`` holds the styles that the rules of ``robust`` may be worked out on,
+``parsing_held_out.toml`` a third that is drawn by the name of the style (`is_held_out`) and that nobody reads
+who works on the rules; of these only counts are printed. ``parsing_questions.toml`` holds the questions.
 """
 
 import argparse
+import hashlib
 import random
+import re
+import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-
-import parsing_templates
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
 from vidence.catalog import create
 from vidence.contracts import Scorer
 from vidence.records import Answered, Item, Reply
 
+HERE = Path(__file__).parent
 PARSERS = ("robust", "perceptioncomp-api", "perceptioncomp-gemini", "herbench-official")
+FILES = {"dev": "parsing_styles.toml", "held-out": "parsing_held_out.toml"}
+DRAWN_WITH = "2026"
+NONE_MEANT = "none meant"
+FROM = "<!-- made by bench/parsing.py --docs: do not edit -->"
+TO = "<!-- end of what bench/parsing.py made -->"
+_PLACE = re.compile(r"\{(X|t|x|T|F|C|Y|u|y|Z|w|z|W|N|s|v|p|q|list|inline|wrongs|verdicts|comments)\}")
+
+
+class Style(NamedTuple):
+    """One way to answer. `of` names the kind of questions that it needs ("" for any)."""
+
+    name: str
+    language: str
+    group: str
+    part: str
+    of: str
+    phrasings: tuple[str, ...]
+
+    @property
+    def means_a_choice(self) -> bool:
+        """Whether a careful person would read a choice."""
+        return not self.group.startswith(NONE_MEANT)
+
+
+class Question(NamedTuple):
+    """A question; `sentence` says a choice where its ``#`` stands. Only styles `of` a special kind get it."""
+
+    language: str
+    kind: str
+    question: str
+    choices: tuple[str, ...]
+    sentence: str
 
 
 @dataclass(frozen=True)
 class Made:
     """A reply, the question that it answers, and the letter that it means ("" where it means none)."""
 
-    style: str
-    is_second_half: bool
+    style: Style
     item: Item
     text: str
     meant: str
 
 
-@dataclass(frozen=True)
-class Tally:
+class Tally(NamedTuple):
     """How many replies were read in which way."""
 
     right: int
@@ -45,118 +82,205 @@ class Tally:
     n_none: int
 
 
-def made(*, n: int, seed: int) -> Iterator[Made]:
-    """Make `n` replies, spread over all templates; the same for the same seed."""
-    rng = random.Random(seed)
-    templates = [
-        (style, i % 2 == 1, template)
-        for style, listed in parsing_templates.STYLES.items()
-        for i, template in enumerate(listed)
-    ]
+def is_held_out(name: str) -> bool:
+    """Whether the style of this name is held out: a third are, and one that is there never moves."""
+    return int(hashlib.sha256(f"{DRAWN_WITH}:{name}".encode()).hexdigest(), 16) % 3 == 0
+
+
+@cache
+def styles() -> tuple[Style, ...]:
+    """All styles of both files."""
+    return tuple(
+        Style(f"{language}: {name}", language, group, part, of, tuple(phrasings))
+        for part, file in FILES.items()
+        for language, groups in tomllib.loads((HERE / file).read_text("utf-8")).items()
+        for group, listed in groups.items()
+        for full, phrasings in listed.items()
+        for name, _, of in [full.partition(" @")]
+    )
+
+
+@cache
+def _pool() -> tuple[Mapping[str, Mapping[str, Sequence[str]]], tuple[Question, ...]]:
+    """The words of each language, and the questions."""
+    read = tomllib.loads((HERE / "parsing_questions.toml").read_text("utf-8"))
+    asked = tuple(
+        Question(q["language"], q.get("kind", ""), q["question"], tuple(q["choices"]), q["sentence"])
+        for q in read["question"]
+    )
+    return read["words"], asked
+
+
+def made(*, n: int, seed: int, part: str = "all") -> Iterator[Made]:
+    """Make `n` replies, as many of each style; a style's replies are the same whatever else there is."""
+    chosen = [style for style in styles() if part in {"all", style.part}]
+    asked = {style: _questions(style, seed) for style in chosen}
     for i in range(n):
-        style, is_second, template = templates[i % len(templates)]
-        yield _fill(style, template, rng, is_second=is_second)
+        style, turn = chosen[i % len(chosen)], i // len(chosen)
+        phrasing = style.phrasings[turn % len(style.phrasings)]
+        yield _fill(style, phrasing, asked[style][turn % len(asked[style])], f"{seed} {style.name} {turn}")
 
 
-def _fill(style: str, template: str, rng: random.Random, *, is_second: bool) -> Made:
-    asked = rng.choice(parsing_templates.QUESTIONS)
+def _questions(style: Style, seed: int) -> list[Question]:
+    """The questions for a style in its order: of its own language, and in English where that is another."""
+    text = " ".join(style.phrasings)
+    own = {style.language} if "{s}" in text or "{v}" in text else {style.language, "en"}
+    own = {"en"} if style.language == "mixed" else own
+    fits = [q for q in _pool()[1] if q.language in own and q.kind == style.of]
+    if not style.means_a_choice or any(place in text for place in ("{Z}", "{w}", "{z}")):
+        fits = [q for q in fits if len(q.choices) > 2]
+    random.Random(f"{seed} {style.name}").shuffle(fits)
+    return sorted(fits, key=lambda q: q.language != style.language) if own != {"en"} else fits
+
+
+def _fill(style: Style, phrasing: str, asked: Question, seed: str) -> Made:
+    rng = random.Random(seed)
     texts = list(asked.choices)
     rng.shuffle(texts)
-    x, y, z = rng.sample(range(len(texts)), 3)
+    x, y, z = [*rng.sample(range(len(texts)), min(3, len(texts))), 0][:3]
     letters = [chr(ord("A") + i) for i in range(len(texts))]
-    filled = template
-    values = {
-        "X": letters[x],
-        "x": letters[x].lower(),
-        "t": texts[x],
-        "Y": letters[y],
-        "u": texts[y],
-        "Z": letters[z],
-        "w": texts[z],
-        "s": asked.sentence.replace("#", texts[x]),
-        "v": asked.sentence.replace("#", texts[y]),
-        "p": rng.choice(parsing_templates.REMARKS),
-        "q": asked.question,
-        "list": "\n".join(f"{a}. {b}" for a, b in zip(letters, texts, strict=True)),
+    words = _pool()[0].get(style.language, _pool()[0]["en"])
+    remarks = list(words["remarks"])
+    rng.shuffle(remarks)
+    mark = rng.choice(("# {}. {}", "# {}) {}", "# ({}) {}", "# {}: {}")).replace("# ", "")
+    options = [mark.format(*pair) for pair in zip(letters, texts, strict=True)]
+
+    def each(right: str, wrong: str) -> list[str]:
+        said = [rng.choice(words[right if i == x else wrong]) for i in range(len(texts))]
+        return [f"- {option}: {remark}" for option, remark in zip(options, said, strict=True)]
+
+    values: dict[str, Callable[[], str]] = {
+        "X": lambda: letters[x],
+        "x": letters[x].lower,
+        "t": lambda: texts[x],
+        "T": lambda: texts[x][:1].upper() + texts[x][1:],
+        "F": lambda: chr(ord("\uff21") + x),
+        "C": lambda: chr(ord("\u24b6") + x),
+        "Y": lambda: letters[y],
+        "y": letters[y].lower,
+        "u": lambda: texts[y],
+        "Z": lambda: letters[z],
+        "z": letters[z].lower,
+        "w": lambda: texts[z],
+        "W": lambda: chr(ord("A") + len(texts) + 1),
+        "N": lambda: letters[-1],
+        "s": lambda: asked.sentence.replace("#", texts[x]),
+        "v": lambda: asked.sentence.replace("#", texts[y]),
+        "p": remarks.pop,
+        "q": lambda: asked.question,
+        "list": lambda: "\n".join(options),
+        "inline": lambda: " ".join(options),
+        "wrongs": lambda: "\n".join(line for i, line in enumerate(each("right", "wrong")) if i != x),
+        "verdicts": lambda: "\n".join(each("right", "wrong")),
+        "comments": lambda: "\n".join(each("neutral", "neutral")),
     }
-    for name, value in values.items():
-        filled = filled.replace("{" + name + "}", value)
+    text = _PLACE.sub(lambda place: values[place[1]](), phrasing)
     item = Item(item_id="made", question=asked.question, choices=tuple(texts), answer=letters[x])
-    meant = "" if style in parsing_templates.NONE_MEANT else letters[x]
-    return Made(style, is_second, item, filled, meant)
+    return Made(style, item, text, letters[x] if style.means_a_choice else "")
 
 
 def tally(parser: Scorer, replies: Sequence[Made], *, misses: int = 0) -> Tally:
-    """Read the replies; prints the first `misses` that are not read as they are meant."""
+    """Read the replies; prints the first `misses` that are not read as they are meant and not held out."""
     counts: Counter[str] = Counter()
     for reply in replies:
         outcome = parser.read(reply.item, Reply(text=reply.text))
         letter = outcome.answer if isinstance(outcome, Answered) else ""
-        kind = "none" if not reply.meant else "meant"
+        kind = "meant" if reply.meant else "none"
         counts[kind] += 1
         if letter == reply.meant:
             counts["right"] += kind == "meant"
             continue
         counts["abstained" if not letter else "invented" if kind == "none" else "wrong"] += 1
-        if misses > 0:
+        if misses > 0 and reply.style.part == "dev":
             misses -= 1
-            print(f"{reply.style}: {reply.text!r} of {reply.item.choices} means {reply.meant!r}: {outcome}")
-    return Tally(
-        right=counts["right"],
-        abstained=counts["abstained"],
-        wrong=counts["wrong"],
-        invented=counts["invented"],
-        n_meant=counts["meant"],
-        n_none=counts["none"],
-    )
+            seen = f"{reply.style.name}: {reply.text!r} of {reply.item.choices}"
+            print(f"{seen} means {reply.meant!r}: {outcome}\n")
+    kinds = ("right", "abstained", "wrong", "invented", "meant", "none")
+    return Tally(*(counts[kind] for kind in kinds))
 
 
 def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f}" if whole else ""
 
 
-def line(what: str, parser: str, t: Tally) -> str:
-    """One row of the table."""
-    shares = (_share(n, t.n_meant) for n in (t.right, t.abstained, t.wrong))
-    none = f"{t.invented} of {t.n_none}" if t.n_none else ""
-    return f"| {what} | {parser} | {t.n_meant + t.n_none} | {' | '.join(shares)} | {none} |"
+def _cells(t: Tally) -> list[str]:
+    shares = [_share(n, t.n_meant) for n in (t.right, t.abstained, t.wrong)]
+    return [*shares, f"{t.invented} of {t.n_none}" if t.n_none else ""]
 
 
-def report(replies: Sequence[Made], names: Sequence[str], *, misses: int = 0) -> str:
-    """The Markdown table: all replies, both halves, then every style, for each parser."""
-    lines = [
-        "| replies | parser | number | right % | abstains % | wrong letter % | letter where none is meant |",
-        "|---|---|---|---|---|---|---|",
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def by_part(replies: Sequence[Made], names: Sequence[str]) -> str:
+    """The Markdown table of each parser on each part."""
+    rows = []
+    for part in (*FILES, "all"):
+        own = [r for r in replies if part in {"all", r.style.part}]
+        if own:
+            n = len({r.style for r in own})
+            rows += [
+                [part, str(n), str(len(own)), name, *_cells(tally(create("parser", name), own))]
+                for name in names
+            ]
+    heads = ["part", "styles", "replies", "parser", "right %", "abstains %", "wrong letter %"]
+    return _table([*heads, "letter where none is meant"], rows)
+
+
+def by_kind(replies: Sequence[Made], name: str) -> str:
+    """The Markdown table of one parser on each language and each group of styles, both parts in columns."""
+    parser, rows = create("parser", name), []
+    for kind in dict.fromkeys([r.style.language for r in replies] + [r.style.group for r in replies]):
+        row = [kind]
+        for part in FILES:
+            own = [r for r in replies if r.style.part == part and kind in {r.style.language, r.style.group}]
+            row += [str(len({r.style for r in own})), *_cells(tally(parser, own))]
+        rows.append(row)
+    heads = [
+        f"{part}{what}"
+        for part in FILES
+        for what in (": styles", ", right %", ", abstains %", ", wrong %", ", where none")
     ]
-    groups = {"**all**": list(replies)}
-    halves = {
-        name: [r for r in replies if r.is_second_half == is_second]
-        for name, is_second in (("first half of the templates", False), ("second half", True))
-    }
-    groups |= {name: found for name, found in halves.items() if len(found) < len(replies) and found}
-    groups |= {style: [r for r in replies if r.style == style] for style in parsing_templates.STYLES}
-    parsers = {name: create("parser", name) for name in names}
-    for group, found in groups.items():
-        lines += [
-            line(group, name, tally(parser, found, misses=misses if group == "**all**" else 0))
-            for name, parser in parsers.items()
-        ]
-    return "\n".join(lines)
+    return _table([f"{name} on", *heads], rows)
+
+
+def write_docs(path: Path, text: str) -> None:
+    """Put the tables between the two marks of a page."""
+    before, _, rest = path.read_text("utf-8").partition(FROM)
+    _old, mark, after = rest.partition(TO)
+    if not mark:
+        raise SystemExit(
+            f"{path} does not hold the lines {FROM!r} and {TO!r}. Put them where the tables belong."
+        )
+    path.write_text(f"{before}{FROM}\n\n{text}\n\n{mark}{after}", "utf-8")
 
 
 def main() -> int:
-    """Print the table."""
+    """Print the tables."""
     options = argparse.ArgumentParser(description="How well parsers read made replies.")
-    options.add_argument("--replies", type=int, default=5200)
+    options.add_argument("--replies", type=int, default=5600)
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--parser", action="append", choices=PARSERS)
-    options.add_argument("--half", choices=("first", "second"))
+    options.add_argument("--part", choices=(*FILES, "all"), default="all")
     options.add_argument("--misses", type=int, default=0, help="print so many replies that are misread")
+    options.add_argument("--docs", type=Path, help="a page to write the tables into")
     given = options.parse_args()
-    replies = list(made(n=given.replies, seed=given.seed))
-    if given.half:
-        replies = [r for r in replies if r.is_second_half == (given.half == "second")]
-    print(report(replies, given.parser or PARSERS, misses=given.misses))
+    names = given.parser or PARSERS
+    if given.misses and given.part == "held-out":
+        options.error(
+            "--misses shows no held-out replies: rules that are mended by looking at them would only learn "
+            "these styles, and nothing would be left that says how new ones are read. Use --part dev."
+        )
+    replies = list(made(n=given.replies, seed=given.seed, part=given.part))
+    if given.misses:
+        tally(create("parser", names[0]), replies, misses=given.misses)
+        if given.part == "all":
+            print("Replies of held-out styles are counted below and not shown.\n")
+    tables = [by_part(replies, names), by_kind(replies, names[0])]
+    if given.docs:
+        write_docs(given.docs, "\n\n".join(tables))
+    print("\n\n".join([*tables, *(by_kind(replies, name) for name in names[1:])]))
     return 0
 
 
