@@ -408,6 +408,7 @@ class Verdict(Record):
 
 
 NEEDS_JUDGE = "needs-judge"  # of a score: the scorer that leaves free answers to a judge
+EXTRACT = "extract"  # of a score: the judge that reads choices where no rule could
 ANSWER_HIDDEN = "answer-hidden"  # of a score: that of a reply to a question with a hidden answer
 UNDECIDED = "Undecided"  # of a score: every judge gave a verdict, and they are tied
 

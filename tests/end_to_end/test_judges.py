@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from vidence.engine.plan import read_plan
+from vidence.records import outcome_name
 
 N = 16
 ROWS = [(f"q{i}", i % 2 == 1) for i in range(N)]
@@ -195,3 +196,78 @@ def test_bad_input_is_said(vidence, runs, words, says):
     assert done.code == 2
     assert says in done.err
     assert "verdicts at most" not in done.err or "--human" not in words
+
+
+READER = 'scripted:{"reason":"by its words","choice":"%s"}'
+
+
+@pytest.fixture
+def mumbled(vidence):
+    """A run on eight choices; of the replies two state none that a rule can read, and two say nothing."""
+    items = [
+        {"item_id": f"c{i}", "question": f"Which {i}?", "choices": ["x", "y", "z"], "answer": "B"}
+        for i in range(8)
+    ]
+    said = ["B", "B", "C", "B", "the one in the middle, I would say", "neither this nor that", "", "<think>B"]
+    (vidence.folder / "c.jsonl").write_text("\n".join(map(json.dumps, items)))
+    replies = [{"item_id": f"c{i}", "text": text} for i, text in enumerate(said)]
+    (vidence.folder / "r.jsonl").write_text("\n".join(map(json.dumps, replies)))
+    return (
+        "run",
+        "table",
+        "--data",
+        "c.jsonl",
+        "--model",
+        "replay:r.jsonl",
+        "--selector",
+        "none",
+        "--no-page",
+    )
+
+
+def test_a_model_reads_the_choice_where_no_rule_can_and_is_a_parser_of_its_own(vidence, mumbled):
+    assert vidence(*mumbled, "--out", "plain").code == 0
+    done = vidence("judge", "plain", "--extract-with", READER % "B", "--no-page")
+    assert done.code == 0, done.err
+    trials = vidence.trials("plain")
+    asked = {name for name, trial in trials.items() if trial.score.verdicts}
+    assert asked == {"c4", "c5"}  # not where a rule read a letter, nor where there are no words
+    assert {trials[name].score.outcome.rule for name in asked} == {"extract"}
+    assert {trials[name].score.scorer for name in asked} == {"extract"}
+    assert vidence("judge", "plain", "--extract-with", READER % "none", "--no-page").code == 0
+    assert {outcome_name(vidence.trials("plain")[name].score.outcome) for name in asked} == {"unreadable"}
+
+    done = vidence(*mumbled, "--extract-with", READER % "B", "--out", "read")
+    assert done.code == 0, done.err
+    done = vidence("report", "read", "--parser", "all", "--json", "r.json")
+    tables = json.loads((vidence.folder / "r.json").read_text())["tables"]
+    (lines,) = (table["lines"] for table in tables if table["name"] == "parsers")
+    read = {line["key"]: (line["read"]["value"], line["accuracy"]["value"]) for line in lines}
+    assert (read["robust + extract"], read["robust"]) == ((6, 0.625), (4, 0.375))
+    assert "Judged by extract" in done.out
+    assert "2 trials by verdict" in done.out
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--judge-model", "scripted:x"), "give --extract-with SPEC, or --judge-model SPEC with --judge"),
+        (("--judge", "mmvu-official"), "give --extract-with SPEC, or --judge-model SPEC with --judge"),
+    ],
+)
+def test_who_reads_choices_is_named_once(vidence, mumbled, more, says):
+    done = vidence(*mumbled, "--extract-with", READER % "B", *more)
+    assert done.code == 2
+    assert says in " ".join(done.err.split())
+
+
+def test_verdicts_on_free_answers_are_not_lost_to_a_reader_of_choices(vidence, runs):
+    assert vidence("judge", "one", "--judge", "rule-first", "--judge-model", JUDGE, "--no-page").code in (
+        0,
+        3,
+    )
+    before = vidence.trials("one")
+    done = vidence("judge", "one", "--extract-with", READER % "B", "--no-page")
+    assert done.code == 2
+    assert "holds verdicts on free answers" in done.err
+    assert vidence.trials("one") == before

@@ -20,7 +20,7 @@ from vidence.engine.scoring import JudgeModel, JudgePool, score_reply
 from vidence.engine.session import add_judges, each, judge_model, judge_of
 from vidence.engine.store import RunStore
 from vidence.errors import UsageError
-from vidence.records import Failed, Item, Record, Reply, Score, Trial, Unreadable, Verdict
+from vidence.records import EXTRACT, Failed, Item, Record, Reply, Score, Trial, Unreadable, Verdict
 
 _WITHHELD = Unreadable(reason="withheld from the judge")
 
@@ -58,6 +58,7 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
         facts = msgspec.convert(msgspec.to_builtins(facts) | pool.facts, type(facts))
         with RunStore(folder, is_writer=True) as store:
             check_known(store.items(), folder)
+            _check_free(store, plan, folder)
             # Written first: whatever happens, the folder says by whom its verdicts are.
             write_plan(folder, plan, facts)
             _forget_other_failures(store, pool)
@@ -79,6 +80,20 @@ def check_known(items: Sequence[Item], folder: Path) -> None:
         raise UsageError(
             f"answers hidden: a judge needs those of the {len(items):,} questions of {folder}; where they "
             f"are, `vidence score {folder} --answers FOLDER --judge-model SPEC` judges the submission"
+        )
+
+
+def _check_free(store: RunStore, plan: Plan, folder: Path) -> None:
+    """See that no verdict on a free answer is lost to a judge that reads choices alone.
+
+    Raises:
+        UsageError: there are such verdicts.
+    """
+    free = {item.item_id for item in store.items() if item.answer_kind == "text"}
+    if plan.judge == EXTRACT and free and any(t.score.verdicts for t in store.trials() if t.item_id in free):
+        raise UsageError(
+            f"{folder} holds verdicts on free answers, which {EXTRACT} does not give; a judge that reads "
+            "choices and judges free answers is rule-first: --judge rule-first --judge-model SPEC"
         )
 
 

@@ -26,7 +26,7 @@ from vidence.errors import StoreError, UnknownNameError, UsageError
 from vidence.installation import __version__
 from vidence.media.encode import MOST_QUALITY
 from vidence.media.whole import PRIVATE, whole_file
-from vidence.records import Record, Sampling
+from vidence.records import EXTRACT, Record, Sampling
 
 PLAN_FILE = PLAN_NAME
 AUDIO = ("drop", "keep")
@@ -75,6 +75,14 @@ class SamplingFlags(Record):
     model_seed: Annotated[int | None, _setting("Seed that is sent to the model.")] = None
     want_choice_logps: Annotated[
         bool | None, flag("Ask for the letters' log-probabilities.", "--choice-logps")
+    ] = None
+
+
+class ExtractFlag(Record):
+    """A short form of `judge` and `judge_models`, see `read_overrides`."""
+
+    extract_with: Annotated[
+        str | None, flag("A text model that reads the choice where no rule can, or finds none.")
     ] = None
 
 
@@ -294,6 +302,7 @@ class PlainOverrides(TypedDict, total=False):
     judge_models: tuple[str, ...] | None
     judge_panel: str | None
     judge_prompts_dir: str | None
+    extract_with: str | None
     shuffle_choices: bool | None
     where: dict[str, str] | None
     limit: int | None
@@ -331,7 +340,7 @@ class PlanOverrides(PlainOverrides, total=False):
 
 def plan_flags() -> tuple[Flag, ...]:
     """The flags of a plan, in the order of its fields; what is not given is None."""
-    flags = flags_of(Plan, SamplingFlags)
+    flags = flags_of(Plan, SamplingFlags, ExtractFlag)
     return tuple(replace(one, default=None) for one in flags)
 
 
@@ -368,16 +377,26 @@ def read_setting(name: str, text: str, *, known: Container[str] = ()) -> object:
 def read_overrides(given: Mapping[str, object]) -> PlanOverrides:
     """Overrides that a file or a program gives by name; None and what is not given leave a setting as it is.
 
+    `extract_with` becomes the judge ``extract`` with that model.
+
     Raises:
         UnknownNameError: a name that no setting has.
-        UsageError: a value of another type.
+        UsageError: a value of another type, or `extract_with` beside another judge.
     """
     for name in sorted(given.keys() - PlanOverrides.__annotations__.keys()):
         raise UnknownNameError("setting of a run", name, PlanOverrides.__annotations__)
     try:
-        return msgspec.convert({k: v for k, v in given.items() if v is not None}, PlanOverrides)
+        read = msgspec.convert({k: v for k, v in given.items() if v is not None}, PlanOverrides)
     except msgspec.ValidationError as error:
         raise UsageError(f"these settings make no plan: {error}") from error
+    if extractor := read.pop("extract_with", None):
+        if read.get("judge") or read.get("judge_models"):
+            raise UsageError(
+                "--extract-with names a model that reads choices where no rule can, which judges do "
+                "themselves; give --extract-with SPEC, or --judge-model SPEC with --judge"
+            )
+        read |= {"judge": EXTRACT, "judge_models": (extractor,)}
+    return read
 
 
 _SET = Flag(

@@ -345,7 +345,7 @@ def differing_settings(runs: Sequence[Run]) -> tuple[Setting, ...]:
     """
     plan_names, fact_names = (*_DATA, *_ASKED, *_MARKED), (*_MET_ASKING, *_MET)
     settings = {name: [_words(getattr(run.plan, name)) for run in runs] for name in plan_names}
-    settings["parser"] = [run.parser for run in runs]
+    settings["parser"] = [run.reader for run in runs]
     if not any(run.plan.judge_models for run in runs):
         settings.pop("judge")
     settings |= {name: [_words(getattr(run.facts, name))[:12] for run in runs] for name in fact_names}

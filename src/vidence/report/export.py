@@ -65,7 +65,7 @@ def _whole(run: Run, tables: Sequence[Table]) -> dict[str, object]:
     return {
         "format": JSON_FORMAT,
         "name": run.name,
-        "parser": run.parser,
+        "parser": run.reader,
         "plan": run.plan,
         "facts": run.facts,
         "n_left_out": len(run.facts.problems),

@@ -41,15 +41,15 @@ def parser_tables(run: Run, parsers: Sequence[str] = ()) -> tuple[Table, Table]:
         UnknownNameError: no parser has that name.
     """
     rows = [row for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply is not None]
-    read = {run.parser: _ParserReading.of(rows, (row.score for row in rows))}
+    read = {run.reader: _ParserReading.of(rows, (row.score for row in rows))}
     for name in parsers or ready("parser"):
-        if name != run.parser:
+        if name != run.reader:
             scorer: Scorer = create("parser", name)
             if parsers or scorer.reads_letters or (name in STORED and any(map(STORED[name], rows))):
                 read[name] = _ParserReading.of(
                     rows, (read_again(row.item, row.trial, scorer) for row in rows)
                 )
-    return _counts(read, base=run.parser), _changed(read, rows)
+    return _counts(read, base=run.reader), _changed(read, rows)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -129,6 +129,14 @@ class Run:
         return tuple(dict.fromkeys(row.person for row in self.rows if row.person))
 
     @property
+    def reader(self) -> str:
+        """The parser that read the choices, and the judge that read them where it could not, or all."""
+        by = {row.score.scorer for row in self.rows if row.item.answer_kind == "choice"}
+        if self.plan.judge not in by:
+            return self.parser
+        return self.plan.judge if len(by) == 1 else f"{self.parser} + {self.plan.judge}"
+
+    @property
     def is_silent(self) -> bool:
         """Whether the model never answered: there are trials, and all failed for want of a reply."""
         outcomes = [row.score.outcome for row in self.rows]

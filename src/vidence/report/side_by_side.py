@@ -46,7 +46,7 @@ def _overview(runs: Sequence[Run], scores: Sequence[Table], columns: tuple[Colum
     labels = {"accuracy": "accuracy, %", "items": "questions", "videos": " or ".join(titles)}
     labels["chance"] = "chance, %"
     labels |= {"constant": "always one letter, %"} | {name: name for name in OUTCOMES}
-    parsers = TableRow(key="parser", label="parser", values=tuple(run.parser for run in runs))
+    parsers = TableRow(key="parser", label="parser", values=tuple(run.reader for run in runs))
     rows = (
         TableRow(key=key, label=label, values=tuple(score.cell("headline", key) for score in scores))
         for key, label in labels.items()

@@ -177,7 +177,7 @@ def _read_by_parsers(runs: Sequence[Run]) -> dict[str, tuple[Run, ...]]:
     return {
         name: tuple(_read(run, scorer, name) for run in runs)
         for name, scorer in scorers.items()
-        if scorer.reads_letters and any(run.parser != name for run in runs)
+        if scorer.reads_letters and any(run.reader != name for run in runs)
     }
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from vidence.engine.caller_objects import AnyOverrides, AnyParser, AnySelector, AnyStrategy
 from vidence.engine.plan import (
+    ExtractFlag,
     Facts,
     Plan,
     PlanOverrides,
@@ -165,7 +166,7 @@ def test_outside_git_there_is_no_revision(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_the_typed_overrides_are_the_settings_of_a_plan():
-    kinds = get_type_hints(Plan) | get_type_hints(SamplingFlags)
+    kinds = get_type_hints(Plan) | get_type_hints(SamplingFlags) | get_type_hints(ExtractFlag)
     for name in ("format", "benchmark", "data", "study", "model", "sampling"):
         del kinds[name]
     assert get_type_hints(PlanOverrides) == {name: kind | None for name, kind in kinds.items()}
@@ -179,7 +180,7 @@ def test_every_flag_is_a_field_with_help_and_a_type_that_the_command_line_reads(
     assert (flags["limit"].kind, flags["judge_models"].kind, flags["allow_missing"].kind) == (int, str, bool)
     assert flags["judge_models"].is_many
     assert all(one.help.endswith((".", ")", "...")) for one in flags.values())
-    fields = {*Plan.__struct_fields__, *SamplingFlags.__struct_fields__}
+    fields = {*Plan.__struct_fields__, *SamplingFlags.__struct_fields__, *ExtractFlag.__struct_fields__}
     without = {"format", "benchmark", "data", "study", "model", "sampling", "headline"}
     assert flags.keys() | plan_settings().keys() == fields - without
     assert not flags.keys() & plan_settings().keys()

@@ -4,21 +4,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vidence.ask.judging.equal import says_the_same
+from vidence.ask.judging.extract import REASON, REASON_FIELD, SAMPLING, which_choice
 from vidence.ask.judging.templates import JudgeTemplates
 from vidence.ask.judging.verdict_request import Decided, TemplateJudge
 from vidence.ask.judging.verdicts import Field, Form, VerdictFields, contradiction
 from vidence.contracts import Flow
-from vidence.records import Answered, Item, Reply, Sampling, Score, Unreadable, Verdict
-from vidence.text import without_thinking
+from vidence.records import Answered, Item, Reply, Sampling, Score, Verdict
 
-CHOICE, NONE = "choice", "none"
-EXTRACTED, CORRECT, REASON = "extracted_answer", "correct", "reason"
-_REASON = Field(key=REASON, kind="text", meaning="one short sentence")
-SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
+EXTRACTED, CORRECT = "extracted_answer", "correct"
 OPEN_FORM = Form(
     fields=(
         Field(key=EXTRACTED, kind="text", meaning="the final answer of the reply"),
-        _REASON,
+        REASON_FIELD,
         Field(key=CORRECT, kind="truth", meaning="whether it means the same as the right answer"),
     ),
 )
@@ -45,10 +42,7 @@ class RuleFirst(TemplateJudge):
         Departs: no.
         """
         if item.answer_kind == "choice":
-            words = without_thinking(reply.text).strip()
-            if not isinstance(ruled.outcome, Unreadable) or not words:
-                return ruled
-            return (yield from self._which_choice(item, words))
+            return (yield from which_choice(self, item, reply, ruled=ruled, rule="judge"))
         if not isinstance(ruled.outcome, Answered) or ruled.value is not None:
             return ruled
         words = ruled.outcome.answer
@@ -60,26 +54,6 @@ class RuleFirst(TemplateJudge):
                 scorer_version=self.version,
             )
         return (yield from self._same_meaning(item, words))
-
-    def _which_choice(self, item: Item, words: str) -> Flow[Score]:
-        letter = Field(
-            key=CHOICE, kind="word", meaning="the choice that the reply means", words=(*item.letters, NONE)
-        )
-        form = Form(fields=(_REASON, letter))
-
-        def decided(reading: VerdictFields) -> Decided:
-            chosen, reason = reading.text(CHOICE), reading.text(REASON)
-            if chosen == NONE:
-                verdict = Verdict(judge_model="", value=0.0, reason=reason)
-                return Unreadable(reason="the judge finds that the reply means no choice"), verdict
-            value = float(chosen == item.answer)
-            verdict = Verdict(judge_model="", value=value, extracted=chosen, reason=reason)
-            return Answered(answer=chosen, rule="judge"), verdict
-
-        hidden = {"answer": "", "rationale": ""}
-        return (
-            yield from self.ask(item, words, form=form, decide=decided, system="system-choice", more=hidden)
-        )
 
     def _same_meaning(self, item: Item, words: str) -> Flow[Score]:
         def decided(reading: VerdictFields) -> Decided:

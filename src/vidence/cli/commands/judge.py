@@ -20,7 +20,10 @@ from vidence.text import sentence
 SECTION = "Ask"
 
 
-_FIELDS = ("judge", "judge_models", "judge_prompts_dir", "max_cost", "concurrency", "patience_s")
+_FIELDS = (
+    *("judge", "judge_models", "judge_prompts_dir", "extract_with"),
+    *("max_cost", "concurrency", "patience_s"),
+)
 _SETTINGS = ("judge_panel", "judge_price_in", "judge_price_out")
 
 
@@ -82,7 +85,10 @@ def _changed(plan: Plan, given: PlanOverrides) -> Plan:
     """
     models = given.get("judge_models") or ()
     if not models:
-        raise UsageError("who judges? say --judge-model SPEC; several are a panel")
+        raise UsageError(
+            "who judges? say --judge-model SPEC (several are a panel), or --extract-with SPEC, which reads "
+            "choices alone"
+        )
     if "judge_panel" in given and len(models) < 2:
         raise UsageError(
             "judge_panel says what counts where several judges differ; name several with --judge-model, or "

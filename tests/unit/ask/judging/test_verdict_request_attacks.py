@@ -18,6 +18,7 @@ from vidence.text import without_thinking
 SETTINGS = [
     ("mmvu-official", "open"), ("mmvu-official", "choice"), ("humanpcr", "open"), ("humanpcr-printed", "open"),
     ("rule-first", "open"), ("rule-first", "choice"), ("description-match", "open"),
+    ("extract", "choice"),
 ]  # fmt: skip
 WRONG = {"open": "a boat", "choice": "the cat, more or less"}
 RIGHT = {"open": "it is a frying pan", "choice": "it is a big dog, I guess"}
