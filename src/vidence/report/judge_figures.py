@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.errors import UsageError
 from vidence.records import Estimate, Record
 from vidence.statistics.agreement import cohen_kappa
 from vidence.statistics.contrasts import Contrast, contrast
@@ -17,6 +18,7 @@ from vidence.statistics.correlation import kendall_tau, pearson
 from vidence.statistics.intervals import ClusteredMean, mean_interval
 from vidence.statistics.paired import holm
 from vidence.statistics.resampling import Resampling, as_labels, bootstrap
+from vidence.statistics.strengths import Strengths, bradley_terry
 
 Numbers: TypeAlias = NDArray[np.float64]
 T = TypeVar("T")
@@ -105,6 +107,17 @@ class Order(Record):
     n: int
     tau: Estimate
     same_order: float
+
+
+class Standing(Record):
+    """How strong the models are by people or a judge, from who wins each pair on each question.
+
+    `strengths` is None where the models cannot be set against each other, and `why` says why.
+    """
+
+    by: str
+    strengths: Strengths | None
+    why: str = ""
 
 
 class Level(Record):
@@ -258,6 +271,52 @@ def wins(
         same=mean_interval(judged == said, clusters=clusters),
         decided=decided,
     )
+
+
+def standings(
+    replies: Replies,
+    judges: Sequence[JudgeVerdicts],
+    *,
+    people: Numbers,
+    votes: Mapping[tuple[int, int], float],
+) -> tuple[Standing, ...]:
+    """The strengths of the models by people, where they marked or compared, and by each judge.
+
+    Args:
+        replies: the replies.
+        judges: what they said.
+        people: as for `wins`.
+        votes: as for `wins`; here they count without marks, too.
+
+    Source: HumanPCR, appendix C.3: win or loss of pairs by people, and by the scores of judges.
+    Departs: strengths by Bradley and Terry, ties by Davidson; the paper gives the share of equal outcomes.
+    """
+    found = []
+    marks = replies.people_points if np.isfinite(replies.people_points[np.isfinite(people)]).all() else people
+    pairs, results = _outcomes(replies, marks)
+    said = {**dict(zip(pairs, results.tolist(), strict=True)), **votes}
+    if said:
+        found.append(_standing(replies, "people", said))
+    for judge in judges:
+        has = np.isfinite(judge.values) & ~judge.is_left
+        values = judge.points if np.isfinite(judge.points[has]).all() else judge.values
+        pairs, results = _outcomes(replies, np.where(has, values, math.nan))
+        if pairs:
+            found.append(_standing(replies, judge.name, dict(zip(pairs, results.tolist(), strict=True))))
+    return tuple(found)
+
+
+def _standing(replies: Replies, by: str, said: Mapping[tuple[int, int], float]) -> Standing:
+    try:
+        strengths = bradley_terry(
+            [replies.runs[a] for a, _ in said],
+            [replies.runs[b] for _, b in said],
+            outcomes=(np.sign(list(said.values())) + 1) / 2,
+            clusters=[replies.clusters[a] for a, _ in said],
+        )
+    except UsageError as error:
+        return Standing(by=by, strengths=None, why=str(error))
+    return Standing(by=by, strengths=strengths)
 
 
 def order(replies: Replies, judge: JudgeVerdicts, *, rng: np.random.Generator) -> Order | None:

@@ -43,6 +43,7 @@ class Judges(Record):
     judges: tuple[str, ...]
     agreement: tuple[figures.Agreement, ...] = ()
     wins: tuple[figures.Wins, ...] = ()
+    standings: tuple[figures.Standing, ...] = ()
     orders: tuple[figures.Order, ...] = ()
     levels: tuple[figures.Level, ...] = ()
     own: tuple[figures.SelfPreference, ...] = ()
@@ -241,18 +242,19 @@ def families_of(runs: Sequence[Run], models: Sequence[str], *, given: Mapping[st
 def examine(given: Material, *, families: Mapping[str, str], rng: np.random.Generator) -> Judges:
     """Every figure that the material allows; without labels of people only the scores by each judge."""
     replies, judges, labels = given.replies, given.judges, given.labels
+    votes = _votes(given)
     found = Judges(
         n_replies=len(given.keys),
         n_labelled=int(np.isfinite(given.means).sum()),
         n_tied=given.n_tied,
         raters=labels.raters if labels else (),
         judges=tuple(judge.name for judge in judges),
+        standings=figures.standings(replies, judges, people=given.means, votes=votes),
         scores=tuple(_scores(given)),
         notes=_notes(given),
     )
     if labels is None:
         return found
-    votes = _votes(given)
     return msgspec.structs.replace(
         found,
         agreement=_there(figures.agreement(replies, judge, rng=rng) for judge in judges),

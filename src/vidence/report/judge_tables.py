@@ -13,6 +13,7 @@ from vidence.records import Estimate
 from vidence.report.judge_figures import SelfPreference
 from vidence.report.judge_reliability import JSON_FORMAT, Judges
 from vidence.report.sections import Section
+from vidence.statistics.strengths import Strengths
 from vidence.tables.charts import Chart, curves
 from vidence.tables.export import object_as_json
 from vidence.tables.rendering import render
@@ -65,6 +66,7 @@ def sentences(found: Judges) -> tuple[str, ...]:
         for one in found.own
         if one.at_same is not None and one.p_holm < _CLEAR and one.at_same.estimate.value > 0
     ]
+    said += [f"No strengths by {one.by}: {one.why}." for one in found.standings if one.why]
     return (*said, *found.notes)
 
 
@@ -82,6 +84,7 @@ def tables(found: Judges) -> Iterator[Table]:
     made = (
         _agreement(found),
         _wins(found),
+        _standings(found),
         _orders(found),
         _levels(found),
         _own(found),
@@ -134,6 +137,36 @@ def _wins(found: Judges) -> Table:
             count("ties-judge", lambda one: one.n_ties_judge, "tied by the judge"),
         ),
         notes=("Each two models on each question: won, lost or tied, by people and by the judge.",),
+    )
+
+
+def _standings(found: Judges) -> Table:
+    known = [(one.by, one.strengths) for one in found.standings if one.strengths is not None]
+    bounded = [by for by, of in known if of.is_bounded]
+
+    def of_run(i: int, run: str) -> Measure[Strengths]:
+        return _points(f"run:{i}", lambda of: of.strengths.get(run), run)
+
+    return tabulate(
+        "judges-strengths",
+        "How strong the models are in pairs",
+        label=Column(key="by", title="judged by"),
+        rows=lines(known),
+        measures=(
+            count("n", lambda of: of.n_pairs, "pairs"),
+            count("ties", lambda of: of.n_ties, "tied"),
+            *(
+                of_run(i, run)
+                for i, run in enumerate(dict.fromkeys(r for _, of in known for r in of.strengths))
+            ),
+        ),
+        notes=(
+            "Log-odds of winning a pair that is not tied, less the mean of the models (Bradley and Terry; "
+            "ties as Davidson); intervals are clustered.",
+            f"One side never loses by {', '.join(bounded)}: half a win was added to both of each two models."
+            if bounded
+            else "",
+        ),
     )
 
 

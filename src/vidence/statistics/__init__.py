@@ -22,6 +22,7 @@ Comparisons
     * groups of items of one run: `contrasts.contrast`, with the error CR2; a group that is all alike gets the
       variance of Agresti and Caffo [#agresti2000]_
     * two groups of items: `resampling.difference_of_groups`
+    * who wins pairs: `strengths.bradley_terry` [#bradley1952]_, with ties [#davidson1970]_
     * what a run would find: `power` [#connor1987]_, with the design effect [#kish1965]_ or simulated
 
 Figures that are no means have a bootstrap of whole clusters [#cameron2008]_.
@@ -43,6 +44,7 @@ References:
        multi-stage samples", Survey Methodology 28, 2002.
     .. [#bonett2000] Bonett & Wright, "Sample size requirements for estimating Pearson, Kendall and Spearman
        correlations", Psychometrika 65, 2000.
+    .. [#bradley1952] Bradley & Terry, "Rank analysis of incomplete block designs", Biometrika 39, 1952.
     .. [#broder1997] Broder, "On the resemblance and containment of documents", 1997.
     .. [#cameron2008] Cameron, Gelbach & Miller, "Bootstrap-based improvements for inference with clustered
        errors",
@@ -54,6 +56,8 @@ References:
     .. [#cohen1960] Cohen, "A coefficient of agreement for nominal scales", 1960.
     .. [#connor1987] Connor, "Sample size for testing differences in proportions for the paired-sample
        design", 1987.
+    .. [#davidson1970] Davidson, "On extending the Bradley-Terry model to accommodate ties in paired
+       comparison experiments", Journal of the American Statistical Association 65, 1970.
     .. [#davison1997] Davison & Hinkley, "Bootstrap methods and their application", 1997.
     .. [#fagerland2013] Fagerland, Lydersen & Laake, "The McNemar test for binary matched-pairs data", 2013.
     .. [#fieller1954] Fieller, "Some problems in interval estimation", 1954.

@@ -8,7 +8,16 @@ import pytest
 
 from conftest import IS_THOROUGH
 from subjects.planted_judges import FAMILIES, RUNS, PlantedJudge, judged_replies, verdicts
-from vidence.report.judge_figures import Replies, agreement, arms, levels, order, self_preferences, wins
+from vidence.report.judge_figures import (
+    Replies,
+    agreement,
+    arms,
+    levels,
+    order,
+    self_preferences,
+    standings,
+    wins,
+)
 
 
 def rng(seed=0):
@@ -82,6 +91,24 @@ def test_wins_with_ties_as_an_outcome_and_without():
     # A rater who says which one is better decides in place of the marks.
     better = wins(replies, said(replies, judge), people=people, votes={(2, 3): 2.0, (4, 5): 1.0})
     assert better.same.value == 1.0
+
+
+def test_strengths_by_people_and_judges_are_those_of_their_pairs():
+    replies = world()
+    nothing = np.full(len(replies.runs), math.nan)
+    replies = replace(replies, people_points=nothing)
+    judge = said(replies, planted(replies, sensitivity=0.9, specificity=0.9), points=nothing)
+    people, judged = standings(replies, [judge], people=replies.people, votes={})
+    assert (people.by, judged.by) == ("people", "judge")
+    shares = {run: replies.people[np.array(replies.runs) == run].mean() for run in RUNS}
+    assert sorted(RUNS, key=lambda run: people.strengths.strengths[run].value) == sorted(RUNS, key=shares.get)
+    assert people.strengths.n_pairs == judged.strengths.n_pairs == 900
+    # Votes alone, without marks, of two models of three: the third cannot be set against them.
+    at = {run: replies.runs.index(run) for run in RUNS}
+    votes = {(at[RUNS[0]], at[RUNS[1]]): 1.0}
+    (voted,) = standings(replies, [], people=nothing, votes=votes)
+    assert list(voted.strengths.strengths) == list(RUNS[:2])
+    assert voted.strengths.is_bounded
 
 
 def test_the_order_of_models_and_the_level_of_a_lenient_judge():

@@ -77,6 +77,8 @@ def test_every_table_comes_out_and_fits_its_page(both, tmp_path):
     wanted = "people wins order level own-family arms scores"
     assert names == [f"judges-{name}" for name in wanted.split()]
     assert found.agreement[0].same.value == pytest.approx(2 / 3)
+    said = "No strengths by people: all 24 pairs are tied, so nothing tells the strengths apart."
+    assert said in sentences(found)
     assert [one.by for one in found.scores][:2] == ["people", "people"]
     said = " ".join(sentences(found))
     assert "2 judges on 48 stored replies, 48 labelled by 3 raters." in said

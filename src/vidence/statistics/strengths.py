@@ -1,0 +1,193 @@
+"""The strengths of models by who wins pairs of their replies: Bradley and Terry, with ties as Davidson."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vidence.errors import UsageError
+from vidence.records import Estimate, Record, noun_of
+from vidence.statistics.contrasts import LEAST_VIDEOS
+from vidence.statistics.intervals import quantile, too_few
+from vidence.statistics.resampling import as_labels, check_level
+
+_STEPS, _CLOSE = 100, 1e-10
+
+
+class Strengths(Record):
+    """The strength of each name in log-odds, less the mean of all; their covariance.
+
+    `ties` is Davidson's log nu; -inf where no pair is tied. `is_bounded` where one side of the comparisons
+    never loses to the other: then each pair of names that was compared counts half a win more for both.
+    """
+
+    strengths: dict[str, Estimate]
+    covariance: tuple[tuple[float, ...], ...]
+    ties: float
+    n_pairs: int
+    n_ties: int
+    is_bounded: bool
+
+
+def bradley_terry(
+    first: Sequence[str],
+    second: Sequence[str],
+    *,
+    outcomes: ArrayLike,
+    clusters: Sequence[str],
+    level: float = 0.95,
+) -> Strengths:
+    """The strengths of the names behind pairs, by maximum likelihood.
+
+    The error is clustered, and the interval is of Student's t; with fewer than `LEAST_VIDEOS` clusters there
+    is none. Where one side never loses, clusters show too little variance, and the error is that of the
+    likelihood.
+
+    Args:
+        first: a name for each pair.
+        second: the name that it is compared with.
+        outcomes: 1 where the first wins, 0 where the second does, 0.5 for a tie, shape (n_pairs,).
+        clusters: the name of the cluster of each pair.
+        level: coverage of the intervals.
+
+    Raises:
+        UsageError: no pairs, ties alone, a name against itself, an outcome other than 1, 0.5 and 0, or names
+            that no chain of pairs links.
+
+    Source: Bradley & Terry (1952); Davidson (1970), "On extending the Bradley-Terry model to accommodate ties
+        in paired comparison experiments".
+    Departs: the error is clustered; half a win for both sides where the likelihood has no maximum.
+
+    >>> found = bradley_terry("aabb", "bbcc", outcomes=[1, 0, 1, 0], clusters="wxyz")
+    >>> [round(one.value, 3) for one in found.strengths.values()]
+    [0.0, 0.0, 0.0]
+    """
+    check_level(level)
+    results = np.asarray(outcomes, np.float64)
+    if not len(results) == len(first) == len(second) == len(clusters) or not len(results):
+        raise UsageError("give at least one pair, with two names, an outcome and a cluster each")
+    if not np.isin(results, (0.0, 0.5, 1.0)).all():
+        raise UsageError("the outcome of a pair is 1 (the first wins), 0 (the second) or 0.5 (a tie)")
+    if (results == 0.5).all():
+        raise UsageError(f"all {len(results):,} pairs are tied, so nothing tells the strengths apart")
+    names, codes = as_labels([*first, *second], 2 * len(first), what="names")
+    pairs = codes.reshape(2, -1).T
+    if (pairs[:, 0] == pairs[:, 1]).any():
+        raise UsageError("a pair has one name twice; expected two")
+    is_bounded = _check_linked(names, pairs, results)
+    weights = np.ones(len(pairs))
+    if is_bounded:
+        known = np.unique(np.sort(pairs, axis=1), axis=0)
+        pairs = np.concatenate([pairs, known, known])
+        results = np.concatenate([results, np.ones(len(known)), np.zeros(len(known))])
+        weights = np.concatenate([weights, np.full(2 * len(known), 0.5)])
+    fit = _Fit.of(pairs, results, weights, n_names=len(names))
+    covariance, n_clusters = fit.bread, len(set(clusters))
+    if not is_bounded and n_clusters > 1:
+        labels, rows = as_labels(clusters, len(clusters), what="clusters")
+        sums = np.zeros((len(labels), fit.scores.shape[1]))
+        np.add.at(sums, rows, fit.scores)
+        covariance = fit.bread @ (sums.T @ sums) @ fit.bread * n_clusters / (n_clusters - 1)
+    shown = covariance[: len(names), : len(names)]
+    reason = too_few(n_clusters, noun_of(clusters)) if n_clusters < LEAST_VIDEOS else ""
+    half = math.nan if reason else quantile(n_clusters - 1, level)
+    errors = np.sqrt(np.diag(shown).clip(0))
+    return Strengths(
+        strengths={
+            name: Estimate(
+                value=float(value),
+                low=float(value - half * error),
+                high=float(value + half * error),
+                level=level,
+                n=int((pairs[weights == 1] == i).any(axis=1).sum()),
+                n_clusters=n_clusters,
+                method="Bradley-Terry with Davidson's ties",
+                dof=None if reason else n_clusters - 1,
+                reason=reason,
+                clustered_by=noun_of(clusters),
+            )
+            for i, (name, value, error) in enumerate(zip(names, fit.values, errors, strict=False))
+        },
+        covariance=tuple(tuple(row) for row in shown.tolist()),
+        ties=float(fit.values[-1]) if len(fit.values) > len(names) else -math.inf,
+        n_pairs=len(first),
+        n_ties=int((results == 0.5).sum()),
+        is_bounded=is_bounded,
+    )
+
+
+def _check_linked(names: Sequence[str], pairs: NDArray[np.int_], results: NDArray[np.float64]) -> bool:
+    """Whether one side never loses to the other, so that the likelihood has no maximum; see Ford (1957).
+
+    Raises:
+        UsageError: no chain of pairs links all names.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    wins = np.concatenate([pairs[results > 0], pairs[results < 1][:, ::-1]])
+    graph = coo_array((np.ones(len(wins)), (wins[:, 0], wins[:, 1])), shape=(len(names), len(names)))
+    n_apart, part = connected_components(graph, directed=False)
+    if n_apart > 1:
+        groups = (
+            "{" + ", ".join(n for n, p in zip(names, part, strict=True) if p == k) + "}"
+            for k in range(n_apart)
+        )
+        raise UsageError(
+            f"no pair links {' and '.join(groups)}, so their strengths cannot be set against each other; "
+            "compare one of each, or take them apart"
+        )
+    return bool(connected_components(graph, directed=True, connection="strong")[0] > 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Fit:
+    """The maximum: `values` are the strengths and, where there are ties, log nu; `scores` by pair."""
+
+    values: NDArray[np.float64]
+    bread: NDArray[np.float64]
+    scores: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls,
+        pairs: NDArray[np.int_],
+        results: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        *,
+        n_names: int,
+    ) -> "_Fit":
+        """Newton's method; the likelihood is concave."""
+        has_ties = bool((results == 0.5).any())
+        design = np.zeros((len(pairs), n_names + has_ties))
+        places = np.arange(len(pairs))
+        design[places, pairs[:, 0]], design[places, pairs[:, 1]] = 1.0, -1.0
+        gap_design, tie_design = design.copy(), np.zeros_like(design)
+        if has_ties:
+            tie_design[:, -1] = 1.0
+        values = np.zeros(design.shape[1])
+        for _ in range(_STEPS):
+            gap = gap_design @ values
+            logs = np.stack(
+                [gap / 2, -gap / 2, tie_design @ values if has_ties else np.full(len(gap), -np.inf)]
+            )
+            top = logs - np.logaddexp.reduce(logs, axis=0)
+            win, lose, tie = np.exp(top)
+            slope = (results - 0.5) - (win - lose) / 2
+            scores = slope[:, None] * gap_design + ((results == 0.5) - tie)[:, None] * tie_design
+            by_gap = weights * ((win + lose) - (win - lose) ** 2) / 4
+            crossed = (gap_design.T * (-weights * tie * (win - lose) / 2)) @ tie_design
+            information = (
+                (gap_design.T * by_gap) @ gap_design
+                + crossed
+                + crossed.T
+                + (tie_design.T * (weights * tie * (1 - tie))) @ tie_design
+            )
+            bread = np.linalg.pinv(information, hermitian=True)
+            step = bread @ (scores.T @ weights)
+            values = values + step
+            if np.abs(step).max() < _CLOSE:
+                break
+        return cls(values=values, bread=bread, scores=scores)
