@@ -127,11 +127,11 @@ def test_a_study_is_drawn_once_and_again_the_same(vidence, study):
         with pytest.raises(UsageError) as refused:
             study(text)
         assert says in str(refused.value)
-    # Another set than the runs were asked.
+    # Of a part of the set that the runs were asked, only replies to it are drawn.
     (vidence.folder / "other").mkdir()
     lines = (vidence.folder / "items.jsonl").read_text().splitlines()[:3]
     (vidence.folder / "other/few.jsonl").write_text("\n".join(lines))
-    with pytest.raises(Exception, match="with drawn replies are not in the set"):
+    with pytest.raises(UsageError, match="even has 1 wrong replies, 10 are to be drawn of each run"):
         study(ERRORS.replace("runs =", 'items = "few.jsonl"\nruns ='), name="other")
 
 

@@ -1,5 +1,6 @@
 """Two runs, or more, on the same questions: what can be said of their difference."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -7,15 +8,17 @@ import numpy as np
 
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Estimate, Item, Record
+from vidence.report.checked import checked
 from vidence.report.pairing import PairedRuns, paired_answers
 from vidence.report.provenance import Origin, how_asked, is_asked, origin_of, trial_origin
 from vidence.report.results import SEED, Run
-from vidence.report.scores import is_moderate, natural_order
+from vidence.report.scores import ScoredQuestions, is_moderate, natural_order
 from vidence.report.unread import Unanswered, Unread, unanswered, unread
 from vidence.statistics.crossed import crossed_mean
 from vidence.statistics.paired import Comparison, Ranking, holm, rank, verdict
 from vidence.statistics.paired import compare as compare_values
 from vidence.statistics.power import Design, intraclass_correlation, paired_detectable
+from vidence.statistics.prediction_powered import PseudoMarks, corrected_difference, corrected_mean
 from vidence.statistics.resampling import Resampling
 
 POWER = 0.8
@@ -74,7 +77,8 @@ class Compared(Record):
     over questions that a comparison like this finds with a chance of `POWER`; None where it cannot be said,
     inf where no difference would be found. `unread` says how the headline depends on replies without an
     answer and on the parser. `n_clusters` counts sources or videos, as `clustered_by` says, `n_videos` the
-    videos.
+    videos. `corrected` is the headline as people mark replies, of which they read `n_read` of each run; None
+    where they read a sample of one alone, or of none.
     """
 
     first: str
@@ -91,6 +95,8 @@ class Compared(Record):
     provenance: tuple[Provenance, ...]
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
+    corrected: Comparison | None = None
+    n_read: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         found, p = self.headline.difference, self.headline.p_value
@@ -157,6 +163,7 @@ def compare_two(paired: PairedRuns, *, rng: np.random.Generator, settings: Resam
     tag, tag_notes = _macro_tag(paired)
     over_items = _difference(paired, level=settings.level)
     headline = _difference(paired, tag, level=settings.level) if tag else over_items
+    samples = [_pseudo_marks(paired, run) for run in paired.runs]
     return Compared(
         first=paired.names[0],
         second=paired.names[1],
@@ -171,8 +178,54 @@ def compare_two(paired: PairedRuns, *, rng: np.random.Generator, settings: Resam
         tags=tuple(_by_tag(paired, level=settings.level)),
         provenance=provenance(paired.names, paired.runs),
         settings=differing_settings(paired.runs),
-        notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
+        notes=(*paired.notes, *tag_notes, *_repeat_notes(paired), *_one_sample(paired, samples)),
+        corrected=_corrected(paired, samples, headline, tag=tag),
+        n_read=tuple(0 if one is None else int(one.n_read.sum()) for one in samples),
     )
+
+
+def _pseudo_marks(paired: PairedRuns, run: Run) -> PseudoMarks | None:
+    """The marks of the compared questions, corrected by a sample that people read; None without one."""
+    check = checked(run)
+    if check is None or check.n_unread:
+        return None
+    scored = ScoredQuestions.of(run.rows)
+    places = {item.item_id: place for place, item in enumerate(scored.items)}
+    return check.pseudo_marks(scored.items, scored.values).part([places[i.item_id] for i in paired.items])
+
+
+def _corrected(
+    paired: PairedRuns, samples: Sequence[PseudoMarks | None], headline: Comparison, *, tag: str
+) -> Comparison | None:
+    """The headline as people mark the replies, where they read a sample of both runs."""
+    first, second = samples
+    if first is None or second is None:
+        return None
+    level, clusters = headline.difference.level, paired.clusters
+    groups = paired.groups(tag) if tag else None
+    difference, p_value = corrected_difference(second, first, clusters=clusters, groups=groups, level=level)
+    means = (corrected_mean(one, clusters=clusters, groups=groups).value for one in (second, first))
+    return msgspec.structs.replace(
+        headline,
+        **dict(zip(("mean_first", "mean_second"), means, strict=True)),
+        difference=difference,
+        p_value=p_value,
+        standardised=math.nan,
+        mcnemar=None,
+    )
+
+
+def _one_sample(paired: PairedRuns, samples: Sequence[PseudoMarks | None]) -> list[str]:
+    """What is said where people read a sample of one run alone."""
+    without = [place for place, one in enumerate(samples) if one is None]
+    if len(without) != 1:
+        return []
+    (place,) = without
+    return [
+        f"People read a sample of {paired.names[1 - place]}, and not one of {paired.names[place]}: the "
+        "difference stays raw, since errors that both share cancel in it, and would not with one side "
+        f"corrected. `vidence check-sample {paired.runs[place].folder}` draws or takes one."
+    ]
 
 
 def rank_runs(paired: PairedRuns, *, level: float) -> Ranked:

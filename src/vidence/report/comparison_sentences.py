@@ -44,6 +44,7 @@ def sentences(compared: Compared) -> tuple[str, ...]:
     """What there is to say of two runs, the difference first."""
     said = [
         _main(compared),
+        *_corrected(compared),
         *_cautions(compared),
         *_other_average(compared),
         *_detectable(compared),
@@ -167,6 +168,19 @@ def _tests(compared: Compared) -> str:
 
 
 # --------------------------------------------------------------------------- what to know beside it
+
+
+def _corrected(compared: Compared) -> list[str]:
+    """The difference as people mark the replies, where they read some of both."""
+    if (comparison := compared.corrected) is None:
+        return []
+    n_first, n_second = compared.n_read
+    return [
+        f"As people mark replies, of which they read {n_first:,} and {n_second:,}: "
+        f"{_above(compared, comparison)}{_ENDINGS[verdict(comparison)][1]} "
+        f"({percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %; "
+        f"{_interval(compared, comparison)}; p {p_words(comparison.p_value)})."
+    ]
 
 
 def _cautions(compared: Compared) -> list[str]:

@@ -18,6 +18,7 @@ from vidence.report.scores import (
     Draws,
     accuracy,
     chosen,
+    corrected_accuracy,
     macro_tag,
     natural_order,
     points,
@@ -25,7 +26,7 @@ from vidence.report.scores import (
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names
 from vidence.statistics.paired import rank
-from vidence.tables.table import Cell, Column, Table, videos_row
+from vidence.tables.table import Cell, Column, Table, interval_text, percent, videos_row
 from vidence.tables.table import Row as TableRow
 
 # Where a benchmark names no columns: the headline, and the values of tags with at most so many.
@@ -128,6 +129,10 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
                     row[place] = msgspec.structs.replace(row[place], mark="best")
             note += f" Bold: best, and told apart from every other row (test by {noun}, Holm over all pairs)."
     labels = run_names(runs)
+    for label, run in zip(labels, runs, strict=True):
+        if (corrected := corrected_accuracy(run, draws=draws)) is not None:
+            shown = f"{percent(corrected.value)} ({interval_text(corrected)})"
+            note += f" {label} corrected by replies that people read: {shown}."
     headings = tuple(
         Column(key=f"column:{i}", title=column.title, group=column.group, note=_meaning(column))
         for i, column in enumerate(columns)

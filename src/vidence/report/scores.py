@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from vidence.engine.plan import Stratum
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Estimate, Item, OutcomeName, source_noun
+from vidence.report.checked import Checked, checked
 from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import longest_choice, margin, numeric_median
 from vidence.statistics.crossed import crossed_interval
 from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, ClusteredMean, mean_interval
+from vidence.statistics.prediction_powered import corrected_mean
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
 from vidence.tables.table import (
@@ -402,7 +404,7 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
         "Score",
         label=Column(key="name", title="aggregate"),
         rows=lines,
-        measures=measures,
+        measures=(*measures[:3], *_corrected(run, draws=draws), *measures[3:]),  # beside the accuracy
         notes=(
             "Unreadable, refused and failed trials count as wrong, except in the line 'answered only'.",
             "'Numbers as choices' are the questions whose choices are all numbers."
@@ -578,6 +580,35 @@ def _accuracy(draws: Draws) -> Measure[Aggregate]:
 
 def _no_accuracy(why: str) -> Measure[Aggregate]:
     return share("accuracy", lambda _: None, note=f"none: {why}")
+
+
+def _corrected(run: Run, *, draws: Draws) -> tuple[Measure[Aggregate], ...]:
+    """The accuracy as a person would mark the replies; nothing where no sample of them was read."""
+    check = checked(run)
+    if check is None or check.n_unread or run.no_score:
+        return ()
+    n = len(ScoredQuestions.of(run.rows).items)
+    note = f"corrected by {len(check.read):,} replies that a person read, with its interval"
+
+    def of(one: Aggregate) -> Estimate | None:  # a part has too few that were read
+        return _as_read(check, one, draws=draws) if len(one.scored.items) == n else None
+
+    return (share("corrected", of, "as people read", note=note),)
+
+
+def corrected_accuracy(run: Run, *, draws: Draws) -> Estimate | None:
+    """As `headline_accuracy`, as a person would mark the replies; None where no sample of them was read."""
+    check = checked(run)
+    if check is None or check.n_unread or run.no_score:
+        return None
+    average = "micro" if run.plan.headline == ANSWERED else run.plan.headline
+    return _as_read(check, Aggregate.of(run.rows, average), draws=draws)
+
+
+def _as_read(check: Checked, one: Aggregate, *, draws: Draws) -> Estimate:
+    scored = one.scored
+    marks = check.pseudo_marks(scored.items, scored.values)
+    return corrected_mean(marks, clusters=scored.clusters, groups=one.groups, level=draws.level)
 
 
 def _measures(run: Run, rules: SimpleRules, *, draws: Draws) -> tuple[Measure[Aggregate], ...]:

@@ -9,12 +9,13 @@ from string import ascii_uppercase
 import numpy as np
 
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
+from vidence.report.checked import check_sentence, checked
 from vidence.report.judge_summary import judge_sentence, judge_tables
 from vidence.report.parsers import ROBUST, has_logps, parser_tables
 from vidence.report.provenance import is_asked, not_asked
 from vidence.report.repeats import repeat_tables
 from vidence.report.results import OUTCOMES, STATUSES, Row, Run
-from vidence.report.scores import NUMERIC, RULES, score_tables
+from vidence.report.scores import ANSWERED, NUMERIC, RULES, score_tables
 from vidence.statistics.answer_keys import PositionBias, position_bias
 from vidence.tables.table import (
     FEW_VIDEOS,
@@ -307,6 +308,7 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         score: its first table, named ``score``.
     """
     sentences = [_silence(run)] if run.is_silent else [*_hidden(run, score), *_cut_off(run)]
+    sentences.extend(check_sentences(run, score))
     if left_out := run.facts.left_out:
         sentences.append(left_out)
     if said := not_asked(run):
@@ -328,6 +330,18 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
             "were not asked yet."
         )
     return tuple(sentences)
+
+
+def check_sentences(run: Run, score: Table) -> list[str]:
+    """What people read in a sample of the replies makes of the score; nothing without a sample."""
+    if (check := checked(run)) is None or run.no_score:
+        return []
+    # Which replies are answered is what people read otherwise, so a mean over these has no correction.
+    line = "micro" if run.plan.headline == ANSWERED else "headline"
+    raw, corrected = score.estimate(line, "accuracy"), None
+    if "corrected" in score.keys:
+        corrected = score.estimate(line, "corrected")
+    return [check_sentence(run, check, raw=raw, corrected=corrected)]
 
 
 def _hidden(run: Run, score: Table) -> list[str]:

@@ -200,9 +200,10 @@ def draw(file: StudyFile, *, environment: Environment) -> DrawnStudy:
     n_practice = 0 if study.practice.items else study.practice.n
     replies, by_phase = None, dict[str, tuple[Stimulus, ...]]()
     if shows_replies(study):
-        replies = draw_replies(file, cache_root=environment.cache_root)
+        replies = draw_replies(file, among=known, cache_root=environment.cache_root)
         by_phase = {phase.name: reply_trials(study, phase, replies.packet) for phase in study.phases}
-        pool = [Stimulus(item_id=i) for i in _ids_of(replies, known)]
+        shown = dict.fromkeys(one.item_id for one in replies.packet.key.drawn if one.row)
+        pool = [Stimulus(item_id=i) for i in shown]
     wanted = Draw() if replies is not None else study.draw
     asked, practice = drawn_from(pool, wanted, known, n_practice=n_practice)
     places = {item_id: place for place, item_id in enumerate(known)}
@@ -229,21 +230,6 @@ def draw(file: StudyFile, *, environment: Environment) -> DrawnStudy:
         notes=main.loaded.notes,
     )
     return DrawnStudy(drawn=drawn, items=tuple(items), replies=replies)
-
-
-def _ids_of(replies: DrawnReplies, known: Mapping[str, Item]) -> tuple[str, ...]:
-    """The ids of the questions that drawn replies are to.
-
-    Raises:
-        DataError: a question is not in the set.
-    """
-    ids = tuple(dict.fromkeys(one.item_id for one in replies.packet.key.drawn if one.row))
-    if absent := [item_id for item_id in ids if item_id not in known]:
-        raise DataError(
-            f"{several(len(absent), 'question')} with drawn replies are not in the set, the first "
-            f"{absent[0]!r}; name the set that the runs were asked in items and data"
-        )
-    return ids
 
 
 def shows_media(study: Study) -> bool:

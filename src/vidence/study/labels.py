@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from vidence.explain.errors.shares import report as errors_report
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.media.whole import write_file
 from vidence.records import Clusters, Estimate, Item
+from vidence.report.checked import CORRECT, LABELS_FOLDER, RATINGS_FILE
 from vidence.report.export import make_folder
 from vidence.report.judge_labels import SEPARATOR
 from vidence.report.scores import Draws
@@ -28,11 +29,10 @@ from vidence.tables.export import csv_text
 from vidence.tables.table import Measure, RowSpec, Table, count, lines, number, share, tabulate
 from vidence.text import first_lines
 
-FOLDER: Final = "labels"
 HUMAN_FILE, HUMAN_RATIONALE_FILE = "human.csv", "human-rationale.csv"
-WINDOWS_FILE, RATINGS_FILE = "windows.csv", "ratings.csv"
-CORRECT, SCORE = "correct", "score"
-"""The fields of the preset ``judge`` beside the pair."""
+WINDOWS_FILE = "windows.csv"
+SCORE = "score"
+"""A field of the preset ``judge``, as `CORRECT`."""
 _HUMAN_COLUMNS = ("item_id", "model", "repeat", "rater", "correct", "score", "beats", "ties")
 
 
@@ -66,7 +66,7 @@ def write_labels(
         DataError: a response is no label; the message names each.
         StoreError: a file cannot be written.
     """
-    study, folder = file.study, file.folder / FOLDER
+    study, folder = file.study, file.folder / LABELS_FOLDER
     contents: dict[Path, str | bytes] = {}
     if any(field.kind == "kinds" for field in study.form):
         labels = error_labels(file, responses)

@@ -1,7 +1,7 @@
 """What a trial page shows beside the media: the question, and replies of runs without their names."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -100,10 +100,11 @@ class DrawnReplies:
     pictures: Mapping[str, ContactSheet]
 
 
-def draw_replies(file: StudyFile, *, cache_root: Path | None) -> DrawnReplies:
-    """Draw the replies of a study.
+def draw_replies(file: StudyFile, *, among: Container[str], cache_root: Path | None) -> DrawnReplies:
+    """Draw the replies of a study, to questions whose ids are `among` those of its set.
 
-    With a field of the kind ``kinds`` the drawn replies that are wrong are shown, otherwise all.
+    With a field of the kind ``kinds`` the drawn replies that are wrong are shown, with their frames.
+    Otherwise all are, without: wrong ones alone have them.
 
     Raises:
         UsageError: there are no runs, or fewer replies than are to be drawn.
@@ -128,6 +129,8 @@ def draw_replies(file: StudyFile, *, cache_root: Path | None) -> DrawnReplies:
             taxonomy=name, rule=study.draw.of, n=study.draw.n, seed=study.draw.seed, are_all=kinds is None
         ),
         cache_root=cache_root,
+        with_frames=kinds is not None,
+        among=among,
     )
     return DrawnReplies(packet=packet, pictures=pictures)
 

@@ -1,0 +1,84 @@
+"""What people read in some replies of a run, so that its score can be corrected."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import click
+import numpy as np
+
+from vidence.console.flags import argument, command, flag, given_flags
+from vidence.console.screen import Screen, say
+from vidence.engine.environment import environment, now
+from vidence.errors import UsageError
+from vidence.records import Record
+
+if TYPE_CHECKING:
+    from vidence.study.replies import ShownTrial
+    from vidence.study.study import Field
+
+SECTION = "Explain"
+
+
+class Drawing(Record):
+    """Which replies are drawn, and for how many people."""
+
+    n: Annotated[int, flag("So many replies.", type=click.IntRange(50, 200))] = 100
+    people: Annotated[int, flag("A sheet for each of so many people.", type=click.IntRange(1, 20))] = 1
+    seed: Annotated[int, flag("Decides which.")] = 0
+
+
+class CheckSample(Record):
+    """A run, and how its sample is drawn and read."""
+
+    folder: Annotated[Path, argument("RUN")]
+    drawing: Drawing
+    read: Annotated[bool, flag("Read the replies here, one after another; what was said is kept.")] = False
+
+
+@command("check-sample")
+def check_sample(given: CheckSample) -> None:
+    """Draw replies of RUN for people to read, and correct its score by what they say.
+
+    The first time replies are drawn into RUN/check, a study with a sheet for each person. They are read here
+    with --read, on the sheet, or on pages, as those of any study. Once all are read, report and compare print
+    the corrected score beside the raw one. People see neither what was read or marked nor, of choices, what
+    is right.
+    """
+    from vidence.report.checked import FOLDER, checked
+    from vidence.report.results import SEED, load_run
+    from vidence.report.scores import score_tables
+    from vidence.report.tables import check_sentences
+    from vidence.study.check_sample import ask_here, draw_sample
+
+    run, drawing, folder = load_run(given.folder, are_brief=True), given.drawing, given.folder / FOLDER
+    if checked(run) is None:
+        n, n_people, seed = drawing.n, drawing.people, drawing.seed
+        for path in draw_sample(run, n=n, n_people=n_people, seed=seed, environment=environment()):
+            click.echo(f"wrote {path}", err=True)
+    elif unused := given_flags(Drawing):
+        raise UsageError(
+            f"{', '.join(unused)}: {folder} is drawn already; leave it out, or move that folder away to draw "
+            "once more"
+        )
+    if given.read:
+        ask_here(folder, _put, at=now().isoformat())
+    for sentence in check_sentences(run, score_tables(run, rng=np.random.default_rng(SEED))[0]):
+        say(Screen(), sentence)
+
+
+def _put(shown: "ShownTrial", field: "Field", place: str) -> str:
+    """Show a reply and ask what it says, until it can be that, or nothing more is said."""
+    console = Screen()
+    options = [o for o in field.options if len(o) > 1 or ord(o) - ord("A") < len(shown.choices)]
+    say(console, (f"\nReply {place}", "bold"))
+    for title, words in shown.parts:
+        say(console, (f"{title}: ", "bold"), words)
+    for i, choice in enumerate(shown.choices):
+        say(console, f"{chr(ord('A') + i)}. {choice}")
+    while True:
+        text: str = click.prompt(f"{field.title} ({', '.join(options)}; q stops)").casefold()
+        if text == "q":
+            return ""
+        if (value := next((o for o in options if o.casefold() == text), None)) is not None:
+            return value
+        say(console, f"{text!r} is none of {', '.join(options)}")

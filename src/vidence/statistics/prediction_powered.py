@@ -1,0 +1,271 @@
+"""Scores corrected for what reading and judging get wrong, by some replies that a person read.
+
+A program marks every reply, a person marks some, drawn by strata of what the program made of them. The mean
+of the program is precise and may be off; that of the person is right and imprecise. Here they are one.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vidence.errors import UsageError
+from vidence.records import Estimate
+from vidence.statistics.intervals import SHARE, UNBOUNDED, ClusteredMean, Values, quantile, share_ends
+from vidence.statistics.resampling import as_labels, as_values
+
+LEAST_READ = 5
+"""Replies of each stratum that are read where there are so many, and room for it."""
+
+
+def allocated(sizes: Sequence[int], spreads: Sequence[float], n: int) -> tuple[int, ...]:
+    """How many of each stratum a person reads: at least `LEAST_READ`, the others where they tell most.
+
+    Args:
+        sizes: how many replies each stratum has.
+        spreads: how much marks by a person are expected to vary in it (a standard deviation).
+        n: how many are read in all, as far as there are so many.
+
+    Source: Neyman (1934); Wright (2012), "The equivalence of Neyman optimum allocation for sampling and equal
+        proportions for apportioning the U.S. House of Representatives" (whole numbers).
+    Departs: the least number.
+
+    >>> allocated([900, 90, 3], [0.15, 0.5, 0.5], 50)
+    (35, 12, 3)
+    """
+    least = max(2, min(LEAST_READ, n // len(sizes)))
+    found = [min(size, least) for size in sizes]
+    for _ in range(min(n, sum(sizes)) - sum(found)):
+        gains = [
+            size * spread / math.sqrt(k * (k + 1)) if k < size else -1.0
+            for size, spread, k in zip(sizes, spreads, found, strict=True)
+        ]
+        found[gains.index(max(gains))] += 1
+    return tuple(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PseudoMarks:
+    """Marks of all replies of a run, of which a person read some.
+
+    The mean of `values`, shape (n_items,), estimates the score that the person would give to all. `codes` are
+    the strata of the items, shape (n_items,). Of each stratum, shape (n_strata,): `shares`, the mean mark by
+    the person, `n_read` and `n_all`. Where nothing of a stratum was read, its marks count as they are.
+
+    Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference", section 2
+        (the estimate) and section 6 (power tuning); Fisch and others (2024), "Stratified Prediction-Powered
+        Inference for Hybrid Language Model Evaluation", section 4.
+    Departs: the mark that is expected of a reply is the mean of what was read in its stratum, in place of
+        lambda times its mark. In strata with one mark each this is the estimate at every lambda, and its
+        variance is that at the best one; no lambda is estimated from few replies.
+    """
+
+    values: Values
+    codes: NDArray[np.int64]
+    shares: Values
+    n_read: Values
+    n_all: Values
+
+    @classmethod
+    def of(cls, marks: ArrayLike, *, read: ArrayLike, strata: Sequence[str]) -> "PseudoMarks":
+        """Put the marks of program and person together.
+
+        Args:
+            marks: by the program, from 0 to 1, shape (n_items,).
+            read: by the person; NaN where it was not read.
+            strata: of each item, by which it was drawn.
+
+        Raises:
+            UsageError: no marks, one that is not finite, or not one mark by the person and stratum for each.
+        """
+        numbers, people = as_values(marks), np.asarray(read, np.float64)
+        if people.shape != numbers.shape:
+            raise UsageError(f"{people.size} marks by a person for {numbers.size} items; give NaN where none")
+        names, codes = as_labels(strata, len(numbers), what="strata")
+        is_read, n = ~np.isnan(people), len(names)
+        n_all, n_read = np.bincount(codes, minlength=n), np.bincount(codes[is_read], minlength=n)
+        sums = np.bincount(codes[is_read], weights=people[is_read], minlength=n)
+        shares = np.divide(sums, n_read, out=np.full(n, np.nan), where=n_read > 0)
+        values = np.where(n_read[codes] > 0, shares[codes], numbers)
+        weights = (n_all / np.maximum(n_read, 1))[codes]
+        values[is_read] += (weights * (people - values))[is_read]
+        return cls(
+            values=values,
+            codes=codes,
+            shares=shares,
+            n_read=n_read.astype(np.float64),
+            n_all=n_all.astype(np.float64),
+        )
+
+    def slack(self, weights: Values, *, level: float) -> tuple[float, float]:
+        """What rare errors add to the variance of a mean, below it and above it.
+
+        Where few replies were read otherwise, or none, their variance says that there are no others. By as
+        much as Wilson's interval of the share in a stratum reaches further, its part of the mean may, too.
+
+        Args:
+            weights: of the items in the mean, shape (n_items,).
+            level: coverage of the interval.
+
+        Source: Wilson (1927); Zou & Donner (2008), "Construction of confidence limits about effect measures:
+            a general approach" (limits of parts, in squares).
+        Departs: only what goes beyond the variance of the marks is added, and less where more was read.
+        """
+        from scipy.special import ndtri
+
+        z = float(ndtri((1 + level) / 2))
+        known = self.n_read > 0
+        p, n = self.shares[known], self.n_read[known]
+        of_stratum = np.bincount(self.codes, weights=weights, minlength=len(known))[known]
+        centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+        half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+        factor = of_stratum**2 * (1 - n / self.n_all[known])
+        plain = p * (1 - p) / n
+        below, above = (((half + side * (p - centre)) / z) ** 2 - plain for side in (1, -1))
+        return float(factor @ np.maximum(below, 0)), float(factor @ np.maximum(above, 0))
+
+    def part(self, positions: Sequence[int]) -> "PseudoMarks":
+        """Those of some of the items; what was read of the strata stays."""
+        at = list(positions)
+        return replace(self, values=self.values[at], codes=self.codes[at])
+
+
+def corrected_mean(
+    marks: PseudoMarks, *, clusters: Sequence[str], groups: Sequence[str] | None = None, level: float = 0.95
+) -> Estimate:
+    """The mean mark as a person would give it, with its interval; clusters go together.
+
+    The interval is that of `mean_interval` on the pseudo-marks, and reaches further by `PseudoMarks.slack`.
+
+    Args:
+        marks: pseudo-marks of the items.
+        clusters: of each item.
+        groups: of each item, for the unweighted mean of the means of groups.
+        level: coverage of the interval.
+
+    Raises:
+        UsageError: as `mean_interval`.
+
+    Source: as `PseudoMarks`; error and degrees of freedom as `sandwich.Layout`.
+    Departs: the paper has independent items and a normal interval.
+
+    >>> read = [1, 1, 0, 0] + [math.nan] * 8
+    >>> marks = PseudoMarks.of([1] * 12, read=read, strata=["right"] * 12)
+    >>> corrected_mean(marks, clusters=[str(i) for i in range(12)]).value
+    0.5
+    """
+    found = ClusteredMean.of(marks.values, clusters=clusters, groups=groups)
+    return share_of(found, marks.slack(_weights(len(marks.codes), groups), level=level), level=level)
+
+
+def share_of(found: ClusteredMean, slack: tuple[float, float], *, level: float) -> Estimate:
+    """The estimate of a mean of pseudo-marks, whose interval reaches further by a slack below and above."""
+    plain = found.interval(bounds=UNBOUNDED, level=level)
+    if found.reason:
+        return plain
+    (least, most), edge = SHARE, 1 / (2 * found.size[0])
+    value = min(max(found.value, least), most)
+    inside = min(max(value, edge), most - edge) if found.variance > 0 else value
+    layout = found.layout
+    starts, stops = share_ends(
+        [inside], [found.variance], dof=layout.dof, n_alike=layout.n_alike, level=level
+    )
+    low, high = _wider((value - float(starts[0]), float(stops[0]) - value), slack, found, level=level)
+    return msgspec.structs.replace(
+        plain,
+        value=value,
+        low=max(least, value - low),
+        high=min(most, value + high),
+        method=_method("mean; logit", found),
+        dof=layout.dof,
+        reason="",
+    )
+
+
+def corrected_difference(
+    first: PseudoMarks,
+    second: PseudoMarks,
+    *,
+    clusters: Sequence[str],
+    groups: Sequence[str] | None = None,
+    level: float = 0.95,
+) -> tuple[Estimate, float]:
+    """The first mean less the second, as a person would mark both, with its p-value of being 0.
+
+    Where nothing of one side was read its marks count as they are.
+
+    Args:
+        first: pseudo-marks of the items under one run.
+        second: those of the same items under the other.
+        clusters: of each item.
+        groups: as for `corrected_mean`.
+        level: coverage of the interval.
+
+    Raises:
+        UsageError: as `mean_interval`; different numbers of items.
+
+    Source: as `corrected_mean`; Miller, Adding Error Bars to Evals (2024), section 3.2 (paired differences).
+    Departs: no.
+    """
+    if len(first.values) != len(second.values):
+        raise UsageError(f"{len(first.values)} and {len(second.values)} items; expected the same items")
+    found = ClusteredMean.of(first.values - second.values, clusters=clusters, groups=groups)
+    weights = _weights(len(first.values), groups)
+    ours, theirs = (marks.slack(weights, level=level) for marks in (first, second))
+    return difference_of(found, (ours[0] + theirs[1], ours[1] + theirs[0]), level=level)
+
+
+def difference_of(
+    found: ClusteredMean, slack: tuple[float, float], *, level: float
+) -> tuple[Estimate, float]:
+    """The estimate of a mean of differences of pseudo-marks with a slack below and above, and its p-value."""
+    from scipy.special import stdtr
+
+    plain = found.interval(bounds=UNBOUNDED, level=level)
+    if found.reason or not (found.variance or any(slack)):
+        return plain, 1.0
+    half = quantile(found.layout.dof, level) * math.sqrt(found.variance)
+    low, high = _wider((half, half), slack, found, level=level)
+    # The side on which 0 lies decides.
+    error = (low if found.value > 0 else high) / quantile(found.layout.dof, level)
+    p_value = (
+        2 * float(stdtr(found.layout.dof, -abs(found.value) / error))
+        if error > 0
+        else float(found.value == 0)
+    )
+    estimate = msgspec.structs.replace(
+        plain,
+        low=max(-1.0, found.value - low),
+        high=min(1.0, found.value + high),
+        method=_method("difference", found),
+        dof=found.layout.dof,
+        reason="",
+    )
+    return estimate, p_value
+
+
+def _method(what: str, found: ClusteredMean) -> str:
+    dof = f"t with {found.layout.dof:.1f} degrees of freedom"
+    return f"prediction-powered {what}, clustered error CR2, {dof}, wider by Wilson's limits of strata"
+
+
+def _wider(
+    sides: tuple[float, float], slack: tuple[float, float], found: ClusteredMean, *, level: float
+) -> tuple[float, float]:
+    """How far an interval reaches below and above, with the slack."""
+    critical = quantile(found.layout.dof, level)
+    below, above = (
+        math.hypot(side, critical * math.sqrt(more)) for side, more in zip(sides, slack, strict=True)
+    )
+    return below, above
+
+
+def _weights(n: int, groups: Sequence[str] | None) -> Values:
+    """What each item weighs in a mean over items, or over groups."""
+    if groups is None:
+        return np.full(n, 1 / n)
+    names, codes = as_labels(groups, n, what="groups")
+    return np.asarray(1 / (len(names) * np.bincount(codes))[codes], np.float64)
