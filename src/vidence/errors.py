@@ -17,6 +17,7 @@ what to do.
     │   ├── RejectedRequestError   ... and will not answer this request
     │   ├── AccessError            ... and will answer no request (wrong key, no such model)
     │   │   └── MissingKeyError    ... since there is no key; nothing was sent
+    │   ├── NoVerdictsError        a judge replies, and gives no verdicts that can be read
     │   └── ServerDownError        ... nor anybody else any more; the run stops
     ├── StoreError                 a run folder or the reply memory cannot be used
     ├── AccountError               a step of making questions lost or doubled something
@@ -119,6 +120,10 @@ class AccessError(ModelError):
 
 class MissingKeyError(AccessError):
     """The server wants a key and none is known, so that nothing was sent."""
+
+
+class NoVerdictsError(ModelError):
+    """A judge gives no verdicts that can be read; the scores stay as they were."""
 
 
 class ServerDownError(ModelError):

@@ -433,12 +433,12 @@ class Score(Record):
 
     @property
     def counted(self) -> float | None:
-        """`value` as it enters a mean: None where a judge is still to be asked.
+        """`value` as it enters a mean: None where a judge is still to be asked, or gave no verdict.
 
         While a free answer waits for its judge, a free question without an answer waits too: a mean
         over the bad ones alone would say nothing.
         """
-        return None if self.scorer == NEEDS_JUDGE else self.value
+        return None if self.scorer == NEEDS_JUDGE or self.has_judge_error else self.value
 
     @property
     def is_undecided(self) -> bool:

@@ -86,7 +86,9 @@ def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens:
     _say_judged(summary, folder, console)
     if summary.n_failed:
         failed = f"{several(summary.n_failed, 'question')} failed"
-        why = f", which counts as wrong: {sentence(str(summary.failures))}"
+        wrong = "" if summary.n_judge_errors == summary.n_failed else ", which counts as wrong"
+        but = " but for judge errors" if wrong and summary.n_judge_errors else ""
+        why = f"{wrong}{but}: {sentence(str(summary.failures))}"
         say(console, (failed, "red"), f"{why} Ask again with: vidence resume {folder}")
     if summary.n_cut:
         cut = f"{summary.n_cut:,} of {several(summary.n_tried, 'reply', many='replies')} cut off"
@@ -107,10 +109,10 @@ def _say_judged(summary: Summary, folder: Path, console: Console) -> None:
     """What judges did not decide, and how to ask them again."""
     if summary.n_judge_errors:
         n = several(summary.n_judge_errors, "reply", many="replies")
-        say(console, (f"{n} got no usable verdict", "red"), ": counted as wrong, listed as judge errors")
+        say(console, (f"{n} got no usable verdict", "red"), ": in no mean, listed as judge errors")
     if summary.n_scores_kept:
         n = several(summary.n_scores_kept, "reply", many="replies")
-        say(console, (f"{n} got no new verdict", "red"), ": what they had before stays and counts")
+        say(console, (f"{n} got no verdict", "red"), ": marks from before stay, and without one they wait")
     if summary.n_judge_errors or summary.n_scores_kept:
         say(console, f"Ask about these alone with: vidence judge {folder} --judge-model (the same)")
     if summary.n_undecided:

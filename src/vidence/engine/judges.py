@@ -1,7 +1,7 @@
 """Judge the replies that runs have stored: of one run, or by several judges to be set beside each other."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -19,10 +19,13 @@ from vidence.engine.plan import Plan, read_plan, write_plan
 from vidence.engine.scoring import JudgeModel, JudgePool, score_reply
 from vidence.engine.session import add_judges, each, judge_model, judge_of
 from vidence.engine.store import RunStore
-from vidence.errors import UsageError
-from vidence.records import EXTRACT, Failed, Item, Record, Reply, Score, Trial, Unreadable, Verdict
+from vidence.errors import NoVerdictsError, UsageError
+from vidence.records import EXTRACT, Item, Record, Reply, Score, Trial, Unreadable, Verdict
 
 _WITHHELD = Unreadable(reason="withheld from the judge")
+N_FIRST = 20
+"""How many replies a judge is asked about before anything is stored."""
+_MOST_LOST = 0.1
 
 
 async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_event: Listener) -> Summary:
@@ -31,8 +34,9 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
     Trials that this judge and these models have scored before are left alone, tied panels too; those without
     a reply stay as they are. Where they were asked and gave no verdict they are asked anew, and not out of
     the memory, which would repeat what could not be read. A trial that had a mark keeps it until there is a
-    new one, and one that waits goes on waiting where the judge did not reply at all; the verdicts that failed
-    are kept beside. Nothing is removed: a trial that is judged is stored once more, and the last counts.
+    new one, and one that waits goes on waiting; the verdicts that failed are kept beside. Nothing is removed:
+    a trial that is judged is stored once more, and the last counts. Nothing is stored, and the folder keeps
+    its judge, until `N_FIRST` replies were asked about.
 
     Args:
         plan: the plan in the folder with `judge` and `judge_models` as they shall be.
@@ -42,6 +46,7 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
 
     Raises:
         UsageError: no judge model is named, or all answers are hidden.
+        NoVerdictsError: more than a tenth of the first replies got no verdict; the run is as it was.
         StoreError: not a run folder, or another process works in it.
         VidenceError: the judges cannot go on; every verdict so far is kept.
     """
@@ -59,12 +64,15 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
         with RunStore(folder, is_writer=True) as store:
             check_known(store.items(), folder)
             _check_free(store, plan, folder)
-            # Written first: whatever happens, the folder says by whom its verdicts are.
-            write_plan(folder, plan, facts)
-            _forget_other_failures(store, pool)
+
+            def begin() -> None:
+                write_plan(folder, plan, facts)  # before the first verdict: it says by whom they are
+                _forget_other_failures(store, pool)
+
             is_new_rule = len(pool.models) > 1 and before.judge_panel != plan.judge_panel
+            held = _Held(store=store, begin=begin)
             summary = await _judge_all(
-                engine, pool, plan, store=store, on_event=on_event, is_new_rule=is_new_rule
+                engine, pool, plan, held=held, on_event=on_event, is_new_rule=is_new_rule
             )
     summary.close(Budget(), judging)
     return summary
@@ -98,8 +106,9 @@ def _check_free(store: RunStore, plan: Plan, folder: Path) -> None:
 
 
 async def _judge_all(
-    engine: Engine, pool: JudgePool, plan: Plan, *, store: RunStore, on_event: Listener, is_new_rule: bool
+    engine: Engine, pool: JudgePool, plan: Plan, *, held: "_Held", on_event: Listener, is_new_rule: bool
 ) -> Summary:
+    store = held.store
     items = {item.item_id: item for item in store.items()}
     parsers: dict[str, Scorer] = {
         "choice": create("parser", plan.parser),
@@ -128,17 +137,62 @@ async def _judge_all(
         attempt = n_stored[trial.item_id, trial.repeat] if is_again else 0
         context = Context(item_id=shown.item_id, repeat=attempt)
         score = await engine.drive(pool.score(shown, reply, ruled=ruled), context)
-        is_kept = score.has_judge_error and _stays(trial.score, score)
-        if is_kept:
-            score = msgspec.structs.replace(trial.score, unanswered=score.verdicts)
+        if is_kept := score.has_judge_error:
+            kept = ruled if trial.score.has_judge_error else trial.score
+            score = msgspec.structs.replace(kept, unanswered=score.verdicts)
         judged = msgspec.structs.replace(trial, score=score)
-        store.add(judged)
+        held.add(judged)
         summary.add(msgspec.structs.replace(judged, is_remembered=False))
         summary.n_scores_kept += is_kept
         on_event(TrialStored(trial=judged, cost=0.0))
 
-    await each(todo, judge, n_consumers=plan.concurrency)
+    try:
+        await each(todo, judge, n_consumers=plan.concurrency)
+    finally:
+        held.release()
     return summary
+
+
+@dataclass(kw_only=True)
+class _Held:
+    """The first judged trials, which are stored once they show that the judge can give verdicts."""
+
+    store: RunStore
+    begin: Callable[[], None]
+    trials: list[Trial] | None = field(default_factory=list)
+    is_refused: bool = False
+
+    def add(self, judged: Trial) -> None:
+        """Store a trial, or hold it while fewer than `N_FIRST` replies were asked about.
+
+        Raises:
+            NoVerdictsError: too many of these got no verdict.
+        """
+        if self.trials is None:
+            self.store.add(judged)
+            return
+        self.trials.append(judged)
+        scores = [trial.score for trial in self.trials]
+        lost = [score.unanswered for score in scores if score.unanswered]
+        n_asked = sum(bool(score.verdicts) for score in scores if not score.unanswered) + len(lost)
+        if n_asked < N_FIRST:
+            return
+        if len(lost) > _MOST_LOST * n_asked:
+            self.is_refused = True
+            raise NoVerdictsError(
+                f"the judge gave no verdict on {len(lost)} of the first {n_asked} replies, at most "
+                f"{_MOST_LOST:.0%} may be without; every score stays as it was. "
+                f"The first: {lost[0][0].error}. Name another --judge-model or --judge"
+            )
+        self.release()
+
+    def release(self) -> None:
+        """Store what is held, unless the judge was refused; what follows is stored at once."""
+        if self.trials is not None and not self.is_refused:
+            self.begin()
+            for judged in self.trials:
+                self.store.add(judged)
+            self.trials = None
 
 
 def _forget_other_failures(store: RunStore, pool: JudgePool) -> None:
@@ -147,17 +201,6 @@ def _forget_other_failures(store: RunStore, pool: JudgePool) -> None:
         if trial.score.unanswered and pool.has_judged(trial.score):
             score = msgspec.structs.replace(trial.score, unanswered=())
             store.add(msgspec.structs.replace(trial, score=score))
-
-
-def _stays(before: Score, error: Score) -> bool:
-    """Whether what a trial had stays where judges gave no verdict.
-
-    A reply that waits for its mark stays so only where nobody replied: an unreadable verdict may be the doing
-    of the reply, which must not leave the mean that way.
-    """
-    if isinstance(before.outcome, Failed):
-        return False
-    return before.value is not None or not any(verdict.said for verdict in error.verdicts)
 
 
 class JudgedReply(Record):

@@ -42,7 +42,7 @@ def judge_sentence(run: Run) -> str:
     n_rules = sum(not row.score.verdicts and row.correct is not None for row in run.rows)
     names = ", ".join(dict.fromkeys(row.score.scorer for row in judged))
     n_tied = sum(row.is_undecided for row in judged)
-    errors = f"{n_errors:,} judge {'error' if n_errors == 1 else 'errors'}, counted as wrong"
+    errors = f"{n_errors:,} judge {'error' if n_errors == 1 else 'errors'}, in no mean"
     n_contrary = n_contradictions(row.score for row in judged)
     contrary = (
         f" In {several(n_contrary, 'verdict')} the mark contradicts the answer extracted; the mark counts."
@@ -122,7 +122,7 @@ def _marks(run: Run) -> Table:
     has_contrary = n_contradictions(row.score for row in run.rows) > 0
     rows = []
     for (kind, name), some in groups.items():
-        values = [row.correct for row in some if row.correct is not None and not row.is_judge_error]
+        values = [row.correct for row in some if row.correct is not None]
         given = [row.score.points for row in some if row.score.points is not None]
         contrary = (n_contradictions(row.score for row in some),) if has_contrary else ()
         found = (len(some), len(some) / len(run.rows), _mean(values), _points(given), *contrary)
@@ -130,8 +130,7 @@ def _marks(run: Run) -> Table:
     return Table(
         name="judges",
         title="Who scored the replies",
-        note="Judge errors and undecided judges count as wrong in the score, but for those left open; "
-        "nothing is guessed.",
+        note="Judge errors are in no mean; undecided judges count as wrong, but for those left open.",
         label=Column(key="by", title="scored by"),
         columns=(
             Column(key="n", title="trials", kind="count"),

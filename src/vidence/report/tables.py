@@ -361,11 +361,7 @@ def _scored(run: Run, score: Table) -> list[str]:
         _accuracy(score),
         *_few_videos(score),
         *_baselines(score),
-        _outcomes(
-            score,
-            n_judge_errors=sum(row.is_judge_error for row in run.rows),
-            n_undecided=sum(row.is_undecided for row in run.rows),
-        ),
+        _outcomes(score, n_undecided=sum(row.is_undecided for row in run.rows)),
     ]
 
 
@@ -463,13 +459,11 @@ def _baselines(score: Table) -> list[str]:
     return sentences
 
 
-def _outcomes(score: Table, *, n_judge_errors: int, n_undecided: int) -> str:
+def _outcomes(score: Table, *, n_undecided: int) -> str:
     has_answered = any(row.key == "answered" for row in score.rows)
     everything = "headline" if has_answered else "micro"
     names = ("unreadable", "refused", "failed")
     counts = ", ".join(f"{shown(score, everything, name).text} {name}" for name in names)
-    if n_judge_errors:
-        counts += f" ({n_judge_errors:,} by a judge error)"
     if n_undecided:
         counts += f" ({n_undecided:,} with undecided judges)"
     if not has_answered:

@@ -12,7 +12,7 @@ from vidence.engine import engine as engine_module
 from vidence.engine.environment import Environment
 from vidence.engine.judges import judge_run
 from vidence.engine.plan import read_plan
-from vidence.errors import TransientModelError
+from vidence.errors import NoVerdictsError, TransientModelError
 from vidence.records import Reply
 from vidence.report.results import load_run
 
@@ -92,14 +92,15 @@ def rambling(fake_model, n_times, points=4):
 def test_judging_again_asks_about_judge_errors_alone_and_anew(folder, bench, fake_model, monkeypatch):
     model = rambling(fake_model, 6)  # each of three replies twice
     summary, _ = judge(folder, {"fake:judge": model}, monkeypatch)
-    assert (summary.n_judge_errors, summary.n_failed, summary.n_scores_kept) == (3, 3, 0)
+    assert (summary.n_judge_errors, summary.n_failed, summary.n_scores_kept) == (0, 0, 3)
+    assert [trial.score.value for trial in bench.trials()] == [None] * 3  # they wait, and are not wrong
     # The same judge again, which is lost at one reply and clear about the others.
     again = rambling(fake_model, 2)
     summary, _ = judge(folder, {"fake:judge": again}, monkeypatch)
-    assert (summary.n_tried, summary.n_judge_errors, len(again.asked)) == (3, 1, 4)
+    assert (summary.n_tried, summary.n_scores_kept, len(again.asked)) == (3, 1, 4)
     last = rambling(fake_model, 0)
     summary, _ = judge(folder, {"fake:judge": last}, monkeypatch)
-    assert (summary.n_tried, summary.n_judge_errors, len(last.asked)) == (1, 0, 1)
+    assert (summary.n_tried, summary.n_scores_kept, len(last.asked)) == (1, 0, 1)
     assert [trial.score.value for trial in bench.trials()] == [1.0] * 3
 
 
@@ -139,6 +140,29 @@ def test_a_reply_still_waits_where_the_judge_did_not_reply(folder, bench, fake_m
     assert [len(trial.score.unanswered) for trial in bench.trials()] == [1] * 3
     summary, _ = judge(folder, {"fake:judge": verdict(fake_model, 4)}, monkeypatch)
     assert [trial.score.value for trial in bench.trials()] == [1.0] * 3
+
+
+def test_a_judge_that_fails_on_more_than_a_tenth_ends_with_every_score_as_it_was(
+    bench, fake_model, monkeypatch
+):
+    bench.write(30, choices=[], answer="a pan", answer_kind="text")
+
+    async def say(request):
+        return Reply(text="A frying pan.")
+
+    bench.run(fake_model(turn=say))
+    run = bench.folder / "run"
+    before = bench.trials()
+    with pytest.raises(NoVerdictsError, match=r"on 3 of the first 20 replies.*stays as it was"):
+        judge(run, {"fake:judge": rambling(fake_model, 6)}, monkeypatch, concurrency=1)
+    assert (bench.trials(), read_plan(run)[0].judge_models) == (before, ())
+    # A tenth is no reason to stop: the two wait, in no mean, and the others are marked.
+    model = rambling(fake_model, 4)
+    model.identity = "fake:2"
+    summary, _ = judge(run, {"fake:other": model}, monkeypatch, concurrency=1)
+    assert summary.n_scores_kept == 2
+    values = [row.correct for row in load_run(run).rows]
+    assert (values.count(None), values.count(1.0)) == (2, 28)
 
 
 def test_ids_are_made_with_the_seed_of_the_plan(folder, fake_model, monkeypatch):

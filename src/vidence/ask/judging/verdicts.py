@@ -196,7 +196,7 @@ def _behind_thinking(words: str, marked: str) -> Iterator[str]:
 
 
 def judge_error(message: str, *, scorer: str, version: int, said: tuple[str, ...] = ()) -> Score:
-    """The score of a reply on which no verdict could be had: 0.0, counted as failed, nothing guessed.
+    """The score of a reply on which no verdict could be had: failed, and in no mean (`Score.counted`).
 
     Args:
         message: why there is no verdict.
@@ -205,7 +205,7 @@ def judge_error(message: str, *, scorer: str, version: int, said: tuple[str, ...
         said: what the judge said, word for word.
 
     Source: HumanPCR and MMVU do not say what becomes of a verdict that cannot be read.
-    Departs: MMVU's code marks such replies wrong and does not count them apart; here they are counted.
+    Departs: MMVU's code marks such replies wrong and does not count them apart; here they wait for a judge.
     """
     return Score(
         outcome=Failed(stage="scoring", error=ERROR, message=message),
