@@ -1,10 +1,12 @@
 """Every command that the documentation shows is one that vidence understands."""
 
 import re
+from pathlib import Path
 
 import click
 import pytest
 
+import vidence
 from vidence import catalog
 from vidence.ask.prompting.templates import sets
 from vidence.cli.finding import all_commands
@@ -107,6 +109,22 @@ def test_every_command_in_the_text_exists_with_its_flags(pages, commands):
                 ok = words[1] in commands and given <= flags(commands[words[1]])
             if not ok:
                 wrong.append(f"{page.name}: {code}")
+    assert wrong == []
+
+
+def test_every_diagnose_names_its_diagnostic_before_the_run(pages):
+    """In pages and in messages."""
+    known = {*catalog.names("diagnostic"), "NAME", "RUN"}
+    texts = {page.name: page.text for page in pages}
+    source = Path(vidence.__file__).parent
+    texts |= {str(path): path.read_text("utf-8") for path in source.rglob("*.py")}
+    first = re.compile(r"vidence diagnose ([\w-]+) (\S+)")
+    wrong = [
+        f"{place}: {found[0]}"
+        for place, text in texts.items()
+        for found in first.finditer(text)
+        if (found[1] not in known and re.match(r"runs?/|RUN", found[2])) or (found[1] == "RUN")
+    ]
     assert wrong == []
 
 

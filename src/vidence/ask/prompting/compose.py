@@ -1,12 +1,12 @@
-"""Frames and words become one prompt: frames first, in the order of the selection, then the words."""
+"""Frames and words become one prompt: frames in the order of the selection, before the words or amid them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from vidence.ask.prompting.templates import Templates
+from vidence.ask.prompting.templates import FRAMES_HERE, Templates
 from vidence.errors import UsageError
 from vidence.media.encode import EncodedFrame, Encoding, Size, montage
 from vidence.records import Aside, ImagePart, Item, Part, Prompt, TextPart, VideoPart
@@ -144,12 +144,31 @@ class Prompter:
         behind = (TextPart(text=fill(aside.name)),) if aside.name and not aside.is_alone else ()
         system = fill("system") if "system" in self._templates and not aside.is_alone else ""
         prompt = Prompt(
-            parts=(*shown, TextPart(text=fill(name)), *behind),
+            parts=(*self._placed(fill(name), shown, name), *behind),
             choices=() if aside.is_alone else item.choices,
             system=system,
             template=self._templates.label(name),
         )
         return Prompted(prompt=prompt, images=images)
+
+    def _placed(self, words: str, shown: Sequence[Part], name: str) -> Iterator[Part]:
+        """The frames where the template has `frames`, else before its words.
+
+        Raises:
+            UsageError: it has them several times.
+        """
+        before, *behind = words.split(FRAMES_HERE)
+        if len(behind) > 1:
+            raise UsageError(
+                f"{self._templates.label(name).split()[0]} shows {{{{ frames }}}} {len(behind)} times; "
+                "once is the most"
+            )
+        first, last = (before.rstrip("\n"), behind[0].lstrip("\n")) if behind else ("", before)
+        if first:
+            yield TextPart(text=first)
+        yield from shown
+        if last or not first:
+            yield TextPart(text=last)
 
     def notes(self, items: Iterable[Item]) -> tuple[str, ...]:
         """What a user should know of words of their own before these questions are asked."""

@@ -37,8 +37,12 @@ VARIABLES: Mapping[str, str] = MappingProxyType(
         "columns": "of a montage; 1 where frames come one by one",
         "rows": "of a montage; 1 where frames come one by one",
         "duration_s": "how long the media are, in seconds",
+        "modality": "what is shown: image, multiple images or video",
+        "frames": "where the frames stand; before the words if it is left out",
     }
 )
+FRAMES_HERE = "\0frames\0"
+"""What `frames` is filled in with, for the prompter to put the frames there."""
 # ... and what the words before a frame can use.
 FRAME_VARIABLES: Mapping[str, str] = MappingProxyType(
     {"number": "the number of the frame, from 1", "time_s": "its time in seconds"}
@@ -73,7 +77,12 @@ ASIDES: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 # Every template that a set can hold, with the variables that it can use.
 KNOWN: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {**dict.fromkeys((*QUESTION_NAMES, "system"), VARIABLES), "frame": FRAME_VARIABLES, **ASIDES}
+    {
+        **dict.fromkeys(QUESTION_NAMES, VARIABLES),
+        "system": MappingProxyType({name: what for name, what in VARIABLES.items() if name != "frames"}),
+        "frame": FRAME_VARIABLES,
+        **ASIDES,
+    }
 )
 NAMES = tuple(KNOWN)
 _FOLDER: Traversable = resources.files("vidence.ask.prompting") / "templates"
@@ -250,6 +259,16 @@ def choices_of(item: Item) -> list[dict[str, str]]:
     return [{"letter": a, "text": b} for a, b in zip(item.letters, item.choices, strict=True)]
 
 
+def modality_of(item: Item) -> str:
+    """What a question is about, in the words of HumanPCR's prompts.
+
+    Source: HumanPCR, figures 17 and 18 (``modality``).
+    """
+    if not item.media or any(media.kind == "video" for media in item.media):
+        return "video"
+    return "image" if len(item.media) == 1 else "multiple images"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Templates:
     """The templates that one run uses; it is a `contracts.Words`.
@@ -334,6 +353,8 @@ class Templates:
             "columns": grid[0],
             "rows": grid[1],
             "duration_s": duration_s,
+            "modality": modality_of(item),
+            "frames": FRAMES_HERE,
             **said,
         }
         return self.say(name, values)

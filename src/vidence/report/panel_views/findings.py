@@ -1,17 +1,38 @@
 """Findings of diagnostics on the runs of a panel, run below run."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from vidence.errors import UsageError
+from vidence.records import Record
 from vidence.report.diagnosis import Diagnosed
 from vidence.report.panel_grid import Grid, GridCell
-from vidence.report.scores import Draws
+from vidence.report.scores import Draws, headline_accuracy
 from vidence.tables.charts import Statement, Violins, table_of
 from vidence.tables.table import Cell, Column, Row, Table
 
 Found = tuple[GridCell, Diagnosed]
+
+
+class FindingSettings(Record):
+    """Options of a view that shows findings: which diagnostics, and what of them."""
+
+    finding: Annotated[
+        tuple[str, ...], Meta(description="diagnostics: their tables in place of scores, run below run")
+    ] = ()
+    tables: Annotated[tuple[str, ...], Meta(description="tables of the findings; none: the first")] = ()
+    values: Annotated[
+        tuple[str, ...],
+        Meta(description="a row for each run, with figures of the findings: TITLE:TABLE/ROW/COLUMN"),
+    ] = ()
+    alike: Annotated[bool, Meta(description="refuse findings of several models or options")] = False
+
+    direct: Annotated[
+        bool, Meta(description="tables of findings with the scores of the models asked directly")
+    ] = False
 
 
 def found_of(grid: Grid, diagnostics: Sequence[str], *, draws: Draws) -> list[Found]:
@@ -34,45 +55,77 @@ def found_of(grid: Grid, diagnostics: Sequence[str], *, draws: Draws) -> list[Fo
     return found
 
 
-def findings_of(
-    grid: Grid,
-    diagnostics: Sequence[str],
-    *,
-    tables: Sequence[str],
-    values: Sequence[str],
-    are_alike: bool,
-    draws: Draws,
-) -> tuple[Statement, ...]:
+def findings_of(grid: Grid, wanted: FindingSettings, *, draws: Draws) -> tuple[Statement, ...]:
     """Tables of each diagnostic with the rows of all runs, and distributions of all runs beside each other.
 
     Args:
         grid: the runs.
-        diagnostics: their names.
-        tables: names of tables of the findings; without any the first.
-        values: in place of tables a row for each run with these figures, ``TITLE:TABLE/ROW/COLUMN``.
-        are_alike: refuse findings of several models or with other options.
+        wanted: which diagnostics, and what of them.
         draws: the level of the intervals.
 
     Raises:
         UsageError: no run has findings or such a table, or they are not alike.
     """
-    everything = found_of(grid, diagnostics, draws=draws)
+    everything = found_of(grid, wanted.finding, draws=draws)
     made: list[Statement] = []
-    for name in diagnostics:
+    for name in wanted.finding:
         found = [(cell, one) for cell, one in everything if one.diagnostic.name == name]
         if not found:
             continue
-        if are_alike:
+        if wanted.alike:
             check_alike(found)
-        if values:
-            made.append(_picked(name, found, values))
-        else:
-            made += [
-                stacked(f"pivot:{name}{f':{table}' if table else ''}", found, table)
-                for table in tables or ("",)
-            ]
+        if wanted.values:
+            made.append(_picked(name, found, wanted.values))
+        if wanted.tables or not wanted.values:
+            some = _stacked_all(name, found, wanted.tables or ("",))
+            made += [_with_direct(one, found, grid, draws=draws) for one in some] if wanted.direct else some
         made += _violins(name, found)
     return tuple(made)
+
+
+def _stacked_all(name: str, found: Sequence[Found], tables: Sequence[str]) -> list[Table]:
+    """The tables of all runs; of several names those that a run has, with a note on the others."""
+    known = {table for _, one in found for table in one.tables()}
+    kept = [table for table in tables if not table or table in known] or list(tables[:1])
+    made = [stacked(f"pivot:{name}{f':{one}' if one else ''}", found, one) for one in kept]
+    if absent := [table for table in tables if table not in kept]:
+        note = f"{made[0].note} No run has the table {' or '.join(absent)}.".strip()
+        made[0] = msgspec.structs.replace(made[0], note=note)
+    return made
+
+
+def _with_direct(table: Table, found: Sequence[Found], grid: Grid, *, draws: Draws) -> Table:
+    """A stacked table with the scores of models asked directly, and of models without findings.
+
+    The latter are asked to reason first, such as thinking models: a single reply, where others have M = 0.
+
+    Source: HumanPCR, tables 4 and 12.
+    """
+    directly = {
+        (cell.model, cell.benchmark, cell.run.plan.split): Cell(
+            value=headline_accuracy(cell.run, draws=draws)
+        )
+        for cell in grid.scored
+        if cell.run.plan.style == "direct"
+    }
+
+    def direct(cell: GridCell) -> Cell:
+        return directly.get((cell.model, cell.benchmark, cell.run.plan.split), Cell())
+
+    of_place = [cell for cell, _ in found]
+    rows = [
+        msgspec.structs.replace(row, values=(direct(of_place[int(row.key.partition(":")[0])]), *row.values))
+        for row in table.rows
+    ]
+    named, single = {cell.model for cell, _ in found}, "m0" if "m0" in table.keys else "accuracy"
+    for i, cell in enumerate(grid.scored):
+        if cell.model not in named and cell.run.plan.style == "cot":
+            score = headline_accuracy(cell.run, draws=draws)
+            values = (direct(cell), *(Cell(value=score if key == single else None) for key in table.keys))
+            detail = f"{cell.benchmark}, a single reply"
+            rows.append(Row(key=f"single:{i}", label=cell.label, detail=detail, values=values))
+    heading = Column(key="direct", title="direct", kind="share", note="the run with style = direct")
+    return msgspec.structs.replace(table, columns=(heading, *table.columns), rows=tuple(rows))
 
 
 def check_alike(found: Sequence[Found]) -> None:
@@ -107,8 +160,8 @@ def stacked(name: str, found: Sequence[Found], table: str = "") -> Table:
         UsageError: no run has that table.
     """
     own = [
-        (cell, one, known)
-        for cell, one in found
+        (place, cell, one, known)
+        for place, (cell, one) in enumerate(found)
         if (known := one.tables().get(table) if table else table_of(one.statements[0])) is not None
     ]
     if not own:
@@ -116,9 +169,9 @@ def stacked(name: str, found: Sequence[Found], table: str = "") -> Table:
         raise UsageError(
             f"no findings of {found[0][1].diagnostic.name} have the table {table!r}; there are {there}"
         )
-    columns = list({c.key: c for _, _, known in own for c in known.columns}.values())
+    columns = list({c.key: c for *_, known in own for c in known.columns}.values())
     rows = []
-    for place, (cell, one, known) in enumerate(own):
+    for place, cell, one, known in own:
         options = ", ".join(f"{key} {value}" for key, value in one.header.options.items())
         for row in known.rows:
             values = tuple(known.cell(row.key, c.key) if c.key in known.keys else Cell() for c in columns)
@@ -126,11 +179,11 @@ def stacked(name: str, found: Sequence[Found], table: str = "") -> Table:
             label = f"{cell.label}: {row.label}"
             rows.append(Row(key=f"{place}:{row.key}", label=label, detail=detail, values=values))
     return msgspec.structs.replace(
-        own[0][2],
+        own[0][3],
         name=name,
         columns=tuple(columns),
         rows=tuple(rows),
-        note=" ".join(dict.fromkeys(known.note for _, _, known in own if known.note)),
+        note=" ".join(dict.fromkeys(known.note for *_, known in own if known.note)),
     )
 
 

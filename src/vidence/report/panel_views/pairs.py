@@ -353,7 +353,7 @@ def _of_selectors(grid: Grid, against: str, *, draws: Draws) -> tuple[Table, Tab
     if not rows:
         raise UsageError(
             "no model of the panel was shown the frames of several selectors; make conditions that "
-            "differ in their selector, or `vidence diagnose RUN selector-gap --set selectors=...`"
+            "differ in their selector, or `vidence diagnose selector-gap RUN --set selectors=...`"
         )
     if against and against not in names:
         raise UsageError(f"no run has the selector {against!r}; there are {', '.join(names)}")

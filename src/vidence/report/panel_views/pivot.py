@@ -11,11 +11,11 @@ from msgspec import Meta
 
 from vidence.contracts import PaperColumn
 from vidence.errors import UsageError
-from vidence.records import Clusters, Estimate, Record
+from vidence.records import Clusters, Estimate
 from vidence.report.over_models import over_models, where_of
 from vidence.report.pairing import pair_where_possible
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
-from vidence.report.panel_views.findings import findings_of
+from vidence.report.panel_views.findings import FindingSettings, findings_of
 from vidence.report.panel_views.sorted import counted, title_of
 from vidence.report.papers import best_of, column_cell, column_rows, columns_of, declared
 from vidence.report.printed_comparison import LETTERS, is_one_of
@@ -42,7 +42,7 @@ MODEL = "model"
 Values = tuple[str, ...]
 
 
-class Settings(Record):
+class Settings(FindingSettings):
     """Options of the view."""
 
     columns: Annotated[
@@ -59,15 +59,6 @@ class Settings(Record):
         Meta(description="sorted: by the mean of the columns; mean: the mean over models in place of each"),
     ] = "each"
     printed: Annotated[str, Meta(description="a published table whose rows stand below, as printed")] = ""
-    finding: Annotated[
-        tuple[str, ...], Meta(description="diagnostics: their tables in place of scores, run below run")
-    ] = ()
-    tables: Annotated[tuple[str, ...], Meta(description="tables of the findings; none: the first")] = ()
-    values: Annotated[
-        tuple[str, ...],
-        Meta(description="a row for each run, with figures of the findings: TITLE:TABLE/ROW/COLUMN"),
-    ] = ()
-    alike: Annotated[bool, Meta(description="refuse findings of several models or options")] = False
 
     def __post_init__(self) -> None:
         if self.models != "each" and not self.columns:
@@ -107,14 +98,7 @@ class Pivot:
         """
         settings = self.settings
         if settings.finding:
-            return findings_of(
-                grid,
-                settings.finding,
-                tables=settings.tables,
-                values=settings.values,
-                are_alike=settings.alike,
-                draws=draws,
-            )
+            return findings_of(grid, settings, draws=draws)
         everything = (*grid.scored, *grid.people)
         if not everything:
             raise UsageError(grid.unscored)

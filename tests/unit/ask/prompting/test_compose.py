@@ -9,7 +9,7 @@ from vidence.ask.prompting.compose import Layout, Prompter, ShownFrame
 from vidence.ask.prompting.templates import Templates
 from vidence.errors import UsageError
 from vidence.media.encode import EncodedFrame, Encoding, Size, decode_image, encode
-from vidence.records import ImagePart, Item, TextPart, VideoPart
+from vidence.records import ImagePart, Item, Media, TextPart, VideoPart
 
 CHOICE = Item(item_id="q", question="What is it?", choices=("cat", "dog"), answer="A")
 OPEN = Item(item_id="q", question="What is it?", answer="cat", answer_kind="text")
@@ -190,3 +190,43 @@ def test_layouts_and_styles() -> None:
     assert Layout.parse("montage:10x3") == Layout(kind="montage", columns=10, rows=3)
     with pytest.raises(UsageError, match="no style 'cott'; expected direct or cot"):
         prompter(style="cott")
+
+
+def own(folder: Path, words: str) -> Prompter:
+    (folder / "choice-direct.txt").write_text(words)
+    templates = Templates.load("humanpcr", override=folder)
+    return Prompter(templates, style="direct", layout="images", frame_times=False)
+
+
+@pytest.mark.parametrize(
+    ("words", "kinds"),
+    [
+        ("{{ question }} Below are the frames.\n{{ frames }}\n", [TextPart, ImagePart, ImagePart]),
+        ("Here: {{ frames }} {{ question }}", [TextPart, ImagePart, ImagePart, TextPart]),
+        ("{{ question }}", [ImagePart, ImagePart, TextPart]),
+    ],
+)
+def test_a_template_places_the_frames(tmp_path: Path, words: str, kinds: list[type]) -> None:
+    prompt = own(tmp_path, words).prompt(CHOICE, frames(2), duration_s=1.0).prompt
+    assert [type(part) for part in prompt.parts] == kinds
+    assert "\0" not in prompt.text
+    assert "What is it?" in prompt.text
+
+
+def test_frames_twice_or_in_the_system_message_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"own/choice-direct.txt shows {{ frames }} 2 times"):
+        own(tmp_path, "{{ frames }} {{ question }} {{ frames }}").prompt(CHOICE, (), duration_s=0.0)
+    (tmp_path / "system.txt").write_text("{{ frames }}")
+    with pytest.raises(UsageError, match="there is no variable 'frames'"):
+        Templates.load("humanpcr", override=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [(["video"], "video"), (["image"], "image"), (["image", "image"], "multiple images")],
+)
+def test_the_modality_is_that_of_the_question(tmp_path: Path, kinds: list[str], said: str) -> None:
+    media = tuple(Media(path=f"{i}.x", kind=kind) for i, kind in enumerate(kinds))  # type: ignore[arg-type]
+    item = Item(item_id="q", question="What?", choices=("cat", "dog"), answer="A", media=media)
+    prompt = own(tmp_path, "Given the {{ modality }}: {{ question }}").prompt(item, (), duration_s=0.0).prompt
+    assert prompt.text == f"Given the {said}: What?"

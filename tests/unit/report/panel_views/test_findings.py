@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
 from vidence.errors import UsageError
+from vidence.explain.diagnostics.best_of_n import BestOfNFinding
 from vidence.explain.diagnostics.conditions import ReplyScore
 from vidence.explain.diagnostics.frame_shares import FrameSharesFinding
+from vidence.explain.diagnostics.hints import HintsFinding
 from vidence.explain.diagnostics.modality import CONDITIONS, ModalityFinding
 from vidence.explain.diagnostics.mrfs import MrfsFinding
 from vidence.report.panel_grid import open_view
@@ -122,6 +125,45 @@ def test_words_alone_one_frame_and_all_frames(bare, grid, draws):
     assert any(ratio.value == pytest.approx(4 / 7) for ratio in ratios if ratio is not None)
 
 
+def mark(value):
+    return (ReplyScore(value=float(value), kind="answered"),)
+
+
+def test_each_level_of_hints_has_its_column_as_in_the_paper(bare, grid, draws):
+    # 30 %, and 40, 50 and 80 % with one, two and three hints
+    at = np.random.default_rng(0).permutation(120)
+    right = {"L0": 36, "L1": 48, "L2": 60, "L3": 96}
+    findings = [HintsFinding(marks={n: mark(k < m) for n, m in right.items()}, n_hints=3) for k in at]
+    shape, controls = paper("humanpcr-table6").show(
+        grid(bare(findings, diagnostic="hints", version=2)), draws
+    )
+    titles = [column.title for column in shape.columns]
+    assert titles == ["no hint", "level 1", "gain 1", "level 2", "gain 2", "level 3", "gain 3"]
+    values = [shown(shape, "run:0", key).text for key in shape.keys]
+    assert values == ["30.0", "40.0", "10.0", "50.0", "20.0", "80.0", "50.0"]
+    assert "gain of level 3" in controls.rows[0].label
+
+
+def test_best_of_n_stands_beside_direct_answers_and_thinking_models(bare, cell, grid, draws):
+    pool = BestOfNFinding(
+        marks=mark(1) * 8,
+        same_as=(0,) * 8,
+        lengths=(1,) * 8,
+        n_distinct=1,
+        points={"self": (4,) * 8},
+        picked={"self": {str(m): 0 for m in range(4)}},
+        n_unread={"self": 0},
+    )
+    found = bare([pool] * 12, diagnostic="best-of-n", version=2, options={"rewards": "self"})
+    direct = cell(condition="direct", right=[True, False, True, True], style="direct")
+    thinking = cell(model="thinker", right=[True, False], style="cot")
+    (table,) = paper("humanpcr-table12").show(grid(found, direct, thinking), draws)
+    rows = {row.label: row.key for row in table.rows}
+    assert (table.keys[0], shown(table, table.rows[0].key, "direct").text) == ("direct", "75.0")
+    assert shown(table, rows["thinker"], "m0").text == "50.0"
+    assert shown(table, rows["thinker"], "m1").text == DASH
+
+
 def shared(top, *, is_right):
     rest = (1 - top) / 2
     shares = {"deltas": (top, rest, rest), "shares": (top, rest, rest), "top_share": top}
@@ -133,6 +175,7 @@ def test_models_stand_below_each_other(bare, grid, draws):
     some = {name: [shared(top, is_right=i % 2 == 0) for i in range(12)] for name, top in tops.items()}
     cells = [bare(those, diagnostic="frame-shares", version=1, model=name) for name, those in some.items()]
     table, violins = paper("herbench-fig5").show(grid(*cells), draws)
+    assert table.note.endswith("No run has the table placebo.")
     assert shown(table, "0:all", "top").text == "50.0"
     assert shown(table, "1:all", "top").text == "90.0"
     assert shown(table, "0:all", "even").text == "33.3"
@@ -140,3 +183,12 @@ def test_models_stand_below_each_other(bare, grid, draws):
     labels = [group.label for group in violins.groups][:2]
     assert labels == ["m, table, answered right", "m, table, answered wrong"]
     assert draw_plot(violins) is not None
+
+
+def test_the_placebo_of_figure_5_is_there_where_it_was_asked_for(bare, grid, draws):
+    both = {"beside_deltas": (0.6, 0.2, 0.2), "placebo_deltas": (0.1, 0.1, 0.1)}
+    some = [msgspec.structs.replace(shared(0.6, is_right=i % 2 == 0), **both) for i in range(12)]
+    cell = bare(some, diagnostic="frame-shares", version=4, options={"placebo": "n"})
+    table, placebo, _ = paper("herbench-fig5").show(grid(cell), draws)
+    assert "No run has" not in table.note
+    assert [shown(placebo, "0:all", key).text for key in ("top", "floor")] == ["60.0", "33.3"]
