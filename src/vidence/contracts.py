@@ -151,9 +151,10 @@ class Loaded:
 class Benchmark(Protocol):
     """What to ask.
 
-    `protocols` are the named ways to ask; the first is the default, ``paper`` where there is one: where
-    a paper and its released code differ, each is there by name. `terms` says what the data may be used
-    for, in one or two sentences; it is shown once to every user and kept with every run.
+    `protocols` are the named ways to ask; the default is that with the name of the split, else the first,
+    ``paper`` where there is one: where a paper and its released code differ, each is there by name. `terms`
+    says what the data may be used for, in one or two sentences; it is shown once to every user and kept with
+    every run.
 
     A benchmark may also have `paper_tables`: for the title of each table that its paper prints, a tuple
     of `PaperColumn`. The report then has these tables, with one row for each run. It may have a

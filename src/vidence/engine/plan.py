@@ -114,7 +114,7 @@ class Plan(Record):
     ] = None
     split: Annotated[str, flag("Which part of the benchmark (default: its first split).")]
     protocol: Annotated[
-        str, flag("A named way to ask (default: the paper's); `vidence list` names them.")
+        str, flag("A named way to ask (default: the paper's for the split); `vidence list` names them.")
     ] = "paper"
     model: str
     name: Annotated[

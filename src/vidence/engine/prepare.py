@@ -93,7 +93,9 @@ def make_plan(
     check_secrets("model", model)  # before anything of it is shown or stored
     given = read_overrides(overrides)
     benchmark = benchmark_of(benchmark_name, given.get("map") or "")
-    protocol = given.pop("protocol", None) or next(iter(benchmark.protocols))
+    split = given.pop("split", None) or benchmark.splits[0]
+    usual = split if split in benchmark.protocols else next(iter(benchmark.protocols))
+    protocol = given.pop("protocol", None) or usual
     if protocol not in benchmark.protocols:
         raise UnknownNameError(f"protocol of {benchmark.name}", protocol, benchmark.protocols)
     _check_values(given)
@@ -106,7 +108,7 @@ def make_plan(
         "data": _whole_place(str(data)),
         "model": model,
         "protocol": protocol,
-        "split": given.pop("split", None) or benchmark.splits[0],
+        "split": split,
     }
     rules = msgspec.convert(msgspec.to_builtins(benchmark.protocols[protocol]) | fields, Plan)
     return _filled(rules, model=model, given=given)

@@ -368,6 +368,11 @@ def _notes(items: Sequence[Item], files: Sequence[DataFile], split: str) -> Iter
             f"the number of tasks differs from the paper's in {len(other)} dimension(s): {', '.join(other)}; "
             "means over tasks do not compare with published ones"
         )
+    if split == "all" and len({item.answer_kind for item in items}) > 1:
+        yield (
+            "choices and open questions are asked alike here, and the paper asks open ones step by step: ask "
+            "--split human-pc and --split human-r in two runs to compare with it"
+        )
     idle = [
         item.item_id
         for item in items

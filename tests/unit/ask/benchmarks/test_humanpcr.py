@@ -11,6 +11,8 @@ import pytest
 
 from vidence.ask.benchmarks import humanpcr
 from vidence.contracts import Loaded
+from vidence.engine.plan import Plan
+from vidence.engine.prepare import make_plan
 from vidence.errors import DataError
 from vidence.media.files import missing
 
@@ -255,3 +257,16 @@ def test_choices_are_asked_directly_and_open_questions_step_by_step() -> None:
     for name in (*budgets, "human-r-reasoning"):
         assert (protocols[name].style, protocols[name].headline) == ("cot", "micro")
     assert {rules.judge for rules in protocols.values()} == {"humanpcr"}
+
+
+def test_a_split_is_asked_as_its_own_protocol_says_unless_another_is_named() -> None:
+    def plan(split: str, **more: object) -> Plan:
+        overrides = {"split": split, **more}
+        return make_plan("humanpcr", data=SAMPLE, model="baseline:constant", overrides=overrides)  # type: ignore[arg-type]
+
+    found = {split: plan(split) for split in ("human-pc", "human-r", "all")}
+    assert [p.protocol for p in found.values()] == ["paper", "human-r", "paper"]
+    assert [p.style for p in found.values()] == ["direct", "cot", "direct"]
+    assert plan("human-r", protocol="paper").style == "direct"
+    assert any("asks open ones step by step" in note for note in load(SAMPLE, split="all").notes)
+    assert not any("step by step" in note for note in load(SAMPLE, split="human-r").notes)
