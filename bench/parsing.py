@@ -1,6 +1,6 @@
 """How well parsers read made replies whose meaning is known.
 
-    python bench/parsing.py [--replies 5600] [--seed 0] [--parser robust ...] [--part dev|held-out|all]
+    python bench/parsing.py [--replies 6900] [--seed 0] [--parser robust ...] [--part dev|held-out|all]
         [--misses N] [--docs docs/guides/parsers.md]
 
 A *style* is one way in which models answer, in several phrasings that mean the same: a letter, or nothing.
@@ -259,7 +259,7 @@ def write_docs(path: Path, text: str) -> None:
 def main() -> int:
     """Print the tables."""
     options = argparse.ArgumentParser(description="How well parsers read made replies.")
-    options.add_argument("--replies", type=int, default=5600)
+    options.add_argument("--replies", type=int, default=6900)
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--parser", action="append", choices=PARSERS)
     options.add_argument("--part", choices=(*FILES, "all"), default="all")
