@@ -14,16 +14,18 @@ Kind = Literal["plain", "fraction", "percent", "power"]
 
 # Symbols by what they measure, as multiples of its first unit. Case matters: mW is no MW.
 _SYMBOLS: dict[str, dict[str, str]] = {
-    "length": {"m": "1", "nm": "1e-9", "µm": "1e-6", "mm": "1e-3", "cm": "1e-2", "dm": "1e-1", "km": "1e3"},
-    "area": {"m²": "1", "mm²": "1e-6", "cm²": "1e-4", "km²": "1e6"},
-    "volume": {"m³": "1", "L": "1e-3", "l": "1e-3", "mL": "1e-6", "ml": "1e-6", "cm³": "1e-6"},
-    "mass": {"g": "1", "µg": "1e-6", "mg": "1e-3", "kg": "1e3"},
-    "time": {"s": "1", "ns": "1e-9", "µs": "1e-6", "ms": "1e-3", "min": "60", "h": "3600"},
+    "length": {"m": "1", "nm": "1e-9", "μm": "1e-6", "mm": "1e-3", "cm": "1e-2", "dm": "1e-1", "km": "1e3"},
+    "length^3": {"L": "1e-3", "l": "1e-3", "mL": "1e-6", "ml": "1e-6"},
+    "mass": {"g": "1", "μg": "1e-6", "mg": "1e-3", "kg": "1e3"},
+    "time": {"s": "1", "ns": "1e-9", "μs": "1e-6", "ms": "1e-3", "min": "60", "h": "3600"},
     "frequency": {"Hz": "1", "kHz": "1e3", "MHz": "1e6", "GHz": "1e9"},
-    "speed": {"m/s": "1", "cm/s": "1e-2", "km/s": "1e3"},
     "energy": {"J": "1", "kJ": "1e3", "MJ": "1e6"},
     "power": {"W": "1", "mW": "1e-3", "kW": "1e3", "MW": "1e6"},
     "voltage": {"V": "1", "mV": "1e-3", "kV": "1e3"},
+    "current": {"A": "1", "mA": "1e-3"},
+    "resistance": {"Ω": "1", "kΩ": "1e3"},
+    "amount": {"mol": "1", "mmol": "1e-3"},
+    "temperature": {"K": "1"},
     "force": {"N": "1", "mN": "1e-3", "kN": "1e3"},
     "pressure": {"Pa": "1", "hPa": "1e2", "kPa": "1e3", "MPa": "1e6"},
     "energy of a particle": {"eV": "1", "meV": "1e-3", "keV": "1e3", "MeV": "1e6", "GeV": "1e9"},
@@ -37,38 +39,83 @@ _UNITS = {
 # Names of the symbols, in any case; a plural s is taken off before.
 _NAMES_OF = {
     "mm": "millimeter millimetre", "cm": "centimeter centimetre", "m": "meter metre",
-    "km": "kilometer kilometre", "nm": "nanometer nanometre", "µm": "micrometer micrometre",
+    "km": "kilometer kilometre", "nm": "nanometer nanometre", "μm": "micrometer micrometre",
     "mg": "milligram", "g": "gram", "kg": "kilogram",
     "ms": "millisecond", "s": "second sec", "min": "minute min", "h": "hour hr", "Hz": "hertz",
     "kHz": "kilohertz",
     "L": "liter litre", "mL": "milliliter millilitre", "J": "joule", "kJ": "kilojoule", "W": "watt",
-    "kW": "kilowatt", "V": "volt", "N": "newton", "Pa": "pascal", "kPa": "kilopascal", "°": "degree deg",
-    "°C": "celsius degree_celsius degrees_celsius", "°F": "fahrenheit degree_fahrenheit degrees_fahrenheit",
-    "m/s": "meter_per_second metre_per_second meters_per_second metres_per_second",
+    "kW": "kilowatt", "V": "volt", "A": "ampere amp", "Ω": "ohm", "mol": "mole", "K": "kelvin",
+    "N": "newton", "Pa": "pascal", "kPa": "kilopascal", "°": "degree deg", "%": "percent",
 }  # fmt: skip
-_NAMES = {name.replace("_", " "): symbol for symbol, names in _NAMES_OF.items() for name in names.split()}
-_SPELLINGS = (
-    (re.compile(r"\\\(|\\\)|\\[,;!: ]"), " "),
-    (re.compile(r"\\(?:text|mathrm|textrm|mathbf)\s*\{([^{}]*)\}"), r"\1"),
-    (re.compile(r"\\d?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}"), r"\1/\2"),
-    (re.compile(r"\^\s*\{?\s*\\circ\s*\}?|\\degree"), "°"),
-    (re.compile(r"\\times|\\cdot|×|·"), "*"),  # noqa: RUF001 - the sign of multiplication
-    (re.compile(r"\\%"), "%"),
-    (re.compile("℃|°\\s*C\\b"), "°C"),
-    (re.compile("℉|°\\s*F\\b"), "°F"),
-    (re.compile("[\u00b5\u03bc](?=[a-zA-Z])"), "µ"),
-    (re.compile(r"(?<=m)\^?2\b"), "²"),
-    (re.compile(r"(?<=m)\^?3\b"), "³"),
+_NAMES = {name: symbol for symbol, names in _NAMES_OF.items() for name in names.split()}
+_RAISED = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
+_LOWERED = str.maketrans("₊₋₀₁₂₃₄₅₆₇₈₉", "+-0123456789")
+_ARGUMENT = r"\s*\{([^{}]*)\}"
+# Marks around words, from the inside out: as often as they are nested.
+_NESTED = (
+    (
+        re.compile(r"\\(?:text|mathrm|textrm|textbf|mathbf|mathit|operatorname|boxed|fbox|ce)" + _ARGUMENT),
+        r"\1",
+    ),
+    (re.compile(r"\\[dt]?frac\s*\{(-?\w+)\}\s*\{(\w+)\}"), r"\1/\2"),
+    (re.compile(r"\\[dt]?frac" + _ARGUMENT * 2), r"(\1)/(\2)"),
+    (re.compile(r"\\sqrt" + _ARGUMENT), r"√(\1)"),
+    (re.compile(r"\^\s*\{\s*([-+]?\w+[-+]?)\s*\}"), r"^\1"),
+    (re.compile(r"(?<![A-Za-z]{3})_\s*\{?\s*(\d+)\s*\}?"), r"\1"),
 )
-_IN_DOLLARS = re.compile(r"\A\$(?P<inside>[^$]+)\$(?P<unit>[^$]*)\Z")
-_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_SPELLINGS = (
+    # Dollars around a formula, no prices: nothing but words touches them from the inside.
+    (re.compile(r"\$(?!\s)([^$]*[^$\s])\$(?!\d)"), r"\1"),
+    (re.compile(r"\\\(|\\\)|\\\[|\\\]|\\[,;!: ]|\\(?:left|right)(?![a-z])"), " "),
+    (re.compile(r"\^\s*\{?\s*\\circ\s*\}?|\\degree"), "°"),
+    (re.compile(r"\\times|\\cdot|[×·⋅∙]"), "*"),  # noqa: RUF001 - signs of multiplication
+    (re.compile(r"\\%"), "%"),
+    (re.compile(r"\bsqrt\s*\("), "√("),
+    (re.compile(r"√\s*(\d+(?:\.\d+)?|[A-Za-z])(?![\w.])"), r"√(\1)"),
+    (re.compile(r"°\s*C\b|\b(?:degrees?\s+)?celsius\b|\bdegrees?\s+C\b", re.IGNORECASE), "°C"),
+    (re.compile(r"°\s*F\b|\b(?:degrees?\s+)?fahrenheit\b|\bdegrees?\s+F\b", re.IGNORECASE), "°F"),
+)
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
+_POWER = r"\^\s*(?P<{}>[-+]?\d{{1,3}})"
 _QUANTITY = re.compile(
-    r"(?P<sign>-?)\s*(?:(?P<over>\d+)\s*/\s*(?P<under>\d+)|10\s*\^\s*\{?\s*(?P<alone>[-+]?\d{1,3})\s*\}?"
-    rf"|(?P<number>{_NUMBER})\s*(?:[eE](?P<e>[-+]?\d{{1,3}})|\*\s*10\s*(?:\^\s*\{{?\s*(?P<power>[-+]?\d{{1,3}})\s*\}}?"
-    r"|(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4})))?)"
+    rf"(?P<sign>-?)\s*(?:(?P<over>\d+)\s*/\s*(?P<under>\d+)|10\s*{_POWER.format('alone')}"
+    rf"|(?P<number>{_NUMBER})\s*(?:[eE](?P<e>[-+]?\d{{1,3}})|\*\s*10\s*(?:{_POWER.format('power')})?)?)"
     r"\s*(?P<unit>[^\d\s].*)?"
 )
+_FACTOR = re.compile(
+    r"(?P<before>square\s+|cubic\s+)?(?P<name>[^\W\d_]+|°[CF]?|%)"
+    r"(?:\s*\^\s*(?P<power>[-+]?[1-9])|(?P<digit>-?[1-4])(?!\d)|\s+(?P<behind>squared|cubed))?"
+)
+_MACRO = re.compile(r"\\([A-Za-z]+)")
+_POWERS = {"square": 2, "squared": 2, "cubic": 3, "cubed": 3}
+
+
+def _greek(macro: re.Match[str]) -> str:
+    """The letter that a macro of LaTeX stands for; any other macro as it is."""
+    size, name = "CAPITAL" if macro[1].istitle() else "SMALL", macro[1].replace("lambda", "lamda")
+    try:
+        return unicodedata.lookup(f"GREEK {size} LETTER {name}")
+    except KeyError:
+        return macro[0]
+
+
+def normal_form(text: str) -> str:
+    """A text without the marks of LaTeX, its signs in one spelling; what carries meaning stays.
+
+    Digits below the line stand on it (*H₂O* is *H2O*), those above it stay apart (*x²* is *x^2*, not *x2*).
+    """
+    text = re.sub(r"[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda found: f"^{found[0].translate(_RAISED)}", text)
+    text = re.sub(r"(?<=\d)(?=[¼½¾⅓⅔])", " ", text.translate(_LOWERED))
+    text = _MACRO.sub(_greek, text)
+    text = unicodedata.normalize("NFKC", text).replace("\u2044", "/").replace("\u2212", "-")
+    for pattern, spelling in _SPELLINGS:
+        text = pattern.sub(spelling, text)
+    before = ""
+    while before != text:
+        before = text
+        for pattern, spelling in _NESTED:
+            text = pattern.sub(spelling, text)
+    return text.strip()
 
 
 @dataclass(frozen=True)
@@ -86,7 +133,7 @@ def quantity_of(text: str) -> Quantity | None:
     >>> quantity_of("3 cm") == quantity_of("30 mm"), quantity_of("3 apples")
     (True, None)
     """
-    found = _QUANTITY.fullmatch(_spelt(text))
+    found = _QUANTITY.fullmatch(normal_form(text.strip().removesuffix(".")))
     if found is None or (found["under"] is not None and not int(found["under"])):
         return None
     unit = _unit_of(found["unit"] or "")
@@ -117,23 +164,43 @@ def is_same_quantity(one: str, other: str) -> bool:
     return True
 
 
-def _spelt(text: str) -> str:
-    text = text.strip().removesuffix(".").strip()
-    wrapped = _IN_DOLLARS.match(text)
-    text = wrapped["inside"] + wrapped["unit"] if wrapped else text
-    for pattern, spelling in _SPELLINGS:
-        text = pattern.sub(spelling, text)
-    return text.replace("\u2212", "-").replace("\u00a0", " ").strip()
-
-
 def _unit_of(text: str) -> tuple[str, Fraction] | None:
-    text = " ".join(text.split())
-    if not text:
-        return "", Fraction(1)
-    if text in {"%", "percent", "per cent"}:
+    """What a unit measures, and its size: symbols or names with powers, multiplied or divided.
+
+    None where a symbol is not known, or it is open what a stroke divides by (*J/mol K*).
+    """
+    text = re.sub(r"\bper cent\b", "percent", " ".join(text.split()))
+    if text in {"%", "percent"}:
         return "percent", Fraction(1)
-    name = text.casefold()
-    return _UNITS.get(_NAMES.get(name) or _NAMES.get(name.removesuffix("s")) or text)
+    powers: dict[str, int] = {}
+    size, sign, n_under, end = Fraction(1), 1, 0, 0
+    while end < len(text):
+        found = _FACTOR.match(text, end)
+        if found is None or (unit := _symbol(found["name"])) is None:
+            return None
+        power = sign * (
+            int(found["power"] or found["digit"] or 0)
+            or _POWERS.get((found["before"] or found["behind"] or "").strip(), 1)
+        )
+        n_under += sign < 0
+        what, _, own = unit[0].partition("^")
+        powers[what] = powers.get(what, 0) + power * int(own or 1)
+        size *= unit[1] ** power
+        joint = re.compile(r"\s*(/|\bper\b|\*|\s|\Z)\s*").match(text, found.end())
+        if (
+            joint is None
+            or (sign < 0 and joint[1] not in {"/", "per", ""})
+            or (joint[1] and joint.end() == len(text))
+        ):
+            return None
+        sign, end = (-1 if joint[1] in {"/", "per"} else 1), joint.end()
+    named = ((what, power) for what, power in sorted(powers.items()) if power)
+    return " ".join(what if power == 1 else f"{what}^{power}" for what, power in named), size
+
+
+def _symbol(name: str) -> tuple[str, Fraction] | None:
+    folded = name.casefold()
+    return _UNITS.get(_NAMES.get(folded) or _NAMES.get(folded.removesuffix("s")) or name)
 
 
 def _number(found: re.Match[str]) -> tuple[Fraction, Kind]:
@@ -142,8 +209,7 @@ def _number(found: re.Match[str]) -> tuple[Fraction, Kind]:
     if found["alone"] is not None:
         return Fraction(10) ** int(found["alone"]), "power"
     value = Fraction(found["number"].replace(",", ""))
-    raised = found["raised"].translate(_RAISED) if found["raised"] else None
-    exponent = found["e"] or found["power"] or raised
+    exponent = found["e"] or found["power"]
     return (value * Fraction(10) ** int(exponent), "power") if exponent else (value, "plain")
 
 
@@ -167,6 +233,8 @@ _TURNS = re.compile(
 )
 # A longer text is never called the same as anything.
 _MOST_CHARS = 1_000
+_EMPHASIS = re.compile(r"(?<!\w)\*\*|\*\*(?!\w)")
+_BOXED = re.compile(r"\\boxed\s*\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}")
 _WRAPPED = re.compile(r"(\*\*|[\"'`*])(?P<said>(?:(?!\1).)+)\1", re.DOTALL)
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _JOINING_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
@@ -178,24 +246,6 @@ _UP_TO_TWENTY = (
     *("nineteen", "twenty"),
 )
 _NUMBERS = {word: str(number) for number, word in enumerate(_UP_TO_TWENTY)}
-# Names of units as their symbols; only behind a number.
-_UNIT_NAMES: dict[str, tuple[str, ...]] = {
-    "%": ("percent",),
-    "mm": ("millimeter", "millimetre", "millimeters", "millimetres"),
-    "cm": ("centimeter", "centimetre", "centimeters", "centimetres"),
-    "m": ("meter", "metre", "meters", "metres"),
-    "km": ("kilometer", "kilometre", "kilometers", "kilometres"),
-    "mg": ("milligram", "milligrams"),
-    "g": ("gram", "grams"),
-    "kg": ("kilogram", "kilograms"),
-    "ms": ("millisecond", "milliseconds"),
-    "s": ("second", "seconds", "sec", "secs"),
-    "min": ("minute", "minutes", "mins"),
-    "h": ("hour", "hours", "hr", "hrs"),
-    "Hz": ("hertz",),
-    "°": ("degree", "degrees"),
-}
-_SYMBOL_OF = {name: symbol for symbol, names in _UNIT_NAMES.items() for name in names}
 # Short words whose case means nothing; of others with one or two letters it may, as in Mg and mg.
 _SMALL_WORDS = frozenset({"a", "an", "no", "up", "on", "of", "to", "at", "by", "it", "is", "or", "we"})
 _ARTICLES = ("a", "an", "the")
@@ -210,8 +260,8 @@ def _without_wrapping(text: str) -> str:
 
 def _word(word: str, before: str) -> str:
     folded = word.casefold()
-    if before[:1].isdigit() and folded in _SYMBOL_OF:
-        return _SYMBOL_OF[folded]
+    if before[:1].isdigit() and (symbol := _NAMES.get(folded) or _NAMES.get(folded.removesuffix("s"))):
+        return symbol
     if folded in _NUMBERS:
         return _NUMBERS[folded]
     is_plain = word.islower() or word.isupper() or word.istitle()
@@ -220,8 +270,8 @@ def _word(word: str, before: str) -> str:
 
 def _tokens(text: str) -> list[str]:
     """Numbers, words and signs of a text in one spelling; commas are left out."""
-    text = unicodedata.normalize("NFC", text).translate(_LIKE_ASCII)
-    text = _THOUSANDS.sub(lambda m: m[0].replace(",", ""), _without_wrapping(text))
+    text = _without_wrapping(normal_form(text).translate(_LIKE_ASCII))
+    text = _THOUSANDS.sub(lambda m: m[0].replace(",", ""), text)
     tokens: list[str] = []
     for match in _TOKEN.finditer(_JOINING_HYPHEN.sub(" ", text)):
         if match["number"]:
@@ -258,11 +308,11 @@ def _is_equal(said: str, answer: str) -> bool:
 def says_the_same(said: str, answer: str) -> bool:
     """Whether a reply, or the one line of it that is marked as the answer, equals the right answer.
 
-    Equal are texts that differ in nothing but case, space, articles, a full stop, quotation marks or
-    emphasis around them, commas, hyphens between words, number words up to twenty, thousands separators,
-    zeros behind the decimal point, and names of common units behind a number; and quantities of the same
-    value (`is_same_quantity`). The marked answer may stand behind a sentence, and sentences that take nothing
-    back may follow it. An empty text equals nothing.
+    Equal are texts that differ in nothing but the marks of LaTeX (`normal_form`), case, space, articles, a
+    full stop, quotation marks or emphasis around them, commas, hyphens between words, number words up to
+    twenty, thousands separators, zeros behind the decimal point, and names of common units behind a number;
+    and quantities of the same value (`is_same_quantity`). The marked answer may stand behind a sentence, and
+    sentences that take nothing back may follow it; a box stands last. An empty text equals nothing.
 
     Args:
         said: the words of a reply, without reasoning in tags.
@@ -276,6 +326,7 @@ def says_the_same(said: str, answer: str) -> bool:
     >>> says_the_same("CO", "Co"), says_the_same("-5", "5"), says_the_same("", "")
     (False, False, False)
     """
+    said = _EMPHASIS.sub("", said)
     lines = [line for line in said.split("\n") if line.strip()]
     marked = [match for line in lines for match in _MARKED.finditer(line)]
     answers = [said.strip()]
@@ -284,4 +335,7 @@ def says_the_same(said: str, answer: str) -> bool:
         first, *more = _SENTENCE_END.split(marked[0]["said"], maxsplit=1)
         if more and not (_TURNS.search(more[0]) or _MARKED.search(more[0])):
             answers.append(first)
+    boxed = list(_BOXED.finditer(said))
+    if len(boxed) == 1 and not re.search(r"\w", said[boxed[0].end() :]):
+        answers.append(boxed[0][0])
     return any(_is_equal(one, answer) for one in answers)

@@ -32,7 +32,7 @@ class RuleFirst(TemplateJudge):
     """
 
     name: str = "rule-first"
-    version: int = 3
+    version: int = 4
     sampling: Sampling = SAMPLING
 
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
