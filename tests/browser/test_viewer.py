@@ -40,7 +40,7 @@ def test_from_the_runs_to_a_flip_and_its_frames(page, view_server, runs, tmp_pat
     page.get_by_role("checkbox", name="Ours").check()
     page.get_by_role("checkbox", name="Theirs").check()
     page.get_by_role("button", name="Compare the ticked runs").click()
-    expect(page.locator("#piece")).to_contain_text("Told by the trials")
+    expect(page.locator("#piece")).to_contain_text("Told by the trials", timeout=60_000)
     page.get_by_role("link", name="2 scored differently").click()
     expect(page.locator(".piece tbody tr")).to_have_count(2)
     page.get_by_role("link", name="q2").click()
