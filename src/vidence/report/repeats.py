@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.records import Clusters, Estimate
+from vidence.report.papers import declared
 from vidence.report.results import Row, Run
 from vidence.report.scores import Aggregate, aggregates, few_note, levels
-from vidence.statistics.intervals import mean_interval
+from vidence.statistics.intervals import SHARE, mean_interval
 from vidence.statistics.repeats import (
     Components,
     RepeatSummary,
@@ -76,7 +77,7 @@ class Repeated:
 
     def summary(self, *, level: float) -> RepeatSummary:
         """The scores of the repeats, each averaged as the aggregate is, with their t interval."""
-        return summarise(self.scores, level=level)
+        return summarise(self.scores, bounds=SHARE, level=level)
 
     @property
     def scores(self) -> list[float]:
@@ -145,17 +146,39 @@ def _headline(repeated: Repeated, *, label: str, level: float) -> Table:
     )
 
 
+def _alike(part: Aggregate) -> str:
+    return "" if part.groups is None else f"{len(set(part.groups))} groups, each alike"
+
+
 def _squared_points(variance: float) -> float:
     return 1e4 * variance
 
 
 def _by_tag(run: Run, lines: Sequence[RowSpec[Aggregate]], *, level: float) -> Table:
-    """Mean, variance and t interval of every aggregate and of every value of a tag."""
+    """Mean, variance and t interval of every aggregate and of every value of a tag.
+
+    A value that is a column of the paper's own table is averaged as that column is.
+    """
+    averages = {
+        (tag, values[0]): column.average
+        for columns in declared(run.plan.benchmark).values()
+        for column in columns
+        for tag, values in column.where.items()
+        if column.of == "accuracy" and len(column.where) == len(values) == 1
+    }
     named = [*lines]
     for tag, some in levels(run):
-        named += [RowSpec(f"{tag}:{line.key}", f"{tag}: {line.label}", line.about) for line in some]
+        for line in some:
+            part = Aggregate.of(
+                line.about.rows, averages.get((tag, line.key), "micro"), noun=line.about.scored.clusters.noun
+            )
+            named.append(RowSpec(f"{tag}:{line.key}", f"{tag}: {line.label}", part, detail=_alike(part)))
     found = [(line, Repeated.of(line.about)) for line in named]
-    rows = [RowSpec(line.key, line.label, repeated) for line, repeated in found if repeated is not None]
+    rows = [
+        RowSpec(line.key, line.label, repeated, detail=line.detail)
+        for line, repeated in found
+        if repeated is not None
+    ]
     return tabulate(
         "repeats:tags",
         "Repeats by aggregate and tag",

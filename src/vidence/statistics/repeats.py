@@ -85,7 +85,7 @@ def _check_rectangle(numbers: NDArray[np.float64]) -> None:
         )
 
 
-def summarise(scores: ArrayLike, *, level: float = 0.95) -> RepeatSummary:
+def summarise(scores: ArrayLike, *, bounds: Bounds = UNBOUNDED, level: float = 0.95) -> RepeatSummary:
     """Mean, sample variance and t interval of the scores of several runs.
 
     ``mean +- t((1 + level) / 2, r - 1) * sqrt(variance / r)``. The interval says how far the score moves
@@ -93,6 +93,7 @@ def summarise(scores: ArrayLike, *, level: float = 0.95) -> RepeatSummary:
 
     Args:
         scores: one score for each run of the same questions, shape (r,).
+        bounds: the least and the greatest value there can be; the interval ends there.
         level: coverage of the interval.
 
     Raises:
@@ -100,7 +101,7 @@ def summarise(scores: ArrayLike, *, level: float = 0.95) -> RepeatSummary:
 
     Source: HumanPCR, section F.3 and table 11 (three runs).
     Departs: the paper's caption says standard deviation; its rows hold the variance, which the printed
-        intervals confirm.
+        intervals confirm. It has no bounds.
 
     >>> summary = summarise([81.0, 82.0, 83.0])
     >>> summary.variance, round(summary.mean.high, 2)
@@ -116,7 +117,8 @@ def summarise(scores: ArrayLike, *, level: float = 0.95) -> RepeatSummary:
         reason = "all repeats are alike" if mean.reason else ""
     if reason:
         method = f"mean over {n} repeats of the same items; no interval: {reason}"
-    mean = msgspec.structs.replace(mean, method=method, reason=reason)
+    low, high = max(mean.low, bounds[0]), min(mean.high, bounds[1])  # NaN, of no interval, stays NaN
+    mean = msgspec.structs.replace(mean, low=low, high=high, method=method, reason=reason)
     return RepeatSummary(mean=mean, variance=variance, n_repeats=n)
 
 

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -56,6 +57,23 @@ def test_the_figure_has_a_bar_for_every_run(runs):
     drawing = draw_figure(table)
     assert drawing.svg.count('class="bar"') == 2
     assert [shown(table, row.key, "items").text for row in table.rows] == ["24", "24"]
+
+
+def test_the_chance_of_a_macro_score_is_averaged_as_the_score(runs):
+    """Tasks of 3 and 1 questions with 2 and 4 choices: over tasks 37.5, over questions 43.8."""
+    tasks = [("a", 2)] * 3 + [("b", 4)]
+    items = [
+        msgspec.structs.replace(
+            runs.question(f"q{i}", f"v{i}", "A", tags={"task": task}), choices=tuple("wxyz"[:n])
+        )
+        for i, (task, n) in enumerate(tasks)
+    ]
+    trials = [runs.marked(item, Answered(answer="A")) for item in items]
+    run = runs.load("macro", items=items, trials=trials, headline="macro:task")
+    cell = PanelCell(
+        benchmark="table", label="m", run=run, score=all_tables(run, rng=np.random.default_rng(0))[0]
+    )
+    assert shown(bars([cell]), "run:0", "chance").text == "37.5"
 
 
 def test_a_section_says_what_is_missing_and_what_it_cost(runs, draws, tmp_path):

@@ -3,11 +3,13 @@
 import dataclasses
 
 import msgspec
+import numpy as np
 import pytest
 
 from vidence.records import Answered
+from vidence.report.papers import paper_tables
 from vidence.report.repeats import repeat_tables
-from vidence.report.scores import score_tables
+from vidence.report.scores import Draws, score_tables
 from vidence.tables.table import shown
 
 
@@ -33,7 +35,16 @@ def test_the_t_interval_is_that_of_table_11(runs):
     assert [shown(table, f"repeat:{i}", "value").text for i in range(3)] == ["50.0", "75.0", "25.0"]
     mean = shown(table, "mean", "value").estimate
     assert mean.value == pytest.approx(0.5)
-    assert mean.high - mean.value == pytest.approx(4.302653 * (0.0625 / 3) ** 0.5)
+    # t reaches .5 +- 4.302653 * (.0625 / 3) ** .5 = .62, which no score does
+    assert (mean.low, mean.high) == (0.0, 1.0)
+    close = [(1, 1, 1), (1, 1, 0)] * 50 + [(0, 0, 0)] * 100  # 50, 50 and 25 %
+    items = [runs.question(f"c{i}", f"w{i}", "A") for i in range(200)]
+    table, *_ = repeat_tables(
+        runs.load("close", items=items, trials=trials_of(items, close, runs), repeats=3)
+    )
+    mean = shown(table, "mean", "value").estimate
+    assert mean.value - mean.low == pytest.approx(4.302653 * (0.25**2 / 3 / 3) ** 0.5)
+    table, *_ = repeat_tables(runs.load("again", items=runs.items[:4], trials=trials(runs, marks), repeats=3))
     assert shown(table, "variance", "value").text == "625.00"
     # Mean variance within a question: (0 + 1/3 + 1/3 + 0) / 4 = 1/6; its error over 12 asks 0.118.
     assert shown(table, "error-repeats", "value").text == "11.8"
@@ -81,3 +92,21 @@ def test_the_mean_over_repeats_is_the_headline_of_the_run(runs, rng):
     assert shown(table, "mean", "value").value == pytest.approx(headline.value)
     order = scores["score:task"].estimate("order", "accuracy")
     assert shown(by_tag, "task:order", "total").estimate == order
+
+
+def test_dimensions_are_averaged_as_in_the_papers_table(runs):
+    """Identity has two tasks of 4 and 1 questions: 1/4 and 1 in each repeat are 62.5, not 40.0."""
+    tags = [{"level": "perception", "dimension": "Identity", "task": t} for t in ("a", "a", "a", "a", "b")]
+    tags.append({"level": "comprehension", "dimension": "Scene", "task": "c"})
+    items = [runs.question(f"p{i}", f"v{i}", "A", tags=tag) for i, tag in enumerate(tags)]
+    marks = [(1, 0), (0, 1), (0, 0), (0, 0), (1, 1), (0, 0)]
+    run = runs.load(
+        "h", items=items, trials=trials_of(items, marks, runs), benchmark="humanpcr", repeats=2,
+        headline="macro:task",
+    )  # fmt: skip
+    _, by_tag = repeat_tables(run)
+    (own,) = paper_tables([run], draws=Draws(rng=np.random.default_rng(0)))
+    printed = {c.title: shown(own, own.rows[0].key, c.key).text for c in own.columns}
+    assert shown(by_tag, "dimension:Identity", "mean").text.startswith("62.5")
+    assert printed["Identity"].startswith("62.5")
+    assert shown(by_tag, "level:perception", "mean").text.startswith("62.5")

@@ -15,7 +15,7 @@ from vidence.explain.diagnostics.tables import Figures, side_by_side
 from vidence.records import Estimate, Record
 from vidence.report.pairing import pair
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
-from vidence.report.panel_views.paired_cells import Lineup, Versus, adjusted, differences
+from vidence.report.panel_views.paired_cells import Lineup, Versus, differences
 from vidence.report.scores import Draws, is_moderate, natural_order
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
@@ -152,7 +152,11 @@ def create(settings: Settings) -> PanelView:
 
 
 def _by_tag(pairs: Sequence[_Pair], tags: Sequence[str], *, draws: Draws) -> Iterator[Table]:
-    """A table for each tag with a row for each pair and value; adjusted over all of them together."""
+    """A table for each tag with a row for each pair and value; each table is a family of its own for Holm.
+
+    A tag asks one question (which dimensions gain?), and who reads its table picks from all its cells; those
+    of other tags are of other questions, often on the same replies.
+    """
     parts: list[tuple[str, Versus]] = []
     for one in pairs:
         lineup = one.lineup
@@ -168,11 +172,10 @@ def _by_tag(pairs: Sequence[_Pair], tags: Sequence[str], *, draws: Draws) -> Ite
                         one, label=label, detail=detail, lineup=lineup.part(places[value]), unread=None
                     )
                     parts.append((tag, part.versus(draws=draws)))
-    lines = adjusted([line for _, line in parts])
     for tag in dict.fromkeys(tag for tag, _ in parts):
-        own_lines = [line for (of, _), line in zip(parts, lines, strict=True) if of == tag]
-        note = f"Adjusted for all {len(lines):,} models and values of tags in these tables."
-        yield differences(f"pairs:{tag}", f"The same by {tag}", own_lines, draws=draws, notes=(note,))
+        lines = [line for of, line in parts if of == tag]
+        note = f"Adjusted for the {len(lines):,} models and values in this table, not for other tables."
+        yield differences(f"pairs:{tag}", f"The same by {tag}", lines, draws=draws, notes=(note,))
 
 
 # --------------------------------------------------------------------------- methods and conditions

@@ -98,7 +98,7 @@ def test_two_runs_asked_alike(cell, grid, draws):
         open_view("pairs?by=style").show(grid(*cells), draws)
 
 
-def test_tags_have_tables_of_their_own_adjusted_together(cell, grid, draws):
+def test_tags_have_tables_of_their_own_each_a_family(cell, grid, draws):
     view = open_view("pairs?by=style&tags=*")
     whole, by_task = view.show(grid(*both(cell, "m", gain=4)), draws)
     assert shown(whole, "pair:0", "relative").text == "50.0"
@@ -108,6 +108,16 @@ def test_tags_have_tables_of_their_own_adjusted_together(cell, grid, draws):
         ("count", "0.0"),
         ("order", "+50.0"),
     ]
+    tags = lambda i: {"task": "order" if i % 2 else "count", "kind": f"{i % 3}"}  # noqa: E731
+    both_tags = [
+        cell("t", s, style=s, seed=i, tags=tags, questions="t") for i, s in enumerate(("direct", "cot"))
+    ]
+    _, *tables = view.show(grid(*both_tags), draws)
+    alone = [
+        open_view(f"pairs?by=style&tags={tag}").show(grid(*both_tags), draws)[1] for tag in ("task", "kind")
+    ]
+    assert [one.rows for one in tables] == [one.rows for one in alone]
+    assert "this table, not for other tables" in tables[0].note
 
 
 def test_runs_that_differ_in_more_than_the_style_are_refused(cell, grid, draws):
