@@ -392,6 +392,8 @@ def compare(
     parser: str | None = None,
     shared: bool = False,
     level: float = 0.95,
+    margin: float | None = None,
+    anytime: bool = False,
 ) -> "Compared": ...
 @overload
 def compare(
@@ -403,8 +405,9 @@ def compare(
     parser: str | None = None,
     shared: bool = False,
     level: float = 0.95,
+    margin: float | None = None,
 ) -> "Ranked": ...
-def compare(
+def compare(  # noqa: PLR0913 - the options of a command; each stands for itself
     first: "Run | Path | str",
     second: "Run | Path | str",
     /,
@@ -412,6 +415,8 @@ def compare(
     parser: str | None = None,
     shared: bool = False,
     level: float = 0.95,
+    margin: float | None = None,
+    anytime: bool = False,
 ) -> "Compared | Ranked":
     """Compare two runs on the same questions, the second less the first; rank three or more.
 
@@ -422,16 +427,18 @@ def compare(
         parser: read all stored replies again with this parser; no model is asked.
         shared: compare the questions for which all runs have a score, where the runs differ in them.
         level: coverage of the intervals; 1 less the level of the tests.
+        margin: the difference in points that is as good as none, for a verdict on equivalence.
+        anytime: of two runs, look at the difference after every source, too.
 
     Raises:
-        UsageError: the runs do not have the same questions.
+        UsageError: the runs do not have the same questions, or a margin of 0 or less.
         StoreError: a folder holds no run.
     """
     from vidence.report.comparison import compare_runs
     from vidence.report.pairing import pair
 
     runs = [_loaded(one, parser) for one in (first, second, *more)]
-    return compare_runs(pair(runs, shared=shared), level=level)
+    return compare_runs(pair(runs, shared=shared), level=level, margin=margin, anytime=anytime)
 
 
 def contrast(

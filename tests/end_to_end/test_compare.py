@@ -130,3 +130,29 @@ def test_a_question_whose_answer_was_changed_is_named(vidence, recorded):
     done = vidence("compare", "a", "b", "--shared")
     assert done.code == 2
     assert "another answer under the same id: 1 (q0)" in done.err
+
+
+def test_asking_ends_when_the_comparison_is_decided_and_every_command_says_so(vidence, recorded):
+    recorded({"weak": "B" * 300, "strong": "A" * 300}, per_video=3)
+    ask = ["run", "table", "--data", "items.jsonl", "--model", "replay:strong.jsonl?id=id&text=text"]
+    until = ["--until", "clear", "--against", "weak", "--out", "early", "--no-page"]
+    done = vidence(*ask, *until)
+    assert done.code == 0, done.err
+    said = next(line for line in done.err.splitlines() if line.startswith("decided after "))
+    assert " of 300 questions (" in said
+    assert "videos): better; " in said
+    assert "questions not asked" in said
+    again = vidence("resume", "early", "--no-page")
+    assert again.code == 0
+    assert said in again.err
+    report = " ".join(vidence("report", "early").out.split())
+    assert "The run ended early: decided after " in report
+    assert "the interval of the score does not allow for the early end" in report
+    assert " decided " in vidence("runs", ".").out
+    refused = vidence("compare", "weak", "early")
+    assert "early: decided after" in refused.err
+    assert "--shared" in refused.err
+    looked = " ".join(vidence("compare", "weak", "early", "--shared", "--anytime").out.split())
+    assert "Looked at after every video: better, decided after " in looked
+    assert "asked until its comparison was decided" in looked
+    assert vidence(*ask, "--until", "clear", "--out", "x").code == 2

@@ -132,7 +132,8 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
 
 def plan_digest(plan: Plan) -> str:
     """What decides the answers of a plan, as a short name."""
-    asked = msgspec.structs.replace(what_is_asked(plan), media_at=())
+    asked = msgspec.to_builtins(msgspec.structs.replace(what_is_asked(plan), media_at=()))
+    asked = {name: value for name, value in asked.items() if name not in ("until", "against", "margin")}
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]
 
 

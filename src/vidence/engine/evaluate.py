@@ -16,13 +16,14 @@ from vidence.engine.engine import LONG_CHARACTERS, AskCount, Context
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, TrialStored
 from vidence.engine.limits import Budget
-from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
+from vidence.engine.plan import PLAN_FILE, Ended, Plan, read_plan, write_plan
 from vidence.engine.prepare import PreparedRun, check_same
 from vidence.engine.session import Session, ShownSubject, opened_session
 from vidence.engine.specs import differing
+from vidence.engine.stopping import StopRule
 from vidence.engine.store import RUN_FILE, SUBMISSION_FILE, RunStore
 from vidence.engine.views import DecodeCount
-from vidence.errors import MediaError, MissingKeyError, StoreError, UsageError
+from vidence.errors import BudgetSpentError, MediaError, MissingKeyError, StoreError, UsageError
 from vidence.explain.diagnostics.conditions import own_letter
 from vidence.media.whole import PRIVATE, make_private, write_whole
 from vidence.records import Answered, Failed, Trial
@@ -87,6 +88,8 @@ class Summary:
     n_scores_kept: int = 0
     judge_input_tokens: int = 0
     judge_output_tokens: int = 0
+    ended: Ended | None = None
+    """How the comparison stands that a run with ``--until`` waits for."""
 
     def add(self, trial: Trial) -> None:
         """Count a trial."""
@@ -120,8 +123,14 @@ async def run(
     is_new = not (folder / PLAN_FILE).exists()
     try:
         async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
+            before = None if is_new else read_plan(folder)[1].ended
+            is_decided = before is not None and before.is_decided
+            rule = StopRule(session.prepared) if plan.until and not is_decided else None
             with opened_run(folder, session.prepared) as store:
-                summary = await _answer_all(session, store)
+                summary = await _answer_all(session, store, rule=rule, before=before)
+                if rule is not None:
+                    kept, facts = read_plan(folder)
+                    write_plan(folder, kept, msgspec.structs.replace(facts, ended=summary.ended))
                 summary.n_hidden = write_submission(session.prepared, store, folder)
                 return summary
     except MissingKeyError:
@@ -220,7 +229,13 @@ def _said(value: object) -> str:
     return "not set" if value in (None, "", [], {}) else msgspec.json.encode(value).decode()
 
 
-async def _answer_all(session: Session, store: RunStore) -> Summary:
+class _DecidedError(BudgetSpentError):
+    """Nothing new is begun, as where the budget is spent: the comparison is decided."""
+
+
+async def _answer_all(
+    session: Session, store: RunStore, *, rule: StopRule | None, before: Ended | None
+) -> Summary:
     prepared, plan = session.prepared, session.prepared.plan
     done = store.answered()
     repeats = range(plan.repeats)
@@ -231,6 +246,12 @@ async def _answer_all(session: Session, store: RunStore) -> Summary:
         n_answered_before=n_planned - len(todo),
         n_left_out=len(prepared.facts.problems),
     )
+    summary.ended = before
+    if rule is not None:
+        rule.replay(list(store.trials(are_brief=True)))
+        todo = [] if rule.is_decided else rule.ordered(todo)
+    elif before is not None:
+        todo = []
     session.on_event(
         Started(
             n_planned=summary.n_planned,
@@ -241,16 +262,23 @@ async def _answer_all(session: Session, store: RunStore) -> Summary:
     )
 
     async def ask(subject: ShownSubject) -> None:
+        if rule is not None and rule.is_decided:
+            raise _DecidedError
         count = AskCount(keeps=True)
         tried = TrialStored(trial=await _trial(session, subject, count), cost=count.cost)
         store.add(tried.trial)
         summary.add(tried.trial)
+        if rule is not None:
+            rule.add(tried.trial)
         session.on_event(tried)
 
     if todo:
         n_consumers = min(plan.concurrency, prepared.model.max_in_flight or plan.concurrency)
-        await session.work(todo, ask, n_consumers=n_consumers, count=summary.decoding)
+        with suppress(_DecidedError):
+            await session.work(todo, ask, n_consumers=n_consumers, count=summary.decoding)
         summary.close(session.asking, session.judging)
+    if rule is not None:
+        summary.ended = rule.ended(n_asked=len({item_id for item_id, _ in store.n_stored()}))
     return summary
 
 

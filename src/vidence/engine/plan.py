@@ -27,9 +27,12 @@ from vidence.installation import __version__
 from vidence.media.encode import MOST_QUALITY
 from vidence.media.whole import PRIVATE, whole_file
 from vidence.records import EXTRACT, Record, Sampling
+from vidence.statistics.paired import check_margin
+from vidence.statistics.sequential import Look
 
 PLAN_FILE = PLAN_NAME
 AUDIO = ("drop", "keep")
+UNTIL = ("clear", "equivalent")
 _LEAST, _MOST = math.nextafter(0, 1), sys.float_info.max  # above zero, and below infinity
 _BOUNDS: Mapping[str, tuple[float, float, str]] = {
     **dict.fromkeys(
@@ -206,6 +209,17 @@ class Plan(Record):
     judge_price_in: Annotated[float, _setting(_IN)] = 0.0
     judge_price_out: Annotated[float, _setting(_OUT)] = 0.0
     memory: Annotated[str, _setting("File of the reply memory (default: in the cache folder).")] = ""
+    until: Annotated[
+        str,
+        flag("Stop asking when the comparison with --against is decided: clear, or equivalent.", type=UNTIL),
+    ] = ""
+    against: Annotated[
+        str, flag("With --until: the folder of a finished run of the same questions.", metavar="RUN")
+    ] = ""
+    margin: Annotated[
+        float | None,
+        flag("With --until equivalent: the difference in points that is as good as none."),
+    ] = None
 
     def __post_init__(self) -> None:
         for name, (low, high, expected) in _BOUNDS.items():
@@ -234,8 +248,28 @@ class Plan(Record):
             )
         if self.judge_panel not in PANEL_RULES:
             raise UsageError(f"judge_panel {self.judge_panel!r}; expected one of {', '.join(PANEL_RULES)}")
+        self._check_until()
         if len(set(self.judge_models)) < len(self.judge_models):
             raise UsageError(f"a judge model is named twice: {', '.join(self.judge_models)}")
+
+    def _check_until(self) -> None:
+        if self.until not in ("", *UNTIL):
+            raise UsageError(f"until is {self.until!r}; expected {' or '.join(UNTIL)}")
+        if bool(self.until) != bool(self.against):
+            missing, given = ("against", "until") if self.until else ("until", "against")
+            raise UsageError(
+                f"{given} is set and {missing} is not; give both: --until clear --against RUN, where RUN is "
+                "the folder of a finished run of the same questions"
+            )
+        if (self.until == "equivalent") != (self.margin is not None):
+            raise UsageError(
+                "--until equivalent needs --margin, the difference in points that is as good as none, such "
+                "as 2"
+                if self.until and self.margin is None
+                else f"margin is {self.margin:g}, which goes with --until equivalent; until is {self.until!r}"
+            )
+        if self.margin is not None:
+            check_margin(self.margin / 100)
 
     @property
     def stratum(self) -> tuple[str, int] | None:
@@ -328,6 +362,9 @@ class PlainOverrides(TypedDict, total=False):
     judge_price_in: float | None
     judge_price_out: float | None
     memory: str | None
+    until: str | None
+    against: str | None
+    margin: float | None
 
 
 class PlanOverrides(PlainOverrides, total=False):
@@ -469,6 +506,32 @@ class Stratum(Record):
         return self.n_sampled / self.n
 
 
+class Ended(Record):
+    """How a run with ``--until`` ended: what was seen at the last look, and how many questions were asked.
+
+    `look` is of this run less that in the folder `against`; trials that failed count as wrong.
+    """
+
+    against: str
+    look: Look
+    n_asked: int
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether what ``--until`` asked for has come."""
+        return self.look.n_decisive > 0
+
+    def __str__(self) -> str:
+        look, noun = self.look, self.look.difference.clustered_by
+        where = f"{look.difference.n_clusters:,} of {look.n_sources:,} {noun}s"
+        after = f"after {self.n_asked:,} of {look.n_items:,} questions ({where})"
+        if not self.is_decided:
+            return f"not decided {after}"
+        by = ", but by less than the margin" if look.is_within and look.decided != "equivalent" else ""
+        left = look.n_items - self.n_asked
+        return f"decided {after}: {look.decided}{by}; {left:,} question{'s' * (left != 1)} not asked"
+
+
 class Facts(Record):
     """What a run met: versions, revisions and hashes, so that it can be repeated and trusted."""
 
@@ -506,6 +569,7 @@ class Facts(Record):
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     started_at: str
+    ended: Ended | None = None
 
     @property
     def left_out(self) -> str:
@@ -553,7 +617,8 @@ def write_plan(folder: Path, plan: Plan, facts: Facts) -> None:
     whole = msgspec.to_builtins(plan) | {"sampling": {k: v for k, v in sampling.items() if v is not None}}
     table = {k: v for k, v in whole.items() if v is not None}
     try:
-        data = tomli_w.dumps({"plan": table, "facts": msgspec.to_builtins(facts)}).encode()
+        met = {k: v for k, v in msgspec.to_builtins(facts).items() if v is not None}
+        data = tomli_w.dumps({"plan": table, "facts": met}).encode()
         # Durable, or a power cut could leave an empty plan beside its trials.
         with whole_file(folder / PLAN_FILE, mode=PRIVATE, is_durable=True) as unfinished:
             unfinished.write_bytes(data)

@@ -154,7 +154,12 @@ def _filled(plan: Plan, *, model: str | None, given: PlanOverrides) -> Plan:
             raise UsageError(
                 f"{name} is {sampled[name]} in the model spec and {flags[name]} as a flag; give one"
             )
-    for name in ("prompts_dir", "judge_prompts_dir", "memory"):  # a run is taken up from any folder
+    for name in (
+        "prompts_dir",
+        "judge_prompts_dir",
+        "memory",
+        "against",
+    ):  # a run is taken up from any folder
         if fields.get(name):
             fields[name] = str(Path(str(fields[name])).resolve())
     if (media := given.get("media")) is not None:
@@ -662,7 +667,8 @@ def run_name(plan: Plan) -> str:
     words = [plan.benchmark, spec.name, Path(spec.argument).name if "/" in spec.argument else spec.argument]
     clean = "-".join("".join(c if c.isalnum() or c in "._" else "-" for c in w) for w in words if w)
     unnamed = msgspec.to_builtins(msgspec.structs.replace(plan, name=""))
-    if not plan.study:  # the name of a run from before there were studies
-        del unnamed["study"]
+    for name in ("study", "until", "against", "margin"):  # the name of a run from before there were these
+        if not unnamed[name]:
+            del unnamed[name]
     digest = hashlib.sha256(msgspec.json.encode(unnamed, order="sorted")).hexdigest()
     return f"{clean[:60].strip('-')}-{digest[:8]}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 import numpy as np
 
+from vidence.engine.store import RunStore
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Estimate, Item, Record
 from vidence.report.checked import checked
@@ -15,11 +16,13 @@ from vidence.report.results import SEED, Run
 from vidence.report.scores import ScoredQuestions, is_moderate, natural_order
 from vidence.report.unread import Unanswered, Unread, unanswered, unread
 from vidence.statistics.crossed import crossed_mean
-from vidence.statistics.paired import Comparison, Ranking, holm, rank, verdict
+from vidence.statistics.paired import Comparison, Decided, Ranking, check_margin, decided, holm, rank, verdict
 from vidence.statistics.paired import compare as compare_values
 from vidence.statistics.power import Design, intraclass_correlation, paired_detectable
 from vidence.statistics.prediction_powered import PseudoMarks, corrected_difference, corrected_mean
 from vidence.statistics.resampling import Resampling
+from vidence.statistics.sequential import Look, Watch
+from vidence.tables.table import has_interval
 
 POWER = 0.8
 # Of the plan, what makes two runs another comparison than that of their models; and of the facts. What was
@@ -56,6 +59,19 @@ class Setting(Record):
     values: tuple[str, ...]
 
 
+class AtMargin(Record):
+    """Two runs, where a difference of shares within `margin` is as good as none.
+
+    `interval` is that of the headline at the level ``1 - 2 alpha`` of two one-sided tests, `is_within`
+    whether it lies within ``(-margin, margin)``, and `decided` what that and the headline amount to.
+    """
+
+    margin: float
+    interval: Estimate
+    is_within: bool
+    decided: Decided
+
+
 class Provenance(Record):
     """How the replies of one run came about; `n_sent` counts the trials that were put to a model.
 
@@ -78,7 +94,8 @@ class Compared(Record):
     inf where no difference would be found. `unread` says how the headline depends on replies without an
     answer and on the parser. `n_clusters` counts sources or videos, as `clustered_by` says, `n_videos` the
     videos. `corrected` is the headline as people mark replies, of which they read `n_read` of each run; None
-    where they read a sample of one alone, or of none.
+    where they read a sample of one alone, or of none. `at_margin` is there where a margin was given, and
+    `look` where the comparison may be looked at after every source.
     """
 
     first: str
@@ -97,10 +114,12 @@ class Compared(Record):
     notes: tuple[str, ...]
     corrected: Comparison | None = None
     n_read: tuple[int, ...] = ()
+    at_margin: AtMargin | None = None
+    look: Look | None = None
 
     def __repr__(self) -> str:
         found, p = self.headline.difference, self.headline.p_value
-        ends = f"{100 * found.low:+.1f} to {100 * found.high:+.1f}"
+        ends = f"{100 * found.low:+.1f} to {100 * found.high:+.1f}" if has_interval(found) else found.reason
         said = f"{100 * found.value:+.1f} points ({ends}), p = {p:.3g}, {found.n:,} questions"
         return f"Compared({self.second!r} less {self.first!r}: {said})"
 
@@ -129,22 +148,66 @@ class Ranked(Record):
     provenance: tuple[Provenance, ...]
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
+    margin: float | None = None
 
     def __repr__(self) -> str:
         return f"Ranked({', '.join(map(repr, self.names))}; {self.n_items:,} questions)"
 
 
-def compare_runs(paired: PairedRuns, *, level: float = 0.95) -> Compared | Ranked:
+def compare_runs(
+    paired: PairedRuns, *, level: float = 0.95, margin: float | None = None, anytime: bool = False
+) -> Compared | Ranked:
     """Compare two runs, or rank more; the same runs give the same numbers, bit for bit.
 
     Args:
         paired: two runs or more on the same questions.
         level: coverage of the intervals; 1 less the level of the tests.
+        margin: the difference in points that is as good as none; None asks for no equivalence.
+        anytime: also look at the difference of two runs after every source, see `statistics.sequential`.
+
+    Raises:
+        UsageError: a margin of 0 or less, or `anytime` with more than two runs or with several people.
     """
+    share = None if margin is None else margin / 100
+    if share is not None:
+        check_margin(share)
+    if anytime and (len(paired.runs) != 2 or any(len(run.people) > 1 for run in paired.runs)):
+        raise UsageError(
+            f"--anytime looks at the difference of two runs of models; {len(paired.runs)} runs were given"
+            + (", of several people" if any(len(run.people) > 1 for run in paired.runs) else "")
+            + "; name two, or leave --anytime out"
+        )
+    if len(paired.runs) > 2:
+        return rank_runs(paired, level=level, margin=share)
     rng = np.random.default_rng(SEED)
-    if len(paired.runs) == 2:
-        return compare_two(paired, rng=rng, settings=Resampling(level=level))
-    return rank_runs(paired, level=level)
+    found = compare_two(paired, rng=rng, settings=Resampling(level=level))
+    return msgspec.structs.replace(
+        found,
+        at_margin=None if share is None else _at_margin(paired, found, margin=share),
+        look=_look(paired, tag=found.macro_tag, level=level, margin=share) if anytime else None,
+    )
+
+
+def _at_margin(paired: PairedRuns, compared: Compared, *, margin: float) -> AtMargin:
+    """Whether two one-sided tests at the level of a comparison find its headline within a margin."""
+    headline = compared.headline
+    interval = _difference(paired, compared.macro_tag, level=2 * compared.level - 1).difference
+    is_within = -margin < interval.low and interval.high < margin
+    word = decided(headline.difference.value, is_clear=headline.verdict == "clear", is_within=is_within)
+    return AtMargin(margin=margin, interval=interval, is_within=is_within, decided=word)
+
+
+def _look(paired: PairedRuns, *, tag: str, level: float, margin: float | None) -> Look:
+    """Look at the difference after every source, in the order of a run that was ended by such looks."""
+    items, seed = paired.items, SEED
+    for run in paired.runs:
+        if run.ended is not None:
+            with RunStore(run.folder) as store:
+                items, seed = store.items(), run.plan.seed
+    watch = Watch(items, seed=seed, tag=tag, level=level, margin=margin)
+    for item, (first, second) in zip(paired.items, paired.values.tolist(), strict=True):
+        watch.add(item.item_id, second - first)
+    return watch.look()
 
 
 def compare_two(paired: PairedRuns, *, rng: np.random.Generator, settings: Resampling) -> Compared:
@@ -228,12 +291,13 @@ def _one_sample(paired: PairedRuns, samples: Sequence[PseudoMarks | None]) -> li
     ]
 
 
-def rank_runs(paired: PairedRuns, *, level: float) -> Ranked:
+def rank_runs(paired: PairedRuns, *, level: float, margin: float | None = None) -> Ranked:
     """Rank two runs or more, with a test of every pair.
 
     Args:
         paired: two runs or more on the same questions.
         level: coverage of the intervals; 1 less the level of the tests.
+        margin: the difference of shares that is as good as none; None asks for no equivalence.
     """
     tag, tag_notes = _macro_tag(paired)
     ranking = rank(
@@ -241,10 +305,12 @@ def rank_runs(paired: PairedRuns, *, level: float) -> Ranked:
         clusters=paired.clusters,
         groups=paired.groups(tag) if tag else None,
         level=level,
+        margin=margin,
     )
     return Ranked(
         names=paired.names,
         ranking=ranking,
+        margin=margin,
         macro_tag=tag,
         n_items=len(paired.items),
         clustered_by=paired.noun,

@@ -1,6 +1,7 @@
 """A comparison in sentences that a reviewer can trust. Every number is one of its records."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
@@ -8,7 +9,7 @@ from vidence.report.comparison import POWER, Compared, Provenance, Ranked, Setti
 from vidence.report.results import OUTCOMES
 from vidence.report.scores import ANSWERED
 from vidence.report.unread import Unanswered
-from vidence.statistics.paired import Comparison
+from vidence.statistics.paired import Comparison, Decided
 from vidence.tables.table import has_interval, interval_text, p_words, percent, points, several
 
 # Below so many questions that tell two runs apart, a few answers decide.
@@ -45,6 +46,8 @@ def sentences(compared: Compared) -> tuple[str, ...]:
     said = [
         _main(compared),
         *_corrected(compared),
+        *_at_margin(compared),
+        *_looked(compared),
         *_cautions(compared),
         *_other_average(compared),
         *_detectable(compared),
@@ -73,12 +76,24 @@ def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
         f"{average}: {n_clear} of {len(ranking.pairs)} pairs can be told apart at "
         f"{100 * ranking.level:g} % ({ranking.method}).",
         first,
+        *_pairs_at_margin(ranked),
         *_without_answer(ranked.unanswered),
         *_two_by_two(ranked.unanswered),
         *ranked.notes,
         *_not_asked(ranked.provenance),
         *_settings(ranked.settings),
     )
+
+
+def _pairs_at_margin(ranked: Ranked) -> list[str]:
+    if ranked.margin is None:
+        return []
+    words = Counter(pair.decided for pair in ranked.ranking.pairs)
+    return [
+        f"At a margin of {100 * ranked.margin:g} points {words['equivalent']:,} of "
+        f"{several(len(ranked.ranking.pairs), 'pair')} are equivalent (two one-sided tests, adjusted for all "
+        f"pairs), {words['better'] + words['worse']:,} better or worse, {words['not decided']:,} not decided."
+    ]
 
 
 def _several(names: tuple[str, ...]) -> str:
@@ -138,7 +153,8 @@ def _above(compared: Compared, comparison: Comparison) -> str:
 def _interval(compared: Compared, comparison: Comparison) -> str:
     difference = comparison.difference
     if not has_interval(difference):
-        return f"no interval: {difference.reason}"
+        few = "" if difference.n_clusters > 1 else f", two {difference.clustered_by}s are the least"
+        return f"no interval: {difference.reason}{few}"
     sources = several(difference.n_clusters, difference.clustered_by)
     by = (
         f"{difference.n_people} people and {sources} crossed"
@@ -180,6 +196,42 @@ def _corrected(compared: Compared) -> list[str]:
         f"{_above(compared, comparison)}{_ENDINGS[verdict(comparison)][1]} "
         f"({percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %; "
         f"{_interval(compared, comparison)}; p {p_words(comparison.p_value)})."
+    ]
+
+
+def _at_margin(compared: Compared) -> list[str]:
+    """The verdict on equivalence, with the interval that it rests on."""
+    if (found := compared.at_margin) is None:
+        return []
+    margin = f"{100 * found.margin:g}"
+    verdict = f"At a margin of {margin} points: {found.decided}{_by_less(found.decided, found.is_within)}"
+    if not has_interval(found.interval):
+        return [f"{verdict} (no interval: {found.interval.reason or found.interval.method})."]
+    where = "lies within" if found.is_within else "reaches beyond"
+    return [
+        f"{verdict} (two one-sided tests: the {100 * found.interval.level:g} % interval, "
+        f"{interval_text(found.interval)}, {where} -{margin} to {margin})."
+    ]
+
+
+def _by_less(decided: Decided, is_within: bool) -> str:
+    return ", but by less than the margin" if is_within and decided in ("better", "worse") else ""
+
+
+def _looked(compared: Compared) -> list[str]:
+    """What a comparison amounts to that is looked at after every source."""
+    if (look := compared.look) is None:
+        return []
+    found, noun = look.difference, look.difference.clustered_by
+    after = "not decided"
+    if look.n_decisive:
+        after = (
+            f"{look.decided}{_by_less(look.decided, look.is_within)}, decided after {look.n_decisive:,} of "
+            f"{several(look.n_sources, noun)} ({look.n_asked:,} of {several(look.n_items, 'question')})"
+        )
+    return [
+        f"Looked at after every {noun}: {after}; {100 * found.level:g} % interval at all looks together "
+        f"{interval_text(found)}, on {several(found.n_clusters, noun)} ({found.method})."
     ]
 
 

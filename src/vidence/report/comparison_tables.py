@@ -32,6 +32,7 @@ from vidence.tables.table import (
 )
 
 JSON_FORMAT = "vidence-comparison/3"
+_WITHIN = "(within)"
 _NOT_CLEAR: dict[Verdict, str] = {"unclear": "not clear"}
 RowT = TypeVar("RowT")
 
@@ -98,6 +99,12 @@ def write_comparison_json(paired: PairedRuns, compared: Compared | Ranked, path:
         tables=shown.tables,
     )
     write_file(path, whole)
+
+
+def _decided(pair: Pair) -> str:
+    """The verdict on a pair where a margin was given."""
+    is_within = pair.p_equivalent is not None and pair.p_equivalent < 1 - pair.difference.level
+    return str(pair.decided) + (f" {_WITHIN}" if is_within and pair.is_clear else "")
 
 
 def _said(is_clear: bool, otherwise: str = "not clear") -> Cell:
@@ -357,6 +364,8 @@ def _pair_table(
 ) -> Table:
     """A row for each pair, with what stands beside its label."""
     interval = "with its interval, not adjusted"
+    at_margin = words("decided", _decided, "at the margin", note=f"{_WITHIN}: clear, but by less than it")
+    has_margin = any(pair.decided for pair, _ in pairs)
     return tabulate(
         name,
         title,
@@ -369,6 +378,7 @@ def _pair_table(
             p_value("p", lambda pair: pair.p_value),
             p_value("holm", lambda pair: pair.p_holm, "p, Holm", note="adjusted for all pairs"),
             words("clear", lambda pair: _said(pair.is_clear), "verdict"),
+            *((at_margin,) if has_margin else ()),
         ),
         notes=(note,),
         figure=figure,

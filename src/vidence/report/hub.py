@@ -97,6 +97,8 @@ def _score(run: Run) -> Estimate:
     n_waiting = sum(row.correct is None and not row.item.is_hidden for row in run.rows)
     if run.no_score:
         why = run.no_score
+    elif run.ended is not None:
+        why = f"the run ended early ({run.ended}); a run without --until asks all"
     elif run.n_missing:
         why = f"{run.n_missing:,} of {run.facts.n_planned:,} trials are missing; go on with vidence resume"
     elif n_waiting:

@@ -142,6 +142,12 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> PairedRuns:
             *_notes(names, own, kept=kept),
             *_left_out(runs, names),
             *sources_note(items),
+            *(
+                f"{name} asked until its comparison was decided, and an ordinary interval does not allow for "
+                "that; --anytime gives the one that does."
+                for name, run in zip(names, runs, strict=True)
+                if run.ended is not None
+            ),
         ),
     )
 
@@ -250,7 +256,9 @@ def _check_questions(
     if not lines:
         return
     for name, run in zip(names, runs, strict=True):
-        if run.n_missing:
+        if run.ended is not None:
+            lines.append(f"{name} ended early: {run.ended}")
+        elif run.n_missing:
             lines.append(f"{name} is not complete; `vidence resume {run.folder}` asks the rest")
     listed = "\n  ".join(lines)
     raise UsageError(

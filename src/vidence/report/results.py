@@ -10,7 +10,7 @@ import msgspec
 from vidence.catalog import create
 from vidence.contracts import Scorer
 from vidence.engine.people import person_folders, person_of
-from vidence.engine.plan import Facts, Plan, read_plan
+from vidence.engine.plan import Ended, Facts, Plan, read_plan
 from vidence.engine.scoring import score_reply
 from vidence.engine.store import RunStore
 from vidence.errors import StoreError, UsageError
@@ -160,6 +160,11 @@ class Run:
     def n_missing(self) -> int:
         """How many planned trials are not there (the run was stopped, or is still going on)."""
         return max(0, self.facts.n_planned - len(self.rows))
+
+    @property
+    def ended(self) -> Ended | None:
+        """Why the run asked no more, where its comparison was decided before all was asked."""
+        return self.facts.ended if self.n_missing else None
 
 
 def read_again(item: Item, trial: Trial, scorer: Scorer) -> Score:

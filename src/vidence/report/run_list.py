@@ -21,7 +21,7 @@ from vidence.records import Record
 _log = logging.getLogger(__name__)
 DEEPEST: Final = 4
 """Folders below the one that is listed; runs do not lie in runs."""
-Standing = Literal["running", "complete", "failures", "stopped", "not begun", "unusable"]
+Standing = Literal["running", "complete", "failures", "stopped", "decided", "not begun", "unusable"]
 
 
 class ListedRun(Record):
@@ -159,7 +159,7 @@ def _made(folder: Path) -> _KeptLine:
     ends = (score.low, score.high) if score is not None and has_interval(score) else (None, None)
     status: Standing = "failures" if n_failed else "complete"
     if run.n_missing:
-        status = "stopped" if run.rows else "not begun"
+        status = "decided" if run.ended else "stopped" if run.rows else "not begun"
     seconds, tokens = median_reply(run)
     line = ListedRun(
         folder="",

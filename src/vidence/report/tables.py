@@ -8,6 +8,7 @@ from string import ascii_uppercase
 
 import numpy as np
 
+from vidence.engine.plan import Ended
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
 from vidence.report.checked import check_sentence, checked
 from vidence.report.judge_summary import judge_sentence, judge_tables
@@ -28,6 +29,7 @@ from vidence.tables.table import (
     has_interval,
     interval_text,
     number,
+    points,
     several,
     share,
     shown,
@@ -324,7 +326,9 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
     if guessed := guesses_of(run):
         share = f"{sum(guessed):,} of {len(guessed):,} replies are guesses"
         sentences.append(f"{share}, as the model itself says; its reasoning tells why.")
-    if run.n_missing:
+    if run.ended is not None:
+        sentences.append(_ended(run.ended))
+    elif run.n_missing:
         sentences.append(
             f"The run is not complete: {run.n_missing:,} of {run.facts.n_planned:,} trials "
             "were not asked yet."
@@ -342,6 +346,17 @@ def check_sentences(run: Run, score: Table) -> list[str]:
     if "corrected" in score.keys:
         corrected = score.estimate(line, "corrected")
     return [check_sentence(run, check, raw=raw, corrected=corrected)]
+
+
+def _ended(ended: Ended) -> str:
+    """Why questions are missing, and what that leaves of the score."""
+    found = ended.look.difference
+    return (
+        f"The run ended early: {ended}. Its score is of a random part of the {found.clustered_by}s, and the "
+        "interval of the score does not allow for the early end. That of the difference to "
+        f"{ended.against} does: {points(found.value)} points, {points(found.low)} to {points(found.high)} at "
+        f"{100 * found.level:g} % for all looks together."
+    )
 
 
 def _hidden(run: Run, score: Table) -> list[str]:

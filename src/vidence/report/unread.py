@@ -184,8 +184,7 @@ def _read_by_parsers(runs: Sequence[Run]) -> dict[str, tuple[Run, ...]]:
 def applicable_parsers(benchmark: str, parsers: Sequence[str]) -> tuple[str, ...]:
     """The parsers that may be asked what replies to a benchmark say.
 
-    Where the benchmark has parsers of its own, those of other benchmarks fall away: they expect other
-    prompts, and take letters out of prose. Where it has none, as for a user's own table, all may be right.
+    Those of other benchmarks fall away: they expect other prompts, and take letters out of prose.
 
     Args:
         benchmark: the name of the benchmark.
@@ -194,10 +193,8 @@ def applicable_parsers(benchmark: str, parsers: Sequence[str]) -> tuple[str, ...
     >>> applicable_parsers("herbench", ["herbench-official", "mmvu-official", "robust"])
     ('herbench-official', 'robust')
     """
-    owners = {name: [b for b in names("benchmark") if name.startswith(f"{b}-")] for name in parsers}
-    if not any(benchmark in found for found in owners.values()):
-        return tuple(parsers)
-    return tuple(name for name, found in owners.items() if not found or benchmark in found)
+    others = [f"{name}-" for name in names("benchmark") if name != benchmark]
+    return tuple(one for one in parsers if not any(map(one.startswith, others)))
 
 
 def _read(run: Run, scorer: Scorer, name: str) -> Run:

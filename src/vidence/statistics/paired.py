@@ -18,6 +18,9 @@ from vidence.statistics.repeats import over_repeats
 # there is no interval, so nothing can be told whatever the scores are.
 Verdict: TypeAlias = Literal["clear", "not clear", "too few videos", "too few sources", "too few people"]
 
+# What two runs amount to where a difference within a margin is no difference; see `decided`.
+Decided: TypeAlias = Literal["better", "worse", "equivalent", "not decided"]
+
 
 class McNemar(Record):
     """How often two runs were right together and apart.
@@ -78,6 +81,42 @@ def verdict(p_value: float, difference: Estimate) -> Verdict:
             return "too few people"
         return "too few sources" if difference.clustered_by == "source" else "too few videos"
     return "clear" if p_value < 1 - difference.level else "not clear"
+
+
+def check_margin(margin: float) -> None:
+    """Refuse a margin of equivalence that no difference of two shares can lie within, or all do.
+
+    Raises:
+        UsageError: it is not between 0 and 1, that is 100 points.
+    """
+    if not 0 < margin < 1:
+        raise UsageError(
+            f"a margin of {100 * margin:g} points; expected more than 0 and less than 100: the largest "
+            "difference that is as good as none, such as 2"
+        )
+
+
+def decided(value: float, *, is_clear: bool, is_within: bool) -> Decided:
+    """What the first run is, compared with the second, where differences within a margin do not matter.
+
+    ``better`` and ``worse``: the difference is clear, whether the margin holds it or not. ``equivalent``: it
+    is not clear, and two one-sided tests find it within the margin. ``not decided``: neither. A difference
+    can be clear and within the margin; then it is better by less than the margin, which `is_within` says.
+
+    Args:
+        value: the difference.
+        is_clear: whether it can be told from 0.
+        is_within: whether it is within the margin, see `ClusteredMean.equivalence`.
+
+    Source: Schuirmann (1987); Lakens (2017), "Equivalence tests: a practical primer" (both tests together).
+    Departs: no.
+
+    >>> decided(0.01, is_clear=True, is_within=True), decided(0.0, is_clear=False, is_within=True)
+    ('better', 'equivalent')
+    """
+    if is_clear:
+        return "better" if value > 0 else "worse"
+    return "equivalent" if is_within else "not decided"
 
 
 def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
@@ -221,7 +260,8 @@ class Pair(Record):
 
     So a difference keeps its sign in every table, whoever is ahead. `difference` is as that of `compare`, not
     adjusted for the number of pairs; `p_holm` is `p_value` adjusted for it. `is_clear` says whether the two
-    can be told apart.
+    can be told apart. With a margin `p_equivalent` is the p-value of two one-sided tests, adjusted likewise,
+    and `decided` what both amount to.
     """
 
     first: str
@@ -230,6 +270,8 @@ class Pair(Record):
     p_value: float
     p_holm: float
     is_clear: bool
+    p_equivalent: float | None = None
+    decided: Decided | None = None
 
     @property
     def better(self) -> str:
@@ -336,6 +378,37 @@ def _places(names: Sequence[str], clear: Sequence[tuple[str, str]]) -> tuple[tup
     return tuple((1 + n_better[name], len(names) - n_worse[name]) for name in names)
 
 
+def _pairs(
+    gaps: Mapping[tuple[str, str], ClusteredMean], *, bounds: Bounds, level: float, margin: float | None
+) -> tuple[Pair, ...]:
+    """The tests of all pairs, adjusted; `bounds` are those of differences."""
+    found = [gap.difference(bounds=bounds, level=level, name=_name(gap)) for gap in gaps.values()]
+    adjusted = holm([p_value for _, p_value in found])
+    within: tuple[float | None, ...] = (None,) * len(gaps)
+    if margin is not None:
+        check_margin(margin)
+        within = holm([gap.equivalence(margin, bounds=bounds) for gap in gaps.values()])
+    pairs = []
+    for names, (difference, p_value), p_holm, p_within in zip(gaps, found, adjusted, within, strict=True):
+        is_clear = verdict(p_holm, difference) == "clear"
+        word = None
+        if p_within is not None:
+            word = decided(difference.value, is_clear=is_clear, is_within=p_within < 1 - level)
+        pairs.append(
+            Pair(
+                first=names[0],
+                second=names[1],
+                difference=difference,
+                p_value=p_value,
+                p_holm=p_holm,
+                is_clear=is_clear,
+                p_equivalent=p_within,
+                decided=word,
+            )
+        )
+    return tuple(pairs)
+
+
 def rank(
     systems: Mapping[str, ArrayLike],
     *,
@@ -343,11 +416,13 @@ def rank(
     groups: Sequence[str] | None = None,
     bounds: Bounds = SHARE,
     level: float = 0.95,
+    margin: float | None = None,
 ) -> Ranking:
     """Rank systems on the same items, and say which of them can be told apart.
 
     All pairs are tested as by `compare`, and the p-values adjusted by Holm's method. Two systems can be told
-    apart if the adjusted p-value is below 1 - level.
+    apart if the adjusted p-value is below 1 - level. With a margin the p-values of equivalence of all pairs
+    are adjusted in the same way, as a second family.
 
     Args:
         systems: for each name the scores of the same items in the same order, (n,) or (n, r) as for
@@ -356,9 +431,10 @@ def rank(
         groups: the name of the group of each item, for macro means.
         bounds: the least and the greatest score there can be; infinite for what has no limit.
         level: coverage of the intervals; 1 less the level of the tests.
+        margin: the difference of shares that is as good as none; None asks for no equivalence.
 
     Raises:
-        UsageError: as for `compare`; fewer than two systems.
+        UsageError: as for `compare`; fewer than two systems, or a margin outside (0, 1).
 
     Source: Holm (1979); groups after Piepho (2004), see `compact_letter_display`.
     Departs: no.
@@ -374,25 +450,13 @@ def rank(
     order = sorted(range(len(unranked)), key=lambda i: (-unranked[i].value, unordered[i]))
     names = tuple(unordered[i] for i in order)
     means = tuple(unranked[i].interval(bounds=bounds, level=level) for i in order)
-    found = []
-    for i, j in itertools.combinations(range(len(names)), 2):
-        gap = ClusteredMean.of(values[:, j] - values[:, i], clusters=clusters, groups=groups)
-        found.append(
-            (unordered[i], unordered[j], *gap.difference(bounds=_apart(bounds), level=level, name=_name(gap)))
+    gaps = {
+        (unordered[i], unordered[j]): ClusteredMean.of(
+            values[:, j] - values[:, i], clusters=clusters, groups=groups
         )
-    pairs = tuple(
-        Pair(
-            first=first,
-            second=second,
-            difference=difference,
-            p_value=p_value,
-            p_holm=p_holm,
-            is_clear=verdict(p_holm, difference) == "clear",
-        )
-        for (first, second, difference, p_value), p_holm in zip(
-            found, holm([p_value for *_, p_value in found]), strict=True
-        )
-    )
+        for i, j in itertools.combinations(range(len(names)), 2)
+    }
+    pairs = _pairs(gaps, bounds=_apart(bounds), level=level, margin=margin)
     clear = [(pair.better, pair.worse) for pair in pairs if pair.is_clear]
     return Ranking(
         names=names,

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed
-from vidence.report.comparison import compare_two, rank_runs
+from vidence.report.comparison import compare_runs, compare_two, rank_runs
 from vidence.report.comparison_sentences import ranked_sentences, sentences, verdict
 from vidence.report.comparison_tables import (
     section,
@@ -362,3 +362,71 @@ def test_where_videos_share_a_source_every_word_says_so(makes, tmp_path, n_runs)
         assert shown(by_tag, "few", "sources").text == "1"
         assert "clustered by 20 sources" in said
         assert whole["compared"]["headline"]["difference"]["clustered_by"] == "source"
+
+
+# ------------------------------------------------------------------ a margin, and looks after every source
+
+
+def test_a_margin_gives_one_of_four_words_with_the_interval_that_it_rests_on(makes):
+    nearly = makes.two([1, 0] * 100, [1, 0] * 96 + [0, 1] * 4)
+    found = compare_runs(nearly, margin=4)
+    at, said = found.at_margin, sentences(found)[1]
+    assert (at.decided, at.is_within, round(at.interval.level, 9)) == ("equivalent", True, 0.9)
+    assert said.startswith("At a margin of 4 points: equivalent (two one-sided tests: the 90 % interval, ")
+    assert said.endswith("lies within -4 to 4).")
+    said = sentences(compare_runs(nearly, margin=1))[1]
+    assert "At a margin of 1 points: not decided" in said
+    assert "reaches beyond -1 to 1" in said
+    small = compare_runs(makes.two([1, 0] * 100, [1, 0] * 94 + [1, 1] * 6), margin=6)
+    assert (small.at_margin.decided, small.at_margin.is_within) == ("better", True)
+    assert "better, but by less than the margin (" in sentences(small)[1]
+
+
+def test_a_ranking_says_at_a_margin_what_each_pair_amounts_to(makes):
+    items = makes.items(300)
+    good = [1, 1, 1, 0, 0] * 60
+    runs = [makes.run(items, marks) for marks in (good, [1 - good[0], *good[1:]], [0] * 300)]
+    ranked = compare_runs(pair(runs), margin=5)
+    assert [p.decided for p in ranked.ranking.pairs] == ["equivalent", "worse", "worse"]
+    said = " ".join(ranked_sentences(ranked))
+    assert "At a margin of 5 points 1 of 3 pairs are equivalent" in said
+    assert "2 better or worse, 0 not decided" in said
+    table = next(table for table in tables_of_many(ranked) if table.name == "pairs")
+    assert [table.value(row.key, "decided") for row in table.rows] == ["equivalent", "worse", "worse"]
+    assert (
+        "decided" not in next(t for t in tables_of_many(compare_runs(pair(runs))) if t.name == "pairs").keys
+    )
+
+
+def test_looks_say_when_it_was_decided_first(makes):
+    found = compare_runs(makes.two([0, 0, 1] * 100, [1, 1, 1] * 100, per_video=3), anytime=True)
+    assert found.look.decided == "better"
+    said = next(s for s in sentences(found) if s.startswith("Looked at after every video"))
+    n = found.look.n_decisive
+    assert 0 < n < 30
+    assert f"better, decided after {n} of 100 videos ({3 * n} of 300 questions); 95 % interval" in said
+    alike = compare_runs(makes.two([0, 1] * 20, [1, 0] * 20), anytime=True, margin=50)
+    assert any("Looked at after every video: not decided; 95 %" in s for s in sentences(alike))
+    assert alike.look.margin == 0.5
+
+
+def test_one_question_has_no_interval_in_every_form(makes):
+    found = compare_runs(makes.two([1], [0]), margin=2, anytime=True)
+    assert "nan" not in repr(found)
+    assert "-100.0 points (too few videos (1))" in repr(found)
+    assert "no interval: too few videos (1), two videos are the least" in sentences(found)[0]
+    assert sentences(found)[1] == "At a margin of 2 points: not decided (no interval: too few videos (1))."
+    assert not any("nan" in s for s in sentences(found))
+
+
+@pytest.mark.parametrize("margin", [0, -2, 100, float("nan")])
+def test_a_margin_that_is_none_is_refused(makes, margin):
+    with pytest.raises(UsageError, match="expected more than 0 and less than 100"):
+        compare_runs(makes.two([1, 0], [0, 1]), margin=margin)
+
+
+def test_looks_are_at_two_runs(makes):
+    items = makes.items(4)
+    paired = pair([makes.run(items, [1, 0, 1, 0]) for _ in range(3)])
+    with pytest.raises(UsageError, match="3 runs were given; name two"):
+        compare_runs(paired, anytime=True)

@@ -19,6 +19,13 @@ class Compare(Record):
     shared: Annotated[
         bool, flag("Compare the questions that all runs have a score for, where they differ.")
     ] = False
+    margin: Annotated[
+        float | None,
+        flag("Also say whether they are equivalent: the difference in points that is as good as none."),
+    ] = None
+    anytime: Annotated[
+        bool, flag("Also look after every source: an interval that allows for all looks before it.")
+    ] = False
     level: Annotated[float, LEVEL] = 0.95
     files: Outputs
 
@@ -39,7 +46,7 @@ def compare(given: Compare) -> None:
         )
     runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in given.folders]
     paired = pair(runs, shared=given.shared)
-    compared = compare_runs(paired, level=given.level)
+    compared = compare_runs(paired, level=given.level, margin=given.margin, anytime=given.anytime)
     shown = section(compared)
     given.files.write(
         shown.tables,

@@ -26,6 +26,7 @@ _STATUS: Final[Mapping[str, str]] = {
     "complete": "complete",
     "failures": "complete, some failed",
     "stopped": "stopped",
+    "decided": "decided early",
     "not begun": "not begun",
     "unusable": "unusable",
 }
