@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from vidence.statistics.intervals import ClusteredMean
-from vidence.statistics.prediction_powered import PseudoMarks, allocated, difference_of, share_of
+from vidence.statistics.intervals import SHARE, ClusteredMean
+from vidence.statistics.prediction_powered import APART, PseudoMarks, allocated, reaching
 from vidence.statistics.sandwich import Layout
 
 QUESTIONS = (200, 1000, 5000)
@@ -122,7 +122,7 @@ def one_run(
     pseudo = PseudoMarks.of(marks, read=read, strata=kind.astype("U1"))
     weights = np.full(case.n, 1 / case.n)
     found = clustered(pseudo.values, videos, layout)
-    corrected = share_of(found, pseudo.slack(weights, level=0.95), level=0.95)
+    corrected = reaching(found, pseudo.slack(weights, level=0.95), bounds=SHARE, level=0.95)[0]
     alone = rng.choice(case.n, case.n_read, replace=False)
     _, own, counts = np.unique(videos[alone], return_inverse=True, return_counts=True)
     sample = clustered(right[alone], own, Layout.of(counts[:, None].astype(float))).interval()
@@ -251,10 +251,10 @@ def one_pair(
     (a, ours), (b, theirs) = sides
     slacks = [one.slack(weights, level=0.95) for one in (ours, theirs)]
     both = (slacks[0][0] + slacks[1][1], slacks[0][1] + slacks[1][0])
-    corrected, p_both = difference_of(
-        clustered(ours.values - theirs.values, videos, layout), both, level=0.95
+    corrected, p_both = reaching(
+        clustered(ours.values - theirs.values, videos, layout), both, bounds=APART, level=0.95
     )
-    _, p_first = difference_of(clustered(ours.values - b, videos, layout), slacks[0], level=0.95)
+    _, p_first = reaching(clustered(ours.values - b, videos, layout), slacks[0], bounds=APART, level=0.95)
     raw, p_raw = clustered(a - b, videos, layout).difference()
     return p_both, p_first, p_raw, corrected.high - corrected.low, raw.high - raw.low
 

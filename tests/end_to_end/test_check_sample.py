@@ -149,7 +149,7 @@ def test_what_people_read_corrects_the_score_once_all_is_read(vidence, runs):
     assert abs(corrected["value"] - true) < abs(raw["value"] - true)
     assert corrected["estimate"]["low"] < true < corrected["estimate"]["high"]
     said = f"100 replies read by a person, {sample_errors(one)} of them marked otherwise: accuracy "
-    said += f"{100 * raw['value']:.1f} -> {100 * corrected['value']:.1f} % (95 % interval"
+    said += f"{100 * raw['value']:.1f} -> {100 * corrected['value']:.1f} % (interval "
     assert said in words(done)
     assert said in words(vidence("report", "one"))
     latex = json_of(vidence, "report", "one", "--latex")

@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike
 
 from vidence.ask.files import FieldError, csv_rows, read
 from vidence.errors import DataError
-from vidence.records import Estimate, Item, Record
+from vidence.records import Item, Record
 from vidence.report.results import Row, Run
 from vidence.statistics.prediction_powered import PseudoMarks
-from vidence.tables.table import has_interval, interval_text, percent
 
 FOLDER: Final = "check"
 """In a run folder: the study that puts drawn replies to people, and `FILE`."""
@@ -123,25 +122,3 @@ def _read(path: Path, rows: Mapping[str, Row]) -> Iterator[tuple[str, float]]:
                 f"{STATES if is_choice else CORRECT} with one of {', '.join(known)}"
             )
         yield row.item.item_id, float(value == row.item.answer) if is_choice else MARKS[value]
-
-
-def check_sentence(run: Run, check: Checked, *, raw: Estimate | None, corrected: Estimate | None) -> str:
-    """What a sample says of the score of a run, or how much of it is unread."""
-    n = len(check.draw.drawn)
-    if raw is None or corrected is None:
-        return (
-            f"{check.n_unread:,} of {n:,} drawn replies are unread, so that no score is corrected: `vidence "
-            f"check-sample {run.folder} --read` puts them to you; or fill in a sheet, which `vidence study "
-            f"close {run.folder / FOLDER} --sheet FILE` takes, or `vidence study open` it on pages."
-        )
-    marks = {row.item.item_id: row.correct for row in run.rows}
-    n_other = sum(marks.get(item_id) != mark for item_id, mark in check.read.items())
-    ends = (
-        f" ({100 * corrected.level:g} % interval {interval_text(corrected)})"
-        if has_interval(corrected)
-        else ""
-    )
-    return (
-        f"{n:,} replies read by a person, {n_other:,} of them marked otherwise: accuracy "
-        f"{percent(raw.value)} -> {percent(corrected.value)} %{ends}."
-    )

@@ -267,10 +267,11 @@ def _corrected(
     level, clusters = headline.difference.level, paired.clusters
     groups = paired.groups(tag) if tag else None
     difference, p_value = corrected_difference(second, first, clusters=clusters, groups=groups, level=level)
-    means = (corrected_mean(one, clusters=clusters, groups=groups).value for one in (second, first))
+    ours, theirs = (corrected_mean(one, clusters=clusters, groups=groups).value for one in (second, first))
     return msgspec.structs.replace(
         headline,
-        **dict(zip(("mean_first", "mean_second"), means, strict=True)),
+        mean_first=ours,
+        mean_second=theirs,
         difference=difference,
         p_value=p_value,
         standardised=math.nan,

@@ -1,7 +1,7 @@
 """Packets of wrong replies: drawn from runs, put before people and models, and reported."""
 
 import hashlib
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from vidence.contracts import Flow
@@ -76,17 +76,11 @@ def _frames_note(trial: Trial) -> str:
 
 
 def draw(
-    runs: Sequence[Run],
-    wanted: Draw,
-    *,
-    cache_root: Path | None,
-    with_frames: bool = True,
-    among: Container[str] | None = None,
+    runs: Sequence[Run], wanted: Draw, *, cache_root: Path | None, with_frames: bool = True
 ) -> tuple[Packet, Mapping[str, ContactSheet]]:
     """A packet of these runs, and the pictures that belong to it, by their file beside it.
 
-    Of runs with repeats the first counts. A reply that is not wholly right counts as wrong. `among` are the
-    ids of the questions that can be drawn; None: all.
+    Of runs with repeats the first counts. A reply that is not wholly right counts as wrong.
 
     Raises:
         UsageError: two runs of one name, or too few replies for what is wanted.
@@ -94,14 +88,7 @@ def draw(
     names = [run.name for run in runs]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UsageError(f"two runs are called {twice!r}; labels are told apart by the names of the folders")
-    rows = {
-        run.name: {
-            row.item.item_id: row
-            for row in run.rows
-            if row.trial.repeat == 0 and (among is None or row.item.item_id in among)
-        }
-        for run in runs
-    }
+    rows = {run.name: {row.item.item_id: row for row in run.rows if row.trial.repeat == 0} for run in runs}
     candidates = {name: {i: candidate(row) for i, row in own.items()} for name, own in rows.items()}
     folders = {run.name: str(run.folder.resolve()) for run in runs}
     packet = make_packet(candidates, wanted, folders=folders, pictures={})

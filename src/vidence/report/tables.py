@@ -10,7 +10,7 @@ import numpy as np
 
 from vidence.engine.plan import Ended
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
-from vidence.report.checked import check_sentence, checked
+from vidence.report.checked import FOLDER, checked
 from vidence.report.judge_summary import judge_sentence, judge_tables
 from vidence.report.parsers import ROBUST, has_logps, parser_tables
 from vidence.report.provenance import is_asked, not_asked
@@ -340,12 +340,22 @@ def check_sentences(run: Run, score: Table) -> list[str]:
     """What people read in a sample of the replies makes of the score; nothing without a sample."""
     if (check := checked(run)) is None or run.no_score:
         return []
+    n, folder = len(check.draw.drawn), run.folder
+    if check.n_unread:
+        return [
+            f"{check.n_unread:,} of {n:,} drawn replies are unread, so that no score is corrected: `vidence "
+            f"check-sample {folder} --read` puts them to you; or fill in a sheet, which `vidence study close "
+            f"{folder / FOLDER} --sheet FILE` takes, or `vidence study open` it on pages."
+        ]
+    marks = {row.item.item_id: row.correct for row in run.rows}
+    n_other = sum(marks.get(item_id) != mark for item_id, mark in check.read.items())
     # Which replies are answered is what people read otherwise, so a mean over these has no correction.
     line = "micro" if run.plan.headline == ANSWERED else "headline"
-    raw, corrected = score.estimate(line, "accuracy"), None
-    if "corrected" in score.keys:
-        corrected = score.estimate(line, "corrected")
-    return [check_sentence(run, check, raw=raw, corrected=corrected)]
+    raw, corrected = (shown(score, line, key) for key in ("accuracy", "corrected"))
+    return [
+        f"{n:,} replies read by a person, {n_other:,} of them marked otherwise: accuracy {raw.text} -> "
+        f"{corrected.text} % (interval {corrected.detail})."
+    ]
 
 
 def _ended(ended: Ended) -> str:

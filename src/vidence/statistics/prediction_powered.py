@@ -14,9 +14,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
-from vidence.statistics.intervals import SHARE, UNBOUNDED, ClusteredMean, Values, quantile, share_ends
+from vidence.statistics.intervals import (
+    SHARE,
+    UNBOUNDED,
+    Bounds,
+    ClusteredMean,
+    Values,
+    quantile,
+    share_ends,
+)
 from vidence.statistics.resampling import as_labels, as_values
 
+APART: Bounds = (-1.0, 1.0)
 LEAST_READ = 5
 """Replies of each stratum that are read where there are so many, and room for it."""
 
@@ -55,9 +64,9 @@ class PseudoMarks:
     the strata of the items, shape (n_items,). Of each stratum, shape (n_strata,): `shares`, the mean mark by
     the person, `n_read` and `n_all`. Where nothing of a stratum was read, its marks count as they are.
 
-    Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference", section 2
-        (the estimate) and section 6 (power tuning); Fisch and others (2024), "Stratified Prediction-Powered
-        Inference for Hybrid Language Model Evaluation", section 4.
+    Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference", the mean and
+        power tuning; Fisch and others (2024), "Stratified Prediction-Powered Inference for Hybrid Language
+        Model Evaluation", section 4 (strata).
     Departs: the mark that is expected of a reply is the mean of what was read in its stratum, in place of
         lambda times its mark. In strata with one mark each this is the estimate at every lambda, and its
         variance is that at the best one; no lambda is estimated from few replies.
@@ -86,19 +95,14 @@ class PseudoMarks:
             raise UsageError(f"{people.size} marks by a person for {numbers.size} items; give NaN where none")
         names, codes = as_labels(strata, len(numbers), what="strata")
         is_read, n = ~np.isnan(people), len(names)
-        n_all, n_read = np.bincount(codes, minlength=n), np.bincount(codes[is_read], minlength=n)
+        counts = (np.bincount(some, minlength=n).astype(np.float64) for some in (codes, codes[is_read]))
+        n_all, n_read = counts
         sums = np.bincount(codes[is_read], weights=people[is_read], minlength=n)
         shares = np.divide(sums, n_read, out=np.full(n, np.nan), where=n_read > 0)
         values = np.where(n_read[codes] > 0, shares[codes], numbers)
         weights = (n_all / np.maximum(n_read, 1))[codes]
         values[is_read] += (weights * (people - values))[is_read]
-        return cls(
-            values=values,
-            codes=codes,
-            shares=shares,
-            n_read=n_read.astype(np.float64),
-            n_all=n_all.astype(np.float64),
-        )
+        return cls(values=values, codes=codes, shares=shares, n_read=n_read, n_all=n_all)
 
     def slack(self, weights: Values, *, level: float) -> tuple[float, float]:
         """What rare errors add to the variance of a mean, below it and above it.
@@ -158,31 +162,8 @@ def corrected_mean(
     0.5
     """
     found = ClusteredMean.of(marks.values, clusters=clusters, groups=groups)
-    return share_of(found, marks.slack(_weights(len(marks.codes), groups), level=level), level=level)
-
-
-def share_of(found: ClusteredMean, slack: tuple[float, float], *, level: float) -> Estimate:
-    """The estimate of a mean of pseudo-marks, whose interval reaches further by a slack below and above."""
-    plain = found.interval(bounds=UNBOUNDED, level=level)
-    if found.reason:
-        return plain
-    (least, most), edge = SHARE, 1 / (2 * found.size[0])
-    value = min(max(found.value, least), most)
-    inside = min(max(value, edge), most - edge) if found.variance > 0 else value
-    layout = found.layout
-    starts, stops = share_ends(
-        [inside], [found.variance], dof=layout.dof, n_alike=layout.n_alike, level=level
-    )
-    low, high = _wider((value - float(starts[0]), float(stops[0]) - value), slack, found, level=level)
-    return msgspec.structs.replace(
-        plain,
-        value=value,
-        low=max(least, value - low),
-        high=min(most, value + high),
-        method=_method("mean; logit", found),
-        dof=layout.dof,
-        reason="",
-    )
+    slack = marks.slack(_weights(len(marks.codes), groups), level=level)
+    return reaching(found, slack, bounds=SHARE, level=level)[0]
 
 
 def corrected_difference(
@@ -215,52 +196,41 @@ def corrected_difference(
     found = ClusteredMean.of(first.values - second.values, clusters=clusters, groups=groups)
     weights = _weights(len(first.values), groups)
     ours, theirs = (marks.slack(weights, level=level) for marks in (first, second))
-    return difference_of(found, (ours[0] + theirs[1], ours[1] + theirs[0]), level=level)
+    return reaching(found, (ours[0] + theirs[1], ours[1] + theirs[0]), bounds=APART, level=level)
 
 
-def difference_of(
-    found: ClusteredMean, slack: tuple[float, float], *, level: float
+def reaching(
+    found: ClusteredMean, slack: tuple[float, float], *, bounds: Bounds, level: float
 ) -> tuple[Estimate, float]:
-    """The estimate of a mean of differences of pseudo-marks with a slack below and above, and its p-value."""
+    """A mean of pseudo-marks or their differences with a slack on both sides, and its p-value of being 0."""
     from scipy.special import stdtr
 
-    plain = found.interval(bounds=UNBOUNDED, level=level)
-    if found.reason or not (found.variance or any(slack)):
+    plain, dof, value = found.interval(bounds=UNBOUNDED, level=level), found.layout.dof, found.value
+    is_share = bounds == SHARE
+    if found.reason or not (is_share or found.variance or any(slack)):
         return plain, 1.0
-    half = quantile(found.layout.dof, level) * math.sqrt(found.variance)
-    low, high = _wider((half, half), slack, found, level=level)
-    # The side on which 0 lies decides.
-    error = (low if found.value > 0 else high) / quantile(found.layout.dof, level)
-    p_value = (
-        2 * float(stdtr(found.layout.dof, -abs(found.value) / error))
-        if error > 0
-        else float(found.value == 0)
-    )
-    estimate = msgspec.structs.replace(
-        plain,
-        low=max(-1.0, found.value - low),
-        high=min(1.0, found.value + high),
-        method=_method("difference", found),
-        dof=found.layout.dof,
-        reason="",
-    )
-    return estimate, p_value
-
-
-def _method(what: str, found: ClusteredMean) -> str:
-    dof = f"t with {found.layout.dof:.1f} degrees of freedom"
-    return f"prediction-powered {what}, clustered error CR2, {dof}, wider by Wilson's limits of strata"
-
-
-def _wider(
-    sides: tuple[float, float], slack: tuple[float, float], found: ClusteredMean, *, level: float
-) -> tuple[float, float]:
-    """How far an interval reaches below and above, with the slack."""
-    critical = quantile(found.layout.dof, level)
-    below, above = (
+    critical = quantile(dof, level)
+    sides = (critical * math.sqrt(found.variance),) * 2
+    if is_share:
+        edge = 1 / (2 * found.size[0]) if found.variance > 0 else 0.0
+        inside, value = (min(max(value, at), 1 - at) for at in (edge, 0.0))
+        ends = share_ends([inside], [found.variance], dof=dof, n_alike=found.layout.n_alike, level=level)
+        sides = value - float(ends[0][0]), float(ends[1][0]) - value
+    low, high = (
         math.hypot(side, critical * math.sqrt(more)) for side, more in zip(sides, slack, strict=True)
     )
-    return below, above
+    error = (low if value > 0 else high) / critical  # the side on which 0 lies decides
+    estimate = msgspec.structs.replace(
+        plain,
+        value=value,
+        low=max(bounds[0], value - low),
+        high=min(bounds[1], value + high),
+        method=f"prediction-powered {'mean; logit' if is_share else 'difference'}, clustered error CR2, t "
+        f"with {dof:.1f} degrees of freedom, wider by Wilson's limits of strata",
+        dof=dof,
+        reason="",
+    )
+    return estimate, 2 * float(stdtr(dof, -abs(value) / error)) if error > 0 else float(value == 0)
 
 
 def _weights(n: int, groups: Sequence[str] | None) -> Values:

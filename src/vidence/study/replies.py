@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -116,7 +116,8 @@ def draw_replies(file: StudyFile, *, among: Container[str], cache_root: Path | N
             f'{file.path}: trials show replies; name runs, and say draw.of = "same" (questions that all '
             'answered) or "wrong" (wrong replies of each)'
         )
-    runs = [load_run(file.folder / folder) for folder in study.runs]
+    loaded = (load_run(file.folder / folder) for folder in study.runs)
+    runs = [replace(run, rows=tuple(r for r in run.rows if r.item.item_id in among)) for run in loaded]
     kinds = next((field for field in study.form if field.kind == "kinds"), None)
     name = ""
     if kinds is not None:
@@ -130,7 +131,6 @@ def draw_replies(file: StudyFile, *, among: Container[str], cache_root: Path | N
         ),
         cache_root=cache_root,
         with_frames=kinds is not None,
-        among=among,
     )
     return DrawnReplies(packet=packet, pictures=pictures)
 
