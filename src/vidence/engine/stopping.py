@@ -9,7 +9,7 @@ from vidence.engine.plan import Ended, Plan, read_plan
 from vidence.engine.prepare import PreparedRun
 from vidence.engine.store import RunStore
 from vidence.errors import UsageError
-from vidence.records import NEEDS_JUDGE, Failed, Item, Trial
+from vidence.records import EXTRACT, NEEDS_JUDGE, Failed, Item, Trial
 from vidence.statistics.sequential import Watch
 
 _MOST_NAMED = 5
@@ -90,7 +90,8 @@ def _check_marked(plan: Plan, items: Sequence[Item]) -> None:
     """See that every reply is marked as soon as it is there."""
     hidden = sum(item.is_hidden for item in items)
     waiting = sum(item.answer_kind != "choice" for item in items)
-    if not hidden and not (waiting and plan.text_parser == NEEDS_JUDGE and not plan.judge_models):
+    is_judged = plan.judge_models and plan.judge != EXTRACT
+    if not hidden and (not waiting or is_judged or plan.text_parser != NEEDS_JUDGE):
         return
     why = f"the answers of {hidden:,} are hidden" if hidden else f"{waiting:,} wait for a judge"
     raise UsageError(

@@ -19,6 +19,8 @@ Comparisons
     * right and wrong of two runs: `paired.mcnemar` [#fagerland2013]_
     * many runs: `paired.rank`, with `paired.holm` [#holm1979]_ and `paired.compact_letter_display`
       [#piepho2004]_
+    * equivalence within a margin: `intervals.ClusteredMean.equivalence` [#schuirmann1987]_
+    * looks after every source: `sequential.ConfidenceSequence` [#waudbysmith2024]_
     * groups of items of one run: `contrasts.contrast`, with the error CR2; a group that is all alike gets the
       variance of Agresti and Caffo [#agresti2000]_
     * two groups of items: `resampling.difference_of_groups`
@@ -71,6 +73,11 @@ References:
        2004.
     .. [#pustejovsky2018] Pustejovsky & Tipton, "Small-sample methods for cluster-robust variance estimation
        and hypothesis testing in fixed effects models", Journal of Business & Economic Statistics 36, 2018.
+    .. [#schuirmann1987] Schuirmann, "A comparison of the two one-sided tests procedure and the power approach
+       for assessing the equivalence of average bioavailability", Journal of Pharmacokinetics and
+       Biopharmaceutics 15, 1987.
     .. [#searle1992] Searle, Casella & McCulloch, "Variance components", 1992.
+    .. [#waudbysmith2024] Waudby-Smith & Ramdas, "Estimating means of bounded random variables by betting",
+       Journal of the Royal Statistical Society B 86, 2024.
     .. [#wilson1927] Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
 """

@@ -86,6 +86,18 @@ def test_free_answers_are_marked_by_the_judge_which_signs(bench, saying):
     assert judge.n_closed == 1
 
 
+def test_a_run_with_its_judge_asks_until_a_comparison_of_open_answers_is_decided(bench, saying):
+    media = [{"path": f"v{i}.png", "kind": "image"} for i in range(60)]
+    bench.write(60, media=media, **OPEN)
+    for one in media:
+        (bench.folder / one["path"]).write_bytes(b"")
+    bench.run(saying("a bus", "weak:1"), judges={"scripted:j": saying("wrong")}, out="weak", selector="none")
+    until = {"until": "clear", "against": str(bench.folder / "weak"), "selector": "none"}
+    ended = bench.run(saying("a car", "strong:1"), judges={"scripted:k": saying("right")}, **until).ended
+    assert ended.look.decided == "better"
+    assert ended.n_asked < 60
+
+
 def test_what_the_rules_decide_is_not_asked(bench, fake_model, saying):
     bench.write(2)
     judge = saying("wrong")

@@ -162,6 +162,8 @@ def test_what_cannot_be_decided_while_asking_is_refused_before_anything_is_writt
     write(bench, answer_kind="text", choices=[])
     bench.run(answering(fake_model), out="open")
     refused("of 200 questions 200 wait for a judge", against=str(bench.folder / "open"))
+    reader = {"extract_with": "scripted:A", "against": str(bench.folder / "open")}
+    refused("of 200 questions 200 wait for a judge", **reader)
     write(bench, answer="")
     refused("the answers of 200 are hidden")
 
