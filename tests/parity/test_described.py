@@ -28,7 +28,7 @@ def test_counts_are_those_of_mmvu(described, checks_dir):
     rows = ("choice-question", "option", "open-question", "open-answer", "rationale")
     keys = ("mc_question", "mc_option", "oe_question", "oe_answer", "rationale")
     for key, row in zip(keys, rows, strict=True):
-        _, mean, _, most = values(described, "words", row)
+        _, mean, _, most, _ = values(described, "words", row)
         assert [round(mean, 2), most] == wanted[f"{key}_words_avg_max"]
     n, mean, _, most, different = values(described, "counts", "knowledge")
     assert ([round(mean, 2), most], different) == (
@@ -66,7 +66,7 @@ def test_perceptioncomp_has_the_words_that_were_counted_apart(checks_dir):
     path = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
     items = perceptioncomp().load(path, split="all", strict=False).items[:500]
     found = describe(items, name="1-500", crossed=[("difficulty", "n_conditions")])
-    _, options, _, longest = values(found, "words", "option")
+    _, options, _, longest, _ = values(found, "words", "option")
     _, questions, _, most = values(found, "words", "question")
     assert (round(options, 2), longest, round(questions, 1), most) == (1.58, 16, 61.0, 121)
     crossed = table_of(found, "crossed-difficulty-n_conditions")

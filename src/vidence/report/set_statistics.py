@@ -25,6 +25,7 @@ OWN_TAGS = (ANSWER_KIND, DURATION, N_EVIDENCE)
 MOST_VALUES = 60  # a tag with more different values names questions, and is only counted
 _BINS_S = (0, 60, 180, 600, 1800)
 _WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+_TOKEN = re.compile(rf"{_WORD.pattern}|[^\w\s]|_")
 _ROUNDING_S = 0.05
 
 
@@ -166,7 +167,11 @@ _SPREAD = (_column("mean"), _column("least", kind="count"), _column("most", kind
 
 
 def words_table(items: Sequence[Item]) -> Table:
-    """How many words questions, options, answers and rationales have."""
+    """How many words and tokens questions, options, answers and rationales have.
+
+    Source: HERBench, section 7.8 (65.5 tokens a question).
+    Departs: the paper names no tokenizer; tokens are words and signs, each sign apart.
+    """
     chosen = [item for item in items if item.choices]
     free = [item for item in items if not item.choices]
     parts: list[tuple[str, str, Sequence[str]]] = [("question", "question", [i.question for i in items])]
@@ -178,12 +183,20 @@ def words_table(items: Sequence[Item]) -> Table:
     parts.append(("open-answer", "open answer", [i.answer for i in free if i.answer]))
     parts.append(("rationale", "rationale", [i.rationale for i in items if i.rationale]))
     rows = [
-        Row(key=key, label=label, values=(len(texts), *_spread([n_words(one) for one in texts])))
+        Row(
+            key=key,
+            label=label,
+            values=(
+                len(texts),
+                *_spread([n_words(one) for one in texts]),
+                _spread([len(_TOKEN.findall(one)) for one in texts])[0],
+            ),
+        )
         for key, label, texts in parts
         if texts
     ]
-    note = "Words are what blanks separate."
-    columns = (_column("n", "texts", kind="count"), *_SPREAD)
+    note = "Words are what blanks separate; tokens are words and signs, and no model's."
+    columns = (_column("n", "texts", kind="count"), *_SPREAD, _column("tokens", "tokens, mean"))
     return _table("words", "Words", label="of", columns=columns, rows=rows, note=note)
 
 
@@ -366,7 +379,7 @@ def _values(facts: _Facts, tag: str) -> list[str | None]:
 
 
 def _tag_tables(facts: _Facts) -> Iterator[Table]:
-    """For every tag of few values: questions, videos, seconds, and words of a question."""
+    """For every tag of few values: questions, videos, seconds, words and evidence of a question."""
     names = dict.fromkeys(name for item in facts.items for name in item.tags)
     own = [ANSWER_KIND] if len({item.answer_kind for item in facts.items}) > 1 else []
     for name in (*own, *sorted(names)):
@@ -374,18 +387,26 @@ def _tag_tables(facts: _Facts) -> Iterator[Table]:
         for item, value in zip(facts.items, _values(facts, name), strict=True):
             if value is not None:
                 by_value[value].append(item)
-        if 1 < len(by_value) <= MOST_VALUES and len(by_value) < sum(map(len, by_value.values())):
+        if len(by_value) <= MOST_VALUES and len(by_value) < sum(map(len, by_value.values())):
             yield _tag_table(facts, name, by_value)
 
 
 def _tag_table(facts: _Facts, name: str, by_value: Mapping[str, Sequence[Item]]) -> Table:
+    """The questions of each value.
+
+    Source: HumanPCR, figure 23 (pieces of evidence by domain and kind of question).
+    Departs: the paper counts all questions; here those that have evidence.
+    """
     n_all = sum(map(len, by_value.values()))
+    has_evidence = any(item.evidence for item in facts.items)
     rows = []
     for value, some in sorted(by_value.items()):
         seconds = [one for item in some if (one := facts.seconds[item.item_id]) is not None]
         words = [n_words(item.question) for item in some]
         n_videos = len({item.video_id for item in some})
-        values = (len(some), len(some) / n_all, n_videos, _spread(seconds)[0], _spread(words)[0])
+        known = [len(item.evidence) for item in some if item.evidence]
+        pieces = _spread(known)[:1] if has_evidence else ()
+        values = (len(some), len(some) / n_all, n_videos, _spread(seconds)[0], _spread(words)[0], *pieces)
         rows.append(Row(key=value, label=value, values=values))
     columns = (
         _column("n", "questions", kind="count"),
@@ -393,6 +414,11 @@ def _tag_table(facts: _Facts, name: str, by_value: Mapping[str, Sequence[Item]])
         _column("videos", kind="count"),
         _column("seconds", "seconds, mean"),
         _column("words", "words, mean"),
+        *(
+            [_column("evidence", "evidence, mean", note="Pieces, of questions with any")]
+            if has_evidence
+            else []
+        ),
     )
     missing = len(facts.items) - n_all
     note = f"{missing:,} questions do not have it." if missing else ""

@@ -7,6 +7,7 @@ another layout is which field. Paths of media start from the folder of the file.
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +16,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from vidence import catalog
 from vidence.ask import files
 from vidence.ask.benchmarks.question_files import QuestionReader, check_split, lettered, locate
 from vidence.ask.files import DataFile, FieldError, decoded, ending_of, explained, usable
@@ -164,12 +166,31 @@ def _way_out(data: Path) -> str:
         return ""
     if row is None or "item_id" in row:
         return ""
+    if own := _own_of(path):
+        return (
+            f"It is a file of the benchmark {own}: `vidence run {own} --data {path}`, `vidence describe "
+            f"{own} --data {path}`"
+        )
     if fitting := near_presets(row, name=path.name.removesuffix(".gz"), n_levels=n_levels):
         return f"Its columns are {listed(row)}; it is read with {_flags(fitting)}"
     return (
         f"Its columns are {listed(row)}. Say which is which: --map {WAYS} (more in a file: --map FILE.toml), "
         "or convert the file once with `vidence convert`"
     )
+
+
+def _own_of(path: Path) -> str:
+    """The benchmark whose own loader reads every line of a file, in one of its splits; empty for none.
+
+    A preset that fits the first line may leave out the questions of another kind.
+    """
+    for name in catalog.names("benchmark"):
+        benchmark: Benchmark = catalog.create("benchmark", name)
+        for split in benchmark.splits if name != "table" else ():
+            with suppress(DataError, UsageError, OSError):
+                if not benchmark.load(path, split=split).problems:
+                    return name
+    return ""
 
 
 def _flags(presets: Sequence[str]) -> str:

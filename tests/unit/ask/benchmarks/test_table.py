@@ -252,3 +252,16 @@ def test_questions_name_the_film_that_their_clips_are_of(tmp_path: Path) -> None
     rows = (line(source_id="film"), line(item_id="h", source_id="other"), line(item_id="i", source_id="film"))
     said = [note for note in load_lines(tmp_path, *rows).notes if "source_id" in note]
     assert said == ["1 question(s) are about media that other questions give to another source_id: h"]
+
+
+def test_a_file_of_a_benchmark_is_named_with_it_and_no_preset_that_drops_questions(tmp_path: Path) -> None:
+    """A preset fits MMVU's first line, which has choices, and would leave out the open questions."""
+    rows = json.loads((Path(__file__).parents[3] / "golden" / "mmvu" / "validation.json").read_text())
+    (tmp_path / "mine.json").write_text(json.dumps(rows))
+    with pytest.raises(DataError, match=r"a file of the benchmark mmvu: `vidence run mmvu --data") as raised:
+        load(tmp_path / "mine.json")
+    assert "--map" not in str(raised.value)
+    (tmp_path / "mine.json").write_text(json.dumps([*rows, {"id": "no question of it"}]))
+    with pytest.raises(DataError, match="--map") as raised:
+        load(tmp_path / "mine.json")
+    assert "of the benchmark mmvu" not in str(raised.value)
