@@ -18,6 +18,7 @@ from vidence.engine.events import Listener, Started, TrialStored
 from vidence.engine.limits import Budget
 from vidence.engine.plan import PLAN_FILE, Ended, Plan, read_plan, write_plan
 from vidence.engine.prepare import PreparedRun, check_same
+from vidence.engine.samples import SUBSET_FILE, read_subset
 from vidence.engine.session import Session, ShownSubject, opened_session
 from vidence.engine.specs import differing
 from vidence.engine.stopping import StopRule
@@ -25,7 +26,7 @@ from vidence.engine.store import RUN_FILE, SUBMISSION_FILE, RunStore
 from vidence.engine.views import DecodeCount
 from vidence.errors import BudgetSpentError, MediaError, MissingKeyError, StoreError, UsageError
 from vidence.explain.diagnostics.conditions import own_letter
-from vidence.media.whole import PRIVATE, make_private, write_whole
+from vidence.media.whole import PRIVATE, make_private, write_file, write_whole
 from vidence.records import Answered, Failed, Trial
 
 _MOST_KINDS = 3  # of errors that are named
@@ -157,6 +158,8 @@ def opened_run(folder: Path, prepared: PreparedRun) -> Iterator[RunStore]:
             facts = msgspec.structs.replace(began, n_planned=facts.n_planned, notes=facts.notes)
             plan = msgspec.structs.replace(plan, name=plan.name or earlier.name)
         store.put_items(prepared.items)
+        if plan.subset and not (folder / SUBSET_FILE).exists():
+            write_file(folder / SUBSET_FILE, read_subset(Path(plan.subset))[1])
         write_plan(folder, plan, facts)
         yield store
 

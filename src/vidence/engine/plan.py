@@ -174,6 +174,13 @@ class Plan(Record):
     sample_by: Annotated[
         str | None, flag("N questions with each value of a tag, sampled with --seed.", metavar="TAG=N")
     ] = None
+    subset: Annotated[
+        str | None,
+        flag(
+            "Only the questions of a file of `vidence items subset`, from which the full score is predicted.",
+            metavar="FILE",
+        ),
+    ] = None
     seed: Annotated[int, flag("Seed of the sample, waiting times and ids of verdicts (default 0).")] = 0
     repeats: Annotated[int, flag("Ask each question K times.")] = 1
     strict: Annotated[bool, flag("Stop at the first bad line of the data.")] = False
@@ -235,9 +242,12 @@ class Plan(Record):
             "limit": self.limit,
             "sample": self.sample,
             "sample_by": self.sample_by,
+            "subset": self.subset,
         }
         if len(given := [name for name, value in ways.items() if value is not None]) > 1:
             raise UsageError(f"{' and '.join(given)} exclude each other: give one of them")
+        if self.subset is not None and self.where:
+            raise UsageError("subset and where exclude each other: the subset stands for the whole set")
         _ = self.stratum
         if self.audio not in AUDIO:
             raise UsageError(f"audio is {self.audio!r}; expected {' or '.join(AUDIO)}")
@@ -342,6 +352,7 @@ class PlainOverrides(TypedDict, total=False):
     limit: int | None
     sample: int | None
     sample_by: str | None
+    subset: str | None
     seed: int | None
     repeats: int | None
     strict: bool | None
@@ -566,6 +577,8 @@ class Facts(Record):
     """Those of a stratified sample."""
     study_sha256: str = ""
     """Of the study.toml by which the questions were drawn."""
+    subset_sha256: str = ""
+    """Of the file of the subset, which the run folder keeps."""
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     started_at: str
@@ -587,6 +600,7 @@ class Facts(Record):
 MUST_AGREE = {
     "content_hash": "the question files have changed",
     "study_sha256": "the study was drawn again",
+    "subset_sha256": "the subset was chosen again",
     "benchmark_version": "this version of vidence reads the benchmark differently",
     "prompts_digest": "the prompt templates have changed",
     "selector_version": "this version of vidence selects frames differently",

@@ -42,7 +42,7 @@ from vidence.engine.plan import (
     machine_facts,
     read_overrides,
 )
-from vidence.engine.samples import StudyDraw, drawn, no_such_tag, read_draw, strata_met
+from vidence.engine.samples import StudyDraw, drawn, no_such_tag, read_draw, read_subset, strata_met
 from vidence.engine.scoring import JudgePool
 from vidence.engine.specs import check_overrides, check_secrets, with_whole_paths, without_sampling
 from vidence.engine.views import OpenView
@@ -63,7 +63,7 @@ _OWNER_AND_NAME = re.compile(
 NOBODY = "baseline:random"
 """The model of a plan that asks nobody."""
 MOST_FOLDERS = 1000  # of one plan where it is repeated
-_UNSAMPLED = dict.fromkeys(("limit", "sample", "sample_by"))
+_UNSAMPLED = dict.fromkeys(("limit", "sample", "sample_by", "subset"))
 
 
 def make_plan(
@@ -159,6 +159,7 @@ def _filled(plan: Plan, *, model: str | None, given: PlanOverrides) -> Plan:
         "judge_prompts_dir",
         "memory",
         "against",
+        "subset",
     ):  # a run is taken up from any folder
         if fields.get(name):
             fields[name] = str(Path(str(fields[name])).resolve())
@@ -381,6 +382,9 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "media_root": str(media_root_of(plan, loaded).resolve()),
             "n_items": len(loaded.items),
             "study_sha256": read_draw(Path(plan.study), StudyDraw).study_sha256 if plan.study else "",
+            "subset_sha256": hashlib.sha256(read_subset(Path(plan.subset))[1]).hexdigest()
+            if plan.subset
+            else "",
             "strata": _strata(loaded.items, plan, asked=items, model=model) if plan.stratum else (),
             "n_planned": len(items) * plan.repeats,
             "notes": (*loaded.notes, *notes, *_limit_notes(plan, view, model), *prompter.notes(items)),
@@ -450,6 +454,9 @@ def narrowed(
     if plan.study:
         kept = read_draw(Path(plan.study), StudyDraw).of(items)
         notes.append(f"only the {len(kept)} questions that were drawn for the study {plan.study} are asked")
+    if plan.subset:
+        kept = read_subset(Path(plan.subset))[0].of(items)
+        notes.append(f"only the {len(kept)} questions of the subset {plan.subset} are asked")
     for tag, value in plan.where.items():
         values = sorted({i.tags[tag] for i in items if tag in i.tags})
         if not values:
@@ -667,7 +674,13 @@ def run_name(plan: Plan) -> str:
     words = [plan.benchmark, spec.name, Path(spec.argument).name if "/" in spec.argument else spec.argument]
     clean = "-".join("".join(c if c.isalnum() or c in "._" else "-" for c in w) for w in words if w)
     unnamed = msgspec.to_builtins(msgspec.structs.replace(plan, name=""))
-    for name in ("study", "until", "against", "margin"):  # the name of a run from before there were these
+    for name in (
+        "study",
+        "until",
+        "against",
+        "margin",
+        "subset",
+    ):  # the name of a run from before there were these
         if not unnamed[name]:
             del unnamed[name]
     digest = hashlib.sha256(msgspec.json.encode(unnamed, order="sorted")).hexdigest()

@@ -3,15 +3,18 @@
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
 
 from vidence.engine.plan import Plan, Stratum
 from vidence.errors import DataError, UsageError
-from vidence.records import Item
+from vidence.records import Item, Record
 
+SUBSET_FILE = "subset.json"
+"""The subset of a run, in its folder."""
+SUBSET_FORMAT: Literal["vidence-subset/1"] = "vidence-subset/1"
 DRAWN_FILE = "drawn.json"
 """What was drawn for a study, in its folder."""
 
@@ -78,6 +81,72 @@ def read_draw(folder: Path, kind: type[DrawT]) -> DrawT:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path} cannot be read: {error}; draw the study again") from error
+
+
+def question_digest(item: Item) -> str:
+    """What a question asks, as a short hash: its words, its choices in their own order, its answer."""
+    said = msgspec.json.encode((item.question, item.choices, item.answer))
+    return hashlib.sha256(said).hexdigest()[:16]
+
+
+class Anchor(Record):
+    """One question of a subset: what it counts in the full score, and its chance at each ability."""
+
+    item_id: str
+    digest: str
+    weight: float
+    curve: tuple[float, ...]
+
+
+class Subset(Record):
+    """Questions that a full score can be predicted from, and all that the prediction needs.
+
+    `rest` is the curve of all other questions, weighted. `error` is the root mean squared error of the
+    prediction over left-out models, `n_runs` of them; `sampling` the standard error of a full score, the
+    questions being a sample. `average` is micro or macro:TAG.
+    """
+
+    format: Literal["vidence-subset/1"] = SUBSET_FORMAT
+    average: str
+    n_items: int
+    n_runs: int
+    error: float
+    sampling: float
+    rest: tuple[float, ...]
+    anchors: tuple[Anchor, ...]
+
+    def of(self, items: Sequence[Item]) -> list[Item]:
+        """The questions of the subset among those of a set, in the order of the set.
+
+        Raises:
+            UsageError: one of them is not in the set, or asks something else there.
+        """
+        digests = {one.item_id: one.digest for one in self.anchors}
+        kept = [item for item in items if digests.get(item.item_id) == question_digest(item)]
+        if len(kept) < len(digests):
+            lost = sorted(digests.keys() - {item.item_id for item in kept})
+            raise UsageError(
+                f"{len(lost)} of the {len(digests)} questions of the subset are not in the set, or ask "
+                f"something else there, such as {lost[0]!r}; give the data of the runs that chose it, "
+                "or choose it again with vidence items subset"
+            )
+        return kept
+
+
+def read_subset(path: Path) -> tuple[Subset, bytes]:
+    """The subset in a file that ``vidence items subset`` wrote, and the file itself.
+
+    Raises:
+        DataError: there is no such file, or it is no subset.
+    """
+    try:
+        content = path.read_bytes()
+        return msgspec.json.decode(content, type=Subset), content
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DataError(
+            f"{path} is no subset: {error}; expected a file that `vidence items subset RUN... --out FILE` "
+            "wrote"
+        ) from error
 
 
 def strata_met(items: Sequence[Item], asked: Sequence[Item], tag: str) -> tuple[Stratum, ...]:

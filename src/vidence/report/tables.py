@@ -11,12 +11,13 @@ import numpy as np
 from vidence.engine.plan import Ended
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
 from vidence.report.checked import FOLDER, checked
+from vidence.report.item_subset import prediction_sentence, subset_tables
 from vidence.report.judge_summary import judge_sentence, judge_tables
 from vidence.report.parsers import ROBUST, has_logps, parser_tables
 from vidence.report.provenance import is_asked, not_asked
 from vidence.report.repeats import repeat_tables
 from vidence.report.results import OUTCOMES, STATUSES, Row, Run
-from vidence.report.scores import ANSWERED, NUMERIC, RULES, score_tables
+from vidence.report.scores import ANSWERED, NUMERIC, RULES, Draws, score_tables
 from vidence.statistics.answer_keys import PositionBias, position_bias
 from vidence.tables.table import (
     FEW_VIDEOS,
@@ -60,6 +61,7 @@ def all_tables(
     is_judged = any(row.score.verdicts or row.score.unanswered for row in run.rows)
     return (
         *score_tables(run, rng=rng, level=level),
+        *subset_tables(run, draws=Draws(rng=rng, level=level)),
         outcome_table(run),
         reason_table(run),
         *parser_tables(run, parsers),
@@ -311,6 +313,9 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
     """
     sentences = [_silence(run)] if run.is_silent else [*_hidden(run, score), *_cut_off(run)]
     sentences.extend(check_sentences(run, score))
+    if run.plan.subset and not run.no_score:
+        known = score.estimate("headline", "accuracy")
+        sentences.insert(0, prediction_sentence(run, level=known.level if known else 0.95))
     if left_out := run.facts.left_out:
         sentences.append(left_out)
     if said := not_asked(run):

@@ -36,6 +36,7 @@ Agreement and correlation
 
 Questions
     * what guessing and rules get: `chance`, `answer_keys`, `position`
+    * difficulty and discrimination, doubtful keys, anchors: `item_response` [#bock1981]_ [#polo2024]_
     * texts that say nearly the same: `near_duplicates` [#broder1997]_
 
 References:
@@ -44,6 +45,8 @@ References:
        Statistician 54, 2000.
     .. [#bell2002] Bell & McCaffrey, "Bias reduction in standard errors for linear regression with
        multi-stage samples", Survey Methodology 28, 2002.
+    .. [#bock1981] Bock & Aitkin, "Marginal maximum likelihood estimation of item parameters", Psychometrika
+       46, 1981.
     .. [#bonett2000] Bonett & Wright, "Sample size requirements for estimating Pearson, Kendall and Spearman
        correlations", Psychometrika 65, 2000.
     .. [#bradley1952] Bradley & Terry, "Rank analysis of incomplete block designs", Biometrika 39, 1952.
@@ -71,6 +74,7 @@ References:
     .. [#miller2024] Miller, "Adding error bars to evals", 2024.
     .. [#piepho2004] Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons",
        2004.
+    .. [#polo2024] Polo and others, "tinyBenchmarks: evaluating LLMs with fewer examples", 2024.
     .. [#pustejovsky2018] Pustejovsky & Tipton, "Small-sample methods for cluster-robust variance estimation
        and hypothesis testing in fixed effects models", Journal of Business & Economic Statistics 36, 2018.
     .. [#schuirmann1987] Schuirmann, "A comparison of the two one-sided tests procedure and the power approach

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from vidence.console.files import screen, write_asked
-from vidence.console.flags import JSON, PAGE, command, flag
+from vidence.console.flags import JSON, PAGE, PATH, command, flag
 from vidence.console.screen import Screen
 from vidence.engine.plan import Plan
 from vidence.engine.question_set import LoadedSet, QuestionSet
@@ -27,6 +27,9 @@ class Audit(Record):
     """What is audited."""
 
     questions: QuestionSet
+    calibration: Annotated[
+        Path | None, flag("List first the doubtful keys that vidence items calibrate --out wrote.", type=PATH)
+    ] = None
     out: Annotated[Path | None, flag("Folder (default: runs/audit- and a name).")] = None
     page: Annotated[bool, PAGE] = True
     strict: Annotated[bool, flag("Exit code 3 where something is severe.")] = False
@@ -46,7 +49,7 @@ def audit(given: Audit) -> int:
 
     shown = screen(given.json_path)
     read = given.questions.load().with_answers(doing="an audit", is_partial=True)
-    card = make_card(read.name, _check(read), seed=SEED)
+    card = make_card(read.name, _check(read, given.calibration), seed=SEED)
     folder = given.out or Path("runs") / _folder_name(read.plan)
     for path in write_audit(card, folder, with_page=given.page):
         click.echo(f"wrote {path}", err=True)
@@ -60,22 +63,31 @@ def _folder_name(plan: Plan) -> str:
     return f"audit-{plan.benchmark}-{Path(plan.data).stem[:40]}-{digest[:8]}"
 
 
-def _check(read: LoadedSet) -> "ItemAudit":
-    """Every check of texts, on all questions that --where leaves."""
+def _check(read: LoadedSet, calibration: Path | None) -> "ItemAudit":
+    """Every check of texts, on all questions that --where leaves; the doubtful keys of a calibration."""
     from vidence.engine.prepare import check_addresses, media_root_of
     from vidence.explain.audit.audit import audit_items
     from vidence.media.files import located, missing
+    from vidence.report.item_calibration import doubts, read_calibration
 
+    doubtful = {} if calibration is None else doubts(read_calibration(calibration), read.items)
     root = media_root_of(read.plan, read.loaded)
     check_addresses(read.items, read.plan)
     gone = set(missing(root, read.items))
     absent = frozenset(
         item.item_id for item in read.items if any(located(root, one) in gone for one in item.media)
     )
-    return audit_items(read.items, problems=read.loaded.problems, notes=read.loaded.notes, missing=absent)
+    return audit_items(
+        read.items,
+        problems=read.loaded.problems,
+        notes=read.loaded.notes,
+        missing=absent,
+        doubtful=doubtful,
+    )
 
 
 def _draw(card: "Card", console: Screen) -> None:
+    from vidence.explain.audit.reasons import DOUBTFUL_KEY, is_doubtful
     from vidence.report.item_card import card_sheet
     from vidence.tables.terminal import plain
 
@@ -88,11 +100,12 @@ def _draw(card: "Card", console: Screen) -> None:
         verdict, finding = map(str, entry.values)
         line = plain(f"{verdict:>9}  ", style=styles.get(verdict, "dim"))
         console.print(line.append_text(plain(f"{entry.label} ")).append_text(plain(finding, style="dim")))
-    worst = [one for one in card.suspects if one.severity == "severe"]
+    worst = [one for one in card.suspects if one.severity == "severe" or is_doubtful(one)]
     if worst:
         console.print()
     for one in worst[:_MOST_LISTED]:
-        says = plain(f"{one.item_id}: {one.reasons[0].says}")
-        console.print(plain("severe  ", style="red").append_text(says))
+        word = "doubtful" if is_doubtful(one) else "severe"
+        reason = next((r for r in one.reasons if r.kind == DOUBTFUL_KEY), one.reasons[0])
+        console.print(plain(f"{word}  ", style="red").append_text(plain(f"{one.item_id}: {reason.says}")))
     if len(worst) > _MOST_LISTED:
         console.print(plain(f"and {len(worst) - _MOST_LISTED:,} more in the list", style="dim"))

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from vidence.ask.benchmarks.question_files import is_evidence_outside
 from vidence.errors import UsageError
 from vidence.explain.audit.checks import text_reasons
-from vidence.explain.audit.reasons import Reason, Suspect, note, severe, suspect, warning
+from vidence.explain.audit.reasons import (
+    DOUBTFUL_KEY,
+    Reason,
+    Suspect,
+    is_doubtful,
+    note,
+    severe,
+    suspect,
+    warning,
+)
 from vidence.explain.audit.twins import Twins, find_twins
 from vidence.records import Item
 
@@ -34,14 +43,14 @@ class ItemAudit:
         return len({item.video_id for item in self.items})
 
     def suspects(self) -> tuple[Suspect, ...]:
-        """Every question with something against it, in the order of the data; unusable lines come first."""
+        """Every question with something against it: doubtful keys, unusable lines, then as in the data."""
         lines = (suspect(place, "", [severe("unusable", what)]) for place, what in map(_apart, self.problems))
         items = (
             suspect(item.item_id, item.video_id, self.reasons[item.item_id])
             for item in self.items
             if item.item_id in self.reasons
         )
-        return (*lines, *items)
+        return tuple(sorted((*lines, *items), key=lambda one: not is_doubtful(one)))
 
 
 def audit_items(
@@ -50,6 +59,7 @@ def audit_items(
     problems: Sequence[str] = (),
     notes: Sequence[str] = (),
     missing: frozenset[str] = frozenset(),
+    doubtful: Mapping[str, str] | None = None,
 ) -> ItemAudit:
     """Check every question by itself and against the others.
 
@@ -58,6 +68,7 @@ def audit_items(
         problems: the lines that it left out.
         notes: what else it said.
         missing: ids of items whose media are not there.
+        doubtful: why keys are doubtful by the replies of runs, by the id of the item.
 
     Raises:
         UsageError: no questions.
@@ -70,6 +81,8 @@ def audit_items(
     is_partly_missing = len(missing) < len(items)
     for item in items:
         found = reasons[item.item_id]
+        if doubtful and item.item_id in doubtful:
+            found.append(warning(DOUBTFUL_KEY, doubtful[item.item_id]))
         found += text_reasons(item)
         found += _media_reasons(item)
         found += twins.reasons.get(item.item_id, ())

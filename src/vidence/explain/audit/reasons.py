@@ -1,15 +1,17 @@
 """Why a question looks suspicious: the kinds of reasons, and how bad each is."""
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from vidence.records import Record
 
 Severity = Literal["severe", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
+DOUBTFUL_KEY: Final = "doubtful-key"
 # What each kind of reason means. Their order is that of the report.
 KINDS: dict[str, str] = {
+    DOUBTFUL_KEY: "right answers fall as the ability of models rises; the key may be wrong",
     "unusable": "a line that cannot be used as a question",
     "contradiction": "the same question, video and choices with another right answer",
     "identical-choices": "two choices say the same",
@@ -77,6 +79,11 @@ def suspect(item_id: str, video_id: str, reasons: Sequence[Reason]) -> Suspect:
     kinds = list(KINDS)
     ordered = sorted(reasons, key=lambda r: (SEVERITIES.index(r.severity), kinds.index(r.kind)))
     return Suspect(item_id=item_id, video_id=video_id, severity=ordered[0].severity, reasons=tuple(ordered))
+
+
+def is_doubtful(one: Suspect) -> bool:
+    """Whether the replies of runs speak against the key of a question."""
+    return any(reason.kind == DOUBTFUL_KEY for reason in one.reasons)
 
 
 def count_severity(suspects: Iterable[Suspect], severity: Severity) -> int:

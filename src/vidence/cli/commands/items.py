@@ -1,0 +1,87 @@
+"""What many runs say of single questions: calibrate them, choose few that predict the full score."""
+
+from pathlib import Path
+from typing import Annotated
+
+import click
+import numpy as np
+
+from vidence.console.files import screen, show, write_asked, write_said
+from vidence.console.flags import JSON, PARSER, argument, command, file_flag, flag
+from vidence.records import Record
+
+SECTION = "Explain"
+
+
+@click.group()
+def items() -> None:
+    """What many runs say of single questions: calibrate them, choose few that predict the full score."""
+
+
+class Calibrated(Record):
+    """The runs by which questions are calibrated."""
+
+    folders: Annotated[tuple[Path, ...], argument("RUN...")]
+    shared: Annotated[bool, flag("Only the questions that all runs share.")] = False
+    parser: Annotated[str | None, PARSER] = None
+    out: Annotated[
+        Path | None, file_flag("Write the calibration, for vidence audit --calibration.", "--out")
+    ] = None
+    json_path: Annotated[Path | None, JSON] = None
+
+
+@command(group=items)
+def calibrate(given: Calibrated) -> None:
+    """Difficulty and discrimination of each question by eight RUN folders or more; doubtful keys first.
+
+    Recorded replies count, and people. The model is logistic with two parameters, which are drawn towards
+    those of the other questions. A key is doubtful where right answers fall as ability rises.
+    """
+    from vidence.report import item_calibration as of
+    from vidence.report.results import SEED, load_run
+
+    runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in given.folders]
+    replies = of.Replies.of(runs, shared=given.shared)
+    found = of.calibrated(replies, rng=np.random.default_rng(SEED))
+    said, tables = (*of.sentences(found), *replies.notes), of.tables(found)
+    console = screen(given.out, given.json_path)
+    write_asked((given.out, lambda file: of.write_calibration(found, file)))
+    write_said(given.json_path, "items calibrate", sentences=said, tables=tables)
+    show(console, said, tables)
+
+
+class SubsetWanted(Record):
+    """The runs that choose a subset, and how large it is."""
+
+    folders: Annotated[tuple[Path, ...], argument("RUN...")]
+    n: Annotated[int, flag("So many questions.", type=click.IntRange(2))] = 100
+    compare: Annotated[
+        tuple[int, ...], flag("Show the errors of other sizes, too. [repeatable]", "--also")
+    ] = ()
+    shared: Annotated[bool, flag("Only the questions that all runs share.")] = False
+    parser: Annotated[str | None, PARSER] = None
+    seed: Annotated[int, flag("Where the search for anchors begins.")] = 0
+    out: Annotated[Path | None, file_flag("Write the subset, for vidence run --subset.", "--out")] = None
+    json_path: Annotated[Path | None, JSON] = None
+
+
+@command(group=items)
+def subset(given: SubsetWanted) -> None:
+    """Choose questions that predict the score on all, by eight RUN folders or more on the same questions.
+
+    The error is that of cross-validation: each run is left out, the others choose, and its score is
+    predicted. Random questions of the same number stand beside it.
+    """
+    from vidence.report import item_subset as of
+    from vidence.report.item_calibration import Replies
+    from vidence.report.results import load_run
+
+    runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in given.folders]
+    replies, rng = Replies.of(runs, shared=given.shared), np.random.default_rng(given.seed)
+    errors = of.cross_validated(replies, tuple(sorted({given.n, *given.compare})), rng=rng)
+    (own,) = (one for one in errors if one.n == given.n)
+    said, tables = (of.verdict(own), *replies.notes), (of.errors_table(errors),)
+    console = screen(given.out, given.json_path)
+    write_asked((given.out, lambda file: of.write_subset(of.chosen_subset(replies, own, rng=rng), file)))
+    write_said(given.json_path, "items subset", sentences=said, tables=tables)
+    show(console, said, tables)

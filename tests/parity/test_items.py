@@ -1,0 +1,86 @@
+"""Real replies of many models: how well few questions predict the score on all, and doubtful keys."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from conftest import IS_THOROUGH, need
+from vidence.records import Item, Media
+from vidence.report.item_calibration import Replies
+from vidence.report.item_subset import cross_validated
+from vidence.report.pairing import PairedRuns
+from vidence.statistics.item_response import DOUBTFUL, LEAST_RUNS, falling
+
+pytestmark = pytest.mark.parity
+MOST_MODELS, STEP = (99, 1) if IS_THOROUGH else (10, 3)
+
+
+def load(path):
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return json.loads(file.read())
+
+
+def replies_of(marks, videos, n_choices):
+    """Marks of each model by question, as runs on the questions that all of them have."""
+    kept = [i for i in videos if all(i in of for of in marks.values())][::STEP]
+    names = sorted(marks)[:MOST_MODELS]
+    items = tuple(
+        Item(
+            item_id=i,
+            question="?",
+            choices=tuple("wxyz"[: n_choices[i]]),
+            answer="A",
+            media=(Media(path=videos[i]),),
+        )
+        for i in kept
+    )
+    values = np.array([[float(marks[name][i]) for name in names] for i in kept])
+    paired = PairedRuns(runs=(), names=tuple(names), items=items, values=values, noun="video")
+    return Replies(paired=paired, floors=np.array([1 / n_choices[i] for i in kept]))
+
+
+def vlm4d(data_dir):
+    folder = data_dir / "predictions" / "vlm4d"
+    questions = load(need(folder / "real_mc.json.gz"))
+    marks = {p.name: {r["id"]: r["correct"] for r in load(p)} for p in folder.glob("direct/*.json.gz")}
+    return replies_of(
+        marks, {q["id"]: q["video"] for q in questions}, {q["id"]: len(q["choices"]) for q in questions}
+    )
+
+
+def perceptioncomp(checks_dir, part):
+    folder = checks_dir / "perceptioncomp"
+    questions = {q["key"]: q for q in json.loads(need(folder / "annotations_1-1114.json").read_text())}
+    marks = {}
+    for path in sorted((folder / "responses").glob(f"*@{part}.jsonl.gz")):
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            rows = [json.loads(line) for line in file]
+        answer = {key: "ABCDEFGH"[int(q["answer_id"])] for key, q in questions.items()}
+        marks[path.name] = {
+            str(r["question_key"]): r["published_predicted"] == answer[str(r["question_key"])]
+            for r in rows
+            if str(r["question_key"]) in answer
+        }
+    if len(marks) < LEAST_RUNS:
+        pytest.skip(f"needs {LEAST_RUNS} models on questions {part} in {folder}/responses, has {len(marks)}")
+    videos = {key: q["video_id"] for key, q in questions.items()}
+    return replies_of(
+        marks, videos, {key: sum("answer_choice" in k for k in q) for key, q in questions.items()}
+    )
+
+
+@pytest.mark.parametrize("name", ["vlm4d", "1-500", "501-1114"])
+def test_anchors_predict_the_full_score_of_models_that_were_left_out(name, data_dir, checks_dir):
+    replies = vlm4d(data_dir) if name == "vlm4d" else perceptioncomp(checks_dir, name)
+    sizes = (50, 100, 200) if len(replies.paired.items) > 400 else (50, 100)
+    errors = cross_validated(replies, sizes, rng=np.random.default_rng(0))
+    for one in errors:
+        assert one.misses["anchors"].shape == (len(replies.paired.names), 1)
+        # The estimator wins on the same random questions; which anchors are chosen is one draw.
+        assert one.rmse("random-model") < one.rmse("random")
+        assert one.rmse("anchors") < 1.1 * one.rmse("random")
+    found = replies.fitted()
+    p = falling(replies.paired.values, found.ability, rng=np.random.default_rng(0))
+    assert (p < DOUBTFUL).mean() < 2 * DOUBTFUL

@@ -1,0 +1,146 @@
+"""From runs to a calibration and to a subset whose run predicts the full score."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from vidence.engine.plan import Plan, read_plan, write_plan
+from vidence.engine.samples import SUBSET_FILE, read_subset
+from vidence.errors import DataError, UsageError
+from vidence.report.item_calibration import (
+    Replies,
+    calibrated,
+    doubts,
+    read_calibration,
+    sentences,
+    tables,
+    write_calibration,
+)
+from vidence.report.item_subset import (
+    METHODS,
+    chosen_subset,
+    cross_validated,
+    errors_table,
+    predicted_score,
+    verdict,
+    write_subset,
+)
+from vidence.report.results import load_run
+from vidence.report.tables import all_tables, headline
+
+N, N_RUNS = 80, 12
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+def marks(seed=0):
+    """Marks of runs of rising ability; the key of question 0 is wrong. Shape (N_RUNS, N)."""
+    ability, hard = np.linspace(-2, 2, N_RUNS), np.random.default_rng(seed).normal(0, 1, N)
+    chance = 1 / (1 + np.exp(-(1.2 * ability[:, None] - hard)))
+    found = (np.random.default_rng(seed + 1).random(chance.shape) < chance).astype(int)
+    found[:, 0] = np.arange(N_RUNS) < 6
+    return found
+
+
+@pytest.fixture
+def made(runs):
+    given = marks()
+    return [runs.asked(f"run-{i}", given[i].tolist(), model=f"openai:m{i}") for i in range(N_RUNS)], given
+
+
+def test_the_doubtful_key_comes_first_and_goes_to_the_audit_by_what_it_asks(made, tmp_path):
+    some, given = made
+    replies = Replies.of(some)
+    found = calibrated(replies, rng=rng())
+    first, *others = found.items
+    assert (first.item_id, first.is_doubtful, first.right) == ("q0", True, 0.5)
+    assert sum(one.is_doubtful for one in others) <= 2
+    clean = [one.difficulty.value for one in others if not one.is_doubtful]
+    assert clean == sorted(clean, reverse=True)
+    order = sorted(found.runs, key=lambda name: found.runs[name].value)
+    scores = dict(zip(replies.paired.names, given.mean(axis=1), strict=True))
+    assert np.corrcoef([scores[n] for n in order], range(N_RUNS))[0, 1] > 0.9
+    assert found.false_alarms <= 0.01
+    assert "80 questions calibrated by 12 runs" in sentences(found)[0]
+    assert [t.name for t in tables(found)] == ["items-doubtful", "items-hardest", "items-runs"]
+    path = tmp_path / "items.json"
+    write_calibration(found, path)
+    assert read_calibration(path) == found
+    items = replies.paired.items
+    assert "q0" in doubts(found, items)
+    with pytest.raises(UsageError, match="none of these 1 questions"):
+        doubts(found, [msgspec.structs.replace(items[0], answer="B")])
+    path.write_text("{}")
+    with pytest.raises(DataError, match="is no calibration"):
+        read_calibration(path)
+
+
+def test_a_subset_predicts_the_score_of_a_run_that_was_left_out(made, runs, tmp_path):
+    some, given = made
+    replies = Replies.of(some[:-1])
+    errors = cross_validated(replies, (20, 40), rng=rng())
+    table = errors_table(errors)
+    assert [row.key for row in table.rows] == list(METHODS)
+    assert 0 < errors[1].rmse("anchors") < errors[0].rmse("random")
+    assert "20 anchors" in verdict(errors[0])
+    subset = chosen_subset(replies, errors[0], rng=rng())
+    assert sum(one.weight for one in subset.anchors) == pytest.approx(20 / N)
+    path = tmp_path / SUBSET_FILE
+    write_subset(subset, path)
+    assert read_subset(path)[0] == subset
+    assert subset.of(replies.paired.items) == [
+        item for item in replies.paired.items if item.item_id in {one.item_id for one in subset.anchors}
+    ]
+    with pytest.raises(UsageError, match="20 of the 20 questions of the subset are not in the set"):
+        subset.of([msgspec.structs.replace(item, question="?") for item in replies.paired.items])
+
+    last = some[-1]
+    plan, facts = read_plan(last.folder)
+    write_plan(last.folder, msgspec.structs.replace(plan, subset=str(path)), facts)
+    write_subset(subset, last.folder / SUBSET_FILE)
+    run = load_run(last.folder)
+    _, estimate = predicted_score(run)
+    assert estimate.low < given[-1].mean() < estimate.high
+    assert estimate.high - estimate.low > 2 * subset.error
+    found = all_tables(run, rng=rng())
+    assert headline(run, found[0])[0].startswith("Predicted score on all 80 questions: ")
+    table = next(one for one in found if one.name == "subset")
+    assert table.estimate("predicted", "accuracy") == estimate
+    assert table.estimate("raw", "accuracy").value == pytest.approx(given[-1].mean())
+    few = runs.asked("few", given[-1][:3].tolist())
+    write_plan(few.folder, msgspec.structs.replace(read_plan(few.folder)[0], subset=str(path)), facts)
+    write_subset(subset, few.folder / SUBSET_FILE)
+    assert predicted_score(load_run(few.folder))[1] is None
+    assert "once every question" in headline(load_run(few.folder), found[0])[0]
+
+
+def test_values_of_a_tag_weigh_alike_where_the_headline_says_so(runs):
+    given, tags = marks(), [{"task": "a" if i < 20 else "b"} for i in range(N)]
+    some = []
+    for i in range(N_RUNS):
+        run = runs.asked(f"run-{i}", given[i].tolist(), model=f"openai:m{i}", tags=tags)
+        plan, facts = read_plan(run.folder)
+        write_plan(run.folder, msgspec.structs.replace(plan, headline="macro:task"), facts)
+        some.append(load_run(run.folder))
+    replies = Replies.of(some)
+    (errors,) = cross_validated(replies, (30,), rng=rng())
+    subset = chosen_subset(replies, errors, rng=rng())
+    assert subset.average == "macro:task"
+    weights = {one.item_id: one.weight for one in subset.anchors}
+    assert {round(w, 6) for w in weights.values()} == {0.025, round(0.5 / 60, 6)}
+
+
+def test_too_few_runs_and_too_large_subsets_say_what_is_needed(made):
+    some, _ = made
+    with pytest.raises(UsageError, match="7 runs given; expected 8 or more"):
+        Replies.of(some[:7])
+    assert (
+        "So few runs cannot make a key doubtful" in sentences(calibrated(Replies.of(some[:8]), rng=rng()))[1]
+    )
+    with pytest.raises(UsageError, match="--n 80 of 80 questions; expected 2 to 79"):
+        cross_validated(Replies.of(some), (80,), rng=rng())
+    plan: Plan = some[0].plan
+    with pytest.raises(UsageError, match="subset and where exclude each other"):
+        msgspec.structs.replace(plan, subset="s.json", where={"task": "a"})
