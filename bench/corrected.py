@@ -271,7 +271,7 @@ def pair_table(n_runs: int, seed: int) -> list[str]:
             layout = Layout.of(np.bincount(videos)[:, None].astype(float))
             some = [one_pair(case, other, videos=videos, layout=layout, rng=rng) for _ in range(n_runs)]
             values = np.array(some)
-            found.append([*(values[:, :3] < 0.05).mean(axis=0), *values[:, 3:].mean(axis=0)])
+            found.append([*(values[:, :3] < 0.05).mean(axis=0), *np.nanmean(values[:, 3:], axis=0)])
         means, highest = np.mean(found, axis=0), np.max(found, axis=0)
         cells = [f"{means[i]:.3f} ({highest[i]:.3f})" for i in range(3)]
         rows.append([program, other, str(n_read), *cells, *(f"{100 * means[i]:.1f}" for i in (3, 4))])

@@ -99,8 +99,9 @@ def checked(run: Run) -> Checked | None:
         )
     ratings, said = folder / LABELS_FOLDER / RATINGS_FILE, dict[str, list[float]]()
     if ratings.exists():
-        rows = {row.item.item_id: row for row in run.rows}
-        for item_id, mark in _read(ratings, {item_id: rows[item_id] for item_id in draw.drawn}):
+        drawn = {*draw.drawn}
+        rows = {row.item.item_id: row for row in run.rows if row.item.item_id in drawn}
+        for item_id, mark in _read(ratings, rows):
             said.setdefault(item_id, []).append(mark)
     return Checked(draw=draw, read={item_id: sum(some) / len(some) for item_id, some in said.items()})
 

@@ -88,7 +88,7 @@ def _check(run: Run) -> None:
 
 def _has_words(row: Row) -> bool:
     reply = row.trial.reply
-    return reply is not None and bool((reply.text + reply.reasoning).strip()) and row.correct is not None
+    return reply is not None and bool(reply.text.strip()) and row.correct is not None
 
 
 def _stratum(row: Row) -> str:
