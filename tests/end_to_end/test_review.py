@@ -43,6 +43,11 @@ def begun(vidence):
     return vidence
 
 
+def _ids(sheet):
+    with sheet.open(encoding="utf-8-sig", newline="") as file:
+        return [row["item_id"] for row in csv.DictReader(file)]
+
+
 def test_a_team_works_with_files(begun):
     vidence, folder = begun, begun.folder
     assert (
@@ -73,6 +78,12 @@ def test_a_team_works_with_files(begun):
     assert done.code == 0, done.err
     (kept,) = map(json.loads, (folder / "kept.jsonl").read_text().splitlines())
     assert kept["item_id"] == first
+    assert not {"author", "minutes"} & kept.keys()
+    assert vidence("describe", "kept.jsonl").code == 0
+    # The sheet that was read is kept under another name, and the next one drawn.
+    assert "kept the sheet that was read as r/sheets/bob-reviewer.1.csv" in vidence(*drawn).err
+    fill(sheet, **dict.fromkeys(_ids(sheet), GOOD | {"verdict": "accept"}))
+    assert "take it in first: vidence review read" in vidence(*drawn).err
     assert "0 events and 0 revisions added" in vidence("review", "read", "r", "events.jsonl").err
 
 

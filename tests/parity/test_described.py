@@ -67,7 +67,7 @@ def test_perceptioncomp_has_the_words_that_were_counted_apart(checks_dir):
     items = perceptioncomp().load(path, split="all", strict=False).items[:500]
     found = describe(items, name="1-500", crossed=[("difficulty", "n_conditions")])
     _, options, _, longest, _ = values(found, "words", "option")
-    _, questions, _, most = values(found, "words", "question")
+    _, questions, _, most, _ = values(found, "words", "question")
     assert (round(options, 2), longest, round(questions, 1), most) == (1.58, 16, 61.0, 121)
     crossed = table_of(found, "crossed-difficulty-n_conditions")
     assert sum(n for row in crossed.rows for n in row.values) == len(items)

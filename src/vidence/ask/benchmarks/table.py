@@ -114,6 +114,21 @@ def create(settings: Settings | None = None) -> Benchmark:
     return Table(read_map(settings.map) if settings is not None and settings.map else None)
 
 
+class _Submitted(Item):
+    """An item as `vidence review` takes it, with who wrote it and how long that took."""
+
+    author: str = ""
+    minutes: float | None = None
+
+
+def _of_text(text: bytes) -> Item:
+    """An item; what a review knows beside it is left out."""
+    if b'"author"' not in text and b'"minutes"' not in text:
+        return decoded(text, _DECODER)
+    submitted = decoded(text, msgspec.json.Decoder(_Submitted))
+    return Item(**{name: getattr(submitted, name) for name in Item.__struct_fields__})
+
+
 def _in_our_format(path: Path, *, strict: bool) -> Loaded:
     is_parquet = path.suffix == _PARQUET
     file, rows = parquet_questions(path, _COLUMNS) if is_parquet else (files.read(path), [])
@@ -130,7 +145,7 @@ def _in_our_format(path: Path, *, strict: bool) -> Loaded:
     else:
         for line, text in _objects(file):
             with gathering.row(line):
-                gathering.keep(lettered(decoded(text, _DECODER)))
+                gathering.keep(lettered(_of_text(text)))
     return gathering.loaded(media_root=path.parent)
 
 

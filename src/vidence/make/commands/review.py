@@ -1,6 +1,7 @@
 """Who looked at which question, and what follows: draw, read, state, pay."""
 
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,7 +10,7 @@ import click
 from vidence.console.files import screen, show, write_asked, write_said
 from vidence.console.flags import CSV, JSON, NOT_ALL, argument, command, file_flag, flag
 from vidence.console.screen import Screen, say, several
-from vidence.errors import UsageError
+from vidence.errors import DataError, UsageError
 from vidence.make.review.protocol import StageRole
 from vidence.make.review.revisions import Role
 from vidence.records import Record
@@ -141,7 +142,7 @@ def draw(given: Draw) -> None:
     from vidence.make.review.protocol import ROLES
     from vidence.make.review.recording import Recorder, Share, held, write
     from vidence.make.review.recording import draw as draw_items
-    from vidence.make.review.sheets import filled_in, has_writing, sheet
+    from vidence.make.review.sheets import filled_in, has_writing, sheet, take_in
 
     folder, by, role = given.folder, given.by, given.role
     reviews = read_reviews(folder)
@@ -158,9 +159,20 @@ def draw(given: Draw) -> None:
     content = sheet(reviews, by=by, role=role)
     to_fill = filled_in(reviews.protocol.stages[ROLES.index(role)])
     if has_writing(path, content, filled=to_fill):
-        raise UsageError(
-            f"{path} has been written into; take it in with `vidence review read`, and move it away"
-        )
+        kept = next(one for n in count(1) if not (one := path.with_suffix(f".{n}.csv")).exists())
+        try:
+            taken = take_in(
+                reviews, Recorder(reviews, by=by, role=role, at=given.moment), (path,), by=by, role=role
+            )
+        except DataError as error:
+            raise UsageError(f"{path} has been written into, and cannot be read: {error}") from error
+        if taken.n_decided or taken.n_solved:
+            raise UsageError(
+                f"{path} has been written into; take it in first: vidence review read {folder} {path} "
+                f"--by {by} --role {role}"
+            )
+        path.rename(kept)
+        click.echo(f"kept the sheet that was read as {kept}", err=True)
     write_file(path, content)
     click.echo(f"wrote {path}", err=True)
     say(Screen(stderr=True), f"{several(len(mine), 'item')} to look at")
@@ -330,9 +342,12 @@ class Export(Record):
 
 @command(group=review)
 def export(given: Export) -> None:
-    """Write the events of REVIEW for a table or another team, or the items that were accepted."""
+    """Write the events of REVIEW for a table or another team, or the items that were accepted.
+
+    Items are in the item format: who wrote them, and in how long, stand in the events.
+    """
     from vidence.make.pipeline.output import json_lines
-    from vidence.make.review.files import read_reviews
+    from vidence.make.review.files import bare, read_reviews
     from vidence.media.whole import write_file
 
     if given.events is None and given.accepted is None and given.sources is None:
@@ -342,6 +357,6 @@ def export(given: Export) -> None:
     names = [name for name, one in reviews.states.items() if one.state == "accepted"]
     write_asked(
         (given.events, lambda file: write_file(file, json_lines(reviews.events))),
-        (given.accepted, lambda file: write_file(file, json_lines([reviews.content(one) for one in names]))),
-        (given.sources, lambda file: write_file(file, json_lines([reviews.source(one) for one in names]))),
+        (given.accepted, lambda file: write_file(file, json_lines(map(bare, map(reviews.content, names))))),
+        (given.sources, lambda file: write_file(file, json_lines(map(bare, map(reviews.source, names))))),
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -21,6 +21,15 @@ from vidence.text import first_lines
 
 PROTOCOL_FILE, REVISIONS_FILE, EVENTS_FILE = "protocol.toml", "revisions.jsonl", "reviews.jsonl"
 _OneT = TypeVar("_OneT", Revision, Event)
+
+
+ASIDE: Final = frozenset({"author", "minutes"})
+"""What a submitted item may say beside the item format: who wrote it, and how long that took."""
+
+
+def bare(content: Mapping[str, object]) -> dict[str, object]:
+    """A submitted item in the item format, without `ASIDE`."""
+    return {name: value for name, value in content.items() if name not in ASIDE}
 
 
 @dataclass(frozen=True, kw_only=True)

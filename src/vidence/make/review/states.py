@@ -71,7 +71,8 @@ class ItemState(Record, omit_defaults=True, gc=False):
     `revision` is the last one and `n` its number. `stage` is the one that looks, or looked last; `claims` are
     those who look now, `since` when each of them began, `decisions` what was decided in it of the last
     revision. `is_disputed` until one more person has decided where two differ. `people` are by role those who
-    had a say in any revision. `solved` and `witnessed` are those who did so with the last one. `ended_from`
+    had a say in any revision. `solved` are those who did so with the last one; `witnessed` who gave a witness
+    of it for which condition, as `NAME: CONDITION`. `ended_from`
     is the state before an end, `reopening` who asked for it first.
     """
 
@@ -503,7 +504,8 @@ def _helped(case: _Case) -> Next:
     if case.event.kind == "witness":
         if not case.stage.witnesses:
             return "nobody gives witnesses in this stage"
-        witnessed = tuple(dict.fromkeys((*state.witnessed, by)))
+        given = (f"{by}: {name}" for name in case.event.checks)
+        witnessed = tuple(dict.fromkeys((*state.witnessed, *given)))
         return msgspec.structs.replace(state, witnessed=witnessed, people=people)
     is_translation = case.revision is not None and case.revision.origin == "translate"
     return msgspec.structs.replace(
@@ -568,9 +570,21 @@ def _acceptance_fault(case: _Case, failed: tuple[str, ...]) -> str:
     for scale in stage.scores:
         if scale.least is not None and event.scores[scale.id] < scale.least:
             return f"{scale.id!r} is {event.scores[scale.id]}; {scale.least} or more are needed"
-    if stage.witnesses and event.by not in case.state.witnessed:
+    return _unwitnessed(event.by, case.state, case.revision) if stage.witnesses else ""
+
+
+def _unwitnessed(by: str, state: ItemState, revision: Revision | None) -> str:
+    """That a person has not given a witness for each condition of a question.
+
+    Source: PerceptionComp, section 3.5 (each condition is necessary).
+    """
+    tags = None if revision is None else revision.content.get("tags")
+    said = str(tags.get("n_conditions", "")) if isinstance(tags, Mapping) else ""
+    n_needed = max(1, int(said)) if said.isdecimal() else 1
+    n = sum(one.startswith(f"{by}: ") for one in state.witnessed)
+    if not n:
         return "no witness was given"
-    return ""
+    return f"witnesses of {n} of {n_needed} conditions; each needs one" if n < n_needed else ""
 
 
 def _settled(state: ItemState, protocol: Protocol) -> ItemState:

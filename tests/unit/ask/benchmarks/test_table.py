@@ -265,3 +265,13 @@ def test_a_file_of_a_benchmark_is_named_with_it_and_no_preset_that_drops_questio
     with pytest.raises(DataError, match="--map") as raised:
         load(tmp_path / "mine.json")
     assert "of the benchmark mmvu" not in str(raised.value)
+
+
+def test_who_wrote_a_question_is_no_part_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text("\n".join([line(author="ann", minutes=4.5), line(item_id="h", author="ann", minuts=1)]))
+    found = load(path)
+    assert [type(item) for item in found.items] == [Item]
+    assert found.items[0].item_id == "g"
+    (problem,) = found.problems
+    assert "minuts" in problem

@@ -125,6 +125,20 @@ def test_a_solver_sees_no_key_before_the_answer_is_in():
     assert team.act("accept", "bob") == ""
 
 
+def test_each_condition_needs_a_witness():
+    team = Team("perceptioncomp")
+    team.put(tags={"n_conditions": "3"})
+    team.act("claim", "bob")
+    team.act("solve", "bob", answer="A")
+    two = "first: at 3 s nobody waves\nsecond: at 41 s there is a red cup, too"
+    assert team.act("witness", "bob", message=two) == ""
+    assert "witnesses of 2 of 3 conditions; each needs one" in team.act("accept", "bob")
+    assert team.act("witness", "bob", message="second: at 50 s, again") == ""
+    assert "witnesses of 2 of 3" in team.act("accept", "bob")
+    assert team.act("witness", "bob", message="third: at 60 s he sits") == ""
+    assert team.act("accept", "bob") == ""
+
+
 def test_two_looks_that_differ_need_a_third():
     stage = Stage(role="reviewer", checks=(Check(id="right", words="Is it right?"),), looks=2)
     team = began(Protocol(title="two", stages=(stage,)))
