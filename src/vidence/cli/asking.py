@@ -14,7 +14,6 @@ from vidence.engine.evaluate import Summary
 from vidence.engine.plan import Plan
 from vidence.engine.store import SUBMISSION_FILE
 from vidence.records import Record
-from vidence.tables.table import points
 from vidence.text import sentence
 
 
@@ -34,7 +33,11 @@ def go(plan: Plan, folder: Path, ending: Ending) -> int:
     summary = asked(plan, folder, console, again=again, progress=ending.progress, on=ending.on)
     page_path = folder / "report.html"
     if summary.n_tried == 0 and ending.json_path is None and (page_path.exists() or not ending.page):
-        say(console, _said_of_end(summary) or "nothing is left to ask", f"; see vidence report {folder}")
+        say(
+            console,
+            summary.ended.in_full if summary.ended else "nothing is left to ask",
+            f"; see vidence report {folder}",
+        )
         _say_left_out(summary, console)
         return NOT_ALL if summary.n_left_out else 0
     from vidence.cli.commands.report import show_run
@@ -86,7 +89,7 @@ def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens:
         say(console, f"the judges read {read} tokens and wrote {wrote}")
     _say_judged(summary, folder, console)
     if summary.ended is not None:
-        say(console, _said_of_end(summary))
+        say(console, summary.ended.in_full)
     if summary.n_failed:
         failed = f"{several(summary.n_failed, 'question')} failed"
         wrong = "" if summary.n_judge_errors == summary.n_failed else ", which counts as wrong"
@@ -108,15 +111,6 @@ def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens:
             f": {n}; submission written to {folder / SUBMISSION_FILE}; score it where the answers are with: "
             f"vidence score {folder} --answers FOLDER",
         )
-
-
-def _said_of_end(summary: Summary) -> str:
-    """How the comparison stands that the run waited for; empty where it waited for none."""
-    if (ended := summary.ended) is None:
-        return ""
-    found = ended.look.difference
-    ends = f"{points(found.value)} points, {points(found.low)} to {points(found.high)}"
-    return f"{ended} (less {ended.against}: {ends}, {100 * found.level:g} % at all looks together)"
 
 
 def _say_judged(summary: Summary, folder: Path, console: Console) -> None:

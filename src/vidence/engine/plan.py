@@ -29,6 +29,7 @@ from vidence.media.whole import PRIVATE, whole_file
 from vidence.records import EXTRACT, Record, Sampling
 from vidence.statistics.paired import check_margin
 from vidence.statistics.sequential import Look
+from vidence.tables.table import points
 
 PLAN_FILE = PLAN_NAME
 AUDIO = ("drop", "keep")
@@ -266,17 +267,14 @@ class Plan(Record):
         if self.until not in ("", *UNTIL):
             raise UsageError(f"until is {self.until!r}; expected {' or '.join(UNTIL)}")
         if bool(self.until) != bool(self.against):
-            missing, given = ("against", "until") if self.until else ("until", "against")
             raise UsageError(
-                f"{given} is set and {missing} is not; give both: --until clear --against RUN, where RUN is "
-                "the folder of a finished run of the same questions"
+                f"until is {self.until!r} and against is {self.against!r}; give both: --until clear "
+                "--against RUN, where RUN is the folder of a finished run of the same questions"
             )
         if (self.until == "equivalent") != (self.margin is not None):
             raise UsageError(
-                "--until equivalent needs --margin, the difference in points that is as good as none, such "
-                "as 2"
-                if self.until and self.margin is None
-                else f"margin is {self.margin:g}, which goes with --until equivalent; until is {self.until!r}"
+                f"until is {self.until!r} and margin is {self.margin}; --until equivalent and --margin, the "
+                "difference in points that is as good as none, such as 2, go together"
             )
         if self.margin is not None:
             check_margin(self.margin / 100)
@@ -520,27 +518,31 @@ class Stratum(Record):
 class Ended(Record):
     """How a run with ``--until`` ended: what was seen at the last look, and how many questions were asked.
 
-    `look` is of this run less that in the folder `against`; trials that failed count as wrong.
+    `look` is of this run less that in the folder `against`; trials that failed count as wrong. `is_decided`
+    says whether what ``--until`` asks for has come.
     """
 
     against: str
     look: Look
     n_asked: int
-
-    @property
-    def is_decided(self) -> bool:
-        """Whether what ``--until`` asked for has come."""
-        return self.look.n_decisive > 0
+    is_decided: bool
 
     def __str__(self) -> str:
-        look, noun = self.look, self.look.difference.clustered_by
-        where = f"{look.difference.n_clusters:,} of {look.n_sources:,} {noun}s"
+        look, found = self.look, self.look.difference
+        where = f"{found.n_clusters:,} of {look.n_sources:,} {found.clustered_by}s"
         after = f"after {self.n_asked:,} of {look.n_items:,} questions ({where})"
         if not self.is_decided:
             return f"not decided {after}"
         by = ", but by less than the margin" if look.is_within and look.decided != "equivalent" else ""
         left = look.n_items - self.n_asked
         return f"decided {after}: {look.decided}{by}; {left:,} question{'s' * (left != 1)} not asked"
+
+    @property
+    def in_full(self) -> str:
+        """The same with the difference and its interval."""
+        found = self.look.difference
+        ends = f"{points(found.value)} points, {points(found.low)} to {points(found.high)}"
+        return f"{self} (less {self.against}: {ends}, {100 * found.level:g} % at all looks together)"
 
 
 class Facts(Record):

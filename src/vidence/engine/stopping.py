@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import msgspec
-
 from vidence.engine.plan import Ended, Plan, read_plan
 from vidence.engine.prepare import PreparedRun
 from vidence.engine.store import RunStore
@@ -81,9 +79,7 @@ class StopRule:
     def ended(self, *, n_asked: int) -> Ended:
         """How the run ended, with so many questions asked."""
         look = self._watches[0].look()
-        if not self.is_decided:
-            look = msgspec.structs.replace(look, n_decisive=0)
-        return Ended(against=self._plan.against, look=look, n_asked=n_asked)
+        return Ended(against=self._plan.against, look=look, n_asked=n_asked, is_decided=self.is_decided)
 
 
 def _check_marked(plan: Plan, items: Sequence[Item]) -> None:

@@ -172,11 +172,8 @@ def compare_runs(
     if share is not None:
         check_margin(share)
     if anytime and (len(paired.runs) != 2 or any(len(run.people) > 1 for run in paired.runs)):
-        raise UsageError(
-            f"--anytime looks at the difference of two runs of models; {len(paired.runs)} runs were given"
-            + (", of several people" if any(len(run.people) > 1 for run in paired.runs) else "")
-            + "; name two, or leave --anytime out"
-        )
+        who = ", ".join(paired.names)
+        raise UsageError(f"--anytime looks at the difference of two runs of models, not of {who}; name two")
     if len(paired.runs) > 2:
         return rank_runs(paired, level=level, margin=share)
     rng = np.random.default_rng(SEED)

@@ -8,7 +8,6 @@ from string import ascii_uppercase
 
 import numpy as np
 
-from vidence.engine.plan import Ended
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
 from vidence.report.checked import FOLDER, checked
 from vidence.report.item_subset import prediction_sentence, subset_tables
@@ -30,7 +29,6 @@ from vidence.tables.table import (
     has_interval,
     interval_text,
     number,
-    points,
     several,
     share,
     shown,
@@ -332,7 +330,11 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         share = f"{sum(guessed):,} of {len(guessed):,} replies are guesses"
         sentences.append(f"{share}, as the model itself says; its reasoning tells why.")
     if run.ended is not None:
-        sentences.append(_ended(run.ended))
+        sentences.append(
+            f"The run ended early: {run.ended.in_full}. Its score is of a random part of the "
+            f"{run.ended.look.difference.clustered_by}s, and the interval of the score does not allow for "
+            "the early end; that of the difference does."
+        )
     elif run.n_missing:
         sentences.append(
             f"The run is not complete: {run.n_missing:,} of {run.facts.n_planned:,} trials "
@@ -361,17 +363,6 @@ def check_sentences(run: Run, score: Table) -> list[str]:
         f"{n:,} replies read by a person, {n_other:,} of them marked otherwise: accuracy {raw.text} -> "
         f"{corrected.text} % (interval {corrected.detail})."
     ]
-
-
-def _ended(ended: Ended) -> str:
-    """Why questions are missing, and what that leaves of the score."""
-    found = ended.look.difference
-    return (
-        f"The run ended early: {ended}. Its score is of a random part of the {found.clustered_by}s, and the "
-        "interval of the score does not allow for the early end. That of the difference to "
-        f"{ended.against} does: {points(found.value)} points, {points(found.low)} to {points(found.high)} at "
-        f"{100 * found.level:g} % for all looks together."
-    )
 
 
 def _hidden(run: Run, score: Table) -> list[str]:

@@ -171,11 +171,11 @@ def test_what_cannot_be_decided_while_asking_is_refused_before_anything_is_writt
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"until": "clear"}, "until is set and against is not; give both"),
-        ({"against": "x"}, "against is set and until is not"),
-        ({"until": "equivalent", "against": "x"}, "--until equivalent needs --margin"),
-        ({"until": "clear", "against": "x", "margin": 2.0}, "goes with --until equivalent"),
-        ({"margin": 2.0}, "goes with --until equivalent"),
+        ({"until": "clear"}, "until is .clear. and against is ''; give both"),
+        ({"against": "x"}, "until is '' and against is .*x'; give both"),
+        ({"until": "equivalent", "against": "x"}, "margin is None; --until equivalent and --margin"),
+        ({"until": "clear", "against": "x", "margin": 2.0}, "margin is 2.0; --until equivalent and --margin"),
+        ({"margin": 2.0}, "margin is 2.0; --until equivalent and --margin"),
         ({"until": "equivalent", "against": "x", "margin": 0.0}, "a margin of 0 points"),
         ({"until": "now", "against": "x"}, "expected clear or equivalent"),
     ],
