@@ -45,9 +45,9 @@ def sentences(compared: Compared) -> tuple[str, ...]:
     """What there is to say of two runs, the difference first."""
     said = [
         _main(compared),
-        *_corrected(compared),
         *_at_margin(compared),
         *_looked(compared),
+        *_corrected(compared),
         *_cautions(compared),
         *_other_average(compared),
         *_detectable(compared),
