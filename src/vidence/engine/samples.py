@@ -133,20 +133,30 @@ class Subset(Record):
         return kept
 
 
-def read_subset(path: Path) -> tuple[Subset, bytes]:
-    """The subset in a file that ``vidence items subset`` wrote, and the file itself.
+def read_made(path: Path, kind: type[DrawT], *, what: str, by: str) -> tuple[DrawT, bytes]:
+    """What a command wrote into a JSON file, and the file itself.
+
+    Args:
+        path: the file.
+        kind: of the record.
+        what: it is, for the message.
+        by: the command.
 
     Raises:
-        DataError: there is no such file, or it is no subset.
+        DataError: there is no such file, or it is something else.
     """
     try:
         content = path.read_bytes()
-        return msgspec.json.decode(content, type=Subset), content
+        return msgspec.json.decode(content, type=kind), content
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(
-            f"{path} is no subset: {error}; expected a file that `vidence items subset RUN... --out FILE` "
-            "wrote"
+            f"{path} is no {what}: {error}; expected a file that `vidence {by} RUN... --out FILE` wrote"
         ) from error
+
+
+def read_subset(path: Path) -> tuple[Subset, bytes]:
+    """The subset in a file that ``vidence items subset`` wrote, and the file itself; see `read_made`."""
+    return read_made(path, Subset, what="subset", by="items subset")
 
 
 def strata_met(items: Sequence[Item], asked: Sequence[Item], tag: str) -> tuple[Stratum, ...]:

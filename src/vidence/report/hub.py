@@ -117,6 +117,6 @@ def _notes(run: Run, found: Estimate) -> str:
         said.append(f"{100 * found.level:g} % interval {interval_text(found)}, {found.method}")
     chosen = [f"{key}={value}" for key, value in run.plan.where.items()]
     plan = run.plan
-    if plan.limit or plan.sample or plan.sample_by or chosen:
+    if plan.limit or plan.sample or plan.sample_by or plan.subset or chosen:
         said.append(f"a part of the questions ({run.facts.n_items:,}{''.join(', ' + one for one in chosen)})")
     return "; ".join([*said, f"vidence {run.facts.vidence}"])

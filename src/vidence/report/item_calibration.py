@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import msgspec
 import numpy as np
 
-from vidence.engine.samples import question_digest
-from vidence.errors import DataError, UsageError
-from vidence.media.whole import write_file
+from vidence.engine.samples import question_digest, read_made
+from vidence.errors import UsageError
 from vidence.records import Estimate, Item, Record
 from vidence.report.pairing import PairedRuns, pair
 from vidence.report.results import Run
@@ -173,27 +171,8 @@ def calibrated(replies: Replies, *, rng: np.random.Generator) -> Calibration:
 
 
 def read_calibration(path: Path) -> Calibration:
-    """Read what `write_calibration` wrote.
-
-    Raises:
-        DataError: there is no such file, or it is no calibration.
-    """
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Calibration)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DataError(
-            f"{path} is no calibration: {error}; expected a file that `vidence items calibrate RUN... --out "
-            "FILE` wrote"
-        ) from error
-
-
-def write_calibration(found: Calibration, path: Path) -> None:
-    """Write a calibration as JSON.
-
-    Raises:
-        StoreError: the file cannot be written.
-    """
-    write_file(path, msgspec.json.encode(found) + b"\n")
+    """What ``vidence items calibrate`` wrote; see `read_made`."""
+    return read_made(path, Calibration, what="calibration", by="items calibrate")[0]
 
 
 def doubts(found: Calibration, items: Sequence[Item]) -> dict[str, str]:

@@ -4,16 +4,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TypeAlias
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.engine.samples import SUBSET_FILE, Anchor, Subset, question_digest, read_subset
 from vidence.errors import UsageError
-from vidence.media.whole import write_file
 from vidence.records import Estimate
 from vidence.report.item_calibration import Replies
 from vidence.report.results import Run
@@ -146,7 +143,14 @@ def chosen_subset(replies: Replies, errors: Errors, *, rng: np.random.Generator)
         replies: of the runs.
         errors: those of subsets of this size.
         rng: where the search for anchors begins.
+
+    Raises:
+        UsageError: all questions are of one source, so that the error of sampling is not known.
     """
+    if len(set(replies.paired.clusters)) < 2:
+        raise UsageError(
+            "all questions are of one source; expected two or more, which the interval of a prediction counts"
+        )
     fitted = _Fitted(model=replies.fitted(), weights=_weights(replies))
     places, paired = anchors(fitted.model, errors.n, rng=rng), replies.paired
     samplings = [
@@ -170,15 +174,6 @@ def chosen_subset(replies: Replies, errors: Errors, *, rng: np.random.Generator)
             for i in places
         ),
     )
-
-
-def write_subset(subset: Subset, path: Path) -> None:
-    """Write a subset as JSON.
-
-    Raises:
-        StoreError: the file cannot be written.
-    """
-    write_file(path, msgspec.json.encode(subset) + b"\n")
 
 
 def _points(errors: Errors, method: str) -> float:

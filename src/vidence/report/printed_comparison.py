@@ -256,6 +256,7 @@ def _remarks(run: Run, rows: Sequence[Row], measure: Measure, *, n: int | None) 
         yield measure.by_rules
     part = [f"the first {plan.limit:,} questions"] if plan.limit is not None else []
     part += [f"{plan.sample:,} sampled questions"] if plan.sample is not None else []
+    part += ["questions of a subset"] if plan.subset else []
     part += ["questions with a recorded reply"] if plan.recorded_only else []
     if part and n_here != n:
         yield f"only {' of the '.join(part)} were asked, {n_here:,} here"

@@ -14,7 +14,6 @@ from vidence.report.item_calibration import (
     read_calibration,
     sentences,
     tables,
-    write_calibration,
 )
 from vidence.report.item_subset import (
     METHODS,
@@ -23,7 +22,6 @@ from vidence.report.item_subset import (
     errors_table,
     predicted_score,
     verdict,
-    write_subset,
 )
 from vidence.report.results import load_run
 from vidence.report.tables import all_tables, headline
@@ -66,7 +64,7 @@ def test_the_doubtful_key_comes_first_and_goes_to_the_audit_by_what_it_asks(made
     assert "80 questions calibrated by 12 runs" in sentences(found)[0]
     assert [t.name for t in tables(found)] == ["items-doubtful", "items-hardest", "items-runs"]
     path = tmp_path / "items.json"
-    write_calibration(found, path)
+    path.write_bytes(msgspec.json.encode(found))
     assert read_calibration(path) == found
     items = replies.paired.items
     assert "q0" in doubts(found, items)
@@ -88,7 +86,7 @@ def test_a_subset_predicts_the_score_of_a_run_that_was_left_out(made, runs, tmp_
     subset = chosen_subset(replies, errors[0], rng=rng())
     assert sum(one.weight for one in subset.anchors) == pytest.approx(20 / N)
     path = tmp_path / SUBSET_FILE
-    write_subset(subset, path)
+    path.write_bytes(msgspec.json.encode(subset))
     assert read_subset(path)[0] == subset
     assert subset.of(replies.paired.items) == [
         item for item in replies.paired.items if item.item_id in {one.item_id for one in subset.anchors}
@@ -99,7 +97,7 @@ def test_a_subset_predicts_the_score_of_a_run_that_was_left_out(made, runs, tmp_
     last = some[-1]
     plan, facts = read_plan(last.folder)
     write_plan(last.folder, msgspec.structs.replace(plan, subset=str(path)), facts)
-    write_subset(subset, last.folder / SUBSET_FILE)
+    (last.folder / SUBSET_FILE).write_bytes(msgspec.json.encode(subset))
     run = load_run(last.folder)
     _, estimate = predicted_score(run)
     assert estimate.low < given[-1].mean() < estimate.high
@@ -111,7 +109,7 @@ def test_a_subset_predicts_the_score_of_a_run_that_was_left_out(made, runs, tmp_
     assert table.estimate("raw", "accuracy").value == pytest.approx(given[-1].mean())
     few = runs.asked("few", given[-1][:3].tolist())
     write_plan(few.folder, msgspec.structs.replace(read_plan(few.folder)[0], subset=str(path)), facts)
-    write_subset(subset, few.folder / SUBSET_FILE)
+    (few.folder / SUBSET_FILE).write_bytes(msgspec.json.encode(subset))
     assert predicted_score(load_run(few.folder))[1] is None
     assert "once every question" in headline(load_run(few.folder), found[0])[0]
 
@@ -132,7 +130,7 @@ def test_values_of_a_tag_weigh_alike_where_the_headline_says_so(runs):
     assert {round(w, 6) for w in weights.values()} == {0.025, round(0.5 / 60, 6)}
 
 
-def test_too_few_runs_and_too_large_subsets_say_what_is_needed(made):
+def test_too_few_runs_and_too_large_subsets_say_what_is_needed(made, runs):
     some, _ = made
     with pytest.raises(UsageError, match="7 runs given; expected 8 or more"):
         Replies.of(some[:7])

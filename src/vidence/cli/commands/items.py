@@ -1,14 +1,19 @@
 """What many runs say of single questions: calibrate them, choose few that predict the full score."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import click
+import msgspec
 import numpy as np
 
 from vidence.console.files import screen, show, write_asked, write_said
 from vidence.console.flags import JSON, PARSER, argument, command, file_flag, flag
+from vidence.media.whole import write_file
 from vidence.records import Record
+
+if TYPE_CHECKING:
+    from vidence.report.item_calibration import Replies
 
 SECTION = "Explain"
 
@@ -18,16 +23,30 @@ def items() -> None:
     """What many runs say of single questions: calibrate them, choose few that predict the full score."""
 
 
-class Calibrated(Record):
-    """The runs by which questions are calibrated."""
+class Given(Record):
+    """The runs by which questions are judged."""
 
     folders: Annotated[tuple[Path, ...], argument("RUN...")]
     shared: Annotated[bool, flag("Only the questions that all runs share.")] = False
     parser: Annotated[str | None, PARSER] = None
+    json_path: Annotated[Path | None, JSON] = None
+
+    def replies(self) -> "Replies":
+        """Their replies, question by question."""
+        from vidence.report.item_calibration import Replies
+        from vidence.report.results import load_run
+
+        runs = [load_run(folder, parser=self.parser, are_brief=True) for folder in self.folders]
+        return Replies.of(runs, shared=self.shared)
+
+
+class Calibrated(Record):
+    """The runs by which questions are calibrated."""
+
+    given: Given
     out: Annotated[
         Path | None, file_flag("Write the calibration, for vidence audit --calibration.", "--out")
     ] = None
-    json_path: Annotated[Path | None, JSON] = None
 
 
 @command(group=items)
@@ -38,31 +57,24 @@ def calibrate(given: Calibrated) -> None:
     those of the other questions. A key is doubtful where right answers fall as ability rises.
     """
     from vidence.report import item_calibration as of
-    from vidence.report.results import SEED, load_run
+    from vidence.report.results import SEED
 
-    runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in given.folders]
-    replies = of.Replies.of(runs, shared=given.shared)
+    console, replies = screen(given.out, given.given.json_path), given.given.replies()
     found = of.calibrated(replies, rng=np.random.default_rng(SEED))
     said, tables = (*of.sentences(found), *replies.notes), of.tables(found)
-    console = screen(given.out, given.json_path)
-    write_asked((given.out, lambda file: of.write_calibration(found, file)))
-    write_said(given.json_path, "items calibrate", sentences=said, tables=tables)
+    write_asked((given.out, lambda file: write_file(file, msgspec.json.encode(found))))
+    write_said(given.given.json_path, "items calibrate", sentences=said, tables=tables)
     show(console, said, tables)
 
 
 class SubsetWanted(Record):
     """The runs that choose a subset, and how large it is."""
 
-    folders: Annotated[tuple[Path, ...], argument("RUN...")]
+    given: Given
     n: Annotated[int, flag("So many questions.", type=click.IntRange(2))] = 100
-    compare: Annotated[
-        tuple[int, ...], flag("Show the errors of other sizes, too. [repeatable]", "--also")
-    ] = ()
-    shared: Annotated[bool, flag("Only the questions that all runs share.")] = False
-    parser: Annotated[str | None, PARSER] = None
+    also: Annotated[tuple[int, ...], flag("Show the errors of other sizes, too. [repeatable]")] = ()
     seed: Annotated[int, flag("Where the search for anchors begins.")] = 0
     out: Annotated[Path | None, file_flag("Write the subset, for vidence run --subset.", "--out")] = None
-    json_path: Annotated[Path | None, JSON] = None
 
 
 @command(group=items)
@@ -73,15 +85,14 @@ def subset(given: SubsetWanted) -> None:
     predicted. Random questions of the same number stand beside it.
     """
     from vidence.report import item_subset as of
-    from vidence.report.item_calibration import Replies
-    from vidence.report.results import load_run
 
-    runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in given.folders]
-    replies, rng = Replies.of(runs, shared=given.shared), np.random.default_rng(given.seed)
-    errors = of.cross_validated(replies, tuple(sorted({given.n, *given.compare})), rng=rng)
+    console, replies = screen(given.out, given.given.json_path), given.given.replies()
+    rng = np.random.default_rng(given.seed)
+    errors = of.cross_validated(replies, tuple(sorted({given.n, *given.also})), rng=rng)
     (own,) = (one for one in errors if one.n == given.n)
     said, tables = (of.verdict(own), *replies.notes), (of.errors_table(errors),)
-    console = screen(given.out, given.json_path)
-    write_asked((given.out, lambda file: of.write_subset(of.chosen_subset(replies, own, rng=rng), file)))
-    write_said(given.json_path, "items subset", sentences=said, tables=tables)
+    if given.out is not None:
+        chosen = msgspec.json.encode(of.chosen_subset(replies, own, rng=rng))
+        write_asked((given.out, lambda file: write_file(file, chosen)))
+    write_said(given.given.json_path, "items subset", sentences=said, tables=tables)
     show(console, said, tables)
