@@ -20,6 +20,7 @@ _MISREAD = re.compile(
     "[\u00c2-\u00f4][\u0080-\u00bf\u20ac\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u017d"
     "\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u017e\u0178]{1,3}"
 )
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)")
 _RARE = (0x0180, 0x0370)  # "É…" is also UTF-8 for a rare letter: what gives one of these was read rightly
 # C0 except tab and newline, DEL, C1, surrogates, noncharacters, and the marks that reorder text.
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]")
@@ -44,6 +45,19 @@ def some(names: Iterable[str], *, most: int, between: str = ", ") -> str:
     listed = list(names)
     more = len(listed) - most
     return between.join(listed[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def unsaid(text: str, printed: set[str]) -> str:
+    """The sentences of a text that are not printed yet, and which now count as printed.
+
+    >>> printed = set()
+    >>> unsaid("All lie still. No run moved.", printed), unsaid("No run moved. Two runs ran.", printed)
+    ('All lie still. No run moved.', 'Two runs ran.')
+    """
+    sentences = _SENTENCE_END.split(text)
+    fresh = [one for one in dict.fromkeys(sentences) if one not in printed or " " not in one]
+    printed.update(sentences)
+    return text if len(fresh) == len(sentences) else " ".join(fresh)
 
 
 def first_lines(lines: Sequence[str], *, most: int = 20) -> str:

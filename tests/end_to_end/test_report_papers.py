@@ -25,7 +25,7 @@ def perceptioncomp(vidence, begun):
 
 
 def test_tables_of_the_paper_on_screen_and_page(vidence, perceptioncomp):
-    done = vidence("report", "run-A", "run-B", "--html", "r.html", "--published")
+    done = vidence("report", "run-A", "run-B", "--html", "r.html", "--published", "--all")
     assert done.code == 0, done.err
     for words in (
         "As in the paper",
@@ -33,7 +33,8 @@ def test_tables_of_the_paper_on_screen_and_page(vidence, perceptioncomp):
         "Beside the published tables",
         "PerceptionComp, accuracy by category and difficulty, 500 questions: as printed, and ours",
         "GPT-o3",
-        "scripted:A was asked: paper protocol, own wording; cot, no frames, none; scored by robust.",
+        "scripted:A and scripted:B were asked: paper protocol, own wording; cot, no frames, none; "
+        "scored by robust.",
     ):
         assert words in " ".join(done.out.split())
     page = (vidence.folder / "r.html").read_text()

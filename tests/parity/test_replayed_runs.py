@@ -5,6 +5,7 @@ import functools
 import gzip
 import json
 import re
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from conftest import IS_THOROUGH, need
+from vidence.cli.main import main
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
@@ -133,6 +135,39 @@ def test_the_report_says_how_many_letters_another_parser_changes(checks_dir, rep
     n_changed = sum(robust[key]["read"] != gemini[key]["read"] for key in robust)
     table, _ = parser_tables(load_run(folder), ["robust", "perceptioncomp-gemini"])
     assert table.cell("perceptioncomp-gemini", "changed").value == n_changed
+
+
+def test_what_is_printed_fits_and_says_nothing_twice(checks_dir, replayed, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    path = response_files(checks_dir)[0]
+    first, *others = [
+        str(replayed(path, recorded_only=True, parser=parser))
+        for parser in ("robust", "perceptioncomp-gemini", "perceptioncomp-api")
+    ]
+    kinds = {
+        ("report", first): 40,
+        ("report", first, *others): 40,
+        ("report", first, "--published"): 60,
+        ("compare", first, others[0]): 25,
+        ("compare", first, *others): 25,
+    }
+    for command, most in kinds.items():
+        texts = []
+        for more in ((), ("--all",)):
+            with pytest.raises(SystemExit) as ended:
+                main([*command, *more])
+            assert not ended.value.code
+            texts.append(capsys.readouterr().out)
+        printed, whole = texts
+        lines = printed.splitlines()
+        assert 10 < len(lines) <= most, command
+        assert max(map(len, lines)) <= 80
+        assert len(whole.splitlines()) > len(lines)
+        for text in texts:
+            said = Counter(
+                one for one in re.split(r"(?<=[.!?])\s+", " ".join(text.split())) if one.count(" ") > 2
+            )
+            assert [one for one, n in said.items() if n > 1] == [], command
 
 
 def test_the_page_of_reproducing_prints_what_comes_out(checks_dir, replayed):

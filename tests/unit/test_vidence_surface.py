@@ -96,7 +96,7 @@ def test_a_wrong_keyword_says_what_is_right(keywords: dict[str, object], error: 
 # For each function that is a command: its options that are not arguments, and arguments that are not options.
 OF_FILES = {"html", "csv_path", "json_path", "latex"}
 COMMANDS = {
-    "compare": ({"folders", *OF_FILES}, {"first", "second", "more"}),
+    "compare": ({"folders", "everything", *OF_FILES}, {"first", "second", "more"}),
     "contrast": ({"folders", *OF_FILES}, {"runs"}),
     "panel": (
         # the object that it returns has views

@@ -94,9 +94,10 @@ def write_said(
 def show(shown: "Screen", sentences: Sequence[str], tables: "Sequence[Table]") -> None:
     """Say sentences and tables, where the standard output is not taken by a file."""
     from vidence.console.screen import say
-    from vidence.tables.terminal import print_table
+    from vidence.tables.terminal import Sheet
 
     for sentence in sentences:
         say(shown, sentence)
+    sheet = Sheet(shown)
     for table in tables:
-        print_table(table, shown)
+        sheet.table(table)

@@ -234,6 +234,7 @@ JSON = file_flag("Write what is said as JSON, for other programs; - prints it.",
 HTML = file_flag("Write one self-contained page.")
 CSV = file_flag("Write the rows as CSV.", "--csv")
 LATEX = file_flag("Write the tables for a paper, for \\input.")
+EVERYTHING = flag("Print all tables and sentences, without a limit of lines.", "--all")
 LEVEL = flag("Level of the intervals.", type=click.FloatRange(0.5, 1, min_open=True, max_open=True))
 PAGE = flag("Write a page, too.", "--page/--no-page")
 PARSER = flag("Read all stored replies again with this parser; nothing is asked.")

@@ -314,7 +314,14 @@ def _two_by_two(runs: tuple[Unanswered, ...]) -> list[str]:
 
 def _not_asked(runs: tuple[Provenance, ...]) -> list[str]:
     """The runs, or trials, of which the plan does not say how they were asked; the table says it of all."""
-    said = [f"{one.run} was not asked: {one.how}." for one in runs if one.origin in ("recorded", "rule")]
+    alike: dict[str, list[str]] = {}
+    for one in runs:
+        if one.origin in ("recorded", "rule"):
+            alike.setdefault(one.how, []).append(one.run)
+    said = [
+        f"{_several(tuple(some))} {'was' if len(some) == 1 else 'were'} not asked: {how}."
+        for how, some in alike.items()
+    ]
     for one in runs:
         if one.origin in ("asked", "made") and one.n_sent < one.n_trials:
             n = one.n_trials - one.n_sent

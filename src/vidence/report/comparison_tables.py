@@ -18,7 +18,6 @@ from vidence.tables.export import csv_text, object_as_json
 from vidence.tables.table import (
     Cell,
     Column,
-    FigureKind,
     Measure,
     RowSpec,
     Table,
@@ -294,27 +293,11 @@ def _by_tag(compared: Compared, tag: str) -> Table:
 
 
 def tables_of_many(ranked: Ranked) -> tuple[Table, ...]:
-    """The ranking, what each run is above the one that was named first, all pairs, and what else differs."""
-    ranking, base = ranked.ranking, ranked.names[0]
+    """The ranking, all pairs, and what else differs."""
     return (
         _ranking(ranked),
         outcomes(ranked.unanswered),
-        _pair_table(
-            "to-first",
-            f"Each run less {base}",
-            [(pair, "") for pair in ranking.pairs if pair.first == base],
-            label="run",
-            note="Clear after Holm's adjustment for all pairs. The run that was named first is the base.",
-            figure="differences",
-        ),
-        _pair_table(
-            "pairs",
-            "All pairs",
-            [(pair, f"less {pair.first}") for pair in ranking.pairs],
-            label="pair",
-            note=f"{len(ranking.pairs):,} pairs, the run that was named later less the earlier one. "
-            f"{ranking.method}.",
-        ),
+        _pairs(ranked),
         _provenance(ranked.provenance),
         *_settings(ranked.names, ranked.settings),
     )
@@ -353,33 +336,40 @@ def _letter(position: int) -> str:
     return (_letter(rest - 1) if rest else "") + chr(ord("a") + last)
 
 
-def _pair_table(
-    name: str,
-    title: str,
-    pairs: Sequence[tuple[Pair, str]],
-    *,
-    label: str,
-    note: str,
-    figure: FigureKind = "",
-) -> Table:
-    """A row for each pair, with what stands beside its label."""
-    interval = "with its interval, not adjusted"
+def _pairs(ranked: Ranked) -> Table:
+    """A row for each pair, those with the run that was named first above; these are drawn."""
+    ranking, base = ranked.ranking, ranked.names[0]
     at_margin = words("decided", _decided, "at the margin", note=f"{_WITHIN}: clear, but by less than it")
-    has_margin = any(pair.decided for pair, _ in pairs)
+    has_margin = any(pair.decided for pair in ranking.pairs)
     return tabulate(
-        name,
-        title,
-        label=Column(key="name", title=label),
+        "pairs",
+        "All pairs",
+        label=Column(key="name", title="pair"),
         rows=(
-            RowSpec(f"{pair.second}>{pair.first}", pair.second, pair, detail=detail) for pair, detail in pairs
+            RowSpec(
+                f"{pair.second}>{pair.first}",
+                pair.second,
+                pair,
+                detail=f"less {pair.first}",
+                is_drawn=pair.first == base,
+            )
+            for pair in sorted(ranking.pairs, key=lambda pair: pair.first != base)
         ),
         measures=(
-            difference("difference", lambda pair: pair.difference, "difference, points", note=interval),
+            difference(
+                "difference",
+                lambda pair: pair.difference,
+                "difference, points",
+                note="with its interval, not adjusted",
+            ),
             p_value("p", lambda pair: pair.p_value),
             p_value("holm", lambda pair: pair.p_holm, "p, Holm", note="adjusted for all pairs"),
             words("clear", lambda pair: _said(pair.is_clear), "verdict"),
             *((at_margin,) if has_margin else ()),
         ),
-        notes=(note,),
-        figure=figure,
+        notes=(
+            f"{len(ranking.pairs):,} pairs, the run that was named later less the earlier one. Clear after "
+            f"Holm's adjustment for all of them. The figure has those with {base}, which was named first.",
+        ),
+        figure="differences",
     )

@@ -7,7 +7,7 @@ from vidence.errors import UsageError
 from vidence.media.whole import write_file
 from vidence.records import ClusterNoun, Clusters, Estimate, OutcomeName, Record, source_noun
 from vidence.report.pairing import sources_note
-from vidence.report.provenance import asked_sentence, is_asked
+from vidence.report.provenance import asked_sentences, is_asked
 from vidence.report.results import Run
 from vidence.report.scores import ANSWERED, NO_VALUE, ScoredQuestions, check_answered, natural_order
 from vidence.report.sections import Section
@@ -150,7 +150,7 @@ def contrast_runs(
         ),
         notes=(
             *sources_note([item for one in tagged for item in one.scored.items]),
-            *(asked_sentence(one.run, one.name) for one in tagged if not is_asked(one.run)),
+            *asked_sentences((one.run, one.name) for one in tagged if not is_asked(one.run)),
         ),
     )
 

@@ -128,7 +128,9 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
                     row = cells[models[best]]
                     row[place] = msgspec.structs.replace(row[place], mark="best")
             note += f" Bold: best, and told apart from every other row (test by {noun}, Holm over all pairs)."
-    labels = run_names(runs)
+    labels, how = run_names(runs), [how_asked(run) for run in runs]
+    if len(set(how)) == 1:  # said once
+        note, how = f"{note} {'All rows' if len(how) > 1 else labels[0]}: {how[0]}.", [""] * len(how)
     for label, run in zip(labels, runs, strict=True):
         if (corrected := corrected_accuracy(run, draws=draws)) is not None:
             shown = f"{percent(corrected.value)} ({interval_text(corrected)})"
@@ -138,8 +140,8 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
         for i, column in enumerate(columns)
     )
     lines = [
-        TableRow(key=f"run:{i}", label=label, detail=how_asked(run), values=tuple(some))
-        for i, (label, run, some) in enumerate(zip(labels, runs, cells, strict=True))
+        TableRow(key=f"run:{i}", label=label, detail=detail, values=tuple(some))
+        for i, (label, detail, some) in enumerate(zip(labels, how, cells, strict=True))
     ]
     videos = videos_row(lines, headings, label=f"{noun}s")
     return Table(

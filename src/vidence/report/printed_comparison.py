@@ -9,13 +9,12 @@ from vidence.errors import UsageError
 from vidence.explain.published.printed_tables import (
     Measure,
     PublishedCell,
-    PublishedColumn,
     PublishedTable,
     is_blank,
 )
 from vidence.explain.published.published import beside
 from vidence.records import source_noun
-from vidence.report.provenance import asked_sentence, is_asked
+from vidence.report.provenance import asked_sentences, is_asked
 from vidence.report.results import WAITING, Row, Run
 from vidence.report.scores import Draws, accuracy, chosen, headline_accuracy
 from vidence.report.side_by_side import run_names
@@ -50,19 +49,16 @@ def published_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
     for i, run in enumerate(runs):
         for table in beside(run.plan.benchmark, run.plan.split):
             found.setdefault(table.name, (table, []))[1].append(i)
-    tables, apart = [], []
+    tables, apart, signs = [], [], dict[str, str]()
     for table, members in found.values():
         fits = {i: _fits(runs[i], table, draws=draws) for i in members}
         ours = {i: fit for i, fit in fits.items() if fit.has_value}
         if ours:
             rows = _joined(runs, labels, ours)
-            how = [
-                sentence
-                for i, fit in ours.items()
-                for sentence in (asked_sentence(runs[i], labels[i]), *fit.sentences(labels[i]))
-            ]
+            how = asked_sentences((runs[i], labels[i]) for i in ours)
+            how += [sentence for i, fit in ours.items() for sentence in fit.sentences(labels[i])]
             noun = source_noun(row.item for i in ours for row in runs[i].rows)
-            tables.append(_with_ours(table, rows, how, noun=noun))
+            tables.append(_with_ours(table, rows, how, noun=noun, signs=signs))
         apart += [(i, table, fit) for i, fit in fits.items() if fit.reasons and not fit.has_value]
     if apart:
         tables.append(_apart(runs, labels, apart, draws=draws))
@@ -149,7 +145,7 @@ class _Fit:
         for why, columns in self.reasons.items():
             yield f"{name} has no value under {', '.join(columns)}: {why}."
         for what, columns in self.remarks.items():
-            yield f"{name}, {', '.join(columns)}: {what}."
+            yield f"{name}: {what} ({', '.join(columns)})."
 
 
 def _fits(run: Run, table: PublishedTable, *, draws: Draws) -> _Fit:
@@ -165,8 +161,8 @@ def _fits(run: Run, table: PublishedTable, *, draws: Draws) -> _Fit:
                 fit.reasons.setdefault(why, []).append(column.name)
             else:
                 cell = Cell(value=accuracy(kept, measure.average, draws=draws), kind="share")
-                for remark in _remarks(run, kept, measure, n=column.n):
-                    fit.remarks.setdefault(remark, []).append(column.name)
+                for remark, n_here in _remarks(run, kept, measure, n=column.n):
+                    fit.remarks.setdefault(remark, []).append(f"{column.name}{n_here}")
         cells.append(cell)
     fit.cells = tuple(cells)
     return fit
@@ -248,29 +244,36 @@ def is_by_rules(rows: Sequence[Row]) -> bool:
     return not any(row.score.verdicts for row in rows)
 
 
-def _remarks(run: Run, rows: Sequence[Row], measure: Measure, *, n: int | None) -> Iterator[str]:
-    """What to know of a value that stands in a column of `n` questions."""
+def _remarks(run: Run, rows: Sequence[Row], measure: Measure, *, n: int | None) -> Iterator[tuple[str, str]]:
+    """What to know of a value that stands in a column of `n` questions, and what to add to its name."""
     plan = run.plan
     n_here = len({row.item.item_id for row in rows})
     if measure.by_rules and is_by_rules(rows):
-        yield measure.by_rules
+        yield measure.by_rules, ""
     part = [f"the first {plan.limit:,} questions"] if plan.limit is not None else []
     part += [f"{plan.sample:,} sampled questions"] if plan.sample is not None else []
     part += ["questions of a subset"] if plan.subset else []
     part += ["questions with a recorded reply"] if plan.recorded_only else []
     if part and n_here != n:
-        yield f"only {' of the '.join(part)} were asked, {n_here:,} here"
+        yield f"only {' of the '.join(part)} were asked", f" {n_here:,}"
 
 
 # --------------------------------------------------------------------------- the tables
 
 
-def _with_ours(table: PublishedTable, ours: Sequence[TableRow], how: Sequence[str], *, noun: str) -> Table:
-    footnotes: dict[str, str] = {}
+def _with_ours(
+    table: PublishedTable,
+    ours: Sequence[TableRow],
+    how: Sequence[str],
+    *,
+    noun: str,
+    signs: dict[str, str],
+) -> Table:
+    """A printed table with our rows; `signs` are those of all tables of a report, by what they stand for."""
+    own: dict[str, str] = {}
     printed = []
     for n, row in enumerate(table.rows):
-        pairs = zip(table.columns, row.cells, strict=True)
-        first, *others = [printed_cell(column, cell, footnotes) for column, cell in pairs]
+        first, *others = [printed_cell(cell, own, signs) for cell in row.cells]
         detail = first.detail or ""
         printed.append(
             TableRow(key=f"printed:{n}", label=str(first.value), detail=detail, values=tuple(others))
@@ -289,18 +292,23 @@ def _with_ours(table: PublishedTable, ours: Sequence[TableRow], how: Sequence[st
         label=first_column,
         columns=tuple(columns),
         rows=(*printed, *ours, *([] if videos is None else [videos])),
-        footnotes=(*how, *table.notes, *(f"{sign} {says}" for says, sign in footnotes.items())),
+        footnotes=(*how, *table.notes, *(f"{sign} {says}" for says, sign in own.items())),
     )
 
 
-def printed_cell(column: PublishedColumn, cell: PublishedCell, footnotes: dict[str, str]) -> Cell:
-    """A printed cell with the signs of its footnotes; new ones are added to `footnotes`."""
-    signs = []
+def printed_cell(cell: PublishedCell, footnotes: dict[str, str], signs: dict[str, str]) -> Cell:
+    """A printed cell with the signs of its footnotes.
+
+    Args:
+        cell: the cell.
+        footnotes: those of its table, to which new ones are added.
+        signs: those of all tables that share their signs, to which new ones are added.
+    """
     for flag in cell.flags:
-        says = f"{column.name}: {flag.says}" if column.kind != "text" else flag.says
-        sign = f"{PROBLEM if flag.is_problem else REMARK}{len(footnotes) + 1}"
-        signs.append(footnotes.setdefault(says, sign))
-    return Cell(value=DASH if is_blank(cell.text) else cell.text, detail=" ".join(signs))
+        sign = f"{PROBLEM if flag.is_problem else REMARK}{len(signs) + 1}"
+        footnotes[flag.says] = signs.setdefault(flag.says, sign)
+    detail = " ".join(dict.fromkeys(footnotes[flag.says] for flag in cell.flags))
+    return Cell(value=DASH if is_blank(cell.text) else cell.text, detail=detail)
 
 
 def _apart(
@@ -333,5 +341,5 @@ def _apart(
             )
             for i, table, fit in apart
         ),
-        footnotes=tuple(asked_sentence(runs[i], labels[i]) for i in headlines),
+        footnotes=tuple(asked_sentences((runs[i], labels[i]) for i in headlines)),
     )

@@ -73,10 +73,7 @@ def printed_rows(name: str, wanted: Sequence[Mapping[str, str]]) -> PrintedRows:
     footnotes: dict[str, str] = {}
     rows = []
     for row in table.rows:
-        cells = [
-            printed_cell(column, cell, footnotes)
-            for column, cell in zip(table.columns, row.cells, strict=True)
-        ]
+        cells = [printed_cell(cell, footnotes, footnotes) for cell in row.cells]
         known = [None if i is None else row.n.get(table.columns[i].name, table.columns[i].n) for i in places]
         rows.append(
             PrintedRow(

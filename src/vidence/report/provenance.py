@@ -1,7 +1,7 @@
 """How the replies of a run came about, told by its trials: asked, recorded elsewhere, or made by a rule."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -68,23 +68,31 @@ def how_asked(run: Run) -> str:
     return f"{how}; {_marked_by(run)}"
 
 
-def asked_sentence(run: Run, name: str) -> str:
+def asked_sentence(run: Run, *names: str) -> str:
     """How a run was asked, as a footnote says it.
 
     Args:
         run: the run.
-        name: what its row is called.
+        names: what its row is called, and those of others that were asked alike.
     """
-    how = how_asked(run)
+    how, who, were = how_asked(run), " and ".join(names), "were" if len(names) > 1 else "was"
     match origin_of(run):
         case "recorded" | "rule":
-            return f"{name} was not asked: {how}."
+            return f"{who} {were} not asked: {how}."
         case "people":
-            return f"{name} was answered by {how}."
+            return f"{who} {were} answered by {how}."
         case "made":
-            return f"{name} was asked: {how}. It is no model: its replies are made up.{_never_sent(run)}"
+            return f"{who} {were} asked: {how}. No model: the replies are made up.{_never_sent(run)}"
         case _:
-            return f"{name} was asked: {how}.{_never_sent(run)}"
+            return f"{who} {were} asked: {how}.{_never_sent(run)}"
+
+
+def asked_sentences(runs: Iterable[tuple[Run, str]]) -> list[str]:
+    """The same of some runs, each with what its row is called; those that were asked alike share one."""
+    alike: dict[str, list[tuple[Run, str]]] = {}
+    for run, name in runs:
+        alike.setdefault(asked_sentence(run, ""), []).append((run, name))
+    return [asked_sentence(some[0][0], *(name for _, name in some)) for some in alike.values()]
 
 
 def plan_note(run: Run) -> str:

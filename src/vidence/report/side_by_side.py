@@ -32,16 +32,27 @@ def side_by_side(runs: Sequence[Run], tables: Sequence[Sequence[Table]]) -> tupl
         runs: the runs.
         tables: for each run its score tables, the one named ``score`` first.
     """
-    columns = tuple(Column(key=f"run:{i}", title=name) for i, name in enumerate(run_names(runs)))
+    columns = _run_columns(runs)
     by_name = [{table.name: table for table in some} for some in tables]
     names = dict.fromkeys(name for found in by_name for name in found)
     return (
-        _overview(runs, [some[0] for some in tables], columns),
+        overview(runs, [some[0] for some in tables]),
         *(_accuracies(name, [found.get(name) for found in by_name], columns) for name in names),
     )
 
 
-def _overview(runs: Sequence[Run], scores: Sequence[Table], columns: tuple[Column, ...]) -> Table:
+def _run_columns(runs: Sequence[Run]) -> tuple[Column, ...]:
+    return tuple(Column(key=f"run:{i}", title=name) for i, name in enumerate(run_names(runs)))
+
+
+def overview(runs: Sequence[Run], scores: Sequence[Table]) -> Table:
+    """The headline figures of all runs.
+
+    Args:
+        runs: the runs.
+        scores: for each run its table named ``score``.
+    """
+    columns = _run_columns(runs)
     titles = dict.fromkeys(c.title for score in scores for c in score.columns if c.key == "videos")
     labels = {"accuracy": "accuracy, %", "items": "questions", "videos": " or ".join(titles)}
     labels["chance"] = "chance, %"

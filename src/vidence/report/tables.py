@@ -37,6 +37,7 @@ from vidence.tables.table import (
 from vidence.text import sentence
 
 MOST_REASONS = 10
+PREFERENCE = "Wrong answers prefer some letters"
 LEAST_CUT = 0.1  # share of replies that were cut off, from which on the headline says so
 # Some parsers find in a text that it means none of the choices, and say so in words.
 LETTERS = frozenset(ascii_uppercase)
@@ -198,9 +199,9 @@ def bias_sentences(bias: PositionBias) -> str:
         parts.append(f"Preference for a position: {bias.method}.")
     else:
         p = f"p = {bias.p_value:.4f}" if bias.p_value >= 0.001 else "p < 0.001"
-        verdict = "prefer some letters" if bias.p_value < 0.05 else "show no clear preference for a letter"
+        none = "Wrong answers show no clear preference for a letter"
         parts.append(
-            f"Wrong answers {verdict} ({p}; {bias.method}). "
+            f"{PREFERENCE if bias.p_value < 0.05 else none} ({p}; {bias.method}). "
             "The cause can be the model, or tempting choices in one place."
         )
     if bias.n_unread:

@@ -47,6 +47,7 @@ def show_report(given: StudyReportWanted) -> None:
     from vidence.tables.export import said_as_json
     from vidence.tables.latex import latex as latex_of
     from vidence.tables.rendering import render
+    from vidence.tables.terminal import Sheet
 
     console = screen(given.html, given.json_path, given.latex)
     found, made, entries = reported(
@@ -75,10 +76,11 @@ def show_report(given: StudyReportWanted) -> None:
         (given.json_path, lambda path: write_file(path, as_json())),
         (given.latex, lambda path: write_file(path, latex_of(made.tables) + "\n" + checklist_latex(entries))),
     )
-    draw_section(Section(title=title, paragraphs=(*sentences, _ON_PAGE)), console)
+    sheet = Sheet(console)
+    draw_section(Section(title=title, paragraphs=(*sentences, _ON_PAGE)), sheet)
     for section in made.sections:
         console.print()
-        draw_section(section, console)
+        draw_section(section, sheet)
 
 
 def study_of(folder: Path) -> Path | None:

@@ -27,6 +27,7 @@ from vidence.statistics.resampling import Resampling
 from vidence.tables.figures import draw_figure
 from vidence.tables.latex import latex
 from vidence.tables.table import shown, shown_columns, shown_rows
+from vidence.tables.terminal import Sheet
 
 
 class Makes:
@@ -235,15 +236,16 @@ def test_a_ranking_says_what_can_be_told_apart(makes):
     )
     assert said[1] == "The first place is open between scripted:best and scripted:like."
     assert "What differs besides the model: n_frames (4 / 8)." in said
-    ranking, _, to_first, pairs, _, settings = tables_of_many(ranked)
+    ranking, _, pairs, _, settings = tables_of_many(ranked)
     assert [line.cells[1].text for line in shown_rows(ranking)] == ["1 to 2", "1 to 2", "3"]
     assert [line.cells[3].text for line in shown_rows(ranking)] == ["a", "a", "b"]
-    assert [line.cells[0].text for line in shown_rows(to_first)] == ["scripted:best", "scripted:like"]
+    first = [("scripted:best", "less scripted:worst"), ("scripted:like", "less scripted:worst")]
+    assert [(line.cells[0].text, line.cells[0].detail) for line in shown_rows(pairs)][:2] == first
     assert len(pairs.rows) == 3
     # The settings keep the order in which the runs were named.
     titles = [c.title for c in shown_columns(settings)]
     assert titles == ["setting", "scripted:worst", "scripted:best", "scripted:like"]
-    figure = draw_figure(to_first)
+    figure = draw_figure(pairs)
     assert [figure.svg.count(f'class="{name}"') for name in ("point-open", "point")] == [0, 2]
 
 
@@ -254,7 +256,7 @@ def test_two_are_for_comparing_and_many_for_ranking(makes):
     items = makes.items(60, per_video=4)
     ranked = rank_runs(pair([makes.run(items, [1] * 60), makes.run(items, [0] * 60)]), level=0.95)
     names = [table.name for table in section(ranked).tables]
-    assert names == ["ranking", "outcomes", "to-first", "pairs", "provenance"]
+    assert names == ["ranking", "outcomes", "pairs", "provenance"]
     assert ranked_sentences(ranked)[1].endswith("is first and is told apart from all others.")
     paired = pair([makes.run(items, [1] * 60) for _ in range(3)])
     with pytest.raises(UsageError, match="3 runs; expected two"):
@@ -272,7 +274,7 @@ def test_outputs_agree(makes, tmp_path):
     assert [r["folder"] for r in whole["runs"]] == ["run1", "run2"]
     assert whole["tables"][0]["lines"][0]["difference"]["text"] == "+50.0"
     out = io.StringIO()
-    draw_section(section(found), Console(file=out, width=80))
+    draw_section(section(found), Sheet(Console(file=out, width=80)))
     text = " ".join(out.getvalue().split())
     assert sentences(found)[0] in text
     assert max(len(line) for line in out.getvalue().splitlines()) <= 80

@@ -71,8 +71,8 @@ def test_mmvu_has_its_disciplines(runs, draws):
     disciplines = [("", name) for name in ("Science", "Engineering", "Healthcare")]
     assert titles(table) == disciplines + [("validation", part) for part in ("Choices", "Open", "All")]
     assert row(table) == ["50.0", "100.0", "100.0", "66.7", "100.0", "75.0"]
-    assert shown_rows(table)[0].cells[0].detail == (
-        "paper protocol, own wording; direct, no frames, midpoints; scored by robust"
+    assert table.note.endswith(
+        " scripted:test: paper protocol, own wording; direct, no frames, midpoints; scored by robust."
     )
 
 
@@ -112,7 +112,7 @@ def test_humanpcr_has_levels_and_the_points_of_the_judge(runs, draws):
     assert titles(by_reasoning)[0] == ("reasoning", "Planning")
     assert titles(by_domain)[0] == ("domain", "Sports")
     assert "on the scale of the judge" in levels.note
-    assert "scored by robust + humanpcr (scripted:j)" in shown_rows(levels)[0].cells[0].detail
+    assert "scored by robust + humanpcr (scripted:j)" in levels.note
 
 
 def test_perceptioncomp_and_actpld_have_their_columns(runs, draws):

@@ -63,7 +63,7 @@ def test_our_row_stands_under_the_printed_ones(runs, draws):
     assert human.cells[-1].text == "82.40"
     assert human.cells[5].detail.startswith("†")
     sign = human.cells[5].detail
-    assert any(note.startswith(f"{sign} Sports: no share of 15") for note in table.footnotes)
+    assert any(note.startswith(f"{sign} no share of 15") for note in table.footnotes)
     cells = dict(zip([c.title for c in shown_columns(table)], ours.cells, strict=True))
     assert ours.key == "ours:0"
     assert (videos.key, videos.cells[0].text) == ("videos", "videos of ours")
@@ -76,7 +76,7 @@ def test_our_row_stands_under_the_printed_ones(runs, draws):
     assert (cells["Sports"].text, cells["Shopping"].text, cells["Overall"].text) == ("100.0", "50.0", "75.0")
     assert table.footnotes[0] == (
         "scripted:ours was asked: paper protocol, own wording; direct, no frames, midpoints; scored by "
-        "robust. It is no model: its replies are made up."
+        "robust. No model: the replies are made up."
     )
     assert "Table 2" in table.note
 
@@ -116,7 +116,8 @@ def test_thought_logs_stand_under_description_matching_and_never_under_3afc(runs
         "logp, these by description-match."
     )
     # Two people who choose right in 27 and 29 of 30: 11 and 13 of their descriptions match by these rules.
-    assert notes[2].startswith("scripted:test, Description Matching, Label: marked by rules")
+    assert notes[2].startswith("scripted:test: marked by rules")
+    assert notes[2].endswith("(Description Matching, Label).")
     assert "reach 36.67 and 43.33 by label" in notes[2]
 
 
@@ -182,7 +183,10 @@ def test_a_part_of_the_questions_is_no_overall_value(runs, draws):
     assert any("the run was asked only questions with category=sport" in note for note in table.footnotes)
     some = asked(runs, tags, [1, 1, 0], name="b", limit=3, benchmark="perceptioncomp", split="seed500")
     (table,) = published_tables([some], draws=draws)
-    assert any("only the first 3 questions were asked, 3 here" in note for note in table.footnotes)
+    assert any(
+        "only the first 3 questions were asked (Sports 3, Level 1 3, Overall 3)" in note
+        for note in table.footnotes
+    )
 
 
 def test_replies_that_wait_for_a_judge_leave_another_subset(runs):

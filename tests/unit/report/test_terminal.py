@@ -1,16 +1,22 @@
 import io
+import re
 
 from rich.cells import cell_len
 from rich.console import Console
 
 from vidence.records import Answered, FrameRef, Prompt, Selection, TextPart, Unreadable, VideoPart
 from vidence.report.tables import all_tables, asked
-from vidence.report.terminal import draw
+from vidence.report.terminal import draw_head, draw_tables
+from vidence.tables.terminal import Sheet
 
 
-def drawn(run, tables, width=80):
+def drawn(run, tables, width=80, most_lines=None):
     out = io.StringIO()
-    draw(run, tables, Console(file=out, width=width, force_terminal=False, color_system=None))
+    console = Console(file=out, width=width, force_terminal=False, color_system=None)
+    sheet = Sheet(console, most_lines=most_lines)
+    draw_head(run, tables, sheet)
+    draw_tables(tables, sheet)
+    sheet.end("--all prints it.")
     return out.getvalue()
 
 
@@ -27,7 +33,7 @@ def test_the_terminal_says_score_interval_counts_and_parsers(runs, rng):
     assert "1 unreadable, 1 refused, 1 failed: these count as wrong; without them 66.7 %." in flat
     assert "Waiting for a judge, and in no mean: 1 more question." in flat
     assert "1 unreadable: no letter 1 refused: policy 1 failed: MediaError (media); for example: v3" in flat
-    assert "count 4 3 few 25.0" in flat
+    assert "accuracy, % 25.0 0.2 to 98.4 50.0" in flat
     assert "few: fewer than 10 videos or sources, so that a single one can move the score far." in flat
 
 
@@ -36,7 +42,7 @@ def test_only_the_most_frequent_reasons_are_printed(runs, rng):
     trials = [runs.marked(item, Unreadable(reason=f"way {n // 2}")) for n, item in enumerate(items)]
     run = runs.load(items=items, trials=trials)
     text = drawn(run, all_tables(run, rng=rng))
-    assert "2 unreadable: way 2\nand 2 more reasons for unreadable\n" in text
+    assert "2 unreadable: way 0\n2 unreadable: way 1\nand 3 more reasons for unreadable\n" in text
 
 
 def test_it_fits_80_columns_whatever_the_names(runs, rng):
@@ -79,3 +85,19 @@ def test_it_says_what_was_shown_and_not_what_was_allowed(runs):
     assert ", midpoints, 1 frame, " in words("b", selection=one)
     assert ", videos sent whole, " in words("c", prompt=video)
     assert ", no frames shown, " in words("d")
+
+
+def test_what_has_no_room_is_named_and_a_table_is_cut_before_it_is_left_out(runs, rng):
+    items = [runs.question(f"i{n}", f"v{n}", "A", tags={"task": f"t{n:02}"}) for n in range(30)]
+    run = runs.load(items=items, trials=[runs.marked(item, Answered(answer="A")) for item in items])
+    tables = all_tables(run, rng=rng)
+    text = drawn(run, tables, most_lines=24)
+    assert len(text.splitlines()) <= 24
+    assert "t03" in text
+    assert "t29" not in text
+    assert re.search(r"and \d+ more rows\n", text)
+    assert "Not printed: the rest of 1 table, Score, Outcomes" in " ".join(text.split())
+    whole = drawn(run, tables)
+    assert "t29" in whole
+    assert "Not printed" not in whole
+    assert whole.count("Letters\n") == 1

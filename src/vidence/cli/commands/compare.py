@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Annotated
 
 from vidence.cli.outputs import Outputs, write_runs
-from vidence.console.flags import LEVEL, PARSER, argument, command, flag
+from vidence.console.flags import EVERYTHING, LEVEL, PARSER, argument, command, flag
 from vidence.errors import UsageError
 from vidence.records import Record
 
 SECTION = "Explain"
+MOST_LINES = 25  # in the terminal
 
 
 class Compare(Record):
@@ -27,6 +28,7 @@ class Compare(Record):
         bool, flag("Also look after every source: an interval that allows for all looks before it.")
     ] = False
     level: Annotated[float, LEVEL] = 0.95
+    everything: Annotated[bool, EVERYTHING] = False
     files: Outputs
 
 
@@ -38,6 +40,7 @@ def compare(given: Compare) -> None:
     from vidence.report.pairing import pair
     from vidence.report.results import load_run
     from vidence.report.terminal import draw_section
+    from vidence.tables.terminal import Sheet
 
     console = given.files.screen()
     if len(given.folders) < 2:
@@ -55,4 +58,6 @@ def compare(given: Compare) -> None:
         html=lambda file: write_runs(paired.runs, shown, file, level=given.level),
         interval="brackets",
     )
-    draw_section(shown, console)  # last: the reader may close the pipe
+    sheet = Sheet(console, most_lines=None if given.everything else MOST_LINES)
+    draw_section(shown, sheet, is_ranking=len(runs) > 2)  # last: the reader may close the pipe
+    sheet.end("--all prints it, --html FILE writes the page.")

@@ -30,6 +30,7 @@ def contrast(given: Contrast) -> None:
     from vidence.report.contrasts import contrast_runs, section, write_contrast_csv, write_contrast_json
     from vidence.report.results import load_run
     from vidence.report.terminal import draw_section
+    from vidence.tables.terminal import Sheet
 
     console = given.files.screen()
     if bool(given.of) != bool(given.to):
@@ -46,4 +47,4 @@ def contrast(given: Contrast) -> None:
         html=lambda file: write_runs(runs, shown, file, level=given.level),
         interval="pm",
     )
-    draw_section(shown, console)  # last: the reader may close the pipe
+    draw_section(shown, Sheet(console))  # last: the reader may close the pipe

@@ -33,6 +33,7 @@ def correlate(given: Correlate) -> None:
     from vidence.report.results import load_run
     from vidence.report.terminal import draw_section
     from vidence.tables.charts import table_of
+    from vidence.tables.terminal import Sheet
 
     console, axes, level = given.files.screen(), given.axes, given.level
     if given.parser and not given.folders:
@@ -51,4 +52,4 @@ def correlate(given: Correlate) -> None:
         interval="brackets",
     )
     shown = replace(correlation.section(correlated), tables=tables)
-    draw_section(shown, console)  # last: the reader may close the pipe
+    draw_section(shown, Sheet(console))  # last: the reader may close the pipe

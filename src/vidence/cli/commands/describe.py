@@ -44,6 +44,7 @@ def describe(given: Describe) -> None:
     from vidence.engine.prepare import media_root_of
     from vidence.report import set_statistics
     from vidence.report.terminal import draw_section
+    from vidence.tables.terminal import Sheet
 
     shown = given.files.screen()
     crossed = [_crossed(text) for text in given.cross]
@@ -62,7 +63,7 @@ def describe(given: Describe) -> None:
         json=lambda file: set_statistics.write_described_json(described, file),
         html=lambda file: set_statistics.write_described_page(described, file, settings=settings),
     )
-    draw_section(set_statistics.section(described), shown)  # last: the reader may close the pipe
+    draw_section(set_statistics.section(described), Sheet(shown))  # last: the reader may close the pipe
 
 
 def _crossed(text: str) -> tuple[str, str]:

@@ -165,7 +165,7 @@ def examined(
 def _say(diagnostic: "Diagnostic", folder: Path, *, options: dict[str, str], given: Diagnose) -> None:
     from vidence.report.diagnosis import load_diagnosed, write_diagnosed_json, write_diagnosed_page
     from vidence.tables.charts import table_of
-    from vidence.tables.terminal import plain, print_table
+    from vidence.tables.terminal import Sheet
 
     json_path = given.ending.json_path
     diagnosed = load_diagnosed(diagnostic, folder, options=options, level=given.level)
@@ -174,8 +174,7 @@ def _say(diagnostic: "Diagnostic", folder: Path, *, options: dict[str, str], giv
         diagnosed.path.parent.mkdir(exist_ok=True)
         write_diagnosed_page(diagnosed, diagnosed.path)
         click.echo(f"wrote {diagnosed.path}", err=True)
-    console = screen(json_path)
-    for words in diagnosed.sentences:
-        console.print(plain(words))
+    sheet = Sheet(screen(json_path))
+    sheet.words(*diagnosed.sentences)
     for statement in diagnosed.statements:
-        print_table(table_of(statement), console)
+        sheet.table(table_of(statement))

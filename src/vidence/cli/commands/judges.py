@@ -90,6 +90,7 @@ def judges(given: Judges) -> int:
     from vidence.report import judge_reliability, judge_tables
     from vidence.report.results import SEED, load_run
     from vidence.report.terminal import draw_section
+    from vidence.tables.terminal import Sheet
 
     if given.recorded and (unused := given_flags(type(given.asking))):
         raise UsageError(
@@ -117,7 +118,7 @@ def judges(given: Judges) -> int:
     )
     code = 0 if given.recorded else _say_lost(lines)
     console = screen(given.html, given.json_path, given.lines_path)
-    draw_section(judge_tables.section(examined), console)  # last: the reader may close the pipe
+    draw_section(judge_tables.section(examined), Sheet(console))  # last: the reader may close the pipe
     return code
 
 

@@ -164,8 +164,9 @@ def _write(shown: "Panel", given: PanelWanted) -> tuple[str, ...]:
     from vidence.report.sections import Section
     from vidence.report.terminal import draw_section
     from vidence.tables.latex import latex as latex_of
+    from vidence.tables.terminal import Sheet
 
-    words = screen(given.json_path, given.latex)
+    sheet = Sheet(screen(given.json_path, given.latex))
     views = [shown.view(name) for name in given.views]
     tables = [table for view in views for table in view.tables]
     of_studies = [table for study in shown.studies for table in study.tables]
@@ -186,9 +187,9 @@ def _write(shown: "Panel", given: PanelWanted) -> tuple[str, ...]:
             view.write_page(page := given.root / f"{slug(view.name)}.html", title=shown.title)
             click.echo(f"wrote {page}", err=True)
     if shown.cells:
-        draw_section(shown.section, words)
+        draw_section(shown.section, sheet)
     for study in shown.studies:
-        draw_section(study, words)
+        draw_section(study, sheet)
     for view in views:
-        draw_section(Section(title=view.name, paragraphs=view.sentences, tables=view.tables), words)
+        draw_section(Section(title=view.name, paragraphs=view.sentences, tables=view.tables), sheet)
     return tuple(one for view in views for one in view.missing)

@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from vidence.console.files import screen, write_asked
-from vidence.console.flags import HTML, LATEX, LEVEL, argument, command, file_flag, flag
+from vidence.console.flags import EVERYTHING, HTML, LATEX, LEVEL, argument, command, file_flag, flag
 from vidence.console.screen import Screen
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SECTION = "Explain"
 ALL = "all"
+MOST_LINES, MOST_PUBLISHED = 40, 60  # in the terminal
 
 
 class Report(Record):
@@ -59,6 +60,7 @@ class Report(Record):
     items: Annotated[int, flag("Most items on the page.", type=click.IntRange(min=0))] = 300
     against_chance: Annotated[bool, flag("How far the scores lie above chance, with intervals.")] = False
     published: Annotated[bool, flag("Set the runs under the rows that their papers print.")] = False
+    everything: Annotated[bool, EVERYTHING] = False
     latex: Annotated[Path | None, LATEX] = None
     tables_dir: Annotated[Path | None, flag("Write each table as CSV into this folder.", "--tables")] = None
 
@@ -200,13 +202,27 @@ class _Tabled:
         )
 
     def draw(self, console: Screen) -> None:
-        """Show the tables in the terminal; last, since the reader may close the pipe."""
-        from vidence.report.terminal import draw, draw_section
+        """Show the tables in the terminal; last, since the reader may close the pipe.
 
-        for run, some in zip(self.runs, self.tables, strict=True):
-            draw(run, some, console)
-        for section in self.sections:
-            draw_section(section, console)
+        Several runs are shown side by side; with --all each is shown by itself, too.
+        """
+        from vidence.report.side_by_side import overview
+        from vidence.report.terminal import draw_head, draw_section, draw_tables
+        from vidence.tables.terminal import Sheet
+
+        given, is_alone = self.given, len(self.runs) == 1
+        most = MOST_PUBLISHED if given.published else MOST_LINES
+        sheet = Sheet(console, most_lines=None if given.everything else most)
+        if not is_alone:
+            sheet.table(overview(self.runs, [some[0] for some in self.tables]))
+        if is_alone or given.everything:
+            for run, some in zip(self.runs, self.tables, strict=True):
+                draw_head(run, some, sheet)
+        for section in reversed(self.sections):  # printed tables before those of ours alone
+            draw_section(section, sheet)
+        for some in self.tables if is_alone or given.everything else ():
+            draw_tables(some, sheet)
+        sheet.end("--all prints it, --html FILE writes the page.")
 
 
 def show_run(folder: Path, *, page: Path | None, json_path: Path | None = None) -> None:
