@@ -75,5 +75,5 @@ def test_a_name_that_no_file_has_is_refused_with_the_nearest():
 
 
 def test_files_without_a_title_are_no_commands():
-    assert "items" not in finding.command_files()
+    assert not {"__init__", "--init--"} & finding.command_files().keys()
     assert isinstance(finding.find_command("import"), click.Command)
