@@ -124,7 +124,9 @@ class Plan(Record):
     name: Annotated[
         str, flag("What tables and figures call the run (default: a short name of its model).")
     ] = ""
-    selector: Annotated[str, flag("How frames are chosen: midpoints, fps:1, all, none, ...")]
+    selector: Annotated[
+        str, flag("How frames are chosen: midpoints, fps:1, all, none, frag-scores:model, ...")
+    ]
     n_frames: Annotated[int, flag("Frames per question.", "--frames")]
     strategy: Annotated[
         str,

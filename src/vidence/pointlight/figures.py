@@ -80,7 +80,14 @@ def pair(first: Motion, second: Motion, *, points: str = "13", most_cut_s: float
     shared = [n for n in bodies[0].names if n in bodies[1].names]
     if not shared:
         raise DataError(f"{_name(first)} and {_name(second)} have no point of the body in common")
-    return Pair(first=_only(bodies[0], shared), second=_only(bodies[1], shared), notes=tuple(notes))
+    one, other = (_only(made, shared) for made in bodies)
+    middles = [np.nanmean(made.positions_m, axis=1) for made in (one, other)]
+    if np.nanmax(np.linalg.norm(middles[0] - middles[1], axis=1)) < _ONE_PLACE_M:
+        notes.append(
+            "both actors stand in one place throughout, dot on dot, as if they were not of one recording; "
+            "offset_m=(x, y, z) moves the second one"
+        )
+    return Pair(first=one, second=other, notes=tuple(notes))
 
 
 def _one_scale(first: Motion, second: Motion) -> tuple[tuple[Motion, Motion], list[str]]:
@@ -105,6 +112,7 @@ def _one_scale(first: Motion, second: Motion) -> tuple[tuple[Motion, Motion], li
     ]
 
 
+_ONE_PLACE_M = 0.15  # two bodies that never part by more cannot stand beside each other
 _HAND = "right_wrist"
 _HOLD_APART_M = 0.2  # two palms (0.20 in CMU's 18_01 and 19_01)
 _HOLD_S = 0.5

@@ -123,8 +123,8 @@ def over_models(values: Sequence[float], *, level: float) -> Estimate | None:
 
 # --------------------------------------------------------------------------- sorted
 
-MOST_WORDS: Final = 6
-"""Names along the axis; with more values places are numbered."""
+MOST_WORDS: Final = 80
+"""Names along the axis; with more values every second has one, or fewer."""
 
 
 def sorted_statements(benchmark: str, found: ByValue, *, by: str, draws: Draws) -> tuple[Chart, Table]:
@@ -166,11 +166,8 @@ def _alone(value: float, *, n: int, draws: Draws) -> Estimate:
 def _figure(benchmark: str, names: Sequence[str], found: SortedMeans, *, by: str, draws: Draws) -> Chart:
     n = len(names)
     places = range(1, n + 1)
-    step = 1 if n <= 12 else 5 if n <= 60 else 10
-    words = tuple(
-        (float(p), names[p - 1] if n <= MOST_WORDS else str(p) if p == 1 or p % step == 0 else "")
-        for p in places
-    )
+    step = math.ceil(n / MOST_WORDS)
+    words = tuple((float(p), names[p - 1] if (p - 1) % step == 0 else "") for p in places)
     envelope = tuple(
         Point(x=float(p), y=_between(middle, low, high, n=n, draws=draws))
         for p, middle, low, high in zip(
@@ -184,7 +181,7 @@ def _figure(benchmark: str, names: Sequence[str], found: SortedMeans, *, by: str
     return Chart(
         name=f"sorted:{benchmark}",
         title=f"{benchmark}: {by} from the easiest to the hardest",
-        x_title=f"place, {by}",
+        x_title=f"{by}, the easiest first",
         y_title="mean over the models",
         series=(
             Series(label="mean over the models", points=means),

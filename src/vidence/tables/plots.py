@@ -23,6 +23,9 @@ _STYLES = 5
 _FEW_CURVES, _ASIDE = 2, 0.7  # more curves than these stand so many per cent of the width beside each other
 _MOST_STEPS = 5  # between the lines of an axis
 _STEPS = (1, 2, 5, 10)
+_FEW_GROUPS = 6  # of bars
+_MOST_BELOW = 90  # letters that fit below an axis side by side; more stand upright
+LETTER_PX, _LONGEST = 6.5, 28  # of upright words
 MOST_LABELS, MOST_LETTERS = 8, 24  # of points that have their names beside them; others have numbers
 LETTER, LABEL_GAP = 1.6, 12  # per cent of a narrow figure that a letter takes, pixels from label to label
 _SHARE_STEPS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5)
@@ -80,22 +83,32 @@ def _written(values: Sequence[float], *, is_share: bool) -> list[tuple[float, st
 
 
 def _frame(
-    y: Callable[[float], float], numbers: Sequence[tuple[float, str]], *, x_title: str, y_title: str
+    y: Callable[[float], float],
+    numbers: Sequence[tuple[float, str]],
+    *,
+    x_title: str,
+    y_title: str,
+    below_px: float = 0.0,
 ) -> list[str]:
     """Horizontal lines with their numbers, and what is measured along both axes."""
     body = [text(y_title, x="0", y=12, style="axis")]
     for value, shown in numbers:
         body.append(line(x1=LEFT, x2=RIGHT, y1=y(value), y2=y(value), style="grid"))
         body.append(text(shown, x=f"{LEFT - 1:g}%", y=y(value) + 4, anchor="end", style="axis"))
-    return [*body, text(x_title, x=f"{RIGHT:g}%", y=PLOT_PX + LABEL_PX + 18, anchor="end", style="axis")]
+    bottom = PLOT_PX + LABEL_PX + 18 + below_px
+    return [*body, text(x_title, x=f"{RIGHT:g}%", y=bottom, anchor="end", style="axis")]
 
 
-def _below(at: float, words: str) -> str:
+def _below(at: float, words: str, *, is_upright: bool = False) -> str:
+    if is_upright:
+        words = f"{words[: _LONGEST - 1]}…" if len(words) > _LONGEST else words
+        made = text(words, x=f"{at:.2f}%", y=PLOT_PX + LABEL_PX - 10, style="axis")
+        return made.replace("<text ", '<text writing-mode="vertical-rl" ', 1)
     return text(words, x=f"{at:.2f}%", y=PLOT_PX + LABEL_PX, anchor="middle", style="axis")
 
 
-def _whole(body: Sequence[str], title: str) -> str:
-    return svg.whole(body, height=PLOT_PX + AXIS_PX + LABEL_PX + 2, title=title)
+def _whole(body: Sequence[str], title: str, *, below_px: float = 0.0) -> str:
+    return svg.whole(body, height=PLOT_PX + AXIS_PX + LABEL_PX + 2 + below_px, title=title)
 
 
 # --------------------------------------------------------------------------- curves
@@ -108,9 +121,13 @@ def _draw_chart(chart: Chart) -> Drawing:
     xs = sorted({point.x for point in points})
     place = _across(chart, xs)
     numbers = _written(ticks, is_share=chart.is_share)
-    body = _frame(y, numbers, x_title=chart.x_title, y_title=chart.y_title)
     words_at = dict(chart.x_labels)
-    body += [_below(place(value), words_at.get(value, f"{value:g}")) for value in xs]
+    words = [words_at.get(value, f"{value:g}") for value in xs]
+    upright = _upright_px(words)
+    body = _frame(y, numbers, x_title=chart.x_title, y_title=chart.y_title, below_px=upright)
+    body += [
+        _below(place(value), said, is_upright=upright > 0) for value, said in zip(xs, words, strict=True)
+    ]
     for value, words in chart.y_marks:
         body.append(line(x1=LEFT, x2=RIGHT, y1=y(value), y2=y(value), style="zero"))
         body.append(text(words, x=f"{RIGHT:g}%", y=y(value) - 5, anchor="end", style="number"))
@@ -126,7 +143,13 @@ def _draw_chart(chart: Chart) -> Drawing:
             body += _curve(series.points, _beside(place, i, n=len(chart.series)), y, index=i)
         swatches = [svg.dot_swatch(_mark(i)) for i in range(len(chart.series))]
     legend = tuple((swatch, one.label) for swatch, one in zip(swatches, chart.series, strict=True))
-    return Drawing(svg=_whole(body, chart.title), legend=legend)
+    return Drawing(svg=_whole(body, chart.title, below_px=upright), legend=legend)
+
+
+def _upright_px(words: Sequence[str]) -> float:
+    """How much room words below an axis need from top to bottom; 0 where they fit side by side."""
+    longest = max(map(len, words), default=0)
+    return 0.0 if longest * len(words) <= _MOST_BELOW else LETTER_PX * min(longest, _LONGEST)
 
 
 def _across(chart: Chart, xs: Sequence[float]) -> Callable[[float], float]:
@@ -154,6 +177,7 @@ def _columns(
     """Bars from 0 with their intervals; those of several series stand beside each other."""
     body: list[str] = []
     whole = 0.7 * (RIGHT - LEFT - 6) / max(1, n_places)
+    whole = min(whole, 6.0) if n_places > _FEW_GROUPS else whole  # what the ends of the axis leave room for
     width = whole / max(1, len(chart.series))
     for i, series in enumerate(chart.series):
         for point in series.points:

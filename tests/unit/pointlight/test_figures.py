@@ -103,3 +103,11 @@ def test_two_who_were_scaled_to_a_stature_get_one_scale():
     assert "both at the scale of" in both.notes[0]
     known = replace(grown, source=msgspec.structs.replace(grown.source, scaled_to_m=None))
     np.testing.assert_allclose(pair(larger, known).second.positions_m, 1.5 * both.first.positions_m)
+
+
+def test_two_figures_in_one_place_are_noted():
+    one = walker(WalkerSpec())
+    both = pair(one, one)
+    assert any("dot on dot, as if they were not of one recording" in note for note in both.notes)
+    beside = replace(one, positions_m=one.positions_m + np.array([1.0, 0.0, 0.0]))
+    assert not any("dot on dot" in note for note in pair(one, beside).notes)

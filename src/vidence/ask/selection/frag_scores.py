@@ -7,8 +7,10 @@ candidates alone.
 
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.ask.selection.scored import GridName, ScoredSettings, query_text
@@ -27,6 +29,10 @@ class Settings(ScoredSettings):
     """Options of the selector; `embedder` is ``model``, or ``model:`` with the spec of another one."""
 
     grid: GridName = "uniform:256"
+    embedder: Annotated[
+        str,
+        Meta(description="model: the model under test, as in FRAG; or model:SPEC, such as model:openai:NAME"),
+    ] = ""
 
     def __post_init__(self) -> None:
         if self.embedder and not names_model(self.embedder):

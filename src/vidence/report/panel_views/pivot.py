@@ -34,7 +34,7 @@ from vidence.report.scores import (
     natural_order,
     over_people,
 )
-from vidence.tables.charts import Statement
+from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Cell, Column, Row, Table
 
 LOGP = "logp"
@@ -108,12 +108,13 @@ class Pivot:
             return tuple(
                 table for tag in settings.rows for table in self._by_model(everything, tag, draws=draws)
             )
-        made = []
+        made = list[Statement]()
         for cells in by_benchmark(everything, lambda c: c.run.plan.benchmark).values():
             parts = Parts.of(cells, settings)
             if parts.columns:
                 parts.check()
-                made.append(_LAYOUTS[settings.models](parts, draws))
+                table = _LAYOUTS[settings.models](parts, draws)
+                made += [table, *([_bars(table)] if settings.models == "sorted" else [])]
         if not made:
             raise _no_tags((*settings.columns, *settings.rows), settings.where)
         return tuple(made)
@@ -487,8 +488,50 @@ def _sorted(parts: Parts, draws: Draws) -> Table:
         label="model",
         columns=(*_shares(parts), Column(key="mean", title="mean of the columns", kind="share")),
         rows=tuple(rows),
-        figure="matrix",
     )
+
+
+def _bars(table: Table) -> Chart:
+    """The columns of a sorted table as grouped bars, a group for each row.
+
+    Source: ActPLD, figures 4 and 5 (four bars for each model).
+    """
+    columns = [column for column in table.columns if column.key != "mean"]
+    places = {float(place): row for place, row in enumerate(table.rows, start=1)}
+    chances = _chances(table)
+    found = (
+        (
+            column.title,
+            (
+                (place, estimate)
+                for place, row in places.items()
+                if isinstance(estimate := table.cell(row.key, column.key).value, Estimate)
+            ),
+        )
+        for column in columns
+    )
+    return Chart(
+        name=f"{table.name}:bars",
+        title=table.title,
+        x_title="model, by the mean of its bars",
+        y_title="accuracy",
+        series=curves(found),
+        x_labels=tuple((place, row.label) for place, row in places.items() if row.key != "chance"),
+        y_marks=tuple((value, "chance") for value in chances),
+        is_bars=True,
+        note=f"{table.note} {' '.join(f'Chance of {name}.' for name in chances.values())}".strip(),
+    )
+
+
+def _chances(table: Table) -> dict[float, str]:
+    """What guessing gets in the columns that have choices, with the titles of these columns."""
+    found: dict[float, list[str]] = {}
+    for column in table.columns:
+        cell = table.cell("chance", column.key)
+        value = cell.value.value if isinstance(cell.value, Estimate) else cell.value
+        if isinstance(value, float):
+            found.setdefault(round(value, 4), []).append(column.title)
+    return {value: "; ".join(titles) for value, titles in found.items()}
 
 
 def _shares(parts: Parts) -> list[Column]:

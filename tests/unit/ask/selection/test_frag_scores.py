@@ -77,3 +77,11 @@ def test_candidates_are_up_to_256_uniform_frames() -> None:
 def test_the_argument_names_a_model(argument: str) -> None:
     with pytest.raises(UsageError, match="names no model; expected frag-scores:model:"):
         make(argument)
+
+
+def test_the_help_names_frags_own_form_and_no_embedder_that_is_refused() -> None:
+    settings = catalog.settings_type("selector", "frag-scores")
+    assert settings is not None
+    (said,) = (one.help for one in catalog.options_of(settings) if one.name == "embedder")
+    assert said.startswith("model: the model under test")
+    assert "blip" not in said

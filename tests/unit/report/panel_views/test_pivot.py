@@ -7,6 +7,7 @@ from vidence.engine.panel import ModelFacts
 from vidence.errors import UsageError
 from vidence.report.panel_grid import open_view
 from vidence.tables.figures import draw_figure
+from vidence.tables.plots import draw_plot
 from vidence.tables.table import DASH, shown
 
 PEOPLE = ModelFacts(people=True)
@@ -55,16 +56,21 @@ def test_models_are_sorted_by_the_mean_of_their_columns(cell, grid, draws):
         cell("high", right=right(choice=0.8, description=0.6), tags=tags, benchmark="actpld"),
         cell("people", right=right(choice=1.0, description=1.0), tags=tags, benchmark="actpld", about=PEOPLE),
     ]
-    (table,) = open_view("pivot?columns=task&models=sorted").show(grid(*cells), draws)
+    table, bars = open_view("pivot?columns=task&models=sorted").show(grid(*cells), draws)
     assert [row.label for row in table.rows] == ["high", "low", "people", "mean over 2 models", "chance"]
     assert [shown(table, f"row:{name}", "mean").text for name in ("high", "low")] == ["70.0", "30.0"]
     assert table.estimate("row:high", "mean").n == 120
     # People are in no mean over models.
     assert [shown(table, "models", key).text for key in ("share:0", "share:1", "mean")] == ["50.0"] * 3
-    assert table.figure == "matrix"
+    # As the paper's figure: for each model a group of bars, and people at the end.
+    assert bars.is_bars
+    assert [one.label for one in bars.series] == ["3afc", "description"]
+    assert [words for _, words in bars.x_labels] == ["high", "low", "people", "mean over 2 models"]
+    assert [point.y.value for point in bars.series[0].points][:2] == pytest.approx([0.8, 0.2])
+    assert draw_plot(bars).svg.count('class="fill-1"') == 4
     some = cell("some", n=60, tags=lambda i: tags(i) | {"task": "3afc"}, benchmark="actpld")
     whole = grid(some, cell(tags=tags, benchmark="actpld"))
-    (table,) = open_view("pivot?columns=task&models=sorted").show(whole, draws)
+    table, _ = open_view("pivot?columns=task&models=sorted").show(whole, draws)
     assert table.value("row:some", "mean") is None
     assert [row.label for row in table.rows][:2] == ["m", "some"]
     twice = grid(*(cell(tags=tags, benchmark="actpld", title=title) for title in "ab"))
