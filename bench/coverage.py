@@ -2,34 +2,55 @@
 
     python bench/coverage.py [--quick] [--write docs/design/coverage.md]
 
-Everything is simulated with the code that makes the numbers of reports and comparisons: 8 shares, 7 numbers
-of videos from 2 to 300, videos of equal and of unequal size and with one that holds 40 % of the questions,
-and answers that go together within a video (beta-binomial) as much as an intra-class correlation of 0, 0.2
-and 0.5 says; then studies of people (`people.py`). Prints Markdown, or writes it between the marks in a page.
-About nine minutes on one core; with ``--quick`` two.
+Everything is simulated with the code that makes the numbers of reports and comparisons: six shares, nine
+numbers of videos from 2 to 300, ten layouts of videos of equal and of unequal size, and answers that go
+together within a video (beta-binomial) as much as an intra-class correlation of 0 to 0.8 says; then
+differences on the same questions (Dirichlet-multinomial), and studies of people (`people.py`). Prints
+Markdown, or writes it between the marks in a page. About nine minutes on one core; with ``--quick`` two.
 """
 
 import argparse
 import itertools
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from people import people_tables
+from people import GOOD, people_tables
+from scipy.special import expit, logit
 
-from vidence.statistics.intervals import p_values, share_ends
+from vidence.statistics.intervals import (
+    exact_end,
+    p_values,
+    proportion,
+    quantile,
+    share_ends,
+)
 from vidence.statistics.power import Design, paired_detectable
 from vidence.statistics.sandwich import Layout
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
-VIDEOS = (2, 3, 5, 10, 30, 100, 300)
-SHARES = (0.02, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
-ICCS = (0.0, 0.2, 0.5)
-EACH = (1, 4, 10)
-SIZES = ("equal", "unequal", "one with 40 %")
-APART = (0.05, 0.2, 0.35, 0.5)
+VIDEOS = (2, 3, 5, 10, 20, 40, 60, 100, 300)
+SHARES = (0.02, 0.05, 0.1, 0.3, 0.5, 0.95)
+ICCS = (0.0, 0.2, 0.5, 0.8)
+# How large videos are, and the questions on most or on the larger ones.
+LAYOUTS = (
+    ("equal", 1),
+    ("equal", 4),
+    ("equal", 10),
+    ("unequal", 1),
+    ("unequal", 4),
+    ("unequal", 10),
+    ("one with 40 %", 4),
+    ("a quarter large", 15),
+    ("half large", 5),
+    ("half large", 15),
+)
+APART = (0.05, 0.2, 0.5)
+# The difference as a share of the questions that differ.
+GAINS = (0.0, 0.5, 0.9)
 N_BOOT = 999
 # Of 84 designs the largest gap is looked for: 2,000 runs of each, with a standard error of 0.009, show gaps
 # of 0.03 and more that are not there.
@@ -58,14 +79,17 @@ def counts_of(sizes: str, each: int, n_videos: int) -> np.ndarray:
     if sizes == "unequal":
         drawn = np.random.default_rng([n_videos, each]).lognormal(np.log(each), 0.9, n_videos)
         return np.maximum(1, drawn.round()).astype(int)
+    if sizes.endswith("large"):
+        return np.where(np.arange(n_videos) % (4 if "quarter" in sizes else 2) == 0, each, 1)
     small = np.full(n_videos - 1, each)
     return np.concatenate([[max(1, round(small.sum() * 2 / 3))], small])
 
 
 def designs() -> Iterator[tuple[str, int, int, float]]:
-    for sizes, each, n_videos, icc in itertools.product(SIZES, EACH, VIDEOS, ICCS):
-        is_alone = sizes == "equal" and each == 1 and icc > 0
-        if not is_alone and (sizes != "one with 40 %" or n_videos > 2):
+    for (sizes, each), n_videos, icc in itertools.product(LAYOUTS, VIDEOS, ICCS):
+        # Single questions cannot go together, and a quarter without correlation is as unequal sizes.
+        is_alike = (each == 1 and sizes == "equal" and icc > 0) or (sizes == "a quarter large" and not icc)
+        if not is_alike and (sizes != "one with 40 %" or n_videos > 2):
             yield sizes, each, n_videos, icc
 
 
@@ -79,25 +103,56 @@ def drawn_sums(case: Case, n_runs: int, rng: np.random.Generator) -> np.ndarray:
     return rng.binomial(counts, chances, size=(n_runs, len(counts))).astype(float)
 
 
-def coverage(case: Case, n_runs: int, rng: np.random.Generator) -> tuple[list[float], float, float]:
-    """How often the interval holds the share at each level, its width at 0.95, and the bootstrap at 0.95.
+def logit_ends(means: np.ndarray, variances: np.ndarray, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
+    """The rule in use before: t on the scale of the logit; Wilson's where videos are alike."""
+    other = float(proportion(0, layout.n_alike).high)
+    critical, inner = quantile(layout.dof, 0.95), np.clip(means, 1e-9, 1 - 1e-9)
+    odds, half = logit(inner), critical * np.sqrt(variances) / (inner * (1 - inner))
+    low = np.where(variances > 0, expit(odds - half), (1 - other) * means)
+    return low, np.where(variances > 0, expit(odds + half), (1 - other) * means + other)
 
-    The last is the percentile bootstrap over videos; an interval of no width does not count as holding it.
+
+@dataclass(frozen=True)
+class Held:
+    """How often an interval holds the truth at each level, and its width at 0.95.
+
+    `before` and `width_before` are those of the rule before, `bootstrap` is the percentile bootstrap over
+    videos, whose interval of no width does not count as holding it; all at 0.95.
     """
+
+    levels: tuple[float, ...]
+    width: float
+    before: float
+    width_before: float
+    bootstrap: float
+
+    @property
+    def is_good(self) -> bool:
+        return self.levels[LEVELS.index(0.95)] >= lowest(0.95)
+
+
+def coverage(case: Case, n_runs: int, rng: np.random.Generator) -> Held:
     counts = case.counts().astype(float)
     layout = Layout.of(counts[:, None])
     sums = drawn_sums(case, n_runs, rng)
     means, variances = layout.mean(sums[..., None]), layout.variance(sums[..., None])
-    held, width = [], 0.0
-    for level in LEVELS:
-        low, high = share_ends(means, variances, dof=layout.dof, n_alike=layout.n_alike, level=level)
-        held.append(float(((low <= case.share) & (case.share <= high)).mean()))
-        width = float((high - low).mean()) if level == 0.95 else width
+
+    def holds(ends: tuple[np.ndarray, np.ndarray]) -> float:
+        return float(((ends[0] <= case.share) & (case.share <= ends[1])).mean())
+
+    ends = {level: share_ends(means, variances, layout=layout, level=level) for level in LEVELS}
+    before = logit_ends(means, variances, layout)
     some = sums[:400]
     weights = rng.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), size=N_BOOT).astype(float)
     low, high = np.quantile(weights @ some.T / (weights @ counts)[:, None], [0.025, 0.975], axis=0)
     is_held = (low <= case.share + 1e-12) & (case.share <= high + 1e-12) & (high - low > 1e-9)
-    return held, width, float(is_held.mean())
+    return Held(
+        levels=tuple(map(holds, ends.values())),
+        width=float(np.mean(ends[0.95][1] - ends[0.95][0])),
+        before=holds(before),
+        width_before=float(np.mean(before[1] - before[0])),
+        bootstrap=float(is_held.mean()),
+    )
 
 
 def coverage_tables(n_runs: int, rng: np.random.Generator) -> list[str]:
@@ -109,48 +164,68 @@ def coverage_tables(n_runs: int, rng: np.random.Generator) -> list[str]:
         )
     }
 
-    def cells(wanted: Callable[[Case], bool]) -> list[tuple[list[float], float, float]]:
+    def cells(wanted: Callable[[Case], bool]) -> list[Held]:
         return [value for case, value in found.items() if wanted(case)]
+
+    def covered(held: Sequence[float], level: float = 0.95) -> str:
+        return f"{100 * np.mean(held):.1f} ({100 * np.mean(np.array(held) >= lowest(level)):.0f})"
 
     rows = []
     for n_videos in VIDEOS:
         some = cells(lambda case, n=n_videos: case.n_videos == n)
-        row = [str(n_videos), str(len(some))]
-        for i, level in enumerate(LEVELS):
-            held = np.array([one[0][i] for one in some])
-            row.append(f"{100 * held.mean():.1f} ({100 * (held >= lowest(level)).mean():.0f})")
-        old = np.array([one[2] for one in some])
-        row.append(f"{100 * old.mean():.1f} ({100 * (old >= lowest(0.95)).mean():.0f})")
-        rows.append([*row, f"{100 * np.mean([one[1] for one in some]):.0f}"])
+        rows.append(
+            [
+                str(n_videos),
+                str(len(some)),
+                *(covered([one.levels[i] for one in some], level) for i, level in enumerate(LEVELS)),
+                covered([one.before for one in some]),
+                covered([one.bootstrap for one in some]),
+                f"{100 * np.mean([one.width for one in some]):.0f}",
+                f"{100 * np.mean([one.width_before for one in some]):.0f}",
+            ]
+        )
     five = cells(lambda case: case.n_videos >= 5)
-    share_good = np.mean([one[0][2] >= lowest(0.95) for one in five])
+    wider = [one.width / one.width_before for one in five if one.before >= lowest(0.95)]
     heads = ["videos", "designs", *(f"{100 * level:g} %" for level in LEVELS)]
     lines = [
         f"With five or more videos the 95 % interval holds the truth in 93 % or more of "
-        f"{n_runs:,} simulated runs in **{100 * share_good:.1f} %** of {len(five):,} designs. "
+        f"{n_runs:,} simulated runs in **{100 * np.mean([one.is_good for one in five]):.1f} %** of "
+        f"{len(five):,} designs; that of the rule before (t on the scale of the logit) in "
+        f"{100 * len(wider) / len(five):.1f} %. Where the rule before did, the interval is wider by "
+        f"{100 * np.median(wider) - 100:.1f} % (median; mean {100 * np.mean(wider) - 100:.0f} %). "
         "Each cell: mean coverage in per cent, and in brackets the share of designs with at most two points "
         "too little (99 %: half a point).",
         "",
-        *table([*heads, "bootstrap, 95 %", "width at 95 %, points"], rows),
+        *table([*heads, "before, 95 %", "bootstrap, 95 %", "width at 95 %, points", "before"], rows),
         "",
         "At 95 %, by size of the videos and true share (mean over correlations and numbers of questions):",
         "",
     ]
     rows = []
-    for sizes, share in itertools.product(SIZES, SHARES):
+    for sizes, share in itertools.product(dict.fromkeys(sizes for sizes, _ in LAYOUTS), SHARES):
         row = [sizes, f"{100 * share:g} %"]
         for n_videos in VIDEOS:
             some = cells(lambda c, s=sizes, p=share, n=n_videos: (c.sizes, c.share, c.n_videos) == (s, p, n))
-            row.append(f"{100 * np.mean([one[0][2] for one in some]):.0f}" if some else "")
+            row.append(f"{100 * np.mean([one.levels[2] for one in some]):.0f}" if some else "")
         rows.append(row)
     lines += table(["videos of", "share", *(f"{n} videos" for n in VIDEOS)], rows)
-    worst = sorted(((value[0][2], case) for case, value in found.items()), key=lambda pair: pair[0])[:8]
+    worst = sorted(
+        ((value.levels[2], value.before, case) for case, value in found.items()), key=lambda one: one[0]
+    )
     lines += ["", "The eight worst designs at 95 %:", ""]
     lines += table(
-        ["videos", "sizes", "questions on most", "share", "correlation", "coverage, %"],
+        ["videos", "sizes", "questions on most", "share", "correlation", "coverage, %", "before"],
         [
-            [str(c.n_videos), c.sizes, str(c.each), f"{100 * c.share:g} %", f"{c.icc:g}", f"{100 * held:.1f}"]
-            for held, c in worst
+            [
+                str(c.n_videos),
+                c.sizes,
+                str(c.each),
+                f"{100 * c.share:g} %",
+                f"{c.icc:g}",
+                f"{100 * held:.1f}",
+                f"{100 * before:.1f}",
+            ]
+            for held, before, c in worst[:8]
         ],
     )
     return lines
@@ -164,22 +239,13 @@ def lowest(level: float) -> float:
 def drawn_differences(
     counts: np.ndarray, *, apart: float, gain: float, icc: float, n_runs: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of differences by video, (n_runs, n_videos), and how many questions differ, (n_runs,).
-
-    A Polya urn for questions that go together.
-    """
-    shares = np.cumsum([(apart + gain) / 2, (apart - gain) / 2])
-    size = (n_runs, len(counts))
-    fates = np.full((counts.max(), *size), 2, np.int8)
-    for i in range(counts.max()):
-        fates[i] = (rng.random(size)[..., None] >= shares).sum(axis=-1)
-        if i and icc:
-            is_copy = rng.random(size) < i * icc / (1 - icc + i * icc)
-            which = rng.integers(0, i, size=size)
-            copied = np.take_along_axis(fates, which[None], axis=0)[0]
-            fates[i] = np.where(is_copy, copied, fates[i])
-    is_there = np.arange(counts.max())[:, None, None] < counts
-    ahead, behind = (((fates == fate) & is_there).sum(axis=0) for fate in (0, 1))
+    """Sums of differences by video, (n_runs, n_videos), and how many questions differ, (n_runs,)."""
+    shares = np.array([(apart + gain) / 2, (apart - gain) / 2, 1 - apart])
+    chances = np.broadcast_to(shares, (n_runs, len(counts), 3))
+    if icc:
+        drawn = rng.gamma(shares * (1 - icc) / icc, size=chances.shape) + 1e-300
+        chances = drawn / drawn.sum(axis=-1, keepdims=True)
+    ahead, behind, _ = np.moveaxis(rng.multinomial(counts[None], chances), -1, 0)
     return (ahead - behind).astype(float), (ahead + behind).sum(axis=1)
 
 
@@ -196,20 +262,38 @@ def share_clear(counts: np.ndarray, sums: np.ndarray, n_apart: np.ndarray, level
     return float((found < 1 - level).mean())
 
 
-def false_findings(n_runs: int, rng: np.random.Generator) -> list[str]:
-    """How often two runs that are equally good are told apart."""
-    found: dict[int, list[float]] = {n: [] for n in VIDEOS}
-    for (sizes, each, n_videos, icc), apart in itertools.product(designs(), APART):
-        counts = counts_of(sizes, each, n_videos)
+def differences(n_runs: int, rng: np.random.Generator) -> list[str]:
+    """How often the interval of a difference holds it, and how often equal runs are told apart."""
+    kept: dict[int, list[tuple[float, ...]]] = {n: [] for n in VIDEOS}
+    for (sizes, each, n_videos, icc), apart, share in itertools.product(designs(), APART, GAINS):
+        counts, gain = counts_of(sizes, each, n_videos), share * apart
         runs = max(400, n_runs // max(1, int(counts.sum() / 300)))
-        counts = np.minimum(counts, 200)
-        drawn = drawn_differences(counts, apart=apart, gain=0.0, icc=icc, n_runs=runs, rng=rng)
-        found[n_videos].append(share_clear(counts, *drawn))
-    rows = [
-        [str(n), str(len(some)), f"{np.mean(some):.3f}", f"{np.quantile(some, 0.95):.3f}", f"{max(some):.3f}"]
-        for n, some in found.items()
-    ]
-    return table(["videos", "designs", "mean", "95th percentile", "highest"], rows)
+        sums, n_apart = drawn_differences(counts, apart=apart, gain=gain, icc=icc, n_runs=runs, rng=rng)
+        layout = Layout.of(counts[:, None].astype(float))
+        means, variances = layout.mean(sums[..., None]), layout.variance(sums[..., None])
+        half, other = quantile(layout.dof, 0.95) * np.sqrt(variances), exact_end(layout.n_alike, 0.95)
+        low = np.where(variances > 0, means - half, (1 - other) * means - other)
+        high = np.where(variances > 0, means + half, (1 - other) * means + other)
+        is_few = 2 * 0.5**n_apart >= 0.05
+        low, high = np.where(is_few, np.minimum(low, 0), low), np.where(is_few, np.maximum(high, 0), high)
+        held = float(((low <= gain) & (gain <= high)).mean())
+        clear = share_clear(counts, sums, n_apart) if not gain else math.nan
+        kept[n_videos].append((share, held, clear))
+    rows = []
+    for n, some in kept.items():
+        shares, held, clear = np.array(some).T
+        clear = clear[~np.isnan(clear)]
+        covered = [held[shares == share] for share in GAINS]
+        rows.append(
+            [
+                str(n),
+                str(len(some)),
+                *(f"{100 * one.mean():.1f} ({100 * (one >= GOOD).mean():.0f})" for one in covered),
+                *(f"{value:.3f}" for value in (clear.mean(), np.quantile(clear, 0.95), clear.max())),
+            ]
+        )
+    heads = ["videos", "designs", *(f"differ by {100 * share:g} %" for share in GAINS)]
+    return table([*heads, "equal runs told apart", "95th percentile", "highest"], rows)
 
 
 def promises(n_runs: int, rng: np.random.Generator) -> list[str]:
@@ -268,11 +352,12 @@ def page(n_runs: int, seed: int) -> str:
             "",
             *coverage_tables(n_runs, rng),
             "",
-            "## How often equal runs are told apart",
+            "## How often the interval of a difference holds it, and equal runs are told apart",
             "",
-            "Two runs that are equally good and differ on 5, 20, 35 or 50 % of the questions; level 0.05.",
+            "Two runs that differ on 5, 20 or 50 % of the questions, by 0, 50 or 90 % of these; 95 % "
+            "intervals, level 0.05. In brackets the share of designs with 93 % or more.",
             "",
-            *false_findings(n_runs, rng),
+            *differences(n_runs, rng),
             "",
             "## What `power` promises and `compare` finds",
             "",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from vidence.statistics.crossed import between
+from vidence.statistics.crossed import between, crossed_layout
 from vidence.statistics.intervals import p_values, share_ends
 from vidence.statistics.sandwich import Layout
 
@@ -100,9 +100,8 @@ class Rule:
 
     means: np.ndarray
     variances: np.ndarray
-    dof: float
-    n_alike: int
-    by_video: tuple[np.ndarray, float, int]
+    layout: Layout
+    by_video: tuple[np.ndarray, Layout]
 
     @classmethod
     def of(cls, values: np.ndarray, mask: np.ndarray, videos: np.ndarray) -> "Rule":
@@ -116,21 +115,21 @@ class Rule:
         people, of_people = layout(cells.sum(2), counts.sum(1))
         sources, of_sources = layout(cells.sum(1), counts.sum(0))
         both, of_both = layout(cells.reshape(n_runs, -1), counts.reshape(-1))
-        fewer = sources if sources.dof < people.dof else people
         alone = sources.variance(of_sources)
         return cls(
             means=people.mean(of_people),
             variances=between(people.variance(of_people), alone, both.variance(of_both)),
-            dof=fewer.dof,
-            n_alike=fewer.n_alike,
-            by_video=(alone, sources.dof, sources.n_alike),
+            layout=crossed_layout(people, sources),
+            by_video=(alone, sources),
         )
 
     def held(self, share: float) -> tuple[float, float, float]:
         """How often the interval holds the share, its width, and how often that by videos alone holds it."""
-        low, high = share_ends(self.means, self.variances, dof=self.dof, n_alike=self.n_alike, level=0.95)
-        variance, dof, n_alike = self.by_video
-        least, most = share_ends(self.means, variance, dof=dof, n_alike=n_alike, level=0.95)
+        ends = [
+            share_ends(self.means, variance, layout=layout, level=0.95)
+            for variance, layout in ((self.variances, self.layout), self.by_video)
+        ]
+        (low, high), (least, most) = ends
         holds = ((low <= share) & (share <= high)).mean()
         return float(holds), float((high - low).mean()), float(((least <= share) & (share <= most)).mean())
 
@@ -142,7 +141,8 @@ def false_finding(case: Case, n_runs: int, rng: np.random.Generator, *, against_
     values = (case.right(n_runs, rng, seen) - second) * mask
     rule = Rule.of(values, mask, case.videos())
     n_apart = (values != 0).any(axis=1).sum(axis=1)
-    found = p_values(rule.means, rule.variances, n_apart=n_apart, dof=rule.dof, n_alike=rule.n_alike)
+    dof, n_alike = rule.layout.dof, rule.layout.n_alike
+    found = p_values(rule.means, rule.variances, n_apart=n_apart, dof=dof, n_alike=n_alike)
     return float((found < 0.05).mean())
 
 

@@ -3,17 +3,19 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from vidence.errors import UsageError
 from vidence.media.whole import write_file
 from vidence.records import ClusterNoun, Clusters, Estimate, OutcomeName, Record, source_noun
 from vidence.report.pairing import sources_note
 from vidence.report.provenance import asked_sentences, is_asked
-from vidence.report.results import Run
+from vidence.report.results import Row, Run
 from vidence.report.scores import ANSWERED, NO_VALUE, ScoredQuestions, check_answered, natural_order
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names
 from vidence.statistics.contrasts import Contrast, contrast, trend_weights
-from vidence.statistics.intervals import mean_interval
+from vidence.statistics.intervals import Values, mean_interval
 from vidence.statistics.paired import holm, verdict
 from vidence.tables.export import csv_text, object_as_json
 from vidence.tables.table import (
@@ -49,11 +51,24 @@ class Level(Record):
     n_trials: int
 
 
+class UnreadContrast(Record):
+    """How a contrast depends on trials without an answer, which it counts as wrong.
+
+    `answered` is the contrast on the questions that were answered in every repeat; None where a value has no
+    such question. `worst` counts trials without an answer as wrong where the contrast adds and as right where
+    it subtracts, `best` the other way round: complete answers would have given something between these two.
+    """
+
+    answered: Contrast | None
+    worst: Contrast
+    best: Contrast
+
+
 class Contrasted(Record):
     """A difference between two values of the tag in one run, or its trend, adjusted for all that are shown.
 
     `of` and `to` are the values: the difference is `of` less `to`. For a trend both are empty, and the
-    estimate is the growth from one value to the next.
+    estimate is the growth from one value to the next. `unread` is None where every trial has an answer.
     """
 
     run: str
@@ -62,6 +77,16 @@ class Contrasted(Record):
     contrast: Contrast
     p_holm: float
     is_clear: bool
+    unread: UnreadContrast | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether trials without an answer could turn what the contrast says by itself, not adjusted."""
+        ends = (self.unread.worst, self.unread.best) if self.unread else ()
+        value, said = self.contrast.estimate.value, self.contrast.verdict
+        return any(
+            one.verdict != said or (said == "clear" and one.estimate.value * value < 0) for one in ends
+        )
 
 
 class OfRun(Record):
@@ -76,7 +101,8 @@ class OfRun(Record):
 class Contrasts(Record):
     """Contrasts of a tag in one run or several; `values` are those of the tag in their order.
 
-    Clusters are sources where videos of any of these runs share one.
+    Clusters are sources where videos of any of these runs share one. `n_hypotheses` counts contrasts that
+    are no multiple of another one, such as the trend over three values is of the difference of its ends.
     """
 
     tag: str
@@ -85,6 +111,7 @@ class Contrasts(Record):
     clustered_by: ClusterNoun
     runs: tuple[OfRun, ...]
     contrasts: tuple[Contrasted, ...]
+    n_hypotheses: int
     notes: tuple[str, ...] = ()
 
 
@@ -126,33 +153,45 @@ def contrast_runs(
     if has_trend:
         wanted.append(("", "", trend_weights(values)))
     found = [
-        (one.name, of, to, one.contrast(weights, is_trend=not of, level=level))
+        (one, of, to, weights, one.contrast(weights, is_trend=not of, level=level))
         for one in tagged
         for of, to, weights in wanted
     ]
-    adjusted = holm([one.p_value for *_, one in found])
+    hypotheses = {(one.name, _direction(weights)): mean.p_value for one, _, _, weights, mean in found}
+    adjusted = dict(zip(hypotheses, holm(list(hypotheses.values())), strict=True))
+    contrasts = []
+    for one, of, to, weights, mean in found:
+        p_holm = adjusted[one.name, _direction(weights)]
+        contrasts.append(
+            Contrasted(
+                run=one.name,
+                of=of,
+                to=to,
+                contrast=mean,
+                p_holm=p_holm,
+                is_clear=verdict(p_holm, mean.estimate) == "clear",
+                unread=one.unread(weights, is_trend=not of, level=level),
+            )
+        )
     return Contrasts(
         tag=tag,
         values=tuple(values),
         level=level,
         clustered_by=noun,
         runs=tuple(one.levels(level=level) for one in tagged),
-        contrasts=tuple(
-            Contrasted(
-                run=name,
-                of=of,
-                to=to,
-                contrast=one,
-                p_holm=p_holm,
-                is_clear=verdict(p_holm, one.estimate) == "clear",
-            )
-            for (name, of, to, one), p_holm in zip(found, adjusted, strict=True)
-        ),
+        contrasts=tuple(contrasts),
+        n_hypotheses=len(hypotheses),
         notes=(
             *sources_note([item for one in tagged for item in one.scored.items]),
             *asked_sentences((one.run, one.name) for one in tagged if not is_asked(one.run)),
         ),
     )
+
+
+def _direction(weights: dict[str, float]) -> tuple[tuple[str, float], ...]:
+    """The weights without their scale and sign: the same for contrasts that are 0 together."""
+    kept = sorted((value, weight) for value, weight in weights.items() if weight)
+    return tuple((value, round(weight / kept[0][1], 9)) for value, weight in kept)
 
 
 def _listed(values: Sequence[str]) -> str:
@@ -190,14 +229,47 @@ class _Tagged:
                     f"{_listed(self.values)}"
                 )
 
-    def contrast(self, weights: dict[str, float], *, is_trend: bool, level: float) -> Contrast:
+    def contrast(
+        self, weights: dict[str, float], *, is_trend: bool, level: float, values: Values | None = None
+    ) -> Contrast:
+        """The contrast of the scores, or of other values of the same questions; NaN leaves a question out."""
+        numbers = self.scored.values if values is None else values
+        kept = np.flatnonzero(~np.isnan(numbers)).tolist()
         return contrast(
-            self.scored.values,
-            clusters=self.clusters,
-            groups=self.groups,
-            weights=weights,
+            numbers[kept],
+            clusters=self.clusters.part(kept),
+            groups=[self.groups[i] for i in kept],
+            weights={value: weight for value, weight in weights.items() if weight},
             name="growth from value to value" if is_trend else "difference of means",
             level=level,
+        )
+
+    def unread(self, weights: dict[str, float], *, is_trend: bool, level: float) -> UnreadContrast | None:
+        """The contrast without trials that have no answer, and with these right or wrong."""
+        silent = {row.item.item_id for row in self.run.rows if row.outcome != ANSWERED}
+        is_silent = np.array([item.item_id in silent for item in self.scored.items])
+        weighed = np.array([weights.get(group, 0.0) for group in self.groups])
+        if not (is_silent & (weighed != 0)).any():
+            return None
+
+        def with_silent(sign: int) -> Contrast:
+            def mark(row: Row) -> float | None:
+                if row.correct is None or row.outcome == ANSWERED:
+                    return row.correct
+                return float(sign * weights.get(row.item.tags.get(self.tag, NO_VALUE), 0.0) > 0)
+
+            values = ScoredQuestions.of(self.run.rows, mark).values
+            return self.contrast(weights, is_trend=is_trend, level=level, values=values)
+
+        left = {group for group, is_out in zip(self.groups, is_silent, strict=True) if not is_out}
+        answered = np.where(is_silent, np.nan, self.scored.values)
+        has_all = all(value in left for value, weight in weights.items() if weight)
+        return UnreadContrast(
+            answered=self.contrast(weights, is_trend=is_trend, level=level, values=answered)
+            if has_all
+            else None,
+            worst=with_silent(-1),
+            best=with_silent(1),
         )
 
     def levels(self, *, level: float) -> OfRun:
@@ -232,9 +304,15 @@ def section(found: Contrasts) -> Section:
 def sentences(found: Contrasts) -> tuple[str, ...]:
     """What there is to say, one sentence for each contrast first."""
     n_clear, n = sum(one.is_clear for one in found.contrasts), len(found.contrasts)
-    said = [_said(found, one) for one in found.contrasts]
+    said = [text for one in found.contrasts for text in (_said(found, one), _said_unread(found, one)) if text]
     if n > 1:
-        said.append(f"{n_clear} of {n} can be told from zero after Holm's adjustment for all {n}.")
+        of = f" after Holm's adjustment for {'all ' if found.n_hypotheses == n else ''}{found.n_hypotheses}"
+        said.append(f"{n_clear} of {n} can be told from zero{of if found.n_hypotheses > 1 else ''}.")
+    if found.n_hypotheses < n:
+        said.append(
+            f"A trend over {len(found.values)} values is a multiple of the difference of its ends: one "
+            "hypothesis, counted once."
+        )
     for run in found.runs:
         unread = [f"{one.value}: {one.n_unread:,} of {one.n_trials:,}" for one in run.levels if one.n_unread]
         if unread:
@@ -266,7 +344,7 @@ def _said(found: Contrasts, one: Contrasted) -> str:
     if has_interval(estimate):
         interval = f"{100 * found.level:g} % interval {interval_text(estimate)}"
         tests = f"p {p_words(one.contrast.p_value)}"
-        if len(found.contrasts) > 1:
+        if found.n_hypotheses > 1:
             tests += f", adjusted by Holm p {p_words(one.p_holm)}"
         interval += f"; {tests}"
     else:
@@ -276,6 +354,24 @@ def _said(found: Contrasts, one: Contrasted) -> str:
         f"{one.contrast.n_shared:,} with more than one value"
     )
     return f"{what}{ending} ({means}{interval}; {size})."
+
+
+def _said_unread(found: Contrasts, one: Contrasted) -> str:
+    """What trials without an answer could make of the contrast; empty where there are none."""
+    if one.unread is None:
+        return ""
+    low, high = one.unread.worst.estimate.value, one.unread.best.estimate.value
+    ends = f"with trials without an answer right or wrong {points(low)} to {points(high)} points"
+    answered = ""
+    if one.unread.answered:
+        estimate = one.unread.answered.estimate
+        interval = (
+            f" ({100 * found.level:g} % interval {interval_text(estimate)})" if has_interval(estimate) else ""
+        )
+        answered = f"on answered questions alone {points(estimate.value)} points{interval}; "
+    ending = ": they could turn the verdict" if one.is_open else ""
+    what = f"{one.of} less {one.to}" if one.of else "the trend"
+    return f"{one.run}, {what}: {answered}{ends}{ending}."
 
 
 def tables(found: Contrasts) -> tuple[Table, ...]:
@@ -290,7 +386,9 @@ def tables(found: Contrasts) -> tuple[Table, ...]:
     return (*kept, _levels(found))
 
 
-_CLEAR = "Clear after Holm's adjustment for all {n} contrasts; intervals are not adjusted."
+_CLEAR = (
+    "Clear after Holm's adjustment, by the number of different hypotheses ({n}); intervals are not adjusted."
+)
 
 
 def _sizes(found: Contrasts) -> tuple[Measure[Contrasted], ...]:
@@ -312,7 +410,24 @@ def _tests(found: Contrasts, title: str) -> tuple[Measure[Contrasted], ...]:
         p_value("p", lambda one: one.contrast.p_value, note=f"that it is 0, by {found.clustered_by}"),
         p_value("holm", lambda one: one.p_holm, "p, Holm", note=holm_note),
         words("clear", said, "verdict"),
+        *(_unread_measures() if any(one.unread for one in found.contrasts) else ()),
     )
+
+
+def _unread_measures() -> tuple[Measure[Contrasted], ...]:
+    """The difference on answered questions, and between what it lies with the others right or wrong."""
+
+    def between(one: Contrasted) -> Cell:
+        if one.unread is None:
+            return Cell()
+        ends = (points(end.estimate.value) for end in (one.unread.worst, one.unread.best))
+        return Cell(text=" to ".join(ends), detail="open" if one.is_open else "")
+
+    def answered(one: Contrasted) -> Estimate | None:
+        return one.unread.answered.estimate if one.unread and one.unread.answered else None
+
+    note = "with trials without an answer right or wrong; open: they could turn the verdict"
+    return (difference("answered", answered, "answered only"), words("bounds", between, "between", note=note))
 
 
 def _differences(found: Contrasts, pairs: Sequence[Contrasted]) -> Table:
@@ -333,7 +448,7 @@ def _differences(found: Contrasts, pairs: Sequence[Contrasted]) -> Table:
             share("to", lambda one: means.get((one.run, one.to)), "second", group=group),
             *_tests(found, "difference, points"),
         ),
-        notes=(_CLEAR.format(n=len(found.contrasts)),),
+        notes=(_CLEAR.format(n=found.n_hypotheses),),
         figure="differences",
     )
 
@@ -348,7 +463,7 @@ def _trends(found: Contrasts, trends: Sequence[Contrasted]) -> Table:
         notes=(
             f"Growth from one value to the next of {', '.join(found.values)}: the straight line through "
             "their means, each value alike, one step apart.",
-            _CLEAR.format(n=len(found.contrasts)),
+            _CLEAR.format(n=found.n_hypotheses),
         ),
         figure="differences",
     )
@@ -384,10 +499,12 @@ def write_contrast_csv(found: Contrasts, path: Path) -> None:
     """
     noun = f"{found.clustered_by}s"
     names = ("run", "tag", "of", "to", "questions", noun, f"shared_{noun}", "difference", "low", "high")
-    rows: list[tuple[str | int | float | None, ...]] = [(*names, "p", "p_holm", "verdict")]
+    ends_of = ("answered_only", "worst", "best")
+    rows: list[tuple[str | int | float | None, ...]] = [(*names, "p", "p_holm", "verdict", *ends_of)]
     for one in found.contrasts:
         estimate = one.contrast.estimate
         ends = (estimate.low, estimate.high) if has_interval(estimate) else (None, None)
+        unread = (one.unread.answered, one.unread.worst, one.unread.best) if one.unread else (None,) * 3
         rows.append(
             (
                 one.run,
@@ -402,6 +519,7 @@ def write_contrast_csv(found: Contrasts, path: Path) -> None:
                 one.contrast.p_value,
                 one.p_holm,
                 verdict(one.p_holm, estimate),
+                *(bound.estimate.value if bound else None for bound in unread),
             )
         )
     write_file(path, csv_text(rows))

@@ -402,19 +402,25 @@ def sentences(found: Correlated) -> tuple[str, ...]:
     rho = found.coefficients[0]
     is_alone = found.n_clusters == n
     of = "" if is_alone else f" of {several(found.n_clusters, 'cluster')}"
-    test = f"p {p_words(rho.found.p_value)}, both as if points were independent"
-    if is_alone and rho.p_clusters is not None:
-        test = f"p {p_words(rho.p_clusters)} by permuting points"
+    as_if = f"{_interval(rho.found.fisher)}, by Fieller's error; p {p_words(rho.found.p_value)}"
+    if is_alone:
+        test = "from Student's t" if rho.p_clusters is None else "by permuting points"
+        p = rho.found.p_value if rho.p_clusters is None else rho.p_clusters
+        how = f"{_interval(rho.found.fisher)}, by Fieller's error; p {p_words(p)} {test}"
+    else:
+        test = "no p, since clusters without the same strata once each cannot be permuted"
+        if rho.p_clusters is not None:
+            test = f"p {p_words(rho.p_clusters)} by permuting whole clusters"
+        how = f"{_interval(rho.found.bootstrap)}, by drawing whole clusters; {test}"
     said = [
         f"{points.x} against {points.y} over {several(n, 'point')}{of}: Spearman's rho is "
-        f"{number_text(rho.found.value)} ({_interval(rho.found.fisher)}, by Fieller's error; {test})."
+        f"{number_text(rho.found.value)} ({how})."
     ]
     if not is_alone:
-        drawn = _interval(rho.found.bootstrap)
-        moved = "" if rho.p_clusters is None else f"; p {p_words(rho.p_clusters)} by permuting whole clusters"
-        said.append(f"Points of one cluster are not independent: {drawn}, by drawing whole clusters{moved}.")
-        if rho.p_clusters is None:
-            said.append("Clusters cannot be permuted, since they do not have the same strata once each.")
+        said.append(
+            f"As if points were independent, which those of one cluster are not: {as_if}. That p is below "
+            "0.05 in 14 of 100 samples without any correlation where each cluster is two near copies."
+        )
     return (*said, *points.notes)
 
 
@@ -443,13 +449,13 @@ def _coefficients(found: Correlated) -> Table:
             count("clusters", lambda _: found.n_clusters),
             figure("fisher", lambda one: one.found.fisher, "Fisher's z", group=group),
             figure("bootstrap", lambda one: one.found.bootstrap, "drawn clusters", group=group),
-            p_value("p", lambda one: one.found.p_value, note="from Student's t, points independent"),
             p_value(
                 "p-clusters",
                 lambda one: one.p_clusters,
                 "p, clusters",
                 note="whole clusters permuted, or points without clusters",
             ),
+            p_value("p", lambda one: one.found.p_value, "p, points", note="Student's t, points independent"),
         ),
         notes=(
             "Fisher's z takes points as independent, for rho with Fieller's error; draws and permutations "

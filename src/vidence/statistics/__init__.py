@@ -6,7 +6,7 @@ literature.
 
 Means and shares
     * clustered mean: `intervals.mean_interval`, with the error CR2 and its degrees of freedom [#bell2002]_
-      [#pustejovsky2018]_ on the scale of the logit; `intervals.clustered_error` [#miller2024]_
+      [#pustejovsky2018]_, Wilson's with unseen clusters; `intervals.clustered_error` [#miller2024]_
     * mean over answers of several people, with people and videos as crossed factors:
       `crossed.crossed_interval` [#cameron2011]_ [#cameron2015]_
     * share of independent trials: `intervals.proportion`, with Wilson's interval [#wilson1927]_

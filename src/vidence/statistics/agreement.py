@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Final, Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -61,7 +62,8 @@ def cohen_kappa(
         settings: level and number of draws.
 
     Returns:
-        1 for full agreement, 0 for that of chance; NaN where both always give the same one label.
+        1 for full agreement, 0 for that of chance; NaN where both always give the same one label. Where one
+        side always gives the same label kappa is 0 in every draw, and there is no interval.
 
     Raises:
         UsageError: no items, or not one label of each and one cluster for each.
@@ -85,13 +87,19 @@ def cohen_kappa(
     cells = (cluster_codes * size + codes[:n]) * size + codes[n:]
     counts = np.bincount(cells, minlength=n_clusters * size**2).astype(np.float64)
     by_cluster = counts.reshape(n_clusters, size**2)
-    return bootstrap(
+    found = bootstrap(
         lambda weights: _cohen((weights @ by_cluster).reshape(-1, size, size)),
         size=(n, n_clusters),
         name="Cohen's kappa",
         rng=rng,
         settings=settings,
     )
+    constant = next((side[0] for side in (first, second) if len(set(side)) == 1), None)
+    if constant is None or len(names) == 1:
+        return found
+    reason = f"all labels of one side are {constant}"
+    method = f"Cohen's kappa; no interval: {reason}"
+    return msgspec.structs.replace(found, low=math.nan, high=math.nan, reason=reason, method=method)
 
 
 def _share(is_so: NDArray[np.bool_], clusters: Sequence[str], *, settings: Resampling) -> Estimate:

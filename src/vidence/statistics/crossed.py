@@ -6,7 +6,7 @@ and in as few as 22, where 95 were promised (docs/design/coverage.md).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
@@ -16,14 +16,15 @@ from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Estimate, noun_of
 from vidence.statistics.intervals import SHARE, Bounds, ClusteredMean, plural
 from vidence.statistics.resampling import as_values
+from vidence.statistics.sandwich import Layout
 
 
 @dataclass(frozen=True, kw_only=True)
 class CrossedMean(ClusteredMean):
     """A mean over answers of people, as sums by person and by source; see `crossed_interval`.
 
-    `totals`, `layout` and `noun` are those of the factor with the fewer degrees of freedom. `between` is the
-    variance of both factors, `n_apart` counts the items with an answer other than 0.
+    `totals`, `layout` and `noun` are those of the factor with fewer degrees of freedom (`crossed_layout`).
+    `between` is the variance of both factors, `n_apart` counts the items with an answer other than 0.
     """
 
     between: float
@@ -56,6 +57,17 @@ class CrossedMean(ClusteredMean):
     ) -> Estimate:
         found = super()._estimate(ends, level=level, method=method, dof=dof, reason=reason)
         return msgspec.structs.replace(found, clustered_by=self.source_noun, n_people=self.n_people)
+
+
+def crossed_layout(people: Layout, sources: Layout) -> Layout:
+    """The layout of the factor with the fewer degrees of freedom, to which unseen sources add none."""
+    fewer = sources if _has_fewer(sources, people) else people
+    return replace(fewer, n_effective=sources.n_effective, dof_unseen=0.0)
+
+
+def _has_fewer(sources: Layout, people: Layout) -> bool:
+    """Whether sources have fewer degrees of freedom; NaN counts as fewest, so that there is no interval."""
+    return not sources.dof > 0 or sources.dof < people.dof
 
 
 def between(people: ArrayLike, sources: ArrayLike, both: ArrayLike) -> NDArray[np.float64]:
@@ -100,12 +112,11 @@ def crossed_mean(
     both = ClusteredMean.of(numbers, clusters=cells, groups=groups)
     inner = float(both.layout.variance(both.totals)) if both.layout.dof > 0 else 0.0
     noun = noun_of(clusters)
-    # A factor without degrees of freedom (NaN) comes first, so that there is no interval.
-    is_by_source = not by_source.layout.dof > 0 or by_source.layout.dof < by_person.layout.dof
+    is_by_source = _has_fewer(by_source.layout, by_person.layout)
     fewer = by_source if is_by_source else by_person
     return CrossedMean(
         totals=fewer.totals,
-        layout=fewer.layout,
+        layout=crossed_layout(by_person.layout, by_source.layout),
         spread=fewer.spread,
         least=fewer.least,
         most=fewer.most,
@@ -152,8 +163,8 @@ def crossed_interval(
         clustering); Cameron & Miller (2015), "A practitioner's guide to cluster-robust inference", section V
         (t with the degrees of freedom of the factor with fewer clusters).
     Departs: CR2 and Bell and McCaffrey's degrees of freedom (`sandwich.Layout`) in place of G / (G - 1) and
-        G - 1; the larger single variance where the sum falls below it; the logit, and what holds where all
-        are alike, as for `mean_interval`.
+        G - 1; the larger single variance where the sum falls below it; Wilson's interval with unseen
+        sources, as for `mean_interval`.
 
     >>> right, people = [1, 1, 0, 1, 0, 0, 1, 1, 0], ["P01"] * 3 + ["P02"] * 3 + ["P03"] * 3
     >>> found = crossed_interval(right, people=people, clusters=["a", "b", "c"] * 3)

@@ -47,37 +47,42 @@ def too_few(n_clusters: int, noun: ClusterNoun = "video") -> str:
 
 
 def share_ends(
-    share: ArrayLike, variance: ArrayLike, *, dof: float, n_alike: int, level: float
+    share: ArrayLike, variance: ArrayLike, *, layout: Layout, level: float
 ) -> tuple[Values, Values]:
     """The ends of the interval of a mean of values from 0 to 1; never outside [0, 1].
 
-    Student's t on the scale of the logit, ``logit(mean) +- t sqrt(variance) / (mean (1 - mean))``. Where
-    clusters do not differ at all, no variance can be seen; then clusters of another kind are at most the
-    share that Wilson's interval allows for 0 of `n_alike`, and may score anything. For 0 and 1 that is
-    Wilson's interval itself.
+    Wilson's interval for as many independent answers as have this variance, with Student's t. The variance
+    is that of the clusters seen and of a part of a cluster that is all right and as large a part of one that
+    is all wrong: where answers of one kind are rare and go together, the few clusters that hold most of them
+    are missing from most samples. The parts are halves where the rarer answers lie in few clusters, or where
+    clusters do not differ, and shrink to nothing where all clusters hold them alike. For 0 of n clusters the
+    interval is nearly the exact one.
 
     Args:
         share: the means, any shape.
         variance: their variances, same shape; 0 where clusters do not differ.
-        dof: degrees of freedom of the variances.
-        n_alike: clusters that count where they do not differ.
+        layout: that of the items.
         level: coverage of the interval.
 
-    Source: Franco and others (2019), "Comparative study of confidence intervals for proportions in complex
-        sample surveys" (logit with t); Wilson (1927).
-    Departs: CR2 variance and Bell and McCaffrey's degrees of freedom, see `sandwich.Layout`; as many
-        independent trials as there are clusters, where these are alike.
+    Source: Wilson (1927), with the effective number of answers as in Franco and others (2019), "Comparative
+        study of confidence intervals for proportions in complex sample surveys".
+    Departs: CR2 variance and Bell and McCaffrey's degrees of freedom, see `sandwich.Layout`; the parts of
+        clusters, which add as much to the degrees of freedom. `bench/coverage.py` measures all of this.
     """
-    means, variances = np.asarray(share, np.float64), np.asarray(variance, np.float64)
-    critical = quantile(dof, level)
-    other = wilson_end(n_alike, level)
-    low, high = (1 - other) * means, (1 - other) * means + other
-    is_spread = variances > 0
-    inner, spread = means[is_spread], variances[is_spread]
-    half = critical * np.sqrt(spread) / (inner * (1 - inner))
-    odds = np.log(inner) - np.log1p(-inner)
-    low[is_spread], high[is_spread] = _expit(odds - half), _expit(odds + half)
-    return low, high
+    from scipy.special import stdtrit
+
+    means, seen = np.asarray(share, np.float64), np.asarray(variance, np.float64)
+    n, rarer = layout.n_effective, np.minimum(means, 1 - means)
+    part, is_spread = np.full(means.shape, 0.5), seen > 0
+    part[is_spread] = 0.5 * n * seen[is_spread] / (rarer[is_spread] ** 2 + n * seen[is_spread])
+    centre = (n * means + part) / (n + 2 * part)
+    spread = (n**2 * seen + part * ((1 - centre) ** 2 + centre**2)) / (n + 2 * part) ** 2
+    # Student's t squared over the number of independent answers.
+    critical = stdtrit(layout.dof + 2 * part * layout.dof_unseen, (1 + level) / 2)
+    each = critical**2 * spread / (centre * (1 - centre))
+    half = np.sqrt(each * means * (1 - means) + each**2 / 4)
+    low, high = (means + each / 2 - half) / (1 + each), (means + each / 2 + half) / (1 + each)
+    return np.where(means <= 0, 0.0, low), np.where(means >= 1, 1.0, high)
 
 
 def p_values(
@@ -117,21 +122,9 @@ def quantile(dof: float, level: float) -> float:
     return float(stdtrit(dof, (1 + level) / 2))
 
 
-def wilson_end(n: int, level: float) -> float:
-    """The upper end of Wilson's interval of 0 of n."""
-    from scipy.special import ndtri
-
-    z = float(ndtri((1 + level) / 2))
-    return z**2 / (n + z**2)
-
-
 def exact_end(n: int, level: float) -> float:
     """The upper end of the exact interval of 0 of n (Clopper & Pearson 1934)."""
     return float(1 - ((1 - level) / 2) ** (1 / n))
-
-
-def _expit(odds: Values) -> Values:
-    return np.asarray(0.5 * (1 + np.tanh(odds / 2)), np.float64)
 
 
 # --------------------------------------------------------------------------- one mean
@@ -239,22 +232,15 @@ class ClusteredMean:
         name = name or ("mean" if self.n_groups == 1 else f"macro mean of {self.n_groups} groups")
         if self.reason or not math.isfinite(width):
             return self._by_t(bounds, level=level, name=name)
-        n_alike = self.layout.n_alike
         starts, stops = share_ends(
             [(self.value - low) / width],
             [self.variance / width**2],
-            dof=self.layout.dof,
-            n_alike=n_alike,
+            layout=self.layout,
             level=level,
         )
         ends = low + width * float(starts[0]), low + width * float(stops[0])
-        if self.variance > 0:
-            return self._estimate(
-                ends, level=level, method=f"{name}; logit, {self._t()}", dof=self.layout.dof
-            )
-        return self._estimate(
-            ends, level=level, method=f"{name}; Wilson, {n_alike} {plural(self.noun)} that are alike"
-        )
+        method = f"{name}; Wilson with unseen {plural(self.noun)}, {self._t()}"
+        return self._estimate(ends, level=level, method=method, dof=self.layout.dof)
 
     def difference(
         self, *, bounds: Bounds = (-1.0, 1.0), level: float = 0.95, name: str = "mean difference"
@@ -389,12 +375,12 @@ def mean_interval(
     """The mean of scores in clusters, with its interval: the one rule for all means.
 
     The standard error is the clustered one with the correction CR2 for few and unequal clusters, and the
-    degrees of freedom are Bell and McCaffrey's. Between two finite `bounds` the interval is that of Student's
-    t on the scale of the logit, so it never leaves them; otherwise it is symmetric, cut off at a bound.
+    degrees of freedom are Bell and McCaffrey's. Between two finite `bounds` the interval is Wilson's, with
+    part of an unseen cluster at each bound (`share_ends`), so it never leaves them and keeps a width where
+    all clusters score alike; otherwise it is symmetric, cut off at a bound.
 
-    Where all clusters score alike there is no variance to see. Then Wilson's interval for as many trials as
-    there are clusters says how many clusters of another kind there may be. A single cluster has no interval,
-    nor have clusters that are alike where there are no bounds: `Estimate.reason` says why.
+    A single cluster has no interval, nor have clusters that are alike where there are no bounds:
+    `Estimate.reason` says why.
 
     In a mean over groups a cluster may have items in several. A group whose items all lie in one cluster
     enters with the variance of a single value; where every group does, there is no interval.
@@ -415,10 +401,9 @@ def mean_interval(
         UsageError: nothing to average, a value that is not finite or outside `bounds`, not one cluster or
             group for each value, or a level outside (0, 1).
 
-    Source: Bell & McCaffrey (2002); Pustejovsky & Tipton (2018), section 2; Wilson (1927). Franco and others
-        (2019) for the logit. HERBench, table 2, for the mean of the means of tasks.
-    Departs: the papers do not treat clusters that are all alike, or groups in a single cluster. The paper of
-        HERBench gives no interval.
+    Source: Bell & McCaffrey (2002); Pustejovsky & Tipton (2018), section 2; Wilson (1927). HERBench, table 2,
+        for the mean of the means of tasks.
+    Departs: the papers do not treat groups in a single cluster. The paper of HERBench gives no interval.
 
     >>> estimate = mean_interval([1, 0, 1, 1, 0, 1], clusters=["a", "a", "b", "b", "c", "c"])
     >>> round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3)

@@ -212,9 +212,8 @@ def reaching(
     critical = quantile(dof, level)
     sides = (critical * math.sqrt(found.variance),) * 2
     if is_share:
-        edge = 1 / (2 * found.size[0]) if found.variance > 0 else 0.0
-        inside, value = (min(max(value, at), 1 - at) for at in (edge, 0.0))
-        ends = share_ends([inside], [found.variance], dof=dof, n_alike=found.layout.n_alike, level=level)
+        value = min(max(value, 0.0), 1.0)
+        ends = share_ends([value], [found.variance], layout=found.layout, level=level)
         sides = value - float(ends[0][0]), float(ends[1][0]) - value
     low, high = (
         math.hypot(side, critical * math.sqrt(more)) for side, more in zip(sides, slack, strict=True)
@@ -225,8 +224,8 @@ def reaching(
         value=value,
         low=max(bounds[0], value - low),
         high=min(bounds[1], value + high),
-        method=f"prediction-powered {'mean; logit' if is_share else 'difference'}, clustered error CR2, t "
-        f"with {dof:.1f} degrees of freedom, wider by Wilson's limits of strata",
+        method=f"prediction-powered {'mean; Wilson with unseen clusters' if is_share else 'difference'}, "
+        f"clustered error CR2, t with {dof:.1f} degrees of freedom, wider by Wilson's limits of strata",
         dof=dof,
         reason="",
     )

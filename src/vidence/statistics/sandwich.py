@@ -21,7 +21,9 @@ class Layout:
     Shapes: `counts` (n_clusters, n_groups), how many items there are; `weights` (n_groups,), what each group
     adds to the mean: alike for a mean over groups, adding up to 0 for a contrast of groups; `pulls` as
     `counts`, what one unit of a summed residual adds to the mean, scaled up for CR2, 0 in a group that lies
-    in one cluster. `dof` are the degrees of freedom, NaN where no group lies in two clusters.
+    in one cluster. `dof` are the degrees of freedom, NaN where no group lies in two clusters. `n_effective`
+    is how many clusters of one size would weigh as these do, 1 over the sum of their squared shares;
+    `dof_unseen` is what one such cluster, not seen, adds to the degrees of freedom.
 
     Source: Bell & McCaffrey (2002), "Bias reduction in standard errors for linear regression with
         multi-stage samples", section 3; Pustejovsky & Tipton (2018), "Small-sample methods for
@@ -35,6 +37,8 @@ class Layout:
     weights: NDArray[np.float64]
     pulls: NDArray[np.float64]
     dof: float
+    n_effective: float
+    dof_unseen: float = 1.0
 
     @classmethod
     def of(cls, counts: NDArray[np.float64], *, weights: ArrayLike | None = None) -> "Layout":
@@ -58,7 +62,14 @@ class Layout:
         trace = float(own.sum() - np.trace(inner))
         squared = float((own**2).sum() - 2 * (own @ (shared**2).sum(axis=1)) + (inner**2).sum())
         dof = trace**2 / squared if squared > 0 else float("nan")
-        return cls(counts=counts, weights=shares, pulls=pulls, dof=dof)
+        weighed = (counts / sizes) @ np.abs(shares)
+        return cls(
+            counts=counts,
+            weights=shares,
+            pulls=pulls,
+            dof=dof,
+            n_effective=float(weighed.sum() ** 2 / (weighed @ weighed)),
+        )
 
     @property
     def sizes(self) -> NDArray[np.float64]:

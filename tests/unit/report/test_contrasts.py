@@ -57,7 +57,10 @@ def test_a_difference_and_a_trend_by_hand(leveled):
     assert said[1].startswith(
         "scripted:x: from one level to the next -35.0 points (1: 90.0 %, 2: 60.0 %, 10: 20.0 %; "
     )
-    assert said[2] == "2 of 2 can be told from zero after Holm's adjustment for all 2."
+    # Over three values the trend is half of the difference of its ends: one hypothesis.
+    assert difference.p_holm == trend.p_holm == difference.contrast.p_value == trend.contrast.p_value
+    assert said[2] == "2 of 2 can be told from zero."
+    assert "one hypothesis, counted once" in said[3]
 
 
 def test_several_runs_are_one_table_and_adjusted_together(leveled):
@@ -72,7 +75,22 @@ def test_several_runs_are_one_table_and_adjusted_together(leveled):
     said = sentences(found)
     assert "which cannot be told from zero" in said[1]
     assert "Trials without an answer count as wrong (scripted:y, by level: 1: 2 of 20; 3: 2 of 20)." in said
+    # y: 11 and 8 of 20 are right, and of each level 2 that have no answer count as wrong.
+    assert x.unread is None
+    assert (y.unread.worst.estimate.value, y.unread.best.estimate.value) == pytest.approx((-0.15, 0.05))
+    assert y.unread.answered.estimate.n == 36
+    assert any(one.startswith("scripted:y, 3 less 1: on answered questions alone") for one in said)
+    assert shown(differences, "scripted:y:3>1", "bounds").text == "-15.0 to +5.0"
     assert draw_figure(differences).svg.count('class="point') == 2
+
+
+def test_replies_without_an_answer_that_could_turn_the_verdict_are_said(leveled):
+    found = contrast_runs(
+        [leveled("x", {"1": 20, "3": 14}, unread=6)], tag="level", pairs=[("3", "1")], has_trend=True
+    )
+    difference, trend = found.contrasts
+    assert (difference.is_open, trend.is_open) == (True, True)
+    assert [one.endswith("they could turn the verdict.") for one in sentences(found)[:4]] == [False, True] * 2
 
 
 def test_the_sign_follows_the_words(leveled):

@@ -22,7 +22,7 @@ def test_the_score_is_one_entry(runs):
     assert (entry.dataset_id, entry.task_id) == ("someone/bench", "all")
     assert entry.value == pytest.approx(33.33)
     assert entry.date == "2026-11-21"
-    assert "95 % interval 5.5 to 81.2" in entry.notes
+    assert "95 % interval 6.0 to 79.6" in entry.notes
     assert "midpoints" in entry.notes
     assert entry.notes.endswith("vidence 0.1.0")
     assert entry.dataset_revision is None

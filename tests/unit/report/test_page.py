@@ -43,11 +43,11 @@ def test_the_page_is_one_whole_file(runs, page_of, stays_at_home):
     assert {"Score", "Score by task", "Score by level", "Plan", "Facts"} <= set(page.text_of("h3"))
     labels = [attrs.get("aria-label") for attrs in page.all("svg")]
     assert {"Bars: Score by task", "Strip: Outcomes", "Letters: Letters"} <= set(labels)
-    assert "33.35.5 to 81.2" in page.text_of("td")
+    assert "33.36.0 to 79.6" in page.text_of("td")
     assert page.text_of("div", class_="score") == ["33.3 %"]
-    assert page.text_of("div", class_="interval") == ["95 % interval 5.5 to 81.2"]
+    assert page.text_of("div", class_="interval") == ["95 % interval 6.0 to 79.6"]
     headline = " ".join(page.text_of("section", class_="headline")[0].split())
-    assert "Accuracy 33.3 % (95 % interval 5.5 to 81.2, clustered by video; 6 questions on" in headline
+    assert "Accuracy 33.3 % (95 % interval 6.0 to 79.6, clustered by video; 6 questions on" in headline
     assert "right 2" in headline
     ready = [all_tables(run, rng=np.random.default_rng(0))]
     assert page_of(run, tables=ready)[0] == text

@@ -40,9 +40,10 @@ def test_the_headline_is_the_mean_over_marked_questions(tables):
     assert cell.text == "33.3"
     assert (cell.estimate.n, cell.estimate.n_clusters, cell.estimate.level) == (6, 3, 0.95)
     # Deviations by video 0, 1/3, -1/3 of 3, 2 and 1 questions: CR2 error
-    # sqrt(1/9 / (1 - 2/6) + 1/9 / (1 - 1/6)) / 6 = 0.0913; t with 1.71 degrees of freedom, on the logit.
-    assert (cell.estimate.low, cell.estimate.high) == pytest.approx((0.0549, 0.8116), abs=1e-4)
-    assert cell.detail == "5.5 to 81.2"
+    # sqrt(1/9 / (1 - 2/6) + 1/9 / (1 - 1/6)) / 6 = 0.0913; parts of unseen videos; t with
+    # 1.71 degrees of freedom and these parts.
+    assert (cell.estimate.low, cell.estimate.high) == pytest.approx((0.0604, 0.7955), abs=1e-4)
+    assert cell.detail == "6.0 to 79.6"
 
 
 def test_baselines_and_counts_stand_beside_the_score(tables):

@@ -46,6 +46,13 @@ def test_two_runs_are_counted():
     assert (found.same.n, found.same.n_clusters) == (5, 3)
 
 
+def test_a_side_that_always_says_the_same_has_a_kappa_of_0_and_no_interval():
+    second = ["right", "wrong"] * 10
+    found = cohen_kappa(["right"] * 20, second, clusters=names(20), rng=generator(), settings=FEW)
+    assert (found.value, found.reason) == (0.0, "all labels of one side are right")
+    assert np.isnan([found.low, found.high]).all()
+
+
 def test_cohens_kappa_is_that_of_statsmodels():
     rng = generator(2)
     first = rng.choice(list("ABCD"), 300)

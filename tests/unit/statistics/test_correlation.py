@@ -180,3 +180,15 @@ def test_drawn_orders_move_whole_clusters_and_count_the_one_that_was_seen(kind):
         moved = blocks[draws.permutation(8)].ravel()
         n_reached += abs(a @ moved) / scale >= seen - 1e-9
     assert found == pytest.approx(n_reached / 5040)
+
+
+def test_whole_clusters_permuted_hold_their_level_where_points_are_near_copies():
+    rng, n, few = np.random.default_rng(8), 200, Resampling(n_boot=1)
+    clusters, strata = [*"aabbccddee"], ["s", "t"] * 5
+    moved = naive = 0
+    for _ in range(n):
+        x, y = (np.repeat(rng.standard_normal(5), 2) + 0.2 * rng.standard_normal(10) for _ in range(2))
+        p = cluster_permutation(x, y, clusters=clusters, strata=strata, rng=rng)
+        moved, naive = moved + (p <= 0.05), naive + (spearman(x, y, rng=rng, settings=few).p_value <= 0.05)
+    assert moved <= 0.08 * n
+    assert naive >= 0.1 * n

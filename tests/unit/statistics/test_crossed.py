@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from vidence.errors import UsageError
 from vidence.records import Clusters
-from vidence.statistics.crossed import between, crossed_interval, crossed_mean
+from vidence.statistics.crossed import between, crossed_interval, crossed_layout, crossed_mean
 from vidence.statistics.intervals import UNBOUNDED, mean_interval, p_values, share_ends
 from vidence.statistics.sandwich import Layout
 
@@ -67,9 +67,9 @@ def test_one_person_gets_the_interval_by_videos_of_a_model():
 
 def test_people_who_are_all_right_leave_open_what_other_people_would_answer():
     found = interval(long(np.ones((3, 40)), [f"v{j}" for j in range(40)]))
-    z = ndtri(0.975)
-    assert (found.low, found.high) == pytest.approx((1 - z**2 / (3 + z**2), 1))
-    assert "3 people that are alike" in found.method
+    alone = mean_interval([1] * 40, clusters=[f"v{j}" for j in range(40)])
+    assert (found.low, found.high, round(alone.low, 2)) == (pytest.approx(0.6915, abs=1e-4), 1, 0.91)
+    assert "error CR2 of 3 people and 40 videos crossed" in found.method
 
 
 def test_a_single_video_has_no_interval_however_many_people_saw_it():
@@ -132,7 +132,7 @@ def rule(values):
         items.variance(values.sum(axis=1)[..., None]),
         cells.variance(values.reshape(len(values), -1)[..., None]),
     )
-    return people.mean(totals), variances, min(people, items, key=lambda one: one.dof)
+    return people.mean(totals), variances, crossed_layout(people, items)
 
 
 @pytest.mark.parametrize("n_people", [2, 4, 12])
@@ -141,7 +141,7 @@ def rule(values):
 def test_the_interval_holds_the_planted_share(n_people, of_people, of_items, share):
     values = planted(n_people=n_people, n_items=30, share=share, of_people=of_people, of_items=of_items)
     means, variances, fewer = rule(values)
-    low, high = share_ends(means, variances, dof=fewer.dof, n_alike=fewer.n_alike, level=0.95)
+    low, high = share_ends(means, variances, layout=fewer, level=0.95)
     assert ((low <= share) & (share <= high)).mean() > 0.93
     one = interval(long(values[7], [f"v{j}" for j in range(30)]))
     assert (one.low, one.high) == pytest.approx((low[7], high[7]))
@@ -151,9 +151,7 @@ def test_by_videos_alone_the_interval_holds_for_these_people_only():
     values = planted(n_people=4, n_items=30, share=0.7, of_people=0.2, of_items=0.1)
     layout = Layout.of(np.full((30, 1), 4.0))
     totals = values.sum(axis=1)[..., None]
-    low, high = share_ends(
-        layout.mean(totals), layout.variance(totals), dof=layout.dof, n_alike=30, level=0.95
-    )
+    low, high = share_ends(layout.mean(totals), layout.variance(totals), layout=layout, level=0.95)
     assert ((low <= 0.7) & (high >= 0.7)).mean() < 0.7
 
 

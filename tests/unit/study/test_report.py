@@ -480,5 +480,5 @@ def test_people_of_each_phase_stand_under_the_printed_rows(tmp_path, capsys):
     ]
 
 
-# At 0 and 100 %, two people who are alike leave 0 to 65.8 %, and 34.2 to 100 %, of other people open.
-ROWS = (("closed", "0.0 0.0 to 65.8"), ("open", "100.0 34.2 to 100.0"))
+# At 0 and 100 %, two people who are alike leave 0 to 94.4 %, and 5.6 to 100 %, of other people open.
+ROWS = (("closed", "0.0 0.0 to 94.4"), ("open", "100.0 5.6 to 100.0"))

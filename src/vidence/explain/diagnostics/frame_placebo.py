@@ -9,13 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+import msgspec
 import numpy as np
 
 from vidence.explain.diagnostics.tables import Difference, Figures, adjusted
 from vidence.records import Estimate, Item
-from vidence.tables.table import Column, Measure, Table, lines, number, share, tabulate
+from vidence.statistics.resampling import Resampling, difference_of_groups
+from vidence.tables.table import Column, Measure, Row, Table, lines, number, share, tabulate
 
 ROUNDING: Final = 1e-9
+# Of fewer right or wrong answers the interval of their difference is too narrow.
+LEAST_ANSWERS: Final = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,8 +194,14 @@ _NOTES: Final = (
     "floor says that an answer rests on one frame.",
     "Evidence effect: how much more leaving out a frame of the evidence costs than leaving out one "
     "apart; 0 where the evidence does nothing.",
+    "Right less wrong: of what is above the placebo, in the interval of whole videos drawn.",
     "Pooled: the largest positive changes of all questions over all positive changes, so that questions "
     "count by what there is to share.",
+)
+
+_FEW: Final = (
+    f"Fewer than {LEAST_ANSWERS} right or wrong answers with a floor: the two are not compared, since a few "
+    "answers show a difference where there is no such thing."
 )
 
 
@@ -215,6 +225,7 @@ def placebo_tables(groups: Mapping[str, Some], labels: Mapping[str, str], figure
     if not every:
         return []
     said = _Placebo(figures=figures)
+    compared = _right_less_wrong(groups, figures)
     effects = _effects(groups, figures)
     n_fewer = sum(not one.is_matched for one in every)
     n_still = sum(top_share(one.placebo) is None for one in every)
@@ -230,9 +241,32 @@ def placebo_tables(groups: Mapping[str, Some], labels: Mapping[str, str], figure
             f"In {n_still:,} questions the placebo never made the answer less likely: no floor."
             if n_still
             else "",
+            "" if compared else _FEW,
         ),
     )
-    return [table]
+    return [msgspec.structs.replace(table, rows=(*table.rows, *compared))]
+
+
+def _right_less_wrong(groups: Mapping[str, Some], figures: Figures) -> list[Row]:
+    """What right answers have over wrong ones, each less its placebo; nothing where either are few."""
+    right, wrong = groups.get("right", ()), groups.get("wrong", ())
+    floors = with_floor(right), with_floor(wrong)
+    if min(map(len, floors)) < LEAST_ANSWERS:
+        return []
+    beyond = [[(one, top - floor) for one, top, floor in some] for some in floors]
+    effects = [[(one, one.effect) for one in some] for some in (right, wrong)]
+    found = [
+        difference_of_groups(
+            [value for _, value in first],
+            [value for _, value in second],
+            clusters=([one.item.source_id for one, _ in first], [one.item.source_id for one, _ in second]),
+            rng=figures.rng,
+            settings=Resampling(level=figures.level),
+        )
+        for first, second in (beyond, effects)
+    ]
+    values = (None, None, *found, None, None, None)
+    return [Row(key="difference", label="right less wrong", values=values)]
 
 
 def _effects(groups: Mapping[str, Some], figures: Figures) -> dict[str, Difference]:

@@ -410,13 +410,12 @@ def official(prober: Probes, settings: Settings) -> Flow[Result]:
 
     It counts a closing round that asks nothing, asks once more with the number that it ended at, and
     where answers are not monotone gives an upper bound. A rejected request counts as wrong on its way,
-    and the search goes on above it; without frames or with all of them it makes the question an error.
+    and the search goes on above it; with all frames it makes the question undefined, without frames an error.
     The numbers of frames are those wanted, not those delivered.
 
     Source: HERBench's released code, calculate_mrfs.py.
     Departs: the frames are prefixes of one ranking, where the released code selects anew for each
-        number; a reply that says that something went wrong is read by the plan's parser; a request that
-        fails with all frames is undefined there.
+        number; a reply that says that something went wrong is read by the plan's parser.
     """
     without = yield from prober.is_right(0)
     if without is not False:
@@ -424,6 +423,8 @@ def official(prober: Probes, settings: Settings) -> Flow[Result]:
     if not prober.n_frames:
         return prober.stopped()
     yield from prober.ask(*_with_all(prober, settings))
+    if prober.right[prober.n_frames] is None and prober.errors:
+        return Result(category="undefined", error=prober.errors[0])
     settled = _settled(prober, settings)
     if settled:
         return settled

@@ -198,6 +198,8 @@ def _lines(
             _verdict(mean, first),
             "The interval of the first line of who needs one frame is that of the accuracy and of how "
             "guesses stick. A guess without frames counts as independent of those with frames.",
+            "One stickiness holds for all questions. Where guesses stick in only half of them, the lines are "
+            "off by about 0.45 frames, and their interval misses the truth in 5 of 12 simulated designs.",
             *notes,
         ),
     )

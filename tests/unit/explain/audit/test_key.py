@@ -84,8 +84,9 @@ def test_few_questions_beat_nothing_and_enough_do():
     def longest(n):
         return key_of(*(item(i, ("yes", "no"), "A") for i in range(n))).rule("longest")
 
-    enough = longest(FEW)
+    enough = longest(FEW + 4)
     assert not beats_guessing(longest(FEW - 1))
+    assert not beats_guessing(longest(FEW))  # all right, and not above chance at the level for all rules
     assert beats_guessing(enough)
     assert enough.margin.value == pytest.approx(0.5)
 

@@ -109,6 +109,49 @@ def test_an_evidence_that_does_nothing_is_seldom_said_to_do_something():
     assert n_clear <= 0.15 * n  # expected 0.05 n
 
 
+def null_finding(rng, n_frames=3):
+    """A model to which no frame matters: noise on every letter of every prompt, the likeliest is followed."""
+
+    def deltas(logps, chosen, frames):
+        return tuple(float(logps[0][chosen] - logps[1 + i][chosen]) for i in frames)
+
+    def prompts(n):
+        logits = rng.standard_normal((n, 5)) + np.array([0, 0, 1.0, 0, 0])
+        return logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+
+    alone, beside = prompts(1 + n_frames), prompts(1 + 2 * n_frames)
+    first, second = int(alone[0].argmax()), int(beside[0].argmax())
+    frames = range(n_frames)
+    plain = deltas(alone, first, frames)
+    return FrameSharesFinding(
+        is_right=first == 2,
+        deltas=plain,
+        shares=(0.5, 0.5),
+        top_share=top_share(plain),
+        beside_deltas=deltas(beside, second, frames),
+        placebo_deltas=deltas(beside, second, range(n_frames, 2 * n_frames)),
+    )
+
+
+def test_right_less_wrong_holds_0_where_no_frame_matters():
+    rng, n, held = np.random.default_rng(3), 200 if IS_THOROUGH else 60, {"beyond": 0, "effect": 0}
+    for _ in range(n):
+        found = [Examined(item=item(i), finding=null_finding(rng)) for i in range(200)]
+        table = table_of(found)
+        for key in held:
+            difference = table.value("difference", key)
+            held[key] += difference.low <= 0 <= difference.high
+    assert min(held.values()) >= 0.87 * n  # expected 0.95 n
+
+
+def test_few_wrong_answers_are_not_compared():
+    rng = np.random.default_rng(0)
+    found = [Examined(item=item(i), finding=null_finding(rng)) for i in range(30)]
+    table = table_of(found)
+    assert "difference" not in {row.key for row in table.rows}
+    assert "Fewer than 20 right or wrong answers" in table.note
+
+
 def test_the_placebo_is_asked_behind_the_frames_alone():
     driven = measured(reader((1, 1, 1), 0.0, np.random.default_rng(0)))
     assert [len(one) for one in driven.rounds] == [4, 7]

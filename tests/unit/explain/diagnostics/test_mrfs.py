@@ -159,7 +159,6 @@ def rejecting(counts, right):
         ("nested-bisect", 4, {0: False, 4: None, 8: True, 16: True}),
         ("exhaustive", 9, {k: None if k == 9 else k >= 5 for k in range(17)}),
         ("official", 0, {0: None}),
-        ("official", 16, {0: False, 16: None}),
     ],
 )
 def test_a_rejected_request_makes_the_question_an_error(mode, rejected, right):
@@ -167,6 +166,13 @@ def test_a_rejected_request_makes_the_question_an_error(mode, rejected, right):
     found = drive(diagnostic(mode=mode).examine(subject), rejecting({rejected}, lambda k: k >= 5)).made
     assert (found.category, found.mrfs, found.right) == ("error", None, right)
     assert found.error == f"with {rejected} frames: too many images"
+
+
+def test_official_is_undefined_where_the_request_with_all_frames_is_rejected():
+    subject = Simulated(ITEM, {"ranked": ranking(16)[0]})
+    found = drive(diagnostic(mode="official").examine(subject), rejecting({16}, lambda k: k >= 5)).made
+    assert (found.category, found.mrfs, found.asked) == ("undefined", None, (0, 16))
+    assert found.error == "with 16 frames: too many images"
 
 
 def test_official_goes_on_above_a_request_that_is_rejected():

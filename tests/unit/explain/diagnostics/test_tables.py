@@ -56,15 +56,15 @@ def test_a_share_has_no_interval_beyond_0_and_1():
     few = figures().mean(np.array([1.0, 0.0, 0.0, 0.0]), items(4))
     # 0.25 with a clustered error of 0.25 and 3 degrees of freedom: 0.25 - 3.18 * 0.25 would be below 0.
     assert few.value == 0.25
-    assert 0 < few.low < 0.01
-    assert 0.9 < few.high < 1
+    assert 0 < few.low < 0.03
+    assert 0.8 < few.high < 1
     many = figures().mean(np.array([0.0, 1.0, 1.0, 1.0]), items(4))
     assert (many.low, many.high) == pytest.approx((1 - few.high, 1 - few.low))
     frames = figures().mean(np.array([1.0, 16.0, 1.0]), items(3))  # is no share
     assert frames.low < 0 < frames.high
     bounded = figures().mean(np.array([1.0, 16.0, 1.0]), items(3), bounds=(1.0, 16.0))
-    assert 1 < bounded.low < 1.1
-    assert 15 < bounded.high < 16
+    assert 1 < bounded.low < 2
+    assert 14 < bounded.high < 16
     assert np.isnan(figures().mean(np.array([1.0]), items(1)).low)  # one source has no interval
     assert figures().over([], lambda one: 1.0) is None
 
