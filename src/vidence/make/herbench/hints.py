@@ -227,8 +227,14 @@ def decides(reason: str, task: str) -> str:
 
 
 def why_none(task: Task, materials: Sequence[Material], dropped: Sequence[Dropped]) -> str:
-    """Why a task that lacks nothing gave no question: the most frequent reason, and what decides it."""
-    reasons = Counter(one.reason for one in dropped if _is_of(one, task.code))
+    """Why a task that lacks nothing gave no question: the most frequent reason, and what decides it.
+
+    Where some videos have all that the task needs, theirs count: that others, such as logs without a film,
+    lack it decides nothing.
+    """
+    own = [one.reason for one in dropped if _is_of(one, task.code)]
+    lacking = {f"no-{part.replace('_', '-')}" for part in task.needs}
+    reasons = Counter([reason for reason in own if reason not in lacking] or own)
     absent = [part for part in task.needs if not any(getattr(one, part) for one in materials)]
     if absent:
         reasons = Counter(one.reason for one in dropped if one.stage in _STAGES.get(absent[0], ()))

@@ -90,6 +90,17 @@ def test_the_most_frequent_reason_names_its_setting():
     assert why_none(task, [full], []) == "TSO: no question; nothing was found that it could ask about."
 
 
+def test_videos_that_lack_what_a_task_needs_do_not_hide_why_the_others_gave_none():
+    task = create("task", "mpdr")
+    need = f"no-{task.needs[0].replace('_', '-')}"
+    film = Material(source=VIDEO, **dict.fromkeys(task.needs, ("x",)))
+    log = Material(source=VIDEO)
+    gone = [Dropped(what=f"log{i}: MPDR", stage="pairs", reason=need) for i in range(5)]
+    gone.append(Dropped(what="MPDR: v: 1", stage="drafts", reason="no-such-moment"))
+    assert "most often no-such-moment (1 of 1)" in why_none(task, [log, film], gone)
+    assert f"most often {need} (5 of 5)" in why_none(task, [log, film], gone[:5])
+
+
 def test_what_is_missing_of_the_material_is_explained_by_its_own_stages():
     gone = [Dropped(what="v: 1", stage="crops", reason="too-short-for-cards") for _ in range(2)]
     gone.append(Dropped(what="v: AGLT", stage="pairs", reason="no-a-cards"))
