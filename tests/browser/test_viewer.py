@@ -1,5 +1,6 @@
 """What people do in the viewer: find a question, look at it beside another run, watch a run that goes on."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -115,3 +116,40 @@ def test_exported_pages_stand_on_their_own_in_a_browser(page, runs, tmp_path, mo
     page.wait_for_function("() => [...document.images].every((one) => one.complete && one.naturalWidth > 0)")
     assert page.evaluate("() => window.pwned") is None
     assert {url.split(":")[0] for url in asked} == {"file"}
+
+
+def test_the_page_of_a_run_is_turned_and_scrolls_in_one_direction(browser, page, tmp_path):
+    shown = {"media": [{"path": "v.mp4"}], "choices": ["yes", "no"], "answer": "A"}
+    lines = [
+        {"item_id": f"q{n}", "question": f"Question {n}?", "tags": {"kind": f"k{n % 4}"}, **shown}
+        for n in range(120)
+    ]
+    (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    command = [sys.executable, "-m", "vidence", "run", "table", "--data", "items.jsonl", "--out", "run"]
+    subprocess.run([*command, "--model", "scripted:A", "--selector", "none"], cwd=tmp_path, check=True)
+    address = (tmp_path / "run" / "report.html").as_uri()
+    for width in (400, 1400):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        wide = (
+            "[...document.querySelectorAll('.scroll')].some((one) => one.scrollWidth > one.clientWidth + 1)"
+        )
+        assert width > 400 or not page.evaluate(wide)
+    questions, after = page.locator("details.item:visible"), page.get_by_role("button", name="After")
+    expect(questions).to_have_count(50)
+    after.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    expect(questions).to_have_count(20)
+    expect(after).to_be_disabled()
+    page.get_by_label("Words in question").fill("question 7")  # also 17 and 70
+    expect(questions).to_have_count(21)
+    expect(after).to_be_hidden()
+    page.goto(f"{address}#q101")
+    expect(page.locator("#q101")).to_be_visible()
+    context = browser.new_context(java_script_enabled=False)
+    plain = context.new_page()
+    plain.goto(address)
+    expect(plain.locator("details.item:visible")).to_have_count(120)
+    context.close()

@@ -42,6 +42,8 @@ class ListedRun(Record):
     n_planned: int = 0
     n_answered: int = 0
     n_failed: int = 0
+    n_scored: int = 0
+    """Of how many questions the score is; people count each answer."""
     average: str = ""
     n_hidden: int = 0
     """Questions with hidden answers; a run of these alone has no score."""
@@ -170,6 +172,7 @@ def _made(folder: Path) -> _KeptLine:
         n_planned=max(run.facts.n_planned, len(run.rows)),
         n_answered=len(run.rows) - n_failed,
         n_failed=n_failed,
+        n_scored=0 if score is None else score.n,
         average=run.plan.headline,
         n_hidden=run.n_hidden,
         score=None if score is None else score.value,

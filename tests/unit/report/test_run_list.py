@@ -22,6 +22,7 @@ def test_a_line_has_what_the_report_has(runs):
     [one] = list_runs(runs.folder)
     assert (one.name, one.benchmark, one.model) == ("Ours", "table", "scripted:test")
     assert (one.n_planned, one.n_answered + one.n_failed) == (7, 7)
+    assert one.n_scored == 6  # one waits for a judge
     assert one.n_failed == 1
     assert one.status == "failures"
     assert one.score == pytest.approx(2 / 6)  # the seventh waits for a judge

@@ -135,7 +135,7 @@ def _score(one: RunStanding) -> Cell:
     """The score, its interval and of how many; of a run that goes on it can be that of the rows before."""
     if not one.score:
         return Cell(value="")
-    n = f"n = {one.listed.n_answered}" + ("" if one.is_fresh else ", of the rows before")
+    n = f"n = {one.listed.n_scored}" + ("" if one.is_fresh else ", of the rows before")
     return Cell(value=one.score, detail=", ".join(filter(None, (one.interval, n))))
 
 
