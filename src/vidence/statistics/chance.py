@@ -231,7 +231,7 @@ def margin(
 
     >>> found = margin([1, 1, 0, 1], [0.25] * 4, clusters=["a", "b", "c", "d"])
     >>> found.value, round(found.low, 2)
-    (0.5, -0.21)
+    (0.5, -0.06)
     """
     ours, theirs = as_values(values), as_values(baseline)
     if len(ours) != len(theirs):

@@ -169,7 +169,7 @@ def crossed_interval(
     >>> right, people = [1, 1, 0, 1, 0, 0, 1, 1, 0], ["P01"] * 3 + ["P02"] * 3 + ["P03"] * 3
     >>> found = crossed_interval(right, people=people, clusters=["a", "b", "c"] * 3)
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3), found.n_people
-    (0.556, 0.007, 0.995, 3)
+    (0.556, 0.05, 0.968, 3)
     """
     mean = crossed_mean(values, people=people, clusters=clusters, groups=groups)
     return mean.interval(bounds=bounds, level=level)

@@ -407,7 +407,7 @@ def mean_interval(
 
     >>> estimate = mean_interval([1, 0, 1, 1, 0, 1], clusters=["a", "a", "b", "b", "c", "c"])
     >>> round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3)
-    (0.667, 0.074, 0.981)
+    (0.667, 0.166, 0.953)
     """
     return ClusteredMean.of(values, clusters=clusters, groups=groups).interval(bounds=bounds, level=level)
 
