@@ -9,12 +9,21 @@ from vidence.errors import UsageError
 from vidence.records import Refused, Reply
 
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
-_OPENING = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
-_CLOSING = {name: re.compile(f"</{name}>", re.IGNORECASE) for name in ("think", "thinking", "reasoning")}
+# What models and their vendors write around reasoning: <think>, <seed:think>, [THINK], Kimi's signs.
+_REASONING = ("think", "thinking", "thought", "reasoning")
+_OPENING = re.compile(rf"[<\[◁](?:\w{{1,9}}:)?({'|'.join(_REASONING)})[>\]▷]", re.IGNORECASE)
+_CLOSING = {name: re.compile(rf"[<\[◁]/(?:\w{{1,9}}:)?{name}[>\]▷]", re.IGNORECASE) for name in _REASONING}
 # Some servers swallow the opening tag with the prompt: all before a lone closing tag is reasoning.
-_HEADLESS_THINKING = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
-# A reply that never closes its reasoning can still give its answer in a tag.
-_OPEN_THINKING = re.compile(r"<(?:think|thinking|reasoning)>.*?(?=<answer>|\Z)", re.DOTALL | re.IGNORECASE)
+_HEADLESS_THINKING = re.compile(
+    rf"\A.*[<\[◁]/(?:\w{{1,9}}:)?(?:{'|'.join(_REASONING)})[>\]▷]", re.DOTALL | re.IGNORECASE
+)
+_FINAL_CHANNEL = "<|channel|>final<|message|>"
+# A reply that never closes its reasoning can still give its answer in a tag, or end in a box.
+_ANSWER_IN_THINKING = re.compile(
+    r"<answer>|\\f?box(?:ed)?\s*\{[^{}]{1,200}\}{1,2}[^\w{}]*\Z"
+    r"|<\|begin_of_box\|>[^<]{1,200}<\|end_of_box\|>\W*\Z|\bfinal answer\b[^\n]{1,80}\Z",
+    re.IGNORECASE,
+)
 # A first byte of UTF-8 and those that follow it, as cp1252 and Latin-1 show them.
 _MISREAD = re.compile(
     "[\u00c2-\u00f4][\u0080-\u00bf\u20ac\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u017d"
@@ -94,6 +103,7 @@ def without_thinking(text: str) -> str:
     """The text without ``<think>`` blocks, also those that lack their opening or closing tag."""
     # Not one pattern with a back reference: a model that repeats an opening tag thousands of times would
     # have it look through the whole reply each time.
+    text = text.rpartition(_FINAL_CHANNEL)[2]
     kept: list[str] = []
     at, end, unclosed = 0, 0, set()
     while (opening := _OPENING.search(text, at)) is not None:
@@ -106,7 +116,11 @@ def without_thinking(text: str) -> str:
             kept += (text[end : opening.start()], " ")
             at = end = closing.end()
     text = _HEADLESS_THINKING.sub(" ", "".join(kept) + text[end:])
-    return _OPEN_THINKING.sub(" ", text)
+    opening = _OPENING.search(text)
+    if opening is None:
+        return text
+    answer = _ANSWER_IN_THINKING.search(text, opening.end())
+    return f"{text[: opening.start()]} {text[answer.start() :] if answer else ''}"
 
 
 def json_objects(text: str) -> list[dict[str, object]]:

@@ -8,7 +8,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from vidence.ask.scoring import robust
-from vidence.ask.scoring.letters import plain, read_segment
 from vidence.records import Answered, Item, Reply
 
 ROBUST = robust.create()
@@ -81,6 +80,7 @@ def test_two_letters_are_no_answer(marker: str, first: int, step: int, between: 
 def test_what_is_thought_is_not_read(thought: str, wanted: str) -> None:
     assert letter(f"<think>{thought}</think><answer>{wanted}</answer>") == wanted
     assert letter(f"<think>{thought}</think>") is None
+    assume("boxed" not in thought)  # reasoning that never ends may end in its answer
     assert letter(f"<think>{thought}") is None
 
 
@@ -92,9 +92,3 @@ def test_the_text_of_one_choice_is_read_whatever_it_says(text: str) -> None:
     outcome = ROBUST.read(asked, Reply(text=f"<answer>B: {text}</answer>"))
     assert isinstance(outcome, Answered)
     assert outcome.answer == "B"
-
-
-@given(REPLIES, st.booleans())
-def test_a_segment_gives_a_letter_or_a_doubt_never_both(text: str, is_marked: bool) -> None:
-    reading = read_segment(item(), plain(text), is_marked=is_marked)
-    assert reading is None or bool(reading.letter) != bool(reading.doubt)

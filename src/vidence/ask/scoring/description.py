@@ -30,12 +30,14 @@ _CLAUSE_END = re.compile(
 _WORDS = r"\W*(?:[\w'/-]+\W+)"
 # Says less than no: "not only", "no doubt". Blanked before looking for negation.
 _NO_NEGATION = re.compile(
-    r"\bnot\s+(?:only|just|merely|simply|unlike)\b|\b(?:no|without(?:\s+a)?)\s+doubt\b|\bn(?:ot|one|othing)\s+other\s+than\b"
+    r"\bnot\s+(?:only|just|merely|simply|unlike)\b|\b(?:no|without(?:\s+a)?)\s+doubt\b|\bn(?:ot|one"
+    r"|othing)\s+other\s+than\b"
     r"|(?:\bcan(?:not|'t|\s+not)|\bnot)\s+(?:be\s+)?(?:ruled?|excluded?)(?:\s+out)?\b",
     re.IGNORECASE,
 )
 _DENIED_BEFORE = re.compile(
-    rf"(?:\b(?:not|never|neither|nor|no|without|cannot|unlikely|hardly|inconsistent\s+with|exclud\w+|rul\w+\s+out"
+    rf"(?:\b(?:not|never|neither|nor|no|without|cannot|unlikely|hardly|inconsistent\s+with|exclud\w+"
+    rf"|rul\w+\s+out"
     rf"|less\s+likely|lack\w*)\b|n't\b){_WORDS}{{0,10}}\Z"
     rf"|\b(?:rather\s+than|instead\s+of|as\s+opposed\s+to|other\s+than|unlike)\b{_WORDS}{{0,3}}\Z",
     re.IGNORECASE,
@@ -45,7 +47,8 @@ _DENIAL = (
     r"|wrong|inconsistent)"
 )
 _DENIED_AFTER = re.compile(
-    rf"\A\W*(?:\w+\W+){{0,3}}?(?:is|are|was|were|seems?|appears?|looks?|do|does|did|can|could|would|should|has|have)"
+    rf"\A\W*(?:\w+\W+){{0,3}}?(?:is|are|was|were|seems?|appears?|looks?|do|does|did|can|could|would"
+    rf"|should|has|have)"
     rf"(?:n't\b|\s+(?:(?:be|very|quite|also|highly|therefore|thus|rather|too)\s+)*{_DENIAL})"
     rf"|\A\s*[:(=-]+\s*(?:no\b|{_DENIAL})",
     re.IGNORECASE,

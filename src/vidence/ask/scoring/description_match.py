@@ -23,7 +23,8 @@ NO_CHOICE = "none"
 _ERROR = re.compile(r"\bERROR:")
 # "B", "(B)", "The best answer is B." and the like: a letter, and words that say only that it is the answer.
 _LETTER_ALONE = re.compile(
-    r"[\W_]*(?:(?:the|my|final|best|correct|right|answer|option|choice|letter|is|would|be)\b[\W_]*)*[A-Z][\W_]*",
+    r"[\W_]*(?:(?:the|my|final|best|correct|right|answer|option|choice|letter|is|would"
+    r"|be)\b[\W_]*)*[A-Z][\W_]*",
     re.IGNORECASE,
 )
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from vidence.ask.scoring.description import evidence_for
 from vidence.ask.scoring.label_words import LabelWords, Mention, mentions, words_of
-from vidence.ask.scoring.letters import Reading
 from vidence.records import Item
 
 # A longer sentence is no plain answer; models that repeat themselves write such.
@@ -20,12 +19,16 @@ _SHORTEST_DOING = 6
 _OF_A_THING = re.compile(
     r"\b(?:the|an?|this|that|his|her|their|its|of|in|into|near|at|on|by)\s*\Z", re.IGNORECASE
 )
+_ENDS_OF_REPLY = {"first-sentence": 0, "last-sentence": -1}
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')]*\s+|\n+")
 # A sentence with one of these leaves open what is the case.
 _OPEN = re.compile(
-    r"\?|\b(?:cannot|can't|could|couldn't|unable|unclear|unsure|not\s+(?:sure|clear|certain|possible|enough)|don't\s+know"
-    r"|impossible|difficult|hard\s+to|whether|if|might|may|maybe|perhaps|possibly|either|or|neither|nor|would|unless"
-    r"|options?|choices?|question|asks?|asked|some\s+(?:would|might|may)|one\s+(?:might|could|may)|that(?:'s|\s+is)\s+(?:right|correct)|right\s+(?:now|there|here|after|before|behind|next))\b",
+    r"\?|\b(?:cannot|can't|could|couldn't|unable|unclear|unsure|not\s+(?:sure|clear|certain|possible"
+    r"|enough)|don't\s+know"
+    r"|impossible|difficult|hard\s+to|whether|if|might|may|maybe|perhaps|possibly|either|or|neither|nor"
+    r"|would|unless"
+    r"|options?|choices?|question|asks?|asked|some\s+(?:would|might|may)|one\s+(?:might|could|may)"
+    r"|that(?:'s|\s+is)\s+(?:right|correct)|right\s+(?:now|there|here|after|before|behind|next))\b",
     re.IGNORECASE,
 )
 _SMALL = frozenset(
@@ -60,8 +63,10 @@ _SMALL = frozenset(
     ]
 )
 _SAYING = (
-    r"(?:is|are|was|were|be|been|being|'s|seems?|appears?|looks?|becomes?|mov(?:es|ed|ing)|goes|going|turn(?:s|ed|ing)"
-    r"|head(?:s|ed|ing)|fac(?:es|ed|ing)|travel(?:s|ed|led|ing|ling)|walk(?:s|ed|ing)|run(?:s|ning)|roll(?:s|ed|ing))"
+    r"(?:is|are|was|were|be|been|being|'s|seems?|appears?|looks?|becomes?|mov(?:es|ed|ing)|goes|going"
+    r"|turn(?:s|ed|ing)"
+    r"|head(?:s|ed|ing)|fac(?:es|ed|ing)|travel(?:s|ed|led|ing|ling)|walk(?:s|ed|ing)|run(?:s|ning)"
+    r"|roll(?:s|ed|ing))"
 )
 _SAID_OF = re.compile(
     rf"\b{_SAYING}(?:\s+(?:to\s+be|\w+))?(?:\s+(?:in|to|on|towards?))?(?:\s+(?:the|a|an))?\s*\Z",
@@ -71,8 +76,10 @@ _COUNTED = re.compile(
     r"(?:\b(?:is|are|was|were|be|number\s+is)|'s)(?:\s+(?:exactly|only|a\s+total\s+of))?\s*\Z", re.IGNORECASE
 )
 _ENDS = re.compile(
-    r"\A(?:\s+(?:in|of|throughout|during|at)\s+(?:the|this)\s+(?:\w+\s+)?(?:video|clip|image|picture|frames?|scene|footage|camera"
-    r"|screen|end|beginning))?\W*\Z|\A,?\s+(?:because|since|as|to\s+me)\b|\A,?\s+(?:not|rather\s+than|instead\s+of|and\s+not)\b|\A\s+(?:side|colou?r|direction)\W*\Z",
+    r"\A(?:\s+(?:in|of|throughout|during|at)\s+(?:the|this)\s+(?:\w+\s+)?(?:video|clip|image|picture"
+    r"|frames?|scene|footage|camera"
+    r"|screen|end|beginning))?\W*\Z|\A,?\s+(?:because|since|as|to\s+me)\b|\A,?\s+(?:not|rather\s+than"
+    r"|instead\s+of|and\s+not)\b|\A\s+(?:side|colou?r|direction)\W*\Z",
     re.IGNORECASE,
 )
 _NUMBERS = (
@@ -139,38 +146,18 @@ def said_in(item: Item, sentence: str) -> int | None:
     return only if all(_is_said_of(sentence, labels[only].text, mention) for mention in found) else None
 
 
-def opens_with(item: Item, line: str) -> Reading | None:
-    """The only choice that a line names, where it opens the line: "Blue, because ..."; otherwise None."""
-    opening = [
-        i
-        for i, choice in enumerate(item.choices)
-        if choice.strip()
-        and re.match(rf"\W*{re.escape(choice.strip())}\s*[,.;!:-]+\s+\w", line, re.IGNORECASE)
-    ]
-    labels = [LabelWords(text=choice) for choice in item.choices]
-    named = {mention.label for mention in mentions(labels, words_of(line))}
-    if len(opening) != 1 or named - {*opening}:
-        return None
-    return Reading(item.letters[opening[0]], "choice-text")
-
-
 def _asked(item: Item, labels: Sequence[LabelWords]) -> set[int]:
     return {mention.label for mention in mentions(labels, words_of(_in_digits(item.question)))}
 
 
-def read_sentences(item: Item, text: str) -> tuple[str, Reading] | None:
+def read_sentences(item: Item, text: str) -> tuple[str, int] | None:
     """The choice that the first or last sentence says, with the name of the rule; None where neither does.
 
-    Two sentences that say different choices are a doubt.
+    The choice is -1 where the two say different ones.
     """
     sentences = [part.strip() for part in _SENTENCE.split(text) if part.strip(" \t-_=")]
-    if not sentences:
-        return None
-    first, last = said_in(item, sentences[0]), said_in(item, sentences[-1])
-    if first is None and last is None:
-        return None
-    if first is not None and last is not None and first != last:
-        return "sentence", Reading(doubt="the first and the last sentence say different choices")
-    if first is not None:
-        return "first-sentence", Reading(item.letters[first], "choice-text")
-    return "last-sentence", Reading(item.letters[last or 0], "choice-text")
+    said = [(rule, said_in(item, sentences[at])) for rule, at in _ENDS_OF_REPLY.items()] if sentences else []
+    named = [(rule, choice) for rule, choice in said if choice is not None]
+    if len({choice for _, choice in named}) > 1:
+        return "sentence", -1
+    return named[0] if named else None

@@ -3,8 +3,7 @@
 import pytest
 
 from vidence.ask.scoring import robust
-from vidence.ask.scoring.free_form import opens_with, read_sentences, said_in
-from vidence.ask.scoring.letters import Reading
+from vidence.ask.scoring.free_form import read_sentences, said_in
 from vidence.records import Answered, Item
 
 COLOURS = ("red", "blue", "green")
@@ -46,14 +45,8 @@ def test_the_only_choice_that_a_sentence_says_is_read(choices, text, letter) -> 
 
 def test_the_rule_names_the_sentence() -> None:
     item = asked(ORANGE)
-    assert read_sentences(item, "She is peeling an orange. It is noon.") == (
-        "first-sentence",
-        Reading("A", "choice-text"),
-    )
-    assert read_sentences(item, "It is noon. She is peeling an orange.") == (
-        "last-sentence",
-        Reading("A", "choice-text"),
-    )
+    assert read_sentences(item, "She is peeling an orange. It is noon.") == ("first-sentence", 0)
+    assert read_sentences(item, "It is noon. She is peeling an orange.") == ("last-sentence", 0)
 
 
 def test_what_the_question_says_or_a_sentence_denies_is_no_answer() -> None:
@@ -65,9 +58,10 @@ def test_what_the_question_says_or_a_sentence_denies_is_no_answer() -> None:
     assert said_in(asked(COLOURS), "It is not red but red.") is None
     assert read_sentences(asked(COLOURS), "---") is None
     item = asked(("Yes", "No"))
-    assert opens_with(item, "No, he does not.") == Reading("B", "choice-text")
-    assert opens_with(item, "Nobody falls.") is None
-    assert opens_with(asked(COLOURS), "Red, blue and white balloons") is None
+    for reply, read in (("No, he does not.", "B"), ("Nobody falls.", None)):
+        outcome = robust.read_text(item, reply)
+        assert (outcome.answer if isinstance(outcome, Answered) else None) == read
+    assert not isinstance(robust.read_text(asked(COLOURS), "Red, blue and white balloons"), Answered)
 
 
 def test_letters_and_probabilities_count_before_sentences() -> None:

@@ -5,9 +5,9 @@ import unicodedata
 import pytest
 
 from vidence.ask.scoring import needs_judge, robust
-from vidence.ask.scoring.letters import equal_choices, plain, read_segment, words
+from vidence.ask.scoring.letters import plain, words
 from vidence.errors import UsageError
-from vidence.records import Answered, Failed, Item, Media, Refused, Reply, Score, Unreadable
+from vidence.records import Answered, Failed, Item, Refused, Reply, Score, Unreadable
 
 
 @pytest.mark.parametrize(
@@ -36,19 +36,6 @@ def test_markup_is_taken_off(text: str, expected: str) -> None:
 )  # fmt: skip
 def test_words(text: str, expected: tuple[str, ...]) -> None:
     assert words(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "choices", "expected"),
-    [
-        ("RED.", ("red", "blue"), (0,)), ("rear  left", ("Rear-left", "Front-left"), (0,)),
-        ("the red", ("red", "blue"), (0,)), ("red", ("red", "Red!"), (0, 1)),
-        ("a red", ("a red", "red"), (0,)), ("", ("", "red"), ()), ("12", ("1 2", "12"), (1,)),
-        ("purple", ("red", "blue"), ()),
-    ],
-)  # fmt: skip
-def test_equal_choices(text: str, choices: tuple[str, ...], expected: tuple[int, ...]) -> None:
-    assert equal_choices(text, choices) == expected
 
 
 def test_forms_of_ascii_are_those_of_unicode_and_invisible_signs_are_none() -> None:
@@ -132,23 +119,3 @@ def test_an_open_answer_waits_for_its_judge() -> None:
     assert scorer.mark(OPEN, Refused(reason="x")).value == 0.0
     with pytest.raises(UsageError, match="'robust' reads letters, but item 'q2' has an open answer"):
         robust.create().read(OPEN, Reply(text="A"))
-
-
-def lettered(text: str) -> str:
-    """The letter that a segment gives for a question of colours, or why it gives none."""
-    choices = ("red", "blue", "green", "white")
-    item = Item(item_id="q", media=(Media(path="x.mp4"),), question="?", choices=choices, answer="A")
-    found = read_segment(item, text, is_marked=True)
-    return "" if found is None else found.doubt or found.letter
-
-
-def test_a_segment_gives_a_letter_or_a_doubt() -> None:
-    assert lettered("A. red\nB. blue") == "several lines start with a letter"
-    assert lettered("A. red\nA. red") == "A"
-    assert lettered("A. red\nE. none of these") == "A"  # the question ends at D
-    assert lettered("A/B") == "the letter A stands with the letter B"
-    assert lettered("A(red)") == "A"
-    assert lettered("A man walks") == ""
-    item = Item(item_id="q", question="?", choices=("red", "blue", "green"), answer="A")
-    found = read_segment(item, "B: This shows him walking slowly", is_marked=False)
-    assert (found.letter, found.form) == ("B", "letter-and-remark")

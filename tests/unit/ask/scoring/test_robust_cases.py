@@ -2,6 +2,8 @@
 
 # ruff: noqa: RUF001 - full-width letters and Cyrillic look-alikes are what is tested
 
+from time import process_time
+
 import pytest
 
 from vidence.ask.scoring import robust
@@ -93,9 +95,138 @@ THOUGHT = [
 ]  # fmt: skip
 
 
+TAG_IS_FINAL = [
+    "<answer>\nB\n</answer>\n\n- A: the coat is red", "<answer>\nB\n</answer>\nC",
+    "<answer>\nB\n</answer>\n\nblack", "<answer>\nB\n</answer>\n\n**Explanation:** the coat is blue.",
+    "<answer>B</answer>\n\nThe answer is C.", "<answer>B</answer> <answer></answer>",
+    "<answer>B</answer>\n<answer>C", "<choice>B</choice>",
+    "<answer>The woman is far away.\nAnswer: B</answer>",
+]  # fmt: skip
+CORRECTED = [
+    "The answer is A. Hold on. B is correct.", "Answer: A\n\nHmm, actually B.",
+    "The answer is not A but B.", "It isn't A, it's B.", "A? No, B.", "The answer is A... wait, no, B.",
+    "Answer: A. Scratch that, B.", "The answer is A. Sorry, I meant B.", "Answer: A\nNo, it is B.",
+    "It is A. Wait, no, it's B.", "The answer isn't A, C or D; it's B.", "A -- no, B",
+]  # fmt: skip
+NOT_OURS = [
+    "Some would say the answer is A, but it is B.", "One might think the answer is A. The answer is B.",
+    "If it were night, the answer would be A. It is day: B is correct.", "Is the answer A? I choose B.",
+    "I initially thought A, however the correct answer is B.",
+    "The answer would be A if it were night. It is B.",
+    "Although the answer seems to be A, it's actually B.", "If I had to guess, I would say B.",
+]  # fmt: skip
+SAID = [
+    "It is B.", "It's B.", "Definitely B.", "B is the answer", "I would guess B", "This matches option B.",
+    "The answer to the question is B", "Among the options, B is the most consistent.", "\\fbox{B}",
+    "Your answer: B", "B it is.", "Only B is correct.", "A, C and D are wrong, which leaves B.",
+    "Answer -> B", "Final: B", "✅ B", "The coat is dark (option B).", "B, confidence 95%",
+    "B (90% confident)", "B, I think.", "Choose B.", "Correct answer is blue because it fits",
+    "The coat is far away. B.",
+]  # fmt: skip
+LANGUAGES = [
+    "故选B", "应该选择B", "正确选项是B", "【答案】B", "答：B", "B选项正确", "选项B是正确的。",
+    "我认为答案是B。", "正解はBです。", "Bが正解です。", "私はBを選びます。", "答え：B", "정답은 B입니다.",
+    "B가 정답입니다.", "B번입니다.", "저는 B를 선택합니다.", "La respuesta correcta es B.",
+    "La respuesta correcta es la B.", "Elijo la opción B.", "La opción B es correcta.",
+    "A resposta correta é a opção B.", "Escolho a opção B.", "La bonne réponse est la B.",
+    "L'option B est correcte.", "C'est B.", "Die richtige Antwort lautet B: blue", "Ich wähle B.",
+    "B ist richtig.", "Ich würde B wählen.", "Правильный ответ - B.",
+    "Я выбираю B.", "Это B.", "الإجابة الصحيحة هي B.", "أختار B.", "الخيار الصحيح هو B",
+    "La risposta corretta è B.",
+]  # fmt: skip
+AROUND = [
+        "While A is tempting, B is correct.", "Between A and B, B is more likely.",
+        "A: no\nB: yes\nC: no\n\nAnswer: B", "B\n\nWhy not A? A is red.",
+        "The answer is B; A is the colour of the hat.", "By elimination, B.", "I'm leaning towards B.",
+        "My conclusion is B.", "答案是B。因为外套是蓝色的。", "Antwoord: B",
+]  # fmt: skip
+UNSAID = [
+        "If the man had stayed, the correct answer would be A.",
+        "Question 1 answer: A; Question 2 answer: B", "The answer would be A if it rained.",
+        "Some would say the answer is A.", "It is A who walks in.", "Person B is right behind the car.",
+        "Team A is best.", "He answers B.", "Everyone says it is B.", "Plan B.",
+        "The answer is anything but B.", "I doubt that B is correct.", "Actually, A man walks.",
+        "Is it B?", "The sign says B.", "A. B. C.", "Options: A, B, C", "A: red. B: blue.",
+        "A: red\nB: blue", "Answer: C\nD", "It is A. It is B.", "答案不是B", "B不正确",
+        "B가 정답이 아닙니다", "Bは正解ではありません", "不选B", "La respuesta no es B",
+        "Die Antwort ist nicht B.", "La réponse n'est pas B.", "A (blue)", "B. The coat is red.",
+        "Answer: A (0.5), B (0.5)", "A: red\nB: blue\nC: green\nD: black\nE: white",
+        "Let us assume the answer is B.", "Let's say the answer is B. Then the coat is dark.",
+        "The man's answer is B.", "如果他留下，答案是A", "B is the least likely answer.",
+        "I would not choose B.", "Gate B is right ahead.", "The letter B is on the wall.",
+        "The user asks whether B is correct.", "Should I choose B?",
+        "There is no B.",
+]  # fmt: skip
+
+NEW = [
+    "I'd go for B", "The letter is B", "Nicht A, sondern B", "我认为是B", "Not A, but B",
+    "A: no, B: yes, C: no",
+    "A. red\nB. blue\nC. green\nD. black\nE. white\n\nThis corresponds to option B.",
+    "<think>So it is blue. \\boxed{B}", "The result is <|begin_of_box|>B<|end_of_box|>.",
+    "◁think▷A◁/think▷B", "[THINK]A[/THINK]B", "<seed:think>A</seed:think>B",
+    "<|channel|>analysis<|message|>A?<|end|><|channel|>final<|message|>B",
+    "A. red: incorrect.\nB. blue: correct.\nC. green: incorrect.", "A ✗\nB ✓", "~~A~~ B", "B ✅",
+    "The answer is A, I mean B.", "Changing my answer to B.", "I was going to say A, but it is B.",
+    "<CONCLUSION>B</CONCLUSION>", "\\framebox{B}", "\\boxed{{B}}", "{\"selected_option\": \"B\"}",
+    "Ich glaube, dass B richtig ist.", "Zuerst dachte ich A, aber die Antwort ist B.", "Deve ser B.",
+    "Debe ser B.", "J'opte pour B.", "A неверно, значит, ответ B.", "A가 아니라 B입니다.", "لا بد أنه B.",
+]  # fmt: skip
+NEW_NONE = [
+    "Correct answer: B\nYour answer: A", "<choice>A</choice> <answer>B</answer>", "Answer: A -> B",
+    "The answer is clearly visible: A red car passes.", "A. red is not seen.\nB. blue is seen.",
+    "red: seen at noon.\nblue: seen at night.", "The answer is A. Wait, no.", "The answer is A or",
+    "D\n\nThe answer is B.",
+    "For example, write <answer>A</answer>.", "The line runs from A to C.", "Я не думаю, что B верно.",
+    "Cが正しいとは思いません。", "C가 맞다고 생각하지 않습니다.",
+    "以下是选项：\nA. red\nB. blue\nC. green\nD. black\nE. white",
+]  # fmt: skip
+FIVE = ("red", "blue", "green", "black", "white")
+LISTED = "\n".join(f"{letter}. {colour}" for letter, colour in zip("ABCDE", FIVE, strict=True))
+
+
 @pytest.mark.parametrize("text", [*LONE_LETTERS, *MARKED, *STATED, *WHOLE, *THOUGHT])
 def test_the_stated_answer_is_read(text: str) -> None:
     assert read(COLOURS, text) == "C"
+
+
+@pytest.mark.parametrize(
+    "text", [*TAG_IS_FINAL, *CORRECTED, *NOT_OURS, *SAID, *LANGUAGES, *AROUND, *NEW, f"{LISTED}\nB"]
+)
+def test_the_statement_is_read(text: str) -> None:
+    assert read(FIVE, text) == "B"
+
+
+@pytest.mark.parametrize("text", [*UNSAID, *NEW_NONE, LISTED])
+def test_what_the_reply_does_not_state_is_not_read(text: str) -> None:
+    assert read(FIVE, text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Answer: ",
+        "no, ",
+        "the answer is ",
+        "(",
+        "so, ",
+        "\\boxed{",
+        "<answer>",
+        "A\n",
+        "<think>",
+        "{",
+        "A. ",
+        "answer is",
+        "A or ",
+        "B ",
+        "not ",
+    ],
+)
+def test_a_model_that_repeats_itself_is_read_to_the_end_in_linear_time(text: str) -> None:
+    begun = process_time()
+    read(FIVE, text * 20_000)
+    assert process_time() - begun < 30
+    if text != "<think>":
+        assert read(FIVE, text * 2000 + "\n<answer>B</answer>") == "B"
 
 
 PROSE = [
@@ -192,13 +323,13 @@ def test_choice_texts(choices: tuple[str, ...], text: str, expected: str | None)
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("C", "reply/letter"),
+        ("C", "alone/letter"),
         ("Black", "reply/choice-text"),
         ("<answer>C: Black</answer>", "answer-tag/letter-and-text"),
         ("\\boxed{C}", "box/letter"),
         ("Answer: C because of frame 3", "marker/letter-and-remark"),
         ("The answer is C.", "statement/letter"),
-        ("The hat is dark.\n\nC", "line/letter"),
+        ("The hat is dark.\n\nC", "alone/letter"),
     ],
 )
 def test_the_rule_says_how_the_letter_was_found(text: str, rule: str) -> None:
@@ -210,10 +341,10 @@ def test_the_rule_says_how_the_letter_was_found(text: str, rule: str) -> None:
     ("text", "part"),
     [
         ("", "empty"), ("ERROR: no route", "error message"), ("<think>C", "follows the reasoning"),
-        ("A or B", "letter B"), ("C: White", "text of another choice"),
-        ("Answer: C: Purple", "not the text of its choice"), ("Answer: E", "'E'"),
-        ("Answer: not B", "rejects"), ("Answer: C\nThe correct answer is B.", "then states another"),
-        ("Red\nBlue", "several lines"), ("A man appears", "states no answer"),
+        ("A or B", "states no answer"), ("C: White", "text of another choice"),
+        ("Answer: C: Purple", "not the text of its choice"), ("Answer: E", "Answer: E"),
+        ("Answer: not B", "no choice"), ("Answer: C\nThe correct answer is B.", "takes none back"),
+        ("Red\nBlue", "takes none back"), ("A man appears", "states no answer"),
     ],
 )  # fmt: skip
 def test_the_reason_says_why_nothing_was_read(text: str, part: str) -> None:
