@@ -126,8 +126,10 @@ def test_run_folders_have_a_place_in_a_panel(vidence, written):
         for name in ("Always-A", "baseline-longest")
     )
     (vidence.folder / "q.toml").write_text(f'title = "Given"\n{folders}')
-    done = vidence("panel", "q.toml", "--as", "pairs?against=Always-A", "--no-page")
-    assert done.code == 0, done.err
+    both = ("--as", "pairs?by=thinking", "--as", "pairs?against=Always-A")
+    done = vidence("panel", "q.toml", *both, "--no-page")
+    assert done.code == 3, done.err
+    assert "not shown: pairs?by=thinking: no thinking model of the panel" in " ".join(done.err.split())
     assert "M: baseline-longest less" in done.out
     (vidence.folder / "q.toml").write_text(
         f'title = "Given"\n{folders}'.replace("baseline-longest", "Always-A")
@@ -142,6 +144,9 @@ def test_what_was_not_asked_is_missing_and_an_unknown_view_asks_nothing(vidence,
     wrong = vidence("panel", "p.toml", "--as", "humanpcr-fig77")
     assert wrong.code == 2
     assert "humanpcr-fig7" in wrong.err
+    other = vidence("panel", "p.toml", "--as", "herbench-fig5")
+    assert other.code == 2
+    assert "herbench-fig5 is about herbench, and the panel has table" in " ".join(other.err.split())
     assert not (vidence.folder / "runs").exists()
     none = vidence("panel", "p.toml", "--no-ask")
     assert none.code == 3

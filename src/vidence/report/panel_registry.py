@@ -2,7 +2,7 @@
 
 import functools
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -97,6 +97,20 @@ def check_view(name: str) -> None:
             "view", parse_spec(name).name, [*names("view"), *whole_papers(), *paper_views()]
         )
     open_view(name)
+
+
+def check_about(name: str, benchmarks: Collection[str]) -> None:
+    """See that a table or figure of a paper is about one of some benchmarks, before they are asked.
+
+    Raises:
+        UsageError: it is about others.
+    """
+    paper = paper_views().get(name)
+    if paper is not None and ALL not in paper.benchmarks and not set(paper.benchmarks) & set(benchmarks):
+        raise UsageError(
+            f"{name} is about {' or '.join(paper.benchmarks)}, and the panel has {', '.join(benchmarks)}; "
+            "leave it out, or add that benchmark"
+        )
 
 
 def viewed(grid: Grid, name: str, *, draws: Draws) -> Viewed:

@@ -24,6 +24,7 @@ from vidence.console.flags import (
 )
 from vidence.console.screen import Screen, say
 from vidence.engine.environment import cache_root, environment
+from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.study.showing import panel_section, study_of
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from vidence.engine.panel import PanelRun
     from vidence.engine.panel_diagnostics import Examination
     from vidence.engine.plan import Plan
+    from vidence.report.panel_registry import Viewed
     from vidence.report.panel_runs import AskedPanel, Panel
 
 SECTION = "Ask"
@@ -83,7 +85,7 @@ def panel(given: PanelWanted) -> int:
     from vidence.engine.panel import PanelFile, check_panel, given_runs, planned
     from vidence.engine.panel_diagnostics import examinations
     from vidence.report.panel_ahead import ahead
-    from vidence.report.panel_registry import check_view
+    from vidence.report.panel_registry import check_about, check_view
     from vidence.report.panel_runs import read_panel, taken
 
     for view in given.views:
@@ -92,6 +94,8 @@ def panel(given: PanelWanted) -> int:
     config = read_config(file, PanelFile)
     runs = planned(config, beside=file.parent, root=given.root)
     others = given_runs(config, beside=file.parent)
+    for view in given.views:
+        check_about(view, list(dict.fromkeys(run.plan.benchmark for run in [*runs, *others])))
     examined_on = examinations(config, runs)
     console = Screen(stderr=True)
     if given.check:
@@ -167,7 +171,7 @@ def _write(shown: "Panel", given: PanelWanted) -> tuple[str, ...]:
     from vidence.tables.terminal import Sheet
 
     sheet = Sheet(screen(given.json_path, given.latex))
-    views = [shown.view(name) for name in given.views]
+    views, refused = _views(shown, given.views)
     tables = [table for view in views for table in view.tables]
     of_studies = [table for study in shown.studies for table in study.tables]
     section = replace(shown.section, tables=(*shown.section.tables, *tables, *of_studies))
@@ -192,4 +196,21 @@ def _write(shown: "Panel", given: PanelWanted) -> tuple[str, ...]:
         draw_section(study, sheet)
     for view in views:
         draw_section(Section(title=view.name, paragraphs=view.sentences, tables=view.tables), sheet)
-    return tuple(one for view in views for one in view.missing)
+    return (*(one for view in views for one in view.missing), *refused)
+
+
+def _views(shown: "Panel", names: "Sequence[str]") -> "tuple[list[Viewed], list[str]]":
+    """The views of these names, and which the runs do not give, and why.
+
+    Raises:
+        UsageError: the runs give none of them.
+    """
+    views, refused = list["Viewed"](), dict[str, UsageError]()
+    for name in names:
+        try:
+            views.append(shown.view(name))
+        except UsageError as error:
+            refused[name] = error
+    if refused and not views:
+        raise next(iter(refused.values()))
+    return views, [f"{name}: {why}" for name, why in refused.items()]
