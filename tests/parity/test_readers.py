@@ -51,7 +51,9 @@ def response_files(folder):
     expected = json.loads(need(folder / "expected_per_file.json").read_text("utf-8"))
     paths = sorted((folder / "responses").glob("*.jsonl.gz"))
     if not paths:
-        pytest.skip(f"{folder / 'responses'} holds no response file")
+        pytest.skip(
+            f"{folder / 'responses'} holds no response file; set VIDENCE_CHECKS to a folder that has some"
+        )
     counted = {path: expected.get(path.name.removesuffix(".jsonl.gz")) for path in paths}
     for path, counts in counted.items():
         if counts is not None:

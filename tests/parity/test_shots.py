@@ -34,7 +34,7 @@ def film_of(data_dir, name):
     for film in labelled_films(data_dir):
         if film.path.stem == name:
             return film
-    pytest.skip(f"no labels of {name}")
+    pytest.skip(f"no labels of {name}; set VIDENCE_DATA to a folder that has them")
 
 
 def judged(gaps, cuts, gradual):
