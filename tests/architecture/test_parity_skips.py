@@ -37,4 +37,4 @@ def test_parity_without_files_is_skipped_with_a_reason(is_there: bool, tmp_path:
     reasons = re.findall(r"^SKIPPED \[\d+\] \S+ (.*)$", done.stdout, re.MULTILINE)
     assert reasons
     for reason in reasons:
-        assert re.search(r"set VIDENCE_(CHECKS|DATA)|needs ", reason), reason
+        assert re.search(r"set VIDENCE_(CHECKS|DATA)|needs |`make test-long`", reason), reason
