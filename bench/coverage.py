@@ -13,7 +13,7 @@ import argparse
 import itertools
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,6 +155,28 @@ def coverage(case: Case, n_runs: int, rng: np.random.Generator) -> Held:
     )
 
 
+def worst_table(found: Mapping[Case, Held]) -> list[str]:
+    """The designs in which the interval holds the truth least often."""
+    worst = sorted(
+        ((value.levels[2], value.before, case) for case, value in found.items()), key=lambda one: one[0]
+    )
+    return table(
+        ["videos", "sizes", "questions on most", "share", "correlation", "coverage, %", "before"],
+        [
+            [
+                str(c.n_videos),
+                c.sizes,
+                str(c.each),
+                f"{100 * c.share:g} %",
+                f"{c.icc:g}",
+                f"{100 * held:.1f}",
+                f"{100 * before:.1f}",
+            ]
+            for held, before, c in worst[:8]
+        ],
+    )
+
+
 def coverage_tables(n_runs: int, rng: np.random.Generator) -> list[str]:
     found = {
         case: coverage(case, n_runs, rng)
@@ -209,25 +231,7 @@ def coverage_tables(n_runs: int, rng: np.random.Generator) -> list[str]:
             row.append(f"{100 * np.mean([one.levels[2] for one in some]):.0f}" if some else "")
         rows.append(row)
     lines += table(["videos of", "share", *(f"{n} videos" for n in VIDEOS)], rows)
-    worst = sorted(
-        ((value.levels[2], value.before, case) for case, value in found.items()), key=lambda one: one[0]
-    )
-    lines += ["", "The eight worst designs at 95 %:", ""]
-    lines += table(
-        ["videos", "sizes", "questions on most", "share", "correlation", "coverage, %", "before"],
-        [
-            [
-                str(c.n_videos),
-                c.sizes,
-                str(c.each),
-                f"{100 * c.share:g} %",
-                f"{c.icc:g}",
-                f"{100 * held:.1f}",
-                f"{100 * before:.1f}",
-            ]
-            for held, before, c in worst[:8]
-        ],
-    )
+    lines += ["", "The eight worst designs at 95 %:", "", *worst_table(found)]
     return lines
 
 

@@ -128,9 +128,9 @@ def _draw_chart(chart: Chart) -> Drawing:
     body += [
         _below(place(value), said, is_upright=upright > 0) for value, said in zip(xs, words, strict=True)
     ]
-    for value, words in chart.y_marks:
+    for value, said in chart.y_marks:
         body.append(line(x1=LEFT, x2=RIGHT, y1=y(value), y2=y(value), style="zero"))
-        body.append(text(words, x=f"{RIGHT:g}%", y=y(value) - 5, anchor="end", style="number"))
+        body.append(text(said, x=f"{RIGHT:g}%", y=y(value) - 5, anchor="end", style="number"))
     if chart.is_bars:
         body += _columns(chart, place, y, n_places=len(xs))
         boxes = [
