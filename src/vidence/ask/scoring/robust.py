@@ -36,7 +36,7 @@ _CLOSING_TAG = re.compile(rf"</{_NAME}>", re.IGNORECASE)
 _BOX = re.compile(r"\\?\b(?:f|frame)?box(?:ed)?\s*\{(?P<said>[^{}]*)\}")
 # What models of vendors write around an answer.
 _BEGIN, _END = re.compile(r"<\|begin_of_box\|>"), re.compile(r"<\|end_of_box\|>")
-_TICKS, _CROSSES = re.compile("[✅✓✔☑]\ufe0f?"), re.compile("[✗✘❌]\ufe0f?")
+_TICKS, _CROSSES = re.compile(r"[✅✓✔☑]\ufe0f?|\[[xX]\](?= )"), re.compile(r"[✗✘❌]\ufe0f?|\[ \](?= )")
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
 _WITHDRAWN = re.compile(
     r"[.!?\n]\s*(?:(?:but\s+|oh\s+)?wait|no(?=[,.!])|hmm+|hold\s+on|scratch\s+that|strike\s+that)\b",
