@@ -520,6 +520,8 @@ class Stratum(Record):
 class Ended(Record):
     """How a run with ``--until`` ended: what was seen at the last look, and how many questions were asked.
 
+    These are more than those looked at where others were on their way when it was decided.
+
     `look` is of this run less that in the folder `against`; trials that failed count as wrong. `is_decided`
     says whether what ``--until`` asks for has come.
     """
@@ -532,7 +534,7 @@ class Ended(Record):
     def __str__(self) -> str:
         look, found = self.look, self.look.difference
         where = f"{found.n_clusters:,} of {look.n_sources:,} {found.clustered_by}s"
-        after = f"after {self.n_asked:,} of {look.n_items:,} questions ({where})"
+        after = f"after {found.n:,} of {look.n_items:,} questions ({where})"
         if not self.is_decided:
             return f"not decided {after}"
         by = ", but by less than the margin" if look.is_within and look.decided != "equivalent" else ""

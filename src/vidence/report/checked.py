@@ -106,6 +106,12 @@ def checked(run: Run) -> Checked | None:
     return Checked(draw=draw, read={item_id: sum(some) / len(some) for item_id, some in said.items()})
 
 
+def read_sample(run: Run) -> Checked | None:
+    """The sample of a run with a score, where people have read all of it; None otherwise."""
+    found = checked(run)
+    return None if found is None or found.n_unread or run.no_score else found
+
+
 def _read(path: Path, rows: Mapping[str, Row]) -> Iterator[tuple[str, float]]:
     """For each line of a table of ratings the item and whether the reply to it is right."""
     needed = ("item_id", "field", "value")

@@ -9,7 +9,7 @@ import numpy as np
 from vidence.engine.store import RunStore
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Estimate, Item, Record
-from vidence.report.checked import checked
+from vidence.report.checked import read_sample
 from vidence.report.pairing import PairedRuns, paired_answers
 from vidence.report.provenance import Origin, how_asked, is_asked, origin_of, trial_origin
 from vidence.report.results import SEED, Run
@@ -246,8 +246,7 @@ def compare_two(paired: PairedRuns, *, rng: np.random.Generator, settings: Resam
 
 def _pseudo_marks(paired: PairedRuns, run: Run) -> PseudoMarks | None:
     """The marks of the compared questions, corrected by a sample that people read; None without one."""
-    check = checked(run)
-    if check is None or check.n_unread:
+    if (check := read_sample(run)) is None:
         return None
     scored = ScoredQuestions.of(run.rows)
     places = {item.item_id: place for place, item in enumerate(scored.items)}

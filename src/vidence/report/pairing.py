@@ -144,7 +144,7 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> PairedRuns:
             *sources_note(items),
             *(
                 f"{name} asked until its comparison was decided, and an ordinary interval does not allow for "
-                "that; --anytime gives the one that does."
+                "that; the one of all looks does (--anytime, of two runs)."
                 for name, run in zip(names, runs, strict=True)
                 if run.ended is not None
             ),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vidence.engine.plan import Stratum
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Estimate, Item, OutcomeName, source_noun
-from vidence.report.checked import Checked, checked
+from vidence.report.checked import Checked, read_sample
 from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import longest_choice, margin, numeric_median
 from vidence.statistics.crossed import crossed_interval
@@ -584,8 +584,7 @@ def _no_accuracy(why: str) -> Measure[Aggregate]:
 
 def _corrected(run: Run, *, draws: Draws) -> tuple[Measure[Aggregate], ...]:
     """The accuracy as a person would mark the replies; nothing where no sample of them was read."""
-    check = checked(run)
-    if check is None or check.n_unread or run.no_score:
+    if (check := read_sample(run)) is None:
         return ()
     n = len(ScoredQuestions.of(run.rows).items)
     note = f"corrected by {len(check.read):,} replies that a person read, with its interval"
@@ -598,8 +597,7 @@ def _corrected(run: Run, *, draws: Draws) -> tuple[Measure[Aggregate], ...]:
 
 def corrected_accuracy(run: Run, *, draws: Draws) -> Estimate | None:
     """As `headline_accuracy`, as a person would mark the replies; None where no sample of them was read."""
-    check = checked(run)
-    if check is None or check.n_unread or run.no_score:
+    if (check := read_sample(run)) is None:
         return None
     average = "micro" if run.plan.headline == ANSWERED else run.plan.headline
     return _as_read(check, Aggregate.of(run.rows, average), draws=draws)

@@ -23,7 +23,7 @@ from vidence.statistics.intervals import (
     quantile,
     share_ends,
 )
-from vidence.statistics.resampling import as_labels, as_values
+from vidence.statistics.resampling import as_labels, as_values, mean_weights
 
 APART: Bounds = (-1.0, 1.0)
 LEAST_READ = 5
@@ -131,6 +131,11 @@ class PseudoMarks:
         below, above = (((half + side * (p - centre)) / z) ** 2 - plain for side in (1, -1))
         return float(factor @ np.maximum(below, 0)), float(factor @ np.maximum(above, 0))
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether of each stratum all was read, or nothing: then values are marks, and no rule is needed."""
+        return bool(((self.n_read == 0) | (self.n_read == self.n_all)).all())
+
     def part(self, positions: Sequence[int]) -> "PseudoMarks":
         """Those of some of the items; what was read of the strata stays."""
         at = list(positions)
@@ -143,6 +148,7 @@ def corrected_mean(
     """The mean mark as a person would give it, with its interval; clusters go together.
 
     The interval is that of `mean_interval` on the pseudo-marks, and reaches further by `PseudoMarks.slack`.
+    Where strata were read whole, or not at all, it is that of their marks.
 
     Args:
         marks: pseudo-marks of the items.
@@ -162,7 +168,9 @@ def corrected_mean(
     0.5
     """
     found = ClusteredMean.of(marks.values, clusters=clusters, groups=groups)
-    slack = marks.slack(_weights(len(marks.codes), groups), level=level)
+    if marks.is_whole:
+        return found.interval(level=level)
+    slack = marks.slack(mean_weights(groups, len(marks.codes)), level=level)
     return reaching(found, slack, bounds=SHARE, level=level)[0]
 
 
@@ -176,7 +184,8 @@ def corrected_difference(
 ) -> tuple[Estimate, float]:
     """The first mean less the second, as a person would mark both, with its p-value of being 0.
 
-    Where nothing of one side was read its marks count as they are.
+    Where nothing of one side was read its marks count as they are; where strata of both were read whole, or
+    not at all, this is `paired.compare` of their marks.
 
     Args:
         first: pseudo-marks of the items under one run.
@@ -194,7 +203,9 @@ def corrected_difference(
     if len(first.values) != len(second.values):
         raise UsageError(f"{len(first.values)} and {len(second.values)} items; expected the same items")
     found = ClusteredMean.of(first.values - second.values, clusters=clusters, groups=groups)
-    weights = _weights(len(first.values), groups)
+    if first.is_whole and second.is_whole:
+        return found.difference(bounds=APART, level=level)
+    weights = mean_weights(groups, len(first.values))
     ours, theirs = (marks.slack(weights, level=level) for marks in (first, second))
     return reaching(found, (ours[0] + theirs[1], ours[1] + theirs[0]), bounds=APART, level=level)
 
@@ -207,7 +218,7 @@ def reaching(
 
     plain, dof, value = found.interval(bounds=UNBOUNDED, level=level), found.layout.dof, found.value
     is_share = bounds == SHARE
-    if found.reason or not (is_share or found.variance or any(slack)):
+    if found.reason:
         return plain, 1.0
     critical = quantile(dof, level)
     sides = (critical * math.sqrt(found.variance),) * 2
@@ -230,11 +241,3 @@ def reaching(
         reason="",
     )
     return estimate, 2 * float(stdtr(dof, -abs(value) / error)) if error > 0 else float(value == 0)
-
-
-def _weights(n: int, groups: Sequence[str] | None) -> Values:
-    """What each item weighs in a mean over items, or over groups."""
-    if groups is None:
-        return np.full(n, 1 / n)
-    names, codes = as_labels(groups, n, what="groups")
-    return np.asarray(1 / (len(names) * np.bincount(codes))[codes], np.float64)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
 from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, ClusteredMean, mean_interval
-from vidence.statistics.resampling import as_values
+from vidence.statistics.resampling import as_values, mean_weights
 
 
 class RepeatSummary(Record):
@@ -169,7 +169,7 @@ def components(
     within_each = numbers.var(axis=1, ddof=1)
     within = float(within_each.mean())
     between = float(means.var(ddof=1)) - within / n_repeats if n > 1 else math.nan
-    of_repeats = float(_weights(n, groups) ** 2 @ within_each) / n_repeats
+    of_repeats = float(mean_weights(groups, n) ** 2 @ within_each) / n_repeats
     # NaN, of a single cluster, stays NaN.
     of_sampling = total**2 - of_repeats
     return Components(
@@ -183,14 +183,6 @@ def components(
         n_clusters=estimate.n_clusters,
         n_repeats=n_repeats,
     )
-
-
-def _weights(n: int, groups: Sequence[str] | None) -> NDArray[np.float64]:
-    """The weight of each item in the mean, shape (n,)."""
-    if groups is None:
-        return np.full(n, 1 / n)
-    sizes = Counter(groups)
-    return np.array([1 / (len(sizes) * sizes[group]) for group in groups])
 
 
 # --------------------------------------------------------------------------- what repeats find

@@ -52,6 +52,16 @@ def as_labels(labels: Sequence[str], n: int, *, what: str) -> tuple[tuple[str, .
     return tuple(distinct.tolist()), codes.astype(np.int64)
 
 
+def mean_weights(groups: Sequence[str] | None, n: int) -> NDArray[np.float64]:
+    """What each of n items weighs in a mean over items, or in the mean of the means of groups; 1 in all.
+
+    >>> mean_weights(["a", "b", "b"], 3).tolist(), mean_weights(None, 2).tolist()
+    ([0.5, 0.25, 0.25], [0.5, 0.5])
+    """
+    names, codes = as_labels(groups or ["all"] * n, n, what="groups")
+    return np.asarray(1 / (len(names) * np.bincount(codes))[codes], np.float64)
+
+
 def check_level(level: float) -> None:
     """Refuse a level that is no probability.
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from vidence.errors import UsageError
 from vidence.records import Estimate, Item, Record, source_noun
 from vidence.statistics.paired import Decided, decided
-from vidence.statistics.resampling import check_level
+from vidence.statistics.resampling import check_level, mean_weights
 
 METHOD: Final = "confidence sequence by betting (aGRAPA)"
 _MEANS: Final = np.arange(-999, 1000) / 1000  # steps of a tenth of a point
@@ -25,18 +25,6 @@ def source_order(sources: Iterable[str], *, seed: int) -> tuple[str, ...]:
     (('a', 'b', 'c'), ('a', 'c'))
     """
     return tuple(sorted(set(sources), key=lambda name: hashlib.sha256(f"{seed}/{name}".encode()).digest()))
-
-
-def mean_weights(groups: Sequence[str] | None, n: int) -> NDArray[np.float64]:
-    """The weight of each of n items in a mean over items, or in a macro mean over groups; 1 on average.
-
-    >>> mean_weights(["a", "b", "b", "b"], 4).round(3).tolist(), mean_weights(None, 2).tolist()
-    ([2.0, 0.667, 0.667, 0.667], [1.0, 1.0])
-    """
-    if groups is None:
-        return np.ones(n)
-    _, codes, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
-    return np.asarray(n / (len(sizes) * sizes[codes]), np.float64)
 
 
 class BettingCapital:
@@ -159,9 +147,9 @@ class Watch:
         level: float = 0.95,
         margin: float | None = None,
     ) -> None:
-        weights = mean_weights([item.tags[tag] for item in items] if tag else None, len(items)).tolist()
+        groups = [item.tags[tag] for item in items] if tag else None
         parts: dict[str, dict[str, float]] = {}
-        for item, weight in zip(items, weights, strict=True):
+        for item, weight in zip(items, mean_weights(groups, len(items)).tolist(), strict=True):
             parts.setdefault(item.source_id, {})[item.item_id] = weight
         self.order = source_order(parts, seed=seed)
         self.sequence = ConfidenceSequence(most=max(sum(p.values()) for p in parts.values()), level=level)

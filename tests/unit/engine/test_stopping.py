@@ -61,6 +61,10 @@ def test_asking_ends_with_what_is_in_flight_when_it_is_decided(bench, fake_model
     assert ended.look.n_asked == EACH * ended.look.n_decisive <= len(asked(model)) == ended.n_asked
     assert ended.n_asked <= ended.look.n_asked + 3 < N / 2
     assert len(bench.trials()) == ended.n_asked
+    # Of the questions in flight the sentence says only that they were asked.
+    assert str(ended).startswith(
+        f"decided after {ended.look.n_asked} of {N} questions ({ended.look.n_decisive} of "
+    )
     assert f"{N - ended.n_asked} questions not asked" in str(ended)
     # Sources come one after the other, in an order that the seed gives; of another seed it is another one.
     sources = [int(name[1:]) // EACH for name in asked(model)]

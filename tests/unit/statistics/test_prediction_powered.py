@@ -56,7 +56,24 @@ def test_all_read_is_the_rule_for_means_and_none_read_are_the_marks():
         raw = PseudoMarks.of(marks, read=np.full(90, NAN), strata=strata)
         difference, p_value = corrected_difference(pseudo, raw, clusters=videos)
         rule = compare(values, marks, clusters=videos)
-        assert (difference.value, p_value) == pytest.approx((rule.difference.value, rule.p_value))
+        ends = [(one.value, one.low, one.high) for one in (difference, rule.difference)]
+        assert (*ends[0], p_value) == pytest.approx((*ends[1], rule.p_value))
+
+
+def test_all_read_of_both_is_the_comparison_of_the_people_where_few_differ():
+    read = [1.0] * 4 + [0.0] * 56
+    first = PseudoMarks.of(read, read=read, strata=["right"] * 4 + ["wrong"] * 56)
+    second = PseudoMarks.of([0.0] * 60, read=[0.0] * 60, strata=["wrong"] * 60)
+    found, rule = (
+        corrected_difference(first, second, clusters=clusters(60)),
+        compare(read, [0] * 60, clusters=clusters(60)),
+    )
+    assert found[0].low <= 0 < found[0].high
+    assert (found[0].low, found[0].high, found[1]) == (
+        rule.difference.low,
+        rule.difference.high,
+        rule.p_value,
+    )
 
 
 def test_a_corrected_mean_is_the_mean_of_strata_by_their_size():
@@ -80,7 +97,8 @@ def test_no_error_among_those_read_leaves_room_for_as_many_as_may_be():
     assert difference.low < 0 < difference.high
     assert p_value > 0.05
     same, p_same = corrected_difference(raw, raw, clusters=clusters(n, 4))
-    assert (same.reason, p_same) == ("all videos are alike", 1.0)
+    assert (same.value, p_same) == (0.0, 1.0)
+    assert same.low < 0 < same.high
 
 
 def test_intervals_hold_the_truth_where_the_program_errs_and_are_narrower_than_the_sample():

@@ -11,7 +11,6 @@ from vidence.statistics.sequential import (
     BettingCapital,
     ConfidenceSequence,
     Watch,
-    mean_weights,
     source_order,
 )
 
@@ -131,7 +130,6 @@ def test_what_is_within_the_margin_is_equivalent_and_what_is_clear_is_better_by_
 
 
 def test_macro_means_weigh_each_value_of_a_tag_alike():
-    assert mean_weights(["a", "b", "b", "b"], 4).tolist() == pytest.approx([2, 2 / 3, 2 / 3, 2 / 3])
     watch = Watch(items(8, 1, tags=("a", "b", "b", "b")), seed=0, tag="task")
     for i in range(8):
         watch.add(f"q{i}", float(i % 4 == 0))
