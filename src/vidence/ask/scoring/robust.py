@@ -48,6 +48,10 @@ _QUESTION, _ANSWERED = (
 )
 
 
+# Most replies of models that answer at once: one letter, which no grammar is needed for.
+_LETTER = re.compile(r"\s*[(\[*\"']*(?P<letter>[A-Z])[)\]*\"'.:]*\s*")
+
+
 def _with_marks(text: str) -> str:
     """The plain text, with signs where a marked answer begins and ends."""
     text = _STRUCK.sub(" ", _END.sub(CLOSE, _BEGIN.sub(OPEN, text)))
@@ -112,6 +116,9 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
     Source: the rules follow the failure cases of the PerceptionComp result files.
     Departs: no.
     """
+    alone = _LETTER.fullmatch(text)
+    if alone and alone["letter"] in item.letters and not equal_choices(alone["letter"], item.choices):
+        return Answered(answer=alone["letter"], rule="alone/letter")
     if not text.strip():
         return Unreadable(reason="the reply is empty")
     if _ERROR_TEXT.match(text):
