@@ -405,7 +405,6 @@ def compare(
     parser: str | None = None,
     shared: bool = False,
     level: float = 0.95,
-    margin: float | None = None,
 ) -> "Ranked": ...
 def compare(  # noqa: PLR0913 - the options of a command; each stands for itself
     first: "Run | Path | str",
@@ -427,7 +426,7 @@ def compare(  # noqa: PLR0913 - the options of a command; each stands for itself
         parser: read all stored replies again with this parser; no model is asked.
         shared: compare the questions for which all runs have a score, where the runs differ in them.
         level: coverage of the intervals; 1 less the level of the tests.
-        margin: the difference in points that is as good as none, for a verdict on equivalence.
+        margin: the difference in points of two runs that is as good as none, for a verdict on equivalence.
         anytime: of two runs, look at the difference after every source, too.
 
     Raises:

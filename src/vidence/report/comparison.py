@@ -148,7 +148,6 @@ class Ranked(Record):
     provenance: tuple[Provenance, ...]
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
-    margin: float | None = None
 
     def __repr__(self) -> str:
         return f"Ranked({', '.join(map(repr, self.names))}; {self.n_items:,} questions)"
@@ -166,7 +165,8 @@ def compare_runs(
         anytime: also look at the difference of two runs after every source, see `statistics.sequential`.
 
     Raises:
-        UsageError: a margin of 0 or less, or `anytime` with more than two runs or with several people.
+        UsageError: a margin of 0 or less, a margin or `anytime` with more than two runs, or `anytime` with
+            several people.
     """
     share = None if margin is None else margin / 100
     if share is not None:
@@ -175,7 +175,12 @@ def compare_runs(
         who = ", ".join(paired.names)
         raise UsageError(f"--anytime looks at the difference of two runs of models, not of {who}; name two")
     if len(paired.runs) > 2:
-        return rank_runs(paired, level=level, margin=share)
+        if share is not None:
+            raise UsageError(
+                f"--margin says of two runs whether they are equivalent, not of {', '.join(paired.names)}; "
+                "name two"
+            )
+        return rank_runs(paired, level=level)
     rng = np.random.default_rng(SEED)
     found = compare_two(paired, rng=rng, settings=Resampling(level=level))
     return msgspec.structs.replace(
@@ -288,13 +293,12 @@ def _one_sample(paired: PairedRuns, samples: Sequence[PseudoMarks | None]) -> li
     ]
 
 
-def rank_runs(paired: PairedRuns, *, level: float, margin: float | None = None) -> Ranked:
+def rank_runs(paired: PairedRuns, *, level: float) -> Ranked:
     """Rank two runs or more, with a test of every pair.
 
     Args:
         paired: two runs or more on the same questions.
         level: coverage of the intervals; 1 less the level of the tests.
-        margin: the difference of shares that is as good as none; None asks for no equivalence.
     """
     tag, tag_notes = _macro_tag(paired)
     ranking = rank(
@@ -302,12 +306,10 @@ def rank_runs(paired: PairedRuns, *, level: float, margin: float | None = None) 
         clusters=paired.clusters,
         groups=paired.groups(tag) if tag else None,
         level=level,
-        margin=margin,
     )
     return Ranked(
         names=paired.names,
         ranking=ranking,
-        margin=margin,
         macro_tag=tag,
         n_items=len(paired.items),
         clustered_by=paired.noun,

@@ -1,7 +1,6 @@
 """A comparison in sentences that a reviewer can trust. Every number is one of its records."""
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
@@ -76,24 +75,12 @@ def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
         f"{average}: {n_clear} of {len(ranking.pairs)} pairs can be told apart at "
         f"{100 * ranking.level:g} % ({ranking.method}).",
         first,
-        *_pairs_at_margin(ranked),
         *_without_answer(ranked.unanswered),
         *_two_by_two(ranked.unanswered),
         *ranked.notes,
         *_not_asked(ranked.provenance),
         *_settings(ranked.settings),
     )
-
-
-def _pairs_at_margin(ranked: Ranked) -> list[str]:
-    if ranked.margin is None:
-        return []
-    words = Counter(pair.decided for pair in ranked.ranking.pairs)
-    return [
-        f"At a margin of {100 * ranked.margin:g} points {words['equivalent']:,} of "
-        f"{several(len(ranked.ranking.pairs), 'pair')} are equivalent (two one-sided tests, adjusted for all "
-        f"pairs), {words['better'] + words['worse']:,} better or worse, {words['not decided']:,} not decided."
-    ]
 
 
 def _several(names: tuple[str, ...]) -> str:

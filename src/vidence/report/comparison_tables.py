@@ -13,7 +13,7 @@ from vidence.report.provenance import trial_origin
 from vidence.report.results import OUTCOMES, Run
 from vidence.report.sections import Section
 from vidence.report.unread import ParserComparison, Unanswered
-from vidence.statistics.paired import Comparison, Pair
+from vidence.statistics.paired import Comparison
 from vidence.tables.export import csv_text, object_as_json
 from vidence.tables.table import (
     Cell,
@@ -31,7 +31,6 @@ from vidence.tables.table import (
 )
 
 JSON_FORMAT = "vidence-comparison/3"
-_WITHIN = "(within)"
 _NOT_CLEAR: dict[Verdict, str] = {"unclear": "not clear"}
 RowT = TypeVar("RowT")
 
@@ -98,12 +97,6 @@ def write_comparison_json(paired: PairedRuns, compared: Compared | Ranked, path:
         tables=shown.tables,
     )
     write_file(path, whole)
-
-
-def _decided(pair: Pair) -> str:
-    """The verdict on a pair where a margin was given."""
-    is_within = pair.p_equivalent is not None and pair.p_equivalent < 1 - pair.difference.level
-    return str(pair.decided) + (f" {_WITHIN}" if is_within and pair.is_clear else "")
 
 
 def _said(is_clear: bool, otherwise: str = "not clear") -> Cell:
@@ -339,8 +332,6 @@ def _letter(position: int) -> str:
 def _pairs(ranked: Ranked) -> Table:
     """A row for each pair, those with the run that was named first above; these are drawn."""
     ranking, base = ranked.ranking, ranked.names[0]
-    at_margin = words("decided", _decided, "at the margin", note=f"{_WITHIN}: clear, but by less than it")
-    has_margin = any(pair.decided for pair in ranking.pairs)
     return tabulate(
         "pairs",
         "All pairs",
@@ -365,7 +356,6 @@ def _pairs(ranked: Ranked) -> Table:
             p_value("p", lambda pair: pair.p_value),
             p_value("holm", lambda pair: pair.p_holm, "p, Holm", note="adjusted for all pairs"),
             words("clear", lambda pair: _said(pair.is_clear), "verdict"),
-            *((at_margin,) if has_margin else ()),
         ),
         notes=(
             f"{len(ranking.pairs):,} pairs, the run that was named later less the earlier one. Clear after "

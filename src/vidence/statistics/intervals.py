@@ -294,25 +294,6 @@ class ClusteredMean:
             found = msgspec.structs.replace(found, low=min(found.low, 0.0), high=max(found.high, 0.0))
         return found, p_value
 
-    def equivalence(self, margin: float, *, bounds: Bounds = (-1.0, 1.0)) -> float:
-        """The p-value of two one-sided tests that a difference lies within ``(-margin, margin)``.
-
-        It is the least alpha at which the interval of `difference` at the level ``1 - 2 alpha`` lies there,
-        found by halving, so that both are one rule; 1 where there is no interval, or the difference itself
-        lies outside.
-
-        Source: Schuirmann (1987), "A comparison of the two one-sided tests procedure and the power approach".
-        Departs: the interval is that of `difference`.
-        """
-        if self.reason or abs(self.value) >= margin:
-            return 1.0
-        low, high = 0.0, 0.5
-        for _ in range(40):
-            alpha = (low + high) / 2
-            found, _ = self.difference(bounds=bounds, level=1 - 2 * alpha)
-            low, high = (low, alpha) if -margin < found.low and found.high < margin else (alpha, high)
-        return high
-
     def _check(self, bounds: Bounds, level: float) -> None:
         check_level(level)
         low, high = bounds

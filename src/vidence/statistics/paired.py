@@ -106,7 +106,7 @@ def decided(value: float, *, is_clear: bool, is_within: bool) -> Decided:
     Args:
         value: the difference.
         is_clear: whether it can be told from 0.
-        is_within: whether it is within the margin, see `ClusteredMean.equivalence`.
+        is_within: whether the interval of two one-sided tests lies within the margin.
 
     Source: Schuirmann (1987); Lakens (2017), "Equivalence tests: a practical primer" (both tests together).
     Departs: no.
@@ -260,8 +260,7 @@ class Pair(Record):
 
     So a difference keeps its sign in every table, whoever is ahead. `difference` is as that of `compare`, not
     adjusted for the number of pairs; `p_holm` is `p_value` adjusted for it. `is_clear` says whether the two
-    can be told apart. With a margin `p_equivalent` is the p-value of two one-sided tests, adjusted likewise,
-    and `decided` what both amount to.
+    can be told apart.
     """
 
     first: str
@@ -270,8 +269,6 @@ class Pair(Record):
     p_value: float
     p_holm: float
     is_clear: bool
-    p_equivalent: float | None = None
-    decided: Decided | None = None
 
     @property
     def better(self) -> str:
@@ -378,37 +375,6 @@ def _places(names: Sequence[str], clear: Sequence[tuple[str, str]]) -> tuple[tup
     return tuple((1 + n_better[name], len(names) - n_worse[name]) for name in names)
 
 
-def _pairs(
-    gaps: Mapping[tuple[str, str], ClusteredMean], *, bounds: Bounds, level: float, margin: float | None
-) -> tuple[Pair, ...]:
-    """The tests of all pairs, adjusted; `bounds` are those of differences."""
-    found = [gap.difference(bounds=bounds, level=level, name=_name(gap)) for gap in gaps.values()]
-    adjusted = holm([p_value for _, p_value in found])
-    within: tuple[float | None, ...] = (None,) * len(gaps)
-    if margin is not None:
-        check_margin(margin)
-        within = holm([gap.equivalence(margin, bounds=bounds) for gap in gaps.values()])
-    pairs = []
-    for names, (difference, p_value), p_holm, p_within in zip(gaps, found, adjusted, within, strict=True):
-        is_clear = verdict(p_holm, difference) == "clear"
-        word = None
-        if p_within is not None:
-            word = decided(difference.value, is_clear=is_clear, is_within=p_within < 1 - level)
-        pairs.append(
-            Pair(
-                first=names[0],
-                second=names[1],
-                difference=difference,
-                p_value=p_value,
-                p_holm=p_holm,
-                is_clear=is_clear,
-                p_equivalent=p_within,
-                decided=word,
-            )
-        )
-    return tuple(pairs)
-
-
 def rank(
     systems: Mapping[str, ArrayLike],
     *,
@@ -416,13 +382,11 @@ def rank(
     groups: Sequence[str] | None = None,
     bounds: Bounds = SHARE,
     level: float = 0.95,
-    margin: float | None = None,
 ) -> Ranking:
     """Rank systems on the same items, and say which of them can be told apart.
 
     All pairs are tested as by `compare`, and the p-values adjusted by Holm's method. Two systems can be told
-    apart if the adjusted p-value is below 1 - level. With a margin the p-values of equivalence of all pairs
-    are adjusted in the same way, as a second family.
+    apart if the adjusted p-value is below 1 - level.
 
     Args:
         systems: for each name the scores of the same items in the same order, (n,) or (n, r) as for
@@ -431,10 +395,9 @@ def rank(
         groups: the name of the group of each item, for macro means.
         bounds: the least and the greatest score there can be; infinite for what has no limit.
         level: coverage of the intervals; 1 less the level of the tests.
-        margin: the difference of shares that is as good as none; None asks for no equivalence.
 
     Raises:
-        UsageError: as for `compare`; fewer than two systems, or a margin outside (0, 1).
+        UsageError: as for `compare`; fewer than two systems.
 
     Source: Holm (1979); groups after Piepho (2004), see `compact_letter_display`.
     Departs: no.
@@ -450,13 +413,25 @@ def rank(
     order = sorted(range(len(unranked)), key=lambda i: (-unranked[i].value, unordered[i]))
     names = tuple(unordered[i] for i in order)
     means = tuple(unranked[i].interval(bounds=bounds, level=level) for i in order)
-    gaps = {
-        (unordered[i], unordered[j]): ClusteredMean.of(
-            values[:, j] - values[:, i], clusters=clusters, groups=groups
+    found = []
+    for i, j in itertools.combinations(range(len(names)), 2):
+        gap = ClusteredMean.of(values[:, j] - values[:, i], clusters=clusters, groups=groups)
+        found.append(
+            (unordered[i], unordered[j], *gap.difference(bounds=_apart(bounds), level=level, name=_name(gap)))
         )
-        for i, j in itertools.combinations(range(len(names)), 2)
-    }
-    pairs = _pairs(gaps, bounds=_apart(bounds), level=level, margin=margin)
+    pairs = tuple(
+        Pair(
+            first=first,
+            second=second,
+            difference=difference,
+            p_value=p_value,
+            p_holm=p_holm,
+            is_clear=verdict(p_holm, difference) == "clear",
+        )
+        for (first, second, difference, p_value), p_holm in zip(
+            found, holm([p_value for *_, p_value in found]), strict=True
+        )
+    )
     clear = [(pair.better, pair.worse) for pair in pairs if pair.is_clear]
     return Ranking(
         names=names,

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 from rich.console import Console
+from scipy import stats
 
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed
@@ -376,6 +377,10 @@ def test_a_margin_gives_one_of_four_words_with_the_interval_that_it_rests_on(mak
     assert (at.decided, at.is_within, round(at.interval.level, 9)) == ("equivalent", True, 0.9)
     assert said.startswith("At a margin of 4 points: equivalent (two one-sided tests: the 90 % interval, ")
     assert said.endswith("lies within -4 to 4).")
+    # With a question on each video the interval is that of two t tests, each at 5 %.
+    differences = nearly.values[:, 1] - nearly.values[:, 0]
+    by_hand = stats.ttest_1samp(differences, 0).confidence_interval(0.9)
+    assert (at.interval.low, at.interval.high) == pytest.approx((by_hand.low, by_hand.high))
     said = sentences(compare_runs(nearly, margin=1))[1]
     assert "At a margin of 1 points: not decided" in said
     assert "reaches beyond -1 to 1" in said
@@ -384,20 +389,10 @@ def test_a_margin_gives_one_of_four_words_with_the_interval_that_it_rests_on(mak
     assert "better, but by less than the margin (" in sentences(small)[1]
 
 
-def test_a_ranking_says_at_a_margin_what_each_pair_amounts_to(makes):
-    items = makes.items(300)
-    good = [1, 1, 1, 0, 0] * 60
-    runs = [makes.run(items, marks) for marks in (good, [1 - good[0], *good[1:]], [0] * 300)]
-    ranked = compare_runs(pair(runs), margin=5)
-    assert [p.decided for p in ranked.ranking.pairs] == ["equivalent", "worse", "worse"]
-    said = " ".join(ranked_sentences(ranked))
-    assert "At a margin of 5 points 1 of 3 pairs are equivalent" in said
-    assert "2 better or worse, 0 not decided" in said
-    table = next(table for table in tables_of_many(ranked) if table.name == "pairs")
-    assert [table.value(row.key, "decided") for row in table.rows] == ["equivalent", "worse", "worse"]
-    assert (
-        "decided" not in next(t for t in tables_of_many(compare_runs(pair(runs))) if t.name == "pairs").keys
-    )
+def test_a_margin_is_of_two_runs(makes):
+    runs = [makes.run(makes.items(2), marks) for marks in ([1, 0], [0, 1], [1, 1])]
+    with pytest.raises(UsageError, match=r"--margin says of two runs .*; name two"):
+        compare_runs(pair(runs), margin=5)
 
 
 def test_looks_say_when_it_was_decided_first(makes):

@@ -310,33 +310,6 @@ def test_a_verdict_names_what_there_is_too_little_of(reason, noun, told):
 # ------------------------------------------------------------------ equivalence within a margin
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_equivalence_is_where_the_interval_of_two_one_sided_tests_lies_within_the_margin(seed):
-    first, second, clusters = runs(40, seed, gain=0.0)
-    gap = ClusteredMean.of(np.subtract(first, second), clusters=clusters)
-    for margin in (0.02, 0.1, 0.2, 0.4):
-        p_value = gap.equivalence(margin)
-        for alpha in (0.01, 0.05, 0.2):
-            found, _ = gap.difference(level=1 - 2 * alpha)
-            assert (p_value < alpha) == (-margin < found.low and found.high < margin)
-    # With one item on each video it is the larger of the two t tests.
-    differences = np.subtract(first, second)
-    alone = ClusteredMean.of(differences, clusters=[str(i) for i in range(len(differences))])
-    by_hand = max(
-        stats.ttest_1samp(differences, -0.2, alternative="greater").pvalue,
-        stats.ttest_1samp(differences, 0.2, alternative="less").pvalue,
-    )
-    assert alone.equivalence(0.2) == pytest.approx(by_hand, rel=1e-3)
-
-
-def test_what_has_no_interval_or_lies_outside_is_never_equivalent():
-    assert ClusteredMean.of([0, 0, 1], clusters=["v"] * 3).equivalence(0.9) == 1
-    assert ClusteredMean.of([1, 0, 1], clusters=["u", "v", "w"]).equivalence(0.5) == 1
-    # 60 videos without any difference leave room for almost 5 points of another kind of video.
-    same = ClusteredMean.of([0] * 60, clusters=[str(i) for i in range(60)])
-    assert same.equivalence(0.02) > 0.05 > same.equivalence(0.05)
-
-
 @pytest.mark.parametrize(
     ("value", "is_clear", "is_within", "word"),
     [
@@ -348,26 +321,3 @@ def test_what_has_no_interval_or_lies_outside_is_never_equivalent():
 )
 def test_the_four_verdicts_at_a_margin(value, is_clear, is_within, word):
     assert decided(value, is_clear=is_clear, is_within=is_within) == word
-
-
-@pytest.mark.parametrize("margin", [0, -0.02, 1, math.nan])
-def test_a_margin_that_holds_nothing_or_everything_is_refused(margin):
-    with pytest.raises(UsageError, match="expected more than 0 and less than 100"):
-        rank({"a": [0, 1], "b": [1, 1]}, clusters=["u", "v"], margin=margin)
-
-
-def test_a_ranking_adjusts_equivalence_for_all_pairs():
-    rng = generator(3)
-    good = (rng.random(900) < 0.8).astype(float)
-    twin, close, clusters = good.copy(), good.copy(), [f"v{i // 2}" for i in range(900)]
-    twin[:8], close[40:58], bad = 1 - twin[:8], 1 - close[40:58], (rng.random(900) < 0.4).astype(float)
-    found = rank({"good": good, "twin": twin, "close": close, "bad": bad}, clusters=clusters, margin=0.03)
-    raw = [
-        ClusteredMean.of(np.subtract(b, a), clusters=clusters).equivalence(0.03)
-        for a, b in itertools.combinations((good, twin, close, bad), 2)
-    ]
-    assert [pair.p_equivalent for pair in found.pairs] == pytest.approx(by_hand_holm(raw))
-    words = {(pair.first, pair.second): pair.decided for pair in found.pairs}
-    assert words["good", "twin"] == "equivalent"
-    assert [words[name, "bad"] for name in ("good", "twin", "close")] == ["worse"] * 3
-    assert all(p.decided is None for p in rank({"a": good, "b": bad}, clusters=clusters).pairs)
