@@ -138,16 +138,18 @@ def test_asking_ends_when_the_comparison_is_decided_and_every_command_says_so(vi
     until = ["--until", "clear", "--against", "weak", "--out", "early", "--no-page"]
     done = vidence(*ask, *until)
     assert done.code == 0, done.err
-    said = next(line for line in done.err.splitlines() if line.startswith("decided after "))
+    printed = " ".join((done.out + done.err).split())
+    said = printed[printed.index("The comparison is decided after ") :].partition(" (less ")[0]
+    assert printed.count("decided after ") == 1
     assert " of 300 questions (" in said
     assert "videos): better; " in said
     assert "questions not asked" in said
     again = vidence("resume", "early", "--no-page")
     assert again.code == 0
-    assert said in again.err
+    assert said.removeprefix("The comparison is ") in again.err
     report = " ".join(vidence("report", "early").out.split())
-    assert "The run ended early: decided after " in report
-    assert "the interval of the score does not allow for the early end" in report
+    assert f"{said} (less " in report
+    assert "its interval does not allow for the early end" in report
     assert " decided " in vidence("runs", ".").out
     refused = vidence("compare", "weak", "early")
     assert "early: decided after" in refused.err
@@ -155,4 +157,15 @@ def test_asking_ends_when_the_comparison_is_decided_and_every_command_says_so(vi
     looked = " ".join(vidence("compare", "weak", "early", "--shared", "--anytime").out.split())
     assert "Looked at after every video: better, decided after " in looked
     assert "asked until its comparison was decided" in looked
+    # One that is never decided asks all, says so, and is looked at again in its own order.
+    until = ["--until", "equivalent", "--margin", "1", "--seed", "5", "--against", "weak", "--out", "whole"]
+    recorded({"mixed": ("A" + "B" * 99) * 3}, per_video=3)
+    mixed = [*ask[:-1], "replay:mixed.jsonl?id=id&text=text"]
+    done = vidence(*mixed, *until, "--no-page")
+    assert "The comparison is not decided after 300 of 300 questions (100 of 100 videos)" in " ".join(
+        done.out.split()
+    )
+    ends = json.loads(vidence("report", "whole", "--json", "-").out)["facts"]["ended"]["look"]["difference"]
+    looked = json.loads(vidence("compare", "weak", "whole", "--anytime", "--json", "-").out)
+    assert looked["compared"]["look"]["difference"] == ends
     assert vidence(*ask, "--until", "clear", "--out", "x").code == 2

@@ -88,8 +88,6 @@ def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens:
         read, wrote = summary.judge_input_tokens, summary.judge_output_tokens
         say(console, f"the judges read {read} tokens and wrote {wrote}")
     _say_judged(summary, folder, console)
-    if summary.ended is not None:
-        say(console, summary.ended.in_full)
     if summary.n_failed:
         failed = f"{several(summary.n_failed, 'question')} failed"
         wrong = "" if summary.n_judge_errors == summary.n_failed else ", which counts as wrong"

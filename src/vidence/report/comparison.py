@@ -200,12 +200,13 @@ def _at_margin(paired: PairedRuns, compared: Compared, *, margin: float) -> AtMa
 
 
 def _look(paired: PairedRuns, *, tag: str, level: float, margin: float | None) -> Look:
-    """Look at the difference after every source, in the order of a run that was ended by such looks."""
+    """Look at the difference after every source, in the order of a run that asked until such looks decided."""
     items, seed = paired.items, SEED
     for run in paired.runs:
+        seed = run.plan.seed if run.plan.until else seed
         if run.ended is not None:
             with RunStore(run.folder) as store:
-                items, seed = store.items(), run.plan.seed
+                items = store.items()
     watch = Watch(items, seed=seed, tag=tag, level=level, margin=margin)
     for item, (first, second) in zip(paired.items, paired.values.tolist(), strict=True):
         watch.add(item.item_id, second - first)

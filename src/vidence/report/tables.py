@@ -330,12 +330,12 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
     if guessed := guesses_of(run):
         share = f"{sum(guessed):,} of {len(guessed):,} replies are guesses"
         sentences.append(f"{share}, as the model itself says; its reasoning tells why.")
-    if run.ended is not None:
-        sentences.append(
-            f"The run ended early: {run.ended.in_full}. Its score is of a random part of the "
-            f"{run.ended.look.difference.clustered_by}s, and the interval of the score does not allow for "
-            "the early end; that of the difference does."
+    if run.facts.ended is not None:
+        early = (
+            f" The score is of a random part of the {run.facts.ended.look.difference.clustered_by}s, and its "
+            "interval does not allow for the early end; that of the difference does."
         )
+        sentences.append(f"The comparison is {run.facts.ended.in_full}.{early if run.ended else ''}")
     elif run.n_missing:
         sentences.append(
             f"The run is not complete: {run.n_missing:,} of {run.facts.n_planned:,} trials "
