@@ -248,8 +248,8 @@ async def _answer_all(
         n_planned=n_planned,
         n_answered_before=n_planned - len(todo),
         n_left_out=len(prepared.facts.problems),
+        ended=before,
     )
-    summary.ended = before
     if rule is not None:
         rule.replay(list(store.trials(are_brief=True)))
         todo = [] if rule.is_decided else rule.ordered(todo)

@@ -154,13 +154,8 @@ def _filled(plan: Plan, *, model: str | None, given: PlanOverrides) -> Plan:
             raise UsageError(
                 f"{name} is {sampled[name]} in the model spec and {flags[name]} as a flag; give one"
             )
-    for name in (
-        "prompts_dir",
-        "judge_prompts_dir",
-        "memory",
-        "against",
-        "subset",
-    ):  # a run is taken up from any folder
+    # A run is taken up from any folder.
+    for name in ("prompts_dir", "judge_prompts_dir", "memory", "against", "subset"):
         if fields.get(name):
             fields[name] = str(Path(str(fields[name])).resolve())
     if (media := given.get("media")) is not None:
@@ -674,13 +669,8 @@ def run_name(plan: Plan) -> str:
     words = [plan.benchmark, spec.name, Path(spec.argument).name if "/" in spec.argument else spec.argument]
     clean = "-".join("".join(c if c.isalnum() or c in "._" else "-" for c in w) for w in words if w)
     unnamed = msgspec.to_builtins(msgspec.structs.replace(plan, name=""))
-    for name in (
-        "study",
-        "until",
-        "against",
-        "margin",
-        "subset",
-    ):  # the name of a run from before there were these
+    # The name of a run from before there were these.
+    for name in ("study", "until", "against", "margin", "subset"):
         if not unnamed[name]:
             del unnamed[name]
     digest = hashlib.sha256(msgspec.json.encode(unnamed, order="sorted")).hexdigest()

@@ -200,7 +200,7 @@ def _at_margin(paired: PairedRuns, compared: Compared, *, margin: float) -> AtMa
 
 
 def _look(paired: PairedRuns, *, tag: str, level: float, margin: float | None) -> Look:
-    """Look at the difference after every source, in the order of a run that asked until such looks decided."""
+    """Look at the difference after every source, in the order of a run that asks until they decide."""
     items, seed = paired.items, SEED
     for run in paired.runs:
         seed = run.plan.seed if run.plan.until else seed

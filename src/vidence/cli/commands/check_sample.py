@@ -50,10 +50,10 @@ def check_sample(given: CheckSample) -> None:
     from vidence.report.tables import check_sentences
     from vidence.study.check_sample import ask_here, draw_sample
 
-    run, drawing, folder = load_run(given.folder, are_brief=True), given.drawing, given.folder / FOLDER
+    run, folder = load_run(given.folder, are_brief=True), given.folder / FOLDER
     if checked(run) is None:
-        n, n_people, seed = drawing.n, drawing.people, drawing.seed
-        for path in draw_sample(run, n=n, n_people=n_people, seed=seed, environment=environment()):
+        how, place = given.drawing, environment()
+        for path in draw_sample(run, n=how.n, n_people=how.people, seed=how.seed, environment=place):
             click.echo(f"wrote {path}", err=True)
     elif unused := given_flags(Drawing):
         raise UsageError(
