@@ -46,7 +46,7 @@ def test_from_recorded_replies_to_a_predicted_score(vidence, tmp_path):
     first = json.loads((tmp_path / "card" / "suspicious.jsonl").read_text().splitlines()[0])
     assert (first["item_id"], first["reasons"][0]["kind"]) == ("q7", "doubtful-key")
 
-    done = vidence("items", "subset", *others, "--n", "20", "--also", "30", "--out", "subset.json")
+    done = vidence("items", "subset", *others, "--n", "20", "--out", "subset.json")
     assert done.code == 0, done.err
     assert "random questions, their mean" in done.out
     asked = ("run", "table", "--data", "q.jsonl", "--model", "replay:m4.jsonl?text=text", "--subset")

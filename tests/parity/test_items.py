@@ -8,10 +8,9 @@ import pytest
 
 from conftest import IS_THOROUGH, need
 from vidence.records import Item, Media
-from vidence.report.item_calibration import Replies
 from vidence.report.item_subset import cross_validated, verdict
 from vidence.report.pairing import PairedRuns
-from vidence.statistics.item_response import DOUBTFUL, LEAST_RUNS, falling
+from vidence.statistics.item_response import DOUBTFUL, LEAST_RUNS, calibrate, falling
 
 pytestmark = pytest.mark.parity
 MOST_MODELS, STEP = (99, 1) if IS_THOROUGH else (10, 3)
@@ -37,8 +36,7 @@ def replies_of(marks, videos, n_choices):
         for i in kept
     )
     values = np.array([[float(marks[name][i]) for name in names] for i in kept])
-    paired = PairedRuns(runs=(), names=tuple(names), items=items, values=values, noun="video")
-    return Replies(paired=paired, floors=np.array([1 / n_choices[i] for i in kept]))
+    return PairedRuns(runs=(), names=tuple(names), items=items, values=values, noun="video")
 
 
 def vlm4d(data_dir):
@@ -73,17 +71,16 @@ def perceptioncomp(checks_dir, part):
 
 @pytest.mark.parametrize("name", ["vlm4d", "1-500", "501-1114"])
 def test_anchors_predict_the_full_score_of_models_that_were_left_out(name, data_dir, checks_dir):
-    replies = vlm4d(data_dir) if name == "vlm4d" else perceptioncomp(checks_dir, name)
-    sizes = (50, 100, 200) if len(replies.paired.items) > 400 else (50, 100)
-    errors = cross_validated(replies, sizes, rng=np.random.default_rng(0))
+    paired = vlm4d(data_dir) if name == "vlm4d" else perceptioncomp(checks_dir, name)
+    sizes = (50, 100, 200) if len(paired.items) > 400 else (50, 100)
+    errors = cross_validated(paired, sizes, rng=np.random.default_rng(0))
     for one in errors:
         ours, theirs = one.rmse("anchors"), one.rmse("random")
-        assert one.misses["anchors"].shape == (len(replies.paired.names), 1)
+        assert one.misses["anchors"].shape == (len(paired.names), 1)
         assert 0 < ours < 2 * theirs
         assert ("do not beat random questions" in verdict(one)) == (ours >= theirs)
-        if name == "vlm4d":  # the estimator wins on the same random questions; anchors are one draw
+        if name == "vlm4d":  # the estimator wins on the same random questions, anchors or not
             assert one.rmse("random-model") < theirs
             assert ours < 1.1 * theirs
-    found = replies.fitted()
-    p = falling(replies.paired.values, found.ability, rng=np.random.default_rng(0))
+    p = falling(paired.values, calibrate(paired.values).ability, rng=np.random.default_rng(0))
     assert (p < DOUBTFUL).mean() < 0.1

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -12,18 +11,17 @@ from numpy.typing import NDArray
 from vidence.engine.samples import SUBSET_FILE, Anchor, Subset, question_digest, read_subset
 from vidence.errors import UsageError
 from vidence.records import Estimate
-from vidence.report.item_calibration import Replies
+from vidence.report.pairing import PairedRuns
 from vidence.report.results import Run
 from vidence.report.scores import NO_VALUE, Draws, ScoredQuestions, headline_accuracy, macro_tag
 from vidence.statistics.intervals import ClusteredMean, quantile
-from vidence.statistics.item_response import ItemResponse, Numbers, anchors, fit, predicted
+from vidence.statistics.item_response import ItemResponse, Numbers, anchors, calibrate, predicted
 from vidence.tables.table import Table, by_name, interval_text, lines, number, percent, share, tabulate
 
 Places: TypeAlias = NDArray[np.intp]
 METHODS: Mapping[str, str] = {
-    "anchors": "anchors, item response",
+    "anchors": "anchors by difficulty, item response",
     "random-model": "random questions, item response",
-    "stratified": "stratified by difficulty, their mean",
     "random": "random questions, their mean",
 }
 _N_DRAWS = 20  # of random questions, for each run that is left out
@@ -40,144 +38,114 @@ class Errors:
         """The root mean squared error of a method."""
         return float(np.sqrt((self.misses[method] ** 2).mean()))
 
-
-@dataclass(frozen=True, kw_only=True)
-class _Fitted:
-    """A model with what each question counts in the full score, shape (n_items,)."""
-
-    model: ItemResponse
-    weights: Numbers
-
-    def predict(self, scores: Numbers, chosen: Places) -> float:
-        """The full score of a run by its scores, (n_items,), of which the chosen ones alone are used."""
-        return predicted(
-            scores[chosen],
-            self.model.curves[chosen],
-            weights=self.weights[chosen],
-            rest=self.rest(chosen),
-        )
-
-    def rest(self, chosen: Places) -> Numbers:
-        """The weighted curves of all other questions, added up."""
-        others = np.delete(np.arange(len(self.weights)), chosen)
-        return np.asarray(self.weights[others] @ self.model.curves[others], np.float64)
+    def points(self, method: str) -> float:
+        """`rmse` in points."""
+        return 100 * self.rmse(method)
 
 
 def cross_validated(
-    replies: Replies, sizes: tuple[int, ...], *, rng: np.random.Generator
+    paired: PairedRuns, sizes: tuple[int, ...], *, rng: np.random.Generator
 ) -> tuple[Errors, ...]:
     """The errors of predictions of each run from subsets that the others chose, and of plain samples.
 
     Args:
-        replies: of the runs.
+        paired: the runs, of `paired_replies`.
         sizes: how many questions a subset has.
-        rng: where anchors and random questions come from.
+        rng: where random questions come from.
 
     Raises:
         UsageError: a size that is not below the number of questions.
     """
-    values, weights = replies.paired.values, _weights(replies)
-    n_items, n_runs = values.shape
+    n_items, n_runs = paired.values.shape
     for n in sizes:
         if not 1 < n < n_items:
             raise UsageError(f"--n {n} of {n_items:,} questions; expected 2 to {n_items - 1:,}")
-    whole = replies.fitted()
+    weights, ability = _weights(paired), calibrate(paired.values).ability
     misses = {n: {method: list[list[float]]() for method in METHODS} for n in sizes}
-    for left in range(n_runs):
+    for left, scores in enumerate(paired.values.T):
         kept = np.delete(np.arange(n_runs), left)
-        start = whole.ability[kept]
-        model = fit(
-            values[:, kept],
-            floors=whole.floors,
-            clusters=replies.paired.clusters,
-            start=(start - start.mean()) / start.std(),
-        )
-        fitted, scores = _Fitted(model=model, weights=weights), values[:, left]
-        full, order = float(weights @ scores), np.argsort(model.difficulty, kind="stable")
+        model = calibrate(paired.values[:, kept], start=ability[kept])
+
+        def predict(chosen: Places, model: ItemResponse = model, scores: Numbers = scores) -> float:
+            return predicted(
+                scores[chosen],
+                model.curves[chosen],
+                weights=weights[chosen],
+                rest=_rest(model, weights, chosen),
+            )
+
         for n in sizes:
             draws = [rng.choice(n_items, n, replace=False) for _ in range(_N_DRAWS)]
-            strata = [
-                np.array([rng.choice(part) for part in np.array_split(order, n)]) for _ in range(_N_DRAWS)
-            ]
             found = {
-                "anchors": [fitted.predict(scores, anchors(model, n, rng=rng))],
-                "random-model": [fitted.predict(scores, one) for one in draws],
-                "stratified": [_mean(scores, weights, one) for one in strata],
-                "random": [_mean(scores, weights, one) for one in draws],
+                "anchors": [predict(anchors(model, n))],
+                "random-model": [predict(one) for one in draws],
+                "random": [float(np.average(scores[one], weights=weights[one])) for one in draws],
             }
             for method, some in found.items():
-                misses[n][method].append([one - full for one in some])
+                misses[n][method].append([one - float(weights @ scores) for one in some])
     return tuple(
         Errors(n=n, misses={m: np.array(of) for m, of in some.items()}) for n, some in misses.items()
     )
 
 
-def _mean(scores: Numbers, weights: Numbers, chosen: Places) -> float:
-    return float(np.average(scores[chosen], weights=weights[chosen]))
+def _rest(model: ItemResponse, weights: Numbers, chosen: Places) -> Numbers:
+    """The weighted curves of all other questions, added up."""
+    return np.asarray(weights @ model.curves - weights[chosen] @ model.curves[chosen], np.float64)
 
 
-def _average(replies: Replies) -> str:
+def _average(paired: PairedRuns) -> str:
     """The average of the runs where it is one over tags; otherwise all questions count alike."""
-    averages = {run.plan.headline for run in replies.paired.runs}
+    averages = {run.plan.headline for run in paired.runs}
     (found,) = averages if len(averages) == 1 else ("micro",)
     return found if macro_tag(found) else "micro"
 
 
-def _groups(replies: Replies) -> list[str] | None:
-    tag = macro_tag(_average(replies))
-    return None if tag is None else [item.tags.get(tag, NO_VALUE) for item in replies.paired.items]
+def _groups(paired: PairedRuns) -> list[str]:
+    """The group of each question, of which each counts alike; one for an average over questions."""
+    tag = macro_tag(_average(paired))
+    return [item.tags.get(tag, NO_VALUE) if tag else "" for item in paired.items]
 
 
-def _weights(replies: Replies) -> Numbers:
+def _weights(paired: PairedRuns) -> Numbers:
     """What each question counts in the full score, shape (n_items,); they add up to 1."""
-    groups = _groups(replies) or [""] * len(replies.paired.items)
-    names, sizes = np.unique(groups, return_counts=True)
-    size_of = dict(zip(names.tolist(), sizes.tolist(), strict=True))
-    return np.array([1 / (len(names) * size_of[one]) for one in groups], np.float64)
+    names, codes, sizes = np.unique(_groups(paired), return_inverse=True, return_counts=True)
+    return np.asarray(1 / (len(names) * sizes[codes]), np.float64)
 
 
-def chosen_subset(replies: Replies, errors: Errors, *, rng: np.random.Generator) -> Subset:
+def chosen_subset(paired: PairedRuns, errors: Errors) -> Subset:
     """Anchors by all runs, with all that a prediction needs.
 
     Args:
-        replies: of the runs.
+        paired: the runs, of `paired_replies`.
         errors: those of subsets of this size.
-        rng: where the search for anchors begins.
 
     Raises:
         UsageError: all questions are of one source, so that the error of sampling is not known.
     """
-    if len(set(replies.paired.clusters)) < 2:
+    if len(set(paired.clusters)) < 2:
         raise UsageError(
             "all questions are of one source; expected two or more, which the interval of a prediction counts"
         )
-    fitted = _Fitted(model=replies.fitted(), weights=_weights(replies))
-    places, paired = anchors(fitted.model, errors.n, rng=rng), replies.paired
-    samplings = [
-        ClusteredMean.of(one, clusters=paired.clusters, groups=_groups(replies)).error
-        for one in paired.values.T
-    ]
+    model, weights, groups = calibrate(paired.values), _weights(paired), _groups(paired)
+    chosen = anchors(model, errors.n)
+    means = [ClusteredMean.of(one, clusters=paired.clusters, groups=groups) for one in paired.values.T]
     return Subset(
-        average=_average(replies),
+        average=_average(paired),
         n_items=len(paired.items),
         n_runs=len(paired.runs),
         error=errors.rmse("anchors"),
-        sampling=float(np.mean(samplings)),
-        rest=tuple(np.round(fitted.rest(places), 6).tolist()),
+        sampling=float(np.mean([one.error for one in means])),
+        rest=tuple(np.round(_rest(model, weights, chosen), 6).tolist()),
         anchors=tuple(
             Anchor(
                 item_id=paired.items[i].item_id,
                 digest=question_digest(paired.items[i]),
-                weight=float(fitted.weights[i]),
-                curve=tuple(np.round(fitted.model.curves[i], 5).tolist()),
+                weight=float(weights[i]),
+                curve=tuple(np.round(model.curves[i], 5).tolist()),
             )
-            for i in places
+            for i in chosen
         ),
     )
-
-
-def _points(errors: Errors, method: str) -> float:
-    return 100 * errors.rmse(method)
 
 
 def errors_table(errors: tuple[Errors, ...]) -> Table:
@@ -187,7 +155,7 @@ def errors_table(errors: tuple[Errors, ...]) -> Table:
         "How far off a predicted full score is",
         label="prediction from",
         rows=by_name(METHODS, METHODS),
-        measures=[number(f"n:{one.n}", partial(_points, one), f"{one.n} questions") for one in errors],
+        measures=[number(f"n:{one.n}", one.points, f"{one.n} questions") for one in errors],
         notes=(
             f"Root mean squared error in points, over {len(errors[0].misses['random'])} runs, each left out "
             f"once; of random questions over {_N_DRAWS} draws each.",
@@ -196,12 +164,15 @@ def errors_table(errors: tuple[Errors, ...]) -> Table:
 
 
 def verdict(errors: Errors) -> str:
-    """Whether anchors beat random questions of the same number, run by run."""
-    ours, theirs = (np.sqrt((errors.misses[m] ** 2).mean(axis=1)) for m in ("anchors", "random"))
+    """Whether anchors beat random questions of the same number, and for how many runs most draws of these."""
+    ours, theirs = (np.median(np.abs(errors.misses[m]), axis=1) for m in ("anchors", "random"))
     n_better, n = int((ours < theirs).sum()), len(ours)
-    gain = f"{100 * errors.rmse('anchors'):.1f} points, {100 * errors.rmse('random'):.1f} of random ones"
+    gain = f"{errors.points('anchors'):.1f} points, random ones by {errors.points('random'):.1f}"
     if errors.rmse("anchors") < errors.rmse("random"):
-        return f"{errors.n} anchors miss the full score by {gain} (nearer in {n_better} of {n} runs)."
+        return (
+            f"{errors.n} anchors miss the full score by {gain}; for {n_better} of {n} runs they are "
+            "nearer than half of the random draws."
+        )
     return f"{errors.n} anchors do not beat random questions: they miss the full score by {gain}."
 
 

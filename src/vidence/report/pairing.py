@@ -17,7 +17,7 @@ from vidence.report.scores import NO_VALUE, ScoredQuestions, check_answered
 from vidence.report.side_by_side import run_names
 from vidence.tables.table import several
 
-MOST_NAMED = 5  # of the questions that differ
+MOST_NAMED = 5  # of the questions that differ, and of runs with lines that were left out
 _CONTENT: Mapping[str, Callable[[Item], object]] = {
     "question": lambda item: item.question,
     "choices": lambda item: item.choices,
@@ -299,6 +299,8 @@ def _left_out(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
     said = [run.facts.left_out for run in runs]
     if len(set(said)) == 1:
         return said[:1] if said[0] else []
+    if len(runs) > MOST_NAMED:
+        return [f"Lines were left out when the questions of {sum(map(bool, said))} runs were read."]
     return [f"{name}: {words}" for name, words in zip(names, said, strict=True) if words]
 
 

@@ -101,7 +101,7 @@ def bradley_terry(
                 low=float(value - half * error),
                 high=float(value + half * error),
                 level=level,
-                n=int((pairs[weights == 1] == i).any(axis=1).sum()),
+                n=int((codes == i).sum()),
                 n_clusters=n_clusters,
                 method="Bradley-Terry with Davidson's ties",
                 dof=None if reason else n_clusters - 1,
@@ -159,33 +159,22 @@ class _Fit:
         *,
         n_names: int,
     ) -> "_Fit":
-        """Newton's method; the likelihood is concave."""
-        has_ties = bool((results == 0.5).any())
-        design = np.zeros((len(pairs), n_names + has_ties))
-        places = np.arange(len(pairs))
-        design[places, pairs[:, 0]], design[places, pairs[:, 1]] = 1.0, -1.0
-        gap_design, tie_design = design.copy(), np.zeros_like(design)
-        if has_ties:
-            tie_design[:, -1] = 1.0
-        values = np.zeros(design.shape[1])
+        """Newton's method over the log-odds of a win, a defeat and a tie; the likelihood is concave."""
+        has_ties, places = bool((results == 0.5).any()), np.arange(len(pairs))
+        design = np.zeros((len(pairs), 2 + has_ties, n_names + has_ties))
+        for outcome, half in enumerate((0.5, -0.5)):
+            design[places, outcome, pairs[:, 0]], design[places, outcome, pairs[:, 1]] = half, -half
+        design[:, 2:, n_names:] = 1.0
+        met = np.select([results == 1, results == 0], [0, 1], 2)
+        values = np.zeros(design.shape[2])
         for _ in range(_STEPS):
-            gap = gap_design @ values
-            logs = np.stack(
-                [gap / 2, -gap / 2, tie_design @ values if has_ties else np.full(len(gap), -np.inf)]
-            )
-            top = logs - np.logaddexp.reduce(logs, axis=0)
-            win, lose, tie = np.exp(top)
-            slope = (results - 0.5) - (win - lose) / 2
-            scores = slope[:, None] * gap_design + ((results == 0.5) - tie)[:, None] * tie_design
-            by_gap = weights * ((win + lose) - (win - lose) ** 2) / 4
-            crossed = (gap_design.T * (-weights * tie * (win - lose) / 2)) @ tie_design
-            information = (
-                (gap_design.T * by_gap) @ gap_design
-                + crossed
-                + crossed.T
-                + (tie_design.T * (weights * tie * (1 - tie))) @ tie_design
-            )
-            bread = np.linalg.pinv(information, hermitian=True)
+            logs = design @ values
+            chances = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))[:, :, None]
+            means = (chances * design).sum(axis=1)
+            scores = design[places, met] - means
+            apart = np.sqrt(chances * weights[:, None, None]) * (design - means[:, None])
+            information = np.einsum("ijk,ijl->kl", apart, apart)
+            bread = np.linalg.pinv(information, rcond=1e-10, hermitian=True)  # blind to a shift of all
             step = bread @ (scores.T @ weights)
             values = values + step
             if np.abs(step).max() < _CLOSE:

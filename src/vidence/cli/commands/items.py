@@ -13,7 +13,7 @@ from vidence.media.whole import write_file
 from vidence.records import Record
 
 if TYPE_CHECKING:
-    from vidence.report.item_calibration import Replies
+    from vidence.report.pairing import PairedRuns
 
 SECTION = "Explain"
 
@@ -31,13 +31,13 @@ class Given(Record):
     parser: Annotated[str | None, PARSER] = None
     json_path: Annotated[Path | None, JSON] = None
 
-    def replies(self) -> "Replies":
+    def paired(self) -> "PairedRuns":
         """Their replies, question by question."""
-        from vidence.report.item_calibration import Replies
+        from vidence.report.item_calibration import paired_replies
         from vidence.report.results import load_run
 
         runs = [load_run(folder, parser=self.parser, are_brief=True) for folder in self.folders]
-        return Replies.of(runs, shared=self.shared)
+        return paired_replies(runs, shared=self.shared)
 
 
 class Calibrated(Record):
@@ -59,9 +59,9 @@ def calibrate(given: Calibrated) -> None:
     from vidence.report import item_calibration as of
     from vidence.report.results import SEED
 
-    console, replies = screen(given.out, given.given.json_path), given.given.replies()
-    found = of.calibrated(replies, rng=np.random.default_rng(SEED))
-    said, tables = (*of.sentences(found), *replies.notes), of.tables(found)
+    console, paired = screen(given.out, given.given.json_path), given.given.paired()
+    found = of.calibrated(paired, rng=np.random.default_rng(SEED))
+    said, tables = (*of.sentences(found), *paired.notes), of.tables(found)
     write_asked((given.out, lambda file: write_file(file, msgspec.json.encode(found))))
     write_said(given.given.json_path, "items calibrate", sentences=said, tables=tables)
     show(console, said, tables)
@@ -72,8 +72,6 @@ class SubsetWanted(Record):
 
     given: Given
     n: Annotated[int, flag("So many questions.", type=click.IntRange(2))] = 100
-    also: Annotated[tuple[int, ...], flag("Show the errors of other sizes, too. [repeatable]")] = ()
-    seed: Annotated[int, flag("Where the search for anchors begins.")] = 0
     out: Annotated[Path | None, file_flag("Write the subset, for vidence run --subset.", "--out")] = None
 
 
@@ -82,17 +80,19 @@ def subset(given: SubsetWanted) -> None:
     """Choose questions that predict the score on all, by eight RUN folders or more on the same questions.
 
     The error is that of cross-validation: each run is left out, the others choose, and its score is
-    predicted. Random questions of the same number stand beside it.
+    predicted. Random questions are printed for comparison, and half and twice as many questions.
     """
     from vidence.report import item_subset as of
+    from vidence.report.results import SEED
 
-    console, replies = screen(given.out, given.given.json_path), given.given.replies()
-    rng = np.random.default_rng(given.seed)
-    errors = of.cross_validated(replies, tuple(sorted({given.n, *given.also})), rng=rng)
+    console, paired = screen(given.out, given.given.json_path), given.given.paired()
+    rng, n_items = np.random.default_rng(SEED), len(paired.items)
+    others = {n for n in (given.n // 2, 2 * given.n) if 1 < n < n_items}
+    errors = of.cross_validated(paired, tuple(sorted({given.n, *others})), rng=rng)
     (own,) = (one for one in errors if one.n == given.n)
-    said, tables = (of.verdict(own), *replies.notes), (of.errors_table(errors),)
+    said, tables = (of.verdict(own), *paired.notes), (of.errors_table(errors),)
     if given.out is not None:
-        chosen = msgspec.json.encode(of.chosen_subset(replies, own, rng=rng))
+        chosen = msgspec.json.encode(of.chosen_subset(paired, own))
         write_asked((given.out, lambda file: write_file(file, chosen)))
     write_said(given.given.json_path, "items subset", sentences=said, tables=tables)
     show(console, said, tables)
