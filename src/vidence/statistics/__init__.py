@@ -19,7 +19,7 @@ Comparisons
     * right and wrong of two runs: `paired.mcnemar` [#fagerland2013]_
     * many runs: `paired.rank`, with `paired.holm` [#holm1979]_ and `paired.compact_letter_display`
       [#piepho2004]_
-    * equivalence within a margin: `intervals.ClusteredMean.equivalence` [#schuirmann1987]_
+    * equivalence within a margin: `paired.decided` [#schuirmann1987]_
     * looks after every source: `sequential.ConfidenceSequence` [#waudbysmith2024]_
     * groups of items of one run: `contrasts.contrast`, with the error CR2; a group that is all alike gets the
       variance of Agresti and Caffo [#agresti2000]_
