@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -29,20 +30,27 @@ _LONGEST_BYTES: Final = 100  # of the name and of the suffix each, so that both 
 def whole_file(path: Path, *, mode: int = SHARED, is_durable: bool = False) -> Iterator[Path]:
     """A new, empty file beside `path` with the same suffix; it takes the name when the block has ended.
 
-    After an error nothing is left of it, and what had the name has it still.
+    After an error nothing is left of it, and what had the name has it still. A device or a pipe, such as
+    ``/dev/stdout``, keeps its name: the content is written into it when the block has ended.
 
     Args:
-        path: the name; a link of this name is replaced, and what it leads to stays as it is.
+        path: the name; a link to a file is replaced, and the file stays as it is.
         mode: the rights of the file.
         is_durable: whether a power cut must not leave it empty.
 
     Raises:
         OSError: it cannot be written.
     """
-    temporary = temporary_beside(path)
+    is_device = path.exists() and not (path.is_file() or path.is_dir())
+    temporary = temporary_beside(Path(tempfile.gettempdir(), path.name) if is_device else path)
     os.close(os.open(temporary, _NEW, mode))
     try:
         yield temporary
+        if is_device:
+            with temporary.open("rb") as made, path.open("wb") as device:
+                shutil.copyfileobj(made, device)
+            temporary.unlink()
+            return
         if is_durable:
             _to_disk(temporary)
         temporary.replace(path)

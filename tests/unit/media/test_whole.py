@@ -58,6 +58,23 @@ def test_a_link_of_the_name_is_replaced_and_not_followed(tmp_path, is_durable):
     assert (victim.read_text(), path.read_bytes(), path.is_symlink()) == ("mine", b"plan", False)
 
 
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_pipe_gets_the_content_and_stays_a_pipe(tmp_path, is_link):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    path = pipe
+    if is_link:
+        path = tmp_path / "link"
+        path.symlink_to(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(path, b"new")
+    assert os.read(reader, 9) == b"new"
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert path.is_symlink() is is_link
+    assert len(list(tmp_path.iterdir())) == 1 + is_link
+
+
 def test_a_link_that_waits_for_the_temporary_name_is_not_followed(tmp_path, monkeypatch):
     monkeypatch.setattr(whole.os, "urandom", lambda n: b"\0" * n)
     (tmp_path / "victim").write_text("mine")
