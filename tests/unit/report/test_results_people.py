@@ -119,7 +119,7 @@ def test_the_mean_of_columns_and_points_of_people_are_over_their_answers(study, 
     answered(runs, "model", [0, 0, 1, 0], name="model")
     file = PanelFile(runs=tuple(PanelFolder(folder=name) for name in ("study", "model")))
     panel = read_panel("t", AskedPanel(runs=list(given_runs(file, beside=runs.folder))))
-    (view,) = panel.view("pivot?columns=task&models=sorted").statements
+    view, *_ = panel.view("pivot?columns=task&models=sorted").statements
     mean = view.estimate("row:people", "mean")
     expected = crossed_interval(
         [mark for marks in MARKS.values() for mark in marks],
