@@ -61,7 +61,8 @@ _NESTED = (
     (re.compile(r"\\[dt]?frac" + _ARGUMENT * 2), r"(\1)/(\2)"),
     (re.compile(r"\\sqrt" + _ARGUMENT), r"√(\1)"),
     (re.compile(r"\^\s*\{\s*([-+]?\w+[-+]?)\s*\}"), r"^\1"),
-    (re.compile(r"(?<![A-Za-z]{3})_\s*\{?\s*(\d+)\s*\}?"), r"\1"),
+    (re.compile(r"_\s*\{\s*(\d+)\s*\}"), r"\1"),
+    (re.compile(r"(?<![A-Za-z]{3})_\s*(\d+)"), r"\1"),  # not in a name, such as frame_2
 )
 _SPELLINGS = (
     # Dollars around a formula, no prices: nothing but words touches them from the inside.

@@ -62,7 +62,7 @@ class Share:
         """The share and its intervals.
 
         >>> share_of([1, 1, 1], cards=["a", "b", "c"], readers=["p1"] * 3).words
-        '100% (44% to 100% at 95% over 3 cards, of one reader: others may tell more or fewer)'
+        '100% (31% to 100% at 95% over 3 cards, of one reader: others may tell more or fewer)'
         """
         found = f"{self.value:.0%} ({self.here} at 95% over {several(self.n_cards, 'card')}"
         if self.n_readers == 1:
