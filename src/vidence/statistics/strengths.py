@@ -86,7 +86,7 @@ def bradley_terry(
     fit = _Fit.of(pairs, results, weights, n_names=len(names))
     covariance, n_clusters = fit.bread, len(set(clusters))
     if not is_bounded and n_clusters > 1:
-        labels, rows = as_labels(clusters, len(clusters), what="clusters")
+        labels, rows = as_labels([*clusters], len(clusters), what="clusters")
         sums = np.zeros((len(labels), fit.scores.shape[1]))
         np.add.at(sums, rows, fit.scores)
         covariance = fit.bread @ (sums.T @ sums) @ fit.bread * n_clusters / (n_clusters - 1)

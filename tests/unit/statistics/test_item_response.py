@@ -1,9 +1,12 @@
 """The logistic model with two parameters: planted values come back, wrong keys are found, anchors predict."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from vidence.errors import UsageError
+from vidence.statistics import item_response
 from vidence.statistics.item_response import (
     ABILITIES,
     DOUBTFUL,
@@ -99,3 +102,18 @@ def test_a_prediction_by_hand():
 def test_what_cannot_be_calibrated_says_why(values, said):
     with pytest.raises(UsageError, match=said):
         calibrate(values)
+
+
+def test_replies_are_drawn_as_if_no_key_were_wrong(found):
+    model = found[-1]
+    turned = dataclasses.replace(model, discrimination=-np.abs(model.discrimination))
+    draws = np.mean([turned.drawn(np.random.default_rng(i)) for i in range(200)], axis=0)
+    right = 1 / (1 + np.exp(model.difficulty))
+    assert np.abs(draws - right[:, None]).mean() < 0.04  # a question below 0 tells nothing of ability
+    drawn = model.drawn(np.random.default_rng(0))
+    assert np.corrcoef(drawn.mean(axis=0), model.ability)[0, 1] > 0.9
+
+
+def test_a_fit_that_is_cut_short_is_still_one(monkeypatch):
+    monkeypatch.setattr(item_response, "_ROUNDS", 2)
+    assert np.corrcoef(calibrate(planted()[0]).ability, planted()[1])[0, 1] > 0.9

@@ -15,6 +15,7 @@ from vidence.errors import UsageError
 from vidence.records import Estimate
 from vidence.statistics.intervals import UNBOUNDED, ClusteredMean
 from vidence.statistics.paired import (
+    check_margin,
     compact_letter_display,
     compare,
     decided,
@@ -321,3 +322,10 @@ def test_a_verdict_names_what_there_is_too_little_of(reason, noun, told):
 )
 def test_the_four_verdicts_at_a_margin(value, is_clear, is_within, word):
     assert decided(value, is_clear=is_clear, is_within=is_within) == word
+
+
+@pytest.mark.parametrize("margin", [0.0, -0.02, 1.0, math.nan])
+def test_a_margin_that_says_nothing_is_refused(margin):
+    with pytest.raises(UsageError, match="expected more than 0 and less than 100"):
+        check_margin(margin)
+    check_margin(0.02)

@@ -171,6 +171,8 @@ def test_marks_that_do_not_belong_together_are_refused(read, strata, words):
 def test_one_video_and_runs_of_other_questions_have_no_interval():
     pseudo = PseudoMarks.of([1.0, 0.0], read=[1.0, NAN], strata=["a", "b"])
     assert corrected_mean(pseudo, clusters=["v", "v"]).reason == "too few videos (1)"
+    half = PseudoMarks.of([1.0, 1.0, 0.0, 0.0], read=[1.0, NAN, 0.0, NAN], strata=["a", "a", "b", "b"])
+    assert corrected_mean(half, clusters=["v"] * 4).reason == "too few videos (1)"
     assert corrected_difference(pseudo, pseudo, clusters=["v", "v"])[1] == 1.0
     with pytest.raises(UsageError, match="2 and 1 items; expected the same items"):
         corrected_difference(pseudo, pseudo.part([0]), clusters=["v", "w"])

@@ -141,3 +141,14 @@ def test_a_sequence_that_makes_no_sense_is_refused():
         ConfidenceSequence(most=0)
     with pytest.raises(UsageError, match="level 1"):
         ConfidenceSequence(most=1, level=1)
+
+
+def test_looks_that_contradict_each_other_leave_the_interval_as_it_was():
+    sequence = ConfidenceSequence(most=1)
+    for _ in range(300):
+        sequence.add(1.0, 1.0)
+    low, high = sequence.low, sequence.high
+    assert low > 0.9
+    for _ in range(3000):
+        sequence.add(-1.0, 1.0)
+    assert low <= sequence.low < sequence.high <= high

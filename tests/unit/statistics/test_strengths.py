@@ -9,6 +9,7 @@ import statsmodels.api as sm
 from scipy.optimize import minimize
 
 from vidence.errors import UsageError
+from vidence.statistics import strengths
 from vidence.statistics.strengths import bradley_terry
 
 # Wins of the row over the column. Journals by citations: Stigler (1994), Agresti (2002), table 10.10 has the
@@ -167,3 +168,11 @@ def test_what_has_no_strengths_says_why(pairs, said):
             outcomes=[y for *_, y in pairs],
             clusters=["v"] * len(pairs),
         )
+
+
+def test_a_fit_that_is_cut_short_is_near(monkeypatch):
+    pairs = drawn(1, ties=0.5)
+    whole = fitted(pairs)
+    monkeypatch.setattr(strengths, "_STEPS", 2)
+    for name, one in fitted(pairs).strengths.items():
+        assert one.value == pytest.approx(whole.strengths[name].value, abs=0.2)

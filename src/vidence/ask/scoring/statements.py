@@ -277,7 +277,7 @@ class Reader:
                 continue
             if last < 0 or m.choice in run or i - last > _NEAR_SEGMENTS:
                 run = set()
-            elif run:
+            else:
                 found |= {last, i}
             run.add(m.choice)
             last = i
@@ -293,14 +293,9 @@ class Reader:
         """All statements, in order; also of marks and headings that state no choice."""
         found = [s for place in self._places() if (s := self._statement(place))]
         found += self._of_marks(found)
-        starts = [m.start for m in self.mentions]
         for said in self.grammar.none.finditer(self.masked):
-            at = said.start("none") if said["none"] else said.end() - 1
-            if not any(
-                at <= start < said.end() or start == at for start in starts if abs(start - at) < _REACH
-            ):
-                doubt = f"what the reply gives as its answer is no choice: {said[0][-60:]!r}"
-                found.append(Statement(said.start(), Rank.MARKED, "marker", -1, doubt=doubt))
+            doubt = f"what the reply gives as its answer is no choice: {said[0][-60:]!r}"
+            found.append(Statement(said.start(), Rank.MARKED, "marker", -1, doubt=doubt))
         return sorted(found, key=lambda s: s.start)
 
     def unlisted(self) -> str:
@@ -451,9 +446,6 @@ class Reader:
         """Whether the words behind a mention leave it whole, and do not deny it."""
         m, after = place.mention, place.after
         if self.grammar.denied.match(after):
-            return False
-        is_lower = m.form == "letter" and self.text[m.end - 1 : m.end].islower()
-        if is_lower and not _ENDS_HERE.match(after):
             return False
         return ("text" in m.form and not m.is_word) or bool(self.grammar.follow.match(after))
 

@@ -251,7 +251,7 @@ DOUBT = [
     "A. The first", "Answer: C: White is the colour", "not C", "Not C.", "The answer is not C",
     "The answer is not C.", "I don't think the answer is C.", "I do not know whether the answer is C",
     "the wrong answer: C", "C is not the answer", "C is wrong", "It is unclear if the answer is C",
-    "The correct answer is not among A to D", "none of the above", "None", "N/A",
+    "The correct answer is not among A to D", "The answer is C and", "none of the above", "None", "N/A",
     "Answer: None of the above", "Answer: N/A", "Answer: none", "<answer>None</answer>",
     "<answer>Cannot be determined</answer>", "Answer: C\nAnswer: none",
     "Answer: C\n\nThe correct answer is B.", "Answer: B <answer>None</answer>",
