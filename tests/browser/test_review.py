@@ -58,9 +58,11 @@ def solved_and_accepted(page, films):
     page.keyboard.press("Enter")
     expect(page.get_by_text("the blue cup is lifted").first).to_be_visible()
     page.get_by_label("Each condition left out").focus()
+    page.keyboard.type("first: at 0.1 s the red one is picked up, too")
+    page.keyboard.press("Enter")
     page.keyboard.type("second: at 1.9 s the red one is lifted, too")
     page.get_by_role("button", name="Give witnesses").press("Enter")
-    expect(page.get_by_text("You have given some.")).to_be_visible()
+    expect(page.get_by_text("You gave witnesses for: first, second.")).to_be_visible()
     page.get_by_role("heading", name="Field by field").wait_for()
     page.wait_for_load_state("load")  # the keys are there when the scripts have run
     for _ in range(3):

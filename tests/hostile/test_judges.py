@@ -34,7 +34,7 @@ SETTINGS = (
         ("humanpcr", "open"),
         ("humanpcr-printed", "open"),
     ),
-    *(("rule-first", "open"), ("rule-first", "choice"), ("description-match", "open")),
+    *(("rule-first", "open"), ("rule-first", "choice"), ("description-match", "open"), ("extract", "choice")),
 )
 SAYS = {("open", False): "salt", ("open", True): "some frying pan"}
 SAYS |= {("choice", False): "the cat, more or less", ("choice", True): "the big dog, I guess"}
@@ -62,6 +62,7 @@ SHAPES = {
     ),
     ("rule-first", "open"): Shape(("extracted_answer", "reason"), (("correct", True, False),)),
     ("rule-first", "choice"): Shape(("reason",), (("choice", "B", "A"),)),
+    ("extract", "choice"): Shape(("reason",), (("choice", "B", "A"),)),
     ("description-match", "open"): Shape(("described", "reason"), (("match", True, False),)),
 }
 

@@ -102,6 +102,11 @@ class ItemState(Record, omit_defaults=True, gc=False):
         """Whether nothing follows but by an operator."""
         return self.state in ENDS
 
+    def witnessed_by(self, name: str) -> tuple[str, ...]:
+        """The conditions of the last revision for which a person gave a witness."""
+        mine = f"{name}: "
+        return tuple(one.removeprefix(mine) for one in self.witnessed if one.startswith(mine))
+
 
 Next: TypeAlias = ItemState | str
 
@@ -581,7 +586,7 @@ def _unwitnessed(by: str, state: ItemState, revision: Revision | None) -> str:
     tags = None if revision is None else revision.content.get("tags")
     said = str(tags.get("n_conditions", "")) if isinstance(tags, Mapping) else ""
     n_needed = max(1, int(said)) if said.isdecimal() else 1
-    n = sum(one.startswith(f"{by}: ") for one in state.witnessed)
+    n = len(state.witnessed_by(by))
     if not n:
         return "no witness was given"
     return f"witnesses of {n} of {n_needed} conditions; each needs one" if n < n_needed else ""

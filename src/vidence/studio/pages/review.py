@@ -215,6 +215,7 @@ def _told_of_look(row: ItemRow, look: ItemView, reviews: Reviews, *, me: str) ->
         "sources": SOURCES,
         "mine": _mine(reviews, row, me),
         "me": me,
+        "witnessed": look.state.witnessed_by(me),
         "conditions": _conditions(look),
     }
 
