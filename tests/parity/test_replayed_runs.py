@@ -121,7 +121,10 @@ def test_every_recorded_run_gives_the_published_letters_and_counts(checks_dir, r
         assert same >= counts.get("rule_reproduces", 0), path.name
         robust = rows_of(folder, "robust", tmp_path)
         known = {key: row["intended"] for key, row in rows.items() if row.get("intended")}
-        assert {key: robust[key]["read"] for key in known} == known, path.name
+        # One reply of 2,477 states two numbers and then a letter: no letter is better than a wrong one.
+        lost = [key for key in known if robust[key]["read"] != known[key]]
+        assert not [key for key in lost if robust[key]["read"]], path.name
+        assert len(lost) <= len(known) / 500, path.name
     if unknown:
         pytest.skip(f"expected_per_file.json has no counts of {', '.join(unknown)}; the others were compared")
 
@@ -189,7 +192,7 @@ def test_the_page_of_reproducing_prints_what_comes_out(checks_dir, replayed):
 
 @thorough
 def test_a_difference_that_hangs_on_the_parser_is_said_to(checks_dir, replayed):
-    """Qwen2.5-VL-7B less GPT-5-chat-latest: -21.4 by `robust`, -3.8 and -16.0 by the released rules."""
+    """Qwen2.5-VL-7B less GPT-5-chat-latest: -20.8 by `robust`, -3.8 and -16.0 by the released rules."""
     from vidence.report.comparison import compare_runs
     from vidence.report.comparison_sentences import sentences
     from vidence.report.pairing import pair
@@ -198,20 +201,20 @@ def test_a_difference_that_hangs_on_the_parser_is_said_to(checks_dir, replayed):
     paths = [need(folder / f"{name}.jsonl.gz") for name in (ONE, "Qwen2.5-VL-7B@1-500")]
     runs = [load_run(replayed(path, split="seed500")) for path in paths]
     found = compare_runs(pair(runs))
-    assert found.headline.difference.value == pytest.approx(-0.214)
+    assert found.headline.difference.value == pytest.approx(-0.208)
     by_parser = {one.parser: one.comparison for one in found.unread.readings}
     assert by_parser["perceptioncomp-gemini"].difference.value == pytest.approx(-0.038)
     assert by_parser["perceptioncomp-gemini"].verdict == "not clear"
     assert by_parser["perceptioncomp-api"].difference.value == pytest.approx(-0.160)
-    assert [run.outcomes["unreadable"] for run in found.unread.runs] == [5, 142]
-    assert found.unread.both_answered.difference.n == 355
-    assert found.unread.both_answered.difference.value == pytest.approx(-48 / 355)
+    assert [run.outcomes["unreadable"] for run in found.unread.runs] == [5, 133]
+    assert found.unread.both_answered.difference.n == 364
+    assert found.unread.both_answered.difference.value == pytest.approx(-49 / 364)
     assert (found.unread.worst.difference.value, found.unread.best.difference.value) == pytest.approx(
-        (-0.224, 0.072)
+        (-0.218, 0.060)
     )
     said = sentences(found)[0]
-    assert "21.4 points below replay:GPT-5-chat-latest@1-500, but this depends on the parser" in said
-    assert "perceptioncomp-gemini: -3.8 (not clear)) and on 148 trials without an answer" in said
+    assert "20.8 points below replay:GPT-5-chat-latest@1-500, but this depends on the parser" in said
+    assert "perceptioncomp-gemini: -3.8 (not clear)) and on 139 trials without an answer" in said
 
 
 # Level 3 less level 1 of every recorded run, counted apart from this code.
@@ -219,7 +222,7 @@ LEVELS = {
     "GPT-4.1@501-1114": (-0.077, (-0.199, 0.047)),
     "GPT-5-chat-latest@1-500": (-0.030, (-0.147, 0.086)),
     "Gemini-3.1-Pro@1-500": (-0.033, (-0.155, 0.073)),
-    "Qwen2.5-VL-7B@1-500": (-0.013, (-0.094, 0.069)),
+    "Qwen2.5-VL-7B@1-500": (-0.018, (-0.099, 0.064)),
     "Seed-2.0-Pro@501-1114": (-0.130, (-0.232, -0.012)),
 }
 
