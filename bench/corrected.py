@@ -9,14 +9,13 @@ otherwise, or a judge that is right in 80 to 98 %. A person reads 50 to 200. Pri
 between the marks in a page. About fifteen minutes on one core; with ``--quick`` three.
 """
 
-import argparse
 import itertools
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from simulated import print_page, table
 
 from vidence.statistics.intervals import SHARE, ClusteredMean
 from vidence.statistics.prediction_powered import APART, PseudoMarks, allocated, reaching
@@ -288,11 +287,6 @@ def pair_table(n_runs: int, seed: int) -> list[str]:
     return table([*heads, "width corrected, points", "raw, points"], rows)
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return [f"| {' | '.join(line)} |" for line in lines]
-
-
 def page(n_runs: int, seed: int) -> str:
     """The tables, as Markdown."""
     return "\n".join(
@@ -307,26 +301,5 @@ def page(n_runs: int, seed: int) -> str:
     )
 
 
-def main() -> int:
-    """Print the tables, or write them into a page."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true", help="40 runs of each design in place of 200")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", type=Path, help="a page with the two marks, between which the tables go")
-    options = parser.parse_args()
-    made = page(40 if options.quick else 200, options.seed)
-    if options.write is None:
-        print(made)
-        return 0
-    text = options.write.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, found, after = rest.partition(END)
-    if not found:
-        print(f"{options.write} lacks the marks {BEGIN} and {END}", file=sys.stderr)
-        return 2
-    options.write.write_text(f"{before}{BEGIN}\n\n{made}\n\n{END}{after}", encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_page(page, (BEGIN, END), n_runs=(40, 200)))

@@ -9,14 +9,13 @@ itself. Prints Markdown, or writes it between the marks in a page. About four mi
 ``--quick`` one.
 """
 
-import argparse
 import itertools
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from simulated import print_page
 
 from vidence.statistics.intervals import exact_end, quantile
 from vidence.statistics.sandwich import Layout
@@ -193,26 +192,5 @@ def page(n_runs: int, seed: int) -> str:
     )
 
 
-def main() -> int:
-    """Print the tables, or write them into a page."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true", help="400 runs of each design in place of 2,000")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", type=Path, help="a page with the two marks, between which the tables go")
-    options = parser.parse_args()
-    made = page(400 if options.quick else 2000, options.seed)
-    if options.write is None:
-        print(made)
-        return 0
-    text = options.write.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, found, after = rest.partition(END)
-    if not found:
-        print(f"{options.write} lacks the marks {BEGIN} and {END}", file=sys.stderr)
-        return 2
-    options.write.write_text(f"{before}{BEGIN}\n\n{made}\n\n{END}{after}", encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_page(page, (BEGIN, END), n_runs=(400, 2000)))
