@@ -85,9 +85,27 @@ def test_a_run_that_cannot_go_on_stops_no_other(vidence, written):
     assert "no score: table, Always A: " in done.err
     assert "baseline:longest" in done.out
     written(BENCHMARKS + MODELS)
-    changed = vidence("panel", "p.toml", "--no-page")
+    # the reason of the run is printed, too, where the runs do not give the only view that is wanted
+    changed = vidence("panel", "p.toml", "--no-page", "--as", "pairs?by=thinking")
     assert changed.code == 3
+    assert "not shown: pairs?by=thinking: no thinking model" in " ".join(changed.err.split())
     assert 'model: "scripted:A?fail=401" there, "scripted:A" here' in changed.err
+
+
+def test_why_replies_failed_and_which_media_are_missing_is_said(vidence, written):
+    written(BENCHMARKS + MODELS.replace("scripted:A", "scripted:A?fail=400"))
+    done = vidence("panel", "p.toml", "--no-page")
+    again = vidence("panel", "p.toml", "--no-page", "--no-ask")
+    assert (done.code, again.code) == (3, 0)
+    for out in (done.out, again.out):
+        assert "Always A on table failed most often for: scripted failure 400" in " ".join(out.split())
+    (vidence.folder / "empty").mkdir()
+    (vidence.folder / "p.toml").write_text(of_clips().replace("trials = false", 'media = "empty"') + MODELS)
+    done = vidence("panel", "p.toml", "--no-page", "--out", "other", "--as", "pairs?by=thinking")
+    said = " ".join(done.err.split())
+    assert "no score: Other, Always A: " in said
+    assert " missing, which 6 of 6 questions need" in said
+    assert "not shown: pairs?by=thinking" in said
 
 
 def test_the_panel_of_somebody_else_needs_the_users_word(vidence, written):
@@ -147,6 +165,8 @@ def test_what_was_not_asked_is_missing_and_an_unknown_view_asks_nothing(vidence,
     other = vidence("panel", "p.toml", "--as", "herbench-fig5")
     assert other.code == 2
     assert "herbench-fig5 is about herbench, and the panel has table" in " ".join(other.err.split())
+    other = vidence("panel", "p.toml", "--as", "actpld")
+    assert "actpld is about actpld, and the panel has table" in " ".join(other.err.split())
     assert not (vidence.folder / "runs").exists()
     none = vidence("panel", "p.toml", "--no-ask")
     assert none.code == 3

@@ -1,6 +1,7 @@
 """Specs as plans keep them: how replies are sampled apart, and the paths of files whole."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -300,6 +301,20 @@ def short_name(model: str, *, with_provider: bool = False) -> str:
     settings = settings_type("model", spec.name) if spec.name in names("model") else None
     is_checkpoint = settings is not None and issubclass(settings, HttpSettings | WeightSettings)
     return argument if is_checkpoint and not with_provider else f"{spec.name}:{argument}"
+
+
+def short_names(models: Iterable[str]) -> dict[str, str]:
+    """Short names of models, without the address of their server; those that share a name are numbered.
+
+    >>> short_names(["openai:m?base_url=http://a/v1", "", "openai:m?base_url=http://b/v1"]).values()
+    dict_values(['m', 'not named', 'm (2)'])
+    """
+    seen, found = Counter[str](), dict[str, str]()
+    for model in dict.fromkeys(models):
+        name = short_name(model) if model else "not named"
+        seen[name] += 1
+        found[model] = f"{name} ({seen[name]})" if seen[name] > 1 else name
+    return found
 
 
 def label(plan: Plan) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from vidence.catalog import parse_spec
 from vidence.engine.judges import JudgedReply
-from vidence.engine.specs import short_name
+from vidence.engine.specs import short_name, short_names
 from vidence.errors import DataError, UsageError
 from vidence.records import Estimate, Record
 from vidence.report import judge_figures as figures
@@ -165,13 +165,11 @@ def _judges(keys: Sequence[Key], lines: Sequence[JudgedReply]) -> tuple[figures.
                 f"repeat {line.repeat}, which is in none of these runs; give those that were judged"
             )
         by_judge.setdefault((line.judge_model, protocol_name(line)), []).append(line)
-    short = Counter(judge_name(some[0]) for some in by_judge.values())
-    found = []
-    for (model, protocol), some in by_judge.items():
-        name = judge_name(some[0])
-        name = f"{model} as {protocol}" if short[name] > 1 else name
-        found.append(_verdicts(name, some, position))
-    return tuple(found)
+    short = short_names(model for model, _ in by_judge)
+    return tuple(
+        _verdicts(f"{short[model]} as {protocol}", some, position)
+        for (model, protocol), some in by_judge.items()
+    )
 
 
 def _verdicts(name: str, lines: Sequence[JudgedReply], position: Mapping[Key, int]) -> figures.JudgeVerdicts:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from vidence.ask.judging.verdicts import n_contradictions
+from vidence.engine.specs import short_names
 from vidence.report.results import WAITING, Row, Run
 from vidence.tables.table import Cell, Column, Table, several
 from vidence.tables.table import Row as TableRow
@@ -37,7 +38,8 @@ def judge_sentence(run: Run) -> str:
     if not judged:
         return _kept_sentence(run)
     drawn = dict.fromkeys((v.judge_model, v.temperature) for row in judged for v in row.score.verdicts)
-    models = ", ".join(f"{model or 'not named'} at {_temperature(t)}" for model, t in drawn)
+    short = short_names(model for model, _ in drawn)
+    models = ", ".join(f"{short[model]} at {_temperature(t)}" for model, t in drawn)
     n_errors = sum(row.is_judge_error for row in judged)
     n_rules = sum(not row.score.verdicts and row.correct is not None for row in run.rows)
     names = ", ".join(dict.fromkeys(row.score.scorer for row in judged))
@@ -64,9 +66,7 @@ def _kept_sentence(run: Run) -> str:
     rows = [row for row in run.rows if row.score.unanswered]
     if not rows:
         return ""
-    models = ", ".join(
-        dict.fromkeys(v.judge_model or "not named" for row in rows for v in row.score.unanswered)
-    )
+    models = ", ".join(short_names(v.judge_model for row in rows for v in row.score.unanswered).values())
     n_waiting = sum(row.correct is None for row in rows)
     waiting = f" ({n_waiting:,} of them still without one)" if n_waiting else ""
     why = visible(next((v.error for row in rows for v in row.score.unanswered if v.error), ""))
@@ -151,7 +151,7 @@ def _marks(run: Run) -> Table:
 def _members(judged: Sequence[Row]) -> Table:
     rows = []
     said = [v for row in judged for v in (*row.score.verdicts, *row.score.unanswered)]
-    for model in dict.fromkeys(v.judge_model for v in said):
+    for model, name in short_names(v.judge_model for v in said).items():
         verdicts = [v for v in said if v.judge_model == model]
         values = [v.value for v in verdicts if v.value is not None]
         temperatures = dict.fromkeys(_temperature(v.temperature) for v in verdicts)
@@ -159,7 +159,7 @@ def _members(judged: Sequence[Row]) -> Table:
         rows.append(
             TableRow(
                 key=model,
-                label=model or "not named",
+                label=name,
                 detail=", ".join(temperatures),
                 values=(len(verdicts), len(verdicts) - len(values), _mean(values), given),
             )

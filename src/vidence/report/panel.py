@@ -14,7 +14,7 @@ from vidence.report.provenance import how_asked
 from vidence.report.results import Run
 from vidence.report.scores import Draws, macro_tag
 from vidence.report.sections import Section
-from vidence.report.tables import spent
+from vidence.report.tables import spent, why_failed
 from vidence.tables.export import object_as_json
 from vidence.tables.table import Cell, Column, Row, RowSpec, Table, count, share, tabulate
 
@@ -124,6 +124,11 @@ def bars(cells: Sequence[PanelCell]) -> Table:
             count("unreadable", lambda cell: cell.of("unreadable")),
             count("refused", lambda cell: cell.of("refused")),
             count("failed", lambda cell: cell.of("failed")),
+        ),
+        notes=(
+            f"{cell.label} on {cell.benchmark} failed most often for: {why}"
+            for cell in cells
+            if (why := why_failed(cell.run))
         ),
         figure="scores",
     )

@@ -100,15 +100,16 @@ def check_view(name: str) -> None:
 
 
 def check_about(name: str, benchmarks: Collection[str]) -> None:
-    """See that a table or figure of a paper is about one of some benchmarks, before they are asked.
+    """See that a paper, or its table or figure, is about one of some benchmarks, before they are asked.
 
     Raises:
         UsageError: it is about others.
     """
-    paper = paper_views().get(name)
-    if paper is not None and ALL not in paper.benchmarks and not set(paper.benchmarks) & set(benchmarks):
+    papers = [paper_views().get(one) for one in whole_papers().get(name, (name,))]
+    about = dict.fromkeys(benchmark for paper in papers if paper for benchmark in paper.benchmarks)
+    if about and not about.keys() & {ALL, *benchmarks}:
         raise UsageError(
-            f"{name} is about {' or '.join(paper.benchmarks)}, and the panel has {', '.join(benchmarks)}; "
+            f"{name} is about {' or '.join(about)}, and the panel has {', '.join(benchmarks)}; "
             "leave it out, or add that benchmark"
         )
 

@@ -9,6 +9,7 @@ from vidence.ask.prompting.released import Wording, wording_of
 from vidence.ask.prompting.templates import Templates
 from vidence.catalog import parse_spec
 from vidence.engine.plan import Plan
+from vidence.engine.specs import short_names
 from vidence.errors import UsageError
 from vidence.records import Failed, Trial, VideoPart
 from vidence.report.results import Row, Run
@@ -239,7 +240,7 @@ def _marked_by(run: Run) -> str:
     if not scored:
         return "answers hidden"
     by = " + ".join(name for name, _ in scored.most_common())
-    models = dict.fromkeys(v.judge_model for row in run.rows for v in row.score.verdicts)
+    models = short_names(v.judge_model for row in run.rows for v in row.score.verdicts).values()
     if not models:
         return f"scored by {by}"
     said: Wording = run.facts.judge_wording or "own"

@@ -387,13 +387,16 @@ def _scored(run: Run, score: Table) -> list[str]:
     ]
 
 
+def why_failed(run: Run) -> str:
+    """The reason that failed trials give most often; empty where none failed."""
+    reasons = Counter(row.score.outcome.message for row in run.rows if isinstance(row.score.outcome, Failed))
+    return sentence(reasons.most_common(1)[0][0][:300]) if reasons else ""
+
+
 def _silence(run: Run) -> str:
-    """That the model never answered, and the reason that is given most often."""
-    reasons = Counter(
-        row.score.outcome.message for row in run.rows if isinstance(row.score.outcome, Failed)
-    ).most_common(1)
+    """That the model never answered, and why."""
     n = several(len({row.item.item_id for row in run.rows}), "question")
-    return f"No score, since none of {n} was ever answered: {sentence(reasons[0][0][:300])}"
+    return f"No score, since none of {n} was ever answered: {why_failed(run)}"
 
 
 def _cut_off(run: Run) -> list[str]:

@@ -101,6 +101,17 @@ def test_the_headline_names_judges_and_counts_their_errors_apart(panel, rng):
     assert {"judges", "judges-members"} <= {t.name for t in tables}
 
 
+def test_judges_are_named_without_the_address_of_their_server(runs):
+    item = open_item(runs, 0)
+    servers = [f"openai:lab/m?base_url=http://{host}:8000/v1" for host in ("10.0.0.7", "10.0.0.8")]
+    trial = judged(runs, item, [verdict(1.0, judge=judge) for judge in servers], value=1.0)
+    run = runs.load(items=[item], trials=[trial])
+    said = (how_asked(run), judge_sentence(run), *(row.label for row in judge_tables(run)[1].rows))
+    assert said[0].endswith("scored by mmvu-official (m, m (2)), the judge in own wording")
+    assert "mmvu-official (m at temperature 0, m (2) at temperature 0)" in said[1]
+    assert said[2:] == ("m", "m (2)")
+
+
 def test_a_run_without_judges_says_nothing_of_them(runs, rng):
     run = runs.load()
     assert judge_tables(run) == ()

@@ -200,17 +200,11 @@ def _write(shown: "Panel", given: PanelWanted) -> tuple[str, ...]:
 
 
 def _views(shown: "Panel", names: "Sequence[str]") -> "tuple[list[Viewed], list[str]]":
-    """The views of these names, and which the runs do not give, and why.
-
-    Raises:
-        UsageError: the runs give none of them.
-    """
-    views, refused = list["Viewed"](), dict[str, UsageError]()
+    """The views of these names, and which the runs do not give, and why."""
+    views, refused = list["Viewed"](), list[str]()
     for name in names:
         try:
             views.append(shown.view(name))
         except UsageError as error:
-            refused[name] = error
-    if refused and not views:
-        raise next(iter(refused.values()))
-    return views, [f"{name}: {why}" for name, why in refused.items()]
+            refused.append(f"{name}: {error}")
+    return views, refused

@@ -84,6 +84,7 @@ _STAGES: Final[Mapping[str, Tables]] = MappingProxyType(
         "crops": ("crops", "tracks", "watching"),
         "shots": ("watching",),
         "scene_cards": ("scenes", "scene-pictures", "watching"),
+        "false_scene_cards": ("false-scenes",),
         "events": ("events",),
     }
 )
@@ -230,22 +231,32 @@ def why_none(task: Task, materials: Sequence[Material], dropped: Sequence[Droppe
     """Why a task that lacks nothing gave no question: the most frequent reason, and what decides it.
 
     Where some videos have all that the task needs, theirs count: that others, such as logs without a film,
-    lack it decides nothing.
+    lack it decides nothing. Of a part that no video has the accounts of the steps that make it count.
     """
     own = [one.reason for one in dropped if _is_of(one, task.code)]
-    lacking = {f"no-{part.replace('_', '-')}" for part in task.needs}
+    lacking = {_lack(part) for part in task.needs}
     reasons = Counter([reason for reason in own if reason not in lacking] or own)
     absent = [part for part in task.needs if not any(getattr(one, part) for one in materials)]
+    n_full = sum(all(getattr(one, part) for part in task.needs) for one in materials)
+    absent += [part for part in _STAGES if part not in task.needs and 0 < n_full == own.count(_lack(part))]
+    about, lack = f"{task.code}: no question", ""
     if absent:
-        reasons = Counter(one.reason for one in dropped if one.stage in _STAGES.get(absent[0], ()))
-    about = f"{task.code}: no {absent[0].replace('_', '-')}" if absent else f"{task.code}: no question"
+        lack = _lack(absent[0])
+        about = f"{task.code}: {lack.replace('-', ' ', 1)}"
+        why = Counter(one.reason for one in dropped if one.stage in _STAGES.get(absent[0], ()))
+        reasons = why or Counter(reason for reason in own if reason == lack and lack in DECIDED_BY)
     if not reasons:
         return f"{about}; nothing was found that it could ask about."
     reason, n = reasons.most_common(1)[0]
-    setting, colon, advice = decides(reason, task.code).partition(": ")
+    setting, colon, advice = (decides(reason, task.code) or decides(lack, task.code)).partition(": ")
     return f"{about}; most often {reason} ({n:,} of {reasons.total():,})" + (
         f", which {setting} decides{colon}{advice}." if setting else "; dropped.jsonl has every case."
     )
+
+
+def _lack(part: str) -> str:
+    """The reason for which a task gives no question about a video without a part of the material."""
+    return f"no-{part.replace('_', '-')}"
 
 
 def _is_of(gone: Dropped, code: str) -> bool:

@@ -56,7 +56,7 @@ class Settings(Record):
     ] = ""
     tags: Annotated[
         tuple[str, ...],
-        Meta(description="with style: tags, differences for each of their values, too; * for all"),
+        Meta(description="tags, differences for each of their values, too; * for all; not with selector"),
     ] = ()
     shared: Annotated[
         bool, Meta(description="compare what two runs share where frames or parsers differ, and say so")
@@ -162,16 +162,16 @@ def _by_tag(pairs: Sequence[_Pair], tags: Sequence[str], *, draws: Draws) -> Ite
         lineup = one.lineup
         if lineup is None:
             continue
-        own = dict.fromkeys(tag for item in lineup.items for tag in item.tags)
-        for tag in own if ALL in tags else tags:
+        known = dict.fromkeys(tag for item in lineup.items for tag in item.tags)
+        for tag in known if ALL in tags else tags:
             places = lineup.places(tag)
             if len(places) > 1 and is_moderate(tuple(places)):
                 for value in sorted(places, key=natural_order):
-                    label, detail = (one.label, value) if len(pairs) > 1 else (value, "")
-                    part = replace(
-                        one, label=label, detail=detail, lineup=lineup.part(places[value]), unread=None
-                    )
-                    parts.append((tag, part.versus(draws=draws)))
+                    words = (one.label, value, one.detail) if len(pairs) > 1 else (value, one.detail)
+                    label, *detail = filter(None, words)
+                    part = lineup.part(places[value])
+                    own = replace(one, label=label, detail=", ".join(detail), lineup=part, unread=None)
+                    parts.append((tag, own.versus(draws=draws)))
     for tag in dict.fromkeys(tag for tag, _ in parts):
         lines = [line for of, line in parts if of == tag]
         note = f"Adjusted for the {len(lines):,} models and values in this table, not for other tables."

@@ -101,6 +101,21 @@ def test_videos_that_lack_what_a_task_needs_do_not_hide_why_the_others_gave_none
     assert f"most often {need} (5 of 5)" in why_none(task, [log, film], gone[:5])
 
 
+def test_false_cards_that_no_video_has_are_explained_by_the_step_that_writes_them():
+    task = create("task", "sva")
+    film = Material(source=VIDEO, **dict.fromkeys(task.needs, ("x",)))
+    gone = [
+        Dropped(what=f"SVA: v: card {i}", stage="draft:SVA", reason="fits-another-shot") for i in range(3)
+    ]
+    gone.append(Dropped(what="SVA: v", stage="draft:SVA", reason="no-false-scene-cards"))
+    decided = "which [scenes] false and false_model decides."
+    said = why_none(task, [film], gone)
+    assert said == f"SVA: no false-scene-cards; most often no-false-scene-cards (1 of 1), {decided}"
+    gone += [Dropped(what=f"v: {i}-false", stage="false-scenes", reason="unreadable") for i in range(17)]
+    said = why_none(task, [film], gone)
+    assert said == f"SVA: no false-scene-cards; most often unreadable (17 of 17), {decided}"
+
+
 def test_what_is_missing_of_the_material_is_explained_by_its_own_stages():
     gone = [Dropped(what="v: 1", stage="crops", reason="too-short-for-cards") for _ in range(2)]
     gone.append(Dropped(what="v: AGLT", stage="pairs", reason="no-a-cards"))

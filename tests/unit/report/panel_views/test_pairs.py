@@ -156,6 +156,10 @@ def test_with_all_four_runs_weights_and_prompt_are_parted(cell, grid, draws):
     ]
     found = open_view("pairs?by=thinking").show(grid(*cells), draws)
     assert differences_of(found) == ["0.0", "0.0", "+25.0", "+25.0", "+25.0"]
+    whole, by_task = open_view("pairs?by=thinking&tags=task").show(grid(*cells), draws)
+    details = [row.detail for row in whole.rows]
+    expected = [f"{task}, {detail}" for detail in details for task in ("count", "order")]
+    assert [row.detail for row in by_task.rows] == expected
 
 
 def test_runs_that_differ_in_their_selector(cell, grid, draws):
