@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 
 from vidence.ask.scoring.letters import words
 from vidence.ask.scoring.mentions import Mention, equal_choices, find_mentions
-from vidence.ask.scoring.phrases import ANSWERS_ELSEWHERE, LANGUAGES, SCRIPTS, WORD_LISTS, any_of
+from vidence.ask.scoring.phrases import any_of, languages, spoken
 from vidence.records import Item
 
 # Signs that no reply holds: a masked mention and the rest of it; what opens and closes a marked answer, and
@@ -120,8 +120,8 @@ class Grammar:
 @lru_cache(maxsize=64)
 def grammar(names: tuple[str, ...]) -> Grammar:
     """The grammar of some languages."""
-    w = {name: any_of(name, names) for name in WORD_LISTS}
-    noun = rf"(?:{any_of('answer')}|(?<!\w){ANSWERS_ELSEWHERE}(?!\w))"
+    w = {name: any_of(name, names) for name in languages()["en"].lists} | {"denied": any_of("denied", names)}
+    noun = any_of("answer")
     quotes = r"[\s\"'(\[{<$]*"
     fill = rf"(?:(?:{w['fill']}|{w['option']}|{w['so']})[^\w{MASK}]*){{0,8}}"
     ends = (
@@ -143,7 +143,7 @@ def grammar(names: tuple[str, ...]) -> Grammar:
         "no": rf"{w['no']}(?:[^.;!?\n,]|,\s*(?:что|dass)\b)*\Z",
         "right": rf"\s*[,\"']*\s*(?:{w['right']}(?={ends})"
         rf"|{w['chosen']})(?!\w{{0,3}}\s*{w['denied']})(?![^.\n]{{0,14}}(?:ません|않|지\s*못))",
-        "turn": rf"{_TURN}|{any_of('but', tuple(name for name in names if name != 'en'))}",
+        "turn": rf"{_TURN}|{any_of('but', tuple(name for name in names if name != 'en') or ('other',))}",
         "follow": ends,
         "behind": rf"[^\w{MASK}]*(?:{w['tail']}[^\w{MASK}]*)?(?:{w['because']}.*)?",
         "denied": rf"{w['denied']}|\s*(?:is|are|was|seems|does|can|could|would|should|has)?(?:n't"
@@ -156,23 +156,6 @@ def grammar(names: tuple[str, ...]) -> Grammar:
     patterns |= {name: w[name] for name in ("wait", "so", "but", "supposed", "perhaps")}
     return Grammar(
         **{name: re.compile(pattern, re.IGNORECASE | re.DOTALL) for name, pattern in patterns.items()}
-    )
-
-
-_WORD = re.compile(r"[^\W\d_]+")
-_SIGNS = {name: frozenset(language.signs.split()) for name, language in LANGUAGES.items()}
-
-
-def spoken(text: str) -> tuple[str, ...]:
-    """The languages whose words or scripts a text has, English always."""
-    said = frozenset(_WORD.findall(text.casefold()))
-    is_ascii = text.isascii()
-    return tuple(
-        name
-        for name in LANGUAGES
-        if name == "en"
-        or said & _SIGNS[name]
-        or (not is_ascii and name in SCRIPTS and re.search(SCRIPTS[name], text))
     )
 
 
