@@ -29,6 +29,7 @@ from vidence.tables.table import (
     Table,
     count,
     number,
+    several,
     share,
     tabulate,
     videos_cell,
@@ -645,15 +646,10 @@ def aggregates(run: Run) -> tuple[RowSpec[Aggregate], ...]:
     is_answered = run.plan.headline == ANSWERED
     key = "headline" if tag is None and not is_answered else "micro"
     found = [RowSpec(key, "mean over questions", Aggregate.of(run.rows))]
-    # The values of each tag that every question has, and of the headline's tag.
-    tags = tag_values(run)
-    whole = [one for one, values in tags.items() if is_moderate(values) and NO_VALUE not in values]
-    for one in dict.fromkeys([*whole, *([tag] if tag is not None else [])]):
-        macro = Aggregate.of(run.rows, f"macro:{one}")
-        key = "headline" if one == tag else f"macro:{one}"
-        detail = f"{len(set(macro.groups or ()))} values, each alike"
-        # The figure shows the mean that the plan asks for, not one for every tag that there happens to be.
-        found.append(RowSpec(key, f"mean over {one}", macro, detail=detail, is_drawn=one == tag))
+    if tag is not None:
+        macro = Aggregate.of(run.rows, run.plan.headline)
+        detail = several(len(set(macro.groups or ())), "value")
+        found.append(RowSpec("headline", f"mean over {tag}", macro, detail=f"{detail}, each alike"))
     found.append(
         RowSpec(
             "headline" if is_answered else ANSWERED,
