@@ -263,7 +263,7 @@ def _check_questions(
     listed = "\n  ".join(lines)
     raise UsageError(
         f"{_all(names)} do not have scores for the same questions:\n  {listed}\n"
-        "Compare what they share with --shared, or complete them"
+        "Compare what they share with --shared, in a view of a panel with shared=true, or complete them"
     )
 
 

@@ -15,8 +15,8 @@ from vidence.report.results import Row, Run
 from vidence.report.scores import (
     ANSWERED,
     NO_VALUE,
+    Aggregate,
     Draws,
-    accuracy,
     chosen,
     corrected_accuracy,
     macro_tag,
@@ -207,7 +207,8 @@ def column_cell(run: Run, column: PaperColumn, *, draws: Draws) -> Cell:
     rows = column_rows(run, column)
     if column.of == "points":
         return Cell(value=points(rows, draws=draws), kind="points")
-    return Cell(value=accuracy(rows, column.average, draws=draws), kind="share")
+    noun = source_noun(row.item for row in run.rows)  # a column may be about part of its questions
+    return Cell(value=Aggregate.of(rows, column.average, noun=noun).estimate(draws), kind="share")
 
 
 def column_rows(run: Run, column: PaperColumn) -> Sequence[Row]:

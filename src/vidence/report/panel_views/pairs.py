@@ -280,6 +280,13 @@ def _strict(own: GridCell, base: GridCell, *, label: str, detail: str, shared: b
             f"{base.label} and {own.label} differ in more than the style: {'; '.join(differing)}. Ask again "
             "alike, or compare them all the same with shared=true"
         )
+    notes = [f"{label} differs in more than the style: {'; '.join(differing)}."] if differing else []
+    return _pair(own, base, label=label, detail=detail, shared=shared, notes=notes)
+
+
+def _pair(
+    own: GridCell, base: GridCell, *, label: str, detail: str, shared: bool, notes: Sequence[str] = ()
+) -> _Pair:
     paired = pair([own.run, base.run], shared=shared)
     lineup = Lineup(items=paired.items, values=dict(zip(("own", "base"), paired.values.T, strict=True)))
     asked = {item.item_id for item in paired.items}
@@ -287,7 +294,6 @@ def _strict(own: GridCell, base: GridCell, *, label: str, detail: str, shared: b
         sum(row.item.item_id in asked and row.outcome != "answered" for row in cell.run.rows)
         for cell in (own, base)
     ]
-    notes = [f"{label} differs in more than the style: {'; '.join(differing)}."] if differing else []
     return _Pair(
         label=label,
         detail=detail,
@@ -325,11 +331,8 @@ def _of_thinking(grid: Grid, *, shared: bool) -> list[_Pair]:
         }
         for words, first, second in _STEPS:
             if first in corners and second in corners:
-                paired = pair([corners[first].run, corners[second].run], shared=shared)
-                values = dict(zip(("own", "base"), paired.values.T, strict=True))
-                pairs.append(
-                    _Pair(label=family, detail=words, lineup=Lineup(items=paired.items, values=values))
-                )
+                own_cell, base_cell = corners[first], corners[second]
+                pairs.append(_pair(own_cell, base_cell, label=family, detail=words, shared=shared))
     if not pairs:
         raise UsageError(
             "no thinking model of the panel names its instruct model; write base = MODEL beside it"

@@ -144,6 +144,7 @@ def test_the_papers_diagonal_is_said_to_be_confounded(cell, grid, draws):
     assert differences_of(found) == ["+25.0"]
     (table,) = found
     assert table.rows[0].detail == "weights and prompt (confounded with the prompt)"
+    assert shown(table, table.rows[0].key, "unread:first").text == "0"
 
 
 def test_with_all_four_runs_weights_and_prompt_are_parted(cell, grid, draws):
