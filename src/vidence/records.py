@@ -529,7 +529,8 @@ class Estimate(Record, omit_defaults=True):
     ``[low, high]`` is the interval at `level`; both are NaN where no interval can be computed, and `reason`
     says why, such as ``too few videos (1)``. `dof` are the degrees of freedom of Student's t; None where none
     was used. `clustered_by` says what the `n_clusters` are. Where people and clusters are crossed factors,
-    `n_people` counts the people; otherwise it is 0.
+    `n_people` counts the people; otherwise it is 0. `corrected` is what it is as people mark the replies, of
+    which they read a sample (`vidence check-sample`); NaN, with a reason, where they read too few.
     """
 
     value: float
@@ -543,3 +544,4 @@ class Estimate(Record, omit_defaults=True):
     reason: str = ""
     clustered_by: ClusterNoun = "video"
     n_people: int = 0
+    corrected: "Estimate | None" = None

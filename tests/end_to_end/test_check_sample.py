@@ -8,18 +8,24 @@ import sys
 from dataclasses import replace
 
 import msgspec
+import numpy as np
 import pytest
 
 from vidence.engine.environment import Environment
 from vidence.errors import UsageError
-from vidence.report.checked import checked
+from vidence.report.checked import FOLDER
 from vidence.report.results import load_run
+from vidence.report.scores import Draws, points
 from vidence.study.check_sample import draw_sample
 from vidence.study.sheets import SheetStudy
 from vidence.study.study import read_study
 
 N = 240
-JUDGE = 'scripted:{"extracted answer":"a pan","correctness":true,"score":4}'  # finds every reply right
+JUDGES = {  # each finds every reply right; the first gives points, too
+    "one": ("humanpcr", 'scripted:{"extracted answer":"a pan","correctness":true,"score":4}'),
+    "two": ("rule-first", 'scripted:{"extracted_answer":"a pan","reason":"so","correct":true}'),
+}
+GIVEN = {"right": "3", "wrong": "1"}  # the points that people give
 UNREAD = "I would take what is at the top."
 
 
@@ -38,7 +44,7 @@ def reply(name, i):
     said = truth(name, i)
     if is_text(i):
         return "a pan" if said == "right" else "a pot"
-    return UNREAD if i % 20 == 2 else said
+    return UNREAD if i % 20 == 2 and name == "one" else said
 
 
 @pytest.fixture
@@ -53,6 +59,7 @@ def record(vidence):
         {
             "item_id": f"q{i}",
             "source_id": f"v{i // 3}",
+            "tags": {"kind": "rare" if i % 60 == 0 else "even" if i < N // 2 else "late"},
             "question": f"Question {i}?",
             "answer": "a pan" if is_text(i) else "A",
             **({"answer_kind": "text"} if is_text(i) else {"choices": ["x", "y", "z"]}),
@@ -71,12 +78,13 @@ def record(vidence):
                 2,
                 True,
             )
-        judged = vidence("judge", name, "--judge", "humanpcr", "--judge-model", JUDGE)
+        judge, model = JUDGES[name]
+        judged = vidence("judge", name, "--judge", judge, "--judge-model", model)
         assert judged.code == 0, judged.err
 
 
 def sheet(run, person=1):
-    return run / "check" / "sheets" / f"P0{person}.csv"
+    return run / FOLDER / "sheets" / f"P0{person}.csv"
 
 
 def rows_of(run, person=1):
@@ -90,7 +98,11 @@ def fill(run, *, person=1, upto=N, values=None):
     rows = rows_of(run, person)
     for row in rows[:upto]:
         i = int(trials[row["trial"]].item_id[1:])
-        row["correct" if is_text(i) else "states"] = (values or truth)(run.name, i)
+        said = (values or truth)(run.name, i)
+        has_points = is_text(i) and run.name == "one"
+        row["score" if has_points else "correct" if is_text(i) else "states"] = (
+            GIVEN.get(said, said) if has_points else said
+        )
     with sheet(run, person).open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
@@ -107,26 +119,29 @@ def words(done):
     return " ".join((done.out + done.err).split())
 
 
-def test_a_sample_is_drawn_of_all_outcomes_and_tells_its_readers_nothing(vidence, runs):
-    done = vidence("check-sample", "one", "--n", "60", "--people", "2")
+@pytest.mark.parametrize(("run", "asked"), [("one", "points"), ("two", "marks")])
+def test_a_sample_is_drawn_of_all_outcomes_and_tells_its_readers_nothing(vidence, runs, run, asked):
+    done = vidence("check-sample", run, "--n", "60", "--people", "2")
     assert done.code == 0, done.err
     assert "60 of 60 drawn replies are unread, so that no score is corrected" in words(done)
-    sample = checked(load_run(runs[0]))
+    folder = vidence.folder / run
+    sample = load_run(folder).sample
     drawn = [sample.draw.strata[item_id] for item_id in sample.draw.drawn]
     assert len(set(sample.draw.drawn)) == len(drawn) == 60
     (judged,) = {one for one in drawn if one.startswith("right, by scripted:")}
-    assert set(drawn) == {"right", "wrong", "unreadable", judged}
-    assert drawn.count("unreadable") > 60 * 12 / N  # they tell more than others
-    rows = rows_of(runs[0])
-    assert {row["phase"] for row in rows} == {"letters", "marks"}
+    unread = {"unreadable"} if run == "one" else set()
+    assert set(drawn) == {"right", "wrong", judged, *unread}
+    assert not unread or drawn.count("unreadable") > 60 * 12 / N  # they tell more than others
+    rows = rows_of(folder)
+    assert {row["phase"] for row in rows} == {"letters", asked}
     for row in rows:
         shown = {
             name: value for name, value in row.items() if value and name not in {"trial", "frames of reply 1"}
         }
         known = {"phase", "question", "choices", "the reply", "asked for"}
-        assert set(shown) == known - {"choices"} | {"the right answer"} if row["phase"] == "marks" else known
+        assert set(shown) == known - {"choices"} | {"the right answer"} if row["phase"] == asked else known
         assert "unreadable" not in str(shown)
-    assert vidence("check-sample", "one", "--n", "70").code == 2
+    assert vidence("check-sample", run, "--n", "70").code == 2
 
 
 def test_what_people_read_corrects_the_score_once_all_is_read(vidence, runs):
@@ -137,14 +152,14 @@ def test_what_people_read_corrects_the_score_once_all_is_read(vidence, runs):
     fill(one, upto=40)
     assert closed(vidence, one).code == 0
     assert "60 of 100 drawn replies are unread" in words(vidence("check-sample", "one"))
-    assert "corrected" not in columns(json.loads(json_of(vidence, "report", "one")))
+    assert "accuracy:corrected" not in columns(json.loads(json_of(vidence, "report", "one")))
     fill(one)
     assert closed(vidence, one).code == 0
     done = vidence("check-sample", "one")
     assert done.code == 0, done.err
     after = json.loads(json_of(vidence, "report", "one"))
-    raw, corrected = (columns(after)[key] for key in ("accuracy", "corrected"))
-    assert raw == columns(before)["accuracy"]
+    raw, corrected = (columns(after)[key] for key in ("accuracy", "accuracy:corrected"))
+    assert {k: raw[k] for k in ("text", "detail")}.items() <= columns(before)["accuracy"].items()
     true = sum(truth("one", i) in {"A", "right"} for i in range(N)) / N
     assert abs(corrected["value"] - true) < abs(raw["value"] - true)
     assert corrected["estimate"]["low"] < true < corrected["estimate"]["high"]
@@ -153,36 +168,73 @@ def test_what_people_read_corrects_the_score_once_all_is_read(vidence, runs):
     assert said in words(done)
     assert said in words(vidence("report", "one"))
     latex = json_of(vidence, "report", "one", "--latex")
-    assert f"one corrected by replies that people read: {100 * corrected['value']:.1f} (" in " ".join(
-        latex.split()
+    assert "as people read" in latex
+    assert f" {100 * corrected['value']:.1f} {{" in latex
+    lines = {line["key"]: line for line in table(after, "score:kind")["lines"]}
+    for kind, of in (("even", range(N // 2)), ("late", range(N // 2, N))):
+        of = [i for i in of if i % 60]
+        found = lines[kind]["accuracy:corrected"]["estimate"]
+        assert found["low"] < sum(truth("one", i) in {"A", "right"} for i in of) / len(of) < found["high"]
+    assert (
+        lines["rare"]["accuracy:corrected"]["text"],
+        lines["rare"]["accuracy:corrected"]["detail"][1:],
+    ) == (
+        "–",
+        " read",
     )
+    answered = {line["key"]: line for line in table(after, "score")["lines"]}["answered"]
+    assert answered["accuracy:corrected"]["detail"] == "as rules read"
     alone = words(vidence("compare", "one", "two"))
-    assert "People read a sample of one, and not one of two: the difference stays raw" in alone
+    assert "People read a sample of one, and not one of two: differences with these stay raw" in alone
     fill(two)
     assert closed(vidence, two).code == 0
     compared = json.loads(json_of(vidence, "compare", "one", "two"))["compared"]
     gap = sum((truth("two", i) in {"A", "right"}) - (truth("one", i) in {"A", "right"}) for i in range(N)) / N
-    found = compared["corrected"]["difference"]
+    found = compared["headline"]["difference"]["corrected"]
     assert found["low"] < gap < found["high"]
-    assert compared["n_read"] == [100, 100]
-    assert "As people mark replies, of which they read 100 and 100: two is" in words(
-        vidence("compare", "one", "two")
+    assert {one["value"]: one["comparison"]["difference"]["corrected"] for one in compared["tags"]}["late"]
+    said = words(vidence("compare", "one", "two", "--all"))
+    assert "As people mark the replies, two is" in said
+    assert "as people read" in said
+    runs_of = (f'[[runs]]\nfolder = "{run}"\nmodel = "M"\ncondition = "{run}"\n' for run in ("one", "two"))
+    (vidence.folder / "p.toml").write_text("".join(runs_of))
+    panel = json.loads(
+        json_of(vidence, "panel", "p.toml", "--no-ask", "--as", "pivot", "--as", "pairs?against=one")
     )
+    some = {t["name"] for t in panel["tables"] if any(c["key"].endswith(":corrected") for c in t["columns"])}
+    assert some > {"panel"}, some
+    shutil.copytree(two, two.with_name("three"))
+    ranked = json.loads(json_of(vidence, "compare", "one", "two", "three"))
+    lines = {line["name"]["text"]: line for line in table(ranked, "ranking")["lines"]}
+    assert lines["one"]["accuracy:corrected"]["value"] == corrected["value"]
+    assert "difference:corrected" in table(ranked, "pairs")["lines"][0]
+
+
+def test_points_of_a_judge_are_corrected_by_those_of_people(vidence, runs):
+    one, _ = runs
+    assert vidence("check-sample", "one", "--n", "200").code == 0
+    fill(one)
+    assert closed(vidence, one).code == 0
+    rows = [row for row in load_run(one).rows if row.score.points is not None]
+    found = points(rows, draws=Draws(rng=np.random.default_rng(0)))
+    true = sum(int(GIVEN[truth("one", i)]) for i in range(N) if is_text(i)) / len(rows)
+    assert found.value == 4.0
+    assert found.corrected.low < true < found.corrected.high < 4
 
 
 def test_two_people_count_alike_and_the_terminal_is_a_sheet_too(vidence, runs, monkeypatch):
     one, _ = runs
     assert vidence("check-sample", "one", "--n", "50", "--people", "2").code == 0
     first = rows_of(one)[0]
-    wanted = "right" if first["phase"] == "marks" else "c"
+    wanted = "3" if first["phase"] == "points" else "c"
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"maybe\n{wanted}\nq\n"))
     done = vidence("check-sample", "one", "--read")
     assert done.code == 0, done.err
     assert "Reply 1 of 50" in done.out
     assert "'maybe' is none of" in done.out
     assert "Reply 2 of 50" in done.out
-    (label,) = checked(load_run(one)).read.items()
-    assert label[1] == (1.0 if first["phase"] == "marks" else 0.0)
+    (label,) = load_run(one).sample.read.items()
+    assert label[1] == (1.0 if first["phase"] == "points" else 0.0)
     assert "49 of 50 drawn replies are unread" in words(done)
     monkeypatch.setattr(sys, "stdin", io.StringIO("q\n"))
     again = vidence("check-sample", "one", "--read")
@@ -191,7 +243,7 @@ def test_two_people_count_alike_and_the_terminal_is_a_sheet_too(vidence, runs, m
     fill(one)
     fill(one, person=2, values=lambda name, i: "wrong" if is_text(i) else truth(name, i))
     assert closed(vidence, one, people=2).code == 0
-    read = checked(load_run(one)).read
+    read = load_run(one).sample.read
     assert {read[i] for i in read if is_text(int(i[1:])) and truth("one", int(i[1:])) == "right"} == {0.5}
 
 
@@ -236,7 +288,7 @@ def test_the_seed_decides_which_replies_are_drawn_and_runs_with_repeats_get_no_s
     drawn = []
     for seed in (0, 0, 1):
         draw_sample(one, n=60, n_people=1, seed=seed, environment=place)
-        drawn.append(checked(one).draw.drawn)
+        drawn.append(load_run(one.folder).sample.draw.drawn)
         shutil.rmtree(runs[0] / "check")
     assert drawn[0] == drawn[1] != drawn[2]
     several = replace(one, plan=msgspec.structs.replace(one.plan, repeats=3))
@@ -257,9 +309,9 @@ def test_a_sample_has_50_to_200_replies(vidence, runs, n):
 
 
 def sample_errors(run):
-    found, sample = load_run(run), checked(load_run(run))
+    found = load_run(run)
     marks = {row.item.item_id: row.correct for row in found.rows}
-    return sum(marks[item_id] != mark for item_id, mark in sample.read.items())
+    return sum(marks[item_id] != mark for item_id, mark in found.sample.read.items())
 
 
 def json_of(vidence, *command):
@@ -271,5 +323,10 @@ def json_of(vidence, *command):
 
 def columns(report):
     """The headline of a report by column."""
-    (score,) = (table for table in report["tables"] if table["name"] == "score")
-    return score["lines"][0]
+    return table(report, "score")["lines"][0]
+
+
+def table(report, name):
+    """The table of this name."""
+    (found,) = (one for one in report["tables"] if one["name"] == name)
+    return found

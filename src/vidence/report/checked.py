@@ -3,29 +3,34 @@
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 import numpy as np
-from numpy.typing import ArrayLike
 
 from vidence.ask.files import FieldError, csv_rows, read
+from vidence.ask.judging.humanpcr import RIGHT_FROM, SCALE
 from vidence.errors import DataError
-from vidence.records import Item, Record
-from vidence.report.results import Row, Run
-from vidence.statistics.prediction_powered import PseudoMarks
+from vidence.records import Estimate, Item, Record, Trial
+from vidence.statistics.prediction_powered import (
+    LEAST_READ,
+    PseudoMarks,
+    corrected_difference,
+    corrected_mean,
+)
 
 FOLDER: Final = "check"
 """In a run folder: the study that puts drawn replies to people, and `FILE`."""
 FILE: Final = "check.json"
 LABELS_FOLDER, RATINGS_FILE = "labels", "ratings.csv"
 """Where a study keeps what people said of replies."""
-STATES, CORRECT = "states", "correct"
-"""What people say: of a question with choices the letter that the reply states, of others a mark."""
-NO_LETTER: Final = "none"
+CORRECT = "correct"
+"""What people say of a reply to a question without choices, in words; see `asked_of` for all of it."""
 MARKS: Mapping[str, float] = {"right": 1.0, "wrong": 0.0}
-_NO_REPLY = "no reply"
+_NO_REPLY = ""
+Asked: TypeAlias = Literal["states", "correct", "score"]
 
 
 class CheckDraw(Record):
@@ -43,89 +48,178 @@ class CheckDraw(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """The sample of a run: what was drawn, and what people make of each reply, from 0 to 1."""
+    """The sample of a run: what was drawn, and what people make of each reply, from 0 to 1.
+
+    `read` says whether it is right, `points` what share of all points it gets, where the judge gives any.
+    """
 
     draw: CheckDraw
     read: Mapping[str, float]
+    points: Mapping[str, float]
 
     @property
     def n_unread(self) -> int:
         """How many drawn replies no person has read."""
         return len(self.draw.drawn) - len(self.read)
 
-    def pseudo_marks(self, items: Sequence[Item], marks: ArrayLike) -> PseudoMarks:
-        """The marks of scored questions, corrected by what was read.
+    def mean(
+        self,
+        raw: Estimate,
+        item_ids: Sequence[str],
+        *,
+        clusters: Sequence[str],
+        groups: Sequence[str] | None = None,
+        points: bool = False,
+    ) -> Estimate:
+        """The mean of the marks of some questions, with what it is as people mark the replies.
 
         Args:
-            items: all scored questions of the run.
-            marks: of each.
+            raw: the mean.
+            item_ids: the questions that it is over.
+            clusters: the source of each.
+            groups: as for `mean_interval`.
+            points: it is of the points of a judge.
         """
-        ids = [item.item_id for item in items]
-        read = [self.read.get(item_id, np.nan) for item_id in ids]
-        strata = [self.draw.strata.get(item_id, _NO_REPLY) for item_id in ids]
-        return PseudoMarks.of(marks, read=read, strata=strata)
+        marks = self.pseudo_marks(item_ids, points=points)
+        if marks.n_read < LEAST_READ and not marks.is_read.all():
+            return uncorrected(raw, f"{marks.n_read} read")
+        found = corrected_mean(marks, clusters=clusters, groups=groups, level=raw.level)
+        if points:
+            ends = {name: SCALE * getattr(found, name) for name in ("value", "low", "high")}
+            found = msgspec.structs.replace(found, **ends)
+        return msgspec.structs.replace(raw, corrected=found)
+
+    def difference(
+        self,
+        raw: Estimate,
+        other: "Checked | None",
+        item_ids: Sequence[str],
+        *,
+        clusters: Sequence[str],
+        groups: Sequence[str] | None = None,
+    ) -> Estimate:
+        """The mean of this run less that of another, with what it is as people mark the replies of both.
+
+        It stays raw where they read none of the other: errors that both share cancel in it, and would not
+        with one side corrected.
+
+        Args:
+            raw: the difference.
+            other: the sample of the other run.
+            item_ids: the questions that it is over.
+            clusters: the source of each.
+            groups: as for `mean_interval`.
+        """
+        if other is None:
+            return raw
+        ours, theirs = (sample.pseudo_marks(item_ids) for sample in (self, other))
+        if (n := min(ours.n_read, theirs.n_read)) < LEAST_READ:
+            return uncorrected(raw, f"{n} read")
+        found, _ = corrected_difference(ours, theirs, clusters=clusters, groups=groups, level=raw.level)
+        return msgspec.structs.replace(raw, corrected=found)
+
+    def pseudo_marks(self, item_ids: Sequence[str], *, points: bool = False) -> PseudoMarks:
+        """The marks, or shares of all points, of some questions, corrected by what was read.
+
+        A reply without words is wrong, which nobody has to read.
+        """
+        whole = self._points if points else self._marks
+        return whole.part([self._places.get(item_id, len(self._places)) for item_id in item_ids])
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {item_id: place for place, item_id in enumerate(self.draw.strata)}
+
+    @cached_property
+    def _marks(self) -> PseudoMarks:
+        return self._whole(self.read)
+
+    @cached_property
+    def _points(self) -> PseudoMarks:
+        return self._whole(self.points)
+
+    def _whole(self, known: Mapping[str, float]) -> PseudoMarks:
+        """Those of all replies that could be drawn, and of one without words."""
+        strata = (*self.draw.strata.values(), _NO_REPLY)
+        read = [*(known.get(item_id, np.nan) for item_id in self.draw.strata), 0.0]
+        return PseudoMarks.of(np.full(len(strata), 0.5), read=read, strata=strata)
 
 
-def digest_of(run: Run) -> str:
+def uncorrected(raw: Estimate, why: str) -> Estimate:
+    """An estimate of which people read too little to correct it, and why."""
+    none = msgspec.structs.replace(raw, value=np.nan, low=np.nan, high=np.nan, reason=why)
+    return msgspec.structs.replace(raw, corrected=none)
+
+
+def digest_of(trials: Sequence[Trial]) -> str:
     """What tells the replies of a run from those of others; how they are read and judged is not in it."""
     found = hashlib.sha256()
-    for row in sorted(run.rows, key=lambda row: (row.item.item_id, row.trial.repeat)):
-        reply = row.trial.reply
+    for trial in sorted(trials, key=lambda trial: (trial.item_id, trial.repeat)):
+        reply = trial.reply
         words = (reply.text, reply.reasoning) if reply is not None else None
-        told = (row.item.item_id, row.trial.repeat, row.trial.choice_order, words)
-        found.update(msgspec.json.encode(told))
+        found.update(msgspec.json.encode((trial.item_id, trial.repeat, trial.choice_order, words)))
     return found.hexdigest()
 
 
-def checked(run: Run) -> Checked | None:
-    """The sample that lies with a run; None without one.
+def asked_of(item: Item, trial: Trial) -> tuple[Asked, Mapping[str, tuple[float, float]]]:
+    """What people are asked of a reply, and for each answer whether it is right and its share of all points.
+
+    Of a question with choices they say which letter it states, where a judge gives points how many it
+    deserves, and otherwise whether it is right.
+    """
+    if item.answer_kind == "choice":
+        return "states", {letter: (float(letter == item.answer),) * 2 for letter in (*item.letters, "none")}
+    if trial.score.points is not None:
+        return "score", {str(n): (float(n >= RIGHT_FROM), n / SCALE) for n in range(SCALE + 1)}
+    return "correct", {word: (mark, mark) for word, mark in MARKS.items()}
+
+
+def checked(folder: Path, asked: Sequence[tuple[Item, Trial]]) -> Checked | None:
+    """The sample that lies in a run folder; None without one.
+
+    Args:
+        folder: that of the run.
+        asked: all its trials, each with its question as it was shown.
 
     Raises:
         DataError: it is of other replies, cannot be read, or has what no person can have said.
     """
-    folder = run.folder / FOLDER
-    path = folder / FILE
+    path = folder / FOLDER / FILE
     if not path.exists():
         return None
     try:
         draw = msgspec.json.decode(path.read_bytes(), type=CheckDraw)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}; move {folder} away and draw again") from error
-    if draw.replies_sha256 != digest_of(run):
+        raise DataError(f"{path} cannot be read: {error}; move {path.parent} away and draw again") from error
+    if draw.replies_sha256 != digest_of([trial for _, trial in asked]):
         raise DataError(
-            f"{folder} is a sample of other replies than those of {run.folder}: of another run, or of this "
-            "one before it was asked again; move it away, and draw one with `vidence check-sample "
-            f"{run.folder}`"
+            f"{path.parent} is a sample of other replies than those of {folder}: of another run, or of this "
+            f"one before it was asked again; move it away, and draw one with `vidence check-sample {folder}`"
         )
-    ratings, said = folder / LABELS_FOLDER / RATINGS_FILE, dict[str, list[float]]()
+    ratings, said = path.parent / LABELS_FOLDER / RATINGS_FILE, dict[str, list[tuple[float, float]]]()
     if ratings.exists():
         drawn = {*draw.drawn}
-        rows = {row.item.item_id: row for row in run.rows if row.item.item_id in drawn}
-        for item_id, mark in _read(ratings, rows):
+        for item_id, mark in _read(ratings, {i.item_id: (i, t) for i, t in asked if i.item_id in drawn}):
             said.setdefault(item_id, []).append(mark)
-    return Checked(draw=draw, read={item_id: sum(some) / len(some) for item_id, some in said.items()})
+    read, points = (
+        {item_id: sum(mark[i] for mark in some) / len(some) for item_id, some in said.items()} for i in (0, 1)
+    )
+    return Checked(draw=draw, read=read, points=points)
 
 
-def read_sample(run: Run) -> Checked | None:
-    """The sample of a run with a score, where people have read all of it; None otherwise."""
-    found = checked(run)
-    return None if found is None or found.n_unread or run.no_score else found
-
-
-def _read(path: Path, rows: Mapping[str, Row]) -> Iterator[tuple[str, float]]:
-    """For each line of a table of ratings the item and whether the reply to it is right."""
+def _read(path: Path, asked: Mapping[str, tuple[Item, Trial]]) -> Iterator[tuple[str, tuple[float, float]]]:
+    """For each line of a table of ratings the item, whether the reply to it is right, and its points."""
     needed = ("item_id", "field", "value")
     for line, cells in csv_rows(read(path, what="what people said of replies"), needed=needed):
         place = f"{path}, line {line}"
         if isinstance(cells, FieldError):
             raise DataError(f"{place}: {cells}")
-        if (row := rows.get(cells["item_id"])) is None:
-            raise DataError(f"{place}: the reply to {cells['item_id']!r} was not drawn; take the line out")
-        is_choice, value = row.item.answer_kind == "choice", cells["value"]
-        known = (*row.item.letters, NO_LETTER) if is_choice else tuple(MARKS)
-        if cells["field"] != (STATES if is_choice else CORRECT) or value not in known:
+        item_id, field, value = (cells[name] for name in needed)
+        if item_id not in asked:
+            raise DataError(f"{place}: the reply to {item_id!r} was not drawn; take the line out")
+        name, known = asked_of(*asked[item_id])
+        if field != name or value not in known:
             raise DataError(
-                f"{place}: {cells['field']} {value!r} of {row.item.item_id!r}; expected "
-                f"{STATES if is_choice else CORRECT} with one of {', '.join(known)}"
+                f"{place}: {field} {value!r} of {item_id!r}; expected {name} with one of {', '.join(known)}"
             )
-        yield row.item.item_id, float(value == row.item.answer) if is_choice else MARKS[value]
+        yield item_id, known[value]

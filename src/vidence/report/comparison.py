@@ -1,6 +1,5 @@
 """Two runs, or more, on the same questions: what can be said of their difference."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -9,17 +8,15 @@ import numpy as np
 from vidence.engine.store import RunStore
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Estimate, Item, Record
-from vidence.report.checked import read_sample
 from vidence.report.pairing import PairedRuns, paired_answers
 from vidence.report.provenance import Origin, how_asked, is_asked, origin_of, trial_origin
 from vidence.report.results import SEED, Run
-from vidence.report.scores import ScoredQuestions, is_moderate, natural_order
+from vidence.report.scores import is_moderate, natural_order
 from vidence.report.unread import Unanswered, Unread, unanswered, unread
 from vidence.statistics.crossed import crossed_mean
 from vidence.statistics.paired import Comparison, Decided, Ranking, check_margin, decided, holm, rank, verdict
 from vidence.statistics.paired import compare as compare_values
 from vidence.statistics.power import Design, intraclass_correlation, paired_detectable
-from vidence.statistics.prediction_powered import PseudoMarks, corrected_difference, corrected_mean
 from vidence.statistics.resampling import Resampling
 from vidence.statistics.sequential import Look, Watch
 from vidence.tables.table import has_interval
@@ -93,8 +90,7 @@ class Compared(Record):
     over questions that a comparison like this finds with a chance of `POWER`; None where it cannot be said,
     inf where no difference would be found. `unread` says how the headline depends on replies without an
     answer and on the parser. `n_clusters` counts sources or videos, as `clustered_by` says, `n_videos` the
-    videos. `corrected` is the headline as people mark replies, of which they read `n_read` of each run; None
-    where they read a sample of one alone, or of none. `at_margin` is there where a margin was given, and
+    videos. `at_margin` is there where a margin was given, and
     `look` where the comparison may be looked at after every source.
     """
 
@@ -112,8 +108,6 @@ class Compared(Record):
     provenance: tuple[Provenance, ...]
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
-    corrected: Comparison | None = None
-    n_read: tuple[int, ...] = ()
     at_margin: AtMargin | None = None
     look: Look | None = None
 
@@ -229,7 +223,6 @@ def compare_two(paired: PairedRuns, *, rng: np.random.Generator, settings: Resam
     tag, tag_notes = _macro_tag(paired)
     over_items = _difference(paired, level=settings.level)
     headline = _difference(paired, tag, level=settings.level) if tag else over_items
-    samples = [_pseudo_marks(paired, run) for run in paired.runs]
     return Compared(
         first=paired.names[0],
         second=paired.names[1],
@@ -244,53 +237,24 @@ def compare_two(paired: PairedRuns, *, rng: np.random.Generator, settings: Resam
         tags=tuple(_by_tag(paired, level=settings.level)),
         provenance=provenance(paired.names, paired.runs),
         settings=differing_settings(paired.runs),
-        notes=(*paired.notes, *tag_notes, *_repeat_notes(paired), *_one_sample(paired, samples)),
-        corrected=_corrected(paired, samples, headline, tag=tag),
-        n_read=tuple(0 if one is None else int(one.n_read.sum()) for one in samples),
+        notes=(*paired.notes, *tag_notes, *_repeat_notes(paired), *_without_sample(paired)),
     )
 
 
-def _pseudo_marks(paired: PairedRuns, run: Run) -> PseudoMarks | None:
-    """The marks of the compared questions, corrected by a sample that people read; None without one."""
-    if (check := read_sample(run)) is None:
-        return None
-    scored = ScoredQuestions.of(run.rows)
-    places = {item.item_id: place for place, item in enumerate(scored.items)}
-    return check.pseudo_marks(scored.items, scored.values).part([places[i.item_id] for i in paired.items])
-
-
-def _corrected(
-    paired: PairedRuns, samples: Sequence[PseudoMarks | None], headline: Comparison, *, tag: str
-) -> Comparison | None:
-    """The headline as people mark the replies, where they read a sample of both runs."""
-    first, second = samples
-    if first is None or second is None:
-        return None
-    level, clusters = headline.difference.level, paired.clusters
-    groups = paired.groups(tag) if tag else None
-    difference, p_value = corrected_difference(second, first, clusters=clusters, groups=groups, level=level)
-    ours, theirs = (corrected_mean(one, clusters=clusters, groups=groups).value for one in (second, first))
-    return msgspec.structs.replace(
-        headline,
-        mean_first=ours,
-        mean_second=theirs,
-        difference=difference,
-        p_value=p_value,
-        standardised=math.nan,
-        mcnemar=None,
-    )
-
-
-def _one_sample(paired: PairedRuns, samples: Sequence[PseudoMarks | None]) -> list[str]:
-    """What is said where people read a sample of one run alone."""
-    without = [place for place, one in enumerate(samples) if one is None]
-    if len(without) != 1:
+def _without_sample(paired: PairedRuns) -> list[str]:
+    """What is said where people read a sample of some runs, and not of others."""
+    has = [sample is not None for sample in paired.samples]
+    if len(set(has)) == 1:
         return []
-    (place,) = without
+    read, unread = (
+        ", ".join(name for name, is_read in zip(paired.names, has, strict=True) if is_read == state)
+        for state in (True, False)
+    )
+    folder = paired.runs[has.index(False)].folder
     return [
-        f"People read a sample of {paired.names[1 - place]}, and not one of {paired.names[place]}: the "
-        "difference stays raw, since errors that both share cancel in it, and would not with one side "
-        f"corrected. `vidence check-sample {paired.runs[place].folder}` draws or takes one."
+        f"People read a sample of {read}, and not one of {unread}: differences with these stay raw, "
+        "since errors that both share cancel in it, and would not with one side corrected. "
+        f"`vidence check-sample {folder}` draws or takes one."
     ]
 
 
@@ -310,7 +274,7 @@ def rank_runs(paired: PairedRuns, *, level: float) -> Ranked:
     )
     return Ranked(
         names=paired.names,
-        ranking=ranking,
+        ranking=_as_read(paired, ranking, tag=tag),
         macro_tag=tag,
         n_items=len(paired.items),
         clustered_by=paired.noun,
@@ -319,8 +283,27 @@ def rank_runs(paired: PairedRuns, *, level: float) -> Ranked:
         unanswered=unanswered(paired),
         provenance=provenance(paired.names, paired.runs),
         settings=differing_settings(paired.runs),
-        notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
+        notes=(*paired.notes, *tag_notes, *_repeat_notes(paired), *_without_sample(paired)),
     )
+
+
+def _as_read(paired: PairedRuns, ranking: Ranking, *, tag: str) -> Ranking:
+    """A ranking whose means and differences have what they are as people mark the replies."""
+    place = {name: i for i, name in enumerate(paired.names)}
+    ids, groups = [item.item_id for item in paired.items], paired.groups(tag) if tag else None
+    means = [
+        mean
+        if (sample := paired.samples[place[name]]) is None
+        else sample.mean(mean, ids, clusters=paired.clusters, groups=groups)
+        for name, mean in zip(ranking.names, ranking.means, strict=True)
+    ]
+    pairs = [
+        msgspec.structs.replace(
+            pair, difference=paired.corrected(pair.difference, place[pair.second], place[pair.first], tag=tag)
+        )
+        for pair in ranking.pairs
+    ]
+    return msgspec.structs.replace(ranking, means=tuple(means), pairs=tuple(pairs))
 
 
 def _macro_tag(paired: PairedRuns) -> tuple[str, list[str]]:
@@ -362,6 +345,7 @@ def _difference(part: PairedRuns, tag: str = "", *, level: float) -> Comparison:
         groups=part.groups(tag) if tag else None,
         level=level,
     )
+    found = msgspec.structs.replace(found, difference=part.corrected(found.difference, 1, 0, tag=tag))
     if all(len(run.people) < 2 for run in part.runs):
         return found
     items = {item.item_id: item for item in part.items}

@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
+import msgspec
+
 from vidence.report.comparison import POWER, Compared, Provenance, Ranked, Setting
 from vidence.report.results import OUTCOMES
 from vidence.report.scores import ANSWERED
@@ -175,15 +177,12 @@ def _tests(compared: Compared) -> str:
 
 def _corrected(compared: Compared) -> list[str]:
     """The difference as people mark the replies, where they read some of both."""
-    if (comparison := compared.corrected) is None:
+    if (corrected := compared.headline.difference.corrected) is None or corrected.value != corrected.value:
         return []
-    n_first, n_second = compared.n_read
-    return [
-        f"As people mark replies, of which they read {n_first:,} and {n_second:,}: "
-        f"{_above(compared, comparison)}{_ENDINGS[verdict(comparison)][1]} "
-        f"({percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %; "
-        f"{_interval(compared, comparison)}; p {p_words(comparison.p_value)})."
-    ]
+    found = msgspec.structs.replace(compared.headline, difference=corrected)
+    is_open = has_interval(corrected) and corrected.low <= 0 <= corrected.high
+    ending = _ENDINGS["unclear" if is_open else "clear"][1]
+    return [f"As people mark the replies, {_above(compared, found)}{ending} ({_interval(compared, found)})."]
 
 
 def _at_margin(compared: Compared) -> list[str]:

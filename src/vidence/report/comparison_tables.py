@@ -184,9 +184,6 @@ def _averages(compared: Compared) -> Table:
     if tag:
         headline = RowSpec("headline", f"mean over {tag}", compared.headline, detail="each value alike")
         rows = [headline, RowSpec("micro", *over_items)]
-    if compared.corrected is not None:
-        read = " and ".join(f"{n:,}" for n in compared.n_read)
-        rows.append(RowSpec("corrected", "as people mark", compared.corrected, detail=f"{read} replies read"))
     return tabulate(
         "difference",
         f"Difference: {compared.second} less {compared.first}",

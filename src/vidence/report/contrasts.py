@@ -7,15 +7,22 @@ import numpy as np
 
 from vidence.errors import UsageError
 from vidence.media.whole import write_file
-from vidence.records import ClusterNoun, Clusters, Estimate, OutcomeName, Record, source_noun
+from vidence.records import ClusterNoun, Clusters, Estimate, Record, source_noun
 from vidence.report.pairing import sources_note
 from vidence.report.provenance import asked_sentences, is_asked
 from vidence.report.results import Row, Run
-from vidence.report.scores import ANSWERED, NO_VALUE, ScoredQuestions, check_answered, natural_order
+from vidence.report.scores import (
+    ANSWERED,
+    NO_VALUE,
+    ScoredQuestions,
+    check_answered,
+    chosen,
+    natural_order,
+)
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names
 from vidence.statistics.contrasts import Contrast, contrast, trend_weights
-from vidence.statistics.intervals import Values, mean_interval
+from vidence.statistics.intervals import Values
 from vidence.statistics.paired import holm, verdict
 from vidence.tables.export import csv_text, object_as_json
 from vidence.tables.table import (
@@ -273,18 +280,15 @@ class _Tagged:
         )
 
     def levels(self, *, level: float) -> OfRun:
-        outcomes: dict[str, list[OutcomeName]] = {value: [] for value in self.values}
-        scored = {item.item_id for item in self.scored.items}
-        for row in self.run.rows:
-            value = row.item.tags.get(self.tag, NO_VALUE)
-            if value in outcomes and row.item.item_id in scored:
-                outcomes[value].append(row.outcome)
+        """The score of each value."""
         found = []
         for value in self.values:
-            kept = [i for i, group in enumerate(self.groups) if group == value]
-            score = mean_interval(self.scored.values[kept], clusters=self.clusters.part(kept), level=level)
-            n_unread = sum(outcome != ANSWERED for outcome in outcomes[value])
-            found.append(Level(value=value, score=score, n_unread=n_unread, n_trials=len(outcomes[value])))
+            rows = chosen(self.run.rows, {self.tag: (value,)})
+            scored = ScoredQuestions.of(rows, noun=self.clusters.noun)
+            if (score := scored.mean(level=level)) is not None:
+                n_trials = sum(scored.n_outcomes.values())
+                n_unread = n_trials - scored.n_outcomes.get("answered", 0)
+                found.append(Level(value=value, score=score, n_unread=n_unread, n_trials=n_trials))
         return OfRun(
             run=self.name,
             levels=tuple(found),

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from vidence.ask.fetching.address import is_address
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import own_letter
-from vidence.records import ClusterNoun, Clusters, Item, source_noun
+from vidence.records import ClusterNoun, Clusters, Estimate, Item, source_noun
+from vidence.report.checked import Checked
 from vidence.report.results import Row, Run
 from vidence.report.scores import NO_VALUE, ScoredQuestions, check_answered
 from vidence.report.side_by_side import run_names
@@ -43,6 +44,11 @@ class PairedRuns:
     notes: tuple[str, ...] = ()
 
     @property
+    def samples(self) -> tuple[Checked | None, ...]:
+        """For each run what people read of its replies; None where they read no whole sample."""
+        return tuple(run.rows[0].sample for run in self.runs)
+
+    @property
     def clusters(self) -> Clusters:
         """The source of each question, by default its video."""
         return Clusters.of(self.items, noun=self.noun)
@@ -51,6 +57,14 @@ class PairedRuns:
     def n_videos(self) -> int:
         """How many videos the questions are about, of one source or not."""
         return len({item.video_id for item in self.items})
+
+    def corrected(self, raw: Estimate, first: int, second: int, *, tag: str = "") -> Estimate:
+        """The mean of one run less that of another, by position, with what it is as people mark replies."""
+        ours, groups = self.samples[first], self.groups(tag) if tag else None
+        if ours is None:
+            return raw
+        ids = [item.item_id for item in self.items]
+        return ours.difference(raw, self.samples[second], ids, clusters=self.clusters, groups=groups)
 
     def groups(self, tag: str) -> tuple[str, ...] | None:
         """The value of a tag for each question; None where a question lacks it."""

@@ -18,7 +18,6 @@ from vidence.report.scores import (
     Aggregate,
     Draws,
     chosen,
-    corrected_accuracy,
     macro_tag,
     natural_order,
     points,
@@ -26,7 +25,7 @@ from vidence.report.scores import (
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names
 from vidence.statistics.paired import rank
-from vidence.tables.table import Cell, Column, Table, interval_text, percent, videos_row
+from vidence.tables.table import Cell, Column, Table, videos_row
 from vidence.tables.table import Row as TableRow
 
 # Where a benchmark names no columns: the headline, and the values of tags with at most so many.
@@ -131,10 +130,6 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
     labels, how = run_names(runs), [how_asked(run) for run in runs]
     if len(set(how)) == 1:  # said once
         note, how = f"{note} {'All rows' if len(how) > 1 else labels[0]}: {how[0]}.", [""] * len(how)
-    for label, run in zip(labels, runs, strict=True):
-        if (corrected := corrected_accuracy(run, draws=draws)) is not None:
-            shown = f"{percent(corrected.value)} ({interval_text(corrected)})"
-            note += f" {label} corrected by replies that people read: {shown}."
     headings = tuple(
         Column(key=f"column:{i}", title=column.title, group=column.group, note=_meaning(column))
         for i, column in enumerate(columns)

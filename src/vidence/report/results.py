@@ -24,6 +24,7 @@ from vidence.records import (
     Trial,
     outcome_name,
 )
+from vidence.report.checked import Checked, checked
 
 SEED = 0  # of every interval and test of a report: the same numbers from the same runs, bit for bit
 PEOPLE = "people"
@@ -54,13 +55,14 @@ class Row:
     """One trial beside its question, whose choices stand in the order in which they were shown.
 
     `score` is the score as the chosen parser gives it. `person` is who answered, where a run is that of
-    several people.
+    several people. `sample` is that of the run, where people have read all of it.
     """
 
     item: Item
     trial: Trial
     score: Score
     person: str = ""
+    sample: Checked | None = None
 
     @property
     def correct(self) -> float | None:
@@ -112,7 +114,8 @@ class Row:
 class Run:
     """One run folder as read with one parser; `rows` are in the order of the questions.
 
-    Where they `are_brief`, of their prompts only the template and the videos are there.
+    Where they `are_brief`, of their prompts only the template and the videos are there. `sample` is what
+    people read, or are to read, of the replies.
     """
 
     folder: Path
@@ -122,6 +125,7 @@ class Run:
     rows: tuple[Row, ...]
     parser: str
     are_brief: bool = False
+    sample: Checked | None = None
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -215,6 +219,7 @@ def load_run(folder: Path, *, parser: str | None = None, are_brief: bool = False
         StoreError: not a run folder, damaged, or of another format.
         UnknownNameError: no parser has that name.
         UsageError: people whose run folders do not belong together.
+        DataError: a sample of replies lies there that is not of this run, or cannot be used.
     """
     if folders := person_folders(folder):
         return _pooled(folder, [_load(one, parser=parser, are_brief=False) for one in folders])
@@ -236,6 +241,9 @@ def _load(folder: Path, *, parser: str | None, are_brief: bool) -> Run:
                 ) from error
             score = trial.score if scorer is None else read_again(item, trial, scorer)
             rows.append(Row(item=item, trial=trial, score=score))
+    sample = checked(folder, [(row.item, row.trial) for row in rows])
+    if sample is not None and not sample.n_unread:
+        rows = [replace(row, sample=sample) for row in rows]
     return Run(
         folder=folder,
         name=folder.resolve().name,
@@ -244,6 +252,7 @@ def _load(folder: Path, *, parser: str | None, are_brief: bool) -> Run:
         rows=tuple(rows),
         parser=plan.parser if parser is None else parser,
         are_brief=are_brief,
+        sample=sample,
     )
 
 

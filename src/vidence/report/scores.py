@@ -4,7 +4,7 @@ import copy
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from vidence.engine.plan import Stratum
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Estimate, Item, OutcomeName, source_noun
-from vidence.report.checked import Checked, read_sample
+from vidence.report.checked import Checked, uncorrected
 from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import longest_choice, margin, numeric_median
 from vidence.statistics.crossed import crossed_interval
 from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, ClusteredMean, mean_interval
-from vidence.statistics.prediction_powered import corrected_mean
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
 from vidence.tables.table import (
@@ -62,26 +61,6 @@ class Draws:
         """A generator in one and the same state, so that no figure depends on those before it."""
         return copy.deepcopy(self.rng)
 
-    def average(
-        self,
-        values: NDArray[np.float64],
-        *,
-        clusters: Sequence[str],
-        groups: Sequence[str] | None = None,
-        bounds: Bounds = SHARE,
-    ) -> Estimate | None:
-        """The mean with its interval, as every table and figure of a report has it; None without values.
-
-        Args:
-            values: one for each question, shape (n_items,).
-            clusters: the source of each question, by default its video.
-            groups: where given, the mean is that over these groups, each alike.
-            bounds: the least and the greatest value there can be.
-        """
-        if not len(values):
-            return None
-        return mean_interval(values, groups=groups, clusters=clusters, bounds=bounds, level=self.level)
-
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredQuestions:
@@ -90,7 +69,7 @@ class ScoredQuestions:
     Shapes: `values` (n_items,): the mean of the scores of a question over its repeats, 0 to 1.
     `clusters` names the source of each question. `n_outcomes` counts the trials of these
     questions. `n_unscored` counts the questions beside them that wait for a judge, `n_hidden` those with
-    hidden answers.
+    hidden answers. `sample` is that of the run of these trials, and `stays_raw` why it corrects nothing here.
     """
 
     items: tuple[Item, ...]
@@ -99,6 +78,8 @@ class ScoredQuestions:
     n_outcomes: dict[OutcomeName, int]
     n_unscored: int
     n_hidden: int
+    sample: Checked | None = None
+    stays_raw: str = ""
 
     @property
     def n_videos(self) -> int:
@@ -121,6 +102,7 @@ class ScoredQuestions:
         items = {row.item.item_id: row.item for row in rows}
         kept = tuple(item for item_id, item in items.items() if scores[item_id])
         n_hidden = sum(item.is_hidden for item in items.values())
+        samples = {id(row.sample): row.sample for row in rows}
         return cls(
             items=kept,
             values=np.array([sum(scores[i.item_id]) / len(scores[i.item_id]) for i in kept], np.float64),
@@ -128,7 +110,32 @@ class ScoredQuestions:
             n_outcomes=dict(Counter(row.outcome for row in rows if scores[row.item.item_id])),
             n_unscored=len(items) - len(kept) - n_hidden,
             n_hidden=n_hidden,
+            sample=next(filter(None, samples.values()), None),
+            stays_raw="several runs" if len(samples) > 1 else "",
         )
+
+    def mean(
+        self, *, groups: Sequence[str] | None = None, points: bool = False, level: float
+    ) -> Estimate | None:
+        """The mean with its interval, as every table and figure of a report has it; None without values.
+
+        Where people read a sample of the replies, what they make of it is the `Estimate.corrected`.
+
+        Args:
+            groups: where given, the mean is that over these groups, each alike.
+            points: the values are points of a judge, and not 0 to 1.
+            level: coverage of the interval.
+        """
+        if not self.items:
+            return None
+        bounds, clusters = UNBOUNDED if points else SHARE, self.clusters
+        raw = mean_interval(self.values, clusters=clusters, groups=groups, bounds=bounds, level=level)
+        if self.sample is None:
+            return raw
+        if self.stays_raw:
+            return uncorrected(raw, self.stays_raw)
+        ids = [item.item_id for item in self.items]
+        return self.sample.mean(raw, ids, clusters=clusters, groups=groups, points=points)
 
 
 def _by_question(rows: Sequence[Row], value: Callable[[Row], float | None]) -> dict[str, list[float]]:
@@ -253,6 +260,8 @@ class Aggregate:
         if average == ANSWERED:
             rows = [row for row in rows if row.outcome == ANSWERED]
         scored = ScoredQuestions.of(rows, noun=noun)
+        if average == ANSWERED:  # which replies are answered is what people read otherwise
+            scored = replace(scored, stays_raw="as rules read")
         groups = None if tag is None else tuple(item.tags.get(tag, NO_VALUE) for item in scored.items)
         return cls(rows=rows, scored=scored, groups=groups)
 
@@ -262,7 +271,7 @@ class Aggregate:
         Of several people it is the mean over their answers, with people and sources crossed.
         """
         if not are_people(self.rows):
-            return draws.average(self.scored.values, clusters=self.scored.clusters, groups=self.groups)
+            return self.scored.mean(groups=self.groups, level=draws.level)
         group_of = {item.item_id: i for i, item in enumerate(self.scored.items)}
         rows = [row for row in self.rows if row.correct is not None]
         groups = self.groups and [self.groups[group_of[row.item.item_id]] for row in rows]
@@ -371,8 +380,7 @@ def points(rows: Sequence[Row], *, draws: Draws) -> Estimate | None:
     """The mean of the points that a judge gave, each question alike; None where it gave none."""
     if are_people(rows):
         return over_people(rows, lambda row: row.score.points, draws=draws, bounds=UNBOUNDED)
-    given = ScoredQuestions.of(rows, lambda row: row.score.points)
-    return draws.average(given.values, clusters=given.clusters, bounds=UNBOUNDED)
+    return ScoredQuestions.of(rows, lambda row: row.score.points).mean(points=True, level=draws.level)
 
 
 def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tuple[Table, ...]:
@@ -405,7 +413,7 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
         "Score",
         label=Column(key="name", title="aggregate"),
         rows=lines,
-        measures=(*measures[:3], *_corrected(run, draws=draws), *measures[3:]),  # beside the accuracy
+        measures=measures,
         notes=(
             "Unreadable, refused and failed trials count as wrong, except in the line 'answered only'.",
             "'Numbers as choices' are the questions whose choices are all numbers."
@@ -581,33 +589,6 @@ def _accuracy(draws: Draws) -> Measure[Aggregate]:
 
 def _no_accuracy(why: str) -> Measure[Aggregate]:
     return share("accuracy", lambda _: None, note=f"none: {why}")
-
-
-def _corrected(run: Run, *, draws: Draws) -> tuple[Measure[Aggregate], ...]:
-    """The accuracy as a person would mark the replies; nothing where no sample of them was read."""
-    if (check := read_sample(run)) is None:
-        return ()
-    n = len(ScoredQuestions.of(run.rows).items)
-    note = f"corrected by {len(check.read):,} replies that a person read, with its interval"
-
-    def of(one: Aggregate) -> Estimate | None:  # a part has too few that were read
-        return _as_read(check, one, draws=draws) if len(one.scored.items) == n else None
-
-    return (share("corrected", of, "as people read", note=note),)
-
-
-def corrected_accuracy(run: Run, *, draws: Draws) -> Estimate | None:
-    """As `headline_accuracy`, as a person would mark the replies; None where no sample of them was read."""
-    if (check := read_sample(run)) is None:
-        return None
-    average = "micro" if run.plan.headline == ANSWERED else run.plan.headline
-    return _as_read(check, Aggregate.of(run.rows, average), draws=draws)
-
-
-def _as_read(check: Checked, one: Aggregate, *, draws: Draws) -> Estimate:
-    scored = one.scored
-    marks = check.pseudo_marks(scored.items, scored.values)
-    return corrected_mean(marks, clusters=scored.clusters, groups=one.groups, level=draws.level)
 
 
 def _measures(run: Run, rules: SimpleRules, *, draws: Draws) -> tuple[Measure[Aggregate], ...]:

@@ -9,7 +9,7 @@ from string import ascii_uppercase
 import numpy as np
 
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
-from vidence.report.checked import FOLDER, checked
+from vidence.report.checked import FOLDER
 from vidence.report.item_subset import prediction_sentence, subset_tables
 from vidence.report.judge_summary import judge_sentence, judge_tables
 from vidence.report.parsers import ROBUST, has_logps, parser_tables
@@ -29,6 +29,7 @@ from vidence.tables.table import (
     has_interval,
     interval_text,
     number,
+    percent,
     several,
     share,
     shown,
@@ -346,7 +347,7 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
 
 def check_sentences(run: Run, score: Table) -> list[str]:
     """What people read in a sample of the replies makes of the score; nothing without a sample."""
-    if (check := checked(run)) is None or run.no_score:
+    if (check := run.sample) is None or run.no_score:
         return []
     n, folder = len(check.draw.drawn), run.folder
     if check.n_unread:
@@ -357,13 +358,12 @@ def check_sentences(run: Run, score: Table) -> list[str]:
         ]
     marks = {row.item.item_id: row.correct for row in run.rows}
     n_other = sum(marks.get(item_id) != mark for item_id, mark in check.read.items())
-    # Which replies are answered is what people read otherwise, so a mean over these has no correction.
-    line = "micro" if run.plan.headline == ANSWERED else "headline"
-    raw, corrected = (shown(score, line, key) for key in ("accuracy", "corrected"))
-    return [
-        f"{n:,} replies read by a person, {n_other:,} of them marked otherwise: accuracy {raw.text} -> "
-        f"{corrected.text} % (interval {corrected.detail})."
-    ]
+    raw = score.estimate("micro" if run.plan.headline == ANSWERED else "headline", "accuracy")
+    said = f"{n:,} replies read by a person, {n_other:,} of them marked otherwise"
+    if raw is None or raw.corrected is None:
+        return [f"{said}."]
+    ends = interval_text(raw.corrected) if has_interval(raw.corrected) else raw.corrected.reason
+    return [f"{said}: accuracy {percent(raw.value)} -> {percent(raw.corrected.value)} % (interval {ends})."]
 
 
 def _hidden(run: Run, score: Table) -> list[str]:

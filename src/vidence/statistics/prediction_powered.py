@@ -58,11 +58,11 @@ def allocated(sizes: Sequence[int], spreads: Sequence[float], n: int) -> tuple[i
 
 @dataclass(frozen=True, kw_only=True)
 class PseudoMarks:
-    """Marks of all replies of a run, of which a person read some.
+    """Marks of replies of a run, of which a person read some.
 
     The mean of `values`, shape (n_items,), estimates the score that the person would give to all. `codes` are
-    the strata of the items, shape (n_items,). Of each stratum, shape (n_strata,): `shares`, the mean mark by
-    the person, `n_read` and `n_all`. Where nothing of a stratum was read, its marks count as they are.
+    the strata of the items and `is_read` says which were read, shape (n_items,). `shares`, shape (n_strata,),
+    is the mean mark by the person of each stratum, or by the program where the person read nothing of it.
 
     Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference", the mean and
         power tuning; Fisch and others (2024), "Stratified Prediction-Powered Inference for Hybrid Language
@@ -74,13 +74,12 @@ class PseudoMarks:
 
     values: Values
     codes: NDArray[np.int64]
+    is_read: NDArray[np.bool_]
     shares: Values
-    n_read: Values
-    n_all: Values
 
     @classmethod
     def of(cls, marks: ArrayLike, *, read: ArrayLike, strata: Sequence[str]) -> "PseudoMarks":
-        """Put the marks of program and person together.
+        """Put the marks of program and person together, for all replies that could be drawn.
 
         Args:
             marks: by the program, from 0 to 1, shape (n_items,).
@@ -95,14 +94,24 @@ class PseudoMarks:
             raise UsageError(f"{people.size} marks by a person for {numbers.size} items; give NaN where none")
         names, codes = as_labels(strata, len(numbers), what="strata")
         is_read, n = ~np.isnan(people), len(names)
-        counts = (np.bincount(some, minlength=n).astype(np.float64) for some in (codes, codes[is_read]))
-        n_all, n_read = counts
+        n_all, n_read = (np.bincount(some, minlength=n) for some in (codes, codes[is_read]))
         sums = np.bincount(codes[is_read], weights=people[is_read], minlength=n)
-        shares = np.divide(sums, n_read, out=np.full(n, np.nan), where=n_read > 0)
-        values = np.where(n_read[codes] > 0, shares[codes], numbers)
-        weights = (n_all / np.maximum(n_read, 1))[codes]
-        values[is_read] += (weights * (people - values))[is_read]
-        return cls(values=values, codes=codes, shares=shares, n_read=n_read, n_all=n_all)
+        shares = np.where(n_read > 0, sums, np.bincount(codes, weights=numbers)) / np.where(
+            n_read > 0, n_read, n_all
+        )
+        values = shares[codes]
+        values[is_read] += ((n_all / np.maximum(n_read, 1))[codes] * (people - values))[is_read]
+        return cls(values=values, codes=codes, is_read=is_read, shares=shares)
+
+    @property
+    def n_read(self) -> int:
+        """How many the person read."""
+        return int(self.is_read.sum())
+
+    def part(self, positions: Sequence[int]) -> "PseudoMarks":
+        """Those of some of the items; what is expected of a reply stays the mean over the whole stratum."""
+        at = list(positions)
+        return replace(self, values=self.values[at], codes=self.codes[at], is_read=self.is_read[at])
 
     def slack(self, weights: Values, *, level: float) -> tuple[float, float]:
         """What rare errors add to the variance of a mean, below it and above it.
@@ -120,26 +129,15 @@ class PseudoMarks:
         """
         from scipy.special import ndtri
 
-        z = float(ndtri((1 + level) / 2))
-        known = self.n_read > 0
-        p, n = self.shares[known], self.n_read[known]
-        of_stratum = np.bincount(self.codes, weights=weights, minlength=len(known))[known]
-        centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-        half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-        factor = of_stratum**2 * (1 - n / self.n_all[known])
-        plain = p * (1 - p) / n
-        below, above = (((half + side * (p - centre)) / z) ** 2 - plain for side in (1, -1))
+        z, p = float(ndtri((1 + level) / 2)), self.shares
+        n_all, n = (np.bincount(some, minlength=len(p)) for some in (self.codes, self.codes[self.is_read]))
+        unread = 1 - n / np.maximum(n_all, 1)
+        factor = np.bincount(self.codes, weights=weights, minlength=len(p)) ** 2 * unread
+        spread = p * (1 - p)
+        centre, half = (n * p + z**2 / 2) / (n + z**2), z / (n + z**2) * np.sqrt(n * spread + z**2 / 4)
+        seen = np.where(n > 0, spread / np.maximum(n, 1), 0.0)
+        below, above = (((half + side * (p - centre)) / z) ** 2 - seen for side in (1, -1))
         return float(factor @ np.maximum(below, 0)), float(factor @ np.maximum(above, 0))
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether of each stratum all was read, or nothing: then values are marks, and no rule is needed."""
-        return bool(((self.n_read == 0) | (self.n_read == self.n_all)).all())
-
-    def part(self, positions: Sequence[int]) -> "PseudoMarks":
-        """Those of some of the items; what was read of the strata stays."""
-        at = list(positions)
-        return replace(self, values=self.values[at], codes=self.codes[at])
 
 
 def corrected_mean(
@@ -148,7 +146,7 @@ def corrected_mean(
     """The mean mark as a person would give it, with its interval; clusters go together.
 
     The interval is that of `mean_interval` on the pseudo-marks, and reaches further by `PseudoMarks.slack`.
-    Where strata were read whole, or not at all, it is that of their marks.
+    Where all was read it is that of the marks by the person.
 
     Args:
         marks: pseudo-marks of the items.
@@ -168,8 +166,6 @@ def corrected_mean(
     0.5
     """
     found = ClusteredMean.of(marks.values, clusters=clusters, groups=groups)
-    if marks.is_whole:
-        return found.interval(level=level)
     slack = marks.slack(mean_weights(groups, len(marks.codes)), level=level)
     return reaching(found, slack, bounds=SHARE, level=level)[0]
 
@@ -184,8 +180,7 @@ def corrected_difference(
 ) -> tuple[Estimate, float]:
     """The first mean less the second, as a person would mark both, with its p-value of being 0.
 
-    Where nothing of one side was read its marks count as they are; where strata of both were read whole, or
-    not at all, this is `paired.compare` of their marks.
+    Where all was read of both, this is `paired.compare` of the marks by the person.
 
     Args:
         first: pseudo-marks of the items under one run.
@@ -203,7 +198,7 @@ def corrected_difference(
     if len(first.values) != len(second.values):
         raise UsageError(f"{len(first.values)} and {len(second.values)} items; expected the same items")
     found = ClusteredMean.of(first.values - second.values, clusters=clusters, groups=groups)
-    if first.is_whole and second.is_whole:
+    if (first.is_read & second.is_read).all():
         return found.difference(bounds=APART, level=level)
     weights = mean_weights(groups, len(first.values))
     ours, theirs = (marks.slack(weights, level=level) for marks in (first, second))

@@ -14,7 +14,7 @@ from vidence.errors import UsageError
 from vidence.explain.errors.packet import rows_as_jsonl
 from vidence.media.whole import write_file
 from vidence.records import Answered
-from vidence.report.checked import FILE, FOLDER, CheckDraw, digest_of
+from vidence.report.checked import FILE, FOLDER, CheckDraw, asked_of, digest_of
 from vidence.report.export import make_folder
 from vidence.report.results import Row, Run
 from vidence.statistics.prediction_powered import allocated
@@ -27,8 +27,6 @@ from vidence.study.study import STUDY_FILE, Field, Participant, Response, read_s
 
 _QUESTIONS: Final = "questions.jsonl"
 _STUDY: Final = 'preset = "check"\nruns = [".."]\nitems = "{items}"\nn_people = {n}\n[draw]\nseed = {seed}\n'
-_PHASES: Final = {"letters": "choice", "marks": "text"}
-"""The phases of the preset, each with the kind of answers to its questions."""
 _SPREADS: Final = (0.15, 0.3, 0.5)
 """How much marks should vary where a rule read the answer, a judge marked it, or nothing was read."""
 Put: TypeAlias = Callable[[ShownTrial, Field, str], str]
@@ -59,13 +57,14 @@ def draw_sample(run: Run, *, n: int, n_people: int, seed: int, environment: Envi
     write_file(folder / STUDY_FILE, _STUDY.format(items=_QUESTIONS, n=n_people, seed=seed))
     file = read_study(folder)
     found = draw(file, environment=environment)
-    by_phase = {
-        phase: tuple(s for s in shown if of[s.item_id].item.answer_kind == _PHASES[phase])
-        for phase, shown in found.drawn.by_phase.items()
+    asked = {i: asked_of(of[i].item, of[i].trial)[0] for i in drawn}
+    by_phase = {  # each phase asks one thing
+        phase.name: tuple(s for s in found.drawn.by_phase[phase.name] if asked[s.item_id] in phase.fields)
+        for phase in file.study.phases
     }
     write_drawn(file, replace(found, drawn=msgspec.structs.replace(found.drawn, by_phase=by_phase)))
     sheets = write_sheets(SheetStudy.read(file), n=n_people)
-    told = CheckDraw(replies_sha256=digest_of(run), strata=strata, drawn=drawn)
+    told = CheckDraw(replies_sha256=digest_of([row.trial for row in run.rows]), strata=strata, drawn=drawn)
     write_file(folder / FILE, msgspec.json.encode(told))
     return sheets
 

@@ -20,6 +20,7 @@ FigureKind: TypeAlias = Literal[
 DASH = "\u2013"  # what is shown where there is no number
 FEW_VIDEOS = 10  # fewer get a mark
 _MOST_ROWS = 20  # of a table in a notebook
+_CORRECTED = "corrected by a sample of the replies that people read; a dash where they read too few of these"
 ROUNDING = 1e-9  # ends of an interval that are closer are the same number
 
 
@@ -183,9 +184,10 @@ class ShownRow(Record):
 def shown_columns(table: Table) -> tuple[Column, ...]:
     """All columns, that of the labels first, their titles with the unit.
 
-    A column of words alone is one of text, whatever it says of its kind.
+    A column of words alone is one of text, whatever it says of its kind. Behind one with estimates that are
+    corrected (`Estimate.corrected`) stand these.
     """
-    columns = [table.labels]
+    columns, table = [table.labels], _with_corrected(table)
     for i, column in enumerate(table.columns):
         is_text = bool(table.rows) and all(isinstance(row.values[i], str) for row in table.rows)
         title = f"{column.title}, %" if column.kind == "share" and not column.group else column.title
@@ -195,7 +197,8 @@ def shown_columns(table: Table) -> tuple[Column, ...]:
 
 
 def shown_rows(table: Table) -> tuple[ShownRow, ...]:
-    """All rows as they are written."""
+    """All rows as they are written, in the columns of `shown_columns`."""
+    table = _with_corrected(table)
     return tuple(
         ShownRow(
             key=row.key,
@@ -206,6 +209,30 @@ def shown_rows(table: Table) -> tuple[ShownRow, ...]:
         )
         for row in table.rows
     )
+
+
+def _with_corrected(table: Table) -> Table:
+    """The table with a column of corrected estimates behind each that has some."""
+    columns, rows = [], [list[Value | Cell]() for _ in table.rows]
+    for i, column in enumerate(table.columns):
+        cells = [cell_of(row.values[i], column.kind) for row in table.rows]
+        corrected = [cell.value.corrected if isinstance(cell.value, Estimate) else None for cell in cells]
+        columns.append(column)
+        for values, row in zip(rows, table.rows, strict=True):
+            values.append(row.values[i])
+        if any(corrected):
+            key, title = f"{column.key}:corrected", f"{column.title}, as people read"
+            columns.append(msgspec.structs.replace(column, key=key, title=title, note=_CORRECTED))
+            for values, cell, found in zip(rows, cells, corrected, strict=True):
+                detail = found.reason or None if found is not None else None
+                values.append(Cell(value=found, kind=cell.kind, detail=detail))
+    if len(columns) == len(table.columns):
+        return table
+    whole = (
+        msgspec.structs.replace(row, values=tuple(values))
+        for row, values in zip(table.rows, rows, strict=True)
+    )
+    return msgspec.structs.replace(table, columns=tuple(columns), rows=tuple(whole))
 
 
 def shown(table: Table, row: str, column: str) -> CellText:

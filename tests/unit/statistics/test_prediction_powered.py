@@ -43,21 +43,30 @@ def test_the_strata_share_what_is_read_as_neyman_does_with_a_least_number():
     assert min(with_many) == 2
 
 
-def test_all_read_is_the_rule_for_means_and_none_read_are_the_marks():
+def test_all_read_is_the_rule_for_means_and_differences():
     rng = np.random.default_rng(1)
     marks, truth = (rng.random((2, 90)) < 0.4).astype(float)
     strata, videos = ["right" if mark else "wrong" for mark in marks], clusters(90, 3)
-    for read, values in ((truth, truth), (np.full(90, NAN), marks)):
-        pseudo = PseudoMarks.of(marks, read=read, strata=strata)
-        for groups in (None, ["ab"[i % 2] for i in range(90)]):
-            ours = corrected_mean(pseudo, clusters=videos, groups=groups)
-            rule = mean_interval(values, clusters=videos, groups=groups)
-            assert [ours.value, ours.low, ours.high] == pytest.approx([rule.value, rule.low, rule.high])
-        raw = PseudoMarks.of(marks, read=np.full(90, NAN), strata=strata)
-        difference, p_value = corrected_difference(pseudo, raw, clusters=videos)
-        rule = compare(values, marks, clusters=videos)
-        ends = [(one.value, one.low, one.high) for one in (difference, rule.difference)]
-        assert (*ends[0], p_value) == pytest.approx((*ends[1], rule.p_value))
+    whole, other = (PseudoMarks.of(marks, read=read, strata=strata) for read in (truth, marks))
+    for groups in (None, ["ab"[i % 2] for i in range(90)]):
+        ours = corrected_mean(whole, clusters=videos, groups=groups)
+        rule = mean_interval(truth, clusters=videos, groups=groups)
+        assert [ours.value, ours.low, ours.high] == pytest.approx([rule.value, rule.low, rule.high])
+    difference, p_value = corrected_difference(whole, other, clusters=videos)
+    rule = compare(truth, marks, clusters=videos)
+    ends = [(one.value, one.low, one.high) for one in (difference, rule.difference)]
+    assert (*ends[0], p_value) == pytest.approx((*ends[1], rule.p_value))
+
+
+def test_a_part_of_which_nothing_was_read_may_be_anything_and_one_read_whole_is_known():
+    strata, read = ["right"] * 400 + ["wrong"] * 400, np.full(800, NAN)
+    read[:100], read[400:500] = 1.0, 0.0
+    pseudo = PseudoMarks.of([1.0] * 400 + [0.0] * 400, read=read, strata=strata)
+    unread = corrected_mean(pseudo.part(range(200, 400)), clusters=clusters(200))
+    assert (unread.value, unread.high, unread.low < 0.05) == (1.0, 1.0, True)
+    known = corrected_mean(pseudo.part(range(100)), clusters=clusters(100))
+    assert (known.low, known.high) == pytest.approx((0.963, 1), abs=1e-3)
+    assert (pseudo.part(range(90, 120)).n_read, pseudo.n_read) == (10, 200)
 
 
 def test_all_read_of_both_is_the_comparison_of_the_people_where_few_differ():
@@ -92,7 +101,7 @@ def test_no_error_among_those_read_leaves_room_for_as_many_as_may_be():
     assert all_right.value == all_right.high == 1
     assert 1 - all_right.low >= 0.036  # of 100 that are right, the exact interval begins at .9638
     better = PseudoMarks.of([1.0] * n, read=read, strata=strata)
-    raw = PseudoMarks.of([0.97] * n, read=[NAN] * n, strata=strata)
+    raw = PseudoMarks.of([0.97] * n, read=[0.97] * n, strata=strata)
     difference, p_value = corrected_difference(better, raw, clusters=clusters(n, 4))
     assert difference.low < 0 < difference.high
     assert p_value > 0.05

@@ -44,14 +44,14 @@ def check_sample(given: CheckSample) -> None:
     the corrected score beside the raw one. People see neither what was read or marked nor, of choices, what
     is right.
     """
-    from vidence.report.checked import FOLDER, checked
+    from vidence.report.checked import FOLDER
     from vidence.report.results import SEED, load_run
     from vidence.report.scores import score_tables
     from vidence.report.tables import check_sentences
     from vidence.study.check_sample import ask_here, draw_sample
 
     run, folder = load_run(given.folder, are_brief=True), given.folder / FOLDER
-    if checked(run) is None:
+    if run.sample is None:
         how, place = given.drawing, environment()
         for path in draw_sample(run, n=how.n, n_people=how.people, seed=how.seed, environment=place):
             click.echo(f"wrote {path}", err=True)
@@ -62,6 +62,7 @@ def check_sample(given: CheckSample) -> None:
         )
     if given.read:
         ask_here(folder, _put, at=now().isoformat())
+    run = load_run(given.folder, are_brief=True)
     for sentence in check_sentences(run, score_tables(run, rng=np.random.default_rng(SEED))[0]):
         say(Screen(), sentence)
 

@@ -108,7 +108,7 @@ class Lines:
         if self.settings.by and lineup is not None:
             for group, where in swept.grouped(lineup.items, swept.Settings()).items():
                 part = lineup.part(list(where))
-                scores = tuple(part.mean(values, level=draws.level) for values in part.values.values())
+                scores = tuple(part.mean(name, level=draws.level) for name in part.values)
                 made.append(replace(curve, group=f"{group} pieces", lineup=part, scores=scores))
         return made
 
@@ -166,7 +166,7 @@ def _curves(cells: Sequence[GridCell], over: str, *, draws: Draws) -> list[_Curv
         if lineup is None:
             scores = tuple(headline_accuracy(cell.run, draws=draws) for cell in some)
         else:
-            scores = tuple(lineup.mean(values, level=draws.level) for values in lineup.values.values())
+            scores = tuple(lineup.mean(name, level=draws.level) for name in lineup.values)
         made.append(
             _Curve(
                 benchmark=first.benchmark,

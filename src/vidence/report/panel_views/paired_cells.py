@@ -1,12 +1,14 @@
 """Differences between cells of a panel on the same questions, adjusted for all that stand in one table."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.records import Clusters, Estimate, Item
+from vidence.report.checked import Checked
 from vidence.report.pairing import pair_where_possible
 from vidence.report.panel_grid import GridCell
 from vidence.report.scores import NO_VALUE, Draws, macro_tag
@@ -19,11 +21,15 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Lineup:
-    """Several conditions on the same questions; `values` has the mean score of each question by condition."""
+    """Several conditions on the same questions; `values` has the mean score of each question by condition.
+
+    `samples` has what people read of the replies, by condition, where they read a sample.
+    """
 
     items: tuple[Item, ...]
     values: dict[str, Values]
     groups: tuple[str, ...] | None = None
+    samples: Mapping[str, Checked | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, cells: dict[str, GridCell]) -> "Lineup | None":
@@ -37,6 +43,7 @@ class Lineup:
             items=paired.items,
             values={name: paired.values[:, i] for i, name in enumerate(cells)},
             groups=paired.groups(tag) if tag else None,
+            samples=dict(zip(cells, paired.samples, strict=True)),
         )
 
     @property
@@ -56,17 +63,29 @@ class Lineup:
         return Lineup(
             items=tuple(self.items[i] for i in places),
             values={name: values[list(places)] for name, values in self.values.items()},
+            samples=self.samples,
         )
 
     def versus(self, first: str, second: str, *, level: float) -> Comparison:
         """The first condition less the second."""
-        return compare(
+        found = compare(
             self.values[first], self.values[second], clusters=self.clusters, groups=self.groups, level=level
         )
+        if (sample := self.samples.get(first)) is None:
+            return found
+        other, ids = self.samples.get(second), [item.item_id for item in self.items]
+        difference = sample.difference(
+            found.difference, other, ids, clusters=self.clusters, groups=self.groups
+        )
+        return msgspec.structs.replace(found, difference=difference)
 
-    def mean(self, values: Values, *, level: float) -> Estimate:
-        """The mean of scores over the questions, as the runs are averaged."""
-        return mean_interval(values, clusters=self.clusters, groups=self.groups, level=level)
+    def mean(self, name: str, *, level: float) -> Estimate:
+        """The mean score of a condition over the questions, as the runs are averaged."""
+        clusters, groups = self.clusters, self.groups
+        found = mean_interval(self.values[name], clusters=clusters, groups=groups, level=level)
+        if (sample := self.samples.get(name)) is None:
+            return found
+        return sample.mean(found, [item.item_id for item in self.items], clusters=clusters, groups=groups)
 
     def slope(self, amounts: dict[str, float], *, level: float) -> tuple[Estimate, float]:
         """The least-squares slope of the score over these amounts, and the p-value of its being 0."""

@@ -422,8 +422,8 @@ def _shown(cell: GridCell, lineup: Lineup, *, source: str = "") -> _Shown:
 
 def _scores(rows: Sequence[_Shown], names: Sequence[str], *, draws: Draws) -> Table:
     def score(row: _Shown, name: str) -> Cell:
-        values = row.lineup.values.get(name)
-        return Cell() if values is None else Cell(value=row.lineup.mean(values, level=draws.level))
+        has = name in row.lineup.values
+        return Cell(value=row.lineup.mean(name, level=draws.level)) if has else Cell()
 
     return Table(
         name="pairs-scores",

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import msgspec
@@ -551,11 +551,15 @@ def _mean_of_columns(parts: Parts, label: str, *, draws: Draws) -> Estimate | No
     if are_people(rows):
         groups = [", ".join(c) for c, some in zip(parts.columns, trials, strict=True) for _ in some]
         return over_people(rows, draws=draws, groups=groups)
-    return draws.average(
-        np.concatenate([part.values for part in scored]),
-        clusters=Clusters.of([item for part in scored for item in part.items]),
-        groups=[", ".join(c) for c, part in zip(parts.columns, scored, strict=True) for _ in part.items],
+    items = tuple(item for part in scored for item in part.items)
+    joined = replace(
+        ScoredQuestions.of(rows),
+        items=items,
+        values=np.concatenate([part.values for part in scored]),
+        clusters=Clusters.of(items),
     )
+    groups = [", ".join(c) for c, part in zip(parts.columns, scored, strict=True) for _ in part.items]
+    return joined.mean(groups=groups, level=draws.level)
 
 
 def _mean(parts: Parts, draws: Draws) -> Table:
