@@ -21,16 +21,16 @@ HEAD = """# Licences of dependencies
 
 Made by `python scripts/licences.py` from the metadata of the packages; do not edit by hand. vidence itself is
 under Apache-2.0 and its wheel holds nobody else's code: these packages are installed beside it, each from its
-own maker. *Needed by* is what asks for a package: *core* is always installed, the others are extras
-(`vidence doctor` lists them), and packages without a name there are asked for by other packages or
-only by tests.
+own maker, under the licence that it states. In brackets stands what asks for a package: *core* is always
+installed, the others are extras (`vidence doctor` lists them); packages without brackets are asked for by
+other packages or only by tests.
 
 Wheels can hold libraries under other licences than their own: that of `av` has FFmpeg with x264 and x265
 (GPL-2.0 or later), that of `opencv-python-headless` FFmpeg (LGPL-2.1). Packages of NVIDIA, which torch asks
 for on Linux with a GPU, are proprietary.
 
-| package | version | licence | needed by |
-|---|---|---|---|
+| licence | packages |
+|---|---|
 """
 _LOCKED = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;\\]+)", re.MULTILINE)
 _EXTRA = re.compile(r"""extra == ['"](?P<name>[^'"]+)['"]""")
@@ -82,13 +82,16 @@ def licence(metadata: importlib.metadata.PackageMetadata) -> str:
 
 
 def rows() -> Iterator[str]:
-    """One row for each package."""
-    asked = needed_by()
+    """One row for each licence, with its packages."""
+    asked, found_under = needed_by(), dict[str, list[str]]()
     for name, version in dict(sorted((dict.fromkeys(asked, "not locked") | locked()).items())).items():
         places = importlib.metadata.distributions(name=name, path=[*sys.path, BESIDE])
         found = next(iter(places), None)
         said = licence(found.metadata) if found else "not installed where this page was made"
-        yield f"| {name} | {version} | {said.replace('|', '/')} | {', '.join(asked.get(name, ()))} |"
+        by = f" ({', '.join(asked[name])})" if name in asked else ""
+        found_under.setdefault(said.replace("|", "/"), []).append(f"{name} {version}{by}")
+    for said, packages in sorted(found_under.items(), key=lambda row: row[0].lower()):
+        yield f"| {said} | {', '.join(packages)} |"
 
 
 def main() -> int:
@@ -97,10 +100,8 @@ def main() -> int:
         PAGE.write_text(HEAD + "\n".join(rows()) + "\n", encoding="utf-8")
         print(f"wrote {PAGE.name}")
         return 0
-    page = PAGE.read_text(encoding="utf-8")
-    absent = [
-        f"{name} {version}" for name, version in locked().items() if f"\n| {name} | {version} |" not in page
-    ]
+    listed = set(re.findall(r"[|,] ([^\s,|]+ [^\s,|()]+)(?=,| \(| \|)", PAGE.read_text(encoding="utf-8")))
+    absent = [one for name, version in locked().items() if (one := f"{name} {version}") not in listed]
     if absent:
         print(f"{PAGE.name} lacks {', '.join(absent)}; run: python scripts/licences.py")
     return 1 if absent else 0

@@ -139,6 +139,7 @@ def test_one_frame_and_luck_are_not_told_apart_from_one_frame(mode, n):
     sheet = tables(asked(n, [1], known=0.2, rho=0.5, mode=mode), mode)["guessing"]
     assert "Not told from one-frame demand: the intervals overlap." in sheet.note
     assert "A guess is kept with probability 0." in sheet.note
+    assert "One stickiness holds for all questions." in sheet.note
 
 
 def test_a_real_demand_is_told_from_one_frame():
