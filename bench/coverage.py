@@ -6,7 +6,7 @@ Everything is simulated with the code that makes the numbers of reports and comp
 numbers of videos from 2 to 300, ten layouts of videos of equal and of unequal size, and answers that go
 together within a video (beta-binomial) as much as an intra-class correlation of 0 to 0.8 says; then
 differences on the same questions (Dirichlet-multinomial), and studies of people (`people.py`). Prints
-Markdown, or writes it between the marks in a page. About nine minutes on one core; with ``--quick`` two.
+Markdown, or writes it between the marks in a page. About five minutes on one core; with ``--quick`` two.
 """
 
 import itertools
@@ -353,7 +353,8 @@ def page(n_runs: int, seed: int) -> str:
             "## How often the interval of a difference holds it, and equal runs are told apart",
             "",
             "Two runs that differ on 5, 20 or 50 % of the questions, by 0, 50 or 90 % of these; 95 % "
-            "intervals, level 0.05. In brackets the share of designs with 93 % or more.",
+            f"intervals, level 0.05; 400 to {n_runs:,} simulated pairs of each design, fewer where it is large. In "
+            "brackets the share of designs with 93 % or more.",
             "",
             *differences(n_runs, rng),
             "",

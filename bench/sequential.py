@@ -5,7 +5,7 @@
 Two runs are simulated on sources of equal size, of unequal size (log-normal) and with one that holds 40 % of
 the questions. A question has the same mark in both runs, or is better or worse in the second; the shares of
 these vary by source (Dirichlet) by an intra-class correlation of 0.1 and 0.5. The code is that of `vidence`
-itself. Prints Markdown, or writes it between the marks in a page. About four minutes on one core; with
+itself. Prints Markdown, or writes it between the marks in a page. About one minute on one core; with
 ``--quick`` one.
 """
 
