@@ -140,7 +140,7 @@ def test_asking_ends_when_the_comparison_is_decided_and_every_command_says_so(vi
     assert done.code == 0, done.err
     printed = " ".join((done.out + done.err).split())
     said = printed[printed.index("The comparison is decided after ") :].partition(" (less ")[0]
-    assert printed.count("decided after ") == 1
+    assert printed.count("The comparison is decided after ") == 1
     assert " of 300 questions (" in said
     assert "videos): better; " in said
     assert "questions not asked" in said
@@ -150,12 +150,14 @@ def test_asking_ends_when_the_comparison_is_decided_and_every_command_says_so(vi
     report = " ".join(vidence("report", "early").out.split())
     assert f"{said} (less " in report
     assert "its interval does not allow for the early end" in report
+    assert "not needed (decided after " in report
+    assert "not asked yet" not in report
     assert " decided " in vidence("runs", ".").out
     refused = vidence("compare", "weak", "early")
     assert "early: decided after" in refused.err
     assert "--shared" in refused.err
     looked = " ".join(vidence("compare", "weak", "early", "--shared", "--anytime").out.split())
-    assert "Looked at after every video: better, decided after " in looked
+    assert "Looked at after every video: decided after " in looked
     assert "asked until its comparison was decided" in looked
     # One that is never decided asks all, says so, and is looked at again in its own order.
     until = ["--until", "equivalent", "--margin", "1", "--seed", "5", "--against", "weak", "--out", "whole"]
@@ -165,7 +167,7 @@ def test_asking_ends_when_the_comparison_is_decided_and_every_command_says_so(vi
     assert "The comparison is not decided after 300 of 300 questions (100 of 100 videos)" in " ".join(
         done.out.split()
     )
-    ends = json.loads(vidence("report", "whole", "--json", "-").out)["facts"]["ended"]["look"]["difference"]
+    ends = json.loads(vidence("report", "whole", "--json", "-").out)["facts"]["ended"]["difference"]
     looked = json.loads(vidence("compare", "weak", "whole", "--anytime", "--json", "-").out)
     assert looked["compared"]["look"]["difference"] == ends
     assert vidence(*ask, "--until", "clear", "--out", "x").code == 2

@@ -59,4 +59,4 @@ def test_from_recorded_replies_to_a_predicted_score(vidence, tmp_path):
     assert "Predicted score on all 60 questions" in again.out
     done = vidence(*asked, "items.json", "--out", "runs/wrong")
     assert done.code == 2
-    assert "items.json is no subset" in done.err
+    assert "items.json cannot be read: " in done.err

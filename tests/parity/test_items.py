@@ -8,7 +8,7 @@ import pytest
 
 from conftest import IS_THOROUGH, need
 from vidence.records import Item, Media
-from vidence.report.item_subset import cross_validated, verdict
+from vidence.report.items import cross_validated, rmse, verdict
 from vidence.report.pairing import PairedRuns
 from vidence.statistics.item_response import DOUBTFUL, LEAST_RUNS, calibrate, falling
 
@@ -74,13 +74,13 @@ def test_anchors_predict_the_full_score_of_models_that_were_left_out(name, data_
     paired = vlm4d(data_dir) if name == "vlm4d" else perceptioncomp(checks_dir, name)
     sizes = (50, 100, 200) if len(paired.items) > 400 else (50, 100)
     errors = cross_validated(paired, sizes, rng=np.random.default_rng(0))
-    for one in errors:
-        ours, theirs = one.rmse("anchors"), one.rmse("random")
-        assert one.misses["anchors"].shape == (len(paired.names), 1)
+    for n, misses in errors.items():
+        ours, theirs = rmse(misses["anchors"]), rmse(misses["random"])
+        assert misses["anchors"].shape == (len(paired.names), 1)
         assert 0 < ours < 2 * theirs
-        assert ("do not beat random questions" in verdict(one)) == (ours >= theirs)
+        assert ("do not beat random questions" in verdict(n, misses)) == (ours >= theirs)
         if name == "vlm4d":  # the estimator wins on the same random questions, anchors or not
-            assert one.rmse("random-model") < theirs
+            assert rmse(misses["random-model"]) < theirs
             assert ours < 1.1 * theirs
     p = falling(paired.values, calibrate(paired.values).ability, rng=np.random.default_rng(0))
     assert (p < DOUBTFUL).mean() < 0.1

@@ -97,6 +97,23 @@ def read(path: Path, *, what: str = "questions") -> DataFile:
     return file_of(path, content, what=what)
 
 
+def read_json(path: Path, kind: type[ValueT], *, advice: str) -> ValueT:
+    """The record that a file of JSON holds.
+
+    Args:
+        path: the file.
+        kind: of the record.
+        advice: what to do where it does not.
+
+    Raises:
+        DataError: it cannot be read, or holds something else.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read: {error}; {advice}") from error
+
+
 def file_of(path: Path, content: bytes, *, what: str = "questions") -> DataFile:
     """A file of these bytes, unpacked where they are gzipped; arguments and errors are those of `read`."""
     if path.suffix == ".gz" or content.startswith(GZIP):

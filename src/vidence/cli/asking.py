@@ -35,7 +35,7 @@ def go(plan: Plan, folder: Path, ending: Ending) -> int:
     if summary.n_tried == 0 and ending.json_path is None and (page_path.exists() or not ending.page):
         say(
             console,
-            summary.ended.in_full if summary.ended else "nothing is left to ask",
+            f"{summary.ended} ({summary.ended.ends})" if summary.ended else "nothing is left to ask",
             f"; see vidence report {folder}",
         )
         _say_left_out(summary, console)
@@ -93,7 +93,7 @@ def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens:
         wrong = "" if summary.n_judge_errors == summary.n_failed else ", which counts as wrong"
         but = " but for judge errors" if wrong and summary.n_judge_errors else ""
         why = f"{wrong}{but}: {sentence(str(summary.failures))}"
-        is_over = summary.ended is not None and summary.ended.is_decided
+        is_over = summary.ended is not None and summary.ended.n_decisive > 0
         again = "Right answers to them would decide the same" if is_over else "Ask again with"
         say(console, (failed, "red"), f"{why} {again}{'' if is_over else f': vidence resume {folder}'}")
     if summary.n_cut:

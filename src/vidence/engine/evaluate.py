@@ -16,9 +16,9 @@ from vidence.engine.engine import LONG_CHARACTERS, AskCount, Context
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, TrialStored
 from vidence.engine.limits import Budget
-from vidence.engine.plan import PLAN_FILE, Ended, Plan, read_plan, write_plan
+from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.engine.prepare import PreparedRun, check_same
-from vidence.engine.samples import SUBSET_FILE, read_subset
+from vidence.engine.samples import SUBSET_FILE
 from vidence.engine.session import Session, ShownSubject, opened_session
 from vidence.engine.specs import differing
 from vidence.engine.stopping import StopRule
@@ -28,6 +28,7 @@ from vidence.errors import BudgetSpentError, MediaError, MissingKeyError, StoreE
 from vidence.explain.diagnostics.conditions import own_letter
 from vidence.media.whole import PRIVATE, make_private, write_file, write_whole
 from vidence.records import Answered, Failed, Trial
+from vidence.statistics.paired import Decision
 
 _MOST_KINDS = 3  # of errors that are named
 _MOST_MESSAGES = 2
@@ -89,7 +90,7 @@ class Summary:
     n_scores_kept: int = 0
     judge_input_tokens: int = 0
     judge_output_tokens: int = 0
-    ended: Ended | None = None
+    ended: Decision | None = None
     """How the comparison stands that a run with ``--until`` waits for."""
 
     def add(self, trial: Trial) -> None:
@@ -125,10 +126,9 @@ async def run(
     try:
         async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
             before = None if is_new else read_plan(folder)[1].ended
-            is_decided = before is not None and before.is_decided
-            rule = StopRule(session.prepared) if plan.until and not is_decided else None
+            rule = StopRule(session.prepared, before) if plan.until else None
             with opened_run(folder, session.prepared) as store:
-                summary = await _answer_all(session, store, rule=rule, before=before)
+                summary = await _answer_all(session, store, rule)
                 if rule is not None:
                     kept, facts = read_plan(folder)
                     write_plan(folder, kept, msgspec.structs.replace(facts, ended=summary.ended))
@@ -159,7 +159,7 @@ def opened_run(folder: Path, prepared: PreparedRun) -> Iterator[RunStore]:
             plan = msgspec.structs.replace(plan, name=plan.name or earlier.name)
         store.put_items(prepared.items)
         if plan.subset and not (folder / SUBSET_FILE).exists():
-            write_file(folder / SUBSET_FILE, read_subset(Path(plan.subset))[1])
+            write_file(folder / SUBSET_FILE, Path(plan.subset).read_bytes())
         write_plan(folder, plan, facts)
         yield store
 
@@ -236,9 +236,7 @@ class _DecidedError(BudgetSpentError):
     """Nothing new is begun, as where the budget is spent: the comparison is decided."""
 
 
-async def _answer_all(
-    session: Session, store: RunStore, *, rule: StopRule | None, before: Ended | None
-) -> Summary:
+async def _answer_all(session: Session, store: RunStore, rule: StopRule | None) -> Summary:
     prepared, plan = session.prepared, session.prepared.plan
     done = store.answered()
     repeats = range(plan.repeats)
@@ -248,13 +246,9 @@ async def _answer_all(
         n_planned=n_planned,
         n_answered_before=n_planned - len(todo),
         n_left_out=len(prepared.facts.problems),
-        ended=before,
     )
     if rule is not None:
-        rule.replay(list(store.trials(are_brief=True)))
-        todo = [] if rule.is_decided else rule.ordered(todo)
-    elif before is not None:
-        todo = []
+        todo = rule.left(todo, list(store.trials(are_brief=True)))
     session.on_event(
         Started(
             n_planned=summary.n_planned,
@@ -281,7 +275,8 @@ async def _answer_all(
             await session.work(todo, ask, n_consumers=n_consumers, count=summary.decoding)
         summary.close(session.asking, session.judging)
     if rule is not None:
-        summary.ended = rule.ended(n_asked=len({item_id for item_id, _ in store.n_stored()}))
+        n_left = len(prepared.items) - len({item_id for item_id, _ in store.n_stored()})
+        summary.ended = msgspec.structs.replace(rule.ended, n_left=n_left)
     return summary
 
 

@@ -27,9 +27,7 @@ from vidence.installation import __version__
 from vidence.media.encode import MOST_QUALITY
 from vidence.media.whole import PRIVATE, whole_file
 from vidence.records import EXTRACT, Record, Sampling
-from vidence.statistics.paired import check_margin
-from vidence.statistics.sequential import Look
-from vidence.tables.table import points
+from vidence.statistics.paired import Decision, check_margin
 
 PLAN_FILE = PLAN_NAME
 AUDIO = ("drop", "keep")
@@ -517,38 +515,6 @@ class Stratum(Record):
         return self.n_sampled / self.n
 
 
-class Ended(Record):
-    """How a run with ``--until`` ended: what was seen at the last look, and how many questions were asked.
-
-    These are more than those looked at where others were on their way when it was decided.
-
-    `look` is of this run less that in the folder `against`; trials that failed count as wrong. `is_decided`
-    says whether what ``--until`` asks for has come.
-    """
-
-    against: str
-    look: Look
-    n_asked: int
-    is_decided: bool
-
-    def __str__(self) -> str:
-        look, found = self.look, self.look.difference
-        where = f"{found.n_clusters:,} of {look.n_sources:,} {found.clustered_by}s"
-        after = f"after {found.n:,} of {look.n_items:,} questions ({where})"
-        if not self.is_decided:
-            return f"not decided {after}"
-        by = ", but by less than the margin" if look.is_within and look.decided != "equivalent" else ""
-        left = look.n_items - self.n_asked
-        return f"decided {after}: {look.decided}{by}; {left:,} question{'s' * (left != 1)} not asked"
-
-    @property
-    def in_full(self) -> str:
-        """The same with the difference and its interval."""
-        found = self.look.difference
-        ends = f"{points(found.value)} points, {points(found.low)} to {points(found.high)}"
-        return f"{self} (less {self.against}: {ends}, {100 * found.level:g} % at all looks together)"
-
-
 class Facts(Record):
     """What a run met: versions, revisions and hashes, so that it can be repeated and trusted."""
 
@@ -588,7 +554,8 @@ class Facts(Record):
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     started_at: str
-    ended: Ended | None = None
+    ended: Decision | None = None
+    """How the comparison stood when a run with ``--until`` ended; trials that failed count as wrong."""
 
     @property
     def left_out(self) -> str:

@@ -377,7 +377,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "media_root": str(media_root_of(plan, loaded).resolve()),
             "n_items": len(loaded.items),
             "study_sha256": read_draw(Path(plan.study), StudyDraw).study_sha256 if plan.study else "",
-            "subset_sha256": hashlib.sha256(read_subset(Path(plan.subset))[1]).hexdigest()
+            "subset_sha256": hashlib.sha256(Path(plan.subset).read_bytes()).hexdigest()
             if plan.subset
             else "",
             "strata": _strata(loaded.items, plan, asked=items, model=model) if plan.stratum else (),
@@ -450,7 +450,7 @@ def narrowed(
         kept = read_draw(Path(plan.study), StudyDraw).of(items)
         notes.append(f"only the {len(kept)} questions that were drawn for the study {plan.study} are asked")
     if plan.subset:
-        kept = read_subset(Path(plan.subset))[0].of(items)
+        kept = read_subset(Path(plan.subset)).of(items)
         notes.append(f"only the {len(kept)} questions of the subset {plan.subset} are asked")
     for tag, value in plan.where.items():
         values = sorted({i.tags[tag] for i in items if tag in i.tags})

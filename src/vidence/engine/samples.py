@@ -8,13 +8,13 @@ from typing import Literal, TypeAlias, TypeVar
 import msgspec
 import numpy as np
 
+from vidence.ask.files import read_json
 from vidence.engine.plan import Plan, Stratum
 from vidence.errors import DataError, UsageError
 from vidence.records import Item, Record
 
 SUBSET_FILE = "subset.json"
 """The subset of a run, in its folder."""
-SUBSET_FORMAT: Literal["vidence-subset/1"] = "vidence-subset/1"
 DRAWN_FILE = "drawn.json"
 """What was drawn for a study, in its folder."""
 
@@ -57,8 +57,7 @@ class StudyDraw(msgspec.Struct):
         """
         ids = {one.item_id for one in self.asked}
         kept = [item for item in items if item.item_id in ids]
-        if len(kept) < len(ids):
-            lost = sorted(ids - {item.item_id for item in kept})
+        if lost := sorted(ids - {item.item_id for item in kept}):
             raise UsageError(
                 f"{len(lost)} of {len(ids)} questions that were drawn for the study are not in the set, such "
                 f"as {lost[0]!r}; give the data by which it was drawn, or draw it again"
@@ -77,10 +76,7 @@ def read_draw(folder: Path, kind: type[DrawT]) -> DrawT:
         raise DataError(
             f"{folder} has no {DRAWN_FILE}: nothing is drawn yet; run vidence study draw {folder}"
         )
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}; draw the study again") from error
+    return read_json(path, kind, advice="draw the study again")
 
 
 def question_digest(item: Item) -> str:
@@ -89,31 +85,25 @@ def question_digest(item: Item) -> str:
     return hashlib.sha256(said).hexdigest()[:16]
 
 
-class Anchor(Record):
-    """One question of a subset: what it counts in the full score, and its chance at each ability."""
-
-    item_id: str
-    digest: str
-    weight: float
-    curve: tuple[float, ...]
-
-
 class Subset(Record):
-    """Questions that a full score can be predicted from, and all that the prediction needs.
+    """Questions that a full score can be predicted from, its anchors, and all that the prediction needs.
 
-    `rest` is the curve of all other questions, weighted. `error` is the root mean squared error of the
-    prediction over left-out models, `n_runs` of them; `sampling` the standard error of a full score, the
+    Of each anchor, in one order: its digest by its id, what it counts in the full score, and its chance at
+    each ability. `whole` is the curve of all questions, weighted. `error` is the root mean squared error of
+    the prediction over left-out models, `n_runs` of them; `sampling` the standard error of a full score, the
     questions being a sample. `average` is micro or macro:TAG.
     """
 
-    format: Literal["vidence-subset/1"] = SUBSET_FORMAT
+    format: Literal["vidence-subset/1"] = "vidence-subset/1"
     average: str
     n_items: int
     n_runs: int
     error: float
     sampling: float
-    rest: tuple[float, ...]
-    anchors: tuple[Anchor, ...]
+    whole: tuple[float, ...]
+    digests: dict[str, str]
+    weights: tuple[float, ...]
+    curves: tuple[tuple[float, ...], ...]
 
     def of(self, items: Sequence[Item]) -> list[Item]:
         """The questions of the subset among those of a set, in the order of the set.
@@ -121,42 +111,20 @@ class Subset(Record):
         Raises:
             UsageError: one of them is not in the set, or asks something else there.
         """
-        digests = {one.item_id: one.digest for one in self.anchors}
-        kept = [item for item in items if digests.get(item.item_id) == question_digest(item)]
-        if len(kept) < len(digests):
-            lost = sorted(digests.keys() - {item.item_id for item in kept})
+        kept = [item for item in items if self.digests.get(item.item_id) == question_digest(item)]
+        if lost := sorted(self.digests.keys() - {item.item_id for item in kept}):
             raise UsageError(
-                f"{len(lost)} of the {len(digests)} questions of the subset are not in the set, or ask "
+                f"{len(lost)} of the {len(self.digests)} questions of the subset are not in the set, or ask "
                 f"something else there, such as {lost[0]!r}; give the data of the runs that chose it, "
                 "or choose it again with vidence items subset"
             )
         return kept
 
 
-def read_made(path: Path, kind: type[DrawT], *, what: str, by: str) -> tuple[DrawT, bytes]:
-    """What a command wrote into a JSON file, and the file itself.
-
-    Args:
-        path: the file.
-        kind: of the record.
-        what: it is, for the message.
-        by: the command.
-
-    Raises:
-        DataError: there is no such file, or it is something else.
-    """
-    try:
-        content = path.read_bytes()
-        return msgspec.json.decode(content, type=kind), content
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DataError(
-            f"{path} is no {what}: {error}; expected a file that `vidence {by} RUN... --out FILE` wrote"
-        ) from error
-
-
-def read_subset(path: Path) -> tuple[Subset, bytes]:
-    """The subset in a file that ``vidence items subset`` wrote, and the file itself; see `read_made`."""
-    return read_made(path, Subset, what="subset", by="items subset")
+def read_subset(path: Path) -> Subset:
+    """The subset in a file; see `read_json`."""
+    advice = "expected a file that `vidence items subset RUN... --out FILE` wrote"
+    return read_json(path, Subset, advice=advice)
 
 
 def strata_met(items: Sequence[Item], asked: Sequence[Item], tag: str) -> tuple[Stratum, ...]:

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from vidence.engine.plan import Ended, Plan, read_plan
+from vidence.engine.plan import Plan, read_plan
 from vidence.engine.prepare import PreparedRun
 from vidence.engine.store import RunStore
 from vidence.errors import UsageError
 from vidence.records import EXTRACT, NEEDS_JUDGE, Failed, Item, Trial
+from vidence.statistics.paired import Decision
 from vidence.statistics.sequential import Watch
+from vidence.text import some
 
 _MOST_NAMED = 5
 
@@ -16,11 +18,12 @@ _MOST_NAMED = 5
 class StopRule:
     """Looks at the difference to another run after every source whose trials are all there.
 
-    A trial that failed, or of which a judge gave no verdict, may be asked again. So it counts as wrong in one
-    `Watch` and as right in a second, and the comparison is decided where both are decided alike.
+    A trial that failed, or of which a judge gave no verdict, may be asked again. So it counts as wrong and as
+    right, and the comparison is decided where both decide it alike. `ended` is how it stands.
 
     Args:
         prepared: the run, whose plan says until when it asks.
+        before: how it ended before; where it was decided then, nothing is looked at any more.
 
     Raises:
         UsageError: the runs are about other data, the other one has no score for a question, or answers wait
@@ -28,58 +31,56 @@ class StopRule:
         StoreError: the other folder holds no run.
     """
 
-    def __init__(self, prepared: PreparedRun) -> None:
-        plan, items = prepared.plan, prepared.items
-        _check_marked(plan, items)
-        self._plan, self._items = plan, items
+    def __init__(self, prepared: PreparedRun, before: Decision | None) -> None:
+        self._plan, self._items = prepared.plan, prepared.items
+        if before is not None and before.n_decisive:
+            self.ended = before
+            return
+        _check_marked(self._plan, self._items)
         self._against, self._tag = _read_against(prepared)
-        self.replay(())
+        self._replay(())
 
-    def replay(self, trials: Sequence[Trial]) -> None:
-        """Begin with stored trials; without failed ones, which are asked again, where they leave it open."""
+    def _replay(self, trials: Iterable[Trial]) -> None:
         plan, margin = self._plan, None if self._plan.margin is None else self._plan.margin / 100
-        for some in (trials, [one for one in trials if not isinstance(one.score.outcome, Failed)]):
-            self._watches = tuple(
-                Watch(self._items, seed=plan.seed, tag=self._tag, margin=margin) for _ in range(2)
-            )
-            self._marks: dict[str, dict[int, tuple[float, float]]] = {}
-            for trial in some:
-                self.add(trial)
-            if self.is_decided:
-                return
+        beyond = margin or 0.0  # what is better by less may still come to lie within the margin
+        self._watch = Watch(self._items, seed=plan.seed, tag=self._tag, margin=margin, beyond=beyond)
+        self._marks: dict[str, dict[int, tuple[float, float]]] = {}
+        self.ended = self._watch.look()
+        for trial in trials:
+            self.add(trial)
 
     @property
     def is_decided(self) -> bool:
         """Whether what the plan waits for has come."""
-        wrong, right = self._watches
-        if self._plan.until == "clear":
-            return wrong.decided == right.decided != "not decided"
-        if wrong.is_outside and right.is_outside:
-            return wrong.decided == right.decided
-        return wrong.is_within and right.is_within
+        return self.ended.n_decisive > 0
 
-    def ordered(self, todo: Iterable[tuple[Item, int]]) -> list[tuple[Item, int]]:
-        """The questions by source, in the order of the looks."""
-        places = {source: place for place, source in enumerate(self._watches[0].order)}
-        return sorted(todo, key=lambda one: places[one[0].source_id])
+    def left(self, todo: Sequence[tuple[Item, int]], stored: Sequence[Trial]) -> list[tuple[Item, int]]:
+        """The questions by source, in the order of the looks; none once it is decided.
+
+        Args:
+            todo: what may be asked.
+            stored: the trials that there are. Failed ones are asked again where they leave it open.
+        """
+        for trials in (stored, [one for one in stored if not isinstance(one.score.outcome, Failed)]):
+            if not self.is_decided:
+                self._replay(trials)
+        places = {} if self.is_decided else {name: i for i, name in enumerate(self._watch.order)}
+        return sorted(todo if places else (), key=lambda one: places[one[0].source_id])
 
     def add(self, trial: Trial) -> None:
         """Count a trial; nothing changes any more once it is decided."""
         if self.is_decided:
             return
-        mark, found = trial.score.counted, self._marks.setdefault(trial.item_id, {})
-        if mark is None or isinstance(trial.score.outcome, Failed):
-            found[trial.repeat] = (0.0, 1.0)
-        else:
-            found[trial.repeat] = (mark, mark)
-        if len(found) == self._plan.repeats:
-            for watch, marks in zip(self._watches, zip(*found.values(), strict=True), strict=True):
-                watch.add(trial.item_id, sum(marks) / len(marks) - self._against[trial.item_id])
-
-    def ended(self, *, n_asked: int) -> Ended:
-        """How the run ended, with so many questions asked."""
-        look = self._watches[0].look()
-        return Ended(against=self._plan.against, look=look, n_asked=n_asked, is_decided=self.is_decided)
+        mark, marks = trial.score.counted, self._marks.setdefault(trial.item_id, {})
+        is_failed = isinstance(trial.score.outcome, Failed)
+        marks[trial.repeat] = (0.0, 1.0) if mark is None or is_failed else (mark, mark)
+        if len(marks) == self._plan.repeats:
+            ends = (
+                sum(some) / len(marks) - self._against[trial.item_id]
+                for some in zip(*marks.values(), strict=True)
+            )
+            self._watch.add(trial.item_id, *ends)
+            self.ended = self._watch.look()
 
 
 def _check_marked(plan: Plan, items: Sequence[Item]) -> None:
@@ -115,10 +116,9 @@ def _read_against(prepared: PreparedRun) -> tuple[dict[str, float], str]:
                 marks.setdefault(trial.item_id, []).append(trial.score.counted)
     missing = [item.item_id for item in prepared.items if item.item_id not in marks]
     if missing:
-        more = f", and {len(missing) - _MOST_NAMED:,} more" if len(missing) > _MOST_NAMED else ""
         raise UsageError(
             f"--against {folder} has no score for {len(missing):,} of the {len(prepared.items):,} questions "
-            f"({', '.join(missing[:_MOST_NAMED])}{more}); finish it with vidence resume, have what waits "
+            f"({some(missing, most=_MOST_NAMED)}); finish it with vidence resume, have what waits "
             "judged with vidence judge, or ask only what it was asked"
         )
     kind, _, tag = plan.headline.partition(":")

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 import numpy as np
 
-from vidence.ask.files import FieldError, csv_rows, read
+from vidence.ask.files import FieldError, csv_rows, read, read_json
 from vidence.ask.judging.humanpcr import RIGHT_FROM, SCALE
 from vidence.errors import DataError
 from vidence.records import Estimate, Item, Record, Trial
@@ -187,10 +187,7 @@ def checked(folder: Path, asked: Sequence[tuple[Item, Trial]]) -> Checked | None
     path = folder / FOLDER / FILE
     if not path.exists():
         return None
-    try:
-        draw = msgspec.json.decode(path.read_bytes(), type=CheckDraw)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}; move {path.parent} away and draw again") from error
+    draw = read_json(path, CheckDraw, advice=f"move {path.parent} away and draw again")
     if draw.replies_sha256 != digest_of([trial for _, trial in asked]):
         raise DataError(
             f"{path.parent} is a sample of other replies than those of {folder}: of another run, or of this "

@@ -14,11 +14,11 @@ from vidence.report.results import SEED, Run
 from vidence.report.scores import is_moderate, natural_order
 from vidence.report.unread import Unanswered, Unread, unanswered, unread
 from vidence.statistics.crossed import crossed_mean
-from vidence.statistics.paired import Comparison, Decided, Ranking, check_margin, decided, holm, rank, verdict
+from vidence.statistics.paired import Comparison, Decision, Ranking, check_margin, holm, rank, verdict
 from vidence.statistics.paired import compare as compare_values
 from vidence.statistics.power import Design, intraclass_correlation, paired_detectable
 from vidence.statistics.resampling import Resampling
-from vidence.statistics.sequential import Look, Watch
+from vidence.statistics.sequential import Watch
 from vidence.tables.table import has_interval
 
 POWER = 0.8
@@ -56,19 +56,6 @@ class Setting(Record):
     values: tuple[str, ...]
 
 
-class AtMargin(Record):
-    """Two runs, where a difference of shares within `margin` is as good as none.
-
-    `interval` is that of the headline at the level ``1 - 2 alpha`` of two one-sided tests, `is_within`
-    whether it lies within ``(-margin, margin)``, and `decided` what that and the headline amount to.
-    """
-
-    margin: float
-    interval: Estimate
-    is_within: bool
-    decided: Decided
-
-
 class Provenance(Record):
     """How the replies of one run came about; `n_sent` counts the trials that were put to a model.
 
@@ -90,8 +77,9 @@ class Compared(Record):
     over questions that a comparison like this finds with a chance of `POWER`; None where it cannot be said,
     inf where no difference would be found. `unread` says how the headline depends on replies without an
     answer and on the parser. `n_clusters` counts sources or videos, as `clustered_by` says, `n_videos` the
-    videos. `at_margin` is there where a margin was given, and
-    `look` where the comparison may be looked at after every source.
+    videos. `at_margin` is there where a margin was given; its difference is the headline at the level
+    ``1 - 2 alpha`` of two one-sided tests. `look` is there where the comparison may be looked at after every
+    source.
     """
 
     first: str
@@ -108,8 +96,8 @@ class Compared(Record):
     provenance: tuple[Provenance, ...]
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
-    at_margin: AtMargin | None = None
-    look: Look | None = None
+    at_margin: Decision | None = None
+    look: Decision | None = None
 
     def __repr__(self) -> str:
         found, p = self.headline.difference, self.headline.p_value
@@ -165,35 +153,25 @@ def compare_runs(
     share = None if margin is None else margin / 100
     if share is not None:
         check_margin(share)
-    if anytime and (len(paired.runs) != 2 or any(len(run.people) > 1 for run in paired.runs)):
-        who = ", ".join(paired.names)
+    is_of_two, who = len(paired.runs) == 2, ", ".join(paired.names)
+    if anytime and (not is_of_two or any(len(run.people) > 1 for run in paired.runs)):
         raise UsageError(f"--anytime looks at the difference of two runs of models, not of {who}; name two")
-    if len(paired.runs) > 2:
-        if share is not None:
-            raise UsageError(
-                f"--margin says of two runs whether they are equivalent, not of {', '.join(paired.names)}; "
-                "name two"
-            )
+    if share is not None and not is_of_two:
+        raise UsageError(f"--margin says of two runs whether they are equivalent, not of {who}; name two")
+    if not is_of_two:
         return rank_runs(paired, level=level)
     rng = np.random.default_rng(SEED)
     found = compare_two(paired, rng=rng, settings=Resampling(level=level))
-    return msgspec.structs.replace(
-        found,
-        at_margin=None if share is None else _at_margin(paired, found, margin=share),
-        look=_look(paired, tag=found.macro_tag, level=level, margin=share) if anytime else None,
-    )
+    if share is not None:
+        tests = _difference(paired, found.macro_tag, level=2 * level - 1).difference
+        found = msgspec.structs.replace(found, at_margin=Decision.at(share, found.headline, tests))
+    if anytime:
+        look = _look(paired, tag=found.macro_tag, level=level, margin=share)
+        found = msgspec.structs.replace(found, look=look)
+    return found
 
 
-def _at_margin(paired: PairedRuns, compared: Compared, *, margin: float) -> AtMargin:
-    """Whether two one-sided tests at the level of a comparison find its headline within a margin."""
-    headline = compared.headline
-    interval = _difference(paired, compared.macro_tag, level=2 * compared.level - 1).difference
-    is_within = -margin < interval.low and interval.high < margin
-    word = decided(headline.difference.value, is_clear=headline.verdict == "clear", is_within=is_within)
-    return AtMargin(margin=margin, interval=interval, is_within=is_within, decided=word)
-
-
-def _look(paired: PairedRuns, *, tag: str, level: float, margin: float | None) -> Look:
+def _look(paired: PairedRuns, *, tag: str, level: float, margin: float | None) -> Decision:
     """Look at the difference after every source, in the order of a run that asks until they decide."""
     items, seed = paired.items, SEED
     for run in paired.runs:

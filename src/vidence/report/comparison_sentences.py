@@ -10,7 +10,7 @@ from vidence.report.comparison import POWER, Compared, Provenance, Ranked, Setti
 from vidence.report.results import OUTCOMES
 from vidence.report.scores import ANSWERED
 from vidence.report.unread import Unanswered
-from vidence.statistics.paired import Comparison, Decided
+from vidence.statistics.paired import Comparison
 from vidence.tables.table import has_interval, interval_text, p_words, percent, points, several
 
 # Below so many questions that tell two runs apart, a few answers decide.
@@ -189,36 +189,24 @@ def _at_margin(compared: Compared) -> list[str]:
     """The verdict on equivalence, with the interval that it rests on."""
     if (found := compared.at_margin) is None:
         return []
-    margin = f"{100 * found.margin:g}"
-    verdict = f"At a margin of {margin} points: {found.decided}{_by_less(found.decided, found.is_within)}"
-    if not has_interval(found.interval):
-        return [f"{verdict} (no interval: {found.interval.reason or found.interval.method})."]
-    where = "lies within" if found.is_within else "reaches beyond"
-    return [
-        f"{verdict} (two one-sided tests: the {100 * found.interval.level:g} % interval, "
-        f"{interval_text(found.interval)}, {where} -{margin} to {margin})."
-    ]
-
-
-def _by_less(decided: Decided, is_within: bool) -> str:
-    return ", but by less than the margin" if is_within and decided in ("better", "worse") else ""
+    interval, margin = found.difference, f"{100 * (found.margin or 0):g}"
+    why = f"no interval: {interval.reason or interval.method}"
+    if has_interval(interval):
+        where = "lies within" if found.is_within else "reaches beyond"
+        why = (
+            f"two one-sided tests: the {100 * interval.level:g} % interval, {interval_text(interval)}, "
+            f"{where} -{margin} to {margin}"
+        )
+    return [f"At a margin of {margin} points: {found.word} ({why})."]
 
 
 def _looked(compared: Compared) -> list[str]:
     """What a comparison amounts to that is looked at after every source."""
     if (look := compared.look) is None:
         return []
-    found, noun = look.difference, look.difference.clustered_by
-    after = "not decided"
-    if look.n_decisive:
-        after = (
-            f"{look.decided}{_by_less(look.decided, look.is_within)}, decided after {look.n_decisive:,} of "
-            f"{several(look.n_sources, noun)} ({look.n_asked:,} of {several(look.n_items, 'question')})"
-        )
-    return [
-        f"Looked at after every {noun}: {after}; {100 * found.level:g} % interval at all looks together "
-        f"{interval_text(found)}, on {several(found.n_clusters, noun)} ({found.method})."
-    ]
+    found = look.difference
+    on = f"{several(found.n_clusters, found.clustered_by)}, {found.method}"
+    return [f"Looked at after every {found.clustered_by}: {look} ({look.ends}; {on})."]
 
 
 def _cautions(compared: Compared) -> list[str]:

@@ -10,7 +10,7 @@ import msgspec
 from vidence.catalog import create
 from vidence.contracts import Scorer
 from vidence.engine.people import person_folders, person_of
-from vidence.engine.plan import Ended, Facts, Plan, read_plan
+from vidence.engine.plan import Facts, Plan, read_plan
 from vidence.engine.scoring import score_reply
 from vidence.engine.store import RunStore
 from vidence.errors import StoreError, UsageError
@@ -25,6 +25,7 @@ from vidence.records import (
     outcome_name,
 )
 from vidence.report.checked import Checked, checked
+from vidence.statistics.paired import Decision
 
 SEED = 0  # of every interval and test of a report: the same numbers from the same runs, bit for bit
 PEOPLE = "people"
@@ -166,7 +167,7 @@ class Run:
         return max(0, self.facts.n_planned - len(self.rows))
 
     @property
-    def ended(self) -> Ended | None:
+    def ended(self) -> Decision | None:
         """Why the run asked no more, where its comparison was decided before all was asked."""
         return self.facts.ended if self.n_missing else None
 

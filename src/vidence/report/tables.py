@@ -10,7 +10,7 @@ import numpy as np
 
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
 from vidence.report.checked import FOLDER
-from vidence.report.item_subset import prediction_sentence, subset_tables
+from vidence.report.items import prediction_sentence, subset_tables
 from vidence.report.judge_summary import judge_sentence, judge_tables
 from vidence.report.parsers import ROBUST, has_logps, parser_tables
 from vidence.report.provenance import is_asked, not_asked
@@ -18,6 +18,7 @@ from vidence.report.repeats import repeat_tables
 from vidence.report.results import OUTCOMES, STATUSES, Row, Run
 from vidence.report.scores import ANSWERED, NUMERIC, RULES, Draws, score_tables
 from vidence.statistics.answer_keys import PositionBias, position_bias
+from vidence.statistics.intervals import plural
 from vidence.tables.table import (
     FEW_VIDEOS,
     Cell,
@@ -85,7 +86,9 @@ def outcome_table(run: Run) -> Table:
         rare |= {"right", "wrong"}
     counts = [c for c in counts if c[2] or c[0] not in rare]
     if run.n_missing:
-        counts.append(("missing", "not asked yet", run.n_missing))
+        n = run.ended.n_asked if run.ended is not None else 0
+        why = f"not needed (decided after {n:,} questions)" if n else "not asked yet"
+        counts.append(("missing", why, run.n_missing))
     n_cut = sum(row.trial.reply is not None and row.trial.reply.finish == "length" for row in run.rows)
     return tabulate(
         "outcomes",
@@ -331,12 +334,13 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
     if guessed := guesses_of(run):
         share = f"{sum(guessed):,} of {len(guessed):,} replies are guesses"
         sentences.append(f"{share}, as the model itself says; its reasoning tells why.")
-    if run.facts.ended is not None:
+    if (ended := run.facts.ended) is not None:
         early = (
-            f" The score is of a random part of the {run.facts.ended.look.difference.clustered_by}s, and its "
+            f" The score is of a random part of the {plural(ended.difference.clustered_by)}, and its "
             "interval does not allow for the early end; that of the difference does."
         )
-        sentences.append(f"The comparison is {run.facts.ended.in_full}.{early if run.ended else ''}")
+        said = f"The comparison is {ended} (less {run.plan.against}: {ended.ends})."
+        sentences.append(f"{said}{early if run.ended else ''}")
     elif run.n_missing:
         sentences.append(
             f"The run is not complete: {run.n_missing:,} of {run.facts.n_planned:,} trials "

@@ -141,18 +141,18 @@ def anchors(given: ItemResponse, n: int) -> NDArray[np.intp]:
     return np.sort([part[len(part) // 2] for part in np.array_split(order, n)])
 
 
-def predicted(scores: Numbers, curves: Numbers, *, weights: Numbers, rest: Numbers) -> float:
+def predicted(scores: Numbers, curves: Numbers, *, weights: Numbers, whole: Numbers) -> float:
     """The score on all questions from that on the anchors: what was seen, and for the rest what is expected.
 
     Args:
         scores: of the anchors, 0 to 1, shape (n_anchors,).
         curves: of the anchors, shape (n_anchors, len(ABILITIES)).
         weights: what each anchor counts in the score, shape (n_anchors,).
-        rest: the curves of the other questions, each times what it counts, added up.
+        whole: the curves of all questions, each times what it counts, added up.
 
     Source: Polo and others (2024), section 3: the estimator p-IRT.
     Departs: averaged over the ability, given the replies and a standard normal law, not at its maximum.
     """
     logs = scores @ np.log(curves) + (1 - scores) @ np.log1p(-curves) - 0.5 * ABILITIES**2
     law = np.exp(logs - logs.max())
-    return float(weights @ scores + rest @ law / law.sum())
+    return float(weights @ scores + (whole - weights @ curves) @ law / law.sum())

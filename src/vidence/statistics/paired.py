@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record, noun_of
-from vidence.statistics.intervals import SHARE, Bounds, ClusteredMean
+from vidence.statistics.intervals import SHARE, Bounds, ClusteredMean, plural
 from vidence.statistics.repeats import over_repeats
 
 # ``clear``: the difference can be told from 0 at the level; ``not clear``: it cannot; ``too few ...``:
@@ -117,6 +117,62 @@ def decided(value: float, *, is_clear: bool, is_within: bool) -> Decided:
     if is_clear:
         return "better" if value > 0 else "worse"
     return "equivalent" if is_within else "not decided"
+
+
+class Decision(Record, omit_defaults=True):
+    """What a paired difference amounts to by `decided`, at a margin or at a look after some of its sources.
+
+    `difference` has the interval that this rests on: that of two one-sided tests, or a confidence sequence,
+    which allows for all looks before it and has seen all questions of its `n_clusters` sources. `n_items` and
+    `n_sources` are those that there are. `n_decisive` is after how many sources it was decided, and `n_asked`
+    after how many questions; both are 0 where it is not. `n_left` questions were not asked.
+    """
+
+    decided: Decided
+    is_within: bool
+    difference: Estimate
+    margin: float | None = None
+    n_items: int = 0
+    n_sources: int = 0
+    n_decisive: int = 0
+    n_asked: int = 0
+    n_left: int = 0
+
+    @classmethod
+    def at(cls, margin: float, found: Comparison, tests: Estimate) -> "Decision":
+        """What a comparison amounts to at a margin.
+
+        Args:
+            margin: the difference that is as good as none.
+            found: the comparison, at a level ``1 - alpha``.
+            tests: its difference at the level ``1 - 2 alpha`` of two one-sided tests.
+        """
+        is_within = -margin < tests.low and tests.high < margin
+        word = decided(tests.value, is_clear=found.verdict == "clear", is_within=is_within)
+        return cls(decided=word, is_within=is_within, difference=tests, margin=margin)
+
+    @property
+    def word(self) -> str:
+        """What it amounts to, and whether a clear difference lies within the margin."""
+        by_less = self.is_within and self.decided != "equivalent"
+        return f"{self.decided}{', but by less than the margin' if by_less else ''}"
+
+    @property
+    def ends(self) -> str:
+        """The difference with its interval at all looks, in points."""
+        found = self.difference
+        value, low, high = (f"{100 * one:+.1f}" for one in (found.value, found.low, found.high))
+        return f"{value} points, {low} to {high}, {100 * found.level:g} % at all looks together"
+
+    def __str__(self) -> str:
+        found = self.difference
+        n, n_sources = self.n_asked or found.n, self.n_decisive or found.n_clusters
+        sources = f"{n_sources:,} of {self.n_sources:,} {plural(found.clustered_by)}"
+        after = f"decided after {n:,} of {self.n_items:,} questions ({sources})"
+        if not self.n_decisive:
+            return f"not {after}"
+        left = f"; {self.n_left:,} question{'s' * (self.n_left != 1)} not asked" if self.n_left else ""
+        return f"{after}: {self.word}{left}"
 
 
 def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:

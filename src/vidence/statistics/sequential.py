@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Estimate, Item, Record, source_noun
-from vidence.statistics.paired import Decided, decided
+from vidence.records import Estimate, Item, source_noun
+from vidence.statistics.paired import Decided, Decision, decided
 from vidence.statistics.resampling import check_level, mean_weights
 
 METHOD: Final = "confidence sequence by betting (aGRAPA)"
-_MEANS: Final = np.arange(-999, 1000) / 1000  # steps of a tenth of a point
+_ENDS: Final = np.arange(-1000, 1001) / 1000  # steps of a tenth of a point; the first and last are no means
 _LARGEST: Final = 0.95  # of the bet that could lose everything
 _FIRST_VARIANCE: Final = 1.0  # of values from -1 to 1, before any is seen
 
@@ -66,8 +66,8 @@ class BettingCapital:
 class ConfidenceSequence:
     """The interval ``(low, high)`` of a mean difference over a population of sources, at every look.
 
-    The chance that it leaves out the true difference at any look is at most ``1 - level``. It is the
-    intersection of those of all looks. As in `paired.compare` the difference is that of the population that
+    The chance that it leaves out the true difference at any look is at most ``1 - level``. It holds the
+    means that no look has refuted. As in `paired.compare` the difference is that of the population that
     the sources are from, and not of these sources alone: it keeps a width when all have been asked.
 
     Args:
@@ -84,51 +84,26 @@ class ConfidenceSequence:
 
     def __init__(self, *, most: float, level: float = 0.95) -> None:
         check_level(level)
-        self.level, self.low, self.high, self.n_sources = level, -1.0, 1.0, 0
-        self._capital = BettingCapital(_MEANS, most=most)
+        self.level, self.low, self.high, self.value, self.n_sources = level, -1.0, 1.0, 0.0, 0
+        self._capital, self._is_left = BettingCapital(_ENDS[1:-1], most=most), np.True_
         self._total = self._size = 0.0
-
-    @property
-    def value(self) -> float:
-        """The mean difference so far; 0 before the first source."""
-        return self._total / self._size if self._size else 0.0
 
     def add(self, total: float, size: float) -> None:
         """Look at one more source: the sum of its weighted differences, and of the weights."""
         self.n_sources, self._total, self._size = self.n_sources + 1, self._total + total, self._size + size
+        self.value = self._total / self._size
         self._capital.add(total, size)
-        log = self._capital.log
-        left = np.flatnonzero(log < -np.log1p(-self.level))
-        first, last = (int(left[0]), int(left[-1])) if len(left) else (int(np.argmin(log)),) * 2
-        low = max(self.low, float(_MEANS[first - 1]) if first else -1.0)
-        high = min(self.high, float(_MEANS[last + 1]) if last + 1 < len(_MEANS) else 1.0)
-        if low < high:
-            self.low, self.high = low, high
-
-
-class Look(Record, omit_defaults=True):
-    """What a paired difference amounts to at a look, in a comparison that allows for all looks before it.
-
-    `difference` has the ends of the confidence sequence; of its `n_clusters` sources all questions were
-    looked at, and `n_items` and `n_sources` are those that there are. `decided` is as `paired.decided`, with
-    0 outside of the ends for clear, and the ends within `margin`. `n_decisive` is after how many sources it
-    was decided first, with `n_asked` questions; 0 where it is not.
-    """
-
-    decided: Decided
-    is_within: bool
-    difference: Estimate
-    n_items: int
-    n_sources: int
-    n_decisive: int = 0
-    n_asked: int = 0
-    margin: float | None = None
+        is_left = self._is_left & (self._capital.log < -np.log1p(-self.level))
+        if is_left.any():  # otherwise looks contradict each other
+            self._is_left = is_left
+            self.low, self.high = _ENDS[np.flatnonzero(is_left)[[0, -1]] + [0, 2]].tolist()
 
 
 class Watch:
     """Looks at the paired difference of items after each source of a random order.
 
-    A source counts when all its items have come, and all sources before it have.
+    A source counts when all its items have come, and all sources before it have. Of an item whose difference
+    is open both ends are watched, and it is decided where both amount to the same.
 
     Args:
         items: all that there are, whether they will come or not.
@@ -136,6 +111,7 @@ class Watch:
         tag: of a macro mean over its values, which all items have; empty for the mean over items.
         level: coverage of all looks together.
         margin: the difference of shares that is as good as none.
+        beyond: how far from 0 the whole interval must lie for one to be better.
     """
 
     def __init__(
@@ -146,69 +122,62 @@ class Watch:
         tag: str = "",
         level: float = 0.95,
         margin: float | None = None,
+        beyond: float = 0.0,
     ) -> None:
         groups = [item.tags[tag] for item in items] if tag else None
         parts: dict[str, dict[str, float]] = {}
         for item, weight in zip(items, mean_weights(groups, len(items)).tolist(), strict=True):
             parts.setdefault(item.source_id, {})[item.item_id] = weight
-        self.order = source_order(parts, seed=seed)
-        self.sequence = ConfidenceSequence(most=max(sum(p.values()) for p in parts.values()), level=level)
-        self._parts, self._margin = parts, margin
+        self.order, self._parts = source_order(parts, seed=seed), parts
+        most = max(sum(part.values()) for part in parts.values())
+        self._sides = [ConfidenceSequence(most=most, level=level) for _ in range(2)]
+        self._margin, self._beyond = margin, beyond
         self._n_items, self._noun = len(items), source_noun(items)
-        self._differences: dict[str, float] = {}
-        self._n_looked = self._n_decisive = self._n_asked = 0
+        self._differences: dict[str, tuple[float, float]] = {}
+        self._n_looked = self.n_decisive = self._n_asked = 0
 
-    def add(self, item_id: str, difference: float) -> None:
-        """Add the difference of one item, in any order."""
-        self._differences[item_id] = difference
-        while self.sequence.n_sources < len(self.order):
-            part = self._parts[self.order[self.sequence.n_sources]]
+    def add(self, item_id: str, least: float, most: float | None = None) -> None:
+        """Add the difference of one item, in any order; where it is open, the least and the greatest."""
+        self._differences[item_id] = least, least if most is None else most
+        for source in self.order[self._sides[0].n_sources :]:
+            part = self._parts[source]
             if not part.keys() <= self._differences.keys():
                 return
-            total = sum(weight * self._differences[name] for name, weight in part.items())
-            self.sequence.add(total, sum(part.values()))
+            for i, side in enumerate(self._sides):
+                total = sum(weight * self._differences[name][i] for name, weight in part.items())
+                side.add(total, sum(part.values()))
             self._n_looked += len(part)
-            if not self._n_decisive and self.decided != "not decided":
-                self._n_decisive, self._n_asked = self.sequence.n_sources, self._n_looked
+            words = {self._decided(side, self._beyond) for side in self._sides}
+            if not self.n_decisive and len(words) == 1 and words != {"not decided"}:
+                self.n_decisive, self._n_asked = self._sides[0].n_sources, self._n_looked
 
-    @property
-    def is_within(self) -> bool:
-        """Whether the sequence lies within the margin; false without one."""
+    def _is_within(self, side: ConfidenceSequence) -> bool:
         margin = self._margin
-        return margin is not None and -margin <= self.sequence.low and self.sequence.high <= margin
+        return margin is not None and -margin <= side.low and side.high <= margin
 
-    @property
-    def is_outside(self) -> bool:
-        """Whether the sequence holds nothing within the margin, so that it will never lie there."""
-        margin = self._margin or 0.0
-        return self.sequence.low >= margin or self.sequence.high <= -margin
+    def _decided(self, side: ConfidenceSequence, beyond: float = 0.0) -> Decided:
+        is_clear = side.low >= beyond or side.high <= -beyond
+        return decided(side.low + side.high, is_clear=is_clear, is_within=self._is_within(side))
 
-    @property
-    def decided(self) -> Decided:
-        """What the difference amounts to so far."""
-        low, high = self.sequence.low, self.sequence.high
-        is_clear = low >= 0 or high <= 0
-        return decided(low + high, is_clear=is_clear, is_within=self.is_within)
-
-    def look(self) -> Look:
-        """What there is to see now."""
-        sequence = self.sequence
-        return Look(
-            decided=self.decided,
-            is_within=self.is_within,
+    def look(self, *, n_left: int = 0) -> Decision:
+        """What there is to see now, open differences at their least; so many items will not come."""
+        side = self._sides[0]
+        return Decision(
+            decided=self._decided(side),
+            is_within=self._is_within(side),
             difference=Estimate(
-                value=sequence.value,
-                low=sequence.low,
-                high=sequence.high,
-                level=sequence.level,
+                value=side.value,
+                low=side.low,
+                high=side.high,
+                level=side.level,
                 n=self._n_looked,
-                n_clusters=sequence.n_sources,
+                n_clusters=side.n_sources,
                 method=METHOD,
                 clustered_by=self._noun,
             ),
+            margin=self._margin,
             n_items=self._n_items,
             n_sources=len(self.order),
-            n_decisive=self._n_decisive,
+            n_decisive=self.n_decisive,
             n_asked=self._n_asked,
-            margin=self._margin,
         )

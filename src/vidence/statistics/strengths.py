@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record, noun_of
 from vidence.statistics.contrasts import LEAST_VIDEOS
-from vidence.statistics.intervals import quantile, too_few
+from vidence.statistics.intervals import Values, quantile, too_few
 from vidence.statistics.resampling import as_labels, check_level
 
 _STEPS, _CLOSE = 100, 1e-10
@@ -77,29 +76,28 @@ def bradley_terry(
     if (pairs[:, 0] == pairs[:, 1]).any():
         raise UsageError("a pair has one name twice; expected two")
     is_bounded = _check_linked(names, pairs, results)
-    weights = np.ones(len(pairs))
-    if is_bounded:
-        known = np.unique(np.sort(pairs, axis=1), axis=0)
-        pairs = np.concatenate([pairs, known, known])
-        results = np.concatenate([results, np.ones(len(known)), np.zeros(len(known))])
-        weights = np.concatenate([weights, np.full(2 * len(known), 0.5)])
-    fit = _Fit.of(pairs, results, weights, n_names=len(names))
-    covariance, n_clusters = fit.bread, len(set(clusters))
+    more = np.unique(np.sort(pairs, axis=1), axis=0).repeat(2, axis=0) if is_bounded else pairs[:0]
+    values, bread, scores = _maximum(
+        np.concatenate([pairs, more]),
+        np.append(results, np.resize([1.0, 0.0], len(more))),
+        np.repeat([1.0, 0.5], [len(pairs), len(more)]),
+    )
+    covariance, n_clusters = bread, len(set(clusters))
     if not is_bounded and n_clusters > 1:
         labels, rows = as_labels([*clusters], len(clusters), what="clusters")
-        sums = np.zeros((len(labels), fit.scores.shape[1]))
-        np.add.at(sums, rows, fit.scores)
-        covariance = fit.bread @ (sums.T @ sums) @ fit.bread * n_clusters / (n_clusters - 1)
+        sums = np.zeros((len(labels), scores.shape[1]))
+        np.add.at(sums, rows, scores)
+        covariance = bread @ (sums.T @ sums) @ bread * n_clusters / (n_clusters - 1)
     shown = covariance[: len(names), : len(names)]
     reason = too_few(n_clusters, noun_of(clusters)) if n_clusters < LEAST_VIDEOS else ""
     half = math.nan if reason else quantile(n_clusters - 1, level)
-    errors = np.sqrt(np.diag(shown).clip(0))
+    reach = half * np.sqrt(np.diag(shown).clip(0))
     return Strengths(
         strengths={
             name: Estimate(
-                value=float(value),
-                low=float(value - half * error),
-                high=float(value + half * error),
+                value=float(values[i]),
+                low=float(values[i] - reach[i]),
+                high=float(values[i] + reach[i]),
                 level=level,
                 n=int((codes == i).sum()),
                 n_clusters=n_clusters,
@@ -108,17 +106,17 @@ def bradley_terry(
                 reason=reason,
                 clustered_by=noun_of(clusters),
             )
-            for i, (name, value, error) in enumerate(zip(names, fit.values, errors, strict=False))
+            for i, name in enumerate(names)
         },
-        covariance=tuple(tuple(row) for row in shown.tolist()),
-        ties=float(fit.values[-1]) if len(fit.values) > len(names) else -math.inf,
+        covariance=tuple(map(tuple, shown.tolist())),
+        ties=float(values[-1]) if len(values) > len(names) else -math.inf,
         n_pairs=len(first),
         n_ties=int((results == 0.5).sum()),
         is_bounded=is_bounded,
     )
 
 
-def _check_linked(names: Sequence[str], pairs: NDArray[np.int_], results: NDArray[np.float64]) -> bool:
+def _check_linked(names: Sequence[str], pairs: NDArray[np.int64], results: Values) -> bool:
     """Whether one side never loses to the other, so that the likelihood has no maximum; see Ford (1957).
 
     Raises:
@@ -128,55 +126,39 @@ def _check_linked(names: Sequence[str], pairs: NDArray[np.int_], results: NDArra
     from scipy.sparse.csgraph import connected_components
 
     wins = np.concatenate([pairs[results > 0], pairs[results < 1][:, ::-1]])
-    graph = coo_array((np.ones(len(wins)), (wins[:, 0], wins[:, 1])), shape=(len(names), len(names)))
+    graph = coo_array((np.ones(len(wins)), tuple(wins.T)), shape=(len(names), len(names)))
     n_apart, part = connected_components(graph, directed=False)
     if n_apart > 1:
-        groups = (
-            "{" + ", ".join(n for n, p in zip(names, part, strict=True) if p == k) + "}"
-            for k in range(n_apart)
-        )
+        groups = (", ".join(np.array(names)[part == k]) for k in range(n_apart))
         raise UsageError(
-            f"no pair links {' and '.join(groups)}, so their strengths cannot be set against each other; "
-            "compare one of each, or take them apart"
+            f"no pair links {' and '.join(f'{{{group}}}' for group in groups)}, so their strengths cannot be "
+            "set against each other; compare one of each, or take them apart"
         )
     return bool(connected_components(graph, directed=True, connection="strong")[0] > 1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Fit:
-    """The maximum: `values` are the strengths and, where there are ties, log nu; `scores` by pair."""
+def _maximum(pairs: NDArray[np.int64], results: Values, weights: Values) -> tuple[Values, Values, Values]:
+    """The strengths and, where there are ties, log nu; the inverse of their information; the score by pair.
 
-    values: NDArray[np.float64]
-    bread: NDArray[np.float64]
-    scores: NDArray[np.float64]
+    By Newton's method over the log-odds of a win, a defeat and a tie; the likelihood is concave.
+    """
+    from scipy.special import softmax
 
-    @classmethod
-    def of(
-        cls,
-        pairs: NDArray[np.int_],
-        results: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        *,
-        n_names: int,
-    ) -> "_Fit":
-        """Newton's method over the log-odds of a win, a defeat and a tie; the likelihood is concave."""
-        has_ties, places = bool((results == 0.5).any()), np.arange(len(pairs))
-        design = np.zeros((len(pairs), 2 + has_ties, n_names + has_ties))
-        for outcome, half in enumerate((0.5, -0.5)):
-            design[places, outcome, pairs[:, 0]], design[places, outcome, pairs[:, 1]] = half, -half
-        design[:, 2:, n_names:] = 1.0
-        met = np.select([results == 1, results == 0], [0, 1], 2)
-        values = np.zeros(design.shape[2])
-        for _ in range(_STEPS):
-            logs = design @ values
-            chances = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))[:, :, None]
-            means = (chances * design).sum(axis=1)
-            scores = design[places, met] - means
-            apart = np.sqrt(chances * weights[:, None, None]) * (design - means[:, None])
-            information = np.einsum("ijk,ijl->kl", apart, apart)
-            bread = np.linalg.pinv(information, rcond=1e-10, hermitian=True)  # blind to a shift of all
-            step = bread @ (scores.T @ weights)
-            values = values + step
-            if np.abs(step).max() < _CLOSE:
-                break
-        return cls(values=values, bread=bread, scores=scores)
+    n_names, has_ties, places = int(pairs.max()) + 1, bool((results == 0.5).any()), np.arange(len(pairs))
+    design = np.zeros((len(pairs), 2 + has_ties, n_names + has_ties))
+    for outcome, half in enumerate((0.5, -0.5)):
+        design[places, outcome, pairs[:, 0]], design[places, outcome, pairs[:, 1]] = half, -half
+    design[:, 2:, n_names:] = 1.0
+    met = np.select([results == 1, results == 0], [0, 1], 2)
+    values = np.zeros(design.shape[2])
+    for _ in range(_STEPS):
+        chances = softmax(design @ values, axis=1)[:, :, None]
+        apart = design - (chances * design).sum(axis=1, keepdims=True)
+        scores = apart[places, met]
+        information = np.einsum("i,ijk,ijl->kl", weights, chances * apart, apart)
+        bread = np.linalg.pinv(information, rcond=1e-10, hermitian=True)  # blind to a shift of all
+        step = bread @ (scores.T @ weights)
+        values = values + step
+        if np.abs(step).max() < _CLOSE:
+            break
+    return values, bread, scores

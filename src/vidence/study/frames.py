@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from vidence.ask.files import read_json
 from vidence.engine.engine import ItemFailedError
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener
@@ -177,7 +178,4 @@ def read_frames(folder: Path) -> StudyFrames:
         DataError: there are none, or the file cannot be read.
     """
     path = folder / FRAMES_FILE
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=StudyFrames)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}; run vidence study draw {folder}") from error
+    return read_json(path, StudyFrames, advice=f"run vidence study draw {folder}")

@@ -94,8 +94,8 @@ def test_a_run_with_its_judge_asks_until_a_comparison_of_open_answers_is_decided
     bench.run(saying("a bus", "weak:1"), judges={"scripted:j": saying("wrong")}, out="weak", selector="none")
     until = {"until": "clear", "against": str(bench.folder / "weak"), "selector": "none"}
     ended = bench.run(saying("a car", "strong:1"), judges={"scripted:k": saying("right")}, **until).ended
-    assert ended.look.decided == "better"
-    assert ended.n_asked < 60
+    assert ended.decided == "better"
+    assert ended.n_left > 0
 
 
 def test_what_the_rules_decide_is_not_asked(bench, fake_model, saying):

@@ -374,13 +374,13 @@ def test_a_margin_gives_one_of_four_words_with_the_interval_that_it_rests_on(mak
     nearly = makes.two([1, 0] * 100, [1, 0] * 96 + [0, 1] * 4)
     found = compare_runs(nearly, margin=4)
     at, said = found.at_margin, sentences(found)[1]
-    assert (at.decided, at.is_within, round(at.interval.level, 9)) == ("equivalent", True, 0.9)
+    assert (at.decided, at.is_within, round(at.difference.level, 9)) == ("equivalent", True, 0.9)
     assert said.startswith("At a margin of 4 points: equivalent (two one-sided tests: the 90 % interval, ")
     assert said.endswith("lies within -4 to 4).")
     # With a question on each video the interval is that of two t tests, each at 5 %.
     differences = nearly.values[:, 1] - nearly.values[:, 0]
     by_hand = stats.ttest_1samp(differences, 0).confidence_interval(0.9)
-    assert (at.interval.low, at.interval.high) == pytest.approx((by_hand.low, by_hand.high))
+    assert (at.difference.low, at.difference.high) == pytest.approx((by_hand.low, by_hand.high))
     said = sentences(compare_runs(nearly, margin=1))[1]
     assert "At a margin of 1 points: not decided" in said
     assert "reaches beyond -1 to 1" in said
@@ -401,9 +401,10 @@ def test_looks_say_when_it_was_decided_first(makes):
     said = next(s for s in sentences(found) if s.startswith("Looked at after every video"))
     n = found.look.n_decisive
     assert 0 < n < 30
-    assert f"better, decided after {n} of 100 videos ({3 * n} of 300 questions); 95 % interval" in said
+    assert f"decided after {3 * n} of 300 questions ({n} of 100 videos): better (+66.7 points, " in said
+    assert "95 % at all looks together; 100 videos, confidence sequence by betting (aGRAPA))." in said
     alike = compare_runs(makes.two([0, 1] * 20, [1, 0] * 20), anytime=True, margin=50)
-    assert any("Looked at after every video: not decided; 95 %" in s for s in sentences(alike))
+    assert "Looked at after every video: not decided after 40 of 40 questions" in " ".join(sentences(alike))
     assert alike.look.margin == 0.5
 
 

@@ -78,11 +78,12 @@ def test_a_new_run_is_predicted_better_than_by_random_questions(found):
     _, _, slope, hard, fitted = found
     rng, weights = np.random.default_rng(5), np.full(400, 1 / 400)
     some = anchors(fitted, 60)
-    rest = weights @ fitted.curves - fitted.curves[some].sum(axis=0) / 400
     ours, theirs = [], []
     for ability in rng.normal(0, 1, 300):
         scores = (rng.random(400) < 1 / (1 + np.exp(hard - slope * ability))).astype(float)
-        value = predicted(scores[some], fitted.curves[some], weights=weights[some], rest=rest)
+        value = predicted(
+            scores[some], fitted.curves[some], weights=weights[some], whole=weights @ fitted.curves
+        )
         ours.append(value - scores.mean())
         theirs.append(scores[rng.choice(400, 60, replace=False)].mean() - scores.mean())
     assert np.sqrt(np.mean(np.square(ours))) < 0.92 * np.sqrt(np.mean(np.square(theirs)))
@@ -91,8 +92,8 @@ def test_a_new_run_is_predicted_better_than_by_random_questions(found):
 
 def test_a_prediction_by_hand():
     """One anchor that counts one half and tells nothing of the ability: the rest is as expected of any."""
-    flat, rest = np.full((1, len(ABILITIES)), 0.5), 0.5 / (1 + np.exp(-ABILITIES))
-    assert predicted(np.ones(1), flat, weights=np.array([0.5]), rest=rest) == pytest.approx(0.75)
+    flat, whole = np.full((1, len(ABILITIES)), 0.5), 0.25 + 0.5 / (1 + np.exp(-ABILITIES))
+    assert predicted(np.ones(1), flat, weights=np.array([0.5]), whole=whole) == pytest.approx(0.75)
 
 
 @pytest.mark.parametrize(

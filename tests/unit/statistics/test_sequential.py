@@ -115,18 +115,39 @@ def test_a_source_counts_when_it_and_all_before_it_are_complete():
 
 
 def test_what_is_within_the_margin_is_equivalent_and_what_is_clear_is_better_by_less():
-    watch = Watch(items(400, 1), seed=1, margin=0.2)
-    for i in range(400):
-        watch.add(f"q{i}", 0.0)
-    assert (watch.decided, watch.is_within, watch.is_outside) == ("equivalent", True, False)
-    watch = Watch(items(900, 1), seed=1, margin=0.2)
-    for i in range(900):
-        watch.add(f"q{i}", float(i % 10 == 0))
-    assert (watch.decided, watch.is_within, watch.is_outside) == ("better", True, False)
-    watch = Watch(items(900, 1), seed=1, margin=0.2)
-    for i in range(900):
-        watch.add(f"q{i}", float(-(i % 2)))
-    assert (watch.decided, watch.is_within, watch.is_outside) == ("worse", False, True)
+    def looked(n, difference, **settings):
+        watch = Watch(items(n, 1), seed=1, margin=0.2, **settings)
+        for i in range(n):
+            watch.add(f"q{i}", difference(i))
+        return watch.look()
+
+    def said(look):
+        return look.decided, look.is_within, look.n_decisive > 0
+
+    assert said(looked(400, lambda _: 0.0)) == ("equivalent", True, True)
+    small, large = (lambda i: float(i % 10 == 0)), (lambda i: float(-(i % 2)))
+    assert said(looked(900, small)) == ("better", True, True)
+    assert looked(900, small).word == "better, but by less than the margin"
+    assert said(looked(900, large)) == ("worse", False, True)
+    # Who waits for the margin goes on where the difference is clear, and may still come to lie within.
+    assert looked(900, small, beyond=0.2).n_decisive > looked(900, small).n_decisive
+    assert looked(900, large, beyond=0.2).n_decisive > looked(900, large).n_decisive
+    assert looked(900, lambda i: 0.2 * (-1) ** i + 0.2).word == "better"
+
+
+def test_open_differences_decide_nothing_until_both_ends_decide_the_same():
+    watch = Watch(items(300, 1), seed=1)
+    for i in range(300):
+        watch.add(f"q{i}", 0.0, float(i % 2))
+    assert (watch.n_decisive, watch.look().decided, watch.look().difference.value) == (0, "not decided", 0.0)
+    watch = Watch(items(300, 1), seed=1)
+    for i in range(300):
+        watch.add(f"q{i}", 0.5, 1.0)
+    look = watch.look()
+    assert look.n_decisive > 0
+    assert str(look) == (
+        f"decided after {look.n_asked} of 300 questions ({look.n_decisive} of 300 videos): better"
+    )
 
 
 def test_macro_means_weigh_each_value_of_a_tag_alike():

@@ -68,7 +68,7 @@ def _check(read: LoadedSet, calibration: Path | None) -> "ItemAudit":
     from vidence.engine.prepare import check_addresses, media_root_of
     from vidence.explain.audit.audit import audit_items
     from vidence.media.files import located, missing
-    from vidence.report.item_calibration import doubts, read_calibration
+    from vidence.report.items import doubts, read_calibration
 
     doubtful = {} if calibration is None else doubts(read_calibration(calibration), read.items)
     root = media_root_of(read.plan, read.loaded)

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, TypeVar
 import msgspec
 
 from vidence.ask.benchmarks.perceptioncomp import conditions
+from vidence.ask.files import read_json
 from vidence.errors import DataError, UsageError
 from vidence.records import ClusterNoun, Evidence, Item, Record, source_noun
 
@@ -302,10 +303,7 @@ def read_packet(folder: Path) -> Packet:
             f"{folder} holds no drawn replies: it has no {KEY_FILE}; vidence errors draw or vidence study "
             "draw writes it"
         )
-    try:
-        key = msgspec.json.decode(path.read_bytes(), type=Key)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
+    key = read_json(path, Key, advice="draw once more")
     rows = read_jsonl(folder / PACKET_FILE, PacketLine)
     if {row.row for row in rows} != set(key.reply_of()) or len(rows) != len(key.reply_of()):
         raise DataError(f"{folder / PACKET_FILE} does not have the rows of {path}; draw once more")

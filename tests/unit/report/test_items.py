@@ -7,20 +7,19 @@ import pytest
 from vidence.engine.plan import Plan, read_plan, write_plan
 from vidence.engine.samples import SUBSET_FILE, read_subset
 from vidence.errors import DataError, UsageError
-from vidence.report.item_calibration import (
-    calibrated,
-    doubts,
-    paired_replies,
-    read_calibration,
-    sentences,
-    tables,
-)
-from vidence.report.item_subset import (
+from vidence.report.items import (
     METHODS,
+    calibrated,
     chosen_subset,
     cross_validated,
+    doubts,
     errors_table,
+    items_table,
+    paired_replies,
     predicted_score,
+    read_calibration,
+    rmse,
+    sentences,
     verdict,
 )
 from vidence.report.results import load_run
@@ -60,7 +59,9 @@ def test_the_doubtful_key_comes_first_and_goes_to_the_audit_by_what_it_asks(made
     assert found.runs == paired.names
     assert found.false_alarms <= 0.01
     assert "80 questions calibrated by 12 runs" in sentences(found)[0]
-    assert [t.name for t in tables(found)] == ["items-doubtful", "items-hardest"]
+    table, n_doubtful = items_table(found), sum(one.is_doubtful for one in found.items)
+    assert [row.key for row in table.rows] == [one.item_id for one in found.items[: 10 + n_doubtful]]
+    assert [table.value(row.key, "key") for row in table.rows].count("doubtful") == n_doubtful
     path = tmp_path / "items.json"
     path.write_bytes(msgspec.json.encode(found))
     assert read_calibration(path) == found
@@ -69,7 +70,7 @@ def test_the_doubtful_key_comes_first_and_goes_to_the_audit_by_what_it_asks(made
     with pytest.raises(UsageError, match="none of these 1 questions"):
         doubts(found, [msgspec.structs.replace(items[0], answer="B")])
     path.write_text("{}")
-    with pytest.raises(DataError, match="is no calibration"):
+    with pytest.raises(DataError, match=r"cannot be read: .*vidence items calibrate RUN"):
         read_calibration(path)
 
 
@@ -79,16 +80,14 @@ def test_a_subset_predicts_the_score_of_a_run_that_was_left_out(made, runs, tmp_
     errors = cross_validated(paired, (20, 40), rng=rng())
     table = errors_table(errors)
     assert [row.key for row in table.rows] == list(METHODS)
-    assert 0 < errors[1].rmse("anchors") < errors[0].rmse("random")
-    assert "20 anchors" in verdict(errors[0])
-    subset = chosen_subset(paired, errors[0])
-    assert sum(one.weight for one in subset.anchors) == pytest.approx(20 / N)
+    assert 0 < rmse(errors[40]["anchors"]) < rmse(errors[20]["random"])
+    assert "20 anchors" in verdict(20, errors[20])
+    subset = chosen_subset(paired, 20, errors[20])
+    assert sum(subset.weights) == pytest.approx(20 / N)
     path = tmp_path / SUBSET_FILE
     path.write_bytes(msgspec.json.encode(subset))
-    assert read_subset(path)[0] == subset
-    assert subset.of(paired.items) == [
-        item for item in paired.items if item.item_id in {one.item_id for one in subset.anchors}
-    ]
+    assert read_subset(path) == subset
+    assert subset.of(paired.items) == [item for item in paired.items if item.item_id in subset.digests]
     with pytest.raises(UsageError, match="20 of the 20 questions of the subset are not in the set"):
         subset.of([msgspec.structs.replace(item, question="?") for item in paired.items])
 
@@ -121,11 +120,9 @@ def test_values_of_a_tag_weigh_alike_where_the_headline_says_so(runs):
         write_plan(run.folder, msgspec.structs.replace(plan, headline="macro:task"), facts)
         some.append(load_run(run.folder))
     paired = paired_replies(some)
-    (errors,) = cross_validated(paired, (30,), rng=rng())
-    subset = chosen_subset(paired, errors)
+    subset = chosen_subset(paired, 30, cross_validated(paired, (30,), rng=rng())[30])
     assert subset.average == "macro:task"
-    weights = {one.item_id: one.weight for one in subset.anchors}
-    assert {round(w, 6) for w in weights.values()} == {0.025, round(0.5 / 60, 6)}
+    assert {round(w, 6) for w in subset.weights} == {0.025, round(0.5 / 60, 6)}
 
 
 def test_too_few_runs_and_too_large_subsets_say_what_is_needed(made, runs):

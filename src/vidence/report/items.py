@@ -1,0 +1,385 @@
+"""Single questions by many runs: difficulty, doubtful keys, and few questions that predict the full score."""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from vidence.ask.files import read_json
+from vidence.engine.samples import SUBSET_FILE, Subset, question_digest, read_subset
+from vidence.errors import UsageError
+from vidence.records import Estimate, Item, Record
+from vidence.report.pairing import PairedRuns, pair
+from vidence.report.results import Run
+from vidence.report.scores import NO_VALUE, Draws, ScoredQuestions, headline_accuracy, macro_tag
+from vidence.statistics.intervals import ClusteredMean, quantile
+from vidence.statistics.item_response import (
+    DOUBTFUL,
+    LEAST_RUNS,
+    Numbers,
+    anchors,
+    calibrate,
+    falling,
+    predicted,
+)
+from vidence.statistics.resampling import mean_weights
+from vidence.tables.table import (
+    Measure,
+    Table,
+    by_name,
+    interval_text,
+    lines,
+    number,
+    p_value,
+    percent,
+    several,
+    share,
+    tabulate,
+    words,
+)
+
+_MOST_LISTED = 10
+_SIMULATED = 5  # sets of replies
+_N_DRAWS = 20  # of random questions, for each run that is left out
+METHODS: Mapping[str, str] = {
+    "anchors": "anchors by difficulty, item response",
+    "random-model": "random questions, item response",
+    "random": "random questions, their mean",
+}
+Misses: TypeAlias = Mapping[str, Numbers]
+"""By how much the full scores of left-out runs are missed, by method of `METHODS`; shape (n_runs, n)."""
+
+
+def paired_replies(runs: Sequence[Run], *, shared: bool = False) -> PairedRuns:
+    """Runs on the same questions, as many as single questions need; see `pairing.pair`.
+
+    Raises:
+        UsageError: fewer than `LEAST_RUNS`, or what `pair` refuses.
+    """
+    if len(runs) < LEAST_RUNS:
+        raise UsageError(
+            f"{several(len(runs), 'run')} given; expected {LEAST_RUNS} or more on the same questions, "
+            "since fewer say too little of a question. `vidence import` makes runs of recorded replies"
+        )
+    return pair(runs, shared=shared)
+
+
+# --------------------------------------------------------------------------- calibration
+
+
+class CalibratedItem(Record):
+    """A question with what its replies say; `p_value` is that of right answers not falling with ability."""
+
+    item_id: str
+    digest: str
+    difficulty: Estimate
+    discrimination: Estimate
+    right: float
+    p_value: float
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether its key should be looked at."""
+        return self.p_value < DOUBTFUL
+
+
+class Calibration(Record):
+    """The calibration of a set: doubtful keys first, then from the hardest question to the easiest.
+
+    `runs` are the names of those that calibrated. `false_alarms` is the share of questions with right keys
+    that look doubtful in a simulation of these runs.
+    """
+
+    format: Literal["vidence-items/1"] = "vidence-items/1"
+    benchmark: str
+    runs: tuple[str, ...]
+    items: tuple[CalibratedItem, ...]
+    false_alarms: float
+
+
+def calibrated(paired: PairedRuns, *, rng: np.random.Generator) -> Calibration:
+    """Calibrate every question, and test its key.
+
+    Args:
+        paired: the runs, of `paired_replies`.
+        rng: where the draws of the test and of the simulation come from.
+    """
+    model, values = calibrate(paired.values), paired.values
+    p_values = falling(values, model.ability, rng=rng)
+    clean = [falling(model.drawn(rng), model.ability, rng=rng) for _ in range(_SIMULATED)]
+    method, n = "two-parameter logistic model", len(paired.names)
+    known = partial(Estimate, level=0.95, n=n, n_clusters=1, method=method, clustered_by=paired.noun)
+
+    def estimate(value: float, error: float) -> Estimate:
+        half = quantile(math.inf, 0.95) * error
+        return known(value=value, low=value - half, high=value + half)
+
+    items = [
+        CalibratedItem(
+            item_id=item.item_id,
+            digest=question_digest(item),
+            difficulty=estimate(model.difficulty[i].item(), model.difficulty_error[i].item()),
+            discrimination=estimate(model.discrimination[i].item(), model.discrimination_error[i].item()),
+            right=values[i].mean().item(),
+            p_value=p_values[i].item(),
+        )
+        for i, item in enumerate(paired.items)
+    ]
+    items.sort(key=lambda i: (not i.is_doubtful, i.p_value if i.is_doubtful else -i.difficulty.value))
+    return Calibration(
+        benchmark=paired.runs[0].plan.benchmark,
+        runs=paired.names,
+        items=tuple(items),
+        false_alarms=float((np.array(clean) < DOUBTFUL).mean()),
+    )
+
+
+def read_calibration(path: Path) -> Calibration:
+    """The calibration in a file; see `read_json`."""
+    advice = "expected a file that `vidence items calibrate RUN... --out FILE` wrote"
+    return read_json(path, Calibration, advice=advice)
+
+
+def doubts(found: Calibration, items: Sequence[Item]) -> dict[str, str]:
+    """Why the keys of some questions are doubtful, by their ids.
+
+    Raises:
+        UsageError: none of the questions is one that was calibrated.
+    """
+    known = {(one.item_id, one.digest): one for one in found.items}
+    same = [known[key] for i in items if (key := (i.item_id, question_digest(i))) in known]
+    if not same:
+        raise UsageError(
+            f"none of these {len(items):,} questions is one of the {len(known):,} that were calibrated, or "
+            "each has another text, choices or answer now; calibrate runs on these questions"
+        )
+    return {
+        one.item_id: f"right answers ({percent(one.right)} %) fall as the ability of models rises (p "
+        f"{one.p_value:.2g}): the key may be wrong, or the question a trap"
+        for one in same
+        if one.is_doubtful
+    }
+
+
+def sentences(found: Calibration) -> tuple[str, ...]:
+    """What was calibrated, and how many keys are doubtful."""
+    n, n_runs = len(found.items), len(found.runs)
+    n_doubtful = sum(one.is_doubtful for one in found.items)
+    said = (
+        f"{several(n_doubtful, 'key')} doubtful: right answers fall as ability rises (p below {DOUBTFUL}). "
+        f"Were every key right, about {found.false_alarms * n:.0f} would be by chance (simulated with these "
+        f"runs; {DOUBTFUL * n:.0f} if ability did not matter)."
+    )
+    if not n_doubtful and math.comb(n_runs, n_runs // 2) * DOUBTFUL < 1:
+        said = f"{n_runs} runs cannot make a key doubtful (p below {DOUBTFUL}) by right or wrong; 9 can."
+    return f"{n:,} questions calibrated by {n_runs} runs.", said
+
+
+def items_table(found: Calibration) -> Table:
+    """The doubtful keys, and the hardest of the other questions."""
+    n, n_all = sum(one.is_doubtful for one in found.items), len(found.items)
+    listed = (*found.items[: min(n, _MOST_LISTED)], *found.items[n : n + _MOST_LISTED])
+    return tabulate(
+        "items",
+        "Doubtful keys, and the hardest of the other questions",
+        label="question",
+        rows=lines((one.item_id, one) for one in listed),
+        measures=(
+            words("key", lambda one: "doubtful" if one.is_doubtful else ""),
+            share("right", lambda one: one.right, note="mean of the runs"),
+            number(
+                "difficulty", lambda one: one.difficulty, note="log-odds of a wrong answer at mean ability"
+            ),
+            number(
+                "discrimination", lambda one: one.discrimination, note="log-odds for each unit of ability"
+            ),
+            p_value("p", lambda one: one.p_value, note="of right answers not falling with ability"),
+        ),
+        notes=(
+            f"The first {_MOST_LISTED} of {several(n, 'doubtful key')}, and of the {n_all - n:,} others.",
+        ),
+    )
+
+
+# --------------------------------------------------------------------------- a subset
+
+
+def _average(paired: PairedRuns) -> tuple[str, list[str] | None]:
+    """The average of the runs where it is one over a tag, with the group of each question; else micro."""
+    averages = {run.plan.headline for run in paired.runs}
+    tag = macro_tag(averages.pop()) if len(averages) == 1 else None
+    if tag is None:
+        return "micro", None
+    return f"macro:{tag}", [item.tags.get(tag, NO_VALUE) for item in paired.items]
+
+
+def cross_validated(
+    paired: PairedRuns, sizes: Sequence[int], *, rng: np.random.Generator
+) -> dict[int, Misses]:
+    """The misses of predictions of each run from subsets that the others chose, and of plain samples.
+
+    Args:
+        paired: the runs, of `paired_replies`.
+        sizes: how many questions a subset has.
+        rng: where random questions come from.
+
+    Raises:
+        UsageError: a size that is not below the number of questions.
+    """
+    n_items = len(paired.items)
+    for n in sizes:
+        if not 1 < n < n_items:
+            raise UsageError(f"--n {n} of {n_items:,} questions; expected 2 to {n_items - 1:,}")
+    weights, ability = mean_weights(_average(paired)[1], n_items), calibrate(paired.values).ability
+    misses = {n: {method: list[list[float]]() for method in METHODS} for n in sizes}
+    for left, scores in enumerate(paired.values.T):
+        model = calibrate(np.delete(paired.values, left, axis=1), start=np.delete(ability, left))
+        whole, true = weights @ model.curves, weights @ scores
+        for n in sizes:
+            draws = [rng.choice(n_items, n, replace=False) for _ in range(_N_DRAWS)]
+            for method, chosen in (("anchors", [anchors(model, n)]), ("random-model", draws)):
+                found = [
+                    predicted(scores[at], model.curves[at], weights=weights[at], whole=whole) for at in chosen
+                ]
+                misses[n][method].append([value - true for value in found])
+            means = [np.average(scores[at], weights=weights[at]) for at in draws]
+            misses[n]["random"].append([float(value - true) for value in means])
+    return {n: {method: np.array(of) for method, of in some.items()} for n, some in misses.items()}
+
+
+def rmse(misses: Numbers) -> float:
+    """The root mean squared error."""
+    return float(np.sqrt((misses**2).mean()))
+
+
+def chosen_subset(paired: PairedRuns, n: int, misses: Misses) -> Subset:
+    """Anchors by all runs, with all that a prediction needs.
+
+    Args:
+        paired: the runs, of `paired_replies`.
+        n: how many.
+        misses: those of subsets of this size.
+
+    Raises:
+        UsageError: all questions are of one source, so that the error of sampling is not known.
+    """
+    if len(set(paired.clusters)) < 2:
+        raise UsageError(
+            "all questions are of one source; expected two or more, which the interval of a prediction counts"
+        )
+    model, (average, groups) = calibrate(paired.values), _average(paired)
+    weights, chosen = mean_weights(groups, len(paired.items)), anchors(model, n)
+    means = [ClusteredMean.of(one, clusters=paired.clusters, groups=groups) for one in paired.values.T]
+    return Subset(
+        average=average,
+        n_items=len(paired.items),
+        n_runs=len(paired.runs),
+        error=rmse(misses["anchors"]),
+        sampling=float(np.mean([one.error for one in means])),
+        whole=tuple(np.round(weights @ model.curves, 6).tolist()),
+        digests={item.item_id: question_digest(item) for item in (paired.items[i] for i in chosen)},
+        weights=tuple(weights[chosen].tolist()),
+        curves=tuple(map(tuple, np.round(model.curves[chosen], 5).tolist())),
+    )
+
+
+def errors_table(errors: Mapping[int, Misses]) -> Table:
+    """By how much each method misses the full score of a run that it has not seen."""
+
+    def measure(n: int) -> Measure[str]:
+        return number(f"n:{n}", lambda method: 100 * rmse(errors[n][method]), f"{n} questions")
+
+    return tabulate(
+        "subset-errors",
+        "How far off a predicted full score is",
+        label="prediction from",
+        rows=by_name(METHODS, METHODS),
+        measures=[*map(measure, errors)],
+        notes=(
+            "Root mean squared error in points, each run left out once; of random questions over "
+            f"{_N_DRAWS} draws each.",
+        ),
+    )
+
+
+def verdict(n: int, misses: Misses) -> str:
+    """Whether anchors beat random questions of the same number, and for how many runs most draws of these."""
+    ours, theirs = (np.median(np.abs(misses[method]), axis=1) for method in ("anchors", "random"))
+    error, of_random = (100 * rmse(misses[method]) for method in ("anchors", "random"))
+    gain = f"{error:.1f} points, random ones by {of_random:.1f}"
+    if error >= of_random:
+        return f"{n} anchors do not beat random questions: they miss the full score by {gain}."
+    return (
+        f"{n} anchors miss the full score by {gain}; for {(ours < theirs).sum()} of {len(ours)} runs they "
+        "are nearer than half of the random draws."
+    )
+
+
+# --------------------------------------------------------------------------- a run of a subset
+
+
+def predicted_score(run: Run, *, level: float = 0.95) -> tuple[Subset, Estimate | None]:
+    """The full score that a run of a subset predicts; None while not all of its questions have a score.
+
+    Raises:
+        DataError: the run folder has lost its subset.
+    """
+    subset = read_subset(run.folder / SUBSET_FILE)
+    scored = ScoredQuestions.of(run.rows)
+    known = dict(zip((item.item_id for item in scored.items), scored.values.tolist(), strict=True))
+    if not subset.digests.keys() <= known.keys():
+        return subset, None
+    scores = np.array([known[item_id] for item_id in subset.digests])
+    weights, whole = np.array(subset.weights), np.array(subset.whole)
+    value = predicted(scores, np.array(subset.curves), weights=weights, whole=whole)
+    error = math.hypot(subset.error * math.sqrt(1 + 1 / subset.n_runs), subset.sampling)
+    half = quantile(subset.n_runs - 1, level) * error
+    return subset, Estimate(
+        value=value,
+        low=max(0.0, value - half),
+        high=min(1.0, value + half),
+        level=level,
+        n=len(scores),
+        n_clusters=scored.n_videos,
+        method="item response; error of cross-validation over runs, and of sampling",
+        dof=subset.n_runs - 1,
+        clustered_by=scored.clusters.noun,
+    )
+
+
+def subset_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
+    """The predicted full score beside the raw one of the anchors; nothing of a run without a subset."""
+    if not run.plan.subset:
+        return ()
+    subset, found = predicted_score(run, level=draws.level)
+    labels = {"predicted": f"all {subset.n_items:,} questions, predicted", "raw": "the anchors alone"}
+    scores = {"predicted": found, "raw": headline_accuracy(run, draws=draws)}
+    note = (
+        f"From {len(subset.digests):,} anchors that {subset.n_runs} other runs chose; they alone are no fair "
+        "sample of the questions."
+    )
+    return (
+        tabulate(
+            "subset",
+            "Predicted full score",
+            label="score",
+            rows=lines(scores.items(), labels),
+            measures=(share("accuracy", lambda one: one),),
+            notes=(note,),
+        ),
+    )
+
+
+def prediction_sentence(run: Run, *, level: float = 0.95) -> str:
+    """What a run of a subset predicts of the full score."""
+    subset, found = predicted_score(run, level=level)
+    if found is None:
+        return "The full score is predicted once every question of the subset has a score."
+    return (
+        f"Predicted score on all {subset.n_items:,} questions: {percent(found.value)} % ({100 * level:g} % "
+        f"interval {interval_text(found)}: error of cross-validation over {subset.n_runs} other runs, and of "
+        "sampling). What follows is of the anchors alone, which are no fair sample."
+    )
