@@ -353,8 +353,8 @@ def page(n_runs: int, seed: int) -> str:
             "## How often the interval of a difference holds it, and equal runs are told apart",
             "",
             "Two runs that differ on 5, 20 or 50 % of the questions, by 0, 50 or 90 % of these; 95 % "
-            f"intervals, level 0.05; 400 to {n_runs:,} simulated pairs of each design, fewer where it is large. In "
-            "brackets the share of designs with 93 % or more.",
+            f"intervals, level 0.05; 400 to {n_runs:,} simulated pairs of each design, fewer where it is "
+            "large. In brackets the share of designs with 93 % or more.",
             "",
             *differences(n_runs, rng),
             "",

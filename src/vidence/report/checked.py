@@ -14,12 +14,7 @@ from vidence.ask.files import FieldError, csv_rows, read, read_json
 from vidence.ask.judging.humanpcr import RIGHT_FROM, SCALE
 from vidence.errors import DataError
 from vidence.records import Estimate, Item, Record, Trial
-from vidence.statistics.prediction_powered import (
-    LEAST_READ,
-    PseudoMarks,
-    corrected_difference,
-    corrected_mean,
-)
+from vidence.statistics.prediction_powered import LEAST_READ, PseudoMarks, corrected
 
 FOLDER: Final = "check"
 """In a run folder: the study that puts drawn replies to people, and `FILE`."""
@@ -29,7 +24,6 @@ LABELS_FOLDER, RATINGS_FILE = "labels", "ratings.csv"
 CORRECT = "correct"
 """What people say of a reply to a question without choices, in words; see `asked_of` for all of it."""
 MARKS: Mapping[str, float] = {"right": 1.0, "wrong": 0.0}
-_NO_REPLY = ""
 Asked: TypeAlias = Literal["states", "correct", "score"]
 
 
@@ -62,87 +56,57 @@ class Checked:
         """How many drawn replies no person has read."""
         return len(self.draw.drawn) - len(self.read)
 
-    def mean(
-        self,
-        raw: Estimate,
-        item_ids: Sequence[str],
-        *,
-        clusters: Sequence[str],
-        groups: Sequence[str] | None = None,
-        points: bool = False,
-    ) -> Estimate:
-        """The mean of the marks of some questions, with what it is as people mark the replies.
-
-        Args:
-            raw: the mean.
-            item_ids: the questions that it is over.
-            clusters: the source of each.
-            groups: as for `mean_interval`.
-            points: it is of the points of a judge.
-        """
-        marks = self.pseudo_marks(item_ids, points=points)
-        if marks.n_read < LEAST_READ and not marks.is_read.all():
-            return uncorrected(raw, f"{marks.n_read} read")
-        found = corrected_mean(marks, clusters=clusters, groups=groups, level=raw.level)
-        if points:
-            ends = {name: SCALE * getattr(found, name) for name in ("value", "low", "high")}
-            found = msgspec.structs.replace(found, **ends)
-        return msgspec.structs.replace(raw, corrected=found)
-
-    def difference(
-        self,
-        raw: Estimate,
-        other: "Checked | None",
-        item_ids: Sequence[str],
-        *,
-        clusters: Sequence[str],
-        groups: Sequence[str] | None = None,
-    ) -> Estimate:
-        """The mean of this run less that of another, with what it is as people mark the replies of both.
-
-        It stays raw where they read none of the other: errors that both share cancel in it, and would not
-        with one side corrected.
-
-        Args:
-            raw: the difference.
-            other: the sample of the other run.
-            item_ids: the questions that it is over.
-            clusters: the source of each.
-            groups: as for `mean_interval`.
-        """
-        if other is None:
-            return raw
-        ours, theirs = (sample.pseudo_marks(item_ids) for sample in (self, other))
-        if (n := min(ours.n_read, theirs.n_read)) < LEAST_READ:
-            return uncorrected(raw, f"{n} read")
-        found, _ = corrected_difference(ours, theirs, clusters=clusters, groups=groups, level=raw.level)
-        return msgspec.structs.replace(raw, corrected=found)
-
-    def pseudo_marks(self, item_ids: Sequence[str], *, points: bool = False) -> PseudoMarks:
+    def pseudo_marks(self, items: Sequence[Item], *, points: bool = False) -> PseudoMarks:
         """The marks, or shares of all points, of some questions, corrected by what was read.
 
         A reply without words is wrong, which nobody has to read.
         """
-        whole = self._points if points else self._marks
-        return whole.part([self._places.get(item_id, len(self._places)) for item_id in item_ids])
+        places, *whole = self._whole
+        return whole[points].part([places.get(item.item_id, len(places)) for item in items])
 
     @cached_property
-    def _places(self) -> Mapping[str, int]:
-        return {item_id: place for place, item_id in enumerate(self.draw.strata)}
+    def _whole(self) -> tuple[Mapping[str, int], PseudoMarks, PseudoMarks]:
+        """The places of all replies that could be drawn; their marks and points, then those of no words."""
+        places = {item_id: place for place, item_id in enumerate(self.draw.strata)}
+        strata, unknown = (*self.draw.strata.values(), ""), np.full(len(places) + 1, 0.5)
+        reads = [[*(known.get(i, np.nan) for i in places), 0.0] for known in (self.read, self.points)]
+        marks, points = (PseudoMarks.of(unknown, read=read, strata=strata) for read in reads)
+        return places, marks, points
 
-    @cached_property
-    def _marks(self) -> PseudoMarks:
-        return self._whole(self.read)
 
-    @cached_property
-    def _points(self) -> PseudoMarks:
-        return self._whole(self.points)
+def as_read(
+    raw: Estimate,
+    samples: Sequence[Checked | None],
+    items: Sequence[Item],
+    *,
+    clusters: Sequence[str],
+    groups: Sequence[str] | None = None,
+    points: bool = False,
+) -> Estimate:
+    """An estimate with what it is as people mark the replies; every score and difference passes here.
 
-    def _whole(self, known: Mapping[str, float]) -> PseudoMarks:
-        """Those of all replies that could be drawn, and of one without words."""
-        strata = (*self.draw.strata.values(), _NO_REPLY)
-        read = [*(known.get(item_id, np.nan) for item_id in self.draw.strata), 0.0]
-        return PseudoMarks.of(np.full(len(strata), 0.5), read=read, strata=strata)
+    A difference of two runs of which people read one stays raw: errors that both share cancel in it, and
+    would not with one side corrected.
+
+    Args:
+        raw: the estimate.
+        samples: that of the run whose mean it is, or those of two whose difference it is, the first less the
+            second.
+        items: the questions that it is over.
+        clusters: the source of each.
+        groups: as for `mean_interval`.
+        points: it is of the points of a judge.
+    """
+    known = [sample.pseudo_marks(items, points=points) for sample in samples if sample is not None]
+    if len(known) < len(samples):
+        return raw
+    if (n := min(marks.n_read for marks in known)) < min(LEAST_READ, len(items)):
+        return uncorrected(raw, f"{n} read")
+    found, _ = corrected(*known, clusters=clusters, groups=groups, level=raw.level)
+    if points:
+        ends = {name: SCALE * getattr(found, name) for name in ("value", "low", "high")}
+        found = msgspec.structs.replace(found, **ends)
+    return msgspec.structs.replace(raw, corrected=found)
 
 
 def uncorrected(raw: Estimate, why: str) -> Estimate:

@@ -221,18 +221,16 @@ def compare_two(paired: PairedRuns, *, rng: np.random.Generator, settings: Resam
 
 def _without_sample(paired: PairedRuns) -> list[str]:
     """What is said where people read a sample of some runs, and not of others."""
-    has = [sample is not None for sample in paired.samples]
-    if len(set(has)) == 1:
+    named = list(zip(paired.names, paired.runs, strict=True))
+    read = [one for one in named if one[1].rows[0].sample is not None]
+    unread = [one for one in named if one not in read]
+    if not read or not unread:
         return []
-    read, unread = (
-        ", ".join(name for name, is_read in zip(paired.names, has, strict=True) if is_read == state)
-        for state in (True, False)
-    )
-    folder = paired.runs[has.index(False)].folder
+    names = [", ".join(name for name, _ in some) for some in (read, unread)]
     return [
-        f"People read a sample of {read}, and not one of {unread}: differences with these stay raw, "
+        f"People read a sample of {names[0]}, and not one of {names[1]}: differences with these stay raw, "
         "since errors that both share cancel in it, and would not with one side corrected. "
-        f"`vidence check-sample {folder}` draws or takes one."
+        f"`vidence check-sample {unread[0][1].folder}` draws or takes one."
     ]
 
 
@@ -267,21 +265,18 @@ def rank_runs(paired: PairedRuns, *, level: float) -> Ranked:
 
 def _as_read(paired: PairedRuns, ranking: Ranking, *, tag: str) -> Ranking:
     """A ranking whose means and differences have what they are as people mark the replies."""
-    place = {name: i for i, name in enumerate(paired.names)}
-    ids, groups = [item.item_id for item in paired.items], paired.groups(tag) if tag else None
-    means = [
-        mean
-        if (sample := paired.samples[place[name]]) is None
-        else sample.mean(mean, ids, clusters=paired.clusters, groups=groups)
+    place, replaced = {name: i for i, name in enumerate(paired.names)}, msgspec.structs.replace
+    means = (
+        paired.as_read(mean, place[name], tag=tag)
         for name, mean in zip(ranking.names, ranking.means, strict=True)
-    ]
-    pairs = [
-        msgspec.structs.replace(
-            pair, difference=paired.corrected(pair.difference, place[pair.second], place[pair.first], tag=tag)
+    )
+    pairs = (
+        replaced(
+            pair, difference=paired.as_read(pair.difference, place[pair.second], place[pair.first], tag=tag)
         )
         for pair in ranking.pairs
-    ]
-    return msgspec.structs.replace(ranking, means=tuple(means), pairs=tuple(pairs))
+    )
+    return replaced(ranking, means=tuple(means), pairs=tuple(pairs))
 
 
 def _macro_tag(paired: PairedRuns) -> tuple[str, list[str]]:
@@ -323,7 +318,7 @@ def _difference(part: PairedRuns, tag: str = "", *, level: float) -> Comparison:
         groups=part.groups(tag) if tag else None,
         level=level,
     )
-    found = msgspec.structs.replace(found, difference=part.corrected(found.difference, 1, 0, tag=tag))
+    found = msgspec.structs.replace(found, difference=part.as_read(found.difference, 1, 0, tag=tag))
     if all(len(run.people) < 2 for run in part.runs):
         return found
     items = {item.item_id: item for item in part.items}

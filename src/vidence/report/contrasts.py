@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from vidence.errors import UsageError
@@ -10,7 +11,7 @@ from vidence.media.whole import write_file
 from vidence.records import ClusterNoun, Clusters, Estimate, Record, source_noun
 from vidence.report.pairing import sources_note
 from vidence.report.provenance import asked_sentences, is_asked
-from vidence.report.results import Row, Run
+from vidence.report.results import Run
 from vidence.report.scores import (
     ANSWERED,
     NO_VALUE,
@@ -35,7 +36,6 @@ from vidence.tables.table import (
     difference,
     has_interval,
     interval_text,
-    lines,
     p_value,
     p_words,
     percent,
@@ -82,18 +82,37 @@ class Contrasted(Record):
     of: str
     to: str
     contrast: Contrast
-    p_holm: float
-    is_clear: bool
+    p_holm: float = 1.0
+    is_clear: bool = False
     unread: UnreadContrast | None = None
+
+    def adjusted(self, p_holm: float) -> "Contrasted":
+        """The same with this p-value, adjusted for all that are shown, and its verdict."""
+        is_clear = verdict(p_holm, self.contrast.estimate) == "clear"
+        return msgspec.structs.replace(self, p_holm=p_holm, is_clear=is_clear)
+
+    @property
+    def name(self) -> str:
+        """What is contrasted."""
+        return f"{self.of} less {self.to}" if self.of else "the trend"
 
     @property
     def is_open(self) -> bool:
         """Whether trials without an answer could turn what the contrast says by itself, not adjusted."""
-        ends = (self.unread.worst, self.unread.best) if self.unread else ()
+        if self.unread is None:
+            return False
         value, said = self.contrast.estimate.value, self.contrast.verdict
         return any(
-            one.verdict != said or (said == "clear" and one.estimate.value * value < 0) for one in ends
+            one.verdict != said or (said == "clear" and one.estimate.value * value < 0)
+            for one in (self.unread.worst, self.unread.best)
         )
+
+    @property
+    def between(self) -> str:
+        """The two ends between which complete answers would lie; empty where all trials have one."""
+        if self.unread is None:
+            return ""
+        return " to ".join(points(one.estimate.value) for one in (self.unread.worst, self.unread.best))
 
 
 class OfRun(Record):
@@ -156,38 +175,20 @@ def contrast_runs(
         raise UsageError(f"nothing to contrast; {tag} is {_listed(values)}: say --of and --to, or --trend")
     for one in tagged:
         one.check(pairs, values if has_trend else ())
-    wanted: list[tuple[str, str, dict[str, float]]] = [(of, to, {of: 1.0, to: -1.0}) for of, to in pairs]
+    wanted = [(of, to, {of: 1.0, to: -1.0}) for of, to in pairs]
     if has_trend:
         wanted.append(("", "", trend_weights(values)))
-    found = [
-        (one, of, to, weights, one.contrast(weights, is_trend=not of, level=level))
-        for one in tagged
-        for of, to, weights in wanted
-    ]
-    hypotheses = {(one.name, _direction(weights)): mean.p_value for one, _, _, weights, mean in found}
-    adjusted = dict(zip(hypotheses, holm(list(hypotheses.values())), strict=True))
-    contrasts = []
-    for one, of, to, weights, mean in found:
-        p_holm = adjusted[one.name, _direction(weights)]
-        contrasts.append(
-            Contrasted(
-                run=one.name,
-                of=of,
-                to=to,
-                contrast=mean,
-                p_holm=p_holm,
-                is_clear=verdict(p_holm, mean.estimate) == "clear",
-                unread=one.unread(weights, is_trend=not of, level=level),
-            )
-        )
+    found = [one.contrasted(*what, level=level) for one in tagged for what in wanted]
+    p_values = {_hypothesis(one): one.contrast.p_value for one in found}
+    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     return Contrasts(
         tag=tag,
         values=tuple(values),
         level=level,
         clustered_by=noun,
         runs=tuple(one.levels(level=level) for one in tagged),
-        contrasts=tuple(contrasts),
-        n_hypotheses=len(hypotheses),
+        contrasts=tuple(one.adjusted(adjusted[_hypothesis(one)]) for one in found),
+        n_hypotheses=len(adjusted),
         notes=(
             *sources_note([item for one in tagged for item in one.scored.items]),
             *asked_sentences((one.run, one.name) for one in tagged if not is_asked(one.run)),
@@ -195,10 +196,10 @@ def contrast_runs(
     )
 
 
-def _direction(weights: dict[str, float]) -> tuple[tuple[str, float], ...]:
-    """The weights without their scale and sign: the same for contrasts that are 0 together."""
-    kept = sorted((value, weight) for value, weight in weights.items() if weight)
-    return tuple((value, round(weight / kept[0][1], 9)) for value, weight in kept)
+def _hypothesis(one: Contrasted) -> tuple[str, tuple[tuple[str, float], ...]]:
+    """The run, and the weights without their scale and sign: the same for contrasts that are 0 together."""
+    (_, first), *_ = weights = sorted(one.contrast.weights.items())
+    return one.run, tuple((value, round(weight / first, 9)) for value, weight in weights)
 
 
 def _listed(values: Sequence[str]) -> str:
@@ -236,48 +237,36 @@ class _Tagged:
                     f"{_listed(self.values)}"
                 )
 
-    def contrast(
-        self, weights: dict[str, float], *, is_trend: bool, level: float, values: Values | None = None
-    ) -> Contrast:
-        """The contrast of the scores, or of other values of the same questions; NaN leaves a question out."""
-        numbers = self.scored.values if values is None else values
-        kept = np.flatnonzero(~np.isnan(numbers)).tolist()
-        return contrast(
-            numbers[kept],
-            clusters=self.clusters.part(kept),
-            groups=[self.groups[i] for i in kept],
-            weights={value: weight for value, weight in weights.items() if weight},
-            name="growth from value to value" if is_trend else "difference of means",
-            level=level,
-        )
+    def contrasted(self, of: str, to: str, weights: dict[str, float], *, level: float) -> Contrasted:
+        """The contrast of the scores, without trials that have no answer, and with these right or wrong."""
+        values, name = self.scored.values, "difference of means" if of else "growth from value to value"
+        # What share of the trials of each question has no answer, and so counts as wrong.
+        silent = ScoredQuestions.of(
+            self.run.rows, lambda row: None if row.correct is None else float(row.outcome != ANSWERED)
+        ).values
 
-    def unread(self, weights: dict[str, float], *, is_trend: bool, level: float) -> UnreadContrast | None:
-        """The contrast without trials that have no answer, and with these right or wrong."""
-        silent = {row.item.item_id for row in self.run.rows if row.outcome != ANSWERED}
-        is_silent = np.array([item.item_id in silent for item in self.scored.items])
+        def contrast_of(numbers: Values) -> Contrast:
+            kept = np.flatnonzero(~np.isnan(numbers)).tolist()
+            return contrast(
+                numbers[kept],
+                clusters=self.clusters.part(kept),
+                groups=[self.groups[i] for i in kept],
+                weights={value: weight for value, weight in weights.items() if weight},
+                name=name,
+                level=level,
+            )
+
+        found, unread = contrast_of(values), None
         weighed = np.array([weights.get(group, 0.0) for group in self.groups])
-        if not (is_silent & (weighed != 0)).any():
-            return None
-
-        def with_silent(sign: int) -> Contrast:
-            def mark(row: Row) -> float | None:
-                if row.correct is None or row.outcome == ANSWERED:
-                    return row.correct
-                return float(sign * weights.get(row.item.tags.get(self.tag, NO_VALUE), 0.0) > 0)
-
-            values = ScoredQuestions.of(self.run.rows, mark).values
-            return self.contrast(weights, is_trend=is_trend, level=level, values=values)
-
-        left = {group for group, is_out in zip(self.groups, is_silent, strict=True) if not is_out}
-        answered = np.where(is_silent, np.nan, self.scored.values)
-        has_all = all(value in left for value, weight in weights.items() if weight)
-        return UnreadContrast(
-            answered=self.contrast(weights, is_trend=is_trend, level=level, values=answered)
-            if has_all
-            else None,
-            worst=with_silent(-1),
-            best=with_silent(1),
-        )
+        if (silent * weighed).any():
+            left = {group for group, share in zip(self.groups, silent, strict=True) if not share}
+            answered = np.where(silent > 0, np.nan, values)
+            unread = UnreadContrast(
+                answered=contrast_of(answered) if left.issuperset(found.weights) else None,
+                worst=contrast_of(values + silent * (weighed < 0)),
+                best=contrast_of(values + silent * (weighed > 0)),
+            )
+        return Contrasted(run=self.name, of=of, to=to, contrast=found, unread=unread)
 
     def levels(self, *, level: float) -> OfRun:
         """The score of each value."""
@@ -345,14 +334,11 @@ def _said(found: Contrasts, one: Contrasted) -> str:
     ending = {"clear": "", "not clear": ", which cannot be told from zero"}.get(
         verdict(one.p_holm, estimate), ", and how sure that is cannot be said"
     )
+    interval = f"no interval: {estimate.reason}"
     if has_interval(estimate):
-        interval = f"{100 * found.level:g} % interval {interval_text(estimate)}"
-        tests = f"p {p_words(one.contrast.p_value)}"
+        interval = f"{_interval(found, estimate)}; p {p_words(one.contrast.p_value)}"
         if found.n_hypotheses > 1:
-            tests += f", adjusted by Holm p {p_words(one.p_holm)}"
-        interval += f"; {tests}"
-    else:
-        interval = f"no interval: {estimate.reason}"
+            interval += f", adjusted by Holm p {p_words(one.p_holm)}"
     size = (
         f"{several(estimate.n, 'question')} on {several(estimate.n_clusters, found.clustered_by)}, "
         f"{one.contrast.n_shared:,} with more than one value"
@@ -364,110 +350,73 @@ def _said_unread(found: Contrasts, one: Contrasted) -> str:
     """What trials without an answer could make of the contrast; empty where there are none."""
     if one.unread is None:
         return ""
-    low, high = one.unread.worst.estimate.value, one.unread.best.estimate.value
-    ends = f"with trials without an answer right or wrong {points(low)} to {points(high)} points"
     answered = ""
     if one.unread.answered:
         estimate = one.unread.answered.estimate
-        interval = (
-            f" ({100 * found.level:g} % interval {interval_text(estimate)})" if has_interval(estimate) else ""
-        )
+        interval = f" ({_interval(found, estimate)})" if has_interval(estimate) else ""
         answered = f"on answered questions alone {points(estimate.value)} points{interval}; "
     ending = ": they could turn the verdict" if one.is_open else ""
-    what = f"{one.of} less {one.to}" if one.of else "the trend"
-    return f"{one.run}, {what}: {answered}{ends}{ending}."
+    ends = f"with trials without an answer right or wrong {one.between} points"
+    return f"{one.run}, {one.name}: {answered}{ends}{ending}."
+
+
+def _interval(found: Contrasts, estimate: Estimate) -> str:
+    return f"{100 * found.level:g} % interval {interval_text(estimate)}"
 
 
 def tables(found: Contrasts) -> tuple[Table, ...]:
-    """The differences, the trends, and the score of each value."""
-    pairs = [one for one in found.contrasts if one.of]
-    trends = [one for one in found.contrasts if not one.of]
-    kept = []
-    if pairs:
-        kept.append(_differences(found, pairs))
-    if trends:
-        kept.append(_trends(found, trends))
-    return (*kept, _levels(found))
+    """The contrasts, and the score of each value."""
+    return _contrasts(found), _levels(found)
 
 
-_CLEAR = (
-    "Clear after Holm's adjustment, by the number of different hypotheses ({n}); intervals are not adjusted."
-)
+def _contrasts(found: Contrasts) -> Table:
+    means = {(run.run, one.value): one.score.value for run in found.runs for one in run.levels}
+    group, sources = "accuracy, %", f"{found.clustered_by}s"
 
-
-def _sizes(found: Contrasts) -> tuple[Measure[Contrasted], ...]:
-    return (
-        count("items", lambda one: one.contrast.estimate.n, "questions"),
-        count(f"{found.clustered_by}s", lambda one: one.contrast.estimate.n_clusters),
-    )
-
-
-def _tests(found: Contrasts, title: str) -> tuple[Measure[Contrasted], ...]:
-    """The difference and whether it can be told from zero."""
-
-    def said(one: Contrasted) -> Cell:
-        return Cell(value=float(one.is_clear), text=verdict(one.p_holm, one.contrast.estimate))
-
-    holm_note = "adjusted for all contrasts of these tables"
-    return (
-        difference("difference", lambda one: one.contrast.estimate, title),
-        p_value("p", lambda one: one.contrast.p_value, note=f"that it is 0, by {found.clustered_by}"),
-        p_value("holm", lambda one: one.p_holm, "p, Holm", note=holm_note),
-        words("clear", said, "verdict"),
-        *(_unread_measures() if any(one.unread for one in found.contrasts) else ()),
-    )
-
-
-def _unread_measures() -> tuple[Measure[Contrasted], ...]:
-    """The difference on answered questions, and between what it lies with the others right or wrong."""
-
-    def between(one: Contrasted) -> Cell:
-        if one.unread is None:
-            return Cell()
-        ends = (points(end.estimate.value) for end in (one.unread.worst, one.unread.best))
-        return Cell(text=" to ".join(ends), detail="open" if one.is_open else "")
-
-    def answered(one: Contrasted) -> Estimate | None:
+    def of_unread(one: Contrasted) -> Estimate | None:
         return one.unread.answered.estimate if one.unread and one.unread.answered else None
 
-    note = "with trials without an answer right or wrong; open: they could turn the verdict"
-    return (difference("answered", answered, "answered only"), words("bounds", between, "between", note=note))
-
-
-def _differences(found: Contrasts, pairs: Sequence[Contrasted]) -> Table:
-    means = {(run.run, one.value): one.score.value for run in found.runs for one in run.levels}
-    group, both = "accuracy, %", f"{found.clustered_by}s that have questions of both"
+    measures: list[Measure[Contrasted]] = [
+        count("items", lambda one: one.contrast.estimate.n, "questions"),
+        count(sources, lambda one: one.contrast.estimate.n_clusters),
+        count("shared", lambda one: one.contrast.n_shared, "shared", note=f"{sources} with several values"),
+        share("of", lambda one: means.get((one.run, one.of)), "first", group=group),
+        share("to", lambda one: means.get((one.run, one.to)), "second", group=group),
+        difference("difference", lambda one: one.contrast.estimate, "difference, points"),
+        p_value("p", lambda one: one.contrast.p_value, note=f"that it is 0, by {found.clustered_by}"),
+        p_value("holm", lambda one: one.p_holm, "p, Holm", note="adjusted for all contrasts of this table"),
+        words(
+            "clear",
+            lambda one: Cell(value=float(one.is_clear), text=verdict(one.p_holm, one.contrast.estimate)),
+            "verdict",
+        ),
+    ]
+    if any(one.unread for one in found.contrasts):
+        measures += [
+            difference("answered", of_unread, "answered only"),
+            words(
+                "bounds",
+                lambda one: Cell(text=one.between, detail="open" if one.is_open else ""),
+                "between",
+                note="with trials without an answer right or wrong; open: they could turn the verdict",
+            ),
+        ]
+    has_trend = not all(one.of for one in found.contrasts)
     return tabulate(
         "contrasts",
-        f"Differences between values of {found.tag}",
+        f"Contrasts of {found.tag}",
         label=Column(key="name", title="run"),
         rows=(
-            RowSpec(f"{one.run}:{one.of}>{one.to}", one.run, one, detail=f"{one.of} less {one.to}")
-            for one in pairs
+            RowSpec(f"{one.run}:{one.of}>{one.to}", one.run, one, detail=one.name) for one in found.contrasts
         ),
-        measures=(
-            *_sizes(found),
-            count("shared", lambda one: one.contrast.n_shared, "with both", note=both),
-            share("of", lambda one: means.get((one.run, one.of)), "first", group=group),
-            share("to", lambda one: means.get((one.run, one.to)), "second", group=group),
-            *_tests(found, "difference, points"),
-        ),
-        notes=(_CLEAR.format(n=found.n_hypotheses),),
-        figure="differences",
-    )
-
-
-def _trends(found: Contrasts, trends: Sequence[Contrasted]) -> Table:
-    return tabulate(
-        "trends",
-        f"Trend over {found.tag}",
-        label=Column(key="name", title="run"),
-        rows=lines((one.run, one) for one in trends),
-        measures=(*_sizes(found), *_tests(found, "per step, points")),
+        measures=measures,
         notes=(
-            f"Growth from one value to the next of {', '.join(found.values)}: the straight line through "
-            "their means, each value alike, one step apart.",
-            _CLEAR.format(n=found.n_hypotheses),
+            f"The trend is the growth from one value to the next of {', '.join(found.values)}: the straight "
+            "line through their means, each value alike, one step apart."
+            if has_trend
+            else "",
+            f"Clear after Holm's adjustment, by the number of different hypotheses ({found.n_hypotheses}); "
+            "intervals are not adjusted.",
         ),
         figure="differences",
     )
@@ -501,32 +450,31 @@ def write_contrast_csv(found: Contrasts, path: Path) -> None:
     Raises:
         StoreError: the file cannot be written.
     """
-    noun = f"{found.clustered_by}s"
-    names = ("run", "tag", "of", "to", "questions", noun, f"shared_{noun}", "difference", "low", "high")
-    ends_of = ("answered_only", "worst", "best")
-    rows: list[tuple[str | int | float | None, ...]] = [(*names, "p", "p_holm", "verdict", *ends_of)]
-    for one in found.contrasts:
-        estimate = one.contrast.estimate
-        ends = (estimate.low, estimate.high) if has_interval(estimate) else (None, None)
-        unread = (one.unread.answered, one.unread.worst, one.unread.best) if one.unread else (None,) * 3
-        rows.append(
-            (
-                one.run,
-                found.tag,
-                one.of or "trend",
-                one.to,
-                estimate.n,
-                estimate.n_clusters,
-                one.contrast.n_shared,
-                estimate.value,
-                *ends,
-                one.contrast.p_value,
-                one.p_holm,
-                verdict(one.p_holm, estimate),
-                *(bound.estimate.value if bound else None for bound in unread),
-            )
-        )
-    write_file(path, csv_text(rows))
+    rows = [_csv_row(found, one) for one in found.contrasts]
+    write_file(path, csv_text([rows[0], *(row.values() for row in rows)]))
+
+
+def _csv_row(found: Contrasts, one: Contrasted) -> dict[str, str | int | float | None]:
+    estimate, noun = one.contrast.estimate, f"{found.clustered_by}s"
+    has_ends, unread = has_interval(estimate), one.unread
+    return {
+        "run": one.run,
+        "tag": found.tag,
+        "of": one.of or "trend",
+        "to": one.to,
+        "questions": estimate.n,
+        noun: estimate.n_clusters,
+        f"shared_{noun}": one.contrast.n_shared,
+        "difference": estimate.value,
+        "low": estimate.low if has_ends else None,
+        "high": estimate.high if has_ends else None,
+        "p": one.contrast.p_value,
+        "p_holm": one.p_holm,
+        "verdict": verdict(one.p_holm, estimate),
+        "answered_only": unread.answered.estimate.value if unread and unread.answered else None,
+        "worst": unread.worst.estimate.value if unread else None,
+        "best": unread.best.estimate.value if unread else None,
+    }
 
 
 def write_contrast_json(found: Contrasts, path: Path) -> None:

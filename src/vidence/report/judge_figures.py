@@ -21,7 +21,6 @@ from vidence.statistics.resampling import Resampling, as_labels, bootstrap
 from vidence.statistics.strengths import Strengths, bradley_terry
 
 Numbers: TypeAlias = NDArray[np.float64]
-T = TypeVar("T")
 _DRAWS = Resampling(n_boot=500)
 
 
@@ -145,6 +144,11 @@ class SelfPreference(Record):
     at_same: Contrast | None = None
     p_holm: float = math.nan
 
+    @property
+    def p_value(self) -> float:
+        """Of no preference; NaN where it could not be tested."""
+        return math.nan if self.at_same is None else self.at_same.p_value
+
 
 class Arms(Record):
     """Two protocols of one model on the same replies: the agreement of the first less that of the second."""
@@ -155,6 +159,9 @@ class Arms(Record):
     difference: Estimate
     p_value: float
     p_holm: float = math.nan
+
+
+TestedT = TypeVar("TestedT", Level, SelfPreference, Arms)
 
 
 # --------------------------------------------------------------------------- agreement
@@ -291,19 +298,23 @@ def standings(
     Source: HumanPCR, appendix C.3: win or loss of pairs by people, and by the scores of judges.
     Departs: strengths by Bradley and Terry, ties by Davidson; the paper gives the share of equal outcomes.
     """
-    found = []
-    marks = replies.people_points if np.isfinite(replies.people_points[np.isfinite(people)]).all() else people
-    pairs, results = _outcomes(replies, marks)
-    said = {**dict(zip(pairs, results.tolist(), strict=True)), **votes}
-    if said:
-        found.append(_standing(replies, "people", said))
+    marked = [("people", _finer(replies.people_points, people))]
     for judge in judges:
-        has = np.isfinite(judge.values) & ~judge.is_left
-        values = judge.points if np.isfinite(judge.points[has]).all() else judge.values
-        pairs, results = _outcomes(replies, np.where(has, values, math.nan))
-        if pairs:
-            found.append(_standing(replies, judge.name, dict(zip(pairs, results.tolist(), strict=True))))
+        values = np.where(judge.is_left, math.nan, judge.values)
+        marked.append((judge.name, _finer(judge.points, values)))
+    found = []
+    for place, (by, values) in enumerate(marked):
+        pairs, results = _outcomes(replies, values)
+        said = dict(zip(pairs, results.tolist(), strict=True)) | ({} if place else dict(votes))
+        if said:
+            found.append(_standing(replies, by, said))
     return tuple(found)
+
+
+def _finer(points: Numbers, marks: Numbers) -> Numbers:
+    """The points of the replies that have marks, where all of these have points; else the marks."""
+    has = np.isfinite(marks)
+    return np.where(has, points, math.nan) if np.isfinite(points[has]).all() else marks
 
 
 def _standing(replies: Replies, by: str, said: Mapping[tuple[int, int], float]) -> Standing:
@@ -403,10 +414,7 @@ def self_preferences(
         if n_own and n_others:
             one = _preferring(one, replies, judge, at=at, is_own=is_own)
         found.append(one)
-    tested = [one for one in found if one.at_same is not None]
-    adjusted = holm([one.at_same.p_value for one in tested if one.at_same is not None]) if tested else ()
-    p_of = {one.judge: p for one, p in zip(tested, adjusted, strict=True)}
-    return tuple(msgspec.structs.replace(one, p_holm=p_of.get(one.judge, math.nan)) for one in found)
+    return _with_holm(found)
 
 
 def _preferring(
@@ -437,9 +445,14 @@ def _preferring(
     return msgspec.structs.replace(one, at_same=at_same)
 
 
-def _with_holm(found: list[Level]) -> tuple[Level, ...]:
-    adjusted = holm([one.p_value for one in found]) if found else ()
-    return tuple(msgspec.structs.replace(one, p_holm=p) for one, p in zip(found, adjusted, strict=True))
+def _with_holm(found: Sequence[TestedT]) -> tuple[TestedT, ...]:
+    """The same with p-values that are adjusted for all that were tested."""
+    p_values = [one.p_value for one in found if not math.isnan(one.p_value)]
+    adjusted = iter(holm(p_values) if p_values else ())
+    return tuple(
+        one if math.isnan(one.p_value) else msgspec.structs.replace(one, p_holm=next(adjusted))
+        for one in found
+    )
 
 
 # --------------------------------------------------------------------------- arms
@@ -468,5 +481,4 @@ def arms(replies: Replies, judges: Sequence[JudgeVerdicts]) -> tuple[Arms, ...]:
                 p_value=p_value,
             )
         )
-    adjusted = holm([one.p_value for one in found]) if found else ()
-    return tuple(msgspec.structs.replace(one, p_holm=p) for one, p in zip(found, adjusted, strict=True))
+    return _with_holm(found)

@@ -1,6 +1,5 @@
 """How far judges can be relied on, as sentences, tables and figures."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -10,7 +9,6 @@ import msgspec
 from vidence.engine.judges import JudgedReply
 from vidence.media.whole import write_file
 from vidence.records import Estimate
-from vidence.report.judge_figures import SelfPreference
 from vidence.report.judge_reliability import JSON_FORMAT, Judges
 from vidence.report.sections import Section
 from vidence.statistics.strengths import Strengths
@@ -204,9 +202,6 @@ def _levels(found: Judges) -> Table:
 
 
 def _own(found: Judges) -> Table:
-    def p_of(one: SelfPreference) -> float | None:
-        return None if one.at_same is None else one.at_same.p_value
-
     return tabulate(
         "judges-own-family",
         "Whether a judge favours its own family",
@@ -219,13 +214,8 @@ def _own(found: Judges) -> Table:
             difference(
                 "same", lambda one: one.at_same.estimate if one.at_same else None, "difference, points"
             ),
-            p_value("p", p_of),
-            p_value(
-                "p-holm",
-                lambda one: None if math.isnan(one.p_holm) else one.p_holm,
-                "p, Holm",
-                note=_HOLM,
-            ),
+            p_value("p", lambda one: one.p_value),
+            p_value("p-holm", lambda one: one.p_holm, "p, Holm", note=_HOLM),
         ),
         notes=("Verdicts on the own family less those on others, on replies that people call the same.",),
     )

@@ -12,7 +12,7 @@ from vidence.ask.fetching.address import is_address
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import own_letter
 from vidence.records import ClusterNoun, Clusters, Estimate, Item, source_noun
-from vidence.report.checked import Checked
+from vidence.report.checked import as_read
 from vidence.report.results import Row, Run
 from vidence.report.scores import NO_VALUE, ScoredQuestions, check_answered
 from vidence.report.side_by_side import run_names
@@ -44,11 +44,6 @@ class PairedRuns:
     notes: tuple[str, ...] = ()
 
     @property
-    def samples(self) -> tuple[Checked | None, ...]:
-        """For each run what people read of its replies; None where they read no whole sample."""
-        return tuple(run.rows[0].sample for run in self.runs)
-
-    @property
     def clusters(self) -> Clusters:
         """The source of each question, by default its video."""
         return Clusters.of(self.items, noun=self.noun)
@@ -58,13 +53,10 @@ class PairedRuns:
         """How many videos the questions are about, of one source or not."""
         return len({item.video_id for item in self.items})
 
-    def corrected(self, raw: Estimate, first: int, second: int, *, tag: str = "") -> Estimate:
-        """The mean of one run less that of another, by position, with what it is as people mark replies."""
-        ours, groups = self.samples[first], self.groups(tag) if tag else None
-        if ours is None:
-            return raw
-        ids = [item.item_id for item in self.items]
-        return ours.difference(raw, self.samples[second], ids, clusters=self.clusters, groups=groups)
+    def as_read(self, raw: Estimate, *runs: int, tag: str = "") -> Estimate:
+        """The mean of a run, by position, or that less another, with what it is as people mark replies."""
+        samples, groups = [self.runs[i].rows[0].sample for i in runs], self.groups(tag) if tag else None
+        return as_read(raw, samples, self.items, clusters=self.clusters, groups=groups)
 
     def groups(self, tag: str) -> tuple[str, ...] | None:
         """The value of a tag for each question; None where a question lacks it."""

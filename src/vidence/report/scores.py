@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vidence.engine.plan import Stratum
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Estimate, Item, OutcomeName, source_noun
-from vidence.report.checked import Checked, uncorrected
+from vidence.report.checked import Checked, as_read, uncorrected
 from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import longest_choice, margin, numeric_median
 from vidence.statistics.crossed import crossed_interval
@@ -130,12 +130,9 @@ class ScoredQuestions:
             return None
         bounds, clusters = UNBOUNDED if points else SHARE, self.clusters
         raw = mean_interval(self.values, clusters=clusters, groups=groups, bounds=bounds, level=level)
-        if self.sample is None:
-            return raw
-        if self.stays_raw:
+        if self.sample is not None and self.stays_raw:
             return uncorrected(raw, self.stays_raw)
-        ids = [item.item_id for item in self.items]
-        return self.sample.mean(raw, ids, clusters=clusters, groups=groups, points=points)
+        return as_read(raw, [self.sample], self.items, clusters=clusters, groups=groups, points=points)
 
 
 def _by_question(rows: Sequence[Row], value: Callable[[Row], float | None]) -> dict[str, list[float]]:

@@ -140,69 +140,49 @@ class PseudoMarks:
         return float(factor @ np.maximum(below, 0)), float(factor @ np.maximum(above, 0))
 
 
-def corrected_mean(
-    marks: PseudoMarks, *, clusters: Sequence[str], groups: Sequence[str] | None = None, level: float = 0.95
-) -> Estimate:
-    """The mean mark as a person would give it, with its interval; clusters go together.
-
-    The interval is that of `mean_interval` on the pseudo-marks, and reaches further by `PseudoMarks.slack`.
-    Where all was read it is that of the marks by the person.
-
-    Args:
-        marks: pseudo-marks of the items.
-        clusters: of each item.
-        groups: of each item, for the unweighted mean of the means of groups.
-        level: coverage of the interval.
-
-    Raises:
-        UsageError: as `mean_interval`.
-
-    Source: as `PseudoMarks`; error and degrees of freedom as `sandwich.Layout`.
-    Departs: the paper has independent items and a normal interval.
-
-    >>> read = [1, 1, 0, 0] + [math.nan] * 8
-    >>> marks = PseudoMarks.of([1] * 12, read=read, strata=["right"] * 12)
-    >>> corrected_mean(marks, clusters=[str(i) for i in range(12)]).value
-    0.5
-    """
-    found = ClusteredMean.of(marks.values, clusters=clusters, groups=groups)
-    slack = marks.slack(mean_weights(groups, len(marks.codes)), level=level)
-    return reaching(found, slack, bounds=SHARE, level=level)[0]
-
-
-def corrected_difference(
-    first: PseudoMarks,
-    second: PseudoMarks,
+def corrected(
+    marks: PseudoMarks,
+    less: PseudoMarks | None = None,
     *,
     clusters: Sequence[str],
     groups: Sequence[str] | None = None,
     level: float = 0.95,
 ) -> tuple[Estimate, float]:
-    """The first mean less the second, as a person would mark both, with its p-value of being 0.
+    """The mean mark as a person would give it, or by how much it is above another, and the p-value of 0.
 
-    Where all was read of both, this is `paired.compare` of the marks by the person.
+    The interval is that of `mean_interval`, or of the difference, on the pseudo-marks, and reaches further by
+    `PseudoMarks.slack`. Where all was read it is that of the marks by the person.
 
     Args:
-        first: pseudo-marks of the items under one run.
-        second: those of the same items under the other.
+        marks: pseudo-marks of the items.
+        less: those of the same items under another run, whose mean is subtracted.
         clusters: of each item.
-        groups: as for `corrected_mean`.
+        groups: of each item, for the unweighted mean of the means of groups.
         level: coverage of the interval.
 
     Raises:
         UsageError: as `mean_interval`; different numbers of items.
 
-    Source: as `corrected_mean`; Miller, Adding Error Bars to Evals (2024), section 3.2 (paired differences).
-    Departs: no.
+    Source: as `PseudoMarks`; error and degrees of freedom as `sandwich.Layout`; Miller, Adding Error Bars to
+        Evals (2024), section 3.2 (paired differences).
+    Departs: the papers have independent items and normal intervals.
+
+    >>> read = [1, 1, 0, 0] + [math.nan] * 8
+    >>> marks = PseudoMarks.of([1] * 12, read=read, strata=["right"] * 12)
+    >>> corrected(marks, clusters=[str(i) for i in range(12)])[0].value
+    0.5
     """
-    if len(first.values) != len(second.values):
-        raise UsageError(f"{len(first.values)} and {len(second.values)} items; expected the same items")
-    found = ClusteredMean.of(first.values - second.values, clusters=clusters, groups=groups)
-    if (first.is_read & second.is_read).all():
+    weights = mean_weights(groups, len(marks.values))
+    values, slack, bounds = marks.values, marks.slack(weights, level=level), SHARE
+    if less is not None:
+        if len(values) != len(less.values):
+            raise UsageError(f"{len(values)} and {len(less.values)} items; expected the same items")
+        values, bounds, other = values - less.values, APART, less.slack(weights, level=level)
+        slack = slack[0] + other[1], slack[1] + other[0]
+    found = ClusteredMean.of(values, clusters=clusters, groups=groups)
+    if less is not None and (marks.is_read & less.is_read).all():
         return found.difference(bounds=APART, level=level)
-    weights = mean_weights(groups, len(first.values))
-    ours, theirs = (marks.slack(weights, level=level) for marks in (first, second))
-    return reaching(found, (ours[0] + theirs[1], ours[1] + theirs[0]), bounds=APART, level=level)
+    return reaching(found, slack, bounds=bounds, level=level)
 
 
 def reaching(

@@ -213,26 +213,28 @@ def shown_rows(table: Table) -> tuple[ShownRow, ...]:
 
 def _with_corrected(table: Table) -> Table:
     """The table with a column of corrected estimates behind each that has some."""
-    columns, rows = [], [list[Value | Cell]() for _ in table.rows]
+    columns, values = [], []
     for i, column in enumerate(table.columns):
-        cells = [cell_of(row.values[i], column.kind) for row in table.rows]
-        corrected = [cell.value.corrected if isinstance(cell.value, Estimate) else None for cell in cells]
         columns.append(column)
-        for values, row in zip(rows, table.rows, strict=True):
-            values.append(row.values[i])
-        if any(corrected):
+        values.append([row.values[i] for row in table.rows])
+        cells = [cell_of(value, column.kind) for value in values[-1]]
+        found = [cell.value.corrected if isinstance(cell.value, Estimate) else None for cell in cells]
+        if any(found):
             key, title = f"{column.key}:corrected", f"{column.title}, as people read"
             columns.append(msgspec.structs.replace(column, key=key, title=title, note=_CORRECTED))
-            for values, cell, found in zip(rows, cells, corrected, strict=True):
-                detail = found.reason or None if found is not None else None
-                values.append(Cell(value=found, kind=cell.kind, detail=detail))
+            values.append(
+                [
+                    Cell(value=one, kind=cell.kind, detail=one.reason or None if one else None)
+                    for one, cell in zip(found, cells, strict=True)
+                ]
+            )
     if len(columns) == len(table.columns):
         return table
-    whole = (
-        msgspec.structs.replace(row, values=tuple(values))
-        for row, values in zip(table.rows, rows, strict=True)
+    rows = (
+        msgspec.structs.replace(row, values=some)
+        for row, some in zip(table.rows, zip(*values, strict=True), strict=True)
     )
-    return msgspec.structs.replace(table, columns=tuple(columns), rows=tuple(whole))
+    return msgspec.structs.replace(table, columns=tuple(columns), rows=tuple(rows))
 
 
 def shown(table: Table, row: str, column: str) -> CellText:

@@ -196,5 +196,5 @@ def test_every_form_has_the_same_figures(leveled, tmp_path):
     write_contrast_json(found, tmp_path / "c.json")
     whole = json.loads((tmp_path / "c.json").read_text())
     assert whole["contrasts"]["contrasts"][0]["contrast"]["estimate"]["value"] == pytest.approx(-0.7)
-    assert [table["name"] for table in whole["tables"]] == ["contrasts", "trends", "levels"]
+    assert [table["name"] for table in whole["tables"]] == ["contrasts", "levels"]
     assert "$-$70.0" in latex(section(found).tables)

@@ -11,11 +11,14 @@ from vidence.statistics.paired import compare
 from vidence.statistics.prediction_powered import (
     PseudoMarks,
     allocated,
-    corrected_difference,
-    corrected_mean,
+    corrected,
 )
 
 NAN = math.nan
+
+
+def corrected_mean(marks, **given):
+    return corrected(marks, **given)[0]
 
 
 def clusters(n, each=1):
@@ -52,7 +55,7 @@ def test_all_read_is_the_rule_for_means_and_differences():
         ours = corrected_mean(whole, clusters=videos, groups=groups)
         rule = mean_interval(truth, clusters=videos, groups=groups)
         assert [ours.value, ours.low, ours.high] == pytest.approx([rule.value, rule.low, rule.high])
-    difference, p_value = corrected_difference(whole, other, clusters=videos)
+    difference, p_value = corrected(whole, other, clusters=videos)
     rule = compare(truth, marks, clusters=videos)
     ends = [(one.value, one.low, one.high) for one in (difference, rule.difference)]
     assert (*ends[0], p_value) == pytest.approx((*ends[1], rule.p_value))
@@ -74,7 +77,7 @@ def test_all_read_of_both_is_the_comparison_of_the_people_where_few_differ():
     first = PseudoMarks.of(read, read=read, strata=["right"] * 4 + ["wrong"] * 56)
     second = PseudoMarks.of([0.0] * 60, read=[0.0] * 60, strata=["wrong"] * 60)
     found, rule = (
-        corrected_difference(first, second, clusters=clusters(60)),
+        corrected(first, second, clusters=clusters(60)),
         compare(read, [0] * 60, clusters=clusters(60)),
     )
     assert found[0].low <= 0 < found[0].high
@@ -102,10 +105,10 @@ def test_no_error_among_those_read_leaves_room_for_as_many_as_may_be():
     assert 1 - all_right.low >= 0.036  # of 100 that are right, the exact interval begins at .9638
     better = PseudoMarks.of([1.0] * n, read=read, strata=strata)
     raw = PseudoMarks.of([0.97] * n, read=[0.97] * n, strata=strata)
-    difference, p_value = corrected_difference(better, raw, clusters=clusters(n, 4))
+    difference, p_value = corrected(better, raw, clusters=clusters(n, 4))
     assert difference.low < 0 < difference.high
     assert p_value > 0.05
-    same, p_same = corrected_difference(raw, raw, clusters=clusters(n, 4))
+    same, p_same = corrected(raw, raw, clusters=clusters(n, 4))
     assert (same.value, p_same) == (0.0, 1.0)
     assert same.low < 0 < same.high
 
@@ -149,7 +152,7 @@ def test_equal_runs_are_told_apart_by_chance_alone_where_both_are_corrected():
             read = drawn(rng, strata, truth, 100, {"0": 0.15, "1": 0.15, "2": 0.5})
             marks.append((kind == 1).astype(float))
             sides.append(PseudoMarks.of(marks[-1], read=read, strata=strata))
-        found.append(corrected_difference(*sides, clusters=clusters(300))[1] < 0.05)
+        found.append(corrected(*sides, clusters=clusters(300))[1] < 0.05)
         raw.append(compare(*marks, clusters=clusters(300)).p_value < 0.05)
     assert np.mean(found) <= 0.07
     assert np.mean(raw) > 0.3
@@ -164,7 +167,7 @@ def test_an_interval_of_a_difference_leaves_out_zero_exactly_where_its_p_value_s
             strata = [str(int(one)) for one in truth]
             read = drawn(rng, strata, truth, 60, {"0": 0.15, "1": 0.15})
             sides.append(PseudoMarks.of(truth, read=read, strata=strata))
-        found, p_value = corrected_difference(*sides, clusters=clusters(120))
+        found, p_value = corrected(*sides, clusters=clusters(120))
         assert (found.low > 0 or found.high < 0) == (p_value < 0.05)
 
 
@@ -182,6 +185,6 @@ def test_one_video_and_runs_of_other_questions_have_no_interval():
     assert corrected_mean(pseudo, clusters=["v", "v"]).reason == "too few videos (1)"
     half = PseudoMarks.of([1.0, 1.0, 0.0, 0.0], read=[1.0, NAN, 0.0, NAN], strata=["a", "a", "b", "b"])
     assert corrected_mean(half, clusters=["v"] * 4).reason == "too few videos (1)"
-    assert corrected_difference(pseudo, pseudo, clusters=["v", "v"])[1] == 1.0
+    assert corrected(pseudo, pseudo, clusters=["v", "v"])[1] == 1.0
     with pytest.raises(UsageError, match="2 and 1 items; expected the same items"):
-        corrected_difference(pseudo, pseudo.part([0]), clusters=["v", "w"])
+        corrected(pseudo, pseudo.part([0]), clusters=["v", "w"])

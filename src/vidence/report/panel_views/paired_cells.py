@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.records import Clusters, Estimate, Item
-from vidence.report.checked import Checked
+from vidence.report.checked import Checked, as_read
 from vidence.report.pairing import pair_where_possible
 from vidence.report.panel_grid import GridCell
 from vidence.report.scores import NO_VALUE, Draws, macro_tag
@@ -43,7 +43,7 @@ class Lineup:
             items=paired.items,
             values={name: paired.values[:, i] for i, name in enumerate(cells)},
             groups=paired.groups(tag) if tag else None,
-            samples=dict(zip(cells, paired.samples, strict=True)),
+            samples={name: cell.run.rows[0].sample for name, cell in cells.items()},
         )
 
     @property
@@ -71,21 +71,16 @@ class Lineup:
         found = compare(
             self.values[first], self.values[second], clusters=self.clusters, groups=self.groups, level=level
         )
-        if (sample := self.samples.get(first)) is None:
-            return found
-        other, ids = self.samples.get(second), [item.item_id for item in self.items]
-        difference = sample.difference(
-            found.difference, other, ids, clusters=self.clusters, groups=self.groups
-        )
-        return msgspec.structs.replace(found, difference=difference)
+        return msgspec.structs.replace(found, difference=self._as_read(found.difference, first, second))
 
     def mean(self, name: str, *, level: float) -> Estimate:
         """The mean score of a condition over the questions, as the runs are averaged."""
-        clusters, groups = self.clusters, self.groups
-        found = mean_interval(self.values[name], clusters=clusters, groups=groups, level=level)
-        if (sample := self.samples.get(name)) is None:
-            return found
-        return sample.mean(found, [item.item_id for item in self.items], clusters=clusters, groups=groups)
+        found = mean_interval(self.values[name], clusters=self.clusters, groups=self.groups, level=level)
+        return self._as_read(found, name)
+
+    def _as_read(self, raw: Estimate, *names: str) -> Estimate:
+        samples = [self.samples.get(name) for name in names]
+        return as_read(raw, samples, self.items, clusters=self.clusters, groups=self.groups)
 
     def slope(self, amounts: dict[str, float], *, level: float) -> tuple[Estimate, float]:
         """The least-squares slope of the score over these amounts, and the p-value of its being 0."""
