@@ -5,7 +5,7 @@ r"""Our parser of choice letters: read what the reply states as its final answer
 2. The text is split into sentences, in which *statements of a final answer* are looked for, see `statements`.
 3. The last statement that is not withdrawn counts. A later one takes the place of an earlier, weaker one,
    and of one as strong where it corrects it or concludes; otherwise two that differ leave it open.
-4. Without any statement, the one choice that the first or last sentence says in its own words.
+   The weakest is the one choice that the first or last sentence says in its own words.
 
 `Answered.rule` is ``<where>/<form>``, so that a report can count how answers were read.
 """
@@ -13,18 +13,17 @@ r"""Our parser of choice letters: read what the reply states as its final answer
 import re
 from collections.abc import Sequence
 
-from vidence.ask.scoring.free_form import read_sentences
 from vidence.ask.scoring.letters import THOUSANDS, LetterScorer, plain
 from vidence.ask.scoring.mentions import equal_choices
 from vidence.ask.scoring.statements import CLOSE, FINAL_OPEN, OPEN, Rank, Reader, Statement, probabilities
 from vidence.records import Answered, Item, Unreadable
 from vidence.text import without_thinking
 
-VERSION = 3
+VERSION = 4
 _ERROR_TEXT = re.compile(r"\s*(?:ERROR(?![a-z])|[Ee]rror\s*(?::|\Z))")
 _NAME = (
     r"(?:(?:final[_ ]?)?(?:answer|choice|option|selection)|solution|prediction|conclusion|final|result"
-    r"|verdict|decision)"
+    r"|verdict|decision|decide)"
 )
 # Complete tags without another one inside.
 _TAG = re.compile(
@@ -34,28 +33,20 @@ _TAG = re.compile(
 _OPEN_TAG = re.compile(rf"<{_NAME}>", re.IGNORECASE)
 _CLOSING_TAG = re.compile(rf"</{_NAME}>", re.IGNORECASE)
 _BOX = re.compile(r"\\?\b(?:f|frame)?box(?:ed)?\s*\{(?P<said>[^{}]*)\}")
-# What models of vendors write around an answer.
-_BEGIN, _END = re.compile(r"<\|begin_of_box\|>"), re.compile(r"<\|end_of_box\|>")
+_STRUCK = re.compile(r"~~[^~\n]{1,200}~~|☐[^\n]*")
 _TICKS, _CROSSES = re.compile(r"[✅✓✔☑]\ufe0f?|\[[xX]\](?= )"), re.compile(r"[✗✘❌]\ufe0f?|\[ \](?= )")
-_STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
-_WITHDRAWN = re.compile(
-    r"[.!?\n]\s*(?:(?:but\s+|oh\s+)?wait|no(?=[,.!])|hmm+|hold\s+on|scratch\s+that|strike\s+that)\b",
-    re.IGNORECASE,
-)
 _QUESTION, _ANSWERED = (
     re.compile(r"^\W*Q:", re.MULTILINE),
     re.compile(r"^\W*A:(?=\s*[^\w\n]?[A-Z]\b[^\n]*\Z)", re.MULTILINE),
 )
-
-
 # Most replies of models that answer at once: one letter, which no grammar is needed for.
 _LETTER = re.compile(r"\s*[(\[*\"']*(?P<letter>[A-Z])[)\]*\"'.:]*\s*")
 
 
 def _with_marks(text: str) -> str:
     """The plain text, with signs where a marked answer begins and ends."""
-    text = _STRUCK.sub(" ", _END.sub(CLOSE, _BEGIN.sub(OPEN, text)))
-    text = plain(_CROSSES.sub(" (incorrect) ", _TICKS.sub(" (correct) ", text)))
+    text = text.replace("<|begin_of_box|>", OPEN).replace("<|end_of_box|>", CLOSE)
+    text = plain(_CROSSES.sub(" (incorrect) ", _TICKS.sub(" (correct) ", _STRUCK.sub(" ", text))))
     if _QUESTION.search(text):
         text = _ANSWERED.sub("Answer:", text)
     text = _BOX.sub(lambda m: f"{OPEN}{m['said']}{CLOSE}" if m["said"].strip() else " ", text)
@@ -65,17 +56,18 @@ def _with_marks(text: str) -> str:
 
 def _decided(item: Item, statements: Sequence[Statement], reader: Reader) -> Answered | Unreadable:
     """Step 3."""
-    final = [s for s in statements if s.rank is Rank.FINAL]
-    pool = final or [s for s in statements if s.rank > Rank.HINT] or statements
+    lows = (Rank.FINAL, Rank.ALONE, Rank.HINT, Rank.SAID)
+    pool = next(level for low in lows if (level := [s for s in statements if s.rank >= low]))
     last = pool[-1]
     for earlier in pool[:-1]:
         if earlier.choice in (-1, last.choice) or earlier.rank < last.rank > Rank.STATED:
             continue
-        if earlier.rank <= max(last.rank, Rank.STATED) and last.concludes:
+        if earlier.rank <= max(last.rank, Rank.STATED) and last.corrects:
             continue
-        if not (last.corrects or reader.grammar.wait.search(reader.text, earlier.start, last.start)):
+        if not (last.corrects or reader.has("wait", reader.text[earlier.start : last.start])):
             return Unreadable(reason="the reply states different answers and takes none back")
-    if _WITHDRAWN.search(reader.masked, last.start):
+    later = (reader.masked[s.start : s.end] for s in reader.segments if s.start > last.start)
+    if any(reader.begins("wait", sentence) for sentence in later):
         return Unreadable(reason="the reply takes its last answer back")
     return _outcome(item, last.choice, f"{last.rule}/{last.form}", doubt=last.doubt)
 
@@ -92,15 +84,6 @@ def _read_whole(item: Item, said: str) -> Answered | Unreadable | None:
         return _outcome(item, choice, "reply/choice-text", doubt="several choices have this text")
     shares = probabilities(item, said)
     return None if shares is None else _outcome(item, shares[0], "reply/probabilities", doubt=shares[1])
-
-
-def _read_sentences(item: Item, reader: Reader) -> Answered | Unreadable:
-    """Step 4."""
-    rule, choice = read_sentences(item, reader.unlisted()) or ("sentence", reader.said_at_the_end())
-    if choice is None:
-        return Unreadable(reason="the reply states no answer")
-    doubt = "the first and the last sentence say different choices"
-    return _outcome(item, choice, f"{rule}/choice-text", doubt=doubt)
 
 
 def read_text(item: Item, text: str) -> Answered | Unreadable:
@@ -131,7 +114,9 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
         return whole
     reader = Reader(item, said)
     statements = reader.statements()
-    return _decided(item, statements, reader) if statements else _read_sentences(item, reader)
+    if not statements:
+        return Unreadable(reason="the reply states no answer")
+    return _decided(item, statements, reader)
 
 
 def create() -> LetterScorer:

@@ -373,3 +373,52 @@ def test_what_is_stated_after_a_marked_answer_counts() -> None:
     assert read(COLOURS, "Answer: C\nNo. The correct answer is B.") == "B"
     assert read(COLOURS, "Answer: C\n\nOn second thought, the correct answer is B.") == "B"
     assert read(COLOURS, "Answer: see below\nThe correct answer is B.") == "B"
+
+
+HUES = ("red", "blue", "green")
+ORANGE = ("peeling an orange", "slicing an orange", "juicing an orange")
+TURNS = ("left", "right", "not moving")
+COUNTS = ("2", "3", "5")
+
+
+@pytest.mark.parametrize(
+    ("choices", "text", "expected"),
+    [
+        (ORANGE, "The woman is peeling an orange. She stands at a table.", "A"),
+        (ORANGE, "She stands at a table. She peels an orange.", "A"),
+        (ORANGE, "The woman is not peeling an orange.", None),
+        (ORANGE, "The woman is peeling an orange, then slicing an orange.", None),
+        (ORANGE, "The woman is peeling an orange. Later she is slicing an orange.", None),
+        (ORANGE, "Perhaps she is peeling an orange.", None), (ORANGE, "Is she peeling an orange?", None),
+        (ORANGE, "An orange is on the table.", None),
+        (("eating", "fighting"), "The monkey is fighting another monkey.", "B"),
+                (("eating", "fighting"), "The monkey is not fighting.", None),
+        (("building", "tree"), "The man enters the building at noon.", None),
+        (HUES, "The coat is blue.", "B"), (HUES, "The coat is clearly blue in the video.", "B"),
+        (HUES, "A blue car passes.", None), (HUES, "The man in blue walks.", None),
+        (HUES, "The coat is red or blue.", None), (TURNS, "The car moves to the left.", "A"),
+        (TURNS, "The car on the left stops.", None), (TURNS, "The car is not moving.", "C"),
+        (TURNS, "That is right.", None), (COUNTS, "There are three people.", "B"),
+        (COUNTS, "There are 3 people in frame 2.", None), (COUNTS, "In 3 frames I see people.", None),
+        (ORANGE, "She is peeling an orange. It is noon.", "A"),
+        (HUES, "---", None), (("Yes", "No"), "No, he does not.", "B"), (("Yes", "No"), "Nobody falls.", None),
+        (HUES, "Red, blue and white balloons", None),
+        (ORANGE, "The woman is juicing an orange.\n\nSo the answer is B.", "B"),
+        (HUES, "A: 0.7\nB: 0.2\nC: 0.1", "A"), (HUES, "A (0.7), B (0.2), C (0.1)", "A"),
+        (HUES, "A: 70%\nB: 20%\nC: 10%", "A"), (HUES, "The answer is c, since it is blue", "C"),
+    ],
+)  # fmt: skip
+def test_the_only_choice_that_a_sentence_says_is_read(
+    choices: tuple[str, ...], text: str, expected: str | None
+) -> None:
+    assert read(choices, text) == expected
+
+
+def test_a_choice_that_only_the_question_names_is_no_answer() -> None:
+    for question, answer in (
+        ("When is she slicing an orange?", None),
+        ("Is she peeling an orange or slicing an orange?", "B"),
+    ):
+        item = Item(item_id="q", question=question, choices=ORANGE, answer="A")
+        outcome = robust.read_text(item, "She is slicing an orange.")
+        assert (outcome.answer if isinstance(outcome, Answered) else None) == answer
