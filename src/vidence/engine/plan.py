@@ -239,13 +239,8 @@ class Plan(Record):
                 f"name is {self.name!r}; expected at most {MOST_NAME} characters that can be printed, on one "
                 "line and without space around them"
             )
-        ways = {
-            "limit": self.limit,
-            "sample": self.sample,
-            "sample_by": self.sample_by,
-            "subset": self.subset,
-        }
-        if len(given := [name for name, value in ways.items() if value is not None]) > 1:
+        ways = ("limit", "sample", "sample_by", "subset")
+        if len(given := [name for name in ways if getattr(self, name) is not None]) > 1:
             raise UsageError(f"{' and '.join(given)} exclude each other: give one of them")
         if self.subset is not None and self.where:
             raise UsageError("subset and where exclude each other: the subset stands for the whole set")
@@ -264,17 +259,13 @@ class Plan(Record):
             raise UsageError(f"a judge model is named twice: {', '.join(self.judge_models)}")
 
     def _check_until(self) -> None:
-        if self.until not in ("", *UNTIL):
-            raise UsageError(f"until is {self.until!r}; expected {' or '.join(UNTIL)}")
-        if bool(self.until) != bool(self.against):
+        wanted = {"": (False, False), "clear": (True, False), "equivalent": (True, True)}
+        if wanted.get(self.until) != (bool(self.against), self.margin is not None):
             raise UsageError(
-                f"until is {self.until!r} and against is {self.against!r}; give both: --until clear "
-                "--against RUN, where RUN is the folder of a finished run of the same questions"
-            )
-        if (self.until == "equivalent") != (self.margin is not None):
-            raise UsageError(
-                f"until is {self.until!r} and margin is {self.margin}; --until equivalent and --margin, the "
-                "difference in points that is as good as none, such as 2, go together"
+                f"until is {self.until!r}, against is {self.against!r} and margin is {self.margin}; expected "
+                "--until clear --against RUN, or --until equivalent --against RUN --margin POINTS: RUN is "
+                "the folder of a finished run of the same questions, POINTS the difference that is as good "
+                "as none, such as 2"
             )
         if self.margin is not None:
             check_margin(self.margin / 100)
@@ -304,16 +295,7 @@ class Plan(Record):
     @property
     def limits(self) -> AskLimits:
         """How much it asks at once, and for how long."""
-        return AskLimits(
-            concurrency=self.concurrency,
-            timeout_s=self.timeout_s,
-            attempts=self.attempts,
-            patience_s=self.patience_s,
-            requests_per_minute=self.requests_per_minute,
-            tokens_per_minute=self.tokens_per_minute,
-            max_cost=self.max_cost,
-            seed=self.seed,
-        )
+        return msgspec.convert(self, AskLimits, from_attributes=True)
 
 
 class PlainOverrides(TypedDict, total=False):

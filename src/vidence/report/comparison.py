@@ -69,33 +69,42 @@ class Provenance(Record):
     n_sent: int
 
 
-class Compared(Record):
+class OnSameQuestions(Record):
+    """What there is to know of runs on the same questions, besides their scores.
+
+    `macro_tag` is the tag over whose values means are taken; empty for means over questions. `n_clusters`
+    counts sources or videos, as `clustered_by` says, `n_videos` the videos. `provenance` and `settings` have
+    the order in which the runs were given.
+    """
+
+    macro_tag: str
+    clustered_by: ClusterNoun
+    n_clusters: int
+    n_videos: int
+    provenance: tuple[Provenance, ...]
+    settings: tuple[Setting, ...]
+    notes: tuple[str, ...]
+
+
+class Compared(OnSameQuestions):
     """Two runs on the same questions; every difference is the second less the first.
 
     `headline` is the comparison of what both plans ask for: macro means of `macro_tag`, or means over
     questions where that is empty. `over_items` is always the latter. `detectable` is the smallest difference
     over questions that a comparison like this finds with a chance of `POWER`; None where it cannot be said,
     inf where no difference would be found. `unread` says how the headline depends on replies without an
-    answer and on the parser. `n_clusters` counts sources or videos, as `clustered_by` says, `n_videos` the
-    videos. `at_margin` is there where a margin was given; its difference is the headline at the level
-    ``1 - 2 alpha`` of two one-sided tests. `look` is there where the comparison may be looked at after every
-    source.
+    answer and on the parser. `at_margin` is there where a margin was given; its difference is the headline
+    at the level ``1 - 2 alpha`` of two one-sided tests. `look` is there where the comparison may be looked at
+    after every source.
     """
 
     first: str
     second: str
     headline: Comparison
     over_items: Comparison
-    macro_tag: str
-    clustered_by: ClusterNoun
-    n_clusters: int
-    n_videos: int
     unread: Unread
     detectable: float | None
     tags: tuple[TagDifference, ...]
-    provenance: tuple[Provenance, ...]
-    settings: tuple[Setting, ...]
-    notes: tuple[str, ...]
     at_margin: Decision | None = None
     look: Decision | None = None
 
@@ -111,25 +120,17 @@ class Compared(Record):
         return self.headline.difference.level
 
 
-class Ranked(Record):
+class Ranked(OnSameQuestions):
     """Several runs on the same questions.
 
-    `names`, `unanswered` and `settings` have the order in which the runs were given, and every pair of the
-    ranking is the one given later less the one given earlier. `n_clusters` and `n_videos` are as in
-    `Compared`.
+    `names` and `unanswered` have the order in which the runs were given, and every pair of the ranking is the
+    one given later less the one given earlier.
     """
 
     names: tuple[str, ...]
     ranking: Ranking
-    macro_tag: str
     n_items: int
-    clustered_by: ClusterNoun
-    n_clusters: int
-    n_videos: int
     unanswered: tuple[Unanswered, ...]
-    provenance: tuple[Provenance, ...]
-    settings: tuple[Setting, ...]
-    notes: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"Ranked({', '.join(map(repr, self.names))}; {self.n_items:,} questions)"

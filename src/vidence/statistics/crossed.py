@@ -8,12 +8,11 @@ and in as few as 22, where 95 were promised (docs/design/coverage.md).
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
-from vidence.records import ClusterNoun, Estimate, noun_of
+from vidence.records import Clusters, Estimate
 from vidence.statistics.intervals import SHARE, Bounds, ClusteredMean, plural
 from vidence.statistics.resampling import as_values
 from vidence.statistics.sandwich import Layout
@@ -23,14 +22,13 @@ from vidence.statistics.sandwich import Layout
 class CrossedMean(ClusteredMean):
     """A mean over answers of people, as sums by person and by source; see `crossed_interval`.
 
-    `totals`, `layout` and `noun` are those of the factor with fewer degrees of freedom (`crossed_layout`).
+    `totals`, `layout` and `noun` are those of the factor with fewer degrees of freedom (`crossed_layout`);
+    `said_noun` is what sources are called.
     `between` is the variance of both factors, `n_apart` counts the items with an answer other than 0.
     """
 
     between: float
-    n_people: int
     n_sources: int
-    source_noun: ClusterNoun
 
     @property
     def variance(self) -> float:
@@ -43,20 +41,8 @@ class CrossedMean(ClusteredMean):
         return super().size[0], self.n_sources
 
     def _t(self) -> str:
-        crossed = f"{self.n_people} people and {self.n_sources} {plural(self.source_noun)} crossed"
+        crossed = f"{self.n_people} people and {self.n_sources} {plural(self.said_noun or self.noun)} crossed"
         return f"error CR2 of {crossed}, t with {self.layout.dof:.1f} degrees of freedom"
-
-    def _estimate(
-        self,
-        ends: tuple[float, float],
-        *,
-        level: float,
-        method: str,
-        dof: float | None = None,
-        reason: str = "",
-    ) -> Estimate:
-        found = super()._estimate(ends, level=level, method=method, dof=dof, reason=reason)
-        return msgspec.structs.replace(found, clustered_by=self.source_noun, n_people=self.n_people)
 
 
 def crossed_layout(people: Layout, sources: Layout) -> Layout:
@@ -104,16 +90,14 @@ def crossed_mean(
             "expected one of each for every value"
         )
     by_source = ClusteredMean.of(numbers, clusters=clusters, groups=groups)
-    by_person = ClusteredMean.of(numbers, clusters=people, groups=groups)
+    by_person = ClusteredMean.of(numbers, clusters=Clusters(people, noun="person"), groups=groups)
     n_people = by_person.layout.n_clusters
     if n_people < 2:
         return by_source
     cells = [f"{len(person)} {person} {source}" for person, source in zip(people, clusters, strict=True)]
     both = ClusteredMean.of(numbers, clusters=cells, groups=groups)
     inner = float(both.layout.variance(both.totals)) if both.layout.dof > 0 else 0.0
-    noun = noun_of(clusters)
-    is_by_source = _has_fewer(by_source.layout, by_person.layout)
-    fewer = by_source if is_by_source else by_person
+    fewer = by_source if _has_fewer(by_source.layout, by_person.layout) else by_person
     return CrossedMean(
         totals=fewer.totals,
         layout=crossed_layout(by_person.layout, by_source.layout),
@@ -121,11 +105,11 @@ def crossed_mean(
         least=fewer.least,
         most=fewer.most,
         n_apart=len({item for item, number in zip(named, numbers, strict=True) if number}),
-        noun=noun if is_by_source else "person",
+        noun=fewer.noun,
         between=float(between(by_person.variance, by_source.variance, inner)),
         n_people=n_people,
         n_sources=by_source.layout.n_clusters,
-        source_noun=noun,
+        said_noun=by_source.noun,
     )
 
 

@@ -80,9 +80,15 @@ def share_ends(
     # Student's t squared over the number of independent answers.
     critical = stdtrit(layout.dof + 2 * part * layout.dof_unseen, (1 + level) / 2)
     each = critical**2 * spread / (centre * (1 - centre))
-    half = np.sqrt(each * means * (1 - means) + each**2 / 4)
-    low, high = (means + each / 2 - half) / (1 + each), (means + each / 2 + half) / (1 + each)
+    low, high = wilson(means, each)
     return np.where(means <= 0, 0.0, low), np.where(means >= 1, 1.0, high)
+
+
+def wilson(share: Values, each: ArrayLike) -> tuple[Values, Values]:
+    """Wilson's limits of shares; `each` is the square of the critical value over the number of trials."""
+    each = np.asarray(each, np.float64)
+    half = np.sqrt(each * share * (1 - share) + each**2 / 4)
+    return (share + each / 2 - half) / (1 + each), (share + each / 2 + half) / (1 + each)
 
 
 def p_values(
@@ -138,7 +144,8 @@ class ClusteredMean:
 
     `totals`, shape (n_clusters, n_groups), are the sums of the values. `spread` is the variance of a single
     value around the mean, every group alike. `least` and `most` are the lowest and the highest value, and
-    `n_apart` counts the values other than 0. `noun` is what clusters are called.
+    `n_apart` counts the values other than 0. `noun` is what clusters are called, and `said_noun` what those
+    of the estimate are, where it has others: with people as a crossed factor, `n_people` of them.
     """
 
     totals: Values
@@ -148,6 +155,8 @@ class ClusteredMean:
     most: float
     n_apart: int
     noun: ClusterNoun = "video"
+    said_noun: ClusterNoun | None = None
+    n_people: int = 0
 
     @classmethod
     def of(
@@ -341,7 +350,8 @@ class ClusteredMean:
             method=method,
             dof=dof,
             reason=reason,
-            clustered_by=self.noun,
+            clustered_by=self.said_noun or self.noun,
+            n_people=self.n_people,
         )
 
 
@@ -436,15 +446,12 @@ def proportion(k: int, n: int, *, level: float = 0.95) -> Estimate:
     check_level(level)
     if n < 1 or not 0 <= k <= n:
         raise UsageError(f"{k} of {n} is no proportion; expected n of 1 or more and k from 0 to n")
-    z = float(ndtri((1 + level) / 2))
-    share = k / n
-    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    low, high = wilson(np.array(k / n), ndtri((1 + level) / 2) ** 2 / n)
     return Estimate(
-        value=share,
+        value=k / n,
         # At the ends the formula gives k/n itself, up to rounding.
-        low=0.0 if k == 0 else centre - half,
-        high=1.0 if k == n else centre + half,
+        low=0.0 if k == 0 else float(low),
+        high=1.0 if k == n else float(high),
         level=level,
         n=n,
         n_clusters=n,

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
+import msgspec
+
 from vidence.errors import DataError, UsageError
 from vidence.explain.errors.packet import KEY_FILE, Packet, PacketLine, read_packet
 from vidence.explain.errors.packet import Draw as PacketDraw
@@ -218,22 +220,13 @@ def shown_trial(
     return ShownTrial(
         question=when("question", asked.question),
         choices=choices if "question" in shows else (),
-        replies=tuple(map(_shown, own)) if "reply" in shows else (),
+        replies=msgspec.convert(own, tuple[ShownReply, ...], from_attributes=True)
+        if "reply" in shows
+        else (),
         reference=when("reference", f"{answer}. {text}" if choices and answer else answer),
         rationale=when("rationale", asked.rationale),
         knowledge=asked.knowledge if "knowledge" in shows else (),
         evidence=asked.evidence if "evidence" in shows else (),
         conditions=own[0].conditions if own and "question" in shows else (),
         label=when("label", text),
-    )
-
-
-def _shown(line: PacketLine) -> ShownReply:
-    return ShownReply(
-        reply=line.reply,
-        reasoning=line.reasoning,
-        answer=line.answer,
-        outcome=line.outcome,
-        frames_note=line.frames_note,
-        picture=line.picture,
     )

@@ -172,13 +172,16 @@ def test_what_cannot_be_decided_while_asking_is_refused_before_anything_is_writt
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"until": "clear"}, "until is .clear. and against is ''; give both"),
-        ({"against": "x"}, "until is '' and against is .*x'; give both"),
-        ({"until": "equivalent", "against": "x"}, "margin is None; --until equivalent and --margin"),
-        ({"until": "clear", "against": "x", "margin": 2.0}, "margin is 2.0; --until equivalent and --margin"),
-        ({"margin": 2.0}, "margin is 2.0; --until equivalent and --margin"),
+        ({"until": "clear"}, "until is .clear., against is '' and margin is None; expected --until clear"),
+        ({"against": "x"}, "until is '', against is .*x' and margin is None; expected"),
+        ({"until": "equivalent", "against": "x"}, "against is .*x' and margin is None; expected"),
+        (
+            {"until": "clear", "against": "x", "margin": 2.0},
+            "until is .clear., .* and margin is 2.0; expected",
+        ),
+        ({"margin": 2.0}, "until is '', against is '' and margin is 2.0; expected"),
         ({"until": "equivalent", "against": "x", "margin": 0.0}, "a margin of 0 points"),
-        ({"until": "now", "against": "x"}, "expected clear or equivalent"),
+        ({"until": "now", "against": "x"}, "until is .now.*; expected --until clear .*--until equivalent"),
     ],
 )
 def test_settings_that_make_no_rule_are_refused(bench, settings, says):
