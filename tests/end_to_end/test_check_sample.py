@@ -226,7 +226,7 @@ def test_two_people_count_alike_and_the_terminal_is_a_sheet_too(vidence, runs, m
     done = vidence("check-sample", "one", "--read")
     assert done.code == 0, done.err
     assert "Reply 1 of 50" in done.out
-    assert "'maybe' is none of" in done.out
+    assert "'maybe' is not one of" in done.out
     assert "Reply 2 of 50" in done.out
     (label,) = load_run(one).sample.read.items()
     assert label[1] == (1.0 if first["phase"] == "points" else 0.0)

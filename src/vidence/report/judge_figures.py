@@ -1,6 +1,7 @@
 """How far judges can be relied on: judges against people, and against each other."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -143,6 +144,11 @@ class SelfPreference(Record):
     n_others: int
     at_same: Contrast | None = None
     p_holm: float = math.nan
+
+    @property
+    def difference(self) -> Estimate | None:
+        """Verdicts on the own family less those on others."""
+        return None if self.at_same is None else self.at_same.estimate
 
     @property
     def p_value(self) -> float:
@@ -336,11 +342,8 @@ def order(replies: Replies, judge: JudgeVerdicts, *, rng: np.random.Generator) -
     None where there are fewer than two models, or no question in common.
     """
     at = _at(replies, judge)
-    having: dict[str, set[str]] = {}
-    for i in np.flatnonzero(at).tolist():
-        having.setdefault(replies.questions[i], set()).add(replies.runs[i])
-    shared = {question for question, runs in having.items() if len(runs) == len(replies.names)}
-    kept = np.array([bool(at[i]) and q in shared for i, q in enumerate(replies.questions)])
+    n_replies = Counter(q for q, is_said in zip(replies.questions, at, strict=True) if is_said)
+    kept = at & np.array([n_replies[question] == len(replies.names) for question in replies.questions])
     if len(replies.names) < 2 or not kept.any():
         return None
     clusters = replies.clusters_at(kept)

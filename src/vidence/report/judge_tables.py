@@ -9,10 +9,10 @@ import msgspec
 from vidence.engine.judges import JudgedReply
 from vidence.media.whole import write_file
 from vidence.records import Estimate
+from vidence.report.judge_figures import Arms, Level, SelfPreference
 from vidence.report.judge_reliability import JSON_FORMAT, Judges
 from vidence.report.sections import Section
 from vidence.statistics.strengths import Strengths
-from vidence.tables.charts import Chart, curves
 from vidence.tables.export import object_as_json
 from vidence.tables.rendering import render
 from vidence.tables.table import (
@@ -38,16 +38,18 @@ from vidence.tables.table import (
 )
 
 T = TypeVar("T")
-_HOLM = "adjusted over the rows of this table"
+_TESTED: tuple[Measure[Level | SelfPreference | Arms], ...] = (
+    difference("difference", lambda one: one.difference, "difference, points"),
+    p_value("p", lambda one: one.p_value),
+    p_value("p-holm", lambda one: one.p_holm, "p, Holm", note="adjusted over the rows of this table"),
+)
 _JUDGE = Column(key="judge", title="judge")
 _CLEAR = 0.05
 
 
 def section(found: Judges) -> Section:
     """All of it as a part of a page."""
-    return Section(
-        title="Judges", paragraphs=sentences(found), figures=tuple(charts(found)), tables=tuple(tables(found))
-    )
+    return Section(title="Judges", paragraphs=sentences(found), tables=tuple(tables(found)))
 
 
 def sentences(found: Judges) -> tuple[str, ...]:
@@ -101,12 +103,13 @@ def _agreement(found: Judges) -> Table:
         measures=(
             count("n", lambda one: one.n, "replies"),
             count("without", lambda one: one.n_without, "no verdict", note="they count as not the same"),
-            share("same", lambda one: one.same),
+            share("share", lambda one: one.same, "same"),
             _points("kappa", lambda one: _bare(one.kappa), "Cohen's kappa"),
             _points("phi", lambda one: one.phi, "r", note="Pearson's, of right and wrong"),
             _points("points", lambda one: one.points, "r of points", note="Pearson's, 0 to 4"),
         ),
         notes=("Each judge against the majority of the raters.",),
+        figure="shares",
     )
 
 
@@ -193,9 +196,7 @@ def _levels(found: Judges) -> Table:
             words("run", lambda one: one.run, "model"),
             share("people", lambda one: one.people),
             share("found", lambda one: one.found, "judge"),
-            difference("difference", lambda one: one.difference, "difference, points"),
-            p_value("p", lambda one: one.p_value),
-            p_value("p-holm", lambda one: one.p_holm, "p, Holm", note=_HOLM),
+            *_TESTED,
         ),
         notes=("A lenient judge agrees well and moves every score.",),
     )
@@ -211,11 +212,7 @@ def _own(found: Judges) -> Table:
             words("family", lambda one: one.family),
             count("own", lambda one: one.n_own, "own replies"),
             count("others", lambda one: one.n_others),
-            difference(
-                "same", lambda one: one.at_same.estimate if one.at_same else None, "difference, points"
-            ),
-            p_value("p", lambda one: one.p_value),
-            p_value("p-holm", lambda one: one.p_holm, "p, Holm", note=_HOLM),
+            *_TESTED,
         ),
         notes=("Verdicts on the own family less those on others, on replies that people call the same.",),
     )
@@ -231,9 +228,7 @@ def _arms(found: Judges) -> Table:
             words("first", lambda one: one.first),
             words("second", lambda one: one.second),
             count("n", lambda one: one.difference.n, "replies"),
-            difference("difference", lambda one: one.difference, "difference, points"),
-            p_value("p", lambda one: one.p_value),
-            p_value("p-holm", lambda one: one.p_holm, "p, Holm", note=_HOLM),
+            *_TESTED,
         ),
         notes=(
             "Agreement with people under the first less that under the second, on the same replies. "
@@ -256,38 +251,11 @@ def _scores(found: Judges) -> Table:
         rows=by_name(dict.fromkeys(one.by for one in found.scores)),
         measures=[of_run(i, run) for i, run in enumerate(names)],
         notes=("Each on the replies that it marked; a reply without verdict is wrong.",),
+        figure="matrix",
     )
 
 
-# --------------------------------------------------------------------------- figures, files
-
-
-def charts(found: Judges) -> Iterator[Chart]:
-    """The accuracy of the models by judge, and the agreement of each judge with people."""
-    names = tuple(dict.fromkeys(one.run for one in found.scores))
-    if found.scores:
-        yield Chart(
-            name="judges:accuracy",
-            title="Accuracy of the models by judge",
-            x_title="model",
-            y_title="accuracy",
-            series=curves(
-                (by, ((names.index(one.run), one.accuracy) for one in found.scores if one.by == by))
-                for by in dict.fromkeys(one.by for one in found.scores)
-            ),
-            x_labels=tuple((float(i), name) for i, name in enumerate(names)),
-        )
-    if found.agreement:
-        same = [one.same for one in found.agreement]
-        yield Chart(
-            name="judges:agreement",
-            title="Agreement with people",
-            x_title="judge",
-            y_title="same verdict",
-            series=curves([("same verdict as the majority of the raters", enumerate(same))]),
-            is_bars=True,
-            x_labels=tuple((float(i), one.judge) for i, one in enumerate(found.agreement)),
-        )
+# --------------------------------------------------------------------------- files
 
 
 def write_lines(lines: Sequence[JudgedReply], path: Path) -> None:
@@ -320,7 +288,7 @@ def write_page(found: Judges, path: Path, *, settings: dict[str, object]) -> Non
         eyebrow="vidence judges",
         title="How far the judges can be relied on",
         sentences=sentences(found),
-        statements=(*charts(found), *tables(found)),
+        statements=tuple(tables(found)),
         facts=(("Judges", settings),),
     )
     write_file(path, page)

@@ -405,33 +405,24 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
         if len(values) > 1 and not is_moderate(values)
     ]
     lines = (*aggregates(run), *_numeric(run, rules))
-    headline = tabulate(
-        "score",
-        "Score",
-        label=Column(key="name", title="aggregate"),
-        rows=lines,
-        measures=measures,
-        notes=(
-            "Unreadable, refused and failed trials count as wrong, except in the line 'answered only'.",
-            "'Numbers as choices' are the questions whose choices are all numbers."
-            if any(line.key == NUMERIC for line in lines)
-            else "",
-            f"Tags with too many or too long values for a table: {', '.join(left_out)}." if left_out else "",
-            few_note(line.about.scored.n_videos for line in lines),
-        ),
-        figure="scores",
+    notes = (
+        "Unreadable, refused and failed trials count as wrong, except in the line 'answered only'.",
+        "'Numbers as choices' are the questions whose choices are all numbers."
+        if any(line.key == NUMERIC for line in lines)
+        else "",
+        f"Tags with too many or too long values for a table: {', '.join(left_out)}." if left_out else "",
     )
-    by_tag = (
+    headline, *by_tag = (
         tabulate(
-            f"score:{tag}",
-            f"Score by {tag}",
-            label=Column(key="name", title=tag),
-            rows=lines,
+            f"score:{tag}" if tag else "score",
+            f"Score by {tag}" if tag else "Score",
+            label=Column(key="name", title=tag or "aggregate"),
+            rows=some,
             measures=measures,
-            notes=(few_note(line.about.scored.n_videos for line in lines),),
+            notes=(*(() if tag else notes), few_note(line.about.scored.n_videos for line in some)),
             figure="scores",
         )
-        for tag, lines in levels(run)
+        for tag, some in (("", lines), *levels(run))
     )
     return (headline, *sample_tables(run, draws=draws), *by_tag)
 
@@ -448,10 +439,7 @@ def sample_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
     (tag,) = {one.tag for one in strata.values()}
     everything = Aggregate.of(run.rows)
     items, values = everything.scored.items, everything.scored.values
-    by_value = {
-        value: Aggregate.of([row for row in run.rows if row.item.tags.get(tag) == value]) for value in strata
-    }
-    estimates = {value: one.estimate(draws) for value, one in by_value.items()}
+    by_value = {value: Aggregate.of(chosen(run.rows, {tag: (value,)})) for value in strata}
     weighted: Estimate | None = None
     if items:
         weights = np.array([1 / strata[item.tags[tag]].probability for item in items], np.float64)
@@ -462,6 +450,8 @@ def sample_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
             rng=draws.fresh(),
             settings=Resampling(level=draws.level),
         ).fieller
+        if everything.scored.sample is not None:
+            weighted = uncorrected(weighted, "weighted")
     total = Stratum(
         tag=tag,
         value="",
@@ -471,7 +461,10 @@ def sample_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
     empty = ", ".join(value for value, one in strata.items() if not one.n_sampled)
     rows = [
         RowSpec("all", "all, weighted", (total, weighted)),
-        *(RowSpec(f"{tag}={value}", value, (strata[value], estimates[value])) for value in strata),
+        *(
+            RowSpec(f"{tag}={value}", value, (strata[value], one.estimate(draws)))
+            for value, one in by_value.items()
+        ),
     ]
     table = tabulate(
         "sample",

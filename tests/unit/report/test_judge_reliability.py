@@ -11,7 +11,6 @@ from vidence.errors import DataError, UsageError
 from vidence.records import Answered, Item, Reply, Score, Trial, Verdict
 from vidence.report.judge_reliability import examine, families_of, family_of, labels_of, material
 from vidence.report.judge_tables import (
-    charts,
     section,
     sentences,
     tables,
@@ -19,6 +18,7 @@ from vidence.report.judge_tables import (
     write_lines,
     write_page,
 )
+from vidence.tables.figures import draw_figure
 
 N = 24
 
@@ -89,7 +89,7 @@ def test_every_table_comes_out_and_fits_its_page(both, tmp_path):
     whole = json.loads((tmp_path / "f.json").read_text())
     assert whole["format"] == "vidence-judges/1"
     assert [table["name"] for table in whole["tables"]] == names
-    assert len(section(found).figures) == len(list(charts(found))) == 2
+    assert sum(draw_figure(table) is not None for table in section(found).tables) == 2
     write_lines(lines, tmp_path / "l.jsonl")
     assert (
         msgspec.json.decode((tmp_path / "l.jsonl").read_text().splitlines()[0], type=JudgedReply) == lines[0]

@@ -68,7 +68,7 @@ def check_sample(given: CheckSample) -> None:
 
 
 def _put(shown: "ShownTrial", field: "Field", place: str) -> str:
-    """Show a reply and ask what it says, until it can be that, or nothing more is said."""
+    """Show a reply and ask what it says; nothing where no more is said."""
     console = Screen()
     options = [o for o in field.options if len(o) > 1 or ord(o) - ord("A") < len(shown.choices)]
     say(console, (f"\nReply {place}", "bold"))
@@ -76,10 +76,6 @@ def _put(shown: "ShownTrial", field: "Field", place: str) -> str:
         say(console, (f"{title}: ", "bold"), words)
     for i, choice in enumerate(shown.choices):
         say(console, f"{chr(ord('A') + i)}. {choice}")
-    while True:
-        text: str = click.prompt(f"{field.title} ({', '.join(options)}; q stops)").casefold()
-        if text == "q":
-            return ""
-        if (value := next((o for o in options if o.casefold() == text), None)) is not None:
-            return value
-        say(console, f"{text!r} is none of {', '.join(options)}")
+    kinds = click.Choice([*options, "q"], case_sensitive=False)
+    said: str = click.prompt(f"{field.title}; q stops", type=kinds)
+    return "" if said == "q" else said
