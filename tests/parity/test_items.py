@@ -75,12 +75,12 @@ def test_anchors_predict_the_full_score_of_models_that_were_left_out(name, data_
     sizes = (50, 100, 200) if len(paired.items) > 400 else (50, 100)
     errors = cross_validated(paired, sizes, rng=np.random.default_rng(0))
     for n, misses in errors.items():
-        ours, theirs = rmse(misses["anchors"]), rmse(misses["random"])
+        ours, theirs = rmse(misses, "anchors"), rmse(misses, "random")
         assert misses["anchors"].shape == (len(paired.names), 1)
         assert 0 < ours < 2 * theirs
         assert ("do not beat random questions" in verdict(n, misses)) == (ours >= theirs)
         if name == "vlm4d":  # the estimator wins on the same random questions, anchors or not
-            assert rmse(misses["random-model"]) < theirs
+            assert rmse(misses, "random-model") < theirs
             assert ours < 1.1 * theirs
     p = falling(paired.values, calibrate(paired.values).ability, rng=np.random.default_rng(0))
     assert (p < DOUBTFUL).mean() < 0.1

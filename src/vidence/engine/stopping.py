@@ -75,11 +75,8 @@ class StopRule:
         is_failed = isinstance(trial.score.outcome, Failed)
         marks[trial.repeat] = (0.0, 1.0) if mark is None or is_failed else (mark, mark)
         if len(marks) == self._plan.repeats:
-            ends = (
-                sum(some) / len(marks) - self._against[trial.item_id]
-                for some in zip(*marks.values(), strict=True)
-            )
-            self._watch.add(trial.item_id, *ends)
+            ends = (sum(side) / len(marks) for side in zip(*marks.values(), strict=True))
+            self._watch.add(trial.item_id, *(end - self._against[trial.item_id] for end in ends))
             self.ended = self._watch.look()
 
 

@@ -27,7 +27,6 @@ from vidence.statistics.item_response import (
 )
 from vidence.statistics.resampling import mean_weights
 from vidence.tables.table import (
-    Measure,
     Table,
     by_name,
     interval_text,
@@ -190,12 +189,8 @@ def items_table(found: Calibration) -> Table:
         measures=(
             words("key", lambda one: "doubtful" if one.is_doubtful else ""),
             share("right", lambda one: one.right, note="mean of the runs"),
-            number(
-                "difficulty", lambda one: one.difficulty, note="log-odds of a wrong answer at mean ability"
-            ),
-            number(
-                "discrimination", lambda one: one.discrimination, note="log-odds for each unit of ability"
-            ),
+            number("difficulty", lambda one: one.difficulty, note="log-odds of being wrong at mean ability"),
+            number("discrimination", lambda one: one.discrimination, note="log-odds by unit of ability"),
             p_value("p", lambda one: one.p_value, note="of right answers not falling with ability"),
         ),
         notes=(
@@ -250,9 +245,9 @@ def cross_validated(
     return {n: {method: np.array(of) for method, of in some.items()} for n, some in misses.items()}
 
 
-def rmse(misses: Numbers) -> float:
-    """The root mean squared error."""
-    return float(np.sqrt((misses**2).mean()))
+def rmse(misses: Misses, method: str) -> float:
+    """The root mean squared error of a method, in points."""
+    return 100 * float(np.sqrt((misses[method] ** 2).mean()))
 
 
 def chosen_subset(paired: PairedRuns, n: int, misses: Misses) -> Subset:
@@ -277,7 +272,7 @@ def chosen_subset(paired: PairedRuns, n: int, misses: Misses) -> Subset:
         average=average,
         n_items=len(paired.items),
         n_runs=len(paired.runs),
-        error=rmse(misses["anchors"]),
+        error=rmse(misses, "anchors") / 100,
         sampling=float(np.mean([one.error for one in means])),
         whole=tuple(np.round(weights @ model.curves, 6).tolist()),
         digests={item.item_id: question_digest(item) for item in (paired.items[i] for i in chosen)},
@@ -288,16 +283,12 @@ def chosen_subset(paired: PairedRuns, n: int, misses: Misses) -> Subset:
 
 def errors_table(errors: Mapping[int, Misses]) -> Table:
     """By how much each method misses the full score of a run that it has not seen."""
-
-    def measure(n: int) -> Measure[str]:
-        return number(f"n:{n}", lambda method: 100 * rmse(errors[n][method]), f"{n} questions")
-
     return tabulate(
         "subset-errors",
         "How far off a predicted full score is",
         label="prediction from",
         rows=by_name(METHODS, METHODS),
-        measures=[*map(measure, errors)],
+        measures=[number(f"n:{n}", partial(rmse, misses), f"{n} questions") for n, misses in errors.items()],
         notes=(
             "Root mean squared error in points, each run left out once; of random questions over "
             f"{_N_DRAWS} draws each.",
@@ -308,7 +299,7 @@ def errors_table(errors: Mapping[int, Misses]) -> Table:
 def verdict(n: int, misses: Misses) -> str:
     """Whether anchors beat random questions of the same number, and for how many runs most draws of these."""
     ours, theirs = (np.median(np.abs(misses[method]), axis=1) for method in ("anchors", "random"))
-    error, of_random = (100 * rmse(misses[method]) for method in ("anchors", "random"))
+    error, of_random = rmse(misses, "anchors"), rmse(misses, "random")
     gain = f"{error:.1f} points, random ones by {of_random:.1f}"
     if error >= of_random:
         return f"{n} anchors do not beat random questions: they miss the full score by {gain}."
@@ -355,22 +346,11 @@ def subset_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
     if not run.plan.subset:
         return ()
     subset, found = predicted_score(run, level=draws.level)
-    labels = {"predicted": f"all {subset.n_items:,} questions, predicted", "raw": "the anchors alone"}
-    scores = {"predicted": found, "raw": headline_accuracy(run, draws=draws)}
-    note = (
-        f"From {len(subset.digests):,} anchors that {subset.n_runs} other runs chose; they alone are no fair "
-        "sample of the questions."
-    )
-    return (
-        tabulate(
-            "subset",
-            "Predicted full score",
-            label="score",
-            rows=lines(scores.items(), labels),
-            measures=(share("accuracy", lambda one: one),),
-            notes=(note,),
-        ),
-    )
+    raw = f"the {len(subset.digests):,} anchors that {subset.n_runs} other runs chose, alone"
+    labels = {"predicted": f"all {subset.n_items:,} questions, predicted", "raw": raw}
+    rows = lines((("predicted", found), ("raw", headline_accuracy(run, draws=draws))), labels)
+    measures = (share("accuracy", lambda one: one),)
+    return (tabulate("subset", "Predicted full score", label="score", rows=rows, measures=measures),)
 
 
 def prediction_sentence(run: Run, *, level: float = 0.95) -> str:

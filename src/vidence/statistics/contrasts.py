@@ -8,15 +8,14 @@ groups counts once.
 import math
 from collections.abc import Mapping, Sequence
 
-import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record, noun_of
-from vidence.statistics.intervals import quantile, too_few
+from vidence.statistics.intervals import ClusteredMean, quantile, too_few
 from vidence.statistics.paired import Verdict, verdict
-from vidence.statistics.resampling import ROUNDING, as_labels, as_values, check_level
+from vidence.statistics.resampling import ROUNDING, as_values, check_level
 from vidence.statistics.sandwich import Layout
 
 # With fewer videos in a group nothing is said of how sure its mean is.
@@ -87,47 +86,38 @@ def contrast(
     _check(numbers, clusters=clusters, groups=groups)
     _check_weights(weights, groups)
     kept = [i for i, group in enumerate(groups) if group in weights]
-    numbers = numbers[kept]
-    names, rows = as_labels([clusters[i] for i in kept], len(kept), what="clusters")
-    labels, columns = as_labels([groups[i] for i in kept], len(kept), what="groups")
-    shape = (len(names), len(labels))
-    cells = rows * len(labels) + columns
-    counts = np.bincount(cells, minlength=math.prod(shape)).astype(np.float64).reshape(shape)
-    totals = np.bincount(cells, weights=numbers, minlength=math.prod(shape)).astype(np.float64).reshape(shape)
-    layout = Layout.of(counts, weights=[weights[label] for label in labels])
-    n_clusters = dict(zip(labels, (counts > 0).sum(axis=0).tolist(), strict=True))
-    largest = sum(weight for weight in weights.values() if weight > 0)
-    estimate = Estimate(
-        value=float(layout.mean(totals)),
-        low=math.nan,
-        high=math.nan,
-        level=level,
-        n=len(kept),
-        n_clusters=len(names),
-        method=name,
-        clustered_by=noun_of(clusters),
+    labels, noun = sorted(weights), noun_of(clusters)
+    found = ClusteredMean.of(
+        numbers[kept], clusters=[clusters[i] for i in kept], groups=[groups[i] for i in kept]
     )
-    fewest = min(labels, key=lambda label: n_clusters[label])
-    if n_clusters[fewest] < LEAST_VIDEOS:
-        reason = f"{too_few(n_clusters[fewest], noun_of(clusters))} in {fewest}"
-        method, p_value = f"{name}; no interval: {reason}", 1.0
-        estimate = msgspec.structs.replace(estimate, method=method, reason=reason)
-    else:
-        error = math.sqrt(_variance(layout, totals))
-        half = quantile(layout.dof, level) * error
-        estimate = msgspec.structs.replace(
-            estimate,
-            low=max(-largest, estimate.value - half),
-            high=min(largest, estimate.value + half),
-            method=f"{name}; clustered error CR2, t with {layout.dof:.1f} degrees of freedom",
-            dof=layout.dof,
-        )
-        p_value = 2 * float(stdtr(layout.dof, -abs(estimate.value) / error))
+    layout = Layout.of(found.layout.counts, weights=[weights[label] for label in labels])
+    has_items = layout.counts > 0
+    n_fewest, fewest = min(zip(has_items.sum(axis=0).tolist(), labels, strict=True))
+    reason = f"{too_few(n_fewest, noun)} in {fewest}" if n_fewest < LEAST_VIDEOS else ""
+    how = f"no interval: {reason}"
+    value, half, p_value = float(layout.mean(found.totals)), math.nan, 1.0
+    if not reason:
+        error = math.sqrt(_variance(layout, found.totals))
+        half, p_value = quantile(layout.dof, level) * error, 2 * float(stdtr(layout.dof, -abs(value) / error))
+        how = f"clustered error CR2, t with {layout.dof:.1f} degrees of freedom"
+    largest = sum(weight for weight in weights.values() if weight > 0)
+    low, high = np.clip([value - half, value + half], -largest, largest).tolist()
     return Contrast(
         weights={label: float(weights[label]) for label in weights},
-        estimate=estimate,
+        estimate=Estimate(
+            value=value,
+            low=low,
+            high=high,
+            level=level,
+            n=len(kept),
+            n_clusters=layout.n_clusters,
+            method=f"{name}; {how}",
+            dof=None if reason else layout.dof,
+            reason=reason,
+            clustered_by=noun,
+        ),
         p_value=p_value,
-        n_shared=int(((counts > 0).sum(axis=1) > 1).sum()),
+        n_shared=int((has_items.sum(axis=1) > 1).sum()),
     )
 
 

@@ -159,8 +159,8 @@ class Watch:
         is_clear = side.low >= beyond or side.high <= -beyond
         return decided(side.low + side.high, is_clear=is_clear, is_within=self._is_within(side))
 
-    def look(self, *, n_left: int = 0) -> Decision:
-        """What there is to see now, open differences at their least; so many items will not come."""
+    def look(self) -> Decision:
+        """What there is to see now, open differences at their least."""
         side = self._sides[0]
         return Decision(
             decided=self._decided(side),

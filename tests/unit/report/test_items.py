@@ -80,7 +80,7 @@ def test_a_subset_predicts_the_score_of_a_run_that_was_left_out(made, runs, tmp_
     errors = cross_validated(paired, (20, 40), rng=rng())
     table = errors_table(errors)
     assert [row.key for row in table.rows] == list(METHODS)
-    assert 0 < rmse(errors[40]["anchors"]) < rmse(errors[20]["random"])
+    assert 0 < rmse(errors[40], "anchors") < rmse(errors[20], "random")
     assert "20 anchors" in verdict(20, errors[20])
     subset = chosen_subset(paired, 20, errors[20])
     assert sum(subset.weights) == pytest.approx(20 / N)
