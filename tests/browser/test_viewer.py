@@ -118,6 +118,41 @@ def test_exported_pages_stand_on_their_own_in_a_browser(page, runs, tmp_path, mo
     assert {url.split(":")[0] for url in asked} == {"file"}
 
 
+PANEL = """
+[[benchmarks]]
+benchmark = "table"
+data = "items.jsonl"
+[[models]]
+model = "scripted:A"
+name = "a"
+[[models]]
+model = "scripted:B"
+name = "a-name-that-is-wider-than-the-screen-of-a-phone"
+"""
+SIDEWAYS = """() => [document.scrollingElement, ...document.querySelectorAll(".scroll")].filter(
+  one => one.scrollWidth > one.clientWidth + 1).map(one => one.outerHTML.slice(0, 120))"""
+
+
+def test_a_narrow_viewer_scrolls_in_one_direction(page, view_server, runs, tmp_path, monkeypatch):
+    monkeypatch.setenv("VIDENCE_CACHE", str(tmp_path / "cache"))
+    page.set_viewport_size({"width": 400, "height": 800})
+    served = view_server("--no-open", runs)
+    page.goto(served.door)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Runs")
+    places = "&".join(f"run={place_id(runs / name)}" for name in "ab")
+    there = {
+        "runs": "Theirs",
+        f"run/{place_id(runs / 'a')}": "How it was run",
+        f"items?{places}": "q2",
+        f"item?{places}&item=q2&repeat=0&n=0": "Look, and answer.",
+        f"compare?{places}": "Told by the trials",
+    }
+    for address, words in there.items():
+        page.goto(f"{served.url}/{address}")
+        expect(page.locator("main")).to_contain_text(words, timeout=60_000)
+        assert page.evaluate(SIDEWAYS) == [], address
+
+
 def test_the_page_of_a_run_is_turned_and_scrolls_in_one_direction(browser, page, tmp_path):
     shown = {"media": [{"path": "v.mp4"}], "choices": ["yes", "no"], "answer": "A"}
     lines = [
@@ -125,17 +160,26 @@ def test_the_page_of_a_run_is_turned_and_scrolls_in_one_direction(browser, page,
         for n in range(120)
     ]
     (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    command = [sys.executable, "-m", "vidence", "run", "table", "--data", "items.jsonl", "--out", "run"]
-    subprocess.run([*command, "--model", "scripted:A", "--selector", "none"], cwd=tmp_path, check=True)
+    (tmp_path / "panel.toml").write_text(f'title = "Two"\n[settings]\nselector = "none"\n{PANEL}')
+    ask = ("run", "table", "--data", "items.jsonl", "--out", "run", "--model", "scripted:A", "--selector")
+    folders = [f"panel/table/{name}" for name in ("a", "a-name-that-is-wider-than-the-screen-of-a-phone")]
+    for words in (
+        (*ask, "none"),
+        ("panel", "panel.toml", "--out", "panel"),
+        ("compare", *folders, "--html", "two.html"),
+    ):
+        subprocess.run([sys.executable, "-m", "vidence", *words], cwd=tmp_path, check=True)
     address = (tmp_path / "run" / "report.html").as_uri()
-    for width in (400, 1400):
-        page.set_viewport_size({"width": width, "height": 800})
-        page.goto(address)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        wide = (
-            "[...document.querySelectorAll('.scroll')].some((one) => one.scrollWidth > one.clientWidth + 1)"
+    page.set_viewport_size({"width": 400, "height": 800})
+    for one in (address, (tmp_path / "panel" / "panel.html").as_uri(), (tmp_path / "two.html").as_uri()):
+        page.goto(one)
+        page.evaluate(
+            "document.querySelectorAll('details.more, details.run').forEach(one => one.open = true)"
         )
-        assert width > 400 or not page.evaluate(wide)
+        assert page.evaluate(SIDEWAYS) == [], one
+    page.set_viewport_size({"width": 1400, "height": 800})
+    page.goto(address)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     questions, after = page.locator("details.item:visible"), page.get_by_role("button", name="After")
     expect(questions).to_have_count(50)
     after.focus()

@@ -95,7 +95,10 @@ def _on_videos(key: str, sizes: Sequence[Mapping[str, Value]]) -> str:
 
 def _accuracies(name: str, found: Sequence[Table | None], columns: tuple[Column, ...]) -> Table:
     known = [table for table in found if table is not None]
-    labels = {row.key: row for table in known for row in table.rows}
+    lines: dict[str, TableRow] = {}
+    for row in (row for table in known for row in table.rows):
+        if lines.setdefault(row.key, row).label != row.label:  # of the headlines of several protocols
+            lines[row.key] = TableRow(key=row.key, label="headline of each run", values=row.values)
     cells = [{} if t is None else {row.key: t.cell(row.key, "accuracy") for row in t.rows} for t in found]
     sizes = [{} if t is None else {row.key: t.value(row.key, "videos") for row in t.rows} for t in found]
     return Table(
@@ -110,6 +113,6 @@ def _accuracies(name: str, found: Sequence[Table | None], columns: tuple[Column,
                 detail=", ".join(filter(None, (row.detail, _on_videos(key, sizes)))),
                 values=tuple(of_run.get(key, Cell()) for of_run in cells),
             )
-            for key, row in labels.items()
+            for key, row in lines.items()
         ),
     )

@@ -69,9 +69,10 @@ def _ends(cell: CellText) -> tuple[float, ...]:
 def _named(row: Row, number: str, *, y: float, weight: str = "") -> list[str]:
     """What stands above a bar: its name to the left, its number to the right."""
     whole = ", ".join(filter(None, (row.label, row.detail)))
-    label = whole if svg.shorten(whole) == whole else row.label
+    most = min(svg.LABEL, svg.ABOVE_BAR - len(number))
+    label = svg.shorten(whole if len(whole) <= most else row.label, most=most)
     return [
-        svg.text(svg.shorten(label), x="0", y=y, style=f"label{weight}"),
+        svg.text(label, x="0", y=y, style=f"label{weight}"),
         svg.text(number, x="100%", y=y, anchor="end", style="number"),
     ]
 

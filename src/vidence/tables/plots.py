@@ -14,7 +14,7 @@ from vidence.tables.svg import AXIS_PX, Drawing, Tick, line, text
 from vidence.tables.table import has_interval, percent
 
 PLOT_PX = 260
-LEFT, RIGHT = 9.0, 98.0  # per cent of the width that the plot takes
+LEFT, RIGHT = 11.5, 98.0  # per cent of the width that the plot takes
 LABEL_PX = 20  # from the lowest line to the words below it, so that a mark at 0 leaves them free
 VIOLIN_PX = 62
 N_TICKS = 5
@@ -23,11 +23,11 @@ _STYLES = 5
 _FEW_CURVES, _ASIDE = 2, 0.7  # more curves than these stand so many per cent of the width beside each other
 _MOST_STEPS = 5  # between the lines of an axis
 _STEPS = (1, 2, 5, 10)
-_FEW_GROUPS = 6  # of bars
-_MOST_BELOW = 90  # letters that fit below an axis side by side; more stand upright
+_MOST_BELOW = 48  # letters that fit below an axis of a narrow figure; more stand upright
+_MOST_UPRIGHT = 24  # words that stand upright at full size
 LETTER_PX, _LONGEST = 6.5, 28  # of upright words
 MOST_LABELS, MOST_LETTERS = 8, 24  # of points that have their names beside them; others have numbers
-LETTER, LABEL_GAP = 1.6, 12  # per cent of a narrow figure that a letter takes, pixels from label to label
+LETTER, LABEL_GAP = 2.0, 12  # per cent of a narrow figure that a letter takes, pixels from label to label
 _SHARE_STEPS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5)
 
 
@@ -99,12 +99,22 @@ def _frame(
     return [*body, text(x_title, x=f"{RIGHT:g}%", y=bottom, anchor="end", style="axis")]
 
 
-def _below(at: float, words: str, *, is_upright: bool = False) -> str:
-    if is_upright:
-        words = f"{words[: _LONGEST - 1]}…" if len(words) > _LONGEST else words
-        made = text(words, x=f"{at:.2f}%", y=PLOT_PX + LABEL_PX - 10, style="axis")
-        return made.replace("<text ", '<text writing-mode="vertical-rl" ', 1)
-    return text(words, x=f"{at:.2f}%", y=PLOT_PX + LABEL_PX, anchor="middle", style="axis")
+def _below(places: Sequence[tuple[float, str]], *, is_upright: bool = False) -> list[str]:
+    """Words below an axis; those at its ends stay inside the figure."""
+    if not is_upright:
+        return [_inside(words, at=at, y=PLOT_PX + LABEL_PX) for at, words in places]
+    style = "axis crowded" if len(places) > _MOST_UPRIGHT else "axis"
+    made = [
+        text(svg.shorten(words, most=_LONGEST), x=f"{at:.2f}%", y=PLOT_PX + LABEL_PX - 10, style=style)
+        for at, words in places
+    ]
+    return [one.replace("<text ", '<text writing-mode="vertical-rl" ', 1) for one in made]
+
+
+def _inside(words: str, *, at: float, y: float) -> str:
+    if at + LETTER * len(words) / 2 > 100:
+        return text(words, x="100%", y=y, anchor="end", style="axis")
+    return text(words, x=f"{at:.2f}%", y=y, anchor="middle", style="axis")
 
 
 def _whole(body: Sequence[str], title: str, *, below_px: float = 0.0) -> str:
@@ -119,20 +129,23 @@ def _draw_chart(chart: Chart) -> Drawing:
     ticks = _ticks([point.y for point in points], is_share=chart.is_share)
     y = svg.scale(ticks[0], ticks[-1], start=PLOT_PX, end=24.0)
     xs = sorted({point.x for point in points})
-    place = _across(chart, xs)
+    place = _across(chart, xs, margin=_group_width(len(xs)) / 2 if chart.is_bars else 3)
     numbers = _written(ticks, is_share=chart.is_share)
     words_at = dict(chart.x_labels)
     words = [words_at.get(value, f"{value:g}") for value in xs]
     upright = _upright_px(words)
     body = _frame(y, numbers, x_title=chart.x_title, y_title=chart.y_title, below_px=upright)
-    body += [
-        _below(place(value), said, is_upright=upright > 0) for value, said in zip(xs, words, strict=True)
+    body += _below([*zip(map(place, xs), words, strict=True)], is_upright=upright > 0)
+    marks = [
+        part
+        for value, said in chart.y_marks
+        for part in (
+            line(x1=LEFT, x2=RIGHT, y1=y(value), y2=y(value), style="zero"),
+            text(said, x=f"{RIGHT:g}%", y=y(value) - 5, anchor="end", style="number"),
+        )
     ]
-    for value, said in chart.y_marks:
-        body.append(line(x1=LEFT, x2=RIGHT, y1=y(value), y2=y(value), style="zero"))
-        body.append(text(said, x=f"{RIGHT:g}%", y=y(value) - 5, anchor="end", style="number"))
     if chart.is_bars:
-        body += _columns(chart, place, y, n_places=len(xs))
+        body += _columns(chart, place, y, whole=_group_width(len(xs)))
         boxes = [
             f'<rect y="2" width="16" height="12" class="fill-{i % _STYLES}"/>'
             for i in range(len(chart.series))
@@ -143,23 +156,23 @@ def _draw_chart(chart: Chart) -> Drawing:
             body += _curve(series.points, _beside(place, i, n=len(chart.series)), y, index=i)
         swatches = [svg.dot_swatch(_mark(i)) for i in range(len(chart.series))]
     legend = tuple((swatch, one.label) for swatch, one in zip(swatches, chart.series, strict=True))
-    return Drawing(svg=_whole(body, chart.title, below_px=upright), legend=legend)
+    return Drawing(svg=_whole([*body, *marks], chart.title, below_px=upright), legend=legend)
 
 
 def _upright_px(words: Sequence[str]) -> float:
     """How much room words below an axis need from top to bottom; 0 where they fit side by side."""
     longest = max(map(len, words), default=0)
-    return 0.0 if longest * len(words) <= _MOST_BELOW else LETTER_PX * min(longest, _LONGEST)
+    return 0.0 if (longest + 1) * len(words) <= _MOST_BELOW else LETTER_PX * min(longest, _LONGEST)
 
 
-def _across(chart: Chart, xs: Sequence[float]) -> Callable[[float], float]:
+def _across(chart: Chart, xs: Sequence[float], *, margin: float) -> Callable[[float], float]:
     is_log = chart.is_log and bool(xs) and xs[0] > 0
 
     def measured(value: float) -> float:
         return math.log2(value) if is_log and value > 0 else value
 
     low, high = (measured(xs[0]), measured(xs[-1])) if xs else (0.0, 1.0)
-    inner = svg.scale(low, high, start=LEFT + 3, end=RIGHT - 3)
+    inner = svg.scale(low, high, start=LEFT + margin, end=RIGHT - margin)
     if low == high:
         return lambda value: (LEFT + RIGHT) / 2
     return lambda value: inner(measured(value))
@@ -171,13 +184,16 @@ def _beside(x: Callable[[float], float], index: int, *, n: int) -> Callable[[flo
     return lambda value: x(value) + aside
 
 
+def _group_width(n_places: int) -> float:
+    """How much of the width the bars at one place take."""
+    return 0.7 * (RIGHT - LEFT) / max(1, n_places)
+
+
 def _columns(
-    chart: Chart, x: Callable[[float], float], y: Callable[[float], float], *, n_places: int
+    chart: Chart, x: Callable[[float], float], y: Callable[[float], float], *, whole: float
 ) -> list[str]:
     """Bars from 0 with their intervals; those of several series stand beside each other."""
     body: list[str] = []
-    whole = 0.7 * (RIGHT - LEFT - 6) / max(1, n_places)
-    whole = min(whole, 6.0) if n_places > _FEW_GROUPS else whole  # what the ends of the axis leave room for
     width = whole / max(1, len(chart.series))
     for i, series in enumerate(chart.series):
         for point in series.points:
@@ -281,7 +297,7 @@ def _draw_scatter(scatter: Scatter) -> Drawing:
     numbers = _written(y_ticks, is_share=scatter.y_is_share)
     body = _frame(y, numbers, x_title=scatter.x_title, y_title=scatter.y_title)
     x, below = _scatter_axis(scatter)
-    body += [_below(x(v), shown) for v, shown in below]
+    body += _below([(x(v), shown) for v, shown in below])
     taken: list[_Box] = []
     known = [d for d in scatter.dots if math.isfinite(d.x.value) and math.isfinite(d.y.value)]
     for dot in known:

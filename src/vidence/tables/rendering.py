@@ -1,9 +1,9 @@
 """Pages out of templates: every text is escaped, and the page may load nothing from elsewhere."""
 
 import base64
-import functools
 import hashlib
 from collections.abc import Sequence
+from functools import cache, partial
 from itertools import groupby
 
 import jinja2
@@ -15,8 +15,8 @@ from vidence.tables.charts import Statement, table_of
 from vidence.tables.figures import draw_figure
 from vidence.tables.plots import draw_plot
 from vidence.tables.svg import Drawing
-from vidence.tables.table import DASH, Table, has_interval, shown, shown_columns, shown_rows
-from vidence.text import visible
+from vidence.tables.table import DASH, Table, filled, has_interval, shown, shown_columns, shown_rows
+from vidence.text import unsaid, visible
 
 
 def render(template: str, **values: object) -> str:
@@ -26,13 +26,14 @@ def render(template: str, **values: object) -> str:
 
     Args:
         template: its file in ``templates/``.
-        values: what it shows beside ``css``, ``js``, their hashes, ``version``, and the functions that show
-            tables, figures and settings.
+        values: what it shows beside ``css``, ``js``, their hashes, ``version``, the functions that show
+            tables, figures and settings, and ``fresh``, which leaves out sentences that are on the page.
     """
-    return _environment().get_template(template).render(**values)
+    printed: set[str] = set()
+    return _environment().get_template(template).render(fresh=partial(unsaid, printed=printed), **values)
 
 
-@functools.cache
+@cache
 def _environment() -> jinja2.Environment:
     """What compiles each template once."""
     loader = jinja2.PackageLoader("vidence.tables")
@@ -50,6 +51,8 @@ def _environment() -> jinja2.Environment:
         header_groups=header_groups,
         columns_of=shown_columns,
         rows_of=shown_rows,
+        filled=filled,
+        dash=DASH,
         drawing_of=drawing_of,
         table_of=table_of,
         settings_of=settings_of,

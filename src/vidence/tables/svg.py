@@ -12,6 +12,7 @@ from vidence.records import Record
 from vidence.text import visible
 
 AXIS_PX = 22  # the height of the numbers below a figure
+LABEL, ABOVE_BAR = 44, 50  # letters of the name above a bar, and of name and number on a narrow screen
 Scale: TypeAlias = Callable[[float], float]  # where a value is drawn
 
 
@@ -106,6 +107,6 @@ def number_swatch(number: int) -> str:
     return swatch(f'<text x="8" y="13" text-anchor="middle" class="axis">{number}</text>')
 
 
-def shorten(label: str, *, most: int = 44) -> str:
+def shorten(label: str, *, most: int = LABEL) -> str:
     """A label that fits above its bar."""
     return label if len(label) <= most else label[: most - 1] + "…"

@@ -237,6 +237,27 @@ def _with_corrected(table: Table) -> Table:
     return msgspec.structs.replace(table, columns=tuple(columns), rows=tuple(rows))
 
 
+def filled(table: Table) -> Table:
+    """The table without columns that have nothing in any row; where nothing is left, its note says so."""
+    columns = cells_by_column(table)
+    kept = [i for i, cells in enumerate(columns) if any(c.detail or c.text not in ("", DASH) for c in cells)]
+    if table.rows and columns and not kept:
+        return msgspec.structs.replace(table, rows=(), note=f"{table.title}: no row has a value.")
+    return of_columns(table, kept) if table.rows else table
+
+
+def cells_by_column(table: Table) -> list[list[CellText]]:
+    """The cells of each column as they are written."""
+    return [[show(row.values[i], c.kind) for row in table.rows] for i, c in enumerate(table.columns)]
+
+
+def of_columns(table: Table, places: Sequence[int]) -> Table:
+    """Some columns of a table, in their order."""
+    kept = sorted(places)
+    rows = [msgspec.structs.replace(row, values=tuple(row.values[i] for i in kept)) for row in table.rows]
+    return msgspec.structs.replace(table, columns=tuple(table.columns[i] for i in kept), rows=tuple(rows))
+
+
 def shown(table: Table, row: str, column: str) -> CellText:
     """One cell as it is written.
 

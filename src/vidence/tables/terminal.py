@@ -6,6 +6,7 @@ column. What is left is split into blocks of columns, as few and as even as can 
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
 
 import msgspec
 from rich.cells import cell_len
@@ -13,17 +14,14 @@ from rich.console import Console, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from vidence.records import Estimate
 from vidence.tables.table import (
     DASH,
     CellText,
-    Column,
-    Row,
-    ShownRow,
     Table,
-    cell_of,
+    cells_by_column,
+    filled,
+    of_columns,
     several,
-    show,
     shown_columns,
     shown_rows,
 )
@@ -104,9 +102,12 @@ class Sheet:
                 questions.
         """
         if self._room is None:
-            self._put(_parts(table, self.console, self._printed))
+            self._put(_parts(filled(table), self.console, self._printed))
             return
-        part = _narrowed(table, self.console.width, first)
+        part = _narrowed(filled(table), self.console.width, first)
+        if table.rows and table.columns and not part.columns:
+            self._left_out.append(table.title)
+            return
         n_all = len(part.rows)
         for n in range(min(n_all, self._room - _HEAD_LINES), min(n_all, _LEAST_ROWS) - 1, -1):
             printed = set(self._printed)
@@ -141,9 +142,16 @@ class Sheet:
         return True
 
 
+class _Block(NamedTuple):
+    """A table as text: its headings, then a line for each row; and which columns are words."""
+
+    lines: list[list[str]]
+    are_words: Sequence[bool]
+
+
 def print_table(table: Table, console: Console, *, most_lines: int = MOST_LINES) -> None:
     """Print a table with its notes; of one with more lines only how long it is."""
-    for part in _parts(table, console, set(), most_lines=most_lines):
+    for part in _parts(filled(table), console, set(), most_lines=most_lines):
         console.print(part)
 
 
@@ -154,141 +162,99 @@ def _parts(
     heading = plain(f"\n{table.title}", style="bold")
     if len(table.rows) > most_lines:
         return (heading, plain(f"{len(table.rows):,} lines, on the page and in the files.", style="dim"))
-    columns, rows = shown_columns(table), shown_rows(table)
-    widths = _widths(columns, rows, width=console.width)
-    aside = _aside(columns, rows, width=console.width) if _whole(widths) > console.width else None
-    grids: list[RenderableType] = [] if aside is None else [aside]
-    if aside is None:
-        for place, block in enumerate(_even_blocks(widths, console.width)):
-            if place:
-                grids.append(plain("the same rows, further columns:", style="dim"))
-                rows = tuple(_without_detail(row) for row in rows)
-            grids.append(_grid(columns, rows, widths=widths, block=block))
+    block, widths = _laid_out(table, console.width)
+    grids: list[RenderableType] = []
+    for places in _even_blocks(widths, console.width):
+        if grids:
+            grids.append(plain("the same rows, further columns:", style="dim"))
+            for line, row in zip(block.lines[1:], table.rows, strict=True):
+                line[0] = shortened(row.label, most=MOST_LABEL)  # its detail stands there already
+        grids.append(_grid(block, widths, places))
     notes = (unsaid(visible(note), printed) for note in (table.note, *table.footnotes))
     return (heading, *grids, *(Text(note, style="dim") for note in notes if note))
 
 
-def _without_detail(row: ShownRow) -> ShownRow:
-    """A row whose label stands there already with all its words."""
-    first, *others = row.cells
-    return ShownRow(key=row.key, cells=(msgspec.structs.replace(first, detail=""), *others))
-
-
 def _narrowed(table: Table, width: int, first: Sequence[str]) -> Table:
     """As many columns of a table as fit beside each other; those that hold nothing but 0 go first."""
-
-    def n_questions(place: int) -> int:
-        values = (cell_of(row.values[place], "number").value for row in table.rows)
-        return max((value.n for value in values if isinstance(value, Estimate)), default=0)
-
-    said = [
-        {shown.text for row in table.rows if (shown := show(row.values[i])).text}
-        for i in range(len(table.columns))
-    ]
-    places = [i for i, texts in enumerate(said) if not texts <= {"0", DASH}]
+    cells = cells_by_column(table)
+    kept = [i for i, column in enumerate(cells) if not {cell.text for cell in column} <= {"0", DASH}]
     if first:
-        kept = [i for key in first for i in places if table.keys[i] == key]
+        kept = [i for key in first for i in kept if table.keys[i] == key]
     else:
-        kept = sorted(places, key=lambda i: -n_questions(i))
-    part = _of_columns(table, kept)
-    while len(kept) > 1 and not _fits(part, width):
+        kept.sort(key=lambda i: -max((cell.estimate.n for cell in cells[i] if cell.estimate), default=0))
+    while len(kept) > 1 and not _fits(of_columns(table, kept), width):
         kept.pop()
-        part = _of_columns(table, kept)
-    return part
+    return of_columns(table, kept)
 
 
 def _fits(table: Table, width: int) -> bool:
-    columns, rows = shown_columns(table), shown_rows(table)
-    whole = _whole(_widths(columns, rows, width=width))
-    aside = _aside(columns, rows, width=width) if len(columns) <= _MOST_ASIDE else None
-    return whole <= width or aside is not None
-
-
-def _of_columns(table: Table, places: Sequence[int]) -> Table:
-    """Some columns of a table, in their order."""
-    kept = sorted(places)
-    rows = tuple(
-        msgspec.structs.replace(row, values=tuple(row.values[i] for i in kept)) for row in table.rows
-    )
-    return msgspec.structs.replace(table, columns=tuple(table.columns[i] for i in kept), rows=rows)
+    block, widths = _laid_out(table, width)
+    return _whole(widths) <= width and len(block.lines) <= max(_MOST_ASIDE, len(table.rows) + 1)
 
 
 def _of_rows(table: Table, n: int) -> Table:
     """At most so many rows of a table, those with estimates before others; and the footnotes on them."""
-
-    def is_measured(row: Row) -> bool:
-        return any(isinstance(cell_of(value, "number").value, Estimate) for value in row.values)
-
-    kept = sorted(range(len(table.rows)), key=lambda i: not is_measured(table.rows[i]))[:n]
-    part = msgspec.structs.replace(table, rows=tuple(table.rows[i] for i in sorted(kept)))
-    cells = [cell for row in shown_rows(part) for cell in row.cells]
+    rows = shown_rows(table)
+    kept = sorted(range(len(rows)), key=lambda i: not any(cell.estimate for cell in rows[i].cells))[:n]
+    cells = [cell for i in kept for cell in rows[i].cells]
     signs = {sign for cell in cells for sign in f"{cell.text} {cell.detail}".split()}
-    notes = tuple(n for n in table.footnotes if not _SIGN.match(n) or n.partition(" ")[0] in signs)
-    return msgspec.structs.replace(part, footnotes=notes)
+    return msgspec.structs.replace(
+        table,
+        rows=tuple(table.rows[i] for i in sorted(kept)),
+        footnotes=tuple(n for n in table.footnotes if not _SIGN.match(n) or n.partition(" ")[0] in signs),
+    )
 
 
-def _grid(
-    columns: Sequence[Column], rows: Sequence[ShownRow], *, widths: Sequence[int], block: Sequence[int]
-) -> Grid:
+def _laid_out(table: Table, width: int) -> tuple[_Block, list[int]]:
+    """A table and its widths; one of few rows that is too wide gets a line for each of its columns."""
+    columns = shown_columns(table)
+    headings = ["\n".join(filter(None, (column.group, column.title))) for column in columns]
+    rows = [[_cell(i, cell) for i, cell in enumerate(row.cells)] for row in shown_rows(table)]
+    block = _Block([headings, *rows], [i == 0 or c.kind == "text" for i, c in enumerate(columns)])
+    widths = _widths(block.lines, width)
+    if _whole(widths) > width and 0 < len(rows) <= MOST_ROWS_ASIDE < len(columns):
+        lines = [[cell.replace("\n", ", ") for cell in line] for line in zip(*block.lines, strict=True)]
+        narrow = [
+            max(_NARROW_HEADING, *(cell_len(line[i]) for line in lines[1:])) for i in range(1, len(lines[0]))
+        ]
+        room = width - _whole([*narrow, 0])
+        if room >= _LABEL_ASIDE:
+            return _Block(lines, [True, *(False for _ in rows)]), [room, *narrow]
+    return block, widths
+
+
+def _grid(block: _Block, widths: Sequence[int], places: Sequence[int]) -> Grid:
     """Some columns of a table."""
     grid = new_grid()
-    for i in block:
+    headings, *rows = block.lines
+    for i in places:
+        justify: Literal["left", "right"] = "left" if block.are_words[i] else "right"
         grid.add_column(
-            plain(_heading(columns[i]), style="dim"),
-            justify="left" if i == 0 or columns[i].kind == "text" else "right",
-            max_width=widths[i],
-            overflow="fold",
+            plain(headings[i], style="dim"), justify=justify, max_width=widths[i], overflow="fold"
         )
-    for row in rows:
-        grid.add_row(*(plain(_cell(i, row.cells[i])) for i in block))
+    for line in rows:
+        grid.add_row(*(plain(line[i]) for i in places))
     return grid
-
-
-def _aside(columns: Sequence[Column], rows: Sequence[ShownRow], *, width: int) -> Grid | None:
-    """A table of few rows with a line for each of its columns; None where its values leave no room."""
-    if not 0 < len(rows) <= MOST_ROWS_ASIDE < len(columns):
-        return None
-    values = [max(cell_len(_cell(i, row.cells[i])) for i in range(1, len(columns))) for row in rows]
-    values = [max(value, _NARROW_HEADING) for value in values]
-    room = width - sum(value + _GAP for value in values)
-    if room < _LABEL_ASIDE:
-        return None
-    grid = new_grid()
-    grid.add_column(plain(columns[0].title, style="dim"), max_width=room, overflow="fold")
-    for row, value in zip(rows, values, strict=True):
-        label = plain(_cell(0, row.cells[0]), style="dim")
-        grid.add_column(label, justify="right", max_width=value, overflow="fold")
-    for i, column in enumerate(columns[1:], start=1):
-        heading = ", ".join(filter(None, (column.group, column.title)))
-        grid.add_row(plain(heading, style="dim"), *(plain(_cell(i, row.cells[i])) for row in rows))
-    return grid
-
-
-def _heading(column: Column) -> str:
-    return "\n".join(filter(None, (column.group, column.title)))
 
 
 def _cell(i: int, cell: CellText) -> str:
-    if i == 0:
-        gap = " " if cell.detail.startswith(("†", "*")) else ", "
-        return gap.join(filter(None, (shortened(cell.text, most=MOST_LABEL), visible(cell.detail))))
-    return " ".join(filter(None, (shortened(cell.text, most=MOST_WORDS), visible(cell.detail))))
+    text = shortened(cell.text, most=MOST_WORDS if i else MOST_LABEL)
+    gap = " " if i or cell.detail.startswith(("†", "*")) else ", "
+    return gap.join(filter(None, (text, visible(cell.detail))))
 
 
-def _widths(columns: Sequence[Column], rows: Sequence[ShownRow], *, width: int) -> list[int]:
+def _widths(lines: Sequence[Sequence[str]], width: int) -> list[int]:
     """How wide each column is; headings fold, and in a narrow terminal sooner, and the labels, too."""
-    cells = [max((cell_len(_cell(i, row.cells[i])) for row in rows), default=0) for i in range(len(columns))]
-    words = [max(map(cell_len, (column.group, column.title))) for column in columns]
+    headings, *rows = lines
+    cells = [max((cell_len(row[i]) for row in rows), default=0) for i in range(len(headings))]
+    words = [max(map(cell_len, heading.split("\n"))) for heading in headings]
     found: list[list[int]] = []
     for most in (MOST_HEADING, _NARROW_HEADING):
         widths = [max(cell, min(word, most)) for cell, word in zip(cells, words, strict=True)]
         widths[0] = min(max(cells[0], words[0]), width // 2)
-        over = _whole(widths) - width
-        if over <= 0:
-            return widths
-        if widths[0] - over >= _NARROW_LABEL:
-            widths[0] -= over
-            return widths
+        over = max(0, _whole(widths) - width)
+        if not over or widths[0] - over >= _NARROW_LABEL:
+            return [widths[0] - over, *widths[1:]]
         found.append(widths)
     return min(found, key=lambda widths: len(list(_blocks(widths, width))))
 
@@ -311,11 +277,10 @@ def _even_blocks(widths: Sequence[int], width: int) -> list[Sequence[int]]:
 
 def _blocks(widths: Sequence[int], width: int) -> Iterator[Sequence[int]]:
     """Positions of columns that fit beside each other, the first column in every block."""
-    block, used = [0], widths[0] + _GAP
+    block = [0]
     for i in range(1, len(widths)):
-        if used + widths[i] > width and len(block) > 1:
+        if len(block) > 1 and _whole([widths[k] for k in (*block, i)]) > width:
             yield block
-            block, used = [0], widths[0] + _GAP
+            block = [0]
         block.append(i)
-        used += widths[i] + _GAP
     yield block

@@ -130,8 +130,8 @@ def test_texts_of_models_and_data_never_become_markup(runs, page_of, stays_at_ho
 def test_each_question_shows_choices_prompt_reply_and_score(runs, page_of):
     _, page = page_of(runs.load())
     # Questions, prompts, reasoning, the list of changed replies, the numbers of two figures, and what the
-    # columns of five tables mean.
-    assert len(page.all("details")) == 7 + 5 + 1 + 1 + 2 + 5
+    # columns of three tables mean.
+    assert len(page.all("details")) == 7 + 5 + 1 + 1 + 2 + 3
     assert "blind guessing" in page.text_of("dd")
     item = next(t for t in page.text_of("details", class_="item") if "Question q2?" in t)
     flat = " ".join(item.split())

@@ -1,7 +1,8 @@
 import pytest
 
 from vidence.records import Answered
-from vidence.report.side_by_side import run_names
+from vidence.report.scores import score_tables
+from vidence.report.side_by_side import run_names, side_by_side
 
 
 def test_several_runs_stand_side_by_side(runs, page_of):
@@ -50,3 +51,12 @@ def test_runs_on_different_questions_are_flagged(runs, page_of):
 def test_runs_are_called_by_their_name_or_by_their_model(runs, plans, expected):
     loaded = [runs.load(str(i), **plan) for i, plan in enumerate(plans)]
     assert run_names(loaded) == expected
+
+
+def test_headlines_of_different_means_have_no_name_of_one_of_them(runs, rng):
+    micro, macro = (runs.load(name, headline=name) for name in ("micro", "macro:task"))
+    tables = [score_tables(run, rng=rng) for run in (micro, macro)]
+    _, score, *_ = side_by_side([micro, macro], tables)
+    assert score.row("headline").label == "headline of each run"
+    _, alone, *_ = side_by_side([macro], tables[1:])
+    assert alone.row("headline").label == "mean over task"

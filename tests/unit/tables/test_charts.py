@@ -91,7 +91,7 @@ def test_curves_stand_where_their_numbers_say():
     # The axis of shares beyond a half ends at 1: 24 px; 0 is at 260 px. x is a logarithm, with a margin of 3.
     curve = by_class(drawing.svg, "curve-0")
     path = next(e for e in curve if e.get("x1") != e.get("x2"))
-    assert (path.get("x1"), path.get("x2")) == ("12.000%", "95.000%")
+    assert (path.get("x1"), path.get("x2")) == ("14.500%", "95.000%")
     assert (path.get("y1"), path.get("y2")) == ("212.8", "118.4")
     whisker = next(e for e in curve if e.tag == "line" and e.get("x1") == e.get("x2"))
     assert (whisker.get("y1"), whisker.get("y2")) == ("236.4", "189.2")

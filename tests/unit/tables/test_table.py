@@ -11,6 +11,7 @@ from vidence.tables.table import (
     Column,
     Row,
     Table,
+    filled,
     has_interval,
     percent,
     show,
@@ -173,3 +174,14 @@ def test_a_row_of_videos_says_where_estimates_come_from():
     assert videos_cell(9).detail == "few"
     assert videos_cell(10).detail == ""
     assert videos_row([Row(key="z", label="Z", values=(0.5, 0.5, None))], columns) is None
+
+
+def test_columns_that_are_empty_in_every_row_are_not_shown():
+    columns = tuple(Column(key=key, title=key) for key in "abc")
+    row = Row(key="x", label="x", values=(1, None, Cell(value=math.nan, detail="no interval")))
+    table = Table(name="t", title="T", label="l", columns=columns, rows=(row, row), note="So.")
+    assert filled(table).keys == ("a", "c")
+    bare = msgspec.structs.replace(row, values=(None, None, ""))
+    empty = filled(msgspec.structs.replace(table, rows=(bare,)))
+    assert (empty.rows, empty.note) == ((), "T: no row has a value.")
+    assert filled(msgspec.structs.replace(table, rows=())).columns == columns

@@ -27,7 +27,7 @@ from vidence.studio.viewer.filters import (
     tags_of,
     trials,
 )
-from vidence.tables.table import Cell, RowSpec, count, number, tabulate, words
+from vidence.tables.table import Cell, RowSpec, count, filled, number, tabulate, words
 from vidence.text import visible
 
 
@@ -116,10 +116,9 @@ def _listed(asked: Filter, page: Page, *, names: Sequence[str]) -> str:
         address = f"/item?{narrow}&{urlencode({'item': row.item_id, 'repeat': row.repeat, 'n': i})}"
         links[str(row.pk), "label"] = (Link(words=row.item_id, address=address),)
         for k, other in enumerate(marks[row.pk]):
-            fate = "missing" if other is None else other.fate
-            shown = "not asked" if other is None else FATES.get(fate, fate)
+            fate, shown = _made(other)
             links[str(row.pk), f"run:{k}"] = (Link(words=shown, style=f"fate {fate}"),)
-    return list_fragment(table, links)
+    return list_fragment(filled(table), links)
 
 
 def _under(row: IndexTrialRow) -> str:
@@ -131,4 +130,10 @@ def _under(row: IndexTrialRow) -> str:
 
 def _mark(marks: Mapping[int, Sequence[IndexTrialRow | None]], k: int, row: IndexTrialRow) -> Cell:
     other = marks[row.pk][k]
-    return Cell(value="", detail="" if other is None else other.read[:40])
+    return Cell(value=_made(other)[1], detail="" if other is None else other.read[:40])
+
+
+def _made(other: IndexTrialRow | None) -> tuple[str, str]:
+    """What a run made of a question: the key and the words."""
+    fate = "missing" if other is None else other.fate
+    return fate, "not asked" if other is None else FATES.get(fate, fate)
