@@ -15,6 +15,7 @@ from vidence.errors import UsageError
 from vidence.records import Estimate
 from vidence.statistics.intervals import UNBOUNDED, ClusteredMean
 from vidence.statistics.paired import (
+    Decision,
     check_margin,
     compact_letter_display,
     compare,
@@ -322,6 +323,24 @@ def test_a_verdict_names_what_there_is_too_little_of(reason, noun, told):
 )
 def test_the_four_verdicts_at_a_margin(value, is_clear, is_within, word):
     assert decided(value, is_clear=is_clear, is_within=is_within) == word
+
+
+def test_a_decision_says_what_it_rests_on():
+    """Clear, and within a wide margin; before it is decided, and behind it, with what was not asked."""
+    first, second = np.ones(100), np.ones(100)
+    second[:6] = 0
+    clusters = [*map(str, range(100))]
+    levels = (compare(first, second, clusters=clusters, level=level) for level in (0.95, 0.9))
+    found, tests = levels
+    at = Decision.at(0.2, found, tests.difference)
+    assert (at.decided, at.is_within, at.word) == ("better", True, "better, but by less than the margin")
+    assert not Decision.at(0.05, found, tests.difference).is_within
+    assert at.ends.startswith("+6.0 points, +2.0 to +10.0, 90 % at all looks together")
+    look = msgspec.structs.replace(at, n_items=300, n_sources=200)
+    assert str(look) == "not decided after 100 of 300 questions (100 of 200 videos)"
+    look = msgspec.structs.replace(look, n_asked=60, n_decisive=40, n_left=1)
+    said = "decided after 60 of 300 questions (40 of 200 videos): better, but by less than the margin"
+    assert str(look) == f"{said}; 1 question not asked"
 
 
 @pytest.mark.parametrize("margin", [0.0, -0.02, 1.0, math.nan])
