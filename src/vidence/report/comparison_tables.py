@@ -14,7 +14,7 @@ from vidence.report.results import OUTCOMES, Run
 from vidence.report.sections import Section
 from vidence.report.unread import ParserComparison, Unanswered
 from vidence.statistics.paired import Comparison
-from vidence.tables.export import csv_text, object_as_json
+from vidence.tables.export import csv_text
 from vidence.tables.table import (
     Cell,
     Column,
@@ -85,18 +85,11 @@ def write_comparison_json(paired: PairedRuns, compared: Compared | Ranked, path:
     Raises:
         StoreError: the file cannot be written.
     """
-    shown = section(compared)
-    whole = object_as_json(
-        JSON_FORMAT,
-        runs=[
-            {"name": name, "folder": run.name, "plan": run.plan, "facts": run.facts}
-            for name, run in zip(paired.names, paired.runs, strict=True)
-        ],
-        sentences=shown.paragraphs,
-        compared=compared,
-        tables=shown.tables,
-    )
-    write_file(path, whole)
+    runs = [
+        {"name": name, "folder": run.name, "plan": run.plan, "facts": run.facts}
+        for name, run in zip(paired.names, paired.runs, strict=True)
+    ]
+    section(compared).write_json(path, JSON_FORMAT, runs=runs, compared=compared)
 
 
 def _said(is_clear: bool, otherwise: str = "not clear") -> Cell:

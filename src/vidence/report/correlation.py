@@ -26,9 +26,7 @@ from vidence.statistics.correlation import (
     spearman,
 )
 from vidence.statistics.resampling import Resampling
-from vidence.tables.charts import Statement
-from vidence.tables.export import csv_text, object_as_json
-from vidence.tables.rendering import render
+from vidence.tables.export import csv_text
 from vidence.tables.table import (
     Column,
     RowSpec,
@@ -393,7 +391,8 @@ _NAMES: dict[str, str] = {"spearman": "Spearman's rho", "pearson": "Pearson's r"
 
 def section(found: Correlated) -> Section:
     """Sentences and tables."""
-    return Section(title="Correlated", paragraphs=sentences(found), tables=tables(found))
+    title = f"{found.points.x} against {found.points.y}"
+    return Section(title=title, paragraphs=sentences(found), tables=tables(found))
 
 
 def sentences(found: Correlated) -> tuple[str, ...]:
@@ -504,38 +503,3 @@ def write_points_csv(found: Correlated, path: Path) -> None:
     rows = ((one.cluster, one.stratum, one.x, one.y) for one in found.points.points)
     names = ("cluster", "stratum", found.points.x, found.points.y)
     write_file(path, csv_text([names, *rows]))
-
-
-def write_correlation_json(found: Correlated, path: Path) -> None:
-    """Write sentences, tables and all figures as one JSON object; a number that does not exist is null.
-
-    Raises:
-        StoreError: the file cannot be written.
-    """
-    whole = object_as_json(JSON_FORMAT, sentences=sentences(found), correlated=found, tables=tables(found))
-    write_file(path, whole)
-
-
-def write_correlation_page(
-    found: Correlated, statements: Sequence[Statement], path: Path, *, settings: dict[str, object]
-) -> None:
-    """Write one page that loads nothing from elsewhere.
-
-    Args:
-        found: what its sentences are about.
-        statements: its figures and tables.
-        path: the file.
-        settings: how it was found.
-
-    Raises:
-        StoreError: the file cannot be written.
-    """
-    page = render(
-        "diagnosis.html.j2",
-        eyebrow="vidence correlate",
-        title=f"{found.points.x} against {found.points.y}",
-        sentences=sentences(found),
-        statements=statements,
-        facts=(("Correlation", settings),),
-    )
-    write_file(path, page)

@@ -22,9 +22,10 @@ from vidence.media.whole import write_file
 from vidence.records import Failed, source_noun
 from vidence.report.provenance import diagnosed_note
 from vidence.report.results import SEED
+from vidence.report.sections import Section
 from vidence.tables.charts import Statement, table_of
 from vidence.tables.export import statement_as_json
-from vidence.tables.rendering import drawing_of, render
+from vidence.tables.rendering import drawing_of
 from vidence.tables.table import Table, several
 from vidence.text import visible
 
@@ -215,12 +216,7 @@ def write_diagnosed_page(diagnosed: Diagnosed, path: Path) -> None:
     Raises:
         StoreError: the file cannot be written.
     """
-    page = render(
-        "diagnosis.html.j2",
-        eyebrow="vidence diagnosis",
-        title=f"{diagnosed.diagnostic.name} · {diagnosed.plan.benchmark} · {label(diagnosed.plan)}",
-        sentences=diagnosed.sentences,
-        statements=diagnosed.statements,
-        facts=(("Findings", diagnosed.header), ("Plan", diagnosed.plan)),
-    )
-    write_file(path, page)
+    title = f"{diagnosed.diagnostic.name} · {diagnosed.plan.benchmark} · {label(diagnosed.plan)}"
+    section = Section(title=title, paragraphs=diagnosed.sentences, figures=diagnosed.statements)
+    facts = (("Findings", diagnosed.header), ("Plan", diagnosed.plan))
+    section.write_page(path, eyebrow="vidence diagnosis", facts=facts)

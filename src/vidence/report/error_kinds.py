@@ -27,8 +27,8 @@ from vidence.records import Failed, ImagePart, Refused, Trial, Unreadable, Video
 from vidence.report.export import make_folder
 from vidence.report.questions import MOST_TIMES, ContactSheet, ContactSheets
 from vidence.report.results import Row, Run
+from vidence.report.sections import Section
 from vidence.tables.export import said_as_json
-from vidence.tables.rendering import render
 from vidence.tables.table import several
 
 _BUDGET_BYTES = 60_000_000
@@ -184,15 +184,9 @@ def write_report_page(found: LabelledPacket, path: Path, *, level: float) -> Non
     """
     key = found.packet.key
     facts = {**key.runs, "level": level, **{name: getattr(key.draw, name) for name in ("taxonomy", "seed")}}
-    content = render(
-        "diagnosis.html.j2",
-        eyebrow="vidence errors",
-        title=f"Kinds of errors: {found.taxonomy.title}",
-        sentences=found.sentences,
-        statements=found.tables,
-        facts=(("Packet", facts),),
-    )
-    write_file(path, content)
+    title = f"Kinds of errors: {found.taxonomy.title}"
+    section = Section(title=title, paragraphs=found.sentences, tables=found.tables)
+    section.write_page(path, eyebrow="vidence errors", facts=(("Packet", facts),))
 
 
 def report_json(found: LabelledPacket) -> bytes:

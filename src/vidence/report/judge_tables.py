@@ -10,11 +10,9 @@ from vidence.engine.judges import JudgedReply
 from vidence.media.whole import write_file
 from vidence.records import Estimate
 from vidence.report.judge_figures import Arms, Level, SelfPreference
-from vidence.report.judge_reliability import JSON_FORMAT, Judges
+from vidence.report.judge_reliability import Judges
 from vidence.report.sections import Section
 from vidence.statistics.strengths import Strengths
-from vidence.tables.export import object_as_json
-from vidence.tables.rendering import render
 from vidence.tables.table import (
     Cell,
     Column,
@@ -49,7 +47,8 @@ _CLEAR = 0.05
 
 def section(found: Judges) -> Section:
     """All of it as a part of a page."""
-    return Section(title="Judges", paragraphs=sentences(found), tables=tuple(tables(found)))
+    title = "How far the judges can be relied on"
+    return Section(title=title, paragraphs=sentences(found), tables=tuple(tables(found)))
 
 
 def sentences(found: Judges) -> tuple[str, ...]:
@@ -265,30 +264,3 @@ def write_lines(lines: Sequence[JudgedReply], path: Path) -> None:
         StoreError: the file cannot be written.
     """
     write_file(path, b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
-
-
-def write_json(found: Judges, path: Path) -> None:
-    """Write sentences, tables and all figures as one JSON object; a number that does not exist is null.
-
-    Raises:
-        StoreError: the file cannot be written.
-    """
-    whole = object_as_json(JSON_FORMAT, sentences=sentences(found), judges=found, tables=tables(found))
-    write_file(path, whole)
-
-
-def write_page(found: Judges, path: Path, *, settings: dict[str, object]) -> None:
-    """Write one page that loads nothing from elsewhere; `settings` say how it was found.
-
-    Raises:
-        StoreError: the file cannot be written.
-    """
-    page = render(
-        "diagnosis.html.j2",
-        eyebrow="vidence judges",
-        title="How far the judges can be relied on",
-        sentences=sentences(found),
-        statements=tuple(tables(found)),
-        facts=(("Judges", settings),),
-    )
-    write_file(path, page)

@@ -7,7 +7,6 @@ from pathlib import Path
 import msgspec
 
 from vidence.contracts import PaperColumn
-from vidence.media.whole import write_file
 from vidence.report.pairing import pair_where_possible
 from vidence.report.papers import best_of
 from vidence.report.provenance import how_asked
@@ -15,7 +14,6 @@ from vidence.report.results import Run
 from vidence.report.scores import Draws, macro_tag
 from vidence.report.sections import Section
 from vidence.report.tables import spent, why_failed
-from vidence.tables.export import object_as_json
 from vidence.tables.table import Cell, Column, Row, RowSpec, Table, count, share, tabulate
 
 JSON_FORMAT = "vidence-panel/1"
@@ -174,5 +172,4 @@ def write_panel_json(cells: Sequence[PanelCell], shown: Section, path: Path) -> 
         }
         for cell in cells
     ]
-    said = {"title": shown.title, "sentences": shown.paragraphs, "runs": runs}
-    write_file(path, object_as_json(JSON_FORMAT, tables=shown.tables, **said))
+    shown.write_json(path, JSON_FORMAT, title=shown.title, runs=runs)

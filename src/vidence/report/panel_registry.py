@@ -11,12 +11,11 @@ import msgspec
 
 from vidence.catalog import names, parse_spec
 from vidence.errors import UnknownNameError, UsageError
-from vidence.media.whole import write_file
 from vidence.records import Record
 from vidence.report.panel_grid import ALL, Grid, open_view
 from vidence.report.scores import Draws
+from vidence.report.sections import Section
 from vidence.tables.charts import Statement, table_of
-from vidence.tables.rendering import render
 from vidence.tables.table import Table
 
 
@@ -72,15 +71,8 @@ class Viewed:
         Raises:
             StoreError: the file cannot be written.
         """
-        page = render(
-            "diagnosis.html.j2",
-            eyebrow="vidence panel",
-            title=f"{self.name} · {title}",
-            sentences=self.sentences,
-            statements=self.statements,
-            facts=(("Runs", dict(self.folders)),),
-        )
-        write_file(path, page)
+        page = Section(title=f"{self.name} · {title}", paragraphs=self.sentences, figures=self.statements)
+        page.write_page(path, eyebrow="vidence panel", facts=(("Runs", dict(self.folders)),))
 
 
 def check_view(name: str) -> None:

@@ -13,8 +13,7 @@ from vidence.errors import UsageError
 from vidence.media.whole import write_file
 from vidence.records import Evidence, Item, source_noun
 from vidence.report.sections import Section
-from vidence.tables.export import csv_text, object_as_json
-from vidence.tables.rendering import render
+from vidence.tables.export import csv_text
 from vidence.tables.table import Column, Kind, Row, Table, Value, several
 
 JSON_FORMAT = "vidence-described/1"
@@ -561,30 +560,3 @@ def write_described_csv(found: Described, path: Path) -> None:
         for item in found.items
     ]
     write_file(path, csv_text([heading, *rows]))
-
-
-def write_described_json(found: Described, path: Path) -> None:
-    """Write sentences, problems and tables as one JSON object.
-
-    Raises:
-        StoreError: the file cannot be written.
-    """
-    said = {"name": found.name, "sentences": found.sentences, "problems": found.problems}
-    write_file(path, object_as_json(JSON_FORMAT, tables=found.tables, **said))
-
-
-def write_described_page(found: Described, path: Path, *, settings: Mapping[str, object]) -> None:
-    """Write one page that loads nothing from elsewhere.
-
-    Raises:
-        StoreError: the file cannot be written.
-    """
-    page = render(
-        "diagnosis.html.j2",
-        eyebrow="vidence describe",
-        title=found.name,
-        sentences=section(found).paragraphs,
-        statements=found.tables,
-        facts=(("Set", dict(settings)),),
-    )
-    write_file(path, page)

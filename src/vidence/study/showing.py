@@ -46,7 +46,6 @@ def show_report(given: StudyReportWanted) -> None:
     from vidence.study.checklist import checklist_latex, checklist_table, reported
     from vidence.tables.export import said_as_json
     from vidence.tables.latex import latex as latex_of
-    from vidence.tables.rendering import render
     from vidence.tables.terminal import Sheet
 
     console = screen(given.html, given.json_path, given.latex)
@@ -58,21 +57,15 @@ def show_report(given: StudyReportWanted) -> None:
     facts = {"file": str(found.file.path), "sha256": found.file.sha256, "level": given.level}
     values = {"title": title, "study": found.file.study, **facts, "checklist": entries}
 
-    def page() -> str:
-        statements, eyebrow = (*made.tables, checklist_table(entries)), "vidence study report"
-        said = {
-            "title": title,
-            "sentences": sentences,
-            "statements": statements,
-            "facts": (("Study", facts),),
-        }
-        return render("diagnosis.html.j2", eyebrow=eyebrow, **said)
+    def write_page(path: Path) -> None:
+        page = Section(title=title, paragraphs=sentences, tables=(*made.tables, checklist_table(entries)))
+        page.write_page(path, eyebrow="vidence study report", facts=(("Study", facts),))
 
     def as_json() -> bytes:
         return said_as_json("study report", sentences=sentences, tables=made.tables, values=values)
 
     write_asked(
-        (given.html, lambda path: write_file(path, page())),
+        (given.html, write_page),
         (given.json_path, lambda path: write_file(path, as_json())),
         (given.latex, lambda path: write_file(path, latex_of(made.tables) + "\n" + checklist_latex(entries))),
     )

@@ -11,6 +11,7 @@ from scipy import stats
 from vidence.errors import UsageError
 from vidence.explain.published.printed_tables import read_file
 from vidence.report.correlation import (
+    JSON_FORMAT,
     Point,
     Points,
     correlate,
@@ -19,8 +20,6 @@ from vidence.report.correlation import (
     section,
     sentences,
     tables,
-    write_correlation_json,
-    write_correlation_page,
     write_points_csv,
 )
 from vidence.tables.table import shown
@@ -175,12 +174,13 @@ def test_every_form_has_the_same_figures(four, tmp_path):
     rows = list(csv.reader((tmp_path / "p.csv").read_text().splitlines()))
     assert rows[0] == ["cluster", "stratum", "accuracy, kind=easy", "accuracy, kind=hard"]
     assert rows[1] == ["k", "s", "0.9", "0.7"]
-    write_correlation_json(found, tmp_path / "p.json")
+    section(found).write_json(tmp_path / "p.json", JSON_FORMAT, correlated=found)
     whole = json.loads((tmp_path / "p.json").read_text())
     rho = whole["correlated"]["coefficients"][0]
     assert rho["found"]["value"] == found.coefficients[0].found.value
     assert whole["sentences"] == list(sentences(found))
-    write_correlation_page(found, tables(found), tmp_path / "p.html", settings={"x": "kind=easy"})
+    facts = (("Correlation", {"x": "kind=easy"}),)
+    section(found).write_page(tmp_path / "p.html", eyebrow="vidence correlate", facts=facts)
     text = (tmp_path / "p.html").read_text()
     assert "Parts of the points" in text
     assert "kind=easy" in text

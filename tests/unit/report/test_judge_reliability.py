@@ -9,14 +9,12 @@ import pytest
 from vidence.engine.judges import JudgedReply
 from vidence.errors import DataError, UsageError
 from vidence.records import Answered, Item, Reply, Score, Trial, Verdict
-from vidence.report.judge_reliability import examine, families_of, family_of, labels_of, material
+from vidence.report.judge_reliability import JSON_FORMAT, examine, families_of, family_of, labels_of, material
 from vidence.report.judge_tables import (
     section,
     sentences,
     tables,
-    write_json,
     write_lines,
-    write_page,
 )
 from vidence.tables.figures import draw_figure
 
@@ -82,10 +80,11 @@ def test_every_table_comes_out_and_fits_its_page(both, tmp_path):
     assert [one.by for one in found.scores][:2] == ["people", "people"]
     said = " ".join(sentences(found))
     assert "2 judges on 48 stored replies, 48 labelled by 3 raters." in said
-    write_page(found, tmp_path / "p.html", settings={"runs": "a"})
+    shown = section(found)
+    shown.write_page(tmp_path / "p.html", eyebrow="vidence judges", facts=(("Judges", {"runs": "a"}),))
     page = (tmp_path / "p.html").read_text()
     assert "Agreement with people" in page
-    write_json(found, tmp_path / "f.json")
+    shown.write_json(tmp_path / "f.json", JSON_FORMAT, judges=found)
     whole = json.loads((tmp_path / "f.json").read_text())
     assert whole["format"] == "vidence-judges/1"
     assert [table["name"] for table in whole["tables"]] == names

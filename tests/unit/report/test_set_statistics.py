@@ -9,12 +9,11 @@ import pytest
 from vidence.errors import UsageError
 from vidence.records import Evidence, Item, Media
 from vidence.report.set_statistics import (
+    JSON_FORMAT,
     describe,
     evidence_span_s,
     section,
     write_described_csv,
-    write_described_json,
-    write_described_page,
 )
 
 
@@ -133,12 +132,14 @@ def test_files_hold_what_is_said(tmp_path):
     assert [row["seconds"] for row in rows] == ["50", "50", "20", ""]
     assert [row["evidence_span_s"] for row in rows] == ["8.5", "", "28", ""]
     assert [row["tag:level"] for row in rows] == ["", "2", "", ""]
-    write_described_json(found, tmp_path / "a.json")
+    section(found).write_json(tmp_path / "a.json", JSON_FORMAT, problems=found.problems)
     whole = json.loads((tmp_path / "a.json").read_text())
     assert whole["format"] == "vidence-described/1"
     assert [one["name"] for one in whole["tables"]] == [one.name for one in found.tables]
     assert msgspec.json.decode((tmp_path / "a.json").read_bytes())["problems"] == list(found.problems)
-    write_described_page(found, tmp_path / "a.html", settings={"questions": "x"})
+    section(found).write_page(
+        tmp_path / "a.html", eyebrow="vidence describe", facts=(("Set", {"questions": "x"}),)
+    )
     page = (tmp_path / "a.html").read_text()
     assert "&lt;b&gt;set" in page
     assert "Vocabulary" in page

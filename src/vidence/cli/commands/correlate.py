@@ -41,15 +41,17 @@ def correlate(given: Correlate) -> None:
     runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in given.folders]
     correlated, statements = shown_of(runs, axes, over_runs=given.over_runs, level=level)
     tables = tuple(map(table_of, statements[1:]))  # the first is the figure of the points
+    shown = correlation.section(correlated)
     runs_named = ", ".join(map(str, given.folders))
     named = {"runs": runs_named, "with": axes.table, "x": axes.x, "y": axes.y, "by": axes.by}
     settings = {**{key: value for key, value in named.items() if value}, "level": level}
     given.files.write(
         tables,
         csv=lambda file: correlation.write_points_csv(correlated, file),
-        json=lambda file: correlation.write_correlation_json(correlated, file),
-        html=lambda file: correlation.write_correlation_page(correlated, statements, file, settings=settings),
+        json=lambda file: shown.write_json(file, correlation.JSON_FORMAT, correlated=correlated),
+        html=lambda file: replace(shown, figures=statements, tables=()).write_page(
+            file, eyebrow="vidence correlate", facts=(("Correlation", settings),)
+        ),
         interval="brackets",
     )
-    shown = replace(correlation.section(correlated), tables=tables)
-    draw_section(shown, Sheet(console))  # last: the reader may close the pipe
+    draw_section(replace(shown, tables=tables), Sheet(console))  # last: the reader may close the pipe

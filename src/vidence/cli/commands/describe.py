@@ -57,13 +57,14 @@ def describe(given: Describe) -> None:
         crossed=crossed,
     )
     settings = {"questions": str(read.plan.data), "where": given.questions.where or "all"}
+    section, form = set_statistics.section(described), set_statistics.JSON_FORMAT
     given.files.write(
         described.tables,
         csv=lambda file: set_statistics.write_described_csv(described, file),
-        json=lambda file: set_statistics.write_described_json(described, file),
-        html=lambda file: set_statistics.write_described_page(described, file, settings=settings),
+        json=lambda file: section.write_json(file, form, name=described.name, problems=described.problems),
+        html=lambda file: section.write_page(file, eyebrow="vidence describe", facts=(("Set", settings),)),
     )
-    draw_section(set_statistics.section(described), Sheet(shown))  # last: the reader may close the pipe
+    draw_section(section, Sheet(shown))  # last: the reader may close the pipe
 
 
 def _crossed(text: str) -> tuple[str, str]:

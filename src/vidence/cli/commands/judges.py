@@ -111,14 +111,19 @@ def judges(given: Judges) -> int:
         "human": str(given.human) if given.human else None,
         "families": ", ".join(f"{name}: {family}" for name, family in of.items()),
     }
+    shown, form, facts = (
+        judge_tables.section(examined),
+        judge_reliability.JSON_FORMAT,
+        (("Judges", settings),),
+    )
     write_asked(
         (given.lines_path, lambda file: judge_tables.write_lines(lines, file)),
-        (given.json_path, lambda file: judge_tables.write_json(examined, file)),
-        (given.html, lambda file: judge_tables.write_page(examined, file, settings=settings)),
+        (given.json_path, lambda file: shown.write_json(file, form, judges=examined)),
+        (given.html, lambda file: shown.write_page(file, eyebrow="vidence judges", facts=facts)),
     )
     code = 0 if given.recorded else _say_lost(lines)
     console = screen(given.html, given.json_path, given.lines_path)
-    draw_section(judge_tables.section(examined), Sheet(console))  # last: the reader may close the pipe
+    draw_section(shown, Sheet(console))  # last: the reader may close the pipe
     return code
 
 
