@@ -106,9 +106,9 @@ class Lines:
         """The curve, and those of its questions by pieces of evidence."""
         made, lineup = [curve], curve.lineup
         if self.settings.by and lineup is not None:
-            for group, where in swept.grouped(lineup.items, swept.Settings()).items():
+            for group, where in swept.grouped(lineup.paired.items, swept.Settings()).items():
                 part = lineup.part(list(where))
-                scores = tuple(part.mean(name, level=draws.level) for name in part.values)
+                scores = tuple(part.mean(name, level=draws.level) for name in part.names)
                 made.append(replace(curve, group=f"{group} pieces", lineup=part, scores=scores))
         return made
 
@@ -166,7 +166,7 @@ def _curves(cells: Sequence[GridCell], over: str, *, draws: Draws) -> list[_Curv
         if lineup is None:
             scores = tuple(headline_accuracy(cell.run, draws=draws) for cell in some)
         else:
-            scores = tuple(lineup.mean(name, level=draws.level) for name in lineup.values)
+            scores = tuple(lineup.mean(name, level=draws.level) for name in lineup.names)
         made.append(
             _Curve(
                 benchmark=first.benchmark,

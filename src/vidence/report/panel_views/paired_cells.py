@@ -1,18 +1,17 @@
 """Differences between cells of a panel on the same questions, adjusted for all that stand in one table."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.records import Clusters, Estimate, Item
-from vidence.report.checked import Checked, as_read
-from vidence.report.pairing import pair_where_possible
+from vidence.records import Estimate
+from vidence.report.pairing import PairedRuns, pair_where_possible
 from vidence.report.panel_grid import GridCell
-from vidence.report.scores import NO_VALUE, Draws, macro_tag
-from vidence.statistics.intervals import mean_interval
+from vidence.report.scores import Draws, macro_tag
+from vidence.statistics.intervals import SHARE, Bounds, mean_interval
 from vidence.statistics.paired import Comparison, compare, holm
 from vidence.tables.table import Cell, Column, Measure, RowSpec, Table, count, number, share, tabulate
 
@@ -21,15 +20,13 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Lineup:
-    """Several conditions on the same questions; `values` has the mean score of each question by condition.
+    """Several conditions on the same questions; the names of `paired` are those of the conditions.
 
-    `samples` has what people read of the replies, by condition, where they read a sample.
+    Means are over the values of `tag`, where there is one, otherwise over questions.
     """
 
-    items: tuple[Item, ...]
-    values: dict[str, Values]
-    groups: tuple[str, ...] | None = None
-    samples: Mapping[str, Checked | None] = field(default_factory=dict)
+    paired: PairedRuns
+    tag: str = ""
 
     @classmethod
     def of(cls, cells: dict[str, GridCell]) -> "Lineup | None":
@@ -39,64 +36,53 @@ class Lineup:
             return None
         averages = {cell.run.plan.headline for cell in cells.values()}
         tag = macro_tag(averages.pop()) if len(averages) == 1 else None
-        return cls(
-            items=paired.items,
-            values={name: paired.values[:, i] for i, name in enumerate(cells)},
-            groups=paired.groups(tag) if tag else None,
-            samples={name: cell.run.rows[0].sample for name, cell in cells.items()},
-        )
+        tag = tag if tag and paired.groups(tag) else None
+        return cls(paired=replace(paired, names=tuple(cells)), tag=tag or "")
 
     @property
-    def clusters(self) -> Clusters:
-        """The source of each question."""
-        return Clusters.of(self.items)
+    def names(self) -> tuple[str, ...]:
+        """The conditions."""
+        return self.paired.names
 
-    def places(self, tag: str) -> dict[str, list[int]]:
-        """The positions of the questions with each value of a tag, `NO_VALUE` where they lack it."""
-        places: dict[str, list[int]] = {}
-        for i, item in enumerate(self.items):
-            places.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
-        return places
+    @property
+    def groups(self) -> tuple[str, ...] | None:
+        """The value of the tag of each question; None without one."""
+        return self.paired.groups(self.tag) if self.tag else None
+
+    def values(self, name: str) -> Values:
+        """The mean score of each question under a condition; shape (n_items,)."""
+        return self.paired.values[:, self.names.index(name)]
 
     def part(self, places: Sequence[int]) -> "Lineup":
         """Some of the questions, by their positions; their mean is over questions."""
-        return Lineup(
-            items=tuple(self.items[i] for i in places),
-            values={name: values[list(places)] for name, values in self.values.items()},
-            samples=self.samples,
-        )
+        return Lineup(paired=self.paired.part(places))
 
     def versus(self, first: str, second: str, *, level: float) -> Comparison:
         """The first condition less the second."""
-        found = compare(
-            self.values[first], self.values[second], clusters=self.clusters, groups=self.groups, level=level
-        )
+        found = self._compared(self.values(first), self.values(second), level=level)
         return msgspec.structs.replace(found, difference=self._as_read(found.difference, first, second))
+
+    def _compared(self, first: Values, second: Values, *, bounds: Bounds = SHARE, level: float) -> Comparison:
+        clusters = self.paired.clusters
+        return compare(first, second, clusters=clusters, groups=self.groups, bounds=bounds, level=level)
 
     def mean(self, name: str, *, level: float) -> Estimate:
         """The mean score of a condition over the questions, as the runs are averaged."""
-        found = mean_interval(self.values[name], clusters=self.clusters, groups=self.groups, level=level)
+        clusters = self.paired.clusters
+        found = mean_interval(self.values(name), clusters=clusters, groups=self.groups, level=level)
         return self._as_read(found, name)
 
     def _as_read(self, raw: Estimate, *names: str) -> Estimate:
-        samples = [self.samples.get(name) for name in names]
-        return as_read(raw, samples, self.items, clusters=self.clusters, groups=self.groups)
+        places = map(self.names.index, names)
+        return self.paired.as_read(raw, *places, tag=self.tag) if self.paired.runs else raw
 
     def slope(self, amounts: dict[str, float], *, level: float) -> tuple[Estimate, float]:
         """The least-squares slope of the score over these amounts, and the p-value of its being 0."""
         x = np.array(list(amounts.values()))
         weights = (x - x.mean()) / float(((x - x.mean()) ** 2).sum())
-        slopes = np.column_stack([self.values[name] for name in amounts]) @ weights
+        slopes = np.column_stack([self.values(name) for name in amounts]) @ weights
         most = float(weights[weights > 0].sum())  # of scores from 0 to 1
-        nothing = np.zeros(len(slopes))
-        found = compare(
-            slopes,
-            nothing,
-            clusters=self.clusters,
-            groups=self.groups,
-            bounds=(0.0, most),
-            level=level,
-        )
+        found = self._compared(slopes, np.zeros(len(slopes)), bounds=(0.0, most), level=level)
         return found.difference, found.p_value
 
 

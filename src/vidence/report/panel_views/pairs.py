@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import PLAN
 from vidence.explain.diagnostics.selector_gap import ORACLE, TEXT, GapFinding
 from vidence.explain.diagnostics.tables import Figures, side_by_side
-from vidence.records import Estimate, Record
-from vidence.report.pairing import pair
+from vidence.records import Estimate, Record, source_noun
+from vidence.report.pairing import PairedRuns, pair
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
 from vidence.report.panel_views.paired_cells import Lineup, Versus, differences
 from vidence.report.scores import Draws, is_moderate, natural_order
@@ -88,13 +89,13 @@ class _Pair:
         )
 
     def _relative(self, draws: Draws) -> Estimate | None:
-        if self.lineup is None or not self.lineup.values[self.second].any():
+        if self.lineup is None or not self.lineup.values(self.second).any():
             return None
-        own, base = (self.lineup.values[name] for name in (self.first, self.second))
+        own, base = map(self.lineup.values, (self.first, self.second))
         return ratio_of_means(
             own - base,
             base,
-            clusters=self.lineup.clusters,
+            clusters=self.lineup.paired.clusters,
             rng=draws.fresh(),
             settings=Resampling(level=draws.level),
         ).fieller
@@ -162,9 +163,9 @@ def _by_tag(pairs: Sequence[_Pair], tags: Sequence[str], *, draws: Draws) -> Ite
         lineup = one.lineup
         if lineup is None:
             continue
-        known = dict.fromkeys(tag for item in lineup.items for tag in item.tags)
+        known = dict.fromkeys(tag for item in lineup.paired.items for tag in item.tags)
         for tag in known if ALL in tags else tags:
-            places = lineup.places(tag)
+            places = lineup.paired.places(tag)
             if len(places) > 1 and is_moderate(tuple(places)):
                 for value in sorted(places, key=natural_order):
                     words = (one.label, value, one.detail) if len(pairs) > 1 else (value, one.detail)
@@ -288,7 +289,7 @@ def _pair(
     own: GridCell, base: GridCell, *, label: str, detail: str, shared: bool, notes: Sequence[str] = ()
 ) -> _Pair:
     paired = pair([own.run, base.run], shared=shared)
-    lineup = Lineup(items=paired.items, values=dict(zip(("own", "base"), paired.values.T, strict=True)))
+    lineup = Lineup(paired=replace(paired, names=("own", "base")))
     asked = {item.item_id for item in paired.items}
     unread = [
         sum(row.item.item_id in asked and row.outcome != "answered" for row in cell.run.rows)
@@ -355,7 +356,7 @@ class _Shown:
 def _of_selectors(grid: Grid, against: str, *, draws: Draws) -> tuple[Table, Table]:
     """Scores by selector, and each selector less the base: runs, and findings of ``selector-gap``."""
     rows = [*_of_findings(grid, draws=draws), *_of_runs(grid)]
-    names = list(dict.fromkeys(name for row in rows for name in row.lineup.values))
+    names = list(dict.fromkeys(name for row in rows for name in row.lineup.names))
     if not rows:
         raise UsageError(
             "no model of the panel was shown the frames of several selectors; make conditions that "
@@ -365,7 +366,7 @@ def _of_selectors(grid: Grid, against: str, *, draws: Draws) -> tuple[Table, Tab
         raise UsageError(f"no run has the selector {against!r}; there are {', '.join(names)}")
     pairs = []
     for row in rows:
-        base = against if against in row.lineup.values else next(iter(row.lineup.values))
+        base = against if against in row.lineup.names else row.lineup.names[0]
         pairs += [
             _Pair(
                 label=f"{row.label}: {name} less {base}",
@@ -374,7 +375,7 @@ def _of_selectors(grid: Grid, against: str, *, draws: Draws) -> tuple[Table, Tab
                 first=name,
                 second=base,
             )
-            for name in row.lineup.values
+            for name in row.lineup.names
             if name != base
         ]
     lines = [one.versus(draws=draws) for one in pairs]
@@ -398,10 +399,14 @@ def _of_findings(grid: Grid, *, draws: Draws) -> Iterator[_Shown]:
             )
             called = {PLAN: one.plan.selector, ORACLE: "evidence"}
             if found.items:
-                values = {called.get(name, name): found.values[name] for name in names}
-                yield _shown(
-                    cell, Lineup(items=found.items, values=values), source="findings of selector-gap"
+                paired = PairedRuns(
+                    runs=(),
+                    names=tuple(called.get(name, name) for name in names),
+                    items=found.items,
+                    values=np.column_stack([found.values[name] for name in names]),
+                    noun=source_noun(found.items),
                 )
+                yield _shown(cell, Lineup(paired=paired), source="findings of selector-gap")
 
 
 def _of_runs(grid: Grid) -> Iterator[_Shown]:
@@ -422,7 +427,7 @@ def _shown(cell: GridCell, lineup: Lineup, *, source: str = "") -> _Shown:
 
 def _scores(rows: Sequence[_Shown], names: Sequence[str], *, draws: Draws) -> Table:
     def score(row: _Shown, name: str) -> Cell:
-        has = name in row.lineup.values
+        has = name in row.lineup.names
         return Cell(value=row.lineup.mean(name, level=draws.level)) if has else Cell()
 
     return Table(

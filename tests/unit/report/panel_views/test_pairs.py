@@ -8,6 +8,7 @@ from vidence.engine.panel import ModelFacts
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import ReplyScore
 from vidence.explain.diagnostics.selector_gap import GapFinding
+from vidence.report.pairing import PairedRuns
 from vidence.report.panel_grid import open_view
 from vidence.report.panel_views.paired_cells import Lineup, Versus, differences
 from vidence.tables.table import DASH, Table, shown
@@ -42,17 +43,17 @@ def test_other_questions_give_no_difference_and_say_so(cell, grid, draws):
 
 
 def test_in_panels_of_copies_of_one_model_no_cell_is_clear_in_95_per_cent(cell, draws):
-    items = cell(n=60, right=0.5).run.rows
+    items = tuple(row.item for row in cell(n=60, right=0.5).run.rows)
     rng = np.random.default_rng(1)
     n_panels, n_wrong = (200, 0) if IS_THOROUGH else (60, 0)
     for _ in range(n_panels):
         chances = np.repeat(rng.beta(1, 1, 20), 3)  # questions of one video are alike
-        values = {f"copy {k}": (rng.random(60) < chances).astype(float) for k in range(5)}
-        lineup = Lineup(items=tuple(row.item for row in items), values=values)
+        names = tuple(f"copy {k}" for k in range(5))
+        values = np.column_stack([(rng.random(60) < chances).astype(float) for _ in names])
+        lineup = Lineup(paired=PairedRuns(runs=(), names=names, items=items, values=values, noun="video"))
         some = [
             Versus(label=name, detail="", found=lineup.versus(name, "copy 0", level=0.95))
-            for name in values
-            if name != "copy 0"
+            for name in names[1:]
         ]
         table = differences("t", "t", some, draws=draws)
         n_wrong += any(table.value(row.key, "clear") == 1 for row in table.rows)
